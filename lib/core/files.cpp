@@ -1,0 +1,90 @@
+#include "core/files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary | std::ios::ate);
+    if (!in || fs::is_directory(file)) throw DataError(concat(file.string(), ": cannot be read (", std::strerror(errno), ")"));
+    std::string content(static_cast<std::size_t>(in.tellg()), '\0');
+    in.seekg(0).read(content.data(), static_cast<std::streamsize>(content.size()));
+    if (!in) throw DataError(concat(file.string(), ": cannot be read to its end (", std::strerror(errno), ")"));
+    return content;
+}
+
+void write_atomically(const fs::path& file, const std::function<void(std::ostream&)>& write) {
+    fs::path partial = file;
+    partial += ".partial";
+    errno = 0;
+    {
+        std::ofstream out(partial, std::ios::binary | std::ios::trunc);
+        if (out) write(out);
+        out.flush();
+        if (!out) throw DataError(concat(file.string(), ": cannot be written (", std::strerror(errno), ")"));
+    }
+    flush_to_disk(partial);
+    std::error_code failure;
+    fs::rename(partial, file, failure);
+    if (failure) throw DataError(concat(file.string(), ": cannot be put in place (", failure.message(), ")"));
+    flush_to_disk(file.has_parent_path() ? file.parent_path() : fs::path("."));
+}
+
+void write_atomically(const fs::path& file, std::string_view content) {
+    write_atomically(file, [&](std::ostream& out) { out << content; });
+}
+
+void flush_to_disk(const fs::path& file_or_folder) {
+    const int handle = ::open(file_or_folder.c_str(), O_RDONLY | O_CLOEXEC);
+    const bool flushed = handle >= 0 && ::fsync(handle) == 0;
+    const int reason = errno;
+    if (handle >= 0) ::close(handle);
+    if (!flushed) throw DataError(concat(file_or_folder.string(), ": cannot be flushed to the disk (", std::strerror(reason), ")"));
+}
+
+void make_writable_folder(const fs::path& folder) {
+    std::error_code failure;
+    fs::create_directories(folder, failure);
+    if (failure) throw ConfigError(concat(folder.string(), ": cannot make this folder (", failure.message(), "); choose another with --output"));
+    if (!fs::is_directory(folder)) throw ConfigError(concat(folder.string(), ": is a file, expected a folder; choose another with --output"));
+    const fs::path probe = folder / ".write_probe";
+    const bool writable = static_cast<bool>(std::ofstream(probe) << "probe" << std::flush);
+    fs::remove(probe, failure);
+    if (!writable) throw ConfigError(concat(folder.string(), ": cannot write into this folder; check its permissions and free space"));
+}
+
+std::vector<fs::path> list_files(const fs::path& folder, const std::vector<std::string>& endings) {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        const std::string name = entry.path().filename().string();
+        const bool wanted = std::any_of(endings.begin(), endings.end(), [&](const std::string& ending) { return name.ends_with(ending); });
+        if (wanted && entry.is_regular_file()) files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+std::uint32_t crc32_of_file(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in) throw DataError(concat(file.string(), ": cannot be read (", std::strerror(errno), ")"));
+    std::vector<char> buffer(1 << 20);
+    uLong crc = 0;
+    do {
+        in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+        crc = ::crc32(crc, reinterpret_cast<const Bytef*>(buffer.data()), static_cast<uInt>(in.gcount()));
+    } while (in);
+    if (in.bad()) throw DataError(concat(file.string(), ": cannot be read to its end"));
+    return static_cast<std::uint32_t>(crc);
+}
+
+}  // namespace bertpretrain

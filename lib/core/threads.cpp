@@ -1,0 +1,41 @@
+#include "core/threads.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <sched.h>
+
+namespace bertpretrain {
+
+std::size_t available_cores() {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<std::size_t>(std::max(1, CPU_COUNT(&allowed)));
+    return std::max(1U, std::thread::hardware_concurrency());
+}
+
+void for_each_index(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& body) {
+    std::atomic<std::size_t> next{0};
+    std::exception_ptr failure;
+    std::mutex failure_guard;
+    const auto work = [&] {
+        try {
+            for (std::size_t i = next++; i < count; i = next++) body(i);
+        } catch (...) {
+            const std::lock_guard lock(failure_guard);
+            if (!failure) failure = std::current_exception();
+            next = count;
+        }
+    };
+    std::vector<std::jthread> helpers;
+    for (std::size_t t = 1; t < std::min(threads, count); ++t) helpers.emplace_back(work);
+    work();
+    helpers.clear();
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace bertpretrain

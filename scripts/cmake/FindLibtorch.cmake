@@ -1,0 +1,29 @@
+# libtorch as the torch wheel of .venv carries it (or LIBTORCH_ROOT). torch's own TorchConfig.cmake wants a whole CUDA
+# toolkit even for a CPU program; this names what we use and nothing else.
+#   Libtorch::torch   include folders, libraries, definitions
+#   LIBTORCH_CUDA     true when the wheel has its CUDA half and nvcc is here
+if(NOT LIBTORCH_ROOT)
+  file(GLOB LIBTORCH_ROOT "${CMAKE_SOURCE_DIR}/.venv/lib/python3.*/site-packages/torch")
+endif()
+set(LIBTORCH_ROOT "${LIBTORCH_ROOT}" CACHE PATH "Folder with include/ and lib/ of libtorch")
+
+find_library(LIBTORCH_CPU_LIBRARY torch_cpu PATHS "${LIBTORCH_ROOT}/lib" NO_DEFAULT_PATH)
+find_library(LIBTORCH_C10_LIBRARY c10 PATHS "${LIBTORCH_ROOT}/lib" NO_DEFAULT_PATH)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Libtorch REQUIRED_VARS LIBTORCH_CPU_LIBRARY LIBTORCH_C10_LIBRARY
+                                  REASON_FAILURE_MESSAGE "run scripts/setup.sh, or give -DLIBTORCH_ROOT=FOLDER")
+
+find_library(LIBTORCH_CUDA_LIBRARY torch_cuda PATHS "${LIBTORCH_ROOT}/lib" NO_DEFAULT_PATH)
+find_program(NVCC nvcc PATHS /usr/local/cuda/bin)
+set(LIBTORCH_CUDA OFF)
+if(LIBTORCH_CUDA_LIBRARY AND NVCC)
+  set(LIBTORCH_CUDA ON)
+endif()
+
+add_library(Libtorch::torch INTERFACE IMPORTED)
+target_include_directories(Libtorch::torch SYSTEM INTERFACE "${LIBTORCH_ROOT}/include"
+                           "${LIBTORCH_ROOT}/include/torch/csrc/api/include")
+target_compile_definitions(Libtorch::torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
+# --disable-new-dtags: libtorch_cpu's own dependencies (its OpenMP among them) must be found beside it.
+target_link_options(Libtorch::torch INTERFACE "-Wl,-rpath,${LIBTORCH_ROOT}/lib" "-Wl,--disable-new-dtags")
+target_link_libraries(Libtorch::torch INTERFACE "${LIBTORCH_CPU_LIBRARY}" "${LIBTORCH_C10_LIBRARY}")

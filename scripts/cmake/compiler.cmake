@@ -1,0 +1,45 @@
+# The language, the warnings, the sanitizers, and how a target collects its folders.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+
+add_library(bertpretrain_warnings INTERFACE)
+target_compile_options(bertpretrain_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion
+                       -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(bertpretrain_warnings INTERFACE -Wno-restrict)  # false alarms in std::string (GCC bug 105651)
+endif()
+
+if(BERTPRETRAIN_SANITIZER STREQUAL "address")
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+elseif(BERTPRETRAIN_SANITIZER STREQUAL "thread")
+  add_compile_options(-fsanitize=thread)
+  add_link_options(-fsanitize=thread)
+endif()
+
+# add_sources(TARGET FOLDER...): a static library of all .cpp files of these folders of lib/.
+function(add_sources target)
+  set(files)
+  foreach(folder IN LISTS ARGN)
+    file(GLOB found CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lib/${folder}/*.cpp")
+    list(APPEND files ${found})
+  endforeach()
+  add_library(${target} STATIC ${files})
+  target_include_directories(${target} PUBLIC "${CMAKE_SOURCE_DIR}/lib")
+  target_link_libraries(${target} PRIVATE bertpretrain_warnings)
+endfunction()
+
+# add_program(NAME FOLDER LIBRARY): an executable of all .cpp files of a folder.
+function(add_program name folder library)
+  file(GLOB files CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${folder}/*.cpp")
+  add_executable(${name} ${files})
+  target_link_libraries(${name} PRIVATE ${library} bertpretrain_warnings CLI11::CLI11)
+endfunction()

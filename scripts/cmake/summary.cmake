@@ -1,0 +1,7 @@
+# What was decided, in five lines.
+message(STATUS "bertpretrain: ${CMAKE_BUILD_TYPE}, sanitizer: '${BERTPRETRAIN_SANITIZER}'")
+message(STATUS "  HDF5 ${HDF5_VERSION}, nlohmann_json ${nlohmann_json_VERSION}, spdlog ${spdlog_VERSION}")
+if(BERTPRETRAIN_TORCH)
+  message(STATUS "  libtorch: ${LIBTORCH_ROOT}")
+  message(STATUS "  CUDA parts: ${LIBTORCH_CUDA}")
+endif()

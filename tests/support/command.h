@@ -1,0 +1,30 @@
+#pragma once
+// Runs a program as a user would, and says what it printed.
+
+#include <string>
+
+#include <sys/wait.h>
+
+#include "support/files.h"
+
+namespace bertpretrain::testing {
+
+struct CommandResult {
+    int exit_code = -1;  ///< 128 + signal number when a signal ended it
+    std::string out;     ///< standard output
+    std::string err;     ///< standard error
+};
+
+/// Runs `command` in a shell, from the project's folder.
+inline CommandResult run_command(const std::string& command) {
+    const TemporaryFolder folder;
+    const std::string out = (folder / "out").string(), err = (folder / "err").string();
+    const int status = std::system(("cd '" PROJECT_FOLDER "' && { " + command + "\n} >" + out + " 2>" + err).c_str());
+    CommandResult result;
+    result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    result.out = read_text(out);
+    result.err = read_text(err);
+    return result;
+}
+
+}  // namespace bertpretrain::testing

@@ -1,0 +1,48 @@
+#pragma once
+// Folders and files that tests need.
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <unistd.h>
+
+namespace bertpretrain::testing {
+
+/// A folder of this test's own, gone when the test ends.
+class TemporaryFolder {
+public:
+    TemporaryFolder() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "bertpretrain_XXXXXX").string();
+        path_ = ::mkdtemp(pattern.data());
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+    const std::filesystem::path& path() const { return path_; }
+    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+private:
+    std::filesystem::path path_;
+};
+
+inline void write_text(const std::filesystem::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+
+inline std::string read_text(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Real text, dumps and golden outputs beside the checkout; absent on most machines.
+inline std::filesystem::path shared_data() { return std::filesystem::path(PROJECT_FOLDER) / ".." / "shared" / "data"; }
+
+}  // namespace bertpretrain::testing
+
+/// Ends the test case with a printed reason where the shared data is absent.
+#define NEEDS_SHARED_DATA()                                                    \
+    if (!std::filesystem::exists(bertpretrain::testing::shared_data())) {     \
+        WARN("skipped: no shared data beside this checkout");                 \
+        return;                                                               \
+    }
