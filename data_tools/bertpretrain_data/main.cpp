@@ -1,1 +1,24 @@
-int main() { return 0; }
+// bertpretrain_data: from a Wikipedia dump to shards of training samples.
+
+#include "commands.h"
+
+#include "core/error.h"
+#include "core/guard.h"
+
+int main(int argc, char** argv) {
+    CLI::App app("Prepares training data: dump -> text -> vocabulary -> shards", "bertpretrain_data");
+    app.require_subcommand(1);
+    bertpretrain::add_extract_command(app);
+    bertpretrain::add_vocabulary_command(app);
+    bertpretrain::add_tokenize_command(app);
+    bertpretrain::add_shard_command(app);
+    bertpretrain::add_check_command(app);
+    return bertpretrain::run_guarded([&] {
+        try {
+            app.parse(argc, argv);
+        } catch (const CLI::ParseError& error) {
+            return app.exit(error) == 0 ? 0 : static_cast<int>(bertpretrain::ExitCode::config);
+        }
+        return 0;
+    });
+}

@@ -1,0 +1,25 @@
+#include "core/guard.h"
+
+#include <exception>
+#include <new>
+
+#include "core/error.h"
+#include "core/log.h"
+
+namespace bertpretrain {
+
+int run_guarded(const std::function<int()>& body) {
+    try {
+        return body();
+    } catch (const Error& error) {
+        log_error(error.what());
+        return static_cast<int>(error.code());
+    } catch (const std::bad_alloc&) {
+        log_error("out of memory; use a smaller batch.micro_batch_size or a machine with more memory");
+    } catch (const std::exception& error) {
+        log_error(concat("internal error (please report it): ", error.what()));
+    }
+    return static_cast<int>(ExitCode::bug);
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,47 @@
+#pragma once
+// Rows of a shard file, for training, evaluation and checking.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace bertpretrain {
+
+/// Samples as the shard stores them. R rows, S sequence length, P masked positions at most.
+struct ShardRows {
+    std::int64_t rows = 0, sequence_length = 0, max_predictions = 0;
+    std::vector<std::int32_t> input_ids_RS;            ///< token ids, 0 after the last token
+    std::vector<std::int8_t> input_mask_RS;            ///< 1 where there is a token; ones come first
+    std::vector<std::int8_t> segment_ids_RS;           ///< 0 first segment, 1 second
+    std::vector<std::int32_t> masked_lm_positions_RP;  ///< ascending; the first 0 ends the list
+    std::vector<std::int32_t> masked_lm_ids_RP;        ///< the original ids at those positions
+    std::vector<std::int8_t> next_sentence_labels_R;   ///< 1: the second segment is a random one
+};
+
+/// One open shard (`.h5` or `.hdf5`). Several readers may be used from several threads at once.
+class ShardReader {
+public:
+    /// Opens and checks the layout, not the rows.
+    /// @throws DataError naming the file, the dataset, what was found and what was expected
+    explicit ShardReader(const std::filesystem::path& file);
+    ~ShardReader();
+    ShardReader(ShardReader&&) noexcept;
+    ShardReader& operator=(ShardReader&&) noexcept;
+
+    const std::filesystem::path& file() const;
+    std::int64_t rows() const;
+    std::int64_t sequence_length() const;
+    std::int64_t max_predictions() const;
+    /// Rows that are cheapest read together: the tallest chunk of the two-dimensional datasets, at most rows().
+    std::int64_t band_rows() const;
+
+    /// Rows [first, first + count). @throws DataError when the file is damaged
+    ShardRows read(std::int64_t first, std::int64_t count) const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace bertpretrain
