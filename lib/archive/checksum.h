@@ -1,0 +1,15 @@
+#pragma once
+// CRC-32 (zlib's polynomial) of bytes in memory, and of bytes that lie one after the other from their parts.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace bertpretrain {
+
+std::uint32_t crc32_of(std::span<const std::byte> bytes);
+
+/// The CRC-32 of A followed by B, from those of A and B and B's length.
+std::uint32_t crc32_joined(std::uint32_t crc_a, std::uint32_t crc_b, std::uint64_t bytes_b);
+
+}  // namespace bertpretrain

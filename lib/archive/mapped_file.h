@@ -1,0 +1,27 @@
+#pragma once
+// A file seen as memory.
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+
+namespace bertpretrain {
+
+/// A read-only mapping of a whole regular file.
+class MappedFile {
+public:
+    /// @throws CheckpointError naming the file and the system's reason
+    explicit MappedFile(std::filesystem::path file);
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+    ~MappedFile();
+
+    const std::filesystem::path& file() const { return file_; }
+    std::span<const std::byte> bytes() const { return bytes_; }
+
+private:
+    std::filesystem::path file_;
+    std::span<const std::byte> bytes_;
+};
+
+}  // namespace bertpretrain

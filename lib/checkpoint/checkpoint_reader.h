@@ -1,0 +1,59 @@
+#pragma once
+// Reads a checkpoint folder on any number of ranks.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "archive/pt_reader.h"
+#include "checkpoint/training_state.h"
+
+namespace bertpretrain {
+
+/// One complete checkpoint. Reading is safe from several threads.
+class CheckpointReader {
+public:
+    enum class Verify { contents, sizes };  ///< sizes: on ranks that rely on another one's check of the contents
+
+    /// Checks COMPLETE.json: its format version, every file's size and CRC-32.
+    /// @throws CheckpointError naming the file that is damaged, missing or of a newer version
+    explicit CheckpointReader(const std::filesystem::path& folder, Verify verify = Verify::contents);
+
+    const std::filesystem::path& folder() const { return folder_; }
+    std::int64_t step() const { return step_; }
+    const nlohmann::json& progress() const { return progress_; }  ///< training_state.json
+    const nlohmann::json& settings() const { return settings_; }
+    std::optional<std::filesystem::path> vocabulary() const;
+
+    /// Names and shapes in model.pt, aliases left out.
+    const std::vector<TensorDescription>& parameters() const { return parameters_; }
+    /// "exp_avg", ...: what optimizer.pt holds.
+    std::vector<std::string> moment_names() const;
+
+    /// Copies elements [first_element, first_element + elements) of a flattened tensor.
+    /// @throws CheckpointError when there is no such tensor (the nearest name is suggested) or it has fewer elements
+    void read_parameter(const std::string& name, std::int64_t first_element, float* into, std::int64_t elements) const;
+    void read_moment(const std::string& moment, const std::string& name, std::int64_t first_element, float* into,
+                     std::int64_t elements) const;
+
+private:
+    using Tensors = std::map<std::string, PtTensor, std::less<>>;
+    void read(const PtReader& file, const Tensors& tensors, const std::string& name, std::int64_t first_element, float* into,
+              std::int64_t elements) const;
+
+    std::filesystem::path folder_;
+    std::int64_t step_;
+    PtReader model_, optimizer_;
+    nlohmann::json progress_, settings_;
+    std::vector<TensorDescription> parameters_;
+    Tensors parameter_tensors_;
+    std::map<std::string, Tensors> moment_tensors_;
+};
+
+}  // namespace bertpretrain

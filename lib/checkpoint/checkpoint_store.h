@@ -1,0 +1,74 @@
+#pragma once
+// The checkpoints of one run: RUN/checkpoints/step_00000200/, each whole or not there.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "archive/pt_writer.h"
+#include "checkpoint/training_state.h"
+
+namespace bertpretrain {
+
+/// What one rank has written of a checkpoint; pack and unpack carry it through the store between ranks.
+struct SaveReceipt {
+    std::vector<WrittenPiece> model, optimizer;
+
+    std::string pack() const;
+    /// @throws CheckpointError when `packed` is no packed receipt
+    static SaveReceipt unpack(std::string_view packed);
+};
+
+/// Saves and finds checkpoints. All members throw CheckpointError naming the file and the reason; a failed save leaves older
+/// checkpoints untouched and removes what it had begun.
+///
+/// One process: save(state). Several: rank 0 begin(state); after it, every rank write(state) with its own pieces; when all
+/// receipts are at rank 0, complete(state, receipts) there. If any rank fails: abandon(step) at rank 0.
+/// `state` must agree between ranks in all but its pieces; progress, settings and vocabulary matter at rank 0 only.
+class CheckpointStore {
+public:
+    /// @param folder  RUN/checkpoints; made by the first save
+    explicit CheckpointStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+    const std::filesystem::path& folder() const { return folder_; }
+
+    /// Saves a state whose pieces are all here. @returns the checkpoint's folder
+    std::filesystem::path save(const TrainingState& state) const;
+
+    /// Removes what killed saves left, makes the folder step_N.partial and the empty files.
+    void begin(const TrainingState& state) const;
+    /// Writes this rank's pieces in place and flushes them to the disk.
+    SaveReceipt write(const TrainingState& state) const;
+    /// Writes all else, flushes it, and puts the folder in place. @returns the checkpoint's folder
+    std::filesystem::path complete(const TrainingState& state, const std::vector<SaveReceipt>& receipts) const;
+    /// Removes a save that was begun and will not be completed; never throws.
+    void abandon(std::int64_t step) const noexcept;
+
+    /// Folders of complete checkpoints, oldest first: those whose COMPLETE.json fits the sizes of their files (the
+    /// contents are checked by CheckpointReader).
+    std::vector<std::filesystem::path> all_complete() const;
+    std::optional<std::filesystem::path> newest_complete() const;
+    /// @throws CheckpointError listing the steps there are
+    std::filesystem::path complete_at(std::int64_t step) const;
+
+    /// Deletes complete checkpoints but for the newest `keep_last` (at least the newest) and those whose step is a multiple
+    /// of `keep_every` (0: none for that reason).
+    void prune(std::int64_t keep_last, std::int64_t keep_every) const;
+
+private:
+    std::filesystem::path folder_;
+};
+
+/// "step_00000200"
+std::string step_folder_name(std::int64_t step);
+/// The step of a folder so named; nothing for any other name.
+std::optional<std::int64_t> step_of_folder_name(std::string_view name);
+
+/// The checkpoint that a user's argument means: a step folder itself, or the newest complete one in it or in its
+/// "checkpoints" folder. @throws CheckpointError saying what was looked for and where
+std::filesystem::path resolve_checkpoint(const std::filesystem::path& argument);
+
+}  // namespace bertpretrain
