@@ -1,0 +1,52 @@
+#include "config/override.h"
+
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "config/read.h"
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void refuse(const std::string& given, const std::string& why) {
+    throw ConfigError(concat("--set ", given, ": ", why, "; expected --set section.key=value"));
+}
+
+json parsed_value(const std::string& text, const std::string& given) {
+    if (text.starts_with('{') || text.starts_with('[') || text.starts_with('"')) return parse_settings(text, "--set " + given);
+    json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!value.is_discarded()) return value;
+    value = text;
+    try {
+        (void)value.dump();  // the run's settings are saved as JSON, which is UTF-8
+    } catch (const json::exception&) { throw ConfigError("--set: a value is not valid UTF-8; expected --set section.key=value"); }
+    return value;
+}
+
+void apply_override(json& settings, const std::string& given) {
+    const std::size_t equals = given.find('=');
+    if (equals == std::string::npos) refuse(given, "has no \"=\"");
+    const std::string path = given.substr(0, equals);
+    if (path.empty() || path.starts_with('.') || path.ends_with('.') || path.find("..") != std::string::npos)
+        refuse(given, "names no setting");
+    json* at = &settings;
+    std::istringstream names(path);
+    for (std::string name; std::getline(names, name, '.');) {
+        if (!at->is_object()) refuse(given, "goes inside something that is no section (\"" + name + "\")");
+        at = &(*at)[name];
+        if (at->is_null() && names.peek() != std::istringstream::traits_type::eof()) *at = json::object();
+    }
+    *at = parsed_value(given.substr(equals + 1), given);
+}
+
+}  // namespace
+
+void apply_overrides(json& settings, const std::vector<std::string>& overrides) {
+    for (const std::string& given : overrides) apply_override(settings, given);
+}
+
+}  // namespace bertpretrain

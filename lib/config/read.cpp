@@ -1,0 +1,166 @@
+#include "config/read.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace {
+
+using nlohmann::json;
+
+constexpr int levels_at_most = 32;
+
+/// nlohmann's message without its "[json.exception...]", the place first.
+std::string plain_message(const json::exception& error) {
+    std::string message = error.what();
+    if (const std::size_t end = message.find("] "); end != std::string::npos) message.erase(0, end + 2);
+    if (const std::string start = "parse error at "; message.starts_with(start)) message.erase(0, start.size());
+    if (message.size() > 200) message = message.substr(0, 197) + "...";  // it quotes the text it stumbled on
+    return message;
+}
+
+/// The value as it may stand in a message, shortened.
+std::string shown(const json& value) {
+    std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+    if (text.size() > 60) text = text.substr(0, 57) + "...";
+    return text;
+}
+
+[[noreturn]] void refuse(const std::string& where, const json& found, const std::string& expected) {
+    const char* advice = found.is_null() ? "; leave the key out to use its default" : "";
+    throw ConfigError(concat(where, " = ", shown(found), ": must be ", expected, advice));
+}
+
+void check_number(double value, const json& found, const Rule& rule, const std::string& where) {
+    if (!std::isfinite(value) || !rule.holds(value)) refuse(where, found, rule.text());
+}
+
+void check_text(const std::string& value, const json& found, const Rule& rule, const std::string& where) {
+    if (rule.is_required && value.empty()) refuse(where, found, "a text that is not empty");
+    if (rule.choices.empty() || std::find(rule.choices.begin(), rule.choices.end(), value) != rule.choices.end()) return;
+    const auto guess = nearest_name(value, {rule.choices.begin(), rule.choices.end()});
+    refuse(where, found, rule.text() + (guess ? "; did you mean \"" + *guess + "\"?" : ""));
+}
+
+void read(bool& value, const json& found, const Rule&, const std::string& where) {
+    if (!found.is_boolean()) refuse(where, found, "true or false");
+    value = found.get<bool>();
+}
+
+void read(std::int64_t& value, const json& found, const Rule& rule, const std::string& where) {
+    const bool too_large = found.is_number_unsigned() && found.get<std::uint64_t>() > std::uint64_t{INT64_MAX};
+    if (!found.is_number_integer() || too_large)
+        refuse(where, found, "an integer, written without point or exponent, below 2^63");
+    value = found.get<std::int64_t>();
+    check_number(static_cast<double>(value), found, rule, where);
+}
+
+void read(std::uint64_t& value, const json& found, const Rule& rule, const std::string& where) {
+    const bool negative = found.is_number_integer() && !found.is_number_unsigned() && found.get<std::int64_t>() < 0;
+    if (!found.is_number_integer() || negative)
+        refuse(where, found, "an integer of at least 0, written without point or exponent, below 2^64");
+    value = found.get<std::uint64_t>();
+    check_number(static_cast<double>(value), found, rule, where);
+}
+
+void read(double& value, const json& found, const Rule& rule, const std::string& where) {
+    if (!found.is_number()) refuse(where, found, "a number");
+    value = found.get<double>();
+    check_number(value, found, rule, where);
+}
+
+void read(std::string& value, const json& found, const Rule& rule, const std::string& where) {
+    if (!found.is_string()) refuse(where, found, "a text in double quotes");
+    value = found.get<std::string>();
+    check_text(value, found, rule, where);
+}
+
+void read(std::optional<std::string>& value, const json& found, const Rule& rule, const std::string& where) {
+    value.reset();
+    if (found.is_null() && !rule.is_required) return;
+    read(value.emplace(), found, rule, where);
+}
+
+template <class Element>
+void read(std::vector<Element>& values, const json& found, const Rule& rule, const std::string& where) {
+    if (!found.is_array()) refuse(where, found, "a list in [ ]");
+    if (rule.is_required && found.empty()) refuse(where, found, "a list of at least one");
+    values.clear();
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        Element element{};
+        read(element, found[i], rule, concat(where, "[", i, "]"));
+        values.push_back(std::move(element));
+    }
+}
+
+}  // namespace
+
+json parse_settings(std::string_view text, const std::string& file) {
+    std::vector<std::set<std::string>> open_sections;
+    const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
+        using Event = json::parse_event_t;
+        if ((event == Event::object_start || event == Event::array_start) && depth >= levels_at_most)
+            throw ConfigError(concat(file, ": nested deeper than ", levels_at_most, " levels; settings need at most a few"));
+        if (event == Event::object_start) open_sections.emplace_back();
+        if (event == Event::object_end) open_sections.pop_back();
+        if (event == Event::key && !open_sections.back().insert(parsed.get<std::string>()).second)
+            throw ConfigError(concat(file, ": ", shown(parsed), " is set twice in the same section; remove one"));
+        return true;
+    };
+    try {
+        return json::parse(text, watch, /*allow_exceptions=*/true, /*ignore_comments=*/true);
+    } catch (const json::exception& error) { throw ConfigError(concat(file, ": ", plain_message(error))); }
+}
+
+json load_settings(const std::filesystem::path& file) {
+    if (!std::filesystem::exists(file)) throw ConfigError(concat(file.string(), ": no such settings file; check the path"));
+    std::string text;
+    try {
+        text = read_file(file);
+    } catch (const DataError& error) { throw ConfigError(concat("the settings file cannot be read: ", error.what())); }
+    return parse_settings(text, file.string());
+}
+
+namespace detail {
+
+const json* find_member(const json& section, std::string_view name) {
+    const auto found = section.find(name);
+    return found == section.end() ? nullptr : &*found;
+}
+
+const json& empty_section() {
+    static const json empty = json::object();
+    return empty;
+}
+
+void read_value(SettingValue& value, const json& found, const Rule& rule, const std::string& where) {
+    std::visit([&](auto& typed) { read(typed, found, rule, where); }, value);
+}
+
+void refuse_unless_section(const json& found, const std::string& where) {
+    if (!found.is_object()) refuse(where, found, "a section in { }");
+}
+
+void refuse_unknown_names(const json& section, const std::vector<std::string>& known, const std::string& prefix) {
+    for (const auto& [name, unused] : section.items()) {
+        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        const auto guess = nearest_name(name, known);
+        throw ConfigError(concat(prefix, name, ": no such setting; ",
+                                 guess ? "did you mean \"" + *guess + "\"?" : "there are: " + join(known)));
+    }
+}
+
+void refuse_missing(const std::string& where, const Rule& rule) {
+    const std::string allowed = rule.text();
+    throw ConfigError(concat(where, ": is not set and has no default; set it", allowed.empty() ? "" : " (" + allowed + ")"));
+}
+
+}  // namespace detail
+}  // namespace bertpretrain

@@ -1,0 +1,86 @@
+#include "config/write.h"
+
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/table.h"
+
+namespace bertpretrain::detail {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json value_json(const SettingValue& value) {
+    return std::visit(
+        [](const auto& typed) -> ordered_json {
+            if constexpr (requires { typed.has_value(); }) return typed ? ordered_json(*typed) : ordered_json();
+            else return typed;
+        },
+        value);
+}
+
+std::string value_text(const SettingValue& value) {
+    return value_json(value).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string type_text(const SettingValue& value) {
+    static constexpr const char* names[] = {"true or false", "integer",      "integer",         "number",
+                                            "text",          "text or null", "list of numbers", "list of texts"};
+    static_assert(std::size(names) == std::variant_size_v<SettingValue>);
+    return names[value.index()];
+}
+
+std::string allowed_text(const Setting& setting) {
+    const std::string rule = setting.rule.text();
+    if (!setting.rule.choices.empty()) return rule;
+    return type_text(setting.value) + (rule.empty() ? "" : " " + rule);
+}
+
+}  // namespace
+
+ordered_json to_json(const std::vector<Setting>& settings) {
+    ordered_json out = ordered_json::object();
+    for (const Setting& setting : settings) {
+        ordered_json* at = &out;
+        std::istringstream names(setting.path);
+        for (std::string name; std::getline(names, name, '.');) at = &(*at)[name];
+        *at = setting.is_section ? ordered_json::object() : value_json(setting.value);
+    }
+    return out;
+}
+
+std::string settings_table(const std::vector<Setting>& settings, const std::vector<Setting>& defaults) {
+    Table table({"setting", "value", ""});
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+        if (settings[i].is_section) continue;
+        table.add({settings[i].path, value_text(settings[i].value), settings[i].value == defaults[i].value ? "default" : ""});
+    }
+    return table.text();
+}
+
+std::string explain_settings(const std::vector<Setting>& defaults) {
+    Table table({"setting", "default", "allowed", "on resume", "meaning"});
+    for (const Setting& setting : defaults) {
+        if (setting.is_section) {
+            table.add({setting.path, "", "section", "", setting.meaning});
+            continue;
+        }
+        const bool may_change = setting.resume == Resume::may_change;
+        table.add({setting.path, setting.rule.is_required ? "(required)" : value_text(setting.value), allowed_text(setting),
+                   may_change ? "may change" : "fixed", setting.meaning});
+    }
+    return table.text();
+}
+
+std::vector<Difference> compare_settings(const std::vector<Setting>& a, const std::vector<Setting>& b) {
+    check(a.size() == b.size(), "two configs of one type have the same settings");
+    std::vector<Difference> differences;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (!a[i].is_section && a[i].value != b[i].value)
+            differences.push_back({a[i].path, value_text(a[i].value), value_text(b[i].value), a[i].resume == Resume::may_change});
+    return differences;
+}
+
+}  // namespace bertpretrain::detail

@@ -1,0 +1,150 @@
+#include "config/read.h"
+
+#include <nlohmann/json.hpp>
+
+#include "config/sample_config.h"
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/files.h"
+
+using namespace bertpretrain;
+using Catch::Matchers::Equals;
+
+namespace {
+
+/// Reads a sample whose required shards are given, beside what `text` sets.
+SampleConfig read_sample(const std::string& text) {
+    auto json = parse_settings(text, "run.json");
+    if (json.is_object() && !json.contains("shards")) json["shards"] = {"data"};
+    return read_config<SampleConfig>(json, "run.json");
+}
+
+/// The message of the refusal, "" when nothing was refused.
+std::string refusal(const std::string& text) {
+    try {
+        read_sample(text);
+    } catch (const ConfigError& error) { return error.what(); }
+    return "";
+}
+
+std::string parse_refusal(const std::string& text) {
+    try {
+        parse_settings(text, "run.json");
+    } catch (const ConfigError& error) { return error.what(); }
+    return "";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    INFO(text);
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("what a file sets is read, what it leaves out keeps its default") {
+    const SampleConfig config = read_sample(R"({
+        // for the paper
+        "about": "phase 1", "seed": 18446744073709551615, "init_from": "model.pt", "shards": ["a", "b"],
+        "batch": {"micro_batch_size": 9223372036854775807}, /* the rest as it is */
+        "optimizer": {"name": "lans", "learning_rate": 1, "betas": [0.9, 1], "fused": true}})");
+    CHECK(config.about == "phase 1");
+    CHECK(config.seed == 18446744073709551615U);
+    CHECK(config.init_from == "model.pt");
+    CHECK(config.shards == std::vector<std::string>{"a", "b"});
+    CHECK(config.batch.micro_batch_size == INT64_MAX);
+    CHECK(config.batch.temperature == 1);
+    CHECK(config.optimizer.name == "lans");
+    CHECK(config.optimizer.learning_rate == 1);
+    CHECK(config.optimizer.betas == std::vector<double>{0.9, 1});
+    CHECK(config.optimizer.fused);
+    CHECK(read_sample("{}").optimizer.betas == std::vector<double>{0.9, 0.999});
+    CHECK_FALSE(read_sample(R"({"init_from": null})").init_from.has_value());
+}
+
+TEST_CASE("an unknown key is refused with the nearest known one, or else with all") {
+    CHECK(refusal(R"({"optimizer": {"learning_rat": 1}})") ==
+          R"(config error: run.json: optimizer.learning_rat: no such setting; did you mean "learning_rate"?)");
+    CHECK(refusal(R"({"batch": {"workers": 1}})") ==
+          "config error: run.json: batch.workers: no such setting; there are: micro_batch_size, temperature");
+    CHECK(contains(refusal(R"({"optimiser": {}})"), R"(run.json: optimiser: no such setting; did you mean "optimizer"?)"));
+}
+
+TEST_CASE("a value of another type is refused, never converted") {
+    const std::string size = "config error: run.json: batch.micro_batch_size = ";
+    const std::string integer = ": must be an integer, written without point or exponent, below 2^63";
+    for (const std::string value : {"4.7", "\"4\"", "true", "[4]", "9223372036854775808"})
+        CHECK(refusal(R"({"batch": {"micro_batch_size": )" + value + "}}") == size + value + integer);
+    CHECK(contains(refusal(R"({"batch": {"micro_batch_size": 1e2}})"), integer));
+    CHECK(contains(refusal(R"({"batch": {"micro_batch_size": 12345678901234567890123}})"), integer));
+    CHECK(refusal(R"({"batch": {"micro_batch_size": null}})") ==
+          size + "null" + integer + "; leave the key out to use its default");
+    CHECK(contains(refusal(R"({"seed": -1})"), "seed = -1: must be an integer of at least 0"));
+    CHECK(contains(refusal(R"({"seed": 18446744073709551616})"), "below 2^64"));
+    CHECK(contains(refusal(R"({"optimizer": {"fused": 1}})"), "optimizer.fused = 1: must be true or false"));
+    CHECK(contains(refusal(R"({"optimizer": {"learning_rate": "1e-3"}})"), R"(learning_rate = "1e-3": must be a number)"));
+    CHECK(contains(refusal(R"({"about": 5})"), "about = 5: must be a text in double quotes"));
+    CHECK(contains(refusal(R"({"init_from": 5})"), "init_from = 5: must be a text"));
+    CHECK(contains(refusal(R"({"shards": "data"})"), R"(shards = "data": must be a list in [ ])"));
+    CHECK(contains(refusal(R"({"shards": ["data", 5]})"), "shards[1] = 5: must be a text"));
+    CHECK(contains(refusal(R"({"optimizer": {"betas": [0.9, "0.999"]}})"), "betas[1] = \"0.999\": must be a number"));
+    CHECK(contains(refusal(R"({"batch": 16})"), "run.json: batch = 16: must be a section in { }"));
+    CHECK(contains(refusal("[1, 2]"), "run.json = [1,2]: must be a section in { }"));
+}
+
+TEST_CASE("a value outside its rule is refused with what the rule allows") {
+    CHECK(refusal(R"({"batch": {"micro_batch_size": 0}})") == "config error: run.json: batch.micro_batch_size = 0: must be >= 1");
+    CHECK(refusal(R"({"batch": {"temperature": 0}})") == "config error: run.json: batch.temperature = 0: must be > 0");
+    CHECK(contains(refusal(R"({"optimizer": {"learning_rate": 1.5}})"), "= 1.5: must be between 0 and 1"));
+    CHECK(contains(refusal(R"({"optimizer": {"betas": [0.9, 2]}})"), "optimizer.betas[1] = 2: must be between 0 and 1"));
+    CHECK(contains(refusal(R"({"optimizer": {"name": "lambs"}})"),
+                   R"(name = "lambs": must be one of "adamw", "lamb", "lans"; did you mean "lamb"?)"));
+    CHECK(contains(refusal(R"({"optimizer": {"name": ""}})"), R"(must be one of "adamw", "lamb", "lans")"));
+}
+
+TEST_CASE("a required setting must be there and not be empty") {
+    const auto read = [](const std::string& text) {
+        return read_config<SampleConfig>(parse_settings(text, "run.json"), "run.json");
+    };
+    CHECK_THROWS_WITH(read("{}"), Equals("config error: run.json: shards: is not set and has no default; set it"));
+    CHECK_THROWS_WITH(read(R"({"shards": []})"), Equals("config error: run.json: shards = []: must be a list of at least one"));
+    CHECK_THROWS_WITH(read(R"({"shards": [""]})"),
+                      Equals("config error: run.json: shards[0] = \"\": must be a text that is not empty"));
+}
+
+TEST_CASE("a key set twice in one section is refused, the same key in two sections is not") {
+    CHECK(parse_refusal(R"({"a": {"x": 1, "x": 2}})") ==
+          R"(config error: run.json: "x" is set twice in the same section; remove one)");
+    CHECK(parse_refusal(R"({"a": {"x": 1}, "b": {"x": 2}, "c": [{"x": 1}, {"x": 2}]})").empty());
+}
+
+TEST_CASE("bad syntax is refused with file, line and column") {
+    CHECK(contains(parse_refusal("{\n  \"a\": 1,\n}"), "config error: run.json: line 3, column 1"));
+    CHECK(contains(parse_refusal("{\"a\": 1"), "run.json: line 1, column 8"));
+    CHECK(contains(parse_refusal("{\"a\": 1} {}"), "run.json: line 1, column 10"));
+    for (const char* text : {"", "// only a remark", "{\"a\": NaN}", "{\"a\": 01}", "{\"a\": \"\xff\"}", "{\"a\": 1e400}",
+                             "{'a': 1}", "{\"a\": /* 1}"})
+        CHECK(contains(parse_refusal(text), "config error: run.json: "));
+}
+
+TEST_CASE("nesting is refused beyond 32 levels, however deep the file goes") {
+    const auto nested = [](std::size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
+    CHECK(parse_refusal(nested(32)).empty());
+    CHECK(contains(parse_refusal(nested(33)), "nested deeper than 32 levels"));
+    CHECK(contains(parse_refusal(std::string(1'000'000, '[')), "nested deeper than 32 levels"));
+    std::string objects;
+    for (int i = 0; i < 40; ++i) objects += "{\"a\":";
+    CHECK(contains(parse_refusal(objects), "nested deeper than 32 levels"));
+}
+
+TEST_CASE("a settings file that is missing or a folder is a config error that names it") {
+    const testing::TemporaryFolder folder;
+    CHECK_THROWS_AS(load_settings(folder / "none.json"), ConfigError);
+    CHECK_THROWS_AS(load_settings(folder.path()), ConfigError);
+    testing::write_text(folder / "run.json", "{\"seed\": 7}");
+    CHECK(load_settings(folder / "run.json").at("seed") == 7);
+}
+
+TEST_CASE("a long value is shortened in a message") {
+    CHECK(refusal(R"({"about": [")" + std::string(1000, 'a') + "\"]}").size() < 200);
+    CHECK(refusal(R"({"about": [)" + std::string(1000, '1') + "]}").size() < 300);
+}
