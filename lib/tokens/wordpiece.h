@@ -7,14 +7,9 @@
 #include <vector>
 
 #include "tokens/vocabulary.h"
+#include "tokens/words.h"
 
 namespace bertpretrain {
-
-/// Whether letters keep case and accents.
-enum class Casing {
-    uncased,  ///< lower case, accents stripped
-    cased,    ///< as written
-};
 
 /// BERT's tokenizer: text is cleaned and cut into words and punctuation marks, and each word into the longest pieces that
 /// the vocabulary has, from its left.

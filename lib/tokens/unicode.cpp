@@ -1,0 +1,98 @@
+#include "tokens/unicode.h"
+
+#include <array>
+#include <utility>
+
+#include <utf8proc.h>
+
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+utf8proc_int32_t as_utf8proc(char32_t code_point) { return static_cast<utf8proc_int32_t>(code_point); }
+
+/// The blocks as Hugging Face has them: its sixth starts at 2B920, where the original tokenizer's starts at 2B820.
+bool is_ideograph(char32_t c) {
+    return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) ||
+           (c >= 0x2A700 && c <= 0x2B73F) || (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||
+           (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
+}
+
+CharacterKind ascii_kind(char32_t c) {
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') return CharacterKind::space;
+    if (c < ' ' || c == 0x7F) return CharacterKind::dropped;
+    const bool letter_or_digit = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    return letter_or_digit ? CharacterKind::letter : CharacterKind::punctuation;
+}
+
+utf8proc_propval_t combining_class(char32_t code_point) {
+    return utf8proc_get_property(as_utf8proc(code_point))->combining_class;
+}
+
+}  // namespace
+
+CharacterKind character_kind(char32_t code_point) {
+    if (code_point < 0x80) return ascii_kind(code_point);
+    if (code_point == 0xFFFD) return CharacterKind::dropped;
+    if (is_ideograph(code_point)) return CharacterKind::ideograph;
+    switch (utf8proc_category(as_utf8proc(code_point))) {
+        case UTF8PROC_CATEGORY_CC:
+        case UTF8PROC_CATEGORY_CF:
+        case UTF8PROC_CATEGORY_CO:
+            return CharacterKind::dropped;
+        case UTF8PROC_CATEGORY_ZS:
+        case UTF8PROC_CATEGORY_ZL:
+        case UTF8PROC_CATEGORY_ZP:
+            return CharacterKind::space;
+        case UTF8PROC_CATEGORY_PC:
+        case UTF8PROC_CATEGORY_PD:
+        case UTF8PROC_CATEGORY_PS:
+        case UTF8PROC_CATEGORY_PE:
+        case UTF8PROC_CATEGORY_PI:
+        case UTF8PROC_CATEGORY_PF:
+        case UTF8PROC_CATEGORY_PO:
+            return CharacterKind::punctuation;
+        default:
+            return CharacterKind::letter;
+    }
+}
+
+char32_t decode_utf8(std::string_view text, std::size_t& position) {
+    utf8proc_int32_t code_point = -1;
+    const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data() + position);
+    const utf8proc_ssize_t length = utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size() - position), &code_point);
+    if (length <= 0) {
+        ++position;
+        return 0xFFFD;
+    }
+    position += static_cast<std::size_t>(length);
+    return static_cast<char32_t>(code_point);
+}
+
+void append_utf8(char32_t code_point, std::string& text) {
+    std::array<utf8proc_uint8_t, 4> bytes;
+    const utf8proc_ssize_t length = utf8proc_encode_char(as_utf8proc(code_point), bytes.data());
+    text.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length));
+}
+
+void append_decomposed(char32_t code_point, std::u32string& text) {
+    std::array<utf8proc_int32_t, 32> parts;  // Unicode promises at most 4
+    const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE);
+    const utf8proc_ssize_t count = utf8proc_decompose_char(as_utf8proc(code_point), parts.data(),
+                                                           static_cast<utf8proc_ssize_t>(parts.size()), options, nullptr);
+    check(count >= 0 && count <= static_cast<utf8proc_ssize_t>(parts.size()), "a code point has a decomposition");
+    for (std::size_t part = 0; part < static_cast<std::size_t>(count); ++part) {
+        text.push_back(static_cast<char32_t>(parts[part]));
+        const auto own_class = combining_class(text.back());
+        if (own_class == 0) continue;
+        for (std::size_t i = text.size() - 1; i > 0 && combining_class(text[i - 1]) > own_class; --i)
+            std::swap(text[i - 1], text[i]);
+    }
+}
+
+bool is_nonspacing_mark(char32_t code_point) { return utf8proc_category(as_utf8proc(code_point)) == UTF8PROC_CATEGORY_MN; }
+
+char32_t lower_case(char32_t code_point) { return static_cast<char32_t>(utf8proc_tolower(as_utf8proc(code_point))); }
+
+}  // namespace bertpretrain

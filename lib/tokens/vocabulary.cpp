@@ -1,0 +1,81 @@
+#include "tokens/vocabulary.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <ostream>
+#include <utility>
+
+#include <zlib.h>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace {
+
+std::int32_t special_id(const Vocabulary& vocabulary, std::string_view token, const std::string& where) {
+    const auto id = vocabulary.find(token);
+    if (id) return *id;
+    const std::vector<std::string> names(std::begin(special_tokens), std::end(special_tokens));
+    throw DataError(concat(where, ": the token ", token, " is missing among ", vocabulary.size(),
+                           " tokens; a BERT vocabulary needs ", join(names)));
+}
+
+}  // namespace
+
+Vocabulary Vocabulary::read(const std::filesystem::path& file) {
+    const std::string content = read_file(file);
+    std::vector<std::string> tokens;
+    for (std::size_t begin = 0; begin < content.size();) {
+        const std::size_t end = std::min(content.find('\n', begin), content.size());
+        std::string token = content.substr(begin, end - begin);
+        token.erase(token.find_last_not_of(" \t\r\v\f") + 1);
+        if (token.empty())
+            throw DataError(concat(file.string(), ": line ", tokens.size() + 1, " is empty, expected a token on every line"));
+        tokens.push_back(std::move(token));
+        begin = end + 1;
+    }
+    return {std::move(tokens), file.string()};
+}
+
+Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& where) : tokens_(std::move(tokens)) {
+    if (tokens_.empty()) throw DataError(concat(where, ": is empty, expected one token per line"));
+    check(tokens_.size() <= std::numeric_limits<std::int32_t>::max(), "ids are 32-bit numbers");
+    ids_.reserve(tokens_.size());
+    for (std::size_t line = 0; line < tokens_.size(); ++line) {
+        const auto [known, is_new] = ids_.emplace(tokens_[line], static_cast<std::int32_t>(line));
+        if (!is_new)
+            throw DataError(concat(where, ": lines ", known->second + 1, " and ", line + 1, " are the same token \"",
+                                   tokens_[line], "\"; ids would be ambiguous"));
+    }
+    std::int32_t* const fields[] = {&specials_.pad, &specials_.unk, &specials_.cls, &specials_.sep, &specials_.mask};
+    for (std::size_t i = 0; i < std::size(fields); ++i) *fields[i] = special_id(*this, special_tokens[i], where);
+}
+
+std::optional<std::int32_t> Vocabulary::find(std::string_view token) const {
+    const auto found = ids_.find(token);
+    if (found == ids_.end()) return std::nullopt;
+    return found->second;
+}
+
+std::uint32_t Vocabulary::crc32() const {
+    uLong crc = 0;
+    const auto add = [&](std::string_view bytes) {
+        crc = ::crc32(crc, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size()));
+    };
+    for (const std::string& token : tokens_) {
+        add(token);
+        add("\n");
+    }
+    return static_cast<std::uint32_t>(crc);
+}
+
+void Vocabulary::write(const std::filesystem::path& file) const {
+    write_atomically(file, [&](std::ostream& out) {
+        for (const std::string& token : tokens_) out << token << '\n';
+    });
+}
+
+}  // namespace bertpretrain
