@@ -27,12 +27,20 @@ json parsed_value(const std::string& text, const std::string& given) {
     return value;
 }
 
+/// The run's settings are saved as JSON, which is UTF-8.
+bool is_utf8(const std::string& text) {
+    const std::string replaced = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+    return replaced == json(text).dump(-1, ' ', false, json::error_handler_t::ignore);
+}
+
 void apply_override(json& settings, const std::string& given) {
+    if (!is_utf8(given)) refuse("(unprintable)", "is not valid UTF-8");
     const std::size_t equals = given.find('=');
     if (equals == std::string::npos) refuse(given, "has no \"=\"");
     const std::string path = given.substr(0, equals);
     if (path.empty() || path.starts_with('.') || path.ends_with('.') || path.find("..") != std::string::npos)
         refuse(given, "names no setting");
+    if (settings.is_null()) settings = json::object();
     json* at = &settings;
     std::istringstream names(path);
     for (std::string name; std::getline(names, name, '.');) {
