@@ -1,7 +1,42 @@
 #include "commands.h"
 
-namespace bertpretrain {
+#include <iostream>
+#include <memory>
 
-void add_extract_command(CLI::App& app) { app.add_subcommand("extract"); }
+#include "core/strings.h"
+#include "core/table.h"
+#include "text/extract.h"
+
+namespace bertpretrain {
+namespace {
+
+void print(const ExtractCounts& counts) {
+    Table table({"extracted", ""});
+    table.add({"pages", with_thousands(counts.pages)});
+    table.add({"articles kept", with_thousands(counts.articles)});
+    table.add({"redirects", with_thousands(counts.redirects)});
+    table.add({"other namespaces", with_thousands(counts.other_pages)});
+    table.add({"too short", with_thousands(counts.short_articles)});
+    table.add({"sentences", with_thousands(counts.sentences)});
+    table.add({"bytes read", with_thousands(static_cast<std::int64_t>(counts.bytes_read))});
+    table.add({"bytes written", with_thousands(static_cast<std::int64_t>(counts.bytes_written))});
+    table.add({"seconds", fixed(counts.seconds, 1)});
+    std::cout << table.text();
+}
+
+}  // namespace
+
+void add_extract_command(CLI::App& app) {
+    CLI::App* command =
+        app.add_subcommand("extract", "Wikipedia dumps -> text: one sentence per line, an empty line after each article");
+    auto settings = std::make_shared<ExtractSettings>();
+    command->add_option("dumps", settings->dumps, "MediaWiki export files (.xml, .xml.bz2, .xml.gz), read in this order")
+        ->required();
+    command->add_option("--output", settings->output, "Text file to write; it appears when all is done")->required();
+    command->add_option("--minimum-sentences", settings->minimum_sentences, "Leave out articles with fewer sentences")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
+    command->callback([settings] { print(extract(*settings)); });
+}
 
 }  // namespace bertpretrain

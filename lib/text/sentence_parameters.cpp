@@ -1,0 +1,39 @@
+#include "text/sentences.h"
+
+namespace bertpretrain {
+
+const SentenceParameters& SentenceParameters::english() {
+    static const SentenceParameters english = {
+        // Words that are written with a period and may stand at the end of a sentence as well.
+        {"etc",   "al",   "jr",    "sr",     "esq",  "inc",  "ltd",  "corp", "co",  "bros",  "plc",    "llc",  "assn", "dept",
+         "univ",  "ave",  "blvd",  "rd",     "sq",   "ft",   "lb",   "lbs",  "oz",  "hrs",   "hr",     "min",  "sec",  "mi",
+         "yd",    "jan",  "feb",   "mar",    "apr",  "jun",  "jul",  "aug",  "sep", "sept",  "oct",    "nov",  "dec",  "mon",
+         "tue",   "wed",  "thu",   "fri",    "sat",  "ph.d", "b.c",  "a.d",  "u.s", "u.k",   "a.m",    "p.m",  "e.g",  "i.e",
+         "cf",    "viz",  "resp",  "approx", "ca",   "c",    "fl",   "r",    "b",   "d",     "m",      "est",  "incl", "excl",
+         "abbr",  "var",  "subsp", "syn",    "spp",  "sp",   "ssp",  "ed",   "eds", "trans", "transl", "repr", "rev",  "vols",
+         "calif", "mass", "conn",  "penn",   "wash", "tenn", "ariz", "colo", "fla", "okla",  "minn",   "wis",  "ore",  "va",
+         "ky",    "md",   "d.c",   "n.y",    "ala",  "ga",   "la",   "ill",  "ind", "mo",    "neb",    "nev",  "tex",  "vt",
+         "cal",   "lit",  "ger",   "fr",     "gr",   "lat",  "heb",  "ibid", "seq", "ff",    "tel",    "ext",  "orig", "pron",
+         "pl",    "sing", "fem",   "masc",   "adj",  "adv",  "intl", "natl"},
+        // Words that a name, a number or another word always follows.
+        {"mr",   "mrs",    "ms",      "dr",   "prof", "rev",  "fr",  "hon",    "st",   "ste",  "sts",  "mt",  "mts",
+         "gen",  "lt",     "col",     "maj",  "capt", "cmdr", "adm", "sgt",    "cpl",  "pvt",  "gov",  "sen", "rep",
+         "pres", "messrs", "mme",     "mlle", "sra",  "dra",  "mgr", "msgr",   "supt", "insp", "vs",   "v",   "no",
+         "nos",  "nr",     "fig",     "figs", "eq",   "eqs",  "vol", "pp",     "p",    "ch",   "chap", "sec", "art",
+         "op",   "opp",    "ft",      "e.g",  "i.e",  "cf",   "viz", "approx", "ca",   "c",    "al-",  "ref", "refs",
+         "pt",   "lt.col", "maj.gen", "brig", "ven",  "card", "abp", "bp",     "amb",  "asst"},
+        {"a",     "an",        "the",       "this",         "that",     "these",       "those",  "it",        "its",
+         "he",    "his",       "she",       "her",          "they",     "their",       "we",     "our",       "you",
+         "i",     "in",        "on",        "at",           "from",     "after",       "before", "during",    "since",
+         "until", "by",        "for",       "with",         "within",   "without",     "as",     "when",      "while",
+         "where", "although",  "though",    "because",      "if",       "however",     "but",    "and",       "or",
+         "nor",   "yet",       "so",        "then",         "there",    "here",        "also",   "other",     "others",
+         "some",  "many",      "most",      "several",      "all",      "both",        "each",   "every",     "such",
+         "among", "according", "another",   "additionally", "moreover", "furthermore", "thus",   "therefore", "instead",
+         "later", "today",     "currently", "despite",      "to",       "under",       "unlike", "what",      "who",
+         "why",   "how",       "which",     "one",          "two",      "three",       "no",     "not",       "following",
+         "early", "about",     "over",      "per",          "through",  "throughout",  "only",   "once",      "using"}};
+    return english;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,133 @@
+#include "text/sentences.h"
+
+#include <algorithm>
+
+#include "text/utf8.h"
+
+namespace bertpretrain {
+namespace {
+
+bool is_opening(char32_t c) {
+    return std::u32string_view(U"\"'([{\u2018\u201C\u201E\u201A\u00AB\u2039\u00BF\u00A1").find(c) != std::u32string_view::npos;
+}
+
+bool is_closing(char32_t c) {
+    return std::u32string_view(U"\"')]}\u2019\u201D\u00BB\u203A\u300D\u300F").find(c) != std::u32string_view::npos;
+}
+
+/// Ends a sentence without a blank behind it.
+bool is_wide_stop(char32_t c) { return c == 0x3002 || c == 0xFF01 || c == 0xFF1F; }
+
+bool is_narrow_stop(char32_t c) { return c == '.' || c == '?' || c == '!' || c == 0x061F || c == 0x0964; }
+
+std::string_view without_opening(std::string_view token) {
+    for (std::size_t i = 0; i < token.size(); token.remove_prefix(i), i = 0)
+        if (!is_opening(next_code_point(token, i))) return token;
+    return token;
+}
+
+/// A run of stops with what closes behind it, and its surroundings.
+struct Candidate {
+    std::string_view before;  ///< the word up to the stops, without what opens before it
+    std::string_view stops;
+    std::string_view next;  ///< the next word, without what opens before it
+    bool next_is_opened = false;
+    bool at_start = false;  ///< `before` is the paragraph's first word
+};
+
+/// The last part of "(Anglo-Amer": what could be listed as an abbreviation.
+std::string_view last_part(std::string_view word) {
+    const std::size_t dash = word.find_last_of("-/");
+    return dash == std::string_view::npos ? word : word.substr(dash + 1);
+}
+
+bool is_initial(std::string_view word) {
+    std::size_t i = 0;
+    return !word.empty() && is_upper_letter(next_code_point(word, i)) && i == word.size();
+}
+
+/// "U.S", "e.g", "Ph.D": short groups of letters with periods between them.
+bool has_inner_periods(std::string_view word) {
+    constexpr std::size_t longest_group = 2;
+    std::size_t group = 0, periods = 0;
+    for (std::size_t i = 0; i < word.size();) {
+        const char32_t c = next_code_point(word, i);
+        if (c == '.') {
+            if (group == 0 || group > longest_group) return false;
+            ++periods;
+            group = 0;
+        } else if (is_upper_letter(c) || is_lower_letter(c)) {
+            ++group;
+        } else {
+            return false;
+        }
+    }
+    return periods > 0 && group > 0 && group <= longest_group;
+}
+
+bool is_number(std::string_view word) { return !word.empty() && std::all_of(word.begin(), word.end(), is_ascii_digit); }
+
+bool begins_sentence(std::string_view word, const SentenceParameters& parameters) {
+    std::size_t end = 0;
+    while (end < word.size() && is_ascii_letter(word[end])) ++end;
+    if (end < word.size() && word[end] == '.') return false;  // "A. Smith" is no article
+    return parameters.sentence_starters.contains(lower_text(word.substr(0, end)));
+}
+
+bool ends_sentence(const Candidate& at, const SentenceParameters& parameters) {
+    std::size_t i = 0;
+    const char32_t first = at.next.empty() ? U'A' : next_code_point(at.next, i);
+    if (is_lower_letter(first) || std::u32string_view(U",;:.!?").find(first) != std::u32string_view::npos) return false;
+    if (at.stops != "." && at.stops.find_first_not_of('.') != std::string_view::npos)
+        return true;  // a question or an exclamation
+    const bool starts = is_upper_letter(first) && begins_sentence(at.next, parameters);
+    if (at.stops.size() > 1) return starts || at.next_is_opened;  // an ellipsis
+    if (is_number(at.before)) return !at.at_start;                // "1. Nouns" is a numbered line
+    const std::string word = lower_text(last_part(at.before));
+    if (parameters.titles.contains(word)) return false;
+    const bool shortened =
+        parameters.abbreviations.contains(word) || is_initial(last_part(at.before)) || has_inner_periods(at.before);
+    return !shortened || starts;
+}
+
+}  // namespace
+
+std::vector<std::string> SentenceSplitter::split(std::string_view text) const {
+    std::vector<std::string> sentences;
+    const auto skip_blanks = [&](std::size_t i) { return std::min(text.find_first_not_of(" \t\n", i), text.size()); };
+    std::size_t begin = skip_blanks(0), word = begin;
+    const auto cut = [&](std::size_t end) {
+        sentences.emplace_back(text.substr(begin, end - begin));
+        begin = skip_blanks(end);
+    };
+    for (std::size_t i = begin; i < text.size();) {
+        const std::size_t stop = i;
+        const char32_t c = next_code_point(text, i);
+        if (c == ' ' || c == '\t' || c == '\n') word = i;
+        if (!is_narrow_stop(c) && !is_wide_stop(c)) continue;
+        std::size_t end = i;
+        const auto extend = [&](auto belongs) {  // `end` moves behind all that belongs; `i` is used up as a look ahead
+            for (std::size_t next = end; next < text.size() && belongs(next_code_point(text, next));) end = next;
+        };
+        extend([](char32_t next) { return is_narrow_stop(next) || is_wide_stop(next); });
+        const std::string_view stops = text.substr(stop, end - stop);
+        extend(is_closing);
+        i = end;
+        const bool blank_follows = end < text.size() && skip_blanks(end) > end;
+        if (end == text.size() || !(blank_follows || is_wide_stop(c))) continue;
+        const std::size_t next = skip_blanks(end);
+        const std::string_view token = text.substr(next, std::min(text.find_first_of(" \t\n", next), text.size()) - next);
+        Candidate at;
+        at.before = without_opening(text.substr(word, stop - word));
+        at.stops = stops;
+        at.next = without_opening(token);
+        at.next_is_opened = at.next.size() < token.size();
+        at.at_start = word == 0;
+        if (is_wide_stop(c) || ends_sentence(at, parameters_)) cut(end);
+    }
+    const std::size_t last = text.find_last_not_of(" \t\n");
+    if (begin < text.size() && last != std::string_view::npos) cut(last + 1);
+    return sentences;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,33 @@
+#pragma once
+// Code points in UTF-8 text, as far as articles and sentences ask for them.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace bertpretrain {
+
+/// The code point that begins at `position`, which moves behind it. A byte that begins none counts as U+FFFD.
+char32_t next_code_point(std::string_view text, std::size_t& position);
+
+/// The code point that ends just before `position`, which moves to its first byte; `position` at least 1.
+char32_t previous_code_point(std::string_view text, std::size_t& position);
+
+void append_code_point(std::string& text, char32_t code_point);
+
+bool is_upper_letter(char32_t code_point);  ///< categories Lu and Lt
+bool is_lower_letter(char32_t code_point);  ///< category Ll
+bool is_letter_or_digit(char32_t code_point);
+bool is_blank(char32_t code_point);  ///< anything that separates words, line and paragraph separators included
+
+/// Every code point in lower case, one by one.
+std::string lower_text(std::string_view text);
+
+inline bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+inline bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
+inline char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// `text` without spaces and tabs at its ends.
+std::string_view trimmed(std::string_view text);
+
+}  // namespace bertpretrain

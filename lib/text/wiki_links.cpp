@@ -1,0 +1,185 @@
+#include "text/wiki_links.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "text/utf8.h"
+#include "text/wiki_tags.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::size_t longest_prefix_bytes = 80;
+
+/// "de", "ceb", "zh-min-nan": the shape of a language's name, unless it is known to be another site's.
+bool is_language(std::string_view prefix) {
+    static const std::set<std::string, std::less<>> long_names = {
+        "simple",  "nds-nl",   "be-x-old", "be-tarask", "zh-yue",  "zh-min-nan", "zh-classical",
+        "roa-rup", "roa-tara", "map-bms",  "bat-smg",   "cbk-zam", "fiu-vro",    "tokipona"};
+    static const std::set<std::string, std::less<>> other_sites = {"mw", "doi", "rfc", "tmp", "wmf"};
+    const bool lower = std::all_of(prefix.begin(), prefix.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+    if (lower && (prefix.size() == 2 || prefix.size() == 3)) return !other_sites.contains(prefix);
+    return long_names.contains(prefix);
+}
+
+/// Sister projects and their short names, which link prose to prose: the label stays.
+bool is_sister_project(std::string_view prefix) {
+    static const std::set<std::string, std::less<>> names = {
+        "w",           "wikt",    "wiktionary", "s",    "wikisource",  "q",       "wikiquote",  "b",
+        "wikibooks",   "n",       "wikinews",   "v",    "wikiversity", "voy",     "wikivoyage", "species",
+        "wikispecies", "commons", "m",          "meta", "d",           "wikidata"};
+    return names.contains(lower_text(prefix));
+}
+
+struct Target {
+    bool vanishes = false;
+    std::size_t shown_from = 0;  ///< where the target's own words begin, behind ':' and sister projects
+};
+
+Target classify(std::string_view content, const Namespaces& namespaces) {
+    Target target;
+    if (content.starts_with(':')) target.shown_from = 1;
+    const bool is_plain_mention = target.shown_from == 1;  // [[:Category:Moons]] shows its name instead of acting
+    while (true) {
+        const std::string_view rest = content.substr(target.shown_from, longest_prefix_bytes);
+        const std::size_t end = rest.find_first_of(":|#");
+        if (end == std::string_view::npos || rest[end] != ':') return target;
+        const std::string_view prefix = trimmed(rest.substr(0, end));
+        const bool blank_follows = end + 1 < rest.size() && rest[end + 1] == ' ';
+        if (is_sister_project(prefix) && !blank_follows) {
+            target.shown_from += end + 1;
+            continue;
+        }
+        std::string name = lower_text(prefix);
+        std::replace(name.begin(), name.end(), '_', ' ');
+        target.vanishes = !is_plain_mention && (namespaces.contains(name) || (is_language(prefix) && !blank_follows));
+        return target;
+    }
+}
+
+/// The words that a link without a label of its own shows.
+std::string_view shown_title(std::string_view title) {
+    if (title.starts_with('#')) return title.substr(1);
+    return title.substr(0, title.find('#'));
+}
+
+struct Open {
+    bool is_external = false;
+    std::size_t at = 0;  ///< where in the output its "[[" stands
+    bool holds_links = false;
+};
+
+class LinkPass {
+public:
+    LinkPass(std::string_view in, const Namespaces& namespaces) : in_(in), namespaces_(namespaces) { out_.reserve(in.size()); }
+
+    std::string run() {
+        while (position_ < in_.size()) {
+            const char c = in_[position_];
+            if (c == '[') open();
+            else if (c == ']') close();
+            else if (c == '\n') end_line();
+            else out_ += in_[position_++];
+        }
+        return std::move(out_);
+    }
+
+private:
+    /// Bytes of the URL at `from`, 0 when none begins there.
+    std::size_t url_length(std::size_t from) const {
+        static constexpr std::string_view protocols[] = {"http://", "https://", "//", "ftp://", "mailto:", "news:", "irc://"};
+        const std::string_view rest = in_.substr(std::min(from, in_.size()));
+        if (std::none_of(std::begin(protocols), std::end(protocols), [&](auto protocol) { return rest.starts_with(protocol); }))
+            return 0;
+        std::size_t length = 0;
+        while (length < rest.size() && std::string_view(" \t\n[]<>\"|").find(rest[length]) == std::string_view::npos &&
+               rest.substr(length, 2) != "''")
+            ++length;
+        return length;
+    }
+
+    void open() {
+        if (const std::size_t url = url_length(position_ + 1); url > 0) {
+            position_ += 1 + url;
+            while (position_ < in_.size() && in_[position_] == ' ') ++position_;
+            opened_.push_back({true, out_.size()});
+        } else if (in_.substr(position_, 2) == "[[") {
+            if (!opened_.empty() && !opened_.back().is_external) opened_.back().holds_links = true;
+            opened_.push_back({false, out_.size()});
+            out_ += "[[";
+            position_ += 2;
+        } else {
+            out_ += in_[position_++];
+        }
+    }
+
+    void close() {
+        const bool is_double = in_.substr(position_, 2) == "]]";
+        if (!opened_.empty() && opened_.back().is_external) {
+            opened_.pop_back();
+            ++position_;
+        } else if (!opened_.empty() && is_double) {
+            position_ += 2;
+            finish(opened_.back());
+            opened_.pop_back();
+            skip_blanks_at_line_start(out_, in_, position_);
+        } else {
+            out_ += in_[position_++];
+        }
+    }
+
+    /// Turns the output from "[[" on into what the link shows. Labels are moved only where no other link is inside, so every
+    /// byte moves once; a link around links is no link in MediaWiki either (a file is, and vanishes).
+    void finish(const Open& link) {
+        const std::string_view content = std::string_view(out_).substr(link.at + 2);
+        const Target target = classify(content, namespaces_);
+        if (target.vanishes) {
+            out_.resize(link.at);
+            return;
+        }
+        if (link.holds_links || content.find('\n') != std::string_view::npos) {
+            if (opened_.size() > 1) opened_[opened_.size() - 2].holds_links = true;
+            out_ += "]]";
+            return;
+        }
+        const std::size_t pipe = content.rfind('|');
+        const std::string_view label = pipe == std::string_view::npos ? std::string_view() : trimmed(content.substr(pipe + 1));
+        const std::string_view title = shown_title(content.substr(target.shown_from, content.find('|') - target.shown_from));
+        const std::string shown(label.empty() ? trimmed(title) : label);
+        out_.resize(link.at);
+        out_ += shown;
+    }
+
+    /// External links end with their line; a heading ends what was left open before it.
+    void end_line() {
+        out_ += in_[position_++];
+        while (!opened_.empty() && opened_.back().is_external) opened_.pop_back();
+        if (in_.substr(position_, 2) == "==") opened_.clear();
+    }
+
+    std::string_view in_;
+    const Namespaces& namespaces_;
+    std::string out_;
+    std::size_t position_ = 0;
+    std::vector<Open> opened_;
+};
+
+std::string without_double_brackets(std::string_view in) {
+    std::string out;
+    out.reserve(in.size());
+    for (std::size_t i = 0; i < in.size();) {
+        const std::string_view two = in.substr(i, 2);
+        if (two == "[[" || two == "]]") i += 2;
+        else out += in[i++];
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string without_links(std::string_view wikitext, const Namespaces& namespaces) {
+    return without_double_brackets(LinkPass(wikitext, namespaces).run());
+}
+
+}  // namespace bertpretrain

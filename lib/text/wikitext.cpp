@@ -1,0 +1,15 @@
+#include "text/wikitext.h"
+
+#include "text/wiki_lines.h"
+#include "text/wiki_links.h"
+#include "text/wiki_tags.h"
+#include "text/wiki_templates.h"
+
+namespace bertpretrain {
+
+std::vector<std::string> prose_of(std::string_view wikitext, const Namespaces& namespaces) {
+    // MediaWiki's order: what is opaque first, then braces, tables, links; what a line means is asked last.
+    return paragraphs_of_lines(without_links(without_tables(without_templates(without_tags(wikitext))), namespaces));
+}
+
+}  // namespace bertpretrain
