@@ -1,0 +1,155 @@
+#include "telemetry/chart.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "core/error.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr double width = 900, height = 520;
+constexpr double left = 80, right = width - 30, top = 60, bottom = height - 70;
+
+std::string escaped(const std::string& text) {
+    std::string safe;
+    for (const char c : text) {
+        if (c == '<') safe += "&lt;";
+        else if (c == '>') safe += "&gt;";
+        else if (c == '&') safe += "&amp;";
+        else if (static_cast<unsigned char>(c) < 0x20) safe += ' ';  // XML knows no control characters
+        else safe += c;
+    }
+    return safe;
+}
+
+/// Round numbers that cover [low, high]: about six steps of 1, 2 or 5 times a power of ten.
+struct Axis {
+    double low = 0, high = 1, step = 0.2;
+    Axis(double from, double to) {
+        if (!(to > from)) to = from + 1;
+        const double rough = (to - from) / 6;
+        const double power = std::pow(10, std::floor(std::log10(rough)));
+        const double digit = rough / power;
+        step = power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
+        low = std::floor(from / step) * step;
+        high = std::ceil(to / step) * step;
+    }
+    /// Where `value` lies between `at_low` and `at_high`.
+    double place(double value, double at_low, double at_high) const {
+        return at_low + (value - low) / (high - low) * (at_high - at_low);
+    }
+    std::string label(double value) const {
+        if (std::abs(value) >= 1e12) return concat(value);
+        if (step >= 1) return with_thousands(std::llround(value));
+        return fixed(value, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
+    }
+};
+
+struct Frame {
+    Axis x, y;
+    std::string at(double value_x, double value_y) const { return px(value_x) + "," + py(value_y); }
+    std::string px(double value) const { return fixed(x.place(value, left, right), 2); }
+    std::string py(double value) const { return fixed(y.place(value, bottom, top), 2); }
+};
+
+bool is_drawable(const std::pair<double, double>& point) { return std::isfinite(point.first) && std::isfinite(point.second); }
+
+Frame frame_of(const Chart& chart) {
+    double x_high = 0, y_low = std::numeric_limits<double>::infinity(), y_high = -y_low;
+    for (const ChartLine& line : chart.lines)
+        for (const auto& point : line.points) {
+            if (!is_drawable(point)) continue;
+            x_high = std::max(x_high, point.first);
+            y_low = std::min(y_low, point.second);
+            y_high = std::max(y_high, point.second);
+        }
+    for (const ChartLevel& level : chart.levels) {
+        y_low = std::min(y_low, level.y);
+        y_high = std::max(y_high, level.y);
+    }
+    if (y_low > y_high) y_low = 0, y_high = 1;
+    return {Axis(0, x_high), Axis(y_low, y_high)};
+}
+
+std::string text_at(const std::string& x, const std::string& y, const std::string& anchor, const std::string& text) {
+    return concat("<text x=\"", x, "\" y=\"", y, "\" text-anchor=\"", anchor, "\">", escaped(text), "</text>\n");
+}
+
+std::string line_from(const std::string& x1, const std::string& y1, const std::string& x2, const std::string& y2,
+                      const char* style) {
+    return concat("<line x1=\"", x1, "\" y1=\"", y1, "\" x2=\"", x2, "\" y2=\"", y2, "\" ", style, "/>\n");
+}
+
+std::string axes(const Chart& chart, const Frame& frame) {
+    const std::string l = fixed(left, 0), r = fixed(right, 0), t = fixed(top, 0), b = fixed(bottom, 0);
+    std::string svg;
+    const auto ticks = [](const Axis& axis) { return std::llround((axis.high - axis.low) / axis.step); };
+    for (long long i = 0; i <= ticks(frame.x); ++i) {
+        const double value = frame.x.low + static_cast<double>(i) * frame.x.step;
+        svg += line_from(frame.px(value), t, frame.px(value), b, "stroke=\"#e5e5e5\"");
+        svg += text_at(frame.px(value), fixed(bottom + 20, 0), "middle", frame.x.label(value));
+    }
+    for (long long i = 0; i <= ticks(frame.y); ++i) {
+        const double value = frame.y.low + static_cast<double>(i) * frame.y.step;
+        svg += line_from(l, frame.py(value), r, frame.py(value), "stroke=\"#e5e5e5\"");
+        svg += text_at(fixed(left - 8, 0), fixed(frame.y.place(value, bottom, top) + 4, 2), "end", frame.y.label(value));
+    }
+    svg += line_from(l, b, r, b, "stroke=\"#333333\"") + line_from(l, t, l, b, "stroke=\"#333333\"");
+    svg += text_at(fixed((left + right) / 2, 0), fixed(height - 22, 0), "middle", chart.x_label);
+    svg += concat("<g transform=\"translate(22 ", fixed((top + bottom) / 2, 0), ") rotate(-90)\">",
+                  text_at("0", "0", "middle", chart.y_label), "</g>\n");
+    svg += concat("<g font-size=\"18\">", text_at(l, "34", "start", chart.title), "</g>\n");
+    return svg;
+}
+
+std::string drawn(const ChartLine& line, const Frame& frame) {
+    std::string path, markers;
+    bool pen_is_down = false;
+    for (const auto& point : line.points) {
+        if (is_drawable(point)) {
+            path += (pen_is_down ? " L" : " M") + frame.at(point.first, point.second);
+            if (line.has_markers)
+                markers += concat("<circle cx=\"", frame.px(point.first), "\" cy=\"", frame.py(point.second),
+                                  "\" r=\"3.5\" fill=\"", line.color, "\"/>\n");
+        }
+        pen_is_down = is_drawable(point);
+    }
+    if (path.empty()) return "";
+    return concat("<path d=\"", path.substr(1), "\" fill=\"none\" stroke=\"", line.color, "\" stroke-width=\"", line.width,
+                  "\" stroke-linejoin=\"round\"/>\n", markers);
+}
+
+std::string legend(const Chart& chart) {
+    std::string svg;
+    double y = top + 18;
+    const auto entry = [&](const std::string& name, const std::string& style) {
+        svg += line_from(fixed(right - 250, 0), fixed(y, 0), fixed(right - 220, 0), fixed(y, 0), style.c_str());
+        svg += text_at(fixed(right - 212, 0), fixed(y + 4, 0), "start", name);
+        y += 20;
+    };
+    for (const ChartLine& line : chart.lines)
+        if (!line.name.empty()) entry(line.name, concat("stroke=\"", line.color, "\" stroke-width=\"", line.width, "\""));
+    for (const ChartLevel& level : chart.levels) entry(level.name, "stroke=\"#555555\" stroke-dasharray=\"6 4\"");
+    return svg;
+}
+
+}  // namespace
+
+std::string svg_text(const Chart& chart) {
+    const Frame frame = frame_of(chart);
+    const std::string w = fixed(width, 0), h = fixed(height, 0);
+    std::string svg = concat("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", w, "\" height=\"", h, "\" viewBox=\"0 0 ", w,
+                             " ", h, "\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#222222\">\n",
+                             "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n", axes(chart, frame));
+    for (const ChartLevel& level : chart.levels)
+        svg += line_from(fixed(left, 0), frame.py(level.y), fixed(right, 0), frame.py(level.y),
+                         "stroke=\"#555555\" stroke-dasharray=\"6 4\"");
+    for (const ChartLine& line : chart.lines) svg += drawn(line, frame);
+    return svg + legend(chart) + "</svg>\n";
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,103 @@
+#include "telemetry/progress.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <numeric>
+#include <utility>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/log.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::size_t steps_for_eta = 50;    // steps whose mean duration is taken for the rest
+constexpr double seconds_per_drawing = 0.1;  // faster than that only flickers
+constexpr const char* clear_line = "\r\x1b[K";
+
+std::string scientific(double number) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2e", number);
+    return text;
+}
+
+}  // namespace
+
+std::string step_line(const StepRecord& record, std::int64_t total_steps, double eta_seconds) {
+    return concat("step ", record.step, "/", total_steps, " | loss ", fixed(record.loss, 4), " | mlm ", fixed(record.mlm_loss, 4),
+                  " | nsp ", fixed(record.nsp_loss, 4), " | lr ", scientific(record.learning_rate), " | ",
+                  fixed(record.sequences_per_second, 1), " seq/s | eta ", duration_text(eta_seconds));
+}
+
+std::string evaluation_line(const EvaluationRecord& record) {
+    return concat("held-out step ", record.step, " | mlm ", fixed(record.mlm_loss, 4), " | accuracy ",
+                  fixed(record.mlm_accuracy, 4), " | perplexity ", fixed(record.perplexity, 1), " | nsp ",
+                  fixed(record.nsp_loss, 4));
+}
+
+ProgressOutput progress_to_stderr() {
+    ProgressOutput output;
+    output.is_terminal = ::isatty(STDERR_FILENO) == 1;
+    if (winsize size{}; ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) output.columns = size.ws_col;
+    output.say = [](std::string_view line) { log_info(line); };
+    output.draw = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };
+    output.seconds = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+    return output;
+}
+
+Progress::Progress(std::int64_t total_steps, double interval_seconds, ProgressOutput output)
+    : total_steps_(total_steps), interval_seconds_(interval_seconds), output_(std::move(output)) {}
+
+Progress::~Progress() {
+    if (is_drawn_) output_.draw("\n");
+}
+
+void Progress::show(const StepRecord& record) {
+    const double eta = eta_seconds(record);
+    const double now = output_.seconds();
+    const double interval = output_.is_terminal ? seconds_per_drawing : interval_seconds_;
+    if (last_shown_ && now - *last_shown_ < interval && record.step < total_steps_) return;
+    last_shown_ = now;
+    if (output_.is_terminal) {
+        output_.draw(clear_line + drawn_line(record, eta));
+        is_drawn_ = true;
+    } else {
+        output_.say(step_line(record, total_steps_, eta));
+    }
+}
+
+void Progress::show(const EvaluationRecord& record) {
+    clear();
+    output_.say(evaluation_line(record));
+}
+
+void Progress::clear() {
+    if (is_drawn_) output_.draw(clear_line);
+    is_drawn_ = false;
+}
+
+double Progress::eta_seconds(const StepRecord& record) {
+    last_step_seconds_.push_back(record.step_seconds);
+    if (last_step_seconds_.size() > steps_for_eta) last_step_seconds_.pop_front();
+    const double sum = std::accumulate(last_step_seconds_.begin(), last_step_seconds_.end(), 0.0);
+    const double mean = sum / static_cast<double>(last_step_seconds_.size());
+    return mean * static_cast<double>(std::max<std::int64_t>(0, total_steps_ - record.step));
+}
+
+std::string Progress::drawn_line(const StepRecord& record, double eta) const {
+    constexpr std::int64_t width = 20;
+    const std::int64_t done = total_steps_ > 0 ? std::clamp<std::int64_t>(record.step * width / total_steps_, 0, width) : width;
+    std::string bar(static_cast<std::size_t>(done), '=');
+    bar.resize(static_cast<std::size_t>(width), ' ');
+    std::string line = concat("[", bar, "] ", record.step, "/", total_steps_, " | loss ", fixed(record.loss, 4), " | ",
+                              fixed(record.sequences_per_second, 1), " seq/s | eta ", duration_text(eta));
+    if (line.size() >= output_.columns) line.resize(output_.columns - 1);  // a line that wraps cannot be drawn over
+    return line;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,64 @@
+#pragma once
+// What is measured of each optimizer step and of each evaluation on held-out text.
+
+#include <cstdint>
+
+namespace bertpretrain {
+
+/// One completed optimizer step. Losses are means over the global batch, in nats.
+struct StepRecord {
+    std::int64_t step = 0;     ///< completed optimizer updates, this one included
+    std::int64_t samples = 0;  ///< sequences seen since the run began
+    double loss = 0;           ///< mlm_loss + nsp_loss
+    double mlm_loss = 0;
+    double nsp_loss = 0;
+    double mlm_accuracy = 0;  ///< share of masked tokens guessed right, 0 to 1
+    double learning_rate = 0;
+    double grad_norm = 0;  ///< before clipping
+    double sequences_per_second = 0;
+    double tokens_per_second = 0;  ///< real tokens, no padding
+    double model_tflops_per_second = 0;
+    double step_seconds = 0;
+    double data_wait_seconds = 0;  ///< the part of step_seconds spent waiting for data
+
+    /// Calls field(key of the metrics file, member) for each member.
+    static void fields(auto& self, auto&& field) {
+        field("step", self.step);
+        field("samples", self.samples);
+        field("loss", self.loss);
+        field("mlm_loss", self.mlm_loss);
+        field("nsp_loss", self.nsp_loss);
+        field("mlm_accuracy", self.mlm_accuracy);
+        field("learning_rate", self.learning_rate);
+        field("grad_norm", self.grad_norm);
+        field("sequences_per_second", self.sequences_per_second);
+        field("tokens_per_second", self.tokens_per_second);
+        field("model_tflops_per_second", self.model_tflops_per_second);
+        field("step_seconds", self.step_seconds);
+        field("data_wait_seconds", self.data_wait_seconds);
+    }
+};
+
+/// The model after `step`, on text it was not trained on.
+struct EvaluationRecord {
+    std::int64_t step = 0;
+    double mlm_loss = 0;
+    double mlm_accuracy = 0;
+    double perplexity = 0;  ///< exp(mlm_loss)
+    double nsp_loss = 0;
+    double nsp_accuracy = 0;
+    std::int64_t sequences = 0;
+
+    /// Calls field(key of the metrics file, member) for each member.
+    static void fields(auto& self, auto&& field) {
+        field("step", self.step);
+        field("held_out_mlm_loss", self.mlm_loss);
+        field("held_out_mlm_accuracy", self.mlm_accuracy);
+        field("held_out_perplexity", self.perplexity);
+        field("held_out_nsp_loss", self.nsp_loss);
+        field("held_out_nsp_accuracy", self.nsp_accuracy);
+        field("held_out_sequences", self.sequences);
+    }
+};
+
+}  // namespace bertpretrain

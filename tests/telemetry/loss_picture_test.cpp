@@ -1,0 +1,126 @@
+#include "telemetry/loss_picture.h"
+
+#include <cmath>
+#include <limits>
+#include <regex>
+
+#include <expat.h>
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "telemetry/chart.h"
+
+using namespace bertpretrain;
+
+namespace {
+
+bool is_well_formed_xml(const std::string& text) {
+    XML_Parser parser = XML_ParserCreate(nullptr);
+    const bool good = XML_Parse(parser, text.data(), static_cast<int>(text.size()), 1) == XML_STATUS_OK;
+    XML_ParserFree(parser);
+    return good;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++found;
+    return found;
+}
+
+/// The "x,y" pairs of the path drawn in `color`, the pen's lifts as 'M'.
+std::string path_of(const std::string& svg, const std::string& color) {
+    std::smatch match;
+    const bool found = std::regex_search(svg, match, std::regex("<path d=\"([^\"]*)\" fill=\"none\" stroke=\"" + color));
+    return found ? match[1].str() : "";
+}
+
+Metrics sample_metrics(std::int64_t steps) {
+    Metrics metrics;
+    for (std::int64_t step = 1; step <= steps; ++step)
+        metrics.steps.push_back({.step = step, .mlm_loss = 10 * std::exp(-static_cast<double>(step) / 50)});
+    metrics.evaluations = {{.step = 10, .mlm_loss = 8.5, .mlm_accuracy = 0.1, .perplexity = 4914.8},
+                           {.step = 20, .mlm_loss = 6.75, .mlm_accuracy = 0.2, .perplexity = 854.06}};
+    return metrics;
+}
+
+const std::string training_color = "#1f77b4", held_out_color = "#d62728";
+
+}  // namespace
+
+TEST_CASE("the picture of the losses is well-formed XML that needs no other file, whatever its title") {
+    const std::string svg = loss_picture(sample_metrics(100), {.title = "a < b & \"c\" > \x01", .unigram_loss = 7.1});
+    CHECK(is_well_formed_xml(svg));
+    CHECK(count(svg, "href") == 0);
+    CHECK(count(svg, "a &lt; b &amp; \"c\" &gt;") == 1);
+}
+
+TEST_CASE("the picture shows training, held-out with a marker each, and the word-frequency level") {
+    const std::string svg = loss_picture(sample_metrics(100), {.title = "Test", .unigram_loss = 7.1});
+    CHECK(count(path_of(svg, training_color), ",") == 100);
+    CHECK(count(path_of(svg, held_out_color), ",") == 2);
+    CHECK(count(svg, "<circle") == 2);
+    CHECK(count(svg, "stroke-dasharray") == 2);  // the level and its legend
+    for (const std::string text : {">training<", ">held-out<", ">word frequencies alone: 7.10<", ">optimizer step<",
+                                   ">loss per masked token (nats)<", ">Test<"})
+        CHECK(count(svg, text) == 1);
+    const std::string bare = loss_picture({sample_metrics(3).steps, {}}, {});
+    CHECK(count(bare, "stroke-dasharray") == 0);
+    CHECK(count(bare, ">held-out<") == 0);
+}
+
+TEST_CASE("a chart places its points linearly between round ticks") {
+    const std::string svg = svg_text({"", "", "", {{"", "red", {{0, 0}, {50, 6}, {100, 3}}, 1, false}}, {}});
+    // x: 0 to 100 on pixels 80 to 870; y: 0 to 6 on pixels 450 to 60
+    CHECK(path_of(svg, "red") == "M80.00,450.00 L475.00,60.00 L870.00,255.00");
+    for (const std::string tick : {">0<", ">20<", ">40<", ">100<", ">3<", ">6<"}) CHECK(count(svg, tick) >= 1);
+}
+
+TEST_CASE("a loss that is not finite leaves a gap and spoils nothing else") {
+    Metrics metrics = sample_metrics(10);
+    metrics.steps[4].mlm_loss = std::numeric_limits<double>::quiet_NaN();
+    metrics.steps[7].mlm_loss = std::numeric_limits<double>::infinity();
+    for (const std::int64_t smoothing : {0, 3}) {
+        const std::string svg = loss_picture(metrics, {.smoothing_steps = smoothing});
+        CHECK(count(path_of(svg, training_color), "M") == 3);
+        CHECK(count(path_of(svg, training_color), ",") == 8);
+        CHECK(count(svg, "nan") + count(svg, "inf") == 0);
+    }
+    for (StepRecord& record : metrics.steps) record.mlm_loss = std::numeric_limits<double>::quiet_NaN();
+    CHECK(is_well_formed_xml(loss_picture({metrics.steps, {}}, {})));
+}
+
+TEST_CASE("smoothing averages over the given number of steps and keeps the raw line behind") {
+    Metrics metrics;
+    for (std::int64_t step = 0; step <= 100; ++step)
+        metrics.steps.push_back({.step = step, .mlm_loss = step % 2 == 0 ? 0.0 : 6.0});
+    const std::string svg = loss_picture(metrics, {.smoothing_steps = 2});
+    CHECK(count(svg, ">training, mean of 2 steps<") == 1);
+    const std::string path = path_of(svg, training_color);
+    CHECK(path.substr(0, path.find(" L", 3)) == "M80.00,450.00");
+    CHECK(count(path, ",255.00") == 100);  // every other point is the mean of 0 and 6
+    CHECK(count(path_of(svg, "#c6dbef"), ",") == 101);
+}
+
+TEST_CASE("a long run makes a picture of bounded size") {
+    const std::string svg = loss_picture(sample_metrics(100'000), {});
+    CHECK(count(path_of(svg, training_color), ",") == 1000);
+    CHECK(is_well_formed_xml(svg));
+}
+
+TEST_CASE("without a measured step there is nothing to draw") { CHECK_THROWS_AS(loss_picture({}, {}), DataError); }
+
+TEST_CASE("the table of evaluations averages the training loss since the evaluation before") {
+    Metrics metrics = sample_metrics(0);
+    for (std::int64_t step = 1; step <= 25; ++step)
+        metrics.steps.push_back({.step = step, .mlm_loss = static_cast<double>(step)});
+    metrics.steps[2].mlm_loss = std::numeric_limits<double>::quiet_NaN();  // step 3 is left out: (55 - 3) / 9
+    metrics.evaluations.push_back({.step = 30'000, .mlm_loss = 1, .mlm_accuracy = 1, .perplexity = 2.718});
+    metrics.evaluations.push_back({.step = 30'001, .mlm_loss = 1, .mlm_accuracy = 1, .perplexity = 2.718});
+    CHECK(loss_table(metrics) ==
+          "step    training mlm loss  held-out mlm loss  held-out accuracy  held-out perplexity\n"
+          "------  -----------------  -----------------  -----------------  -------------------\n"
+          "    10             5.7778             8.5000             0.1000               4914.8\n"
+          "    20            15.5000             6.7500             0.2000                854.1\n"
+          "30,000            23.0000             1.0000             1.0000                  2.7\n"
+          "30,001  -                             1.0000             1.0000                  2.7\n");
+}

@@ -1,0 +1,164 @@
+#include "telemetry/metrics_file.h"
+
+#include <cmath>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/files.h"
+
+using namespace bertpretrain;
+using testing::read_text;
+using testing::TemporaryFolder;
+using testing::write_text;
+
+namespace {
+
+StepRecord step_record(std::int64_t step) {
+    return {.step = step,
+            .samples = step * 384,
+            .loss = 0.1 + 0.2,
+            .mlm_loss = 1.0 / 3,
+            .nsp_loss = 5e-324,
+            .mlm_accuracy = 0.25,
+            .learning_rate = 1e-4,
+            .grad_norm = 1.7976931348623157e308,
+            .sequences_per_second = 12.5,
+            .tokens_per_second = 1600,
+            .model_tflops_per_second = 2.25,
+            .step_seconds = 30.72,
+            .data_wait_seconds = 0};
+}
+
+EvaluationRecord evaluation_record(std::int64_t step) {
+    return {.step = step,
+            .mlm_loss = 2.0 / 3,
+            .mlm_accuracy = 0.5,
+            .perplexity = std::exp(2.0 / 3),
+            .nsp_loss = 0.7,
+            .nsp_accuracy = 0.625,
+            .sequences = 1000};
+}
+
+template <class Record>
+std::vector<double> numbers(const Record& record) {
+    std::vector<double> all;
+    Record::fields(record, [&](const char*, const auto& value) { all.push_back(static_cast<double>(value)); });
+    return all;
+}
+
+std::vector<std::int64_t> steps_of(const Metrics& metrics) {
+    std::vector<std::int64_t> steps;
+    for (const StepRecord& record : metrics.steps) steps.push_back(record.step);
+    return steps;
+}
+
+}  // namespace
+
+TEST_CASE("a step and an evaluation are one line of JSON each, with the promised keys in order") {
+    const TemporaryFolder folder;
+    MetricsFile file(folder / "metrics.jsonl");
+    file.append(StepRecord{.step = 3, .samples = 48, .loss = 7.5});
+    file.append(EvaluationRecord{.step = 3, .mlm_loss = 6.5, .sequences = 20});
+    CHECK(
+        read_text(folder / "metrics.jsonl") ==
+        R"({"step":3,"samples":48,"loss":7.5,"mlm_loss":0.0,"nsp_loss":0.0,"mlm_accuracy":0.0,"learning_rate":0.0,"grad_norm":0.0,)"
+        R"("sequences_per_second":0.0,"tokens_per_second":0.0,"model_tflops_per_second":0.0,"step_seconds":0.0,"data_wait_seconds":0.0})"
+        "\n"
+        R"({"step":3,"held_out_mlm_loss":6.5,"held_out_mlm_accuracy":0.0,"held_out_perplexity":0.0,"held_out_nsp_loss":0.0,)"
+        R"("held_out_nsp_accuracy":0.0,"held_out_sequences":20})"
+        "\n");
+}
+
+TEST_CASE("every number comes back with all its bits") {
+    const TemporaryFolder folder;
+    MetricsFile file(folder / "metrics.jsonl");
+    file.append(step_record(1));
+    file.append(evaluation_record(1));
+    const Metrics metrics = read_metrics(folder / "metrics.jsonl");
+    REQUIRE(metrics.steps.size() == 1);
+    REQUIRE(metrics.evaluations.size() == 1);
+    CHECK(numbers(metrics.steps[0]) == numbers(step_record(1)));
+    CHECK(numbers(metrics.evaluations[0]) == numbers(evaluation_record(1)));
+}
+
+TEST_CASE("a number that is not finite is null in a line that says so, and comes back as NaN") {
+    const TemporaryFolder folder;
+    StepRecord record = step_record(1);
+    record.loss = std::numeric_limits<double>::quiet_NaN();
+    record.grad_norm = std::numeric_limits<double>::infinity();
+    MetricsFile file(folder / "metrics.jsonl");
+    file.append(record);
+    file.append(step_record(2));
+    const std::string text = read_text(folder / "metrics.jsonl");
+    const auto line = nlohmann::json::parse(text.substr(0, text.find('\n')));
+    CHECK(line.at("loss").is_null());
+    CHECK(line.at("grad_norm").is_null());
+    CHECK(line.at("non_finite") == true);
+    CHECK(text.find("non_finite", text.find('\n')) == std::string::npos);
+    const Metrics metrics = read_metrics(folder / "metrics.jsonl");
+    CHECK(std::isnan(metrics.steps.at(0).loss));
+    CHECK(std::isnan(metrics.steps.at(0).grad_norm));
+    CHECK(metrics.steps.at(0).mlm_loss == record.mlm_loss);
+}
+
+TEST_CASE("a line is in the file before append() returns") {
+    const TemporaryFolder folder;
+    MetricsFile file(folder / "metrics.jsonl");
+    for (std::int64_t step = 1; step <= 3; ++step) {
+        file.append(step_record(step));
+        CHECK(steps_of(read_metrics(folder / "metrics.jsonl")).size() == static_cast<std::size_t>(step));
+    }
+}
+
+TEST_CASE("a resumed run cuts what lies after its checkpoint, evaluations too, and goes on") {
+    const TemporaryFolder folder;
+    {
+        MetricsFile file(folder / "metrics.jsonl");
+        for (std::int64_t step = 1; step <= 6; ++step) {
+            file.append(step_record(step));
+            if (step % 2 == 0) file.append(evaluation_record(step));
+        }
+    }
+    MetricsFile file(folder / "metrics.jsonl");
+    file.cut_to_step(4);
+    file.append(step_record(5));
+    const Metrics metrics = read_metrics(folder / "metrics.jsonl");
+    CHECK(steps_of(metrics) == std::vector<std::int64_t>{1, 2, 3, 4, 5});
+    CHECK(metrics.evaluations.size() == 2);
+    CHECK_FALSE(std::filesystem::exists(folder / "metrics.jsonl.partial"));
+    file.cut_to_step(0);
+    CHECK(read_text(folder / "metrics.jsonl").empty());
+}
+
+TEST_CASE("a torn last line is cut off when the file is opened, however long it is") {
+    const TemporaryFolder folder;
+    for (const std::size_t size : {1U, 100U, 4095U, 4096U, 4097U, 20'000U}) {
+        write_text(folder / "metrics.jsonl", "{\"step\":1}\n" + std::string(size, 'x'));
+        MetricsFile file(folder / "metrics.jsonl");
+        CHECK(read_text(folder / "metrics.jsonl") == "{\"step\":1}\n");
+        file.append(step_record(2));
+        CHECK(steps_of(read_metrics(folder / "metrics.jsonl")) == std::vector<std::int64_t>{1, 2});
+    }
+    write_text(folder / "metrics.jsonl", std::string(10'000, 'x'));
+    MetricsFile file(folder / "metrics.jsonl");
+    CHECK(read_text(folder / "metrics.jsonl").empty());
+}
+
+TEST_CASE("damaged lines are left out, all others are read; a last line without its end does not count yet") {
+    const TemporaryFolder folder;
+    write_text(folder / "metrics.jsonl",
+               "{\"step\":1,\"loss\":2}\nnonsense\n[1]\n{\"loss\":1}\n{\"step\":\"2\"}\n{\"step\":2.5}\n"
+               "{\"step\":3,\"loss\":\"x\"}\n\n{\"step\":4}\n{\"step\":5}");
+    CHECK(steps_of(read_metrics(folder / "metrics.jsonl")) == std::vector<std::int64_t>{1, 4});
+}
+
+TEST_CASE("metrics that cannot be read or written are a data error") {
+    const TemporaryFolder folder;
+    CHECK_THROWS_AS(read_metrics(folder / "none.jsonl"), DataError);
+    CHECK_THROWS_AS(MetricsFile(folder / "no_folder" / "metrics.jsonl"), DataError);
+    CHECK_THROWS_AS(MetricsFile(folder.path()), DataError);
+    if (std::filesystem::exists("/dev/full")) CHECK_THROWS_AS(MetricsFile("/dev/full").append(step_record(1)), DataError);
+}
