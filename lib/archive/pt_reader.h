@@ -52,6 +52,7 @@ private:
         std::string tensor;  ///< path of the first tensor that uses it
     };
     ZipReader zip_;
+    std::string folder_;  ///< of all records in the zip, with its slash
     PtValue root_;
     std::unordered_map<std::string, Storage> storages_;
     std::unique_ptr<std::atomic<bool>[]> checked_;  ///< by entry of the zip

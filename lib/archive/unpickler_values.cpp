@@ -1,0 +1,188 @@
+#include "archive/unpickler_values.h"
+
+#include <cctype>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "archive/unpickler.h"
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr int deepest = 64;
+constexpr std::size_t most_axes = 64, longest_key = 64;
+
+std::string class_name(std::string_view global) {
+    const std::size_t end = global.find('\n');
+    return printable(std::string(global.substr(0, end)) + "." + std::string(global.substr(end + 1)));
+}
+
+/// The number of elements from the storage's start to the tensor's last one; 0 for an empty tensor.
+std::optional<std::int64_t> extent(const PtTensor& tensor) {
+    std::int64_t last = tensor.storage_offset, elements = 1;
+    bool empty = false;
+    for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis) {
+        const std::int64_t size = tensor.shape[axis], stride = tensor.strides[axis];
+        std::int64_t reach = 0;
+        if (size < 0 || stride < 0 || __builtin_mul_overflow(size, stride, &reach)) return std::nullopt;
+        if (size == 0) empty = true;
+        if (size > 0 &&
+            (__builtin_mul_overflow(elements, size, &elements) || __builtin_add_overflow(last, reach - stride, &last)))
+            return std::nullopt;
+    }
+    if (empty) return 0;
+    return __builtin_add_overflow(last, 1, &last) ? std::nullopt : std::optional(last);
+}
+
+}  // namespace
+
+void refuse_pickle(const std::string& what) { throw PickleRefusal(what); }
+
+std::string printable(std::string_view text) {
+    constexpr char digits[] = "0123456789abcdef";
+    std::string out;
+    for (const char letter : text.substr(0, 100)) {
+        const auto byte = static_cast<unsigned char>(letter);
+        if (std::isprint(byte) != 0) out += letter;
+        else (out += "\\x") += {digits[byte >> 4], digits[byte & 15]};
+    }
+    return text.size() > 100 ? out + "..." : out;
+}
+
+ValueIndex UnpickledValues::add(UnpickledValue value) {
+    if (values_.size() >= most_values) refuse_pickle("its data.pkl holds more values than any checkpoint does");
+    values_.push_back(std::move(value));
+    return static_cast<ValueIndex>(values_.size() - 1);
+}
+
+UnpickledValue& UnpickledValues::expect(ValueIndex index, Kind kind, std::string_view what) {
+    if (values_[index].kind != kind) refuse_pickle(concat("its data.pkl is odd: ", what, " is not one"));
+    return values_[index];
+}
+
+std::vector<std::int64_t> UnpickledValues::integers(ValueIndex tuple, std::string_view what) {
+    std::vector<std::int64_t> numbers;
+    const std::vector<ValueIndex>& items = expect(tuple, Kind::tuple, what).items;
+    if (items.size() > most_axes) refuse_pickle(concat("its data.pkl is odd: ", what, " has more than ", most_axes, " axes"));
+    for (const ValueIndex item : items) numbers.push_back(expect(item, Kind::integer, what).integer);
+    return numbers;
+}
+
+ValueIndex UnpickledValues::make_storage(ValueIndex persistent_id) {
+    const std::vector<ValueIndex> parts = expect(persistent_id, Kind::tuple, "the tuple of a persistent id").items;
+    if (parts.size() != 5 || expect(parts[0], Kind::text, "the word 'storage'").text != "storage")
+        refuse_pickle("its data.pkl is odd: a persistent id is not a storage");
+    const std::string_view global = expect(parts[1], Kind::global, "the class of a storage").text;
+    const std::optional<DType> dtype = global.starts_with("torch\n") ? dtype_of_storage_class(global.substr(6)) : std::nullopt;
+    if (!dtype) refuse_pickle(concat("it holds tensors of the type ", class_name(global), ", which is not supported"));
+    PtTensor storage;
+    storage.dtype = *dtype;
+    storage.storage = expect(parts[2], Kind::text, "the key of a storage").text;
+    if (storage.storage.size() > longest_key) refuse_pickle("its data.pkl is odd: the key of a storage is very long");
+    expect(parts[3], Kind::text, "the device of a storage");
+    storage.storage_elements = expect(parts[4], Kind::integer, "the size of a storage").integer;
+    if (storage.storage_elements < 0) refuse_pickle("its data.pkl is odd: a storage has a negative size");
+    tensors_.push_back(std::move(storage));
+    return add(UnpickledValue(Kind::storage, static_cast<std::int64_t>(tensors_.size() - 1)));
+}
+
+ValueIndex UnpickledValues::make_tensor(const std::vector<ValueIndex>& arguments) {
+    if (arguments.size() != 6 && arguments.size() != 7) refuse_pickle("its data.pkl is odd: a tensor of unknown arguments");
+    const UnpickledValue& storage = expect(arguments[0], Kind::storage, "the storage of a tensor");
+    PtTensor tensor = tensors_[static_cast<std::size_t>(storage.integer)];
+    tensor.storage_offset = expect(arguments[1], Kind::integer, "the offset of a tensor").integer;
+    tensor.shape = integers(arguments[2], "the shape of a tensor");
+    tensor.strides = integers(arguments[3], "the strides of a tensor");
+    if (tensor.shape.size() != tensor.strides.size())
+        refuse_pickle("its data.pkl is odd: a tensor's shape and strides do not fit together");
+    const std::optional<std::int64_t> end = extent(tensor);
+    if (tensor.storage_offset < 0 || !end || *end > tensor.storage_elements)
+        refuse_pickle(concat("a tensor reaches beyond its storage \"", printable(tensor.storage), "\" of ",
+                             tensor.storage_elements, " elements"));
+    tensors_.push_back(std::move(tensor));
+    return add(UnpickledValue(Kind::tensor, static_cast<std::int64_t>(tensors_.size() - 1)));
+}
+
+ValueIndex UnpickledValues::call(ValueIndex function, ValueIndex arguments) {
+    const std::string name = class_name(expect(function, Kind::global, "a function that is called").text);
+    const std::vector<ValueIndex> items = expect(arguments, Kind::tuple, "the arguments of a call").items;
+    if (name == "torch._utils._rebuild_tensor_v2") return make_tensor(items);
+    if (name == "torch._utils._rebuild_parameter" && items.size() == 3) {
+        expect(items[0], Kind::tensor, "the data of a Parameter");
+        return items[0];
+    }
+    if (name == "torch.Size" && items.size() == 1) {
+        integers(items[0], "a torch.Size");
+        return items[0];
+    }
+    if (name == "collections.OrderedDict" && items.empty()) return add(UnpickledValue(Kind::dict));
+    refuse_pickle(concat("it calls ", name, " in a way that builds no plain data"));
+}
+
+void UnpickledValues::spend(std::size_t bytes) {
+    if (bytes > budget_) refuse_pickle("its data.pkl repeats values until they are far larger than itself");
+    budget_ -= bytes;
+}
+
+PtValue UnpickledValues::tree(ValueIndex root, std::size_t pickle_bytes) {
+    budget_ = (std::size_t{1} << 20) + 256 * pickle_bytes;
+    return tree_below(root, 0);
+}
+
+PtValue UnpickledValues::list_below(const UnpickledValue& value, int depth) {
+    PtList list;
+    for (const ValueIndex item : value.items) list.push_back(tree_below(item, depth + 1));
+    return list;
+}
+
+PtValue UnpickledValues::dict_below(const UnpickledValue& value, int depth) {
+    PtDict dict;
+    std::set<PtKey> keys;
+    for (std::size_t i = 0; i + 1 < value.items.size(); i += 2) {
+        const UnpickledValue& key = values_[value.items[i]];
+        if (key.kind != Kind::text && key.kind != Kind::integer)
+            refuse_pickle("it holds a dict with keys that are neither strings nor integers");
+        spend(key.text.size() + sizeof(PtEntry));
+        PtKey name = key.kind == Kind::text ? PtKey(std::string(key.text)) : PtKey(key.integer);
+        if (!keys.insert(name).second) refuse_pickle("its data.pkl is odd: a dict has a key twice");
+        dict.push_back({std::move(name), tree_below(value.items[i + 1], depth + 1)});
+    }
+    return dict;
+}
+
+PtValue UnpickledValues::tree_below(ValueIndex index, int depth) {
+    if (depth > deepest) refuse_pickle(concat("its values are nested deeper than ", deepest, ", or contain themselves"));
+    const UnpickledValue& value = values_[index];
+    spend(sizeof(PtValue) + value.text.size());
+    switch (value.kind) {
+        case Kind::none:
+            return {};
+        case Kind::boolean:
+            return value.integer != 0;
+        case Kind::integer:
+            return value.integer;
+        case Kind::real:
+            return value.real;
+        case Kind::text:
+            return std::string(value.text);
+        case Kind::list:
+        case Kind::tuple:
+            return list_below(value, depth);
+        case Kind::dict:
+            return dict_below(value, depth);
+        case Kind::tensor: {
+            const PtTensor& tensor = tensors_[static_cast<std::size_t>(value.integer)];
+            spend(16 * tensor.shape.size() + tensor.storage.size());
+            return tensor;
+        }
+        case Kind::global:
+            refuse_pickle(concat("it holds the class ", class_name(value.text), " itself as a value"));
+        case Kind::storage:
+            refuse_pickle("it holds a storage without a tensor");
+    }
+    return {};
+}
+
+}  // namespace bertpretrain

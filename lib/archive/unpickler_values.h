@@ -1,0 +1,71 @@
+#pragma once
+// The values that an unpickler has made so far. They refer to each other by index, as Python's objects do by reference.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "archive/pt_value.h"
+
+namespace bertpretrain {
+
+/// Index of a value in UnpickledValues.
+using ValueIndex = std::uint32_t;
+
+struct UnpickledValue {
+    enum class Kind : std::uint8_t { none, boolean, integer, real, text, list, tuple, dict, global, storage, tensor };
+
+    explicit UnpickledValue(Kind which, std::int64_t number = 0) : kind(which), integer(number) {}
+    explicit UnpickledValue(double number) : kind(Kind::real), real(number) {}
+    UnpickledValue(Kind which, std::string_view words) : kind(which), text(words) {}
+    UnpickledValue(Kind which, std::vector<ValueIndex> parts) : kind(which), items(std::move(parts)) {}
+
+    Kind kind;
+    std::int64_t integer = 0;  ///< also a boolean's 0 or 1; a storage's or tensor's index in `tensors`
+    double real = 0;
+    std::string_view text;          ///< inside the pickle; of a global "module\nname"
+    std::vector<ValueIndex> items;  ///< of a dict: key, value, key, value, ...
+};
+
+/// @throws PickleRefusal
+[[noreturn]] void refuse_pickle(const std::string& what);
+
+/// At most 100 bytes of `text`, with what cannot be printed shown as "\xNN".
+std::string printable(std::string_view text);
+
+class UnpickledValues {
+public:
+    using Kind = UnpickledValue::Kind;
+    static constexpr std::size_t most_values = 4'000'000;  ///< bounds the memory that a hostile file can ask for
+
+    ValueIndex add(UnpickledValue value);
+    UnpickledValue& operator[](ValueIndex index) { return values_[index]; }
+    /// The value when it is of this kind. @throws PickleRefusal saying `what` it should have been
+    UnpickledValue& expect(ValueIndex index, Kind kind, std::string_view what);
+
+    /// ('storage', torch.FloatStorage, key, location, elements) -> a storage
+    ValueIndex make_storage(ValueIndex persistent_id);
+    /// The call `function(*arguments)`, for the few functions that build plain data.
+    ValueIndex call(ValueIndex function, ValueIndex arguments);
+
+    /// The tree below a value, shared values copied. @throws PickleRefusal when it is too deep (or contains itself), or
+    /// larger than a constant times `pickle_bytes`
+    PtValue tree(ValueIndex root, std::size_t pickle_bytes);
+
+private:
+    ValueIndex make_tensor(const std::vector<ValueIndex>& arguments);
+    std::vector<std::int64_t> integers(ValueIndex tuple, std::string_view what);
+    void spend(std::size_t bytes);
+    PtValue tree_below(ValueIndex index, int depth);
+    PtValue list_below(const UnpickledValue& value, int depth);
+    PtValue dict_below(const UnpickledValue& value, int depth);
+
+    std::vector<UnpickledValue> values_;
+    std::vector<PtTensor> tensors_;
+    std::size_t budget_ = 0;  ///< bytes that the tree may still take
+};
+
+}  // namespace bertpretrain

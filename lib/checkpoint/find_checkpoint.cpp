@@ -1,0 +1,77 @@
+// The part of CheckpointStore that finds what there is.
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <string>
+#include <system_error>
+
+#include "checkpoint/checkpoint_files.h"
+#include "checkpoint/checkpoint_store.h"
+#include "core/error.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace fs = std::filesystem;
+
+std::string step_folder_name(std::int64_t step) {
+    std::array<char, 32> name{};
+    std::snprintf(name.data(), name.size(), "step_%08lld", static_cast<long long>(step));
+    return name.data();
+}
+
+std::optional<std::int64_t> step_of_folder_name(std::string_view name) {
+    if (!name.starts_with("step_")) return std::nullopt;
+    const std::string_view digits = name.substr(5);
+    std::int64_t step = 0;
+    const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
+    const bool whole = failure == std::errc{} && end == digits.data() + digits.size() && step >= 0;
+    return whole && step_folder_name(step) == name ? std::optional(step) : std::nullopt;
+}
+
+std::vector<fs::path> CheckpointStore::all_complete() const {
+    std::vector<std::pair<std::int64_t, fs::path>> found;
+    std::error_code missing;
+    for (const auto& entry : fs::directory_iterator(folder_, missing)) {
+        const auto step = step_of_folder_name(entry.path().filename().string());
+        if (!step) continue;
+        try {
+            const CompleteMark mark = read_mark(entry.path());
+            check_sizes(entry.path(), mark);
+            if (mark.step == *step) found.emplace_back(*step, entry.path());
+        } catch (const CheckpointError&) {  // not a complete one: that is the answer
+        }
+    }
+    std::sort(found.begin(), found.end());
+    std::vector<fs::path> folders;
+    for (auto& [step, folder] : found) folders.push_back(std::move(folder));
+    return folders;
+}
+
+std::optional<fs::path> CheckpointStore::newest_complete() const {
+    const std::vector<fs::path> complete = all_complete();
+    return complete.empty() ? std::nullopt : std::optional(complete.back());
+}
+
+fs::path CheckpointStore::complete_at(std::int64_t step) const {
+    std::vector<std::string> steps;
+    for (const fs::path& folder : all_complete()) {
+        const std::int64_t here = *step_of_folder_name(folder.filename().string());
+        if (here == step) return folder;
+        steps.push_back(std::to_string(here));
+    }
+    throw CheckpointError(concat(folder_.string(), ": no complete checkpoint of step ", step, "; ",
+                                 steps.empty() ? "there is none of any step" : "there are " + join(steps)));
+}
+
+fs::path resolve_checkpoint(const fs::path& argument) {
+    if (exists_here(argument / complete_file)) return argument;
+    for (const fs::path& folder : {argument, argument / "checkpoints"})
+        if (const auto newest = CheckpointStore(folder).newest_complete()) return *newest;
+    throw CheckpointError(concat(argument.string(), ": no complete checkpoint: looked for ", complete_file,
+                                 " in it, and for step_N/", complete_file, " in it and in its folder checkpoints",
+                                 exists_here(argument) ? "" : "\n  there is no such folder"));
+}
+
+}  // namespace bertpretrain
