@@ -1,7 +1,71 @@
+#include <iostream>
+
 #include "commands.h"
 
-namespace bertpretrain {
+#include "core/strings.h"
+#include "core/table.h"
+#include "shards/shard_builder.h"
 
-void add_shard_command(CLI::App& app) { app.add_subcommand("shard"); }
+namespace bertpretrain {
+namespace {
+
+void print_summary(const ShardBuildReport& report) {
+    Table table({"part", "shards", "rows", "tokens", "masked", "mean length"});
+    for (const ShardKind kind : {ShardKind::training, ShardKind::held_out}) {
+        std::int64_t shards = 0, rows = 0, tokens = 0, masked = 0;
+        for (const ShardRecord& shard : report.manifest.shards) {
+            if (shard_kind(shard.file) != kind) continue;
+            ++shards;
+            rows += shard.rows;
+            tokens += shard.tokens;
+            masked += shard.masked;
+        }
+        if (shards == 0) continue;
+        const auto ratio = [](std::int64_t a, std::int64_t b) { return static_cast<double>(a) / static_cast<double>(b); };
+        table.add({kind == ShardKind::training ? "training" : "held out", with_thousands(shards), with_thousands(rows),
+                   with_thousands(tokens), fixed(100 * ratio(masked, tokens), 2) + " %", fixed(ratio(tokens, rows), 1)});
+    }
+    std::cout << table.text() << with_thousands(static_cast<std::int64_t>(report.articles)) << " articles, "
+              << bytes_text(report.text_bytes) << " of text in " << duration_text(report.seconds) << " ("
+              << fixed(static_cast<double>(report.text_bytes) / 1e6 / report.seconds, 2) << " MB/s), unigram cross-entropy "
+              << fixed(report.manifest.unigram_cross_entropy, 4) << " nats\n";
+}
+
+}  // namespace
+
+void add_shard_command(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("shard", "Text and a vocabulary to a folder of training and held-out shards");
+    const auto settings = std::make_shared<ShardBuildSettings>();
+    const auto cased = std::make_shared<bool>(false);
+    SampleSettings& samples = settings->samples;
+    command->add_option("TEXT", settings->texts, "Text files: one sentence per line, an empty line after each article")
+        ->required()
+        ->check(CLI::ExistingFile);
+    command->add_option("--vocabulary", settings->vocabulary, "Vocabulary, one token per line")
+        ->required()
+        ->check(CLI::ExistingFile);
+    command->add_option("--output", settings->output, "Folder for the shards, vocab.txt and manifest.json")->required();
+    command->add_option("--name", settings->name, "First part of the shards' names")->capture_default_str();
+    command->add_option("--sequence-length", samples.sequence_length, "Tokens of a row, padding included")->capture_default_str();
+    command->add_option("--max-predictions", samples.max_predictions, "Masked tokens of a row at most")->capture_default_str();
+    command->add_option("--duplicate-factor", samples.duplicate_factor, "Times each article is used, cut and masked anew")
+        ->capture_default_str();
+    command->add_option("--seed", samples.seed, "Of all random choices")->capture_default_str();
+    command->add_option("--shards", settings->shards, "Training shards")->capture_default_str();
+    command->add_option("--held-out-fraction", samples.held_out_fraction, "Share of the articles that is never trained on")
+        ->capture_default_str();
+    command->add_option("--held-out-shards", settings->held_out_shards, "Held-out shards; as many as --shards when not given");
+    command->add_option("--masked-lm-probability", samples.masked_lm_prob, "Share of a row's tokens that is masked")
+        ->capture_default_str();
+    command->add_option("--short-sequence-probability", samples.short_seq_prob, "Share of articles cut into shorter rows")
+        ->capture_default_str();
+    command->add_option("--threads", settings->threads, "Threads; 0 for one per core")->capture_default_str();
+    command->add_flag("--cased", *cased, "Keep case and accents, for a cased vocabulary");
+    command->add_flag("--overwrite", settings->overwrite, "Replace the shards and the manifest that the output folder holds");
+    command->callback([settings, cased] {
+        if (*cased) settings->samples.casing = "cased";
+        print_summary(build_shards(*settings));
+    });
+}
 
 }  // namespace bertpretrain

@@ -1,0 +1,39 @@
+#pragma once
+// Where the builders of samples take their random numbers. Tests put Python's generator here, to compare with the reference
+// implementations value by value.
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/random.h"
+
+namespace bertpretrain {
+
+class Dice {
+public:
+    virtual ~Dice() = default;
+    /// Uniform in [0, 1).
+    virtual double uniform() = 0;
+    /// Uniform in [0, bound); `bound` at least 1.
+    virtual std::uint32_t below(std::uint32_t bound) = 0;
+
+    /// Fisher-Yates from the end, as Python's random.shuffle.
+    template <class T>
+    void shuffle(std::vector<T>& items) {
+        for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(static_cast<std::uint32_t>(i))]);
+    }
+};
+
+/// Numbers at one position of a counter-based stream.
+class StreamDice final : public Dice {
+public:
+    explicit StreamDice(const RandomSequence& sequence) : sequence_(sequence) {}
+    double uniform() override { return static_cast<double>(sequence_.uniform()); }
+    std::uint32_t below(std::uint32_t bound) override { return sequence_.below(bound); }
+
+private:
+    RandomSequence sequence_;
+};
+
+}  // namespace bertpretrain

@@ -1,0 +1,156 @@
+#include "shards/manifest.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "config/read.h"
+#include "config/write.h"
+#include "core/error.h"
+#include "core/files.h"
+
+namespace bertpretrain {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr std::int64_t format_version = 1;
+
+/// Sums over the shards of one kind.
+struct Totals {
+    std::int64_t shards = 0, rows = 0, tokens = 0, masked = 0;
+
+    static void describe(auto& self, auto&& field) {
+        field("shards", self.shards, required(at_least(0)), "Files.");
+        field("rows", self.rows, required(at_least(0)), "Samples.");
+        field("tokens", self.tokens, required(at_least(0)), "Without padding.");
+        field("masked", self.masked, required(at_least(0)), "Positions to predict.");
+    }
+    bool operator==(const Totals&) const = default;
+};
+
+/// The manifest without its list of shards.
+struct Frame {
+    struct Both {
+        Totals training, held_out;
+        static void describe(auto& self, auto&& field) {
+            field("training", self.training, required(any), "Of the training shards.");
+            field("held_out", self.held_out, required(any), "Of the held-out shards.");
+        }
+    };
+    std::int64_t version = format_version;
+    SampleSettings settings;
+    VocabularyRecord vocabulary;
+    double unigram_cross_entropy = 0;
+    Both totals;
+
+    static void describe(auto& self, auto&& field) {
+        field("format_version", self.version, required(at_least(1)), "Of this file.");
+        field("settings", self.settings, required(any), "How the samples were made.");
+        field("vocabulary", self.vocabulary, required(any), "What the ids mean.");
+        field("unigram_cross_entropy", self.unigram_cross_entropy, required(at_least(0)), "Nats per masked token.");
+        field("totals", self.totals, required(any), "Sums.");
+    }
+};
+
+Frame::Both sum_up(const Manifest& manifest) {
+    Frame::Both both;
+    for (const ShardRecord& shard : manifest.shards) {
+        Totals& totals = shard_kind(shard.file) == ShardKind::training ? both.training : both.held_out;
+        ++totals.shards;
+        totals.rows += shard.rows;
+        totals.tokens += shard.tokens;
+        totals.masked += shard.masked;
+    }
+    return both;
+}
+
+/// A name from a file must not lead out of the folder.
+void require_plain_name(const std::string& name, const std::string& where) {
+    if (fs::path(name).filename() != name || name == "." || name == "..")
+        throw DataError(concat(where, ": the file name \"", name, "\" leads out of the folder"));
+}
+
+Manifest parse_manifest(const std::string& text, const std::string& where) {
+    json document = parse_settings(text, where);
+    if (!document.is_object()) throw DataError(concat(where, ": holds no JSON object"));
+    const auto version = document.find("format_version");
+    if (version != document.end() && version->is_number_integer() && version->get<std::int64_t>() > format_version)
+        throw DataError(concat(where, ": has format_version ", version->dump(), ", this program knows up to ", format_version,
+                               "\n  do: use a newer bertpretrain"));
+    json shards = json::array();
+    if (const auto found = document.find("shards"); found != document.end()) {
+        shards.swap(*found);
+        document.erase(found);
+    }
+    if (!shards.is_array() || shards.empty()) throw DataError(concat(where, ": \"shards\" must be a list of at least one"));
+    const Frame frame = read_config<Frame>(document, where);
+    Manifest manifest{frame.settings, frame.vocabulary, {}, frame.unigram_cross_entropy};
+    require_plain_name(manifest.vocabulary.file, where);
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+        manifest.shards.push_back(read_config<ShardRecord>(shards[i], concat(where, ": shards[", i, "]")));
+        const std::string& name = manifest.shards.back().file;
+        require_plain_name(name, where);
+        if (!shard_kind(name)) throw DataError(concat(where, ": \"", name, "\" is no name of a training or held-out shard"));
+        if (i > 0 && manifest.shards[i - 1].file >= name)
+            throw DataError(concat(where, ": \"shards\" is not sorted at \"", name, "\""));
+    }
+    const Frame::Both sums = sum_up(manifest);
+    if (sums.training != frame.totals.training || sums.held_out != frame.totals.held_out)
+        throw DataError(concat(where, ": \"totals\" are not the sums of \"shards\"; the file was edited or damaged"));
+    return manifest;
+}
+
+}  // namespace
+
+const ShardRecord* Manifest::find(const std::string& file) const {
+    const auto found = std::find_if(shards.begin(), shards.end(), [&](const ShardRecord& shard) { return shard.file == file; });
+    return found == shards.end() ? nullptr : &*found;
+}
+
+std::optional<Manifest> read_manifest(const fs::path& folder) {
+    const fs::path file = folder / manifest_name;
+    if (!fs::exists(file)) return std::nullopt;
+    try {
+        return parse_manifest(read_file(file), file.string());
+    } catch (const ConfigError& error) {  // the strict reader's; here the request is fine and the file is not
+        std::string message = error.what();
+        if (const std::string kind = "config error: "; message.starts_with(kind)) message.erase(0, kind.size());
+        throw DataError(message);
+    }
+}
+
+void write_manifest(const fs::path& folder, const Manifest& manifest) {
+    const Frame frame{format_version, manifest.settings, manifest.vocabulary, manifest.unigram_cross_entropy, sum_up(manifest)};
+    ordered_json document = write_config(frame);
+    document["shards"] = ordered_json::array();
+    for (const ShardRecord& shard : manifest.shards) document["shards"].push_back(write_config(shard));
+    write_atomically(folder / manifest_name, document.dump(2) + "\n");
+}
+
+std::optional<ShardKind> shard_kind(const fs::path& file) {
+    const std::string name = file.filename().string();
+    if (!name.ends_with(".h5") && !name.ends_with(".hdf5")) return std::nullopt;
+    if (name.find("training") != std::string::npos) return ShardKind::training;
+    if (name.find("test") != std::string::npos) return ShardKind::held_out;
+    return std::nullopt;
+}
+
+std::vector<fs::path> find_shards(const fs::path& folder, ShardKind kind) {
+    const char* word = kind == ShardKind::training ? "training" : "test";
+    const std::string wanted = concat("a folder with .h5 or .hdf5 files whose names contain \"", word, "\"");
+    if (!fs::is_directory(folder))
+        throw DataError(
+            concat(folder.string(), fs::exists(folder) ? ": is not a folder" : ": does not exist", "; expected ", wanted));
+    std::vector<fs::path> files = list_files(folder, {".h5", ".hdf5"});
+    const std::size_t all = files.size();
+    std::erase_if(files, [&](const fs::path& file) { return shard_kind(file) != kind; });
+    if (files.empty())
+        throw DataError(concat(folder.string(), ": has no such shard among ", all, " HDF5 files; expected ", wanted,
+                               "\n  do: make shards with `bertpretrain_data shard`, or name another folder"));
+    return files;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,211 @@
+#include "shards/shard_checker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <unordered_map>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/threads.h"
+#include "shards/entropy.h"
+#include "shards/row_check.h"
+#include "shards/shard_probe.h"
+#include "shards/shard_reader.h"
+#include "tokens/vocabulary.h"
+
+namespace bertpretrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Counts of labels may be added up in any order, so their entropy is equal only nearly.
+constexpr double entropy_tolerance = 1e-9;
+
+using LabelCounts = std::unordered_map<std::int32_t, std::int64_t>;
+
+/// What one file gives, apart from what is reported of it.
+struct Findings {
+    CheckedShard shard;
+    LabelCounts labels;
+    std::vector<std::uint64_t> row_hashes;
+    std::optional<std::string> problem;
+};
+
+std::string plain(const Error& error) {
+    const std::string message = error.what();
+    const std::size_t kind = message.find(" error: ");
+    return kind == std::string::npos ? message : message.substr(kind + 8);
+}
+
+std::uint64_t mix(std::uint64_t hash, std::int64_t value) {
+    hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15;
+    return hash ^ (hash >> 32);
+}
+
+void add_rows(const ShardRows& rows, Findings& findings) {
+    const std::int64_t S = rows.sequence_length, P = rows.max_predictions;
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+        std::uint64_t hash = mix(0x6265727470726574, rows.next_sentence_labels_R[static_cast<std::size_t>(r)]);
+        for (std::int64_t s = 0; s < S && rows.input_mask_RS[static_cast<std::size_t>(r * S + s)] == 1; ++s) {
+            const auto at = static_cast<std::size_t>(r * S + s);
+            hash = mix(hash, rows.input_ids_RS[at] * std::int64_t{2} + rows.segment_ids_RS[at]);
+            ++findings.shard.content.tokens;
+        }
+        for (std::int64_t p = 0; p < P && rows.masked_lm_positions_RP[static_cast<std::size_t>(r * P + p)] != 0; ++p) {
+            const auto at = static_cast<std::size_t>(r * P + p);
+            hash = mix(mix(hash, rows.masked_lm_positions_RP[at]), rows.masked_lm_ids_RP[at]);
+            ++findings.labels[rows.masked_lm_ids_RP[at]];
+            ++findings.shard.content.masked;
+        }
+        ++findings.shard.content.rows;
+        findings.row_hashes.push_back(hash);
+    }
+}
+
+void compare(const std::string& where, const char* what, std::int64_t found, std::int64_t expected) {
+    if (found != expected) throw DataError(concat(where, ": has ", what, " ", found, ", the manifest says ", expected));
+}
+
+void require_intact(const fs::path& file, const ShardRecord* record) {
+    if (record == nullptr) return probe_shard(file);
+    const std::int64_t crc = crc32_of_file(file);
+    if (crc != record->crc32)
+        throw DataError(concat(file.string(), ": its checksum is ", crc, ", the manifest says ", record->crc32,
+                               "; the file was changed or damaged\n  do: copy or build this shard again"));
+}
+
+void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, std::int32_t vocabulary_size,
+                 Findings& findings) {
+    CheckedShard& shard = findings.shard;
+    const ShardRecord* record = manifest ? manifest->find(shard.file) : nullptr;
+    require_intact(file, record);
+    const ShardReader reader(file);
+    shard.sequence_length = reader.sequence_length();
+    shard.max_predictions = reader.max_predictions();
+    if (manifest) {
+        if (record == nullptr) throw DataError(concat(file.string(), ": is not in the manifest\n  do: move it elsewhere"));
+        compare(file.string(), "sequence_length", shard.sequence_length, manifest->settings.sequence_length);
+        compare(file.string(), "max_predictions", shard.max_predictions, manifest->settings.max_predictions);
+        compare(file.string(), "rows", reader.rows(), record->rows);
+    }
+    for (std::int64_t first = 0; first < reader.rows(); first += reader.band_rows()) {
+        const ShardRows rows = reader.read(first, std::min(reader.band_rows(), reader.rows() - first));
+        check_rows(rows, vocabulary_size, file.string(), first);
+        add_rows(rows, findings);
+    }
+    if (record != nullptr) {
+        compare(file.string(), "tokens", shard.content.tokens, record->tokens);
+        compare(file.string(), "masked", shard.content.masked, record->masked);
+    }
+    shard.is_sound = true;
+}
+
+std::optional<Manifest> manifest_or_problem(const fs::path& folder, FolderReport& report) {
+    try {
+        return read_manifest(folder);
+    } catch (const DataError& error) {
+        report.problems.push_back(plain(error));
+        return std::nullopt;
+    }
+}
+
+std::optional<Vocabulary> find_vocabulary(const fs::path& folder, const std::optional<fs::path>& given,
+                                          const std::optional<Manifest>& manifest, FolderReport& report) {
+    const fs::path file = given.value_or(folder / (manifest ? manifest->vocabulary.file : "vocab.txt"));
+    if (!given && !fs::exists(file)) {
+        if (manifest) report.problems.push_back(concat(file.string(), ": is missing, though the manifest names it"));
+        return std::nullopt;
+    }
+    Vocabulary vocabulary = Vocabulary::read(file);
+    if (manifest && (vocabulary.size() != manifest->vocabulary.size || vocabulary.crc32() != manifest->vocabulary.crc32))
+        report.problems.push_back(concat(
+            file.string(), ": is another vocabulary than the shards were made with: ", vocabulary.size(), " tokens, checksum ",
+            vocabulary.crc32(), "; the manifest says ", manifest->vocabulary.size, ", ", manifest->vocabulary.crc32));
+    return vocabulary;
+}
+
+std::vector<fs::path> all_shards(const fs::path& folder) {
+    if (!fs::is_directory(folder)) find_shards(folder, ShardKind::training);  // says what is wrong
+    std::vector<fs::path> files = list_files(folder, {".h5", ".hdf5"});
+    std::erase_if(files, [](const fs::path& file) { return !shard_kind(file); });
+    if (files.empty()) find_shards(folder, ShardKind::training);
+    return files;
+}
+
+std::int64_t count_duplicates(std::vector<Findings>& all) {
+    std::vector<std::uint64_t> hashes;
+    for (Findings& findings : all) {
+        hashes.insert(hashes.end(), findings.row_hashes.begin(), findings.row_hashes.end());
+        findings.row_hashes = {};
+    }
+    std::sort(hashes.begin(), hashes.end());
+    return hashes.end() - std::unique(hashes.begin(), hashes.end());
+}
+
+/// Shards of one folder are read as one data set, so they must agree in shape.
+void compare_shapes(FolderReport& report) {
+    const CheckedShard* model = nullptr;
+    for (const CheckedShard& shard : report.shards) {
+        if (!shard.is_sound) continue;
+        if (model == nullptr) model = &shard;
+        if (shard.sequence_length != model->sequence_length || shard.max_predictions != model->max_predictions)
+            report.problems.push_back(concat(shard.file, ": has sequence_length ", shard.sequence_length, " and max_predictions ",
+                                             shard.max_predictions, ", but ", model->file, " has ", model->sequence_length,
+                                             " and ", model->max_predictions));
+    }
+}
+
+void sum_up(std::vector<Findings>& all, const std::optional<Manifest>& manifest, FolderReport& report) {
+    std::map<std::int32_t, std::int64_t> labels;
+    for (Findings& findings : all) {
+        if (findings.problem) report.problems.push_back(*findings.problem);
+        const CheckedShard& shard = findings.shard;
+        ShardContent& sum = shard.kind == ShardKind::training ? report.training : report.held_out;
+        sum.rows += shard.content.rows;
+        sum.tokens += shard.content.tokens;
+        sum.masked += shard.content.masked;
+        if (shard.kind == ShardKind::training)
+            for (const auto& [label, count] : findings.labels) labels[label] += count;
+        report.shards.push_back(shard);
+    }
+    report.duplicate_rows = count_duplicates(all);
+    std::vector<std::int64_t> counts;
+    for (const auto& [label, count] : labels) counts.push_back(count);
+    report.unigram_cross_entropy = entropy_of_counts(counts);
+    if (manifest && report.problems.empty() &&
+        std::abs(report.unigram_cross_entropy - manifest->unigram_cross_entropy) > entropy_tolerance)
+        report.problems.push_back(concat("the unigram cross-entropy is ", report.unigram_cross_entropy, ", the manifest says ",
+                                         manifest->unigram_cross_entropy));
+}
+
+}  // namespace
+
+FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::path>& vocabulary_file, std::size_t threads) {
+    const std::vector<fs::path> files = all_shards(folder);
+    FolderReport report;
+    const std::optional<Manifest> manifest = manifest_or_problem(folder, report);
+    report.has_manifest = fs::exists(folder / manifest_name);
+    const std::optional<Vocabulary> vocabulary = find_vocabulary(folder, vocabulary_file, manifest, report);
+    if (vocabulary) report.vocabulary_size = vocabulary->size();
+    if (manifest)
+        for (const ShardRecord& shard : manifest->shards)
+            if (!fs::exists(folder / shard.file))
+                report.problems.push_back(concat((folder / shard.file).string(), ": is missing, though the manifest lists it"));
+
+    const std::int32_t vocabulary_size = vocabulary ? vocabulary->size() : std::numeric_limits<std::int32_t>::max();
+    std::vector<Findings> all(files.size());
+    for_each_index(files.size(), threads, [&](std::size_t i) {
+        all[i].shard.file = files[i].filename().string();
+        all[i].shard.kind = *shard_kind(files[i]);
+        try {
+            check_shard(files[i], manifest, vocabulary_size, all[i]);
+        } catch (const DataError& error) { all[i].problem = plain(error); }
+    });
+    sum_up(all, manifest, report);
+    compare_shapes(report);
+    return report;
+}
+
+}  // namespace bertpretrain

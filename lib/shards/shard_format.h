@@ -1,0 +1,73 @@
+#pragma once
+// What a shard file is made of: the only place that names a dataset, its type or its chunks. The layout is NVIDIA's
+// (DeepLearningExamples, PyTorch/LanguageModeling/BERT, create_pretraining_data.py), save that our chunks are bands of rows.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "shards/hdf5_handle.h"
+#include "shards/shard_reader.h"
+
+namespace bertpretrain {
+
+enum class Columns { none, sequence, predictions };
+
+/// One dataset. Files hold little-endian signed integers of `value_bytes` bytes.
+struct DatasetFormat {
+    const char* name;
+    Columns columns;
+    std::size_t value_bytes;
+};
+
+/// In the order of ShardRows's members.
+inline constexpr std::array<DatasetFormat, 6> dataset_formats{{
+    {"input_ids", Columns::sequence, 4},
+    {"input_mask", Columns::sequence, 1},
+    {"segment_ids", Columns::sequence, 1},
+    {"masked_lm_positions", Columns::predictions, 4},
+    {"masked_lm_ids", Columns::predictions, 4},
+    {"next_sentence_labels", Columns::none, 1},
+}};
+
+inline constexpr unsigned deflate_level = 4;
+inline constexpr std::int64_t longest_sequence = 65'536;
+
+/// Rows of a chunk that we write: about 512 KiB of token ids, which the library's default cache holds.
+std::int64_t band_rows_to_write(std::int64_t rows, std::int64_t sequence_length);
+
+/// A row's number of values.
+constexpr std::int64_t columns_of(Columns columns, std::int64_t sequence_length, std::int64_t max_predictions) {
+    return columns == Columns::none ? 1 : columns == Columns::sequence ? sequence_length : max_predictions;
+}
+
+/// Calls visit(dataset index, values) for each member of a ShardRows.
+template <class Rows, class Visit>
+void for_each_dataset(Rows& rows, Visit&& visit) {
+    visit(std::size_t{0}, rows.input_ids_RS);
+    visit(std::size_t{1}, rows.input_mask_RS);
+    visit(std::size_t{2}, rows.segment_ids_RS);
+    visit(std::size_t{3}, rows.masked_lm_positions_RP);
+    visit(std::size_t{4}, rows.masked_lm_ids_RP);
+    visit(std::size_t{5}, rows.next_sentence_labels_R);
+}
+
+/// Makes a dataset in a new file, ready for compressed chunks of `band_rows` rows. Needs the Hdf5Lock.
+Hdf5Handle create_dataset(hid_t file, const DatasetFormat& format, std::int64_t rows, std::int64_t columns,
+                          std::int64_t band_rows);
+
+/// What a dataset of an opened file says of itself.
+struct DatasetShape {
+    std::int64_t rows = 0, columns = 1;
+    std::int64_t chunk_rows = 0;  ///< 0 when it is not chunked
+};
+
+/// Opens a dataset and checks everything that can be known without reading its values: that it lies in this very file, its
+/// rank, its type, its filters, and that the file is large enough to hold it. Needs the Hdf5Lock.
+/// @param where the file's name, begins every message
+/// @throws DataError
+Hdf5Handle open_dataset(hid_t file, const DatasetFormat& format, std::uint64_t file_bytes, const std::string& where,
+                        DatasetShape& shape);
+
+}  // namespace bertpretrain
