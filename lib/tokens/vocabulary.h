@@ -6,8 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
+
+#include "tokens/string_hash.h"
 
 namespace bertpretrain {
 
@@ -48,13 +49,8 @@ public:
     void write(const std::filesystem::path& file) const;
 
 private:
-    struct Hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-    };
-
     std::vector<std::string> tokens_;
-    std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> ids_;
+    StringMap<std::int32_t> ids_;
     SpecialIds specials_{};
 };
 

@@ -1,0 +1,115 @@
+#include "tokens/vocabulary_training.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "core/error.h"
+#include "tokens/pair_merges.h"
+#include "tokens/unicode.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::string_view continuation_mark = "##";
+
+/// Words in a fixed order, so that nothing depends on a hash table's.
+std::vector<std::pair<std::u32string, std::int64_t>> sorted_words(const WordCounts& counts) {
+    std::vector<std::pair<std::u32string, std::int64_t>> words;
+    words.reserve(counts.size());
+    for (const auto& [word, count] : counts) {
+        std::u32string code_points;
+        for (std::size_t position = 0; position < word.size();) code_points.push_back(decode_utf8(word, position));
+        words.emplace_back(std::move(code_points), count);
+    }
+    std::sort(words.begin(), words.end());
+    return words;
+}
+
+/// The most frequent characters of the words, among equals the smaller code points.
+std::set<char32_t> alphabet_of(const std::vector<std::pair<std::u32string, std::int64_t>>& words, std::size_t limit) {
+    std::map<char32_t, std::int64_t> counts;
+    for (const auto& [word, count] : words)
+        for (const char32_t c : word) counts[c] += count;
+    std::vector<std::pair<char32_t, std::int64_t>> ranked(counts.begin(), counts.end());
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    ranked.resize(std::min(ranked.size(), limit));
+    std::set<char32_t> alphabet;
+    for (const auto& [c, count] : ranked) alphabet.insert(c);
+    return alphabet;
+}
+
+/// Tokens in the order of their ids while the list grows.
+class TokenList {
+public:
+    TokenList() {
+        for (const std::string_view token : special_tokens) add(std::string(token));
+    }
+    /// The token's id, new or known.
+    std::int32_t add(const std::string& token) {
+        const auto [place, is_new] = ids_.emplace(token, static_cast<std::int32_t>(tokens_.size()));
+        if (is_new) tokens_.push_back(token);
+        return place->second;
+    }
+    /// The id of what two pieces spell together.
+    std::int32_t add_joined(SymbolPair pair) {
+        const std::string& left = tokens_[static_cast<std::size_t>(pair.left)];
+        const std::string& right = tokens_[static_cast<std::size_t>(pair.right)];
+        return add(left + (right.starts_with(continuation_mark) ? right.substr(continuation_mark.size()) : right));
+    }
+    std::size_t size() const { return tokens_.size(); }
+    std::vector<std::string> take() { return std::move(tokens_); }
+
+private:
+    std::vector<std::string> tokens_;
+    StringMap<std::int32_t> ids_;
+};
+
+std::string spelled(char32_t c, bool continues) {
+    std::string token(continues ? continuation_mark : "");
+    append_utf8(c, token);
+    return token;
+}
+
+/// Adds all words as rows of characters; those outside the alphabet are passed over.
+PairMerges words_as_symbols(const std::vector<std::pair<std::u32string, std::int64_t>>& words, const std::set<char32_t>& alphabet,
+                            TokenList& tokens) {
+    std::set<char32_t> continuing;
+    for (const auto& [word, count] : words)
+        for (std::size_t i = 1; i < word.size(); ++i)
+            if (alphabet.contains(word[i])) continuing.insert(word[i]);
+    std::map<char32_t, std::int32_t> first_ids, next_ids;
+    for (const char32_t c : alphabet) first_ids[c] = tokens.add(spelled(c, false));
+    for (const char32_t c : continuing) next_ids[c] = tokens.add(spelled(c, true));
+    PairMerges merges;
+    std::vector<std::int32_t> symbols;
+    for (const auto& [word, count] : words) {
+        symbols.clear();
+        for (std::size_t i = 0; i < word.size(); ++i)
+            if (alphabet.contains(word[i])) symbols.push_back((i == 0 ? first_ids : next_ids).at(word[i]));
+        merges.add_word(symbols, count);
+    }
+    return merges;
+}
+
+}  // namespace
+
+Vocabulary train_vocabulary(const WordCounts& counts, const VocabularyTraining& training) {
+    const auto words = sorted_words(counts);
+    TokenList tokens;
+    PairMerges merges = words_as_symbols(words, alphabet_of(words, training.alphabet_limit), tokens);
+    if (std::cmp_less(training.size, tokens.size()))
+        throw ConfigError(concat("a vocabulary of ", training.size,
+                                 " tokens is too small for this text: special tokens and characters are ", tokens.size(),
+                                 "; ask for more with --size"));
+    while (std::cmp_less(tokens.size(), training.size)) {
+        const auto best = merges.most_frequent();
+        if (!best || best->count < training.min_frequency) break;
+        merges.merge(best->pair, tokens.add_joined(best->pair));
+    }
+    return {tokens.take(), "trained vocabulary"};
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,20 @@
+#pragma once
+// How often each word stands in a text: all that vocabulary training needs to know of it.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "tokens/string_hash.h"
+#include "tokens/words.h"
+
+namespace bertpretrain {
+
+using WordCounts = StringMap<std::int64_t>;
+
+/// Counts the words (as Words::split finds them) of UTF-8 text files, on `threads` threads; each line stands alone.
+/// Memory: the distinct words, once per thread. @throws DataError when a file cannot be read
+WordCounts count_words(const std::vector<std::filesystem::path>& files, Casing casing, std::size_t threads);
+
+}  // namespace bertpretrain

@@ -1,0 +1,75 @@
+// The subcommands `vocabulary` and `tokenize` as a user runs them.
+
+#include "support/catch.h"
+#include "support/command.h"
+#include "support/files.h"
+
+using namespace bertpretrain::testing;
+
+namespace {
+
+const std::string program = PROGRAM_FOLDER "/bertpretrain_data";
+const std::string five = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+
+}  // namespace
+
+TEST_CASE("tokenize prints a line of ids per line, empty ones too, from a file or standard input") {
+    const TemporaryFolder folder;
+    write_text(folder / "vocab.txt", five + "a\nb\n##b\n");
+    write_text(folder / "text", "A ab\n\nx [MASK]");
+    const std::string command = program + " tokenize --vocabulary " + (folder / "vocab.txt").string();
+    const auto from_file = run_command(command + " " + (folder / "text").string());
+    CHECK(from_file.exit_code == 0);
+    CHECK(from_file.out == "5 5 7\n\n1 4\n");
+    CHECK(run_command(command + " < " + (folder / "text").string()).out == from_file.out);
+    CHECK(run_command(command + " --cased < " + (folder / "text").string()).out == "1 5 7\n\n1 4\n");
+    CHECK(run_command(command + " < /dev/null").out.empty());
+}
+
+TEST_CASE("tokenize keeps the order of lines whatever the number of threads") {
+    const TemporaryFolder folder;
+    write_text(folder / "vocab.txt", five + "a\nb\n");
+    std::string text, expected;
+    for (int i = 0; i < 700'000; ++i) {
+        text += i % 7 == 0 ? "a b a\n" : i % 3 == 0 ? "\n" : "b\n";
+        expected += i % 7 == 0 ? "5 6 5\n" : i % 3 == 0 ? "\n" : "6\n";
+    }
+    write_text(folder / "text", text);
+    const std::string command = program + " tokenize --vocabulary " + (folder / "vocab.txt").string() + " --threads ";
+    for (const std::string threads : {"1", "3"})
+        CHECK((run_command(command + threads + " " + (folder / "text").string()).out == expected));
+}
+
+TEST_CASE("vocabulary writes what tokenize reads, twice the same") {
+    const TemporaryFolder folder;
+    write_text(folder / "text", "low low low lower\nnew newer newest\n");
+    const std::string command = program + " vocabulary " + (folder / "text").string() + " --size 40 --output ";
+    for (const std::string name : {"one/vocab.txt", "two.txt"})
+        CHECK(run_command(command + (folder / name).string()).exit_code == 0);
+    CHECK(read_text(folder / "one/vocab.txt").starts_with(five));
+    CHECK(read_text(folder / "one/vocab.txt") == read_text(folder / "two.txt"));
+    const auto ids = run_command("echo low | " + program + " tokenize --vocabulary " + (folder / "two.txt").string());
+    CHECK(ids.exit_code == 0);
+    CHECK(ids.out.find(' ') == std::string::npos);
+    CHECK(ids.out != "1\n");
+}
+
+TEST_CASE("vocabulary and tokenize say what is wrong and leave with the documented code") {
+    const TemporaryFolder folder;
+    write_text(folder / "text", "some words");
+    write_text(folder / "blank", " \n\n");
+    const std::string text = (folder / "text").string(), blank = (folder / "blank").string();
+    const std::string output = " --output " + (folder / "vocab.txt").string();
+    CHECK(run_command(program + " vocabulary " + text + output + " --size 6").exit_code == 2);
+    CHECK(run_command(program + " vocabulary " + text + output + " --size 0").exit_code == 2);
+    CHECK(run_command(program + " vocabulary " + text + output).exit_code == 2);
+    CHECK(run_command(program + " vocabulary " + blank + output + " --size 100").exit_code == 3);
+    CHECK(run_command(program + " vocabulary " + text + "_absent" + output + " --size 100").exit_code == 3);
+    CHECK(run_command(program + " tokenize --vocabulary " + text + " " + text).exit_code == 3);
+    CHECK(run_command(program + " tokenize " + text).exit_code == 2);
+    write_text(folder / "vocab.txt", five);
+    CHECK(run_command(program + " tokenize --vocabulary " + (folder / "vocab.txt").string() + " " + text + "_absent").exit_code ==
+          3);
+    CHECK(run_command(program + " tokenize --vocabulary " + (folder / "vocab.txt").string() + " " + folder.path().string())
+              .exit_code == 3);
+}

@@ -1,0 +1,33 @@
+#pragma once
+// Vocabularies and hashes that several tests of tokens/ use.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/files.h"
+#include "tokens/vocabulary.h"
+#include "tokens/wordpiece.h"
+
+namespace bertpretrain::testing {
+
+inline std::shared_ptr<const Vocabulary> shared_vocabulary(const std::string& name) {
+    return std::make_shared<const Vocabulary>(Vocabulary::read(shared_data() / "vocab" / name));
+}
+
+/// The special tokens, then `others`.
+inline std::shared_ptr<const Vocabulary> small_vocabulary(const std::vector<std::string>& others) {
+    std::vector<std::string> tokens(std::begin(special_tokens), std::end(special_tokens));
+    tokens.insert(tokens.end(), others.begin(), others.end());
+    return std::make_shared<const Vocabulary>(tokens, "small vocabulary");
+}
+
+/// Ids spelled out.
+inline std::vector<std::string> tokens_of(const WordPiece& wordpiece, const std::string& text) {
+    std::vector<std::string> tokens;
+    for (const std::int32_t id : wordpiece.encode(text)) tokens.push_back(wordpiece.vocabulary().token(id));
+    return tokens;
+}
+
+}  // namespace bertpretrain::testing

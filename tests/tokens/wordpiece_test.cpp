@@ -1,0 +1,138 @@
+#include "tokens/wordpiece.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "core/random.h"
+#include "core/threads.h"
+#include "support/catch.h"
+#include "support/command.h"
+#include "tokenizer_support.h"
+#include "tokens/line_blocks.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+using Ids = std::vector<std::int32_t>;
+using Strings = std::vector<std::string>;
+
+namespace {
+
+/// A case gives its tokens, or names a file first.
+std::shared_ptr<const Vocabulary> vocabulary_of_case(const nlohmann::json& given) {
+    if (given.is_string()) {
+        const std::string name = given;
+        return shared_vocabulary(name.substr(0, name.find(' ')));
+    }
+    Strings others;
+    for (const std::string token : given)
+        if (std::find(std::begin(special_tokens), std::end(special_tokens), token) == std::end(special_tokens))
+            others.push_back(token);
+    return small_vocabulary(others);
+}
+
+std::string sha256(const std::string& bytes) {
+    const TemporaryFolder folder;
+    write_text(folder / "bytes", bytes);
+    return run_command("sha256sum < " + (folder / "bytes").string()).out.substr(0, 64);
+}
+
+}  // namespace
+
+TEST_CASE("ids are Hugging Face's on all golden rows, real and synthetic") {
+    NEEDS_SHARED_DATA();
+    const WordPiece wordpiece(shared_vocabulary("bert-uncased-vocab.txt"), Casing::uncased);
+    std::ifstream rows(shared_data() / "tokenizer_cases" / "golden_uncased.jsonl");
+    int count = 0;
+    for (std::string line; std::getline(rows, line); ++count) {
+        const nlohmann::json row = nlohmann::json::parse(line);
+        INFO(row["text"]);
+        CHECK(wordpiece.encode(row["text"].get<std::string>()) == row[row.contains("hf") ? "hf" : "google"].get<Ids>());
+    }
+    CHECK(count == 685);
+}
+
+TEST_CASE("the published cases of WordPiece hold") {
+    NEEDS_SHARED_DATA();
+    int tried = 0;
+    for (const auto& row : nlohmann::json::parse(std::ifstream(shared_data() / "tokenizer_cases" / "cases.json"))) {
+        if (!row.contains("vocab") || row["input"].is_array()) continue;
+        const WordPiece wordpiece(vocabulary_of_case(row["vocab"]), row.value("lower", false) ? Casing::uncased : Casing::cased);
+        Strings expected = row["expected"].get<Strings>();
+        if (expected.size() > 1 && expected.front() == "[CLS]") expected = {expected.begin() + 1, expected.end() - 1};
+        INFO(row["fn"] << " " << row["input"]);
+        CHECK(tokens_of(wordpiece, row["input"]) == expected);
+        ++tried;
+    }
+    CHECK(tried == 10);
+}
+
+TEST_CASE("whole files give the reference tools' ids") {
+    NEEDS_SHARED_DATA();
+    const WordPiece wordpiece(shared_vocabulary("bert-uncased-vocab.txt"), Casing::uncased);
+    std::ifstream rows(shared_data() / "tokenizer_cases" / "stream_hashes.txt");
+    int tried = 0;
+    for (std::string file, tool, word, count, unknown, hash;
+         rows >> file >> tool >> word >> count >> word >> unknown >> word >> hash;) {
+        if (tool != "hf" || std::filesystem::file_size(shared_data() / file) > 2'000'000) continue;
+        const std::string text = read_text(shared_data() / file);
+        Ids ids;
+        for_each_line(text, [&](std::string_view line) { wordpiece.encode(line, ids); });
+        INFO(file);
+        CHECK(std::to_string(ids.size()) == count);
+        CHECK(sha256(std::string(reinterpret_cast<const char*>(ids.data()), 4 * ids.size())) == hash);
+        ++tried;
+    }
+    CHECK(tried == 3);
+}
+
+TEST_CASE("the longest piece wins, and a rest without a piece makes the whole word unknown") {
+    const WordPiece wordpiece(small_vocabulary({"un", "unwant", "##ed", "##e", "##want", "a", "##\xC3\xA9"}), Casing::cased);
+    CHECK(tokens_of(wordpiece, "unwanted") == Strings{"unwant", "##ed"});
+    CHECK(tokens_of(wordpiece, "unede") == Strings{"un", "##ed", "##e"});
+    CHECK(tokens_of(wordpiece, "unwantedx a") == Strings{"[UNK]", "a"});
+    CHECK(tokens_of(wordpiece, "ed") == Strings{"[UNK]"});
+    CHECK(tokens_of(wordpiece, "a\xC3\xA9 a\xC3\xA8") == Strings{"a", "##\xC3\xA9", "[UNK]"});
+    CHECK(wordpiece.encode("").empty());
+    CHECK(wordpiece.encode(" \t\n").empty());
+}
+
+TEST_CASE("a word of 100 characters is cut into pieces, one of 101 is unknown") {
+    const WordPiece wordpiece(small_vocabulary({"\xC3\xA9", "##\xC3\xA9"}), Casing::cased);
+    std::string word;
+    for (int i = 0; i < 100; ++i) word += "\xC3\xA9";
+    CHECK(wordpiece.encode(word).size() == 100);
+    CHECK(tokens_of(wordpiece, word + "\xC3\xA9 " + word.substr(0, 2)) == Strings{"[UNK]", "\xC3\xA9"});
+}
+
+TEST_CASE("special tokens are recognised anywhere, exactly as written") {
+    const WordPiece wordpiece(small_vocabulary({"x", "y", "[", "]", "mask", "ma", "sk"}), Casing::uncased);
+    CHECK(tokens_of(wordpiece, "x[MASK]y") == Strings{"x", "[MASK]", "y"});
+    CHECK(tokens_of(wordpiece, "[CLS][SEP] [PAD]") == Strings{"[CLS]", "[SEP]", "[PAD]"});
+    CHECK(tokens_of(wordpiece, "[mask][MASK") == Strings{"[", "mask", "]", "[", "mask"});
+    CHECK(tokens_of(wordpiece, "[MA[MASK]SK]") == Strings{"[", "ma", "[MASK]", "sk", "]"});
+}
+
+TEST_CASE("any bytes give ids of the vocabulary, the same from every thread") {
+    const WordPiece wordpiece(small_vocabulary({"a", "##a", "b", "##b", "[", "!", "\xC3\xA9"}), Casing::uncased);
+    RandomSequence random(20, Purpose::masking, 0);
+    std::vector<std::string> texts(2000);
+    for (std::string& text : texts) {
+        text.resize(random.below(64));
+        // Half of the bytes from few values, so that valid sequences, marks and special tokens occur.
+        const std::string frequent = "ab [MASK]!\xCC\x81\xC3\xA9\xE2\x80\xA8";
+        for (char& c : text)
+            c = random.below(2) == 0 ? static_cast<char>(random.below(256))
+                                     : frequent[random.below(static_cast<std::uint32_t>(frequent.size()))];
+    }
+    std::vector<Ids> ids(texts.size());
+    for_each_index(texts.size(), 4, [&](std::size_t i) { ids[i] = wordpiece.encode(texts[i]); });
+    bool all_known = true, all_equal = true;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        for (const std::int32_t id : ids[i]) all_known = all_known && id >= 0 && id < wordpiece.vocabulary().size();
+        all_equal = all_equal && ids[i] == wordpiece.encode(texts[i]);
+    }
+    CHECK(all_known);
+    CHECK(all_equal);
+}
