@@ -12,7 +12,7 @@ namespace bertpretrain {
 struct LossPictureOptions {
     std::string title = "Masked-word loss";
     std::optional<double> unigram_loss{};  ///< cross-entropy of guessing by word frequency alone, in nats: the level to beat
-    std::int64_t smoothing_steps = 0;    ///< the training loss is averaged over so many steps; below 2: not smoothed
+    std::int64_t smoothing_steps = 0;      ///< the training loss is averaged over so many steps; below 2: not smoothed
 };
 
 /// An SVG of the masked-word loss on training and on held-out text. @throws DataError when no step was measured
