@@ -19,15 +19,17 @@ std::int64_t ParameterSpec::elements() const {
 ParameterLayout::ParameterLayout(std::vector<ParameterSpec> specs, std::int64_t bucket_elements, std::int64_t shards) : shards_(shards) {
     check(shards >= 1 && bucket_elements >= 1, "a layout needs at least one shard and one element per bucket");
     std::int64_t next = 0;
-    bool open = false;
-    for (ParameterSpec& spec : specs) {
-        if (!open) buckets_.push_back({next, next});
-        const std::int64_t elements = spec.elements();
-        parameters_.push_back({std::move(spec), next, buckets_.size() - 1});
-        next += rounded_up(elements, alignment_elements);
-        open = next - buckets_.back().begin < bucket_elements;
-        const bool last = parameters_.size() == specs.size();
-        if (open && !last) continue;
+    for (std::size_t p = 0; p < specs.size(); ++p) {
+        const bool opens = p == 0 || next == buckets_.back().end;
+        if (opens) buckets_.push_back({next, -1});
+        if (!specs[p].adjoins) next = rounded_up(next, alignment_elements);
+        const std::int64_t begin = next;
+        next += specs[p].elements();
+        const bool last = p + 1 == specs.size();
+        const bool full = next - buckets_.back().begin >= bucket_elements;
+        const bool closes = last || specs[p].decays != specs[p + 1].decays || (full && !specs[p + 1].adjoins);
+        parameters_.push_back({std::move(specs[p]), begin, buckets_.size() - 1});
+        if (!closes) continue;
         next = buckets_.back().begin + rounded_up(next - buckets_.back().begin, block_elements * shards);
         buckets_.back().end = next;
     }

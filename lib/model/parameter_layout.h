@@ -12,7 +12,8 @@ namespace bertpretrain {
 struct ParameterSpec {
     std::string name;                 ///< as in HF's BertForPreTraining
     std::vector<std::int64_t> shape;  ///< elements per axis
-    bool decays = true;               ///< false for biases and LayerNorm: no weight decay
+    bool decays = true;               ///< false for biases and LayerNorm: no weight decay, and fp32 in the model as well
+    bool adjoins = false;             ///< begins right behind the one before, so that both can be seen as one matrix
 
     std::int64_t elements() const;
 };
@@ -48,7 +49,8 @@ public:
     static constexpr std::int64_t block_elements = 4096;
     static constexpr std::int64_t alignment_elements = 64;  ///< where a parameter may begin: whole cache lines in bf16
 
-    /// @param specs in the order in which the backward finishes their gradients
+    /// @param specs in the order in which the backward finishes their gradients; a bucket holds either decaying or exempt
+    /// parameters, so that it has one dtype
     /// @param bucket_elements a bucket is closed when it holds at least so many
     /// @param shards ranks that share the optimizer state, at least 1
     ParameterLayout(std::vector<ParameterSpec> specs, std::int64_t bucket_elements, std::int64_t shards);

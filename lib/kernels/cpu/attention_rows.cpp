@@ -1,0 +1,91 @@
+#include "kernels/cpu/attention_rows.h"
+
+#include <cmath>
+
+namespace bertpretrain::cpu {
+namespace {
+
+template <class W>
+BERTPRETRAIN_INLINE void take(const W* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D, float scale, float* to) {
+    for (std::int64_t s = 0; s < S; ++s)
+        if (bias != nullptr)
+#pragma omp simd
+            for (std::int64_t d = 0; d < D; ++d) to[s * D + d] = (load(rows + s * stride + d) + bias[d]) * scale;
+        else
+#pragma omp simd
+            for (std::int64_t d = 0; d < D; ++d) to[s * D + d] = load(rows + s * stride + d) * scale;
+}
+
+template <class W>
+BERTPRETRAIN_INLINE void put(const float* from, std::int64_t S, std::int64_t D, float scale, W* rows, std::int64_t stride) {
+    for (std::int64_t s = 0; s < S; ++s)
+#pragma omp simd
+        for (std::int64_t d = 0; d < D; ++d) store(rows + s * stride + d, from[s * D + d] * scale);
+}
+
+}  // namespace
+
+BERTPRETRAIN_CLONES void take_rows(const Bf16* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D, float scale,
+                                   float* to_SD) {
+    take(rows, stride, bias, S, D, scale, to_SD);
+}
+BERTPRETRAIN_CLONES void take_rows(const float* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D, float scale,
+                                   float* to_SD) {
+    take(rows, stride, bias, S, D, scale, to_SD);
+}
+BERTPRETRAIN_CLONES void put_rows(const float* from_SD, std::int64_t S, std::int64_t D, float scale, Bf16* rows, std::int64_t stride) {
+    put(from_SD, S, D, scale, rows, stride);
+}
+BERTPRETRAIN_CLONES void put_rows(const float* from_SD, std::int64_t S, std::int64_t D, float scale, float* rows, std::int64_t stride) {
+    put(from_SD, S, D, scale, rows, stride);
+}
+
+BERTPRETRAIN_CLONES void add_column_sums(const float* from_SD, std::int64_t S, std::int64_t D, float scale, float* sums_D) {
+    for (std::int64_t s = 0; s < S; ++s)
+#pragma omp simd
+        for (std::int64_t d = 0; d < D; ++d) sums_D[d] += from_SD[s * D + d] * scale;
+}
+
+BERTPRETRAIN_CLONES float softmax_row(float* scores, const float* keep, std::int64_t S) {
+    float largest = scores[0];
+#pragma omp simd reduction(max : largest)
+    for (std::int64_t j = 0; j < S; ++j) largest = scores[j] > largest ? scores[j] : largest;
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t j = 0; j < S; ++j) {
+        scores[j] = exponential(scores[j] - largest);
+        sum += scores[j];
+    }
+    const float inverse = 1.0F / sum;
+    if (keep != nullptr)
+#pragma omp simd
+        for (std::int64_t j = 0; j < S; ++j) scores[j] *= inverse * keep[j];
+    else
+#pragma omp simd
+        for (std::int64_t j = 0; j < S; ++j) scores[j] *= inverse;
+    return largest + std::log(sum);
+}
+
+BERTPRETRAIN_CLONES void softmax_backward_row(float* scores, float log_sum_exp, const float* keep, std::int64_t S, float* d_probabilities) {
+    float along = 0;
+    if (keep != nullptr)
+#pragma omp simd
+        for (std::int64_t j = 0; j < S; ++j) d_probabilities[j] *= keep[j];
+#pragma omp simd reduction(+ : along)
+    for (std::int64_t j = 0; j < S; ++j) {
+        scores[j] = exponential(scores[j] - log_sum_exp);
+        along += scores[j] * d_probabilities[j];
+    }
+#pragma omp simd
+    for (std::int64_t j = 0; j < S; ++j) d_probabilities[j] = scores[j] * (d_probabilities[j] - along);
+    if (keep != nullptr)
+#pragma omp simd
+        for (std::int64_t j = 0; j < S; ++j) scores[j] *= keep[j];
+}
+
+BERTPRETRAIN_CLONES void fill_dropout_factors(const Dropout& dropout, std::uint64_t sample, std::uint32_t position,
+                                              std::uint32_t group_base, std::int64_t elements, float* keep) {
+    dropout_factors(dropout, sample, position, group_base, elements, keep);
+}
+
+}  // namespace bertpretrain::cpu

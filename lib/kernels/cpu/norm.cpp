@@ -1,0 +1,225 @@
+// dropout + residual + LayerNorm, forward and backward, one pass over the rows each.
+#include <cmath>
+#include <memory>
+
+#include <ATen/ATen.h>
+
+#include "kernels/cpu/attention_rows.h"
+#include "kernels/implementations.h"
+#include "kernels/cpu/row_chunks.h"
+
+namespace bertpretrain::cpu {
+namespace {
+
+/// What both directions know of one row.
+struct Row {
+    std::int64_t width;
+    const float* keep;  ///< dropout's factors, or null
+    const float* weight;
+    const float* bias;
+    float eps;
+};
+
+template <class W>
+BERTPRETRAIN_INLINE void norm_row(const Row& row, const W* out, const float* out_bias, const float* residual, float* sum, W* normed,
+                                  float* normed_exact, float* mean, float* inverse_deviation) {
+    const std::int64_t width = row.width;
+    if (out == nullptr)
+#pragma omp simd
+        for (std::int64_t i = 0; i < width; ++i) sum[i] = residual[i];
+    else if (row.keep != nullptr)
+#pragma omp simd
+        for (std::int64_t i = 0; i < width; ++i) sum[i] = (load(out + i) + out_bias[i]) * row.keep[i];
+    else
+#pragma omp simd
+        for (std::int64_t i = 0; i < width; ++i) sum[i] = load(out + i) + out_bias[i];
+    if (out != nullptr && residual != nullptr)
+#pragma omp simd
+        for (std::int64_t i = 0; i < width; ++i) sum[i] += residual[i];
+    float total = 0;
+#pragma omp simd reduction(+ : total)
+    for (std::int64_t i = 0; i < width; ++i) total += sum[i];
+    const float center = total / static_cast<float>(width);
+    float squares = 0;
+#pragma omp simd reduction(+ : squares)
+    for (std::int64_t i = 0; i < width; ++i) squares += (sum[i] - center) * (sum[i] - center);
+    const float scale = 1.0F / std::sqrt(squares / static_cast<float>(width) + row.eps);
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) store(normed + i, (sum[i] - center) * scale * row.weight[i] + row.bias[i]);
+    if (normed_exact != nullptr)
+#pragma omp simd
+        for (std::int64_t i = 0; i < width; ++i) normed_exact[i] = (sum[i] - center) * scale * row.weight[i] + row.bias[i];
+    *mean = center;
+    *inverse_deviation = scale;
+}
+
+BERTPRETRAIN_CLONES void norm_row_bf16(const Row& row, const Bf16* out, const float* out_bias, const float* residual, float* sum,
+                                       Bf16* normed, float* normed_exact, float* mean, float* inverse_deviation) {
+    norm_row(row, out, out_bias, residual, sum, normed, normed_exact, mean, inverse_deviation);
+}
+BERTPRETRAIN_CLONES void norm_row_fp32(const Row& row, const float* out, const float* out_bias, const float* residual, float* sum,
+                                       float* normed, float* normed_exact, float* mean, float* inverse_deviation) {
+    norm_row(row, out, out_bias, residual, sum, normed, normed_exact, mean, inverse_deviation);
+}
+void run_norm_row(const Row& row, const Bf16* out, auto... rest) { norm_row_bf16(row, out, rest...); }
+void run_norm_row(const Row& row, const float* out, auto... rest) { norm_row_fp32(row, out, rest...); }
+
+/// Gradients of one row; `scratch` holds `width` floats. Null pointers stand for absent tensors.
+template <class W>
+struct BackwardRow {
+    const W* d_normed;
+    const float* d_normed_exact;
+    const float* d_sum_past;
+    const float* sum;
+    float mean, inverse_deviation;
+    float* d_sum;
+    W* d_out;
+    float *d_weight, *d_bias, *d_out_bias;  ///< sums over the rows of a chunk
+};
+
+template <class W>
+BERTPRETRAIN_INLINE void norm_backward_row(const Row& row, const BackwardRow<W>& at, float* scratch) {
+    const std::int64_t width = row.width;
+    if (at.d_normed != nullptr && at.d_normed_exact != nullptr)
+#pragma omp simd
+        for (std::int64_t i = 0; i < width; ++i) scratch[i] = load(at.d_normed + i) + at.d_normed_exact[i];
+    else if (at.d_normed != nullptr)
+#pragma omp simd
+        for (std::int64_t i = 0; i < width; ++i) scratch[i] = load(at.d_normed + i);
+    else
+#pragma omp simd
+        for (std::int64_t i = 0; i < width; ++i) scratch[i] = at.d_normed_exact[i];
+    float along_one = 0, along_normal = 0;
+#pragma omp simd reduction(+ : along_one, along_normal)
+    for (std::int64_t i = 0; i < width; ++i) {
+        const float normal = (at.sum[i] - at.mean) * at.inverse_deviation;
+        at.d_weight[i] += scratch[i] * normal;
+        at.d_bias[i] += scratch[i];
+        scratch[i] *= row.weight[i];
+        along_one += scratch[i];
+        along_normal += scratch[i] * normal;
+    }
+    along_one /= static_cast<float>(width);
+    along_normal /= static_cast<float>(width);
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) {
+        const float normal = (at.sum[i] - at.mean) * at.inverse_deviation;
+        at.d_sum[i] = at.inverse_deviation * (scratch[i] - along_one - normal * along_normal);
+    }
+    if (at.d_sum_past != nullptr)
+#pragma omp simd
+        for (std::int64_t i = 0; i < width; ++i) at.d_sum[i] += at.d_sum_past[i];
+    if (at.d_out == nullptr) return;
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i) {
+        const float d = row.keep != nullptr ? at.d_sum[i] * row.keep[i] : at.d_sum[i];
+        at.d_out_bias[i] += d;
+        store(at.d_out + i, d);
+    }
+}
+
+BERTPRETRAIN_CLONES void norm_backward_row_bf16(const Row& row, const BackwardRow<Bf16>& at, float* scratch) {
+    norm_backward_row(row, at, scratch);
+}
+BERTPRETRAIN_CLONES void norm_backward_row_fp32(const Row& row, const BackwardRow<float>& at, float* scratch) {
+    norm_backward_row(row, at, scratch);
+}
+void run_norm_backward_row(const Row& row, const BackwardRow<Bf16>& at, float* scratch) { norm_backward_row_bf16(row, at, scratch); }
+void run_norm_backward_row(const Row& row, const BackwardRow<float>& at, float* scratch) { norm_backward_row_fp32(row, at, scratch); }
+
+}  // namespace
+
+NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const at::Tensor& residual_TH,
+                                 const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
+                                 at::ScalarType working, bool keep_exact) {
+    const at::Tensor& shape_like = out_TH.defined() ? out_TH : residual_TH;
+    const std::int64_t T = shape_like.size(0), H = shape_like.size(1);
+    NormResult result;
+    result.sum_TH = at::empty({T, H}, at::kFloat);
+    result.normed_TH = at::empty({T, H}, working);
+    if (keep_exact) result.normed_exact_TH = at::empty({T, H}, at::kFloat);
+    result.mean_T = at::empty({T}, at::kFloat);
+    result.inverse_deviation_T = at::empty({T}, at::kFloat);
+    with_working_type(working, [&](auto w) {
+        using W = decltype(w);
+        const W* out = working_data<W>(out_TH);
+        W* normed = working_data<W>(result.normed_TH);
+        const float *bias = exact_data(bias_H), *residual = exact_data(residual_TH);
+        float *sum = exact_data(result.sum_TH), *exact = exact_data(result.normed_exact_TH);
+        const auto* sample = rows.sample_T.data_ptr<std::int64_t>();
+        const auto* position = rows.position_T.data_ptr<std::int64_t>();
+        for_row_chunks(T, [&](std::int64_t, std::int64_t first, std::int64_t end) {
+            const auto keep = std::make_unique<float[]>(static_cast<std::size_t>(H + 128));
+            const bool drops = dropout.active() && out != nullptr;
+            const Row row{H, drops ? keep.get() : nullptr, exact_data(norm.weight_H), exact_data(norm.bias_H), static_cast<float>(eps)};
+            for (std::int64_t t = first; t < end; ++t) {
+                if (drops)
+                    fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]), 0, H,
+                                         keep.get());
+                run_norm_row(row, out == nullptr ? nullptr : out + t * H, bias, residual == nullptr ? nullptr : residual + t * H,
+                             sum + t * H, normed + t * H, exact == nullptr ? nullptr : exact + t * H,
+                             result.mean_T.data_ptr<float>() + t, result.inverse_deviation_T.data_ptr<float>() + t);
+            }
+        });
+    });
+    return result;
+}
+
+NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_exact_TH,
+                                             const at::Tensor& d_sum_TH, const NormResult& forward, const NormParameters& norm,
+                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType working,
+                                             const NormParameters& d_norm, const at::Tensor& d_bias_H) {
+    const std::int64_t T = forward.sum_TH.size(0), H = forward.sum_TH.size(1);
+    NormGradients gradients;
+    gradients.sum_TH = at::empty({T, H}, at::kFloat);
+    if (d_bias_H.defined()) gradients.out_TH = at::empty({T, H}, working);
+    ColumnSums weight_sums(T, H), bias_sums(T, H), out_bias_sums(d_bias_H.defined() ? T : 0, H);
+    with_working_type(working, [&](auto w) {
+        using W = decltype(w);
+        const auto at_row = [H](auto* data, std::int64_t t) { return data == nullptr ? nullptr : data + t * H; };
+        const auto* sample = rows.sample_T.data_ptr<std::int64_t>();
+        const auto* position = rows.position_T.data_ptr<std::int64_t>();
+        const bool drops = dropout.active() && d_bias_H.defined();
+        for_row_chunks(T, [&](std::int64_t chunk, std::int64_t first, std::int64_t end) {
+            const auto buffer = std::make_unique<float[]>(static_cast<std::size_t>(2 * H + 128));
+            float *scratch = buffer.get(), *keep = buffer.get() + H;
+            const Row row{H, drops ? keep : nullptr, exact_data(norm.weight_H), exact_data(norm.bias_H), 0};
+            for (std::int64_t t = first; t < end; ++t) {
+                if (drops)
+                    fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]), 0, H, keep);
+                run_norm_backward_row(row,
+                                      BackwardRow<W>{at_row(working_data<W>(d_normed_TH), t), at_row(exact_data(d_normed_exact_TH), t),
+                                                     at_row(exact_data(d_sum_TH), t), at_row(exact_data(forward.sum_TH), t),
+                                                     forward.mean_T.data_ptr<float>()[t], forward.inverse_deviation_T.data_ptr<float>()[t],
+                                                     at_row(exact_data(gradients.sum_TH), t), at_row(working_data<W>(gradients.out_TH), t),
+                                                     weight_sums.chunk(chunk), bias_sums.chunk(chunk),
+                                                     d_bias_H.defined() ? out_bias_sums.chunk(chunk) : nullptr},
+                                      scratch);
+            }
+        });
+    });
+    weight_sums.add_to(exact_data(d_norm.weight_H));
+    bias_sums.add_to(exact_data(d_norm.bias_H));
+    if (d_bias_H.defined()) out_bias_sums.add_to(exact_data(d_bias_H));
+    return gradients;
+}
+
+at::Tensor dropout_rows(const at::Tensor& x_TH, const Dropout& dropout, const RowKeys& rows) {
+    if (!dropout.active()) return x_TH;
+    const std::int64_t T = x_TH.size(0), H = x_TH.size(1);
+    at::Tensor y_TH = at::empty_like(x_TH);
+    const float* x = exact_data(x_TH);
+    float* y = exact_data(y_TH);
+    const auto* sample = rows.sample_T.data_ptr<std::int64_t>();
+    const auto* position = rows.position_T.data_ptr<std::int64_t>();
+    for_row_chunks(T, [&](std::int64_t, std::int64_t first, std::int64_t end) {
+        const auto keep = std::make_unique<float[]>(static_cast<std::size_t>(H + 128));
+        for (std::int64_t t = first; t < end; ++t) {
+            fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]), 0, H, keep.get());
+            for (std::int64_t i = 0; i < H; ++i) y[t * H + i] = x[t * H + i] * keep[static_cast<std::size_t>(i)];
+        }
+    });
+    return y_TH;
+}
+
+}  // namespace bertpretrain::cpu

@@ -1,0 +1,59 @@
+#pragma once
+// The fused operations of the model: one header for every device. The plain-ATen functions of reference/ are their
+// specification; on the CPU the vectorized ones of cpu/ run instead and are tested against them.
+//
+// Axes: T tokens of all sequences without padding, B sequences, N heads, H hidden size, F intermediate size, V vocabulary,
+// M masked positions. "working" tensors are bf16 or fp32 after the run's precision; "exact" ones are always fp32, as are
+// biases, LayerNorm parameters and gradients of parameters. Gradients of parameters are added to what is there.
+// No function waits for the device.
+
+#include <cstdint>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "kernels/dropout.h"
+
+namespace bertpretrain {
+
+/// Which token every row is, as dropout sees it: int64 tensors of T elements on the device.
+struct RowKeys {
+    at::Tensor sample_T, position_T;
+};
+
+/// A LayerNorm's parameters, or their gradients: fp32 of H elements.
+struct NormParameters {
+    at::Tensor weight_H, bias_H;
+};
+
+/// What normalizing leaves behind; `sum`, `mean` and `inverse_deviation` are what the backward needs.
+struct NormResult {
+    at::Tensor sum_TH;                ///< exact: what was normalized
+    at::Tensor normed_TH;             ///< working: the input of the next product
+    at::Tensor normed_exact_TH;       ///< exact; defined when asked for (post-LN's residual)
+    at::Tensor mean_T, inverse_deviation_T;
+};
+
+struct NormGradients {
+    at::Tensor sum_TH;  ///< exact: of `sum`, which is also the residual's
+    at::Tensor out_TH;  ///< working: of `out`; undefined when there was no `out`
+};
+
+enum class Activation { gelu_erf, gelu_tanh };
+
+/// Sequences without padding: sequence b is rows [starts[b], starts[b + 1]).
+struct Attention {
+    const std::vector<std::int64_t>& starts_B1;
+    const std::vector<std::int64_t>& samples_B;
+    std::int64_t heads;
+    Dropout dropout;
+};
+
+struct AttentionResult {
+    at::Tensor context_TH;      ///< working
+    at::Tensor log_sum_exp_TN;  ///< exact: of each row of scores, for the backward
+};
+
+#include "kernels/fused_functions.inc"
+
+}  // namespace bertpretrain

@@ -1,0 +1,107 @@
+#pragma once
+// The arithmetic of an optimizer step over a rank's flat fp32 slice: sums of squares per block, moments, updates.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+namespace bertpretrain {
+
+/// Sums are taken per block of so many elements, so that they do not depend on how a flat buffer is sliced.
+inline constexpr std::int64_t optimizer_block_elements = 4096;
+
+/// A contiguous part of one tensor in the slice.
+struct TensorRun {
+    std::size_t tensor = 0;  ///< index into the factors
+    std::int64_t begin = 0;  ///< first element, counted in the slice
+    std::int64_t elements = 0;
+};
+
+/// Runs, and the same runs cut where a block of the slice ends. A sum has one value per part, in this order.
+struct BlockedRuns {
+    std::vector<TensorRun> runs;
+    std::vector<TensorRun> parts;
+
+    explicit BlockedRuns(std::vector<TensorRun> all) : runs(std::move(all)) {
+        for (const TensorRun& run : runs)
+            for (std::int64_t begin = run.begin, end = run.begin + run.elements; begin < end;) {
+                const std::int64_t block_end = (begin / optimizer_block_elements + 1) * optimizer_block_elements;
+                const std::int64_t part_end = std::min(end, block_end);
+                parts.push_back({run.tensor, begin, part_end - begin});
+                begin = part_end;
+            }
+    }
+};
+
+/// A slice of the weights and of both moments: contiguous, fp32, of one length, on one device.
+struct OptimizerState {
+    at::Tensor master;
+    at::Tensor exp_avg;
+    at::Tensor exp_avg_sq;
+};
+
+/// What is the same for all tensors in one step.
+struct MomentConstants {
+    double beta1 = 0, beta2 = 0, eps = 0;
+    double bias_correction1 = 1, bias_correction2 = 1;  ///< 1 - beta^step
+};
+
+/// What one tensor multiplies by in one step.
+struct TensorFactors {
+    double gradient_scale = 1;  ///< of the gradient, before anything else sees it
+    double weight_decay = 0;
+    double momentum_rate = 0;  ///< of the direction that the moments give; trust ratio included
+    double gradient_rate = 0;  ///< of the direction that the gradient itself gives (LANS)
+};
+
+/// One step over one slice. With g = gradient_scale * gradient, and the moments of this step,
+///     d = sqrt(exp_avg_sq / bias_correction2) + eps
+///     r = exp_avg / bias_correction1 / d + weight_decay * master
+///     c = g / d + weight_decay * master
+struct OptimizerPass {
+    OptimizerState state;
+    at::Tensor gradient;        ///< fp32, as long as the slices; only read
+    at::Tensor working;         ///< bf16 or fp32, as long as the slices; gets the new weights, rounded to nearest even
+    const BlockedRuns& blocks;  ///< elements in no run are neither read nor written
+    MomentConstants constants;
+    std::span<const TensorFactors> factors;  ///< by tensor
+};
+
+/// The kernels of one kind of device. Results depend neither on the number of threads nor on where a slice was cut.
+class OptimizerKernels {
+public:
+    virtual ~OptimizerKernels() = default;
+
+    /// sums[part] = sum of squares in float64. @param values fp32 slice
+    virtual void sum_squares(const at::Tensor& values, const BlockedRuns& blocks, std::span<double> sums) const = 0;
+
+    /// Moments; then master -= momentum_rate * r, in one pass. With momentum_rate = learning rate this is AdamW.
+    virtual void adamw(const OptimizerPass& pass) const = 0;
+
+    /// Moments; sums[2 part + 0, 1] = squares of master, r.
+    virtual void lamb_moments(const OptimizerPass& pass, std::span<double> sums) const = 0;
+    /// master -= momentum_rate * r
+    virtual void lamb_apply(const OptimizerPass& pass) const = 0;
+
+    /// Moments; sums[3 part + 0, 1, 2] = squares of master, r, c.
+    virtual void lans_moments(const OptimizerPass& pass, std::span<double> sums) const = 0;
+    /// master -= momentum_rate * r + gradient_rate * c
+    virtual void lans_apply(const OptimizerPass& pass) const = 0;
+};
+
+/// Plain ATen, for any device; reads nothing back but the sums.
+const OptimizerKernels& reference_optimizer_kernels();
+/// OpenMP and vector instructions over the slices' memory, for the CPU.
+const OptimizerKernels& cpu_optimizer_kernels();
+
+/// The fastest kernels for tensors on `device`.
+inline const OptimizerKernels& optimizer_kernels_for(at::Device device) {
+    return device.is_cpu() ? cpu_optimizer_kernels() : reference_optimizer_kernels();
+}
+
+}  // namespace bertpretrain

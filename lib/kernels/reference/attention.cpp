@@ -1,0 +1,86 @@
+// Attention, one sequence after the other, in plain ATen.
+#include <cmath>
+
+#include <ATen/ATen.h>
+
+#include "kernels/implementations.h"
+#include "kernels/reference/dropout_factors.h"
+
+namespace bertpretrain::reference {
+namespace {
+
+/// One sequence in fp32: N heads, S positions, D features.
+struct Sequence {
+    at::Tensor q_NSD, k_NSD, v_NSD;  ///< q is scaled
+    at::Tensor keep_NSS;             ///< dropout's factors; undefined without dropout
+};
+
+at::Tensor by_head(const at::Tensor& rows_SH, std::int64_t heads) {
+    return rows_SH.reshape({rows_SH.size(0), heads, -1}).transpose(0, 1).contiguous();
+}
+
+at::Tensor by_row(const at::Tensor& heads_NSD) {
+    return heads_NSD.transpose(0, 1).reshape({heads_NSD.size(1), heads_NSD.size(0) * heads_NSD.size(2)});
+}
+
+double scaling(const at::Tensor& qkv_T3H, const Attention& shape) {
+    return 1.0 / std::sqrt(static_cast<double>(qkv_T3H.size(1) / 3 / shape.heads));
+}
+
+Sequence take(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape, std::size_t b) {
+    const std::int64_t S = shape.starts_B1[b + 1] - shape.starts_B1[b], N = shape.heads;
+    const at::Tensor rows_S3H = qkv_T3H.narrow(0, shape.starts_B1[b], S).to(at::kFloat) + bias_3H;
+    const auto parts = rows_S3H.chunk(3, 1);
+    Sequence sequence{by_head(parts[0], N) * scaling(qkv_T3H, shape), by_head(parts[1], N), by_head(parts[2], N), {}};
+    if (shape.dropout.active()) {
+        const auto integers = at::TensorOptions(at::kLong).device(qkv_T3H.device());
+        const at::Tensor position_R = at::arange(S, integers).repeat({N});
+        const at::Tensor base_R = at::arange(N, integers).repeat_interleave(S) * std::int64_t{attention_groups_per_head};
+        sequence.keep_NSS =
+            dropout_factors(shape.dropout, at::full_like(position_R, shape.samples_B[b]), position_R, base_R, S).reshape({N, S, S});
+    }
+    return sequence;
+}
+
+}  // namespace
+
+AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+    std::vector<at::Tensor> contexts, log_sums;
+    for (std::size_t b = 0; b < shape.samples_B.size(); ++b) {
+        const Sequence sequence = take(qkv_T3H, bias_3H, shape, b);
+        const at::Tensor scores_NSS = at::bmm(sequence.q_NSD, sequence.k_NSD.transpose(1, 2));
+        at::Tensor probabilities_NSS = at::softmax(scores_NSS, 2);
+        if (sequence.keep_NSS.defined()) probabilities_NSS = probabilities_NSS * sequence.keep_NSS;
+        contexts.push_back(by_row(at::bmm(probabilities_NSS, sequence.v_NSD)));
+        log_sums.push_back(at::logsumexp(scores_NSS, {2}).transpose(0, 1));
+    }
+    return {at::cat(contexts).to(qkv_T3H.scalar_type()), at::cat(log_sums).contiguous()};
+}
+
+at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                              const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+    const std::int64_t H = qkv_T3H.size(1) / 3;
+    std::vector<at::Tensor> gradients;
+    for (std::size_t b = 0; b < shape.samples_B.size(); ++b) {
+        const std::int64_t first = shape.starts_B1[b], S = shape.starts_B1[b + 1] - first;
+        const Sequence at = take(qkv_T3H, bias_3H, shape, b);
+        const at::Tensor d_context_NSD = by_head(d_context_TH.narrow(0, first, S).to(at::kFloat), shape.heads);
+        const at::Tensor log_sum_N1S = forward.log_sum_exp_TN.narrow(0, first, S).transpose(0, 1).unsqueeze(2);
+        const at::Tensor probabilities_NSS = (at::bmm(at.q_NSD, at.k_NSD.transpose(1, 2)) - log_sum_N1S).exp();
+        const bool drops = at.keep_NSS.defined();
+        const at::Tensor kept_NSS = drops ? probabilities_NSS * at.keep_NSS : probabilities_NSS;
+        at::Tensor d_NSS = at::bmm(d_context_NSD, at.v_NSD.transpose(1, 2));
+        if (drops) d_NSS = d_NSS * at.keep_NSS;
+        const at::Tensor d_scores_NSS = probabilities_NSS * (d_NSS - (probabilities_NSS * d_NSS).sum(2, true));
+        gradients.push_back(at::cat({by_row(at::bmm(d_scores_NSS, at.k_NSD) * scaling(qkv_T3H, shape)),
+                                     by_row(at::bmm(d_scores_NSS.transpose(1, 2), at.q_NSD)),
+                                     by_row(at::bmm(kept_NSS.transpose(1, 2), d_context_NSD))},
+                                    1));
+    }
+    const at::Tensor exact_T3H = at::cat(gradients);
+    d_bias_3H.narrow(0, 0, H).add_(exact_T3H.narrow(1, 0, H).sum(0));
+    d_bias_3H.narrow(0, 2 * H, H).add_(exact_T3H.narrow(1, 2 * H, H).sum(0));
+    return exact_T3H.to(qkv_T3H.scalar_type());
+}
+
+}  // namespace bertpretrain::reference

@@ -1,0 +1,105 @@
+// What each fused operation means, in plain ATen: slow, clear, and right on every device.
+#include <cmath>
+
+#include <ATen/ATen.h>
+
+#include "kernels/implementations.h"
+#include "kernels/reference/dropout_factors.h"
+
+namespace bertpretrain::reference {
+namespace {
+
+at::Tensor row_factors(const Dropout& dropout, const RowKeys& rows, std::int64_t elements) {
+    return dropout_factors(dropout, rows.sample_T, rows.position_T, at::zeros_like(rows.sample_T), elements);
+}
+
+}  // namespace
+
+NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const at::Tensor& residual_TH,
+                                 const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
+                                 at::ScalarType working, bool keep_exact) {
+    NormResult result;
+    if (out_TH.defined()) {
+        result.sum_TH = out_TH.to(at::kFloat) + bias_H;
+        if (dropout.active()) result.sum_TH = result.sum_TH * row_factors(dropout, rows, out_TH.size(1));
+        if (residual_TH.defined()) result.sum_TH = result.sum_TH + residual_TH;
+    } else {
+        result.sum_TH = residual_TH;
+    }
+    result.mean_T = result.sum_TH.mean(1);
+    const at::Tensor centered_TH = result.sum_TH - result.mean_T.unsqueeze(1);
+    result.inverse_deviation_T = (centered_TH.square().mean(1) + eps).rsqrt();
+    const at::Tensor normed_TH = centered_TH * result.inverse_deviation_T.unsqueeze(1) * norm.weight_H + norm.bias_H;
+    result.normed_TH = normed_TH.to(working);
+    if (keep_exact) result.normed_exact_TH = normed_TH;
+    return result;
+}
+
+NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_exact_TH,
+                                             const at::Tensor& d_sum_TH, const NormResult& forward, const NormParameters& norm,
+                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType working,
+                                             const NormParameters& d_norm, const at::Tensor& d_bias_H) {
+    at::Tensor dy_TH = d_normed_TH.defined() ? d_normed_TH.to(at::kFloat) : d_normed_exact_TH;
+    if (d_normed_TH.defined() && d_normed_exact_TH.defined()) dy_TH = dy_TH + d_normed_exact_TH;
+    const at::Tensor deviation_T1 = forward.inverse_deviation_T.unsqueeze(1);
+    const at::Tensor normal_TH = (forward.sum_TH - forward.mean_T.unsqueeze(1)) * deviation_T1;
+    d_norm.weight_H.add_((dy_TH * normal_TH).sum(0));
+    d_norm.bias_H.add_(dy_TH.sum(0));
+    const at::Tensor g_TH = dy_TH * norm.weight_H;
+    NormGradients gradients;
+    gradients.sum_TH = deviation_T1 * (g_TH - g_TH.mean(1, true) - normal_TH * (g_TH * normal_TH).mean(1, true));
+    if (d_sum_TH.defined()) gradients.sum_TH = gradients.sum_TH + d_sum_TH;
+    if (d_bias_H.defined()) {
+        const at::Tensor out_TH =
+            dropout.active() ? gradients.sum_TH * row_factors(dropout, rows, g_TH.size(1)) : gradients.sum_TH;
+        d_bias_H.add_(out_TH.sum(0));
+        gradients.out_TH = out_TH.to(working);
+    }
+    return gradients;
+}
+
+at::Tensor dropout_rows(const at::Tensor& x_TH, const Dropout& dropout, const RowKeys& rows) {
+    return dropout.active() ? x_TH * row_factors(dropout, rows, x_TH.size(1)) : x_TH;
+}
+
+at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
+    const char* approximate = activation == Activation::gelu_tanh ? "tanh" : "none";
+    return at::gelu(x_TF.to(at::kFloat) + bias_F, approximate).to(x_TF.scalar_type());
+}
+
+at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation,
+                                    const at::Tensor& d_bias_F) {
+    const char* approximate = activation == Activation::gelu_tanh ? "tanh" : "none";
+    const at::Tensor dx_TF = at::gelu_backward(dy_TF.to(at::kFloat), x_TF.to(at::kFloat) + bias_F, approximate);
+    d_bias_F.add_(dx_TF.sum(0));
+    return dx_TF.to(x_TF.scalar_type());
+}
+
+at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T, const at::Tensor& types_T, const at::Tensor& word_VH,
+                         const at::Tensor& position_PH, const at::Tensor& type_KH) {
+    return word_VH.index_select(0, ids_T).to(at::kFloat) + position_PH.index_select(0, positions_T).to(at::kFloat) +
+           type_KH.index_select(0, types_T).to(at::kFloat);
+}
+
+void embedding_backward(const at::Tensor& d_sum_TH, const at::Tensor& indices_T, const at::Tensor& d_table_VH) {
+    // index_put_ sorts its indices on CUDA, so that equal ones add up in one order; index_add_ would not.
+    at::Tensor table = d_table_VH;
+    table.index_put_({indices_T}, d_sum_TH, /*accumulate=*/true);
+}
+
+void softmax_cross_entropy(at::Tensor& logits_MV, const at::Tensor& bias_V, const at::Tensor& labels_M, double scale,
+                           const at::Tensor& d_bias_V, const at::Tensor& totals_2) {
+    const at::Tensor exact_MV = logits_MV.to(at::kFloat) + bias_V;
+    const at::Tensor log_probability_MV = at::log_softmax(exact_MV, 1);
+    const at::Tensor labels_M1 = labels_M.unsqueeze(1);
+    const at::Tensor loss = -log_probability_MV.gather(1, labels_M1).to(at::kDouble).sum();
+    const at::Tensor correct = exact_MV.gather(1, labels_M1).squeeze(1).eq(exact_MV.amax(1)).to(at::kDouble).sum();
+    at::Tensor d_MV = log_probability_MV.exp();
+    d_MV.scatter_add_(1, labels_M1, at::full(labels_M1.sizes(), -1.0, d_MV.options()));
+    d_MV.mul_(scale);
+    d_bias_V.add_(d_MV.sum(0));
+    totals_2.add_(at::stack({loss, correct}));
+    logits_MV.copy_(d_MV);
+}
+
+}  // namespace bertpretrain::reference

@@ -1,0 +1,78 @@
+#include "model/bert.h"
+
+#include <ATen/ATen.h>
+
+namespace bertpretrain {
+namespace {
+
+RowKeys row_keys(const MicroBatch& batch) {
+    std::vector<std::int64_t> samples(static_cast<std::size_t>(batch.tokens()));
+    for (std::size_t b = 0; b < batch.sample_numbers_B.size(); ++b)
+        std::fill(samples.begin() + batch.starts_B1[b], samples.begin() + batch.starts_B1[b + 1], batch.sample_numbers_B[b]);
+    return {at::tensor(samples, at::kLong).to(batch.input_ids_T.device()), batch.position_ids_T};
+}
+
+}  // namespace
+
+Bert::Bert(const BertConfig& config, const FlatParameters& parameters, const Choices& choices)
+    : config_(config), choices_(choices), weights_(weight_views(config, parameters)), gradients_(gradient_views(config, parameters)),
+      stage_ends_(bert_parameters(config).stage_ends) {}
+
+LayerContext Bert::context(const MicroBatch& batch, bool dropout) const {
+    LayerContext context{config_, batch, row_keys(batch), {}};
+    if (dropout)
+        context.dropout = {philox_key(choices_.seed, Purpose::hidden_dropout), philox_key(choices_.seed, Purpose::attention_dropout),
+                           config_.hidden_dropout_prob, config_.attention_probs_dropout_prob};
+    return context;
+}
+
+void Bert::forward_backward(const MicroBatch& batch, const LossScale& scale, const at::Tensor& totals_4,
+                            const ParametersFinal& parameters_final) const {
+    const LayerContext context = this->context(batch, true);
+    const auto stage_done = [&](std::size_t stage) {
+        if (parameters_final) parameters_final(stage_ends_[stage]);
+    };
+    Stream stream;
+    const EmbeddingState embedded = embeddings_forward(context, weights_, stream);
+    const std::size_t layers = weights_.layers.size();
+    std::vector<LayerState> states(layers);
+    for (std::size_t i = 0; i < layers; ++i) {
+        const Stream input = stream;
+        states[i] = layer_forward(context, static_cast<std::int64_t>(i), weights_.layers[i], input, stream);
+        if (choices_.activation_checkpointing) states[i] = {input, {}, {}, {}, {}, {}, {}};
+    }
+    StreamGradient d_stream{{}, heads_forward_backward(context, weights_, stream.normed_TH, scale, gradients_, totals_4), {}};
+    stage_done(0);
+    stream = {};
+    for (std::size_t i = layers; i-- > 0;) {
+        const auto index = static_cast<std::int64_t>(i);
+        if (choices_.activation_checkpointing) {
+            Stream unused;
+            states[i] = layer_forward(context, index, weights_.layers[i], states[i].input, unused);
+        }
+        d_stream = layer_backward(context, index, weights_.layers[i], states[i], d_stream, gradients_.layers[i]);
+        states[i] = {};
+        stage_done(layers - i);
+    }
+    embeddings_backward(context, weights_, embedded, d_stream, gradients_);
+    stage_done(layers + 1);
+}
+
+at::Tensor Bert::encode(const MicroBatch& batch) const {
+    const LayerContext context = this->context(batch, false);
+    Stream stream;
+    embeddings_forward(context, weights_, stream);
+    for (std::size_t i = 0; i < weights_.layers.size(); ++i) {
+        const Stream input = stream;
+        layer_forward(context, static_cast<std::int64_t>(i), weights_.layers[i], input, stream);
+    }
+    return stream.normed_TH;
+}
+
+void Bert::add_losses(const MicroBatch& batch, const at::Tensor& totals_4) const {
+    heads_losses(context(batch, false), weights_, encode(batch), totals_4);
+}
+
+Logits Bert::logits(const MicroBatch& batch) const { return heads_logits(context(batch, false), weights_, encode(batch)); }
+
+}  // namespace bertpretrain

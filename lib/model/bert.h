@@ -1,0 +1,50 @@
+#pragma once
+// BERT for pretraining: kernels in order, no communication, no optimizer.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "model/bert_parameters.h"
+#include "model/bert_views.h"
+#include "model/embeddings.h"
+#include "model/pretraining_heads.h"
+
+namespace bertpretrain {
+
+/// Called when the first `count` parameters of the layout have their final gradients.
+using ParametersFinal = std::function<void(std::size_t count)>;
+
+class Bert {
+public:
+    struct Choices {
+        std::uint64_t seed = 0;                 ///< of dropout
+        bool activation_checkpointing = false;  ///< keep only each layer's input, compute the rest again in the backward
+    };
+
+    /// @param parameters what it computes with and where gradients are added; must outlive it
+    Bert(const BertConfig& config, const FlatParameters& parameters, const Choices& choices);
+
+    /// One micro-batch with dropout: adds gradients to the flat buffers and losses to totals_4 (new_totals).
+    /// @param parameters_final called as stages of the backward end; empty: nobody waits
+    void forward_backward(const MicroBatch& batch, const LossScale& scale, const at::Tensor& totals_4,
+                          const ParametersFinal& parameters_final) const;
+
+    /// One micro-batch without dropout or gradients.
+    void add_losses(const MicroBatch& batch, const at::Tensor& totals_4) const;
+    Logits logits(const MicroBatch& batch) const;
+    /// The encoder's output, working, T x H.
+    at::Tensor encode(const MicroBatch& batch) const;
+
+    const BertConfig& config() const { return config_; }
+
+private:
+    LayerContext context(const MicroBatch& batch, bool dropout) const;
+
+    BertConfig config_;
+    Choices choices_;
+    BertViews weights_, gradients_;
+    std::vector<std::size_t> stage_ends_;
+};
+
+}  // namespace bertpretrain

@@ -1,0 +1,28 @@
+#include "model/bert_config.h"
+
+#include "core/error.h"
+
+namespace bertpretrain {
+
+NormPlacement BertConfig::placement() const {
+    if (norm_placement == "pre_ln") return NormPlacement::pre_ln;
+    if (norm_placement == "pre_ln_zero_residual") return NormPlacement::pre_ln_zero_residual;
+    return NormPlacement::post_ln;
+}
+
+void check_bert(const BertConfig& config) {
+    if (config.hidden_size % config.num_attention_heads != 0)
+        throw ConfigError(concat("model.hidden_size = ", config.hidden_size, " does not divide into model.num_attention_heads = ",
+                                 config.num_attention_heads, " heads; make one a multiple of the other"));
+    if (config.hidden_size % 8 != 0)
+        throw ConfigError(concat("model.hidden_size = ", config.hidden_size, ": must be a multiple of 8"));
+}
+
+double model_flops(const BertConfig& config, double tokens, double square_lengths, double masked, double sequences) {
+    const auto h = static_cast<double>(config.hidden_size), f = static_cast<double>(config.intermediate_size);
+    const auto layers = static_cast<double>(config.num_hidden_layers), v = static_cast<double>(config.vocab_size);
+    return 6 * layers * (4 * h * h + 2 * h * f) * tokens + 12 * layers * h * square_lengths + 6 * masked * (h * h + h * v) +
+           6 * sequences * (h * h + 2 * h);
+}
+
+}  // namespace bertpretrain

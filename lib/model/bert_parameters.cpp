@@ -1,0 +1,97 @@
+#include "model/bert_parameters.h"
+
+#include <algorithm>
+
+namespace bertpretrain {
+namespace {
+
+struct Staged {
+    ParameterSpec spec;
+    std::size_t stage;
+};
+
+/// Collects parameters in HF's order.
+class Collector {
+public:
+    explicit Collector(const BertConfig& config)
+        : H(config.hidden_size), F(config.intermediate_size), pre_(config.placement() == NormPlacement::pre_ln) {}
+
+    void at_stage(std::size_t stage) { stage_ = stage; }
+    void matrix(const std::string& name, std::int64_t rows, std::int64_t columns, bool adjoins = false) {
+        all.push_back({{name, {rows, columns}, true, adjoins}, stage_});
+    }
+    void vector(const std::string& name, std::int64_t elements, bool adjoins = false) {
+        all.push_back({{name, {elements}, false, adjoins}, stage_});
+    }
+    void dense(const std::string& name, std::int64_t outputs, std::int64_t inputs, bool adjoins = false) {
+        matrix(name + ".weight", outputs, inputs, adjoins);
+        vector(name + ".bias", outputs, adjoins);
+    }
+    void norm(const std::string& name) {
+        vector(name + ".weight", H);
+        vector(name + ".bias", H);
+    }
+    void layer(const std::string& name) {
+        if (pre_) norm(name + ".attention.ln");
+        dense(name + ".attention.self.query", H, H);
+        dense(name + ".attention.self.key", H, H, true);
+        dense(name + ".attention.self.value", H, H, true);
+        dense(name + ".attention.output.dense", H, H);
+        norm(name + (pre_ ? ".ln" : ".attention.output.LayerNorm"));
+        dense(name + ".intermediate.dense", F, H);
+        dense(name + ".output.dense", H, F);
+        if (!pre_) norm(name + ".output.LayerNorm");
+    }
+
+    std::vector<Staged> all;
+
+private:
+    std::int64_t H, F;
+    bool pre_;
+    std::size_t stage_ = 0;
+};
+
+}  // namespace
+
+BertParameters bert_parameters(const BertConfig& config) {
+    const auto layers = static_cast<std::size_t>(config.num_hidden_layers);
+    const std::int64_t H = config.hidden_size;
+    const bool pre = config.placement() == NormPlacement::pre_ln;
+    Collector collect(config);
+    collect.at_stage(layers + 1);
+    collect.matrix("bert.embeddings.word_embeddings.weight", config.vocab_size, H);
+    collect.matrix("bert.embeddings.position_embeddings.weight", config.max_position_embeddings, H);
+    collect.matrix("bert.embeddings.token_type_embeddings.weight", config.type_vocab_size, H);
+    if (!pre) collect.norm("bert.embeddings.LayerNorm");
+    for (std::size_t i = 0; i < layers; ++i) {
+        collect.at_stage(layers - i);
+        collect.layer("bert.encoder.layer." + std::to_string(i));
+    }
+    collect.at_stage(0);
+    if (pre) collect.norm("bert.encoder.ln");
+    collect.dense("bert.pooler.dense", H, H);
+    collect.vector("cls.predictions.bias", config.vocab_size);
+    collect.dense("cls.predictions.transform.dense", H, H);
+    collect.norm("cls.predictions.transform.LayerNorm");
+    collect.dense("cls.seq_relationship", 2, H);
+
+    BertParameters parameters;
+    for (const Staged& staged : collect.all) parameters.checkpoint_order.push_back(staged.spec);
+    std::stable_sort(collect.all.begin(), collect.all.end(), [](const Staged& a, const Staged& b) {
+        return std::pair(!a.spec.decays, a.stage) < std::pair(!b.spec.decays, b.stage);
+    });
+    for (const Staged& staged : collect.all) parameters.layout_order.push_back(staged.spec);
+    for (std::size_t stage = 0; stage <= layers + 1; ++stage) {
+        const auto final_yet = [&](const Staged& staged) { return staged.spec.decays && staged.stage <= stage; };
+        parameters.stage_ends.push_back(static_cast<std::size_t>(std::count_if(collect.all.begin(), collect.all.end(), final_yet)));
+    }
+    parameters.stage_ends.back() = collect.all.size();
+    return parameters;
+}
+
+std::vector<std::pair<std::string, std::string>> tied_names() {
+    return {{"cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"},
+            {"cls.predictions.decoder.bias", "cls.predictions.bias"}};
+}
+
+}  // namespace bertpretrain

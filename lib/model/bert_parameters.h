@@ -1,0 +1,31 @@
+#pragma once
+// The parameters of a BERT: their names, shapes and order.
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/bert_config.h"
+#include "model/parameter_layout.h"
+
+namespace bertpretrain {
+
+/// The parameter list of one configuration, in the two orders that matter.
+struct BertParameters {
+    /// HF's order, as in a state_dict. Post-LN and pre_ln_zero_residual have the names of HF's BertForPreTraining,
+    /// pre_ln those of MegatronBertForPreTraining. Tied tensors are listed once.
+    std::vector<ParameterSpec> checkpoint_order;
+    /// The order of the flat buffers: decaying parameters in the order in which the backward finishes them, then the exempt ones.
+    std::vector<ParameterSpec> layout_order;
+    /// stage_ends[s] parameters of layout_order are final after stage s of the backward: 0 the heads, then the layers from
+    /// the last to the first, then the embeddings (with which the exempt ones are final too).
+    std::vector<std::size_t> stage_ends;
+};
+
+BertParameters bert_parameters(const BertConfig& config);
+
+/// Names under which tied tensors appear a second time in HF's state_dict: {alias, name}.
+std::vector<std::pair<std::string, std::string>> tied_names();
+
+}  // namespace bertpretrain

@@ -1,0 +1,63 @@
+#pragma once
+// One encoder layer, forward and backward, without autograd.
+//
+// Axes: T tokens of all sequences without padding, H hidden size, F intermediate size, N heads.
+
+#include "batches/micro_batch.h"
+#include "kernels/fused_operations.h"
+#include "model/bert_views.h"
+
+namespace bertpretrain {
+
+/// What flows from layer to layer.
+struct Stream {
+    at::Tensor normed_TH;    ///< working: what the next product reads
+    at::Tensor residual_TH;  ///< exact: what the next sublayer adds to; undefined before layer 0 of pre_ln_zero_residual
+};
+
+/// Gradients of a Stream. Before the last layer's backward `normed` is undefined and all lies in `normed_exact`.
+struct StreamGradient {
+    at::Tensor normed_TH;        ///< working, or undefined
+    at::Tensor normed_exact_TH;  ///< exact, or undefined: a further gradient of normed
+    at::Tensor residual_TH;      ///< exact, or undefined
+};
+
+/// Randomness of one forward and backward pass: dropout of every place in the model.
+struct DropoutPlan {
+    PhiloxKey hidden_key{}, attention_key{};
+    double hidden_probability = 0, attention_probability = 0;
+
+    static constexpr std::uint32_t embedding_site = 0xFFFF;
+    Dropout hidden(std::uint32_t site) const { return {hidden_key, site, hidden_probability}; }
+    Dropout attention(std::uint32_t site) const { return {attention_key, site, attention_probability}; }
+};
+
+/// What every layer needs to know of the batch.
+struct LayerContext {
+    const BertConfig& config;
+    const MicroBatch& batch;
+    RowKeys rows;
+    DropoutPlan dropout;
+};
+
+/// What the backward of one layer needs; with activation checkpointing it is computed anew from the layer's input.
+struct LayerState {
+    Stream input;
+    at::Tensor qkv_T3H;
+    AttentionResult attention;
+    NormResult after_attention;
+    at::Tensor intermediate_TF, activated_TF;
+    NormResult after_output;
+};
+
+/// @param index of the layer, which keys its dropout
+/// @param output receives the stream behind the layer
+LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const Stream& input, Stream& output);
+
+/// Adds the layer's parameter gradients to `gradients`. @returns the gradient of the layer's input
+StreamGradient layer_backward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const LayerState& state,
+                              const StreamGradient& d_output, const LayerViews& gradients);
+
+Activation activation_of(const BertConfig& config);
+
+}  // namespace bertpretrain

@@ -1,0 +1,33 @@
+#include "model/flat_parameters.h"
+
+#include <ATen/ATen.h>
+
+namespace bertpretrain {
+namespace {
+
+std::int64_t first_exact(const ParameterLayout& layout) {
+    for (const PlacedParameter& parameter : layout.parameters())
+        if (!parameter.spec.decays) return layout.buckets()[parameter.bucket].begin;
+    return layout.flat_elements();
+}
+
+}  // namespace
+
+FlatParameters::FlatParameters(ParameterLayout layout, at::ScalarType working, at::Device device)
+    : layout_(std::move(layout)), exact_begin_(first_exact(layout_)) {
+    const auto options = at::TensorOptions(device);
+    working_ = at::zeros({layout_.flat_elements()}, options.dtype(working));
+    exact_ = at::zeros({layout_.flat_elements() - exact_begin_}, options.dtype(at::kFloat));
+    gradients_ = at::zeros({layout_.flat_elements()}, options.dtype(at::kFloat));
+}
+
+at::Tensor FlatParameters::view(const std::string& name, std::int64_t count, bool of_gradient) const {
+    const PlacedParameter& parameter = layout_.parameters()[layout_.index_of(name)];
+    const bool in_exact = !of_gradient && !parameter.spec.decays;
+    const at::Tensor& flat = of_gradient ? gradients_ : in_exact ? exact_ : working_;
+    std::vector<std::int64_t> shape = parameter.spec.shape;
+    shape.front() *= count;
+    return flat.narrow(0, parameter.begin - (in_exact ? exact_begin_ : 0), parameter.spec.elements() * count).view(shape);
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,43 @@
+#pragma once
+// What the model computes with: weights and gradients of all parameters in flat buffers, seen by name.
+
+#include <string>
+
+#include <ATen/core/Tensor.h>
+
+#include "model/parameter_layout.h"
+
+namespace bertpretrain {
+
+/// Decaying parameters (matrices) are in the run's precision; exempt ones (biases, LayerNorm) stay fp32, for a bf16 near 1
+/// moves in steps of 1/128. Gradients of both are fp32.
+class FlatParameters {
+public:
+    FlatParameters(ParameterLayout layout, at::ScalarType working, at::Device device);
+
+    const ParameterLayout& layout() const { return layout_; }
+    at::ScalarType working_type() const { return working_.scalar_type(); }
+    at::Device device() const { return working_.device(); }
+
+    const at::Tensor& working() const { return working_; }      ///< flat_elements(); its exempt part is not used
+    const at::Tensor& gradients() const { return gradients_; }  ///< fp32, flat_elements()
+    /// fp32, the exempt parameters: element i of it is element exact_begin() + i of a flat buffer.
+    const at::Tensor& exact() const { return exact_; }
+    std::int64_t exact_begin() const { return exact_begin_; }
+
+    /// A parameter as the model uses it, and its gradient, in its own shape.
+    at::Tensor weight(const std::string& name) const { return view(name, 1, false); }
+    at::Tensor gradient(const std::string& name) const { return view(name, 1, true); }
+    /// `count` parameters of one shape that adjoin each other, the first named, seen as one with `count` times the rows.
+    at::Tensor fused_weight(const std::string& first, std::int64_t count) const { return view(first, count, false); }
+    at::Tensor fused_gradient(const std::string& first, std::int64_t count) const { return view(first, count, true); }
+
+private:
+    at::Tensor view(const std::string& name, std::int64_t count, bool of_gradient) const;
+
+    ParameterLayout layout_;
+    std::int64_t exact_begin_;
+    at::Tensor working_, exact_, gradients_;
+};
+
+}  // namespace bertpretrain

@@ -1,0 +1,19 @@
+#pragma once
+// New weights, as a function of the seed.
+
+#include <cstdint>
+
+#include <ATen/core/Tensor.h>
+
+#include "model/bert_config.h"
+#include "model/parameter_layout.h"
+
+namespace bertpretrain {
+
+/// Fills what one shard owns of the fp32 master weights: matrices from N(0, initializer_range), LayerNorm weights 1, biases 0.
+/// Every number depends on the seed, the parameter and its place in it only, so any sharding gives the same model.
+/// @param slice fp32 on the CPU, layout.slice_elements()
+void initialize_weights(const BertConfig& config, const ParameterLayout& layout, std::int64_t shard, std::uint64_t seed,
+                        const at::Tensor& slice);
+
+}  // namespace bertpretrain

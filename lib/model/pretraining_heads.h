@@ -1,0 +1,33 @@
+#pragma once
+// Masked language modelling (MLM) on masked positions only, and next sentence prediction (NSP).
+//
+// Axes: M masked positions, B sequences, V vocabulary, H hidden size, T tokens.
+
+#include "model/encoder_layer.h"
+
+namespace bertpretrain {
+
+/// What each loss sum is multiplied with before it is differentiated.
+struct LossScale {
+    double mlm = 0;  ///< 1 / masked positions of the global batch, for the mean over them
+    double nsp = 0;  ///< 1 / sequences of the global batch
+};
+
+/// Sums over batches, float64 on the model's device: {MLM loss, correct MLM, NSP loss, correct NSP}.
+at::Tensor new_totals(at::Device device);
+
+/// Logits with their biases, fp32.
+struct Logits {
+    at::Tensor mlm_MV, next_sentence_B2;
+};
+Logits heads_logits(const LayerContext& context, const BertViews& weights, const at::Tensor& sequence_TH);
+
+/// Adds the losses to totals_4 and the heads' parameter gradients to `gradients`.
+/// @returns the gradient of the encoder's output, exact
+at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& weights, const at::Tensor& sequence_TH,
+                                  const LossScale& scale, const BertViews& gradients, const at::Tensor& totals_4);
+
+/// Adds the losses to totals_4, and nothing else.
+void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& sequence_TH, const at::Tensor& totals_4);
+
+}  // namespace bertpretrain
