@@ -1,0 +1,113 @@
+#include "optimizer/sharded_optimizer.h"
+
+#include <cmath>
+
+#include <ATen/ops/zeros.h>
+
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+/// Squares of larger elements overflow in fp32, and a second moment would stay infinite for ever.
+constexpr double largest_usable_norm = 1e18;
+
+double trust_ratio(double weight_square, double direction_square) {
+    if (weight_square == 0 || direction_square == 0) return 1;
+    return std::sqrt(weight_square) / std::sqrt(direction_square);
+}
+
+void check_slice(const at::Tensor& slice, const OptimizerState& state, bool may_be_bf16, const char* name) {
+    const bool type_fits = slice.scalar_type() == at::kFloat || (may_be_bf16 && slice.scalar_type() == at::kBFloat16);
+    check(type_fits && slice.is_contiguous() && slice.numel() == state.master.numel() && slice.device() == state.master.device(),
+          name, " slice has ", slice.numel(), " elements of ", slice.scalar_type(), " on ", slice.device(), ", expected ",
+          state.master.numel(), " contiguous ones on ", state.master.device());
+}
+
+}  // namespace
+
+ShardedOptimizer::ShardedOptimizer(const OptimizerConfig& config, const ParameterLayout& layout,
+                                   std::optional<std::int64_t> shard, at::Device device, const OptimizerKernels* kernels)
+    : config_(config),
+      method_(config.name == "adamw"  ? Method::adamw
+              : config.name == "lamb" ? Method::lamb
+                                      : Method::lans),
+      sums_(layout, shard),
+      kernels_(kernels != nullptr ? *kernels : optimizer_kernels_for(device)) {
+    check_optimizer(config_);
+    const auto zeros = [&] {
+        return at::zeros({shard ? layout.slice_elements() : layout.flat_elements()}, at::TensorOptions(device).dtype(at::kFloat));
+    };
+    state_ = {zeros(), zeros(), zeros()};
+    for (const PlacedParameter& parameter : layout.parameters())
+        factors_.push_back({.weight_decay = parameter.spec.decays ? config_.weight_decay : 0});
+}
+
+UpdateResult ShardedOptimizer::update(const at::Tensor& gradient_slice, at::Tensor& working_slice, double learning_rate,
+                                      std::int64_t step, BlockSumExchange& exchange) {
+    check(step >= 1, "updates count from 1");
+    check_slice(gradient_slice, state_, false, "gradient");
+    check_slice(working_slice, state_, true, "working");
+
+    std::vector<double> own = sums_.room(1);
+    kernels_.sum_squares(gradient_slice, sums_.own(), own);
+    const std::vector<double> gradient_squares = sums_.totals(own, 1, exchange);
+    double square = 0;
+    for (const double of_tensor : gradient_squares) square += of_tensor;
+    UpdateResult result{.grad_norm = std::sqrt(square)};
+    const double excess = config_.max_grad_norm > 0 ? std::max(1.0, result.grad_norm / config_.max_grad_norm) : 1;
+    result.skipped = !(result.grad_norm / excess < largest_usable_norm);  // also when it is NaN
+    if (result.skipped) return result;
+
+    for (std::size_t p = 0; p < factors_.size(); ++p) {
+        const double norm = std::sqrt(gradient_squares[p]) / excess;
+        const bool normalized = method_ == Method::lans && norm > 0;
+        factors_[p].gradient_scale = (normalized ? 1 / (norm + config_.eps) : 1) / excess;
+    }
+    const double beta1 = config_.betas[0], beta2 = config_.betas[1], t = static_cast<double>(step);
+    const MomentConstants constants{beta1, beta2, config_.eps, 1 - std::pow(beta1, t), 1 - std::pow(beta2, t)};
+    const OptimizerPass pass{state_, gradient_slice, working_slice, sums_.own(), constants, factors_};
+    switch (method_) {
+        case Method::adamw:
+            update_adamw(pass, learning_rate);
+            break;
+        case Method::lamb:
+            update_lamb(pass, learning_rate, exchange);
+            break;
+        case Method::lans:
+            update_lans(pass, learning_rate, exchange);
+            break;
+    }
+    return result;
+}
+
+void ShardedOptimizer::update_adamw(const OptimizerPass& pass, double learning_rate) {
+    for (TensorFactors& factors : factors_) factors.momentum_rate = learning_rate;
+    kernels_.adamw(pass);
+}
+
+void ShardedOptimizer::update_lamb(const OptimizerPass& pass, double learning_rate, BlockSumExchange& exchange) {
+    std::vector<double> own = sums_.room(2);
+    kernels_.lamb_moments(pass, own);
+    const std::vector<double> squares = sums_.totals(own, 2, exchange);
+    for (std::size_t p = 0; p < factors_.size(); ++p) {
+        const bool scaled = factors_[p].weight_decay != 0;
+        factors_[p].momentum_rate = learning_rate * (scaled ? trust_ratio(squares[2 * p], squares[2 * p + 1]) : 1);
+    }
+    kernels_.lamb_apply(pass);
+}
+
+void ShardedOptimizer::update_lans(const OptimizerPass& pass, double learning_rate, BlockSumExchange& exchange) {
+    std::vector<double> own = sums_.room(3);
+    kernels_.lans_moments(pass, own);
+    const std::vector<double> squares = sums_.totals(own, 3, exchange);
+    const double beta1 = pass.constants.beta1;
+    for (std::size_t p = 0; p < factors_.size(); ++p) {
+        const double weight = squares[3 * p], momentum = squares[3 * p + 1], gradient = squares[3 * p + 2];
+        factors_[p].momentum_rate = learning_rate * beta1 * trust_ratio(weight, momentum);
+        factors_[p].gradient_rate = learning_rate * (1 - beta1) * trust_ratio(weight, gradient);
+    }
+    kernels_.lans_apply(pass);
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,125 @@
+#include "parallel/thread_world.h"
+
+#include <limits>
+#include <utility>
+
+#include "core/error.h"
+
+namespace bertpretrain {
+
+/// Work is done in wait(); until then the output holds NaN, so that whoever reads too early is found out.
+class ThreadWorld final : public World {
+public:
+    ThreadWorld(ThreadGroup& group, std::int64_t rank) : group_(group), rank_(rank) {}
+
+    std::int64_t rank() const override { return rank_; }
+    std::int64_t size() const override { return group_.ranks_; }
+
+    std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override {
+        check(input.numel() == output.numel() * size(), "reduce-scatter of ", input.numel(), " elements into ", output.numel());
+        const auto sum_own_part = [this, output](const std::vector<ThreadGroup::Contribution>& all) {
+            const auto part_of = [&](const at::Tensor& tensor) {
+                return tensor.narrow(0, rank_ * output.numel(), output.numel());
+            };
+            at::Tensor sum = part_of(all[0].tensor).to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+            for (std::size_t r = 1; r < all.size(); ++r) sum += part_of(all[r].tensor);
+            output.copy_(sum);
+        };
+        return start(concat("reduce-scatter of ", input.numel(), " ", input.scalar_type()), input, output, sum_own_part);
+    }
+
+    std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override {
+        check(output.numel() == input.numel() * size(), "all-gather of ", input.numel(), " elements into ", output.numel());
+        const auto copy_all = [output](const std::vector<ThreadGroup::Contribution>& all) {
+            std::int64_t begin = 0;
+            for (const ThreadGroup::Contribution& one : all) {
+                output.narrow(0, begin, one.tensor.numel()).copy_(one.tensor);
+                begin += one.tensor.numel();
+            }
+        };
+        return start(concat("all-gather of ", input.numel(), " ", input.scalar_type()), input, output, copy_all);
+    }
+
+    std::vector<double> all_gather(std::span<const double> own) override {
+        std::vector<double> gathered;
+        group_.meet(rank_, {concat("all-gather of ", own.size(), " numbers"), {}, {own.begin(), own.end()}},
+                    [&](const std::vector<ThreadGroup::Contribution>& all) {
+                        for (const ThreadGroup::Contribution& one : all)
+                            gathered.insert(gathered.end(), one.numbers.begin(), one.numbers.end());
+                    });
+        return gathered;
+    }
+
+    void barrier() override {
+        group_.meet(rank_, {"barrier", {}, {}}, [](const auto&) {});
+    }
+
+private:
+    using Use = std::function<void(const std::vector<ThreadGroup::Contribution>&)>;
+
+    class Meeting final : public Pending {
+    public:
+        explicit Meeting(std::function<void()> meet) : meet_(std::move(meet)) {}
+        void wait() override {
+            if (meet_) std::exchange(meet_, nullptr)();
+        }
+
+    private:
+        std::function<void()> meet_;
+    };
+
+    std::unique_ptr<Pending> start(const std::string& operation, const at::Tensor& input, const at::Tensor& output, Use use) {
+        check(size() == 1 || !input.is_alias_of(output), operation, ": input and output share their memory");
+        if (size() > 1) output.fill_(std::numeric_limits<double>::quiet_NaN());
+        return std::make_unique<Meeting>([this, operation, input, use = std::move(use)] {
+            group_.meet(rank_, {operation, input, {}}, use);
+        });
+    }
+
+    ThreadGroup& group_;
+    std::int64_t rank_;
+};
+
+ThreadGroup::ThreadGroup(std::int64_t ranks, std::chrono::milliseconds patience)
+    : ranks_(ranks), patience_(patience), contributions_(static_cast<std::size_t>(ranks)) {
+    check(ranks >= 1, "a group of ", ranks, " ranks");
+}
+
+std::unique_ptr<World> ThreadGroup::world(std::int64_t rank) {
+    check(0 <= rank && rank < ranks_, "rank ", rank, " of ", ranks_);
+    return std::make_unique<ThreadWorld>(*this, rank);
+}
+
+void ThreadGroup::abandon() {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+    all_here_.notify_all();
+}
+
+void ThreadGroup::meet(std::int64_t rank, Contribution own, const std::function<void(const std::vector<Contribution>&)>& use) {
+    contributions_[static_cast<std::size_t>(rank)] = std::move(own);
+    arrive();
+    for (const Contribution& other : contributions_)
+        check(other.operation == contributions_.front().operation, "ranks meet for different operations: ", other.operation,
+              " and ", contributions_.front().operation);
+    use(contributions_);
+    arrive();
+}
+
+void ThreadGroup::arrive() {
+    std::unique_lock lock(mutex_);
+    if (!abandoned_ && ++arrived_ == ranks_) {
+        arrived_ = 0;
+        ++meetings_;
+        all_here_.notify_all();
+        return;
+    }
+    const std::uint64_t meeting = meetings_;
+    const bool met = all_here_.wait_for(lock, patience_, [&] { return abandoned_ || meetings_ != meeting; });
+    if (met && meetings_ != meeting) return;
+    const bool gave_up = !std::exchange(abandoned_, true);
+    all_here_.notify_all();
+    throw DistributedError(gave_up ? concat("a rank did not come within ", patience_.count(), " ms") : "another rank has failed");
+}
+
+}  // namespace bertpretrain

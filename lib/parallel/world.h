@@ -1,0 +1,68 @@
+#pragma once
+// The ranks of a run, and what they say to each other. One interface, whatever carries it.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+namespace bertpretrain {
+
+/// An operation under way. Until wait() has returned, its input must not change and its output must not be read.
+/// Must be waited for before it is destroyed, by all ranks in the order in which the operations began.
+class Pending {
+public:
+    virtual ~Pending() = default;
+    /// On the CPU, returns when the output is there; on a GPU, work queued from now on sees the output.
+    /// @throws DistributedError when a peer or the network failed
+    virtual void wait() = 0;
+};
+
+/// All ranks call the same operations in the same order, with tensors of the same size, type and kind of device: one-dimensional,
+/// contiguous, fp32 or bf16. Operations keep their tensors alive. Input and output must not overlap, except that in a world of
+/// one they may be the same memory. One thread per rank.
+class World {
+public:
+    virtual ~World() = default;
+    virtual std::int64_t rank() const = 0;  ///< 0 <= rank < size
+    virtual std::int64_t size() const = 0;
+
+    /// output = this rank's 1/size of the elementwise sum of all inputs, added in fp32 in the order of ranks.
+    /// @param input size * output elements
+    virtual std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) = 0;
+
+    /// output = the inputs of all ranks, one after the other. @param output size * input elements
+    virtual std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) = 0;
+
+    /// The numbers of all ranks, rank 0 first; each gives equally many. Waits for all.
+    virtual std::vector<double> all_gather(std::span<const double> own) = 0;
+
+    /// Returns when all ranks have called it.
+    virtual void barrier() = 0;
+
+    /// The largest of what the ranks say, the same on all: the way to agree to stop, to save, to fail. |value| < 2^53.
+    std::int64_t agree_on_largest(std::int64_t value);
+    /// The sum of what the ranks say, the same on all; below 2^53.
+    std::int64_t sum(std::int64_t value);
+};
+
+/// Already done.
+class Done final : public Pending {
+public:
+    void wait() override {}
+};
+
+/// A world of one: an operation copies where output is not input, and otherwise does nothing.
+class SingleProcess final : public World {
+public:
+    std::int64_t rank() const override { return 0; }
+    std::int64_t size() const override { return 1; }
+    std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override;
+    std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override;
+    std::vector<double> all_gather(std::span<const double> own) override { return {own.begin(), own.end()}; }
+    void barrier() override {}
+};
+
+}  // namespace bertpretrain

@@ -1,0 +1,100 @@
+#include "parallel/world.h"
+
+#include <cmath>
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/run_ranks.h"
+
+using namespace bertpretrain;
+using testing::run_ranks;
+
+TEST_CASE("reduce-scatter gives each rank the sum of its part, added in fp32 in the order of ranks") {
+    run_ranks(3, [](World& world) {
+        // 2^24 + 1 rounds back to 2^24 in fp32, so (2^24 + 1) + 1 shows the order: 2^24; any other order gives 2^24 + 2.
+        const float own = world.rank() == 0 ? 0x1p24F : 1.0F;
+        const at::Tensor input = at::full({6}, own), output = at::empty({2});
+        const auto pending = world.reduce_scatter(input, output);
+        if (!std::isnan(output.const_data_ptr<float>()[0])) throw std::runtime_error("the output was there before wait()");
+        pending->wait();
+        if (!at::equal(output, at::full({2}, 0x1p24F))) throw std::runtime_error("another order of summation");
+    });
+    run_ranks(4, [](World& world) {
+        const at::Tensor input = at::arange(8).to(at::kFloat).mul(1 << world.rank()), output = at::empty({2});
+        world.reduce_scatter(input, output)->wait();
+        if (!at::equal(output, at::arange(2).to(at::kFloat).add(2 * world.rank()).mul(15)))
+            throw std::runtime_error("wrong part or sum");
+    });
+}
+
+TEST_CASE("a reduce-scatter of bf16 is added up in fp32") {
+    run_ranks(3, [](World& world) {
+        const at::Tensor input = at::full({3}, world.rank() == 0 ? 256.0 : 1.0, at::kBFloat16),
+                         output = at::empty({1}, at::kBFloat16);
+        world.reduce_scatter(input, output)->wait();
+        if (output.item<float>() != 258) throw std::runtime_error("256 + 1 + 1 was rounded on the way");
+    });
+}
+
+TEST_CASE("all-gather puts the inputs of all ranks one after the other") {
+    run_ranks(3, [](World& world) {
+        const at::Tensor input = at::full({2}, static_cast<double>(world.rank()), at::kBFloat16),
+                         output = at::empty({6}, at::kBFloat16);
+        const auto first = world.all_gather(input, output);
+        const at::Tensor more = at::empty({3});
+        const auto second = world.all_gather(at::full({1}, static_cast<double>(world.rank())), more);
+        first->wait();
+        second->wait();
+        for (int i = 0; i < 6; ++i)
+            if (output[i].item<float>() != static_cast<float>(i / 2)) throw std::runtime_error("wrong order");
+        if (!at::equal(more, at::arange(3).to(at::kFloat))) throw std::runtime_error("wrong second gather");
+    });
+}
+
+TEST_CASE("ranks agree on numbers") {
+    run_ranks(3, [](World& world) {
+        const double own[] = {static_cast<double>(world.rank()), 0.1};
+        const bool gathered = world.all_gather(own) == std::vector<double>{0, 0.1, 1, 0.1, 2, 0.1};
+        const bool agreed = world.agree_on_largest(world.rank() == 1 ? -3 : -7) == -3 && world.sum(world.rank() + 1) == 6;
+        world.barrier();
+        if (!gathered || !agreed) throw std::runtime_error("disagreement");
+    });
+    SingleProcess alone;
+    CHECK(alone.agree_on_largest(-4) == -4);
+    CHECK(alone.sum((std::int64_t{1} << 53) - 1) == (std::int64_t{1} << 53) - 1);
+    CHECK_THROWS_AS(alone.sum(std::int64_t{1} << 53), std::logic_error);
+}
+
+TEST_CASE("a world of one moves nothing that is in its place, and copies what is not") {
+    SingleProcess alone;
+    const at::Tensor values = at::arange(5).to(at::kFloat), other = at::empty({5});
+    alone.reduce_scatter(values, values)->wait();
+    alone.all_gather(values, other)->wait();
+    CHECK(at::equal(values, at::arange(5).to(at::kFloat)));
+    CHECK(at::equal(other, values));
+}
+
+TEST_CASE("a rank that fails, or does not come, ends the wait of the others") {
+    CHECK_THROWS_WITH(run_ranks(3,
+                                [](World& world) {
+                                    if (world.rank() == 1) throw std::runtime_error("rank 1 is ill");
+                                    world.barrier();
+                                }),
+                      "rank 1 is ill");
+    ThreadGroup group(2, std::chrono::milliseconds(20));
+    CHECK_THROWS_AS(group.world(0)->barrier(), DistributedError);
+}
+
+TEST_CASE("ranks that do different things are told so") {
+    CHECK_THROWS_AS(run_ranks(2,
+                              [](World& world) {
+                                  if (world.rank() == 0) world.barrier();
+                                  else world.sum(1);
+                              }),
+                    std::logic_error);
+}
