@@ -49,6 +49,11 @@ std::string archive_folder(const ZipReader& zip) {
         if (entry.name.starts_with(folder + "code/") || entry.name == folder + "constants.pkl")
             throw CheckpointError(concat(zip.file().string(), ": is a TorchScript program, expected tensors\n",
                                          "  do: in Python, torch.save(torch.jit.load(FILE).state_dict(), NEW)"));
+    for (const ZipEntry& entry : zip.entries())
+        if (!entry.stored)
+            throw CheckpointError(concat(zip.file().string(), ": ", entry.name,
+                                         " is compressed, expected stored as torch.save does",
+                                         "\n  do: load it in Python and save it again with torch.save"));
     return folder;
 }
 

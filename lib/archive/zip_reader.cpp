@@ -108,8 +108,8 @@ private:
         resolve_zip64(bytes_.subspan(at + zip::central_bytes + name_bytes, extra_bytes), entry.name,
                       {&numbers.bytes, &numbers.packed_bytes, &numbers.offset});
         if ((flags & zip::encrypted_flag) != 0) refuse(entry.name + " is encrypted");
-        if (method != 0 || numbers.bytes != numbers.packed_bytes)
-            refuse(entry.name + " is compressed; torch.save stores its records uncompressed");
+        entry.stored = method == 0;
+        if (entry.stored && numbers.bytes != numbers.packed_bytes) refuse(entry.name + ": its two sizes differ");
         entry.bytes = locate(entry, numbers);
         at += total;
         return entry;
@@ -125,18 +125,20 @@ private:
         const std::uint64_t header_bytes = zip::local_bytes + name_bytes + extra_bytes;
         if (!lies_within(at, header_bytes, directory_offset_)) refuse(entry.name + ": its header reaches beyond the file");
         const std::uint64_t start = at + header_bytes;
-        if (!lies_within(start, numbers.bytes, directory_offset_)) refuse(entry.name + ": its bytes reach beyond the file");
+        if (!lies_within(start, numbers.packed_bytes, directory_offset_))
+            refuse(entry.name + ": its bytes reach beyond the file");
         std::uint64_t bytes = number_at<std::uint32_t>(bytes_, at + 22), packed = number_at<std::uint32_t>(bytes_, at + 18);
         resolve_zip64(bytes_.subspan(at + zip::local_bytes + name_bytes, extra_bytes), entry.name, {&bytes, &packed});
         const std::uint16_t flags = number_at<std::uint16_t>(bytes_, at + 6);
         const std::uint32_t crc = number_at<std::uint32_t>(bytes_, at + 14);
         const bool sizes_follow = (flags & zip::sizes_follow_flag) != 0;  // PyTorch: zeros here, the truth behind the data
         const auto agrees = [&](std::uint64_t here, std::uint64_t there) { return here == there || (sizes_follow && here == 0); };
-        if (text_at(at + zip::local_bytes, name_bytes) != entry.name || number_at<std::uint16_t>(bytes_, at + 8) != 0 ||
-            !agrees(crc, entry.crc32) || !agrees(bytes, numbers.bytes) || !agrees(packed, numbers.bytes))
+        if (text_at(at + zip::local_bytes, name_bytes) != entry.name ||
+            (number_at<std::uint16_t>(bytes_, at + 8) == 0) != entry.stored || !agrees(crc, entry.crc32) ||
+            !agrees(bytes, numbers.bytes) || !agrees(packed, numbers.packed_bytes))
             refuse(entry.name + ": its header and the directory differ");
-        extents_.emplace_back(at, start + numbers.bytes);
-        return bytes_.subspan(start, numbers.bytes);
+        extents_.emplace_back(at, start + numbers.packed_bytes);
+        return bytes_.subspan(start, numbers.packed_bytes);
     }
 
     void check_overlaps() {
