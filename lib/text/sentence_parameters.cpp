@@ -4,24 +4,24 @@ namespace bertpretrain {
 
 const SentenceParameters& SentenceParameters::english() {
     static const SentenceParameters english = {
-        // Words that are written with a period and may stand at the end of a sentence as well.
-        {"etc",   "al",   "jr",    "sr",     "esq",  "inc",  "ltd",  "corp", "co",  "bros",  "plc",    "llc",  "assn", "dept",
-         "univ",  "ave",  "blvd",  "rd",     "sq",   "ft",   "lb",   "lbs",  "oz",  "hrs",   "hr",     "min",  "sec",  "mi",
-         "yd",    "jan",  "feb",   "mar",    "apr",  "jun",  "jul",  "aug",  "sep", "sept",  "oct",    "nov",  "dec",  "mon",
-         "tue",   "wed",  "thu",   "fri",    "sat",  "ph.d", "b.c",  "a.d",  "u.s", "u.k",   "a.m",    "p.m",  "e.g",  "i.e",
-         "cf",    "viz",  "resp",  "approx", "ca",   "c",    "fl",   "r",    "b",   "d",     "m",      "est",  "incl", "excl",
-         "abbr",  "var",  "subsp", "syn",    "spp",  "sp",   "ssp",  "ed",   "eds", "trans", "transl", "repr", "rev",  "vols",
-         "calif", "mass", "conn",  "penn",   "wash", "tenn", "ariz", "colo", "fla", "okla",  "minn",   "wis",  "ore",  "va",
-         "ky",    "md",   "d.c",   "n.y",    "ala",  "ga",   "la",   "ill",  "ind", "mo",    "neb",    "nev",  "tex",  "vt",
-         "cal",   "lit",  "ger",   "fr",     "gr",   "lat",  "heb",  "ibid", "seq", "ff",    "tel",    "ext",  "orig", "pron",
-         "pl",    "sing", "fem",   "masc",   "adj",  "adv",  "intl", "natl"},
-        // Words that a name, a number or another word always follows.
-        {"mr",   "mrs",    "ms",      "dr",   "prof", "rev",  "fr",  "hon",    "st",   "ste",  "sts",  "mt",  "mts",
-         "gen",  "lt",     "col",     "maj",  "capt", "cmdr", "adm", "sgt",    "cpl",  "pvt",  "gov",  "sen", "rep",
-         "pres", "messrs", "mme",     "mlle", "sra",  "dra",  "mgr", "msgr",   "supt", "insp", "vs",   "v",   "no",
-         "nos",  "nr",     "fig",     "figs", "eq",   "eqs",  "vol", "pp",     "p",    "ch",   "chap", "sec", "art",
-         "op",   "opp",    "ft",      "e.g",  "i.e",  "cf",   "viz", "approx", "ca",   "c",    "al-",  "ref", "refs",
-         "pt",   "lt.col", "maj.gen", "brig", "ven",  "card", "abp", "bp",     "amb",  "asst"},
+        // Words that are written with a period and may stand at the end of a sentence as well; none that is
+        // a word without one (ill, mass, sat).
+        {"etc",   "al",   "jr",   "sr",   "esq",   "inc",  "ltd",  "corp", "co",   "bros", "plc", "llc",   "assn",   "dept",
+         "univ",  "ave",  "blvd", "rd",   "sq",    "ft",   "lb",   "lbs",  "oz",   "hrs",  "hr",  "mi",    "yd",     "jan",
+         "feb",   "mar",  "apr",  "jun",  "jul",   "aug",  "sep",  "sept", "oct",  "nov",  "dec", "tue",   "thu",    "fri",
+         "ph.d",  "b.c",  "a.d",  "u.s",  "u.k",   "a.m",  "p.m",  "resp", "fl",   "r",    "b",   "d",     "m",      "est",
+         "incl",  "excl", "abbr", "var",  "subsp", "syn",  "spp",  "sp",   "ssp",  "ed",   "eds", "trans", "transl", "repr",
+         "calif", "conn", "penn", "tenn", "ariz",  "colo", "fla",  "okla", "minn", "wis",  "va",  "ky",    "md",     "d.c",
+         "n.y",   "ala",  "ga",   "mo",   "neb",   "nev",  "tex",  "vt",   "cal",  "ger",  "gr",  "lat",   "heb",    "ibid",
+         "seq",   "ff",   "tel",  "orig", "pl",    "fem",  "masc", "adj",  "adv",  "intl", "natl"},
+        // Words that a name or another word always follows.
+        {"mr",   "mrs",    "ms",  "dr",   "prof", "rev",  "fr",  "hon",  "st",   "ste",    "sts",    "mt",   "mts",
+         "gen",  "lt",     "col", "maj",  "capt", "cmdr", "adm", "sgt",  "cpl",  "pvt",    "gov",    "sen",  "rep",
+         "pres", "messrs", "mme", "mlle", "sra",  "dra",  "mgr", "msgr", "supt", "insp",   "lt.col", "brig", "ven",
+         "abp",  "bp",     "amb", "vs",   "v",    "e.g",  "i.e", "cf",   "viz",  "approx", "ca",     "c"},
+        // Words that are shortened before a number only.
+        {"no", "nos", "nr",   "fig", "figs", "eq", "eqs", "vol", "vols", "pp",
+         "p",  "ch",  "chap", "sec", "art",  "op", "opp", "pt",  "ref",  "refs"},
         {"a",     "an",        "the",       "this",         "that",     "these",       "those",  "it",        "its",
          "he",    "his",       "she",       "her",          "they",     "their",       "we",     "our",       "you",
          "i",     "in",        "on",        "at",           "from",     "after",       "before", "during",    "since",

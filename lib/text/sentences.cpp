@@ -32,7 +32,8 @@ struct Candidate {
     std::string_view stops;
     std::string_view next;  ///< the next word, without what opens before it
     bool next_is_opened = false;
-    bool at_start = false;  ///< `before` is the paragraph's first word
+    bool is_closed = false;  ///< a quotation mark or bracket closes behind the stops
+    bool at_start = false;   ///< `before` is the paragraph's first word
 };
 
 /// The last part of "(Anglo-Amer": what could be listed as an abbreviation.
@@ -67,6 +68,12 @@ bool has_inner_periods(std::string_view word) {
 
 bool is_number(std::string_view word) { return !word.empty() && std::all_of(word.begin(), word.end(), is_ascii_digit); }
 
+/// "12", "IV".
+bool is_numeral(std::string_view word) {
+    const std::size_t end = std::min(word.find_first_not_of("IVXLC"), word.size());
+    return !word.empty() && (is_ascii_digit(word[0]) || (end > 0 && (end == word.size() || !is_ascii_letter(word[end]))));
+}
+
 bool begins_sentence(std::string_view word, const SentenceParameters& parameters) {
     std::size_t end = 0;
     while (end < word.size() && is_ascii_letter(word[end])) ++end;
@@ -84,7 +91,8 @@ bool ends_sentence(const Candidate& at, const SentenceParameters& parameters) {
     if (at.stops.size() > 1) return starts || at.next_is_opened;  // an ellipsis
     if (is_number(at.before)) return !at.at_start;                // "1. Nouns" is a numbered line
     const std::string word = lower_text(last_part(at.before));
-    if (parameters.titles.contains(word)) return false;
+    if (parameters.titles.contains(word) && !at.is_closed) return false;
+    if (parameters.numbered.contains(word) && is_numeral(at.next)) return false;
     const bool shortened =
         parameters.abbreviations.contains(word) || is_initial(last_part(at.before)) || has_inner_periods(at.before);
     return !shortened || starts;
@@ -103,7 +111,7 @@ std::vector<std::string> SentenceSplitter::split(std::string_view text) const {
     for (std::size_t i = begin; i < text.size();) {
         const std::size_t stop = i;
         const char32_t c = next_code_point(text, i);
-        if (c == ' ' || c == '\t' || c == '\n') word = i;
+        if (is_blank(c)) word = i;
         if (!is_narrow_stop(c) && !is_wide_stop(c)) continue;
         std::size_t end = i;
         const auto extend = [&](auto belongs) {  // `end` moves behind all that belongs; `i` is used up as a look ahead
@@ -122,6 +130,7 @@ std::vector<std::string> SentenceSplitter::split(std::string_view text) const {
         at.stops = stops;
         at.next = without_opening(token);
         at.next_is_opened = at.next.size() < token.size();
+        at.is_closed = end > stop + stops.size();
         at.at_start = word == 0;
         if (is_wide_stop(c) || ends_sentence(at, parameters_)) cut(end);
     }

@@ -10,8 +10,9 @@ namespace bertpretrain {
 
 /// What a splitter knows about a language; all words in lower case, without their last period.
 struct SentenceParameters {
-    std::unordered_set<std::string> abbreviations;      ///< "etc", "approx": a period behind them may end a sentence
-    std::unordered_set<std::string> titles;             ///< "dr", "no": something always follows, so they never end one
+    std::unordered_set<std::string> abbreviations;      ///< "etc", "inc": a period behind them may end a sentence
+    std::unordered_set<std::string> titles;             ///< "dr", "vs": a word always follows, so they never end one
+    std::unordered_set<std::string> numbered;           ///< "no", "fig": shortened only where a number follows
     std::unordered_set<std::string> sentence_starters;  ///< "the", "however": capitalised, they begin a sentence
 
     /// A list of our own making, for English.

@@ -152,6 +152,9 @@ std::string tidy(std::string_view line) {
         } else if (c == ',' && ends_with(' ') && is_blank(next)) {
             out.pop_back();
             if (!ends_with(',')) out += ',';
+        } else if (c == '.' && ends_with(' ') && is_blank(next) && !line.substr(i).starts_with(" .")) {
+            if (out.size() < 2 || out[out.size() - 2] != '.') out.pop_back();  // ". . ." keeps its blanks
+            out += '.';
         } else if (c == ')' && (ends_with(' ') || ends_with('('))) {
             while (ends_with(' ') || ends_with(',') || ends_with(';')) out.pop_back();
             const bool is_call = out.size() > 1 && ends_with('(') && out[out.size() - 2] != ' ';

@@ -16,7 +16,8 @@ std::vector<std::string> paragraphs_of_lines(std::string_view text);
 /// One line without ''italic'' and '''bold''' marks; italics become "quotes" where they pair up in the line.
 std::string without_quote_marks(std::string_view line);
 
-/// Single blanks, and no stubs where something was dropped: "(, born 1950)" -> "(born 1950)", "Foo ( ; ) is" -> "Foo is".
+/// Single blanks, and no stubs where something was dropped: "(, born 1950)" -> "(born 1950)", "Foo ( ; ) is" -> "Foo is",
+/// "Greek , i.e." -> "Greek, i.e.".
 std::string tidy(std::string_view line);
 
 }  // namespace bertpretrain

@@ -1,0 +1,203 @@
+#include "text/dump_reader.h"
+
+#include <algorithm>
+
+#include <bzlib.h>
+#include <zlib.h>
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/files.h"
+
+using namespace bertpretrain;
+using testing::TemporaryFolder;
+using testing::write_text;
+
+namespace {
+
+std::string page_xml(const std::string& title, const std::string& text, const std::string& more = "<ns>0</ns>") {
+    return "<page><title>" + title + "</title>" + more + "<id>7</id><revision><id>9</id><contributor><id>3</id></contributor>" +
+           "<model>wikitext</model><text xml:space=\"preserve\">" + text + "</text></revision></page>\n";
+}
+
+std::string dump_xml(const std::string& pages) {
+    return "<mediawiki xml:lang=\"de\"><siteinfo><namespaces><namespace key=\"0\" case=\"first-letter\"/>"
+           "<namespace key=\"6\">Datei</namespace><namespace key=\"14\">Kategorie</namespace></namespaces></siteinfo>\n" +
+           pages + "</mediawiki>\n";
+}
+
+std::string bzip2(const std::string& plain) {
+    std::string packed(plain.size() + plain.size() / 50 + 700, '\0');
+    auto size = static_cast<unsigned>(packed.size());
+    std::string copy = plain;
+    REQUIRE(BZ2_bzBuffToBuffCompress(packed.data(), &size, copy.data(), static_cast<unsigned>(copy.size()), 1, 0, 0) == BZ_OK);
+    packed.resize(size);
+    return packed;
+}
+
+std::string gzip(const TemporaryFolder& folder, const std::string& plain) {
+    const std::string file = (folder / "packed.gz").string();
+    gzFile out = gzopen(file.c_str(), "wb");
+    gzwrite(out, plain.data(), static_cast<unsigned>(plain.size()));
+    gzclose(out);
+    return testing::read_text(file);
+}
+
+std::vector<Page> read_all(const std::filesystem::path& file) {
+    DumpReader reader(file);
+    std::vector<Page> pages;
+    for (Page page; reader.next(page);) pages.push_back(page);
+    return pages;
+}
+
+/// The message of the DataError that reading `content` ends in, and how many pages came out before.
+struct Failure {
+    std::size_t pages = 0;
+    std::string message;
+};
+
+Failure failure_of(const std::string& content) {
+    const TemporaryFolder folder;
+    write_text(folder / "dump.xml", content);
+    Failure failure;
+    try {
+        DumpReader reader(folder / "dump.xml");
+        for (Page page; reader.next(page);) ++failure.pages;
+    } catch (const DataError& error) { failure.message = error.what(); }
+    CAPTURE(failure.message);
+    CHECK(failure.message.find("dump.xml") != std::string::npos);
+    return failure;
+}
+
+bool has(const Failure& failure, std::string_view words) {
+    UNSCOPED_INFO(failure.message);
+    return failure.message.find(words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a page comes out with its title, namespace, number and text") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.xml", dump_xml(page_xml("Caf&amp;é", "a &lt;b&gt;\nc") + page_xml("Talk:X", "d", "<ns>1</ns>")));
+    const std::vector<Page> pages = read_all(folder / "a.xml");
+    REQUIRE(pages.size() == 2);
+    CHECK(pages[0].title == "Caf&é");
+    CHECK(pages[0].id == 7);
+    CHECK(pages[0].text == "a <b>\nc");
+    CHECK(is_article(pages[0]));
+    CHECK(pages[1].ns == 1);
+    CHECK_FALSE(is_article(pages[1]));
+}
+
+TEST_CASE("redirects and pages that are no wikitext are no articles") {
+    const TemporaryFolder folder;
+    std::string data_page = page_xml("Data", "{}");
+    data_page.replace(data_page.find("wikitext"), 8, "json");
+    write_text(folder / "a.xml",
+               dump_xml(page_xml("A", "x", "<ns>0</ns><redirect title=\"B\"/>") + page_xml("C", "#REDIRECT [[D]]") + data_page));
+    const std::vector<Page> pages = read_all(folder / "a.xml");
+    REQUIRE(pages.size() == 3);
+    CHECK(pages[0].is_redirect);
+    CHECK(pages[1].is_redirect);
+    for (const Page& page : pages) CHECK_FALSE(is_article(page));
+}
+
+TEST_CASE("without <ns> the title tells the namespace, in the site's own language too") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.xml",
+               dump_xml(page_xml("Kategorie:X", "a", "") + page_xml("Alien: Covenant", "b", "") + page_xml("Talk:X", "c", "")));
+    const std::vector<Page> pages = read_all(folder / "a.xml");
+    CHECK(pages.at(0).ns == 14);
+    CHECK(pages.at(1).ns == 0);
+    CHECK(pages.at(2).ns == 1);
+    DumpReader reader(folder / "a.xml");
+    Page page;
+    reader.next(page);
+    CHECK(reader.namespaces().at("datei") == 6);
+}
+
+TEST_CASE("of several revisions the last one counts") {
+    const TemporaryFolder folder;
+    std::string twice = page_xml("A", "new");
+    twice.insert(twice.find("<revision>"), "<revision><text>old</text></revision>");
+    write_text(folder / "a.xml", dump_xml(twice));
+    CHECK(read_all(folder / "a.xml").at(0).text == "new");
+}
+
+TEST_CASE("packed dumps read like plain ones, in one stream or many") {
+    const TemporaryFolder folder;
+    std::string pages;
+    for (int i = 0; i < 3000; ++i) pages += page_xml("Page " + std::to_string(i), std::string(100, 'x'));
+    const std::string xml = dump_xml(pages);
+    const std::size_t cut = xml.size() / 3;
+    write_text(folder / "a.bz2", bzip2(xml));
+    write_text(folder / "b.bz2", bzip2(xml.substr(0, cut)) + bzip2("") + bzip2(xml.substr(cut)));
+    write_text(folder / "c.gz", gzip(folder, xml.substr(0, cut)) + gzip(folder, xml.substr(cut)));
+    for (const char* name : {"a.bz2", "b.bz2", "c.gz"}) {
+        const std::vector<Page> read = read_all(folder / name);
+        REQUIRE(read.size() == 3000);
+        CHECK(read.back().title == "Page 2999");
+    }
+}
+
+TEST_CASE("a dump in UTF-16 reads as one in UTF-8") {
+    const TemporaryFolder folder;
+    std::string wide = "\xFF\xFE";
+    for (const char c : dump_xml(page_xml("A", "text"))) (wide += c) += '\0';
+    write_text(folder / "a.xml", wide);
+    CHECK(read_all(folder / "a.xml").at(0).text == "text");
+}
+
+TEST_CASE("a missing, empty or foreign file is refused with its name and what to do") {
+    CHECK_THROWS_AS(DumpReader("/nowhere/dump.xml"), DataError);
+    CHECK_THROWS_AS(DumpReader(std::filesystem::temp_directory_path()), DataError);
+    CHECK(has(failure_of(""), "is empty"));
+    CHECK(has(failure_of("<html><body/></html>"), "is not a MediaWiki dump: its outermost element is <html>"));
+    CHECK(has(failure_of("Plain words.\n"), "is not a MediaWiki dump"));
+    CHECK(has(failure_of("7z\xBC\xAF\x27\x1C"), "unpack it first"));
+}
+
+TEST_CASE("a dump that was cut short says so, after its whole pages have come out") {
+    const std::string xml = dump_xml(page_xml("A", "a") + page_xml("B", "b"));
+    const Failure plain = failure_of(xml.substr(0, xml.size() - 60));
+    CHECK(plain.pages == 1);
+    CHECK(has(plain, "cut short: its XML stops before </mediawiki> (line 3"));
+    const std::string packed = bzip2(xml);
+    CHECK(has(failure_of(packed.substr(0, packed.size() / 2)), "cut short: its packed data stops in the middle, at byte"));
+    const TemporaryFolder folder;
+    CHECK(has(failure_of(gzip(folder, xml).substr(0, 60)), "cut short: its packed data"));
+}
+
+TEST_CASE("damage is named with its place, after the whole pages before it have come out") {
+    const Failure broken = failure_of(dump_xml(page_xml("A", "a") + page_xml("B", "b <oops> c")));
+    CHECK(broken.pages == 1);
+    CHECK(has(broken, "damaged XML: mismatched tag (line 3, byte"));
+    CHECK(has(broken, "in page \"B\""));
+    CHECK(has(failure_of(dump_xml(page_xml("A", "a \xFF b"))), "damaged XML: not well-formed"));
+    std::string packed = bzip2(dump_xml(page_xml("A", std::string(1000, 'a'))));
+    packed[packed.size() / 2] = static_cast<char>(packed[packed.size() / 2] ^ 0x55);
+    CHECK(has(failure_of(packed), "damaged near byte"));
+    CHECK(has(failure_of(bzip2(dump_xml("")) + "garbage"), "a bzip2 stream was expected to begin"));
+}
+
+TEST_CASE("a dump that declares entities is refused, so none can explode") {
+    const std::string bomb = "<!DOCTYPE m [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">]>";
+    CHECK(has(failure_of(bomb + dump_xml(page_xml("A", "&b;"))), "document type declaration"));
+}
+
+TEST_CASE("elements nested without end are refused") {
+    std::string deep = "<mediawiki>";
+    for (int i = 0; i < 10'000; ++i) deep += "<a>";
+    CHECK(has(failure_of(deep), "nests elements deeper"));
+}
+
+TEST_CASE("real dump slices have the pages that they should have, one of them in UTF-16") {
+    NEEDS_SHARED_DATA();
+    const auto folder = testing::shared_data() / "wiki_xml";
+    const std::vector<Page> bulgarian = read_all(folder / "gensim-bgwiki-latest-pages-articles-shortened.xml.bz2");
+    CHECK(bulgarian.size() == 3);
+    CHECK(std::any_of(bulgarian.begin(), bulgarian.end(),
+                      [](const Page& page) { return page.text.find("календар") != std::string::npos; }));
+    CHECK(read_all(folder / "nwtgck-wikidump.xml").size() == 85);
+    CHECK(read_all(folder / "gensim-enwiki-table-markup.xml.bz2").size() == 5);
+}

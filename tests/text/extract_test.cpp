@@ -1,0 +1,155 @@
+#include "text/extract.h"
+
+#include <set>
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/files.h"
+#include "text/dump_reader.h"
+#include "text/wikitext.h"
+
+using namespace bertpretrain;
+using testing::read_text;
+using testing::TemporaryFolder;
+using testing::write_text;
+
+namespace {
+
+std::string page_xml(const std::string& title, const std::string& text, const std::string& ns = "0") {
+    return "<page><title>" + title + "</title><ns>" + ns + "</ns><revision><text>" + text + "</text></revision></page>";
+}
+
+void write_dump(const std::filesystem::path& file, const std::string& pages) {
+    write_text(file, "<mediawiki>" + pages + "</mediawiki>");
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+    std::vector<std::string> words(1);
+    for (const char c : text) {
+        const bool in_word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) != 0;
+        if (in_word) words.back() += c;
+        else if (!words.back().empty()) words.emplace_back();
+    }
+    if (words.back().empty()) words.pop_back();
+    return words;
+}
+
+using Triples = std::set<std::string>;
+
+Triples triples_of(std::string_view text) {
+    const std::vector<std::string> words = words_of(text);
+    Triples triples;
+    for (std::size_t i = 0; i + 2 < words.size(); ++i) triples.insert(words[i] + " " + words[i + 1] + " " + words[i + 2]);
+    return triples;
+}
+
+struct Document {
+    std::string title, text;
+};
+
+/// The <doc> elements of a WikiExtractor file; each repeats its title in its first line.
+std::vector<Document> reference_documents(const std::string& content) {
+    std::vector<Document> documents;
+    for (std::size_t at = content.find("<doc id="); at != std::string::npos; at = content.find("<doc id=", at + 1)) {
+        const std::size_t title = content.find("title=\"", at) + 7, body = content.find('\n', content.find('\n', at) + 1);
+        documents.push_back(
+            {content.substr(title, content.find('"', title) - title), content.substr(body, content.find("</doc>", at) - body)});
+    }
+    return documents;
+}
+
+}  // namespace
+
+TEST_CASE("articles come out one sentence per line, with an empty line behind each, dumps in their order") {
+    const TemporaryFolder folder;
+    write_dump(folder / "a.xml",
+               page_xml("A", "One is. Two is.\n\nThree is.") + page_xml("Talk:A", "No.", "1") + page_xml("R", "#REDIRECT [[A]]"));
+    write_dump(folder / "b.xml", page_xml("B", "Four is.") + page_xml("Empty", "{{only}}"));
+    const ExtractCounts counts = extract({{folder / "b.xml", folder / "a.xml"}, folder / "text.txt"});
+    CHECK(read_text(folder / "text.txt") == "Four is.\n\nOne is.\nTwo is.\nThree is.\n\n");
+    CHECK(counts.pages == 5);
+    CHECK(counts.articles == 2);
+    CHECK(counts.redirects == 1);
+    CHECK(counts.other_pages == 1);
+    CHECK(counts.short_articles == 1);
+    CHECK(counts.sentences == 4);
+    CHECK(counts.bytes_written == read_text(folder / "text.txt").size());
+    CHECK(counts.bytes_read == std::filesystem::file_size(folder / "a.xml") + std::filesystem::file_size(folder / "b.xml"));
+    CHECK_FALSE(std::filesystem::exists(folder / "text.txt.partial"));
+}
+
+TEST_CASE("articles with fewer sentences than asked for are left out") {
+    const TemporaryFolder folder;
+    write_dump(folder / "a.xml", page_xml("A", "One is. Two is.") + page_xml("B", "Three is."));
+    CHECK(extract({{folder / "a.xml"}, folder / "text.txt", 2}).short_articles == 1);
+    CHECK(read_text(folder / "text.txt") == "One is.\nTwo is.\n\n");
+}
+
+TEST_CASE("a run that fails leaves the older output as it was and no partial file") {
+    const TemporaryFolder folder;
+    write_text(folder / "text.txt", "older");
+    write_dump(folder / "good.xml", page_xml("A", "One is."));
+    write_dump(folder / "none.xml", page_xml("Talk:A", "One is.", "1"));
+    write_text(folder / "cut.xml", "<mediawiki>" + page_xml("A", "One is.") + "<page>");
+    CHECK_THROWS_AS(extract({{folder / "none.xml"}, folder / "text.txt"}), DataError);
+    CHECK_THROWS_AS(extract({{folder / "good.xml", folder / "cut.xml"}, folder / "text.txt"}), DataError);
+    CHECK_THROWS_AS(extract({{folder / "good.xml", folder / "missing.xml"}, folder / "text.txt"}), DataError);
+    CHECK(read_text(folder / "text.txt") == "older");
+    CHECK_FALSE(std::filesystem::exists(folder / "text.txt.partial"));
+}
+
+TEST_CASE("an output that cannot be, or that is a dump itself, is refused before anything is touched") {
+    const TemporaryFolder folder;
+    write_dump(folder / "a.xml", page_xml("A", "One is."));
+    const std::string before = read_text(folder / "a.xml");
+    CHECK_THROWS_AS(extract({{folder / "a.xml"}, folder / "a.xml"}), ConfigError);
+    CHECK_THROWS_AS(extract({{folder / "a.xml"}, folder.path()}), ConfigError);
+    CHECK_THROWS_AS(extract({{folder / "a.xml"}, folder / "a.xml" / "text.txt"}), ConfigError);
+    CHECK_THROWS_AS(extract({{folder / "a.xml"}, "/dev/null"}), ConfigError);
+    std::filesystem::rename(folder / "a.xml", folder / "a.txt.partial");
+    CHECK_THROWS_AS(extract({{folder / "a.txt.partial"}, folder / "a.txt"}), ConfigError);
+    CHECK(read_text(folder / "a.txt.partial") == before);
+}
+
+namespace {
+
+const char* const real_dump = "wiki_xml/gensim-enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2";
+const char* const reference_output = "wikiextractor_pairs/c_gensim_wikiextractor-6408a43.txt";
+
+}  // namespace
+
+TEST_CASE("the articles of a real dump are those that the reference extractor keeps, in its order") {
+    NEEDS_SHARED_DATA();
+    const std::vector<Document> expected = reference_documents(read_text(testing::shared_data() / reference_output));
+    REQUIRE(expected.size() == 106);
+    std::vector<std::string> titles;
+    DumpReader reader(testing::shared_data() / real_dump);
+    for (Page page; reader.next(page);)
+        if (is_article(page)) titles.push_back(page.title);
+    REQUIRE(titles.size() == expected.size());
+    for (std::size_t i = 0; i < titles.size(); ++i) CHECK(titles[i] == expected[i].title);
+}
+
+TEST_CASE("real articles come out in the words of the reference extractor") {
+    NEEDS_SHARED_DATA();
+    const std::vector<Document> expected = reference_documents(read_text(testing::shared_data() / reference_output));
+    DumpReader reader(testing::shared_data() / real_dump);
+    std::size_t articles = 0, common = 0, ours = 0, theirs = 0;
+    for (Page page; articles < 12 && reader.next(page);) {
+        if (!is_article(page)) continue;
+        std::string prose;
+        for (const std::string& paragraph : prose_of(page.text, reader.namespaces())) prose += paragraph + "\n";
+        const Triples own = triples_of(prose), reference = triples_of(expected.at(articles++).text);
+        for (const std::string& triple : own) common += reference.count(triple);
+        ours += own.size();
+        theirs += reference.size();
+    }
+    // Distinct word triples per article. What differs: formulas and code (the reference writes formula_1, codice_1), sub- and
+    // superscripts (H2O; the reference has HO), lines behind a template that vanished (the reference takes them for
+    // preformatted). Over all 106 articles: recall 0.996, Jaccard index 0.986.
+    const double recall = static_cast<double>(common) / static_cast<double>(theirs);
+    const double jaccard = static_cast<double>(common) / static_cast<double>(ours + theirs - common);
+    CAPTURE(recall, jaccard);
+    CHECK(recall > 0.99);
+    CHECK(jaccard > 0.98);
+}

@@ -1,0 +1,169 @@
+// Each rule of wikitext on its own, on the smallest text that shows it.
+
+#include "support/catch.h"
+#include "text/entities.h"
+#include "text/wiki_lines.h"
+#include "text/wiki_links.h"
+#include "text/wiki_tags.h"
+#include "text/wiki_templates.h"
+
+using namespace bertpretrain;
+
+namespace {
+
+std::string links(std::string_view text) { return without_links(text, common_namespaces()); }
+
+}  // namespace
+
+TEST_CASE("character references are decoded once, by name and by number") {
+    CHECK(decode_entities("caf&eacute; &ndash; 5&nbsp;km") == "café – 5\u00A0km");
+    CHECK(decode_entities("&#8211;&#x2013;&#X2013;") == "–––");
+    CHECK(decode_entities("&alpha;&Omega;&sigmaf;&Sigma;&yuml;&Agrave;") == "αΩςΣÿÀ");
+    CHECK(decode_entities("&amp;lt;") == "&lt;");
+    CHECK(decode_entities("&#150;") == "–");
+}
+
+TEST_CASE("what is no character reference stays, what is no character becomes U+FFFD") {
+    CHECK(decode_entities("AT&T; &unknown; & &; &# &#; &#x; &#12a;") == "AT&T; &unknown; & &; &# &#; &#x; &#12a;");
+    CHECK(decode_entities("&#0;&#xD800;&#x110000;&#9999999;") == "\uFFFD\uFFFD\uFFFD\uFFFD");
+    CHECK(decode_entities("ends in &") == "ends in &");
+}
+
+TEST_CASE("comments vanish, with their line when they had it to themselves") {
+    CHECK(without_tags("a<!-- b -->c") == "ac");
+    CHECK(without_tags("a\n<!-- b -->\nc") == "a\nc");
+    CHECK(without_tags("a <!-- never closed") == "a ");
+    CHECK(without_tags("<!-- x --> Prose") == "Prose");
+}
+
+TEST_CASE("references, formulas and their like vanish with their content") {
+    CHECK(without_tags("a<ref>b</ref>c<ref name=\"d\"/>e<ref name=f>[[g]]</ref >h<REF>i</REF>j") == "acehj");
+    CHECK(without_tags("where <math>x < y</math> is") == "where  is");
+    CHECK(without_tags("<source lang=\"html\"><!-- unclosed</source>kept") == "kept");
+    CHECK(without_tags("<references><ref>a</ref></references>b") == "b");
+}
+
+TEST_CASE("dropped elements nest; without a partner only the tag vanishes") {
+    CHECK(without_tags("a<div>b<div>c</div>d</div>e") == "ae");
+    CHECK(without_tags("a<div>b<div>c</div>d") == "abd");
+    CHECK(without_tags("a</div>b") == "ab");
+    CHECK(without_tags("a<ref>b") == "ab");
+    CHECK(without_tags("a<div>b<small>c</div>d</small>e") == "ade");
+}
+
+TEST_CASE("text elements keep their content") {
+    CHECK(without_tags("H<sub>2</sub>O <span style=\"color:red\">red</span>") == "H2O red");
+    CHECK(without_tags("one<br>two<br />three") == "one two three");
+    CHECK(without_tags("a<p>b</p>c") == "a\nb\nc");
+}
+
+TEST_CASE("a less-than sign that begins no known tag is text") {
+    CHECK(without_tags("a < b and c > d, <unknown> 1<2 <3 </ <>") == "a < b and c > d, <unknown> 1<2 <3 </ <>");
+    CHECK(without_tags("ends in <ref") == "ends in <ref");
+}
+
+TEST_CASE("what nowiki protects is shown as it was written") {
+    const std::string shown =
+        without_links(without_templates(without_tags("<nowiki>[[a]] {{b}} ''c''</nowiki>")), common_namespaces());
+    CHECK(decode_entities(without_quote_marks(shown)) == "[[a]] {{b}} ''c''");
+    CHECK(without_tags("a<nowiki/>b") == "ab");
+    CHECK(paragraphs_of_lines(without_tags("<nowiki>*</nowiki> is a star")) == std::vector<std::string>{"* is a star"});
+}
+
+TEST_CASE("templates and parameters vanish, however they nest") {
+    CHECK(without_templates("a{{b|{{c}}|{{{d|}}}}}e") == "ae");
+    CHECK(without_templates("{{{{{a}}}}}b") == "b");
+    CHECK(without_templates("{{a\n| b = {{c}}\n}}\nText") == "\nText");
+    CHECK(without_templates("{{coord}} Text") == "Text");
+}
+
+TEST_CASE("braces without a partner stay") {
+    CHECK(without_templates("a {b} }} c") == "a {b} }} c");
+    CHECK(without_templates("{{a and {{b}} c") == "{{a and  c");
+    CHECK(without_templates("{{{a}} b") == "{ b");
+}
+
+TEST_CASE("quote marks around a template that vanished vanish too") {
+    CHECK(without_templates("a ''{{lang|fr|chat}}'' b") == "a  b");
+    CHECK(without_templates("''a'' {{b}}''c''") == "''a'' ''c''");
+}
+
+TEST_CASE("tables vanish, nested ones too, and what follows on the line stays") {
+    CHECK(without_tables("a\n{| class=x\n| b\n{|\n| c\n|}\n| d\n|}\ne") == "a\n\ne");
+    CHECK(without_tables(":{|\n| b\n|} e") == "e");
+    CHECK(without_tables("a |} b\n|} c") == "a |} b\n|} c");
+}
+
+TEST_CASE("of a table that is never closed the rows vanish as lines") {
+    CHECK(paragraphs_of_lines(without_tables("Before.\n{| class=x\n! head\n|-\n| cell\nAfter.")) ==
+          std::vector<std::string>{"Before.", "After."});
+}
+
+TEST_CASE("links become their labels, with what is written on") {
+    CHECK(links("[[dog]]s and [[Cat|cats]]") == "dogs and cats");
+    CHECK(links("[[a|b|c]]") == "c");
+    CHECK(links("[[Moon#Orbit|orbit]] [[#Orbit]] [[Moon#Orbit]]") == "orbit Orbit Moon");
+    CHECK(links("[[wikt:run|run]] [[:Category:Moons]] [[w:Moon]]") == "run Category:Moons Moon");
+    CHECK(links("[[Pipe trick|]]") == "Pipe trick");
+}
+
+TEST_CASE("links to files, categories and other languages vanish, captions with links included") {
+    CHECK(links("a[[File:x.jpg|thumb|The [[Moon]] and [[Sun|the [x] Sun]].]]b") == "ab");
+    CHECK(links("a[[Image:x.jpg]][[category: Moons]][[de:Mond]][[zh-min-nan:x]][[ Template talk:x]]b") == "ab");
+    CHECK(links("[[File:x.jpg|a caption\nof two lines]] Text") == "Text");
+    Namespaces german = common_namespaces();
+    german["datei"] = 6;
+    CHECK(without_links("a[[Datei:x.jpg|Bild]]b", german) == "ab");
+}
+
+TEST_CASE("titles with a colon keep their words") {
+    CHECK(links("[[2001: A Space Odyssey]]") == "2001: A Space Odyssey");
+    CHECK(links("[[Mission: Impossible|the film]]") == "the film");
+    CHECK(links("[[Alien: Covenant]] [[CSI: Miami]] [[it: a book]]") == "Alien: Covenant CSI: Miami it: a book");
+}
+
+TEST_CASE("external links keep their label or vanish") {
+    CHECK(links("[https://a.org the label] [//b.org x] [mailto:c@d e]") == "the label x e");
+    CHECK(links("a[http://a.org]b") == "ab");
+    CHECK(links("[http://a.org see [[Moon|the Moon]]].") == "see the Moon.");
+    CHECK(links("[sic] [1] ] [") == "[sic] [1] ] [");
+    CHECK(links("[http://a.org unclosed\nnext] line") == "unclosed\nnext] line");
+}
+
+TEST_CASE("brackets without a partner vanish, their words stay") {
+    CHECK(links("[[a b") == "a b");
+    CHECK(links("a]] b") == "a b");
+    CHECK(links("[[never closed\n== H ==\n[[File:x.jpg]]prose]] more") == "never closed\n== H ==\nprose more");
+    CHECK(links("[[a\nparagraph|with a bar]]") == "a\nparagraph|with a bar");
+}
+
+TEST_CASE("bold marks vanish and italics become quotation marks") {
+    CHECK(without_quote_marks("'''Moon''' and ''Luna''") == "Moon and \"Luna\"");
+    CHECK(without_quote_marks("'''''both''''' don't") == "\"both\" don't");
+    CHECK(without_quote_marks("an ''unpaired mark") == "an unpaired mark");
+    CHECK(without_quote_marks("\"''quoted''\"") == "\"quoted\"");
+    CHECK(without_quote_marks("l'''amour''") == "l'\"amour\"");
+}
+
+TEST_CASE("headings, lists, preformatted lines and rests of layout vanish") {
+    CHECK(paragraphs_of_lines("== Title ==\n* a\n# b\n; c\n: d\n e\n| f\n{{g\nh}}\n(i)\n-- . --\n—\n=Title=\n").empty());
+    CHECK(paragraphs_of_lines("(a) is not (b)") == std::vector<std::string>{"(a) is not (b)"});
+    CHECK(paragraphs_of_lines("the set {a, b}") == std::vector<std::string>{"the set {a, b}"});
+}
+
+TEST_CASE("lines in a row are one paragraph; an empty line or a dropped one ends it") {
+    CHECK(paragraphs_of_lines("a\nb\n\nc\n* x\nd") == std::vector<std::string>{"a b", "c", "d"});
+}
+
+TEST_CASE("magic words vanish, others that look like them stay") {
+    CHECK(paragraphs_of_lines("__NOTOC__Text __TOC__ of __init__") == std::vector<std::string>{"Text of __init__"});
+}
+
+TEST_CASE("blanks are single and stubs of what was dropped are mended") {
+    CHECK(tidy("  a \t b\u00A0\u2003c  ") == "a b c");
+    CHECK(tidy("Foo (, born 1950) is") == "Foo (born 1950) is");
+    CHECK(tidy("Foo ( ; ) is (, ), so. ( ) Bar ()") == "Foo is, so. Bar");
+    CHECK(tidy("Foo (Greek: x, ) is") == "Foo (Greek: x) is");
+    CHECK(tidy("the Greek , i.e. x , , y .") == "the Greek, i.e. x, y.");
+    CHECK(tidy("printf() and f(1,) and .NET and wait . . . what") == "printf() and f(1,) and .NET and wait . . . what");
+}

@@ -1,0 +1,83 @@
+// Whole pages: a written one, hostile ones, random ones.
+
+#include "text/wikitext.h"
+
+#include <chrono>
+
+#include "core/random.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+
+namespace {
+
+double seconds_for(const std::string& wikitext) {
+    const auto start = std::chrono::steady_clock::now();
+    prose_of(wikitext);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string repeated(std::string_view piece, std::size_t bytes) {
+    std::string text;
+    while (text.size() < bytes) text += piece;
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("a page with every kind of markup becomes its prose") {
+    const std::string page =
+        "{{Short description|x}}\n{{Infobox\n| name = {{nowrap|Moon}}\n| image = [[File:m.jpg|250px]]\n}}\n__NOTOC__\n"
+        "The '''Moon''' ({{lang|la|Luna}}, ''{{lang|el|x}}'') is a [[satellite]]<ref>{{cite|a}}</ref> of [[Earth|the Earth]].\n"
+        "It is 384,400&nbsp;km away.<!-- check -->\n\n== Name ==\n[[File:n.jpg|thumb|A [[caption]]]]\nSee ''[[2001: A Space "
+        "Odyssey]]''.\n"
+        "{| class=\"wikitable\"\n| a || b\n|}\n* a list\n[[Category:Moons]]\n[[de:Mond]]\n";
+    CHECK(prose_of(page) == std::vector<std::string>{"The Moon is a satellite of the Earth. It is 384,400 km away.",
+                                                     "See \"2001: A Space Odyssey\"."});
+}
+
+TEST_CASE("an empty page has no prose") {
+    CHECK(prose_of("").empty());
+    CHECK(prose_of("\n\n").empty());
+    CHECK(prose_of("{{a}}").empty());
+}
+
+TEST_CASE("hostile markup takes time linear in its size") {
+    // Quadratic work on these 400 kB would be minutes; a hundredth of a second each is usual.
+    const auto piece =
+        GENERATE(as<std::string>(), "{{", "[[", "{{{", "}}", "]]", "[[a|", "[[File:a|", "<ref>", "<ref ", "<div>", "</div>",
+                 "<!--", "<", "</", "<nowiki>", "[http://a ", "[http://", "{|\n", "\n|}", "''", "'''", "'", "&", "&#", "__", "(",
+                 ")", "( ", "<ref>{{[[", "<div><ref>", "{{''", "''}}", "=", "==\n", "[[w:", "[[:", "a.", ". ", "-{");
+    CAPTURE(piece);
+    CHECK(seconds_for(repeated(piece, 400'000)) < 1.0);
+}
+
+TEST_CASE("deeply nested markup that is closed again takes linear time and no stack") {
+    const std::pair<std::string, std::string> pairs[] = {{"{{a|", "}}"},      {"[[a|", "]]"},   {"[[File:a|", "]]"},
+                                                         {"<div>", "</div>"}, {"{|\n", "|}\n"}, {"{{{", "}}}"},
+                                                         {"[http://a ", "]"}, {"(", ")"}};
+    for (const auto& [open, close] : pairs) {
+        CAPTURE(open);
+        CHECK(seconds_for(repeated(open, 200'000) + "word " + repeated(close, 200'000)) < 1.0);
+        CHECK(seconds_for(repeated(open, 100'000) + repeated("long words ", 200'000) + repeated(close, 100'000)) < 1.0);
+    }
+}
+
+TEST_CASE("random markup neither crashes nor leaves an empty paragraph or a line break") {
+    const std::vector<std::string> pieces = {
+        "{{", "}}",  "[[",   "]]",   "|",       "\n",       "<ref>",     "</ref>",  "<div>", "</div>", "<!--", "-->",
+        "''", "'''", "{|\n", "\n|}", "word ",   "File:",    "&amp;",     "é",       "(",     ")",      ",",    " ",
+        "=",  "*",   ":",    "[",    "http://", "<nowiki>", "</nowiki>", "__TOC__", "&#13;", "."};
+    const auto seed = GENERATE(range(0, 300));
+    CAPTURE(seed);
+    RandomSequence random(static_cast<std::uint64_t>(seed), Purpose::sample_order, 0);
+    std::string page;
+    for (int i = 0; i < 200; ++i) page += pieces[random.below(static_cast<std::uint32_t>(pieces.size()))];
+    for (const std::string& paragraph : prose_of(page)) {
+        CHECK_FALSE(paragraph.empty());
+        CHECK(paragraph.find_first_of("\n\r") == std::string::npos);
+        CHECK(paragraph.find("  ") == std::string::npos);
+        CHECK(paragraph.front() != ' ');
+        CHECK(paragraph.back() != ' ');
+    }
+}
