@@ -4,7 +4,7 @@
 
 namespace bertpretrain {
 
-at::Tensor linear(const at::Tensor& x_TI, const at::Tensor& weight_OI) { return at::mm(x_TI, weight_OI.t()); }
+at::Tensor linear_product(const at::Tensor& x_TI, const at::Tensor& weight_OI) { return at::mm(x_TI, weight_OI.t()); }
 
 at::Tensor linear_input_gradient(const at::Tensor& dy_TO, const at::Tensor& weight_OI) { return at::mm(dy_TO, weight_OI); }
 

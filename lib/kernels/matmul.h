@@ -6,7 +6,7 @@
 namespace bertpretrain {
 
 /// y_TO = x_TI W_OI^T, in x's dtype, without the bias.
-at::Tensor linear(const at::Tensor& x_TI, const at::Tensor& weight_OI);
+at::Tensor linear_product(const at::Tensor& x_TI, const at::Tensor& weight_OI);
 /// dx_TI = dy_TO W_OI.
 at::Tensor linear_input_gradient(const at::Tensor& dy_TO, const at::Tensor& weight_OI);
 /// d_weight_OI += dy_TO^T x_TI, accumulated in fp32; on CUDA inside the product, elsewhere the product is rounded to the

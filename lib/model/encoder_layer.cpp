@@ -45,14 +45,14 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
     LayerState state;
     state.input = input;
     output = input;
-    state.qkv_T3H = linear(input.normed_TH, weights.qkv_weight);
+    state.qkv_T3H = linear_product(input.normed_TH, weights.qkv_weight);
     state.attention = attention(state.qkv_T3H, weights.qkv_bias, attention_shape(context, index));
     state.after_attention =
-        close_sublayer(context, linear(state.attention.context_TH, weights.attention_out_weight), weights.attention_out_bias,
+        close_sublayer(context, linear_product(state.attention.context_TH, weights.attention_out_weight), weights.attention_out_bias,
                        weights.norm_after_attention, sublayer_dropout(context, index, 0), output);
-    state.intermediate_TF = linear(output.normed_TH, weights.intermediate_weight);
+    state.intermediate_TF = linear_product(output.normed_TH, weights.intermediate_weight);
     state.activated_TF = bias_activation(state.intermediate_TF, weights.intermediate_bias, activation_of(context.config));
-    state.after_output = close_sublayer(context, linear(state.activated_TF, weights.output_weight), weights.output_bias,
+    state.after_output = close_sublayer(context, linear_product(state.activated_TF, weights.output_weight), weights.output_bias,
                                         weights.norm_after_output, sublayer_dropout(context, index, 1), output);
     return state;
 }

@@ -16,7 +16,7 @@ struct Transformed {
 Transformed transform(const LayerContext& context, const BertViews& weights, const at::Tensor& sequence_TH) {
     Transformed t;
     t.rows_MH = sequence_TH.index_select(0, context.batch.masked_rows_M);
-    t.product_MH = linear(t.rows_MH, weights.transform_weight);
+    t.product_MH = linear_product(t.rows_MH, weights.transform_weight);
     const at::Tensor activated_MH = bias_activation(t.product_MH, weights.transform_bias, activation_of(context.config));
     t.norm = dropout_residual_norm({}, {}, activated_MH.to(at::kFloat), weights.transform_norm, context.config.layer_norm_eps, {},
                                    context.rows, sequence_TH.scalar_type(), false);
@@ -30,7 +30,7 @@ at::Tensor first_rows(const LayerContext& context, const at::Tensor& sequence_TH
 }
 
 at::Tensor pool(const BertViews& weights, const at::Tensor& first_BH) {
-    return (linear(first_BH, weights.pooler_weight).to(at::kFloat) + weights.pooler_bias).tanh();
+    return (linear_product(first_BH, weights.pooler_weight).to(at::kFloat) + weights.pooler_bias).tanh();
 }
 
 }  // namespace
@@ -40,8 +40,8 @@ at::Tensor new_totals(at::Device device) { return at::zeros({4}, at::TensorOptio
 Logits heads_logits(const LayerContext& context, const BertViews& weights, const at::Tensor& sequence_TH) {
     const Transformed t = transform(context, weights, sequence_TH);
     const at::Tensor pooled_BH = pool(weights, sequence_TH.index_select(0, first_rows(context, sequence_TH)));
-    return {linear(t.norm.normed_TH, weights.word_VH).to(at::kFloat) + weights.decoder_bias_V,
-            linear(pooled_BH.to(sequence_TH.scalar_type()), weights.next_sentence_weight).to(at::kFloat) + weights.next_sentence_bias};
+    return {linear_product(t.norm.normed_TH, weights.word_VH).to(at::kFloat) + weights.decoder_bias_V,
+            linear_product(pooled_BH.to(sequence_TH.scalar_type()), weights.next_sentence_weight).to(at::kFloat) + weights.next_sentence_bias};
 }
 
 void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& sequence_TH, const at::Tensor& totals_4) {
@@ -61,7 +61,7 @@ at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& 
 
     if (context.batch.masked() > 0) {
         const Transformed t = transform(context, weights, sequence_TH);
-        at::Tensor logits_MV = linear(t.norm.normed_TH, weights.word_VH);
+        at::Tensor logits_MV = linear_product(t.norm.normed_TH, weights.word_VH);
         softmax_cross_entropy(logits_MV, weights.decoder_bias_V, context.batch.masked_labels_M, scale.mlm, gradients.decoder_bias_V,
                               totals_4.narrow(0, 0, 2));
         add_linear_weight_gradient(logits_MV, t.norm.normed_TH, gradients.word_VH);
@@ -78,7 +78,7 @@ at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& 
     const at::Tensor first_rows_B = first_rows(context, sequence_TH);
     const at::Tensor first_BH = sequence_TH.index_select(0, first_rows_B);
     const at::Tensor pooled_exact_BH = pool(weights, first_BH), pooled_BH = pooled_exact_BH.to(working);
-    at::Tensor logits_B2 = linear(pooled_BH, weights.next_sentence_weight);
+    at::Tensor logits_B2 = linear_product(pooled_BH, weights.next_sentence_weight);
     softmax_cross_entropy(logits_B2, weights.next_sentence_bias, context.batch.next_sentence_labels_B, scale.nsp,
                           gradients.next_sentence_bias, totals_4.narrow(0, 2, 2));
     add_linear_weight_gradient(logits_B2, pooled_BH, gradients.next_sentence_weight);
