@@ -1,0 +1,233 @@
+#include "checkpoint/checkpoint_store.h"
+
+#include <chrono>
+#include <csignal>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "checkpoint/checkpoint_reader.h"
+#include "checkpoint/example_state.h"
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+using namespace testing;
+using Names = std::vector<std::string>;
+
+void save_steps(const CheckpointStore& store, const std::vector<std::int64_t>& steps) {
+    for (const std::int64_t step : steps) store.save(example_state(step).state);
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint is a folder of plain files named for its step") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    ExampleState example = example_state(200);
+    write_text(run / "words.txt", "[PAD]\n[UNK]\n");
+    example.state.vocabulary = run / "words.txt";
+    CHECK(store.save(example.state) == run / "checkpoints" / "step_00000200");
+    CHECK(names_in(run / "checkpoints") == Names{"step_00000200"});
+    CHECK(names_in(run / "checkpoints" / "step_00000200") ==
+          Names{"COMPLETE.json", "model.pt", "optimizer.pt", "settings.json", "training_state.json", "vocab.txt"});
+    CHECK(read_text(run / "checkpoints" / "step_00000200" / "vocab.txt") == "[PAD]\n[UNK]\n");
+    const auto mark = nlohmann::json::parse(read_text(run / "checkpoints" / "step_00000200" / "COMPLETE.json"));
+    CHECK(mark["format_version"] == 1);
+    CHECK(mark["step"] == 200);
+    CHECK(mark["files"].size() == 5);
+}
+
+TEST_CASE("pieces from three ranks make the same bytes as a whole save") {
+    const TemporaryFolder run;
+    const CheckpointStore whole(run / "whole"), parts(run / "parts");
+    whole.save(example_state(7).state);
+    parts.begin(example_state(7, 0, 3).state);
+    std::vector<SaveReceipt> receipts;
+    for (const std::size_t rank : {2UL, 0UL, 1UL})
+        receipts.push_back(SaveReceipt::unpack(parts.write(example_state(7, rank, 3).state).pack()));
+    CHECK_FALSE(parts.newest_complete());
+    parts.complete(example_state(7, 0, 3).state, receipts);
+    for (const char* name : {"model.pt", "optimizer.pt", "training_state.json", "settings.json", "COMPLETE.json"})
+        CHECK(read_text(run / "parts/step_00000007" / name) == read_text(run / "whole/step_00000007" / name));
+}
+
+TEST_CASE("a save that lacks a rank's pieces is not completed") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    store.begin(example_state(7, 0, 2).state);
+    const SaveReceipt receipt = store.write(example_state(7, 0, 2).state);
+    CHECK_THROWS_WITH(store.complete(example_state(7, 0, 2).state, {receipt}), Says(words));
+    CHECK(names_in(store.folder()).empty());
+}
+
+TEST_CASE("a damaged receipt is refused") {
+    const std::string packed = SaveReceipt{{{1, 2, 3, 4}}, {{5, 6, 7, 8}, {9, 10, 11, 12}}}.pack();
+    CHECK(SaveReceipt::unpack(packed).optimizer.at(1).bytes == 11);
+    for (std::size_t size = 0; size < packed.size(); ++size)
+        CHECK_THROWS_AS(SaveReceipt::unpack(packed.substr(0, size)), CheckpointError);
+    CHECK_THROWS_AS(SaveReceipt::unpack(std::string(16, '\xff')), CheckpointError);
+}
+
+TEST_CASE("Python loads our checkpoint with weights_only, and a model strictly, ties included") {
+    const TemporaryFolder run;
+    const auto folder = CheckpointStore(run / "checkpoints").save(example_state(3).state);
+    const CommandResult result = run_command(PYTHON " - '" + folder.string() + R"(' <<'END'
+import sys, torch
+value = lambda which, t, shape: (which * 1000 + t * 100 + torch.arange(torch.Size(shape).numel()) * 0.25).view(shape)
+shapes = {"bert.embeddings.word_embeddings.weight": (30, 4), "cls.predictions.bias": (30,), "bert.pooler.dense.weight": (4, 4)}
+for mmap in (False, True):
+    model = torch.load(sys.argv[1] + "/model.pt", weights_only=True, mmap=mmap)
+    optimizer = torch.load(sys.argv[1] + "/optimizer.pt", weights_only=True, mmap=mmap)
+    assert optimizer["step"] == 3 and list(optimizer["state"]) == ["exp_avg", "exp_avg_sq"]
+    for t, (name, shape) in enumerate(shapes.items()):
+        assert model[name].dtype == torch.float32
+        for which, tensors in enumerate([model, optimizer["state"]["exp_avg"], optimizer["state"]["exp_avg_sq"]]):
+            assert torch.equal(tensors[name], value(which, t, shape)), (name, which)
+    assert model["cls.predictions.decoder.weight"].data_ptr() == model["bert.embeddings.word_embeddings.weight"].data_ptr()
+    bert = torch.nn.Module()
+    for name in ("bert", "bert.embeddings", "bert.pooler", "cls", "cls.predictions"):
+        bert.get_submodule(name.rpartition(".")[0]).add_module(name.rpartition(".")[2], torch.nn.Module())
+    bert.bert.embeddings.word_embeddings = torch.nn.Embedding(30, 4)
+    bert.bert.pooler.dense = torch.nn.Linear(4, 4, bias=False)
+    bert.cls.predictions.bias = torch.nn.Parameter(torch.zeros(30))
+    bert.cls.predictions.decoder = torch.nn.Linear(4, 30)
+    bert.cls.predictions.decoder.weight = bert.bert.embeddings.word_embeddings.weight
+    bert.cls.predictions.decoder.bias = bert.cls.predictions.bias
+    bert.load_state_dict(model, strict=True)
+    assert torch.equal(bert.cls.predictions.decoder.weight, value(0, 0, (30, 4)))
+    assert list(model)[3:] == ["cls.predictions.decoder.weight", "cls.predictions.decoder.bias"]
+END)");
+    CHECK(result.err == "");
+    CHECK(result.exit_code == 0);
+}
+
+TEST_CASE("only complete checkpoints are found, and the newest by its number") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    CHECK_FALSE(store.newest_complete());
+    CHECK_THROWS_WITH(store.complete_at(5), Says("none of any step"));
+    save_steps(store, {9, 100, 20});
+    std::filesystem::create_directories(store.folder() / "step_00000300.partial");
+    std::filesystem::create_directories(store.folder() / "step_00000400");
+    std::filesystem::create_directories(store.folder() / "step_9000");
+    CHECK(*store.newest_complete() == store.folder() / "step_00000100");
+    CHECK(store.all_complete().size() == 3);
+    CHECK(store.complete_at(20) == store.folder() / "step_00000020");
+    CHECK_THROWS_WITH(store.complete_at(21), Says("no complete checkpoint of step 21; there are 9, 20, 100"));
+    std::filesystem::resize_file(store.folder() / "step_00000100" / "model.pt", 5000);
+    CHECK(*store.newest_complete() == store.folder() / "step_00000020");
+    write_text(store.folder() / "step_00000020" / "COMPLETE.json", "{\"format_version\": 1, \"step\": ");
+    CHECK(*store.newest_complete() == store.folder() / "step_00000009");
+    std::filesystem::rename(store.folder() / "step_00000009", store.folder() / "step_00000010");
+    CHECK_FALSE(store.newest_complete());
+}
+
+TEST_CASE("what a killed save left is removed by the next") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    store.begin(example_state(5).state);
+    store.write(example_state(5).state);
+    CHECK(names_in(store.folder()) == Names{"step_00000005.partial"});
+    save_steps(store, {6});
+    CHECK(names_in(store.folder()) == Names{"step_00000006"});
+}
+
+TEST_CASE("saving a step again replaces it whole") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    save_steps(store, {5});
+    ExampleState again = example_state(5);
+    again.state.progress["samples"] = 1;
+    store.save(again.state);
+    CHECK(names_in(store.folder()) == Names{"step_00000005"});
+    CHECK(CheckpointReader(store.complete_at(5)).progress()["samples"] == 1);
+}
+
+TEST_CASE("pruning keeps the newest, those asked for, and what is not complete") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    save_steps(store, {10, 20, 30, 40, 50, 60});
+    std::filesystem::create_directories(store.folder() / "step_00000005");
+    store.prune(2, 30);
+    CHECK(names_in(store.folder()) == Names{"step_00000005", "step_00000030", "step_00000050", "step_00000060"});
+    store.prune(0, 0);
+    CHECK(names_in(store.folder()) == Names{"step_00000005", "step_00000060"});
+}
+
+TEST_CASE("a disk that is full ends the save with the file and the reason, and older checkpoints stay") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    save_steps(store, {5});
+    const auto message = [&](rlim_t largest_file) {  // a limit on file sizes fails like a full disk
+        rlimit before{};
+        ::getrlimit(RLIMIT_FSIZE, &before);
+        const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{largest_file, before.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        std::string what;
+        try {
+            store.save(example_state(6).state);
+        } catch (const CheckpointError& error) { what = error.what(); }
+        ::setrlimit(RLIMIT_FSIZE, &before);
+        std::signal(SIGXFSZ, handler);
+        return what;
+    };
+    CHECK_THAT(message(5000), Says("model.pt: cannot be given its size (File too large)"));
+    CHECK_THAT(message(15000), Says("optimizer.pt: cannot be given its size (File too large)"));
+    CHECK(names_in(store.folder()) == Names{"step_00000005"});
+    CHECK(CheckpointReader(*store.newest_complete()).step() == 5);
+}
+
+TEST_CASE("a vocabulary that is gone ends the save by name and leaves nothing") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    ExampleState example = example_state(6);
+    example.state.vocabulary = run / "gone.txt";
+    CHECK_THROWS_WITH(store.save(example.state), Says("gone.txt: cannot be opened (No such file or directory)"));
+    CHECK(names_in(store.folder()).empty());
+}
+
+TEST_CASE("killed at any moment of saving, the newest complete checkpoint is whole") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    save_steps(store, {1});
+    const auto begin = std::chrono::steady_clock::now();
+    save_steps(store, {2});
+    const auto one_save = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin).count();
+    std::int64_t last = 2;
+    constexpr int rounds = 30;
+    for (int round = 0; round < rounds; ++round) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            for (std::int64_t step = last + 1;; ++step) {
+                store.save(example_state(step).state);
+                store.prune(1, 0);
+            }
+        }
+        ::usleep(static_cast<useconds_t>(one_save * 2 * round / rounds));
+        ::kill(child, SIGKILL);
+        ::waitpid(child, nullptr, 0);
+        const auto newest = store.newest_complete();
+        REQUIRE(newest);
+        const CheckpointReader reader(*newest);
+        CHECK(reader.step() >= last);
+        last = reader.step();
+    }
+    CHECK(last > 2);
+}
+
+TEST_CASE("a user may name a checkpoint, its run, or the folder of checkpoints") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    CHECK_THROWS_WITH(resolve_checkpoint(run.path()), Says("no complete checkpoint") && Says("COMPLETE.json"));
+    CHECK_THROWS_WITH(resolve_checkpoint(run / "nowhere"), Says("there is no such folder"));
+    save_steps(store, {5, 6});
+    CHECK(resolve_checkpoint(run.path()) == store.folder() / "step_00000006");
+    CHECK(resolve_checkpoint(store.folder()) == store.folder() / "step_00000006");
+    CHECK(resolve_checkpoint(store.folder() / "step_00000005") == store.folder() / "step_00000005");
+}
+
+}  // namespace bertpretrain
