@@ -1,0 +1,34 @@
+#include "batches/batch_loader.h"
+
+#include <chrono>
+#include <cstddef>
+
+#include "batches/unpadded_batch.h"
+#include "core/error.h"
+
+namespace bertpretrain {
+
+BatchLoader::BatchLoader(const std::vector<std::filesystem::path>& files, const BatchLoaderSettings& settings)
+    : device_(settings.device),
+      source_(files, settings),
+      rows_per_epoch_(source_.rows_per_epoch()),
+      fingerprint_(source_.fingerprint()),
+      prefetcher_([this](std::int64_t step, const std::stop_token& stop) { return source_.make(step, stop); },
+                  static_cast<std::size_t>(settings.prefetch_steps), 1) {}
+
+GlobalBatch BatchLoader::next() {
+    const auto begin = std::chrono::steady_clock::now();
+    GlobalBatch batch = prefetcher_.next();
+    batch.data_wait_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (!device_.is_cpu())
+        for (MicroBatch& micro_batch : batch.micro_batches) micro_batch = to_device(std::move(micro_batch), device_);
+    return batch;
+}
+
+void BatchLoader::seek(std::int64_t step) {
+    check(step >= 1, "step ", step);
+    // The bands at hand may lie anywhere in the order, seen from the new step.
+    prefetcher_.seek(step, [this] { source_.cache().clear(); });
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,61 @@
+#include "batches/evaluation_batches.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+#include "batches/padded_rows.h"
+#include "batches/unpadded_batch.h"
+#include "core/error.h"
+
+namespace bertpretrain {
+
+EvaluationBatches::EvaluationBatches(const std::vector<std::filesystem::path>& files, const EvaluationSettings& settings)
+    : settings_(settings), shards_(survey_shards(files, settings.format)), samples_before_(1, 0) {
+    check(settings.micro_batch_size > 0 && settings.max_sequences >= 0, "micro-batches of ", settings.micro_batch_size,
+          ", at most ", settings.max_sequences, " sequences");
+    check(settings.rank >= 0 && settings.rank < settings.world_size, "rank ", settings.rank, " of ", settings.world_size);
+    std::int64_t rows = 0;
+    for (const ShardFile& shard : shards_) rows += shard.rows;
+    const std::int64_t wanted = settings.max_sequences == 0 ? rows : std::min(rows, settings.max_sequences);
+    std::int64_t rows_before = 0;
+    for (const ShardFile& shard : shards_) {
+        rows_before += shard.rows;
+        // Rounding the running sum down keeps the total exact and no shard above its rows.
+        samples_before_.push_back(static_cast<std::int64_t>(static_cast<__int128>(wanted) * rows_before / rows));
+        max_predictions_ = std::max(max_predictions_, shard.max_predictions);
+    }
+    begin_ = wanted * settings.rank / settings.world_size;
+    end_ = wanted * (settings.rank + 1) / settings.world_size;
+    position_ = begin_;
+}
+
+std::int64_t EvaluationBatches::enter_band_of(std::int64_t sample) {
+    if (sample < band_begin_ || sample >= band_end_) {
+        const auto after = std::upper_bound(samples_before_.begin(), samples_before_.end(), sample);
+        const std::int64_t shard_begin = *(after - 1), shard_samples = *after - shard_begin;
+        const ShardFile& shard = shards_[static_cast<std::size_t>(after - samples_before_.begin()) - 1];
+        const std::int64_t first = (sample - shard_begin) / shard.band_rows * shard.band_rows;
+        band_ = read_checked_rows(shard, first, std::min(shard.band_rows, shard_samples - first), settings_.format);
+        band_begin_ = shard_begin + first;
+        band_end_ = band_begin_ + band_.rows;
+    }
+    return sample - band_begin_;
+}
+
+std::optional<MicroBatch> EvaluationBatches::next() {
+    const std::int64_t size = std::min(settings_.micro_batch_size, end_ - position_);
+    if (size == 0) return std::nullopt;
+    ShardRows rows = empty_rows(size, settings_.format.sequence_length, max_predictions_);
+    for (std::int64_t i = 0; i < size; ++i) {
+        const std::int64_t row_in_band = enter_band_of(position_ + i);
+        copy_row(band_, row_in_band, rows, i);
+    }
+    std::vector<std::int64_t> selected(static_cast<std::size_t>(size)), numbers(static_cast<std::size_t>(size));
+    std::iota(selected.begin(), selected.end(), std::int64_t{0});
+    std::iota(numbers.begin(), numbers.end(), position_);
+    position_ += size;
+    return to_device(unpadded_batch(rows, selected, std::move(numbers)), settings_.device);
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,96 @@
+#pragma once
+// One thread that makes items ahead of their use.
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+namespace bertpretrain {
+
+/// Items of positions first, first + 1, ..., made by one background thread, at most `depth` ahead.
+/// For one consumer; `make` runs on the background thread only, never twice at once.
+template <class Item>
+class Prefetcher {
+public:
+    /// Makes the item of a position; returns anything, soon, once a stop is requested.
+    using Make = std::function<Item(std::int64_t position, const std::stop_token& stop)>;
+
+    Prefetcher(Make make, std::size_t depth, std::int64_t first) : make_(std::move(make)), depth_(depth), position_(first) {
+        start();
+    }
+
+    /// The item at position(); waits for it and moves on. What `make` threw is thrown here when its turn comes, and again
+    /// at each further call, until seek().
+    Item next() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return !ready_.empty() || failure_; });
+        if (ready_.empty()) std::rethrow_exception(failure_);
+        Item item = std::move(ready_.front());
+        ready_.pop_front();
+        ++position_;
+        lock.unlock();
+        changed_.notify_all();
+        return item;
+    }
+
+    /// The position that next() gives.
+    std::int64_t position() const { return position_; }
+
+    /// Starts again at `position`, when it is not the next one anyway. `prepare` runs while the thread stands still.
+    void seek(
+        std::int64_t position, const std::function<void()>& prepare = [] {}) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (position == position_ && !failure_) return;
+        }
+        thread_ = std::jthread();  // asks the running one to stop, and waits for it
+        ready_.clear();
+        failure_ = nullptr;
+        position_ = position;
+        prepare();
+        start();
+    }
+
+private:
+    void start() {
+        thread_ = std::jthread([this, first = position_](const std::stop_token& stop) { run(stop, first); });
+    }
+
+    void run(const std::stop_token& stop, std::int64_t position) {
+        try {
+            for (;; ++position) {
+                {
+                    std::unique_lock lock(mutex_);
+                    if (!changed_.wait(lock, stop, [&] { return ready_.size() < depth_; })) return;
+                }
+                Item item = make_(position, stop);
+                if (stop.stop_requested()) return;
+                const std::lock_guard lock(mutex_);
+                ready_.push_back(std::move(item));
+                changed_.notify_all();
+            }
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            failure_ = std::current_exception();
+            changed_.notify_all();
+        }
+    }
+
+    const Make make_;
+    const std::size_t depth_;
+    std::int64_t position_;
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    std::deque<Item> ready_;
+    std::exception_ptr failure_;
+    std::jthread thread_;  ///< last: it ends before anything that it uses
+};
+
+}  // namespace bertpretrain

@@ -1,0 +1,117 @@
+#include "batches/step_source.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <tuple>
+
+#include <c10/core/DeviceGuard.h>
+
+#include "batches/padded_rows.h"
+#include "batches/unpadded_batch.h"
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+/// Numbers of processes near `world_size` that share `sequences` equally.
+std::string fitting_world_sizes(std::int64_t sequences, std::int64_t world_size) {
+    std::int64_t fewer = world_size, more = world_size;
+    while (sequences % fewer != 0) --fewer;  // ends at 1
+    while (more <= sequences && sequences % more != 0) ++more;
+    return more <= sequences ? concat(fewer, " or ", more) : concat(fewer);
+}
+
+const BatchLoaderSettings& checked(const BatchLoaderSettings& settings) {
+    const std::int64_t sequences = settings.global_batch_sequences, world_size = settings.world_size;
+    check(settings.micro_batch_size > 0 && sequences > 0, sequences, " sequences in micro-batches of ",
+          settings.micro_batch_size);
+    check(settings.rank >= 0 && settings.rank < world_size, "rank ", settings.rank, " of ", world_size);
+    check(settings.prefetch_steps > 0, settings.prefetch_steps, " steps made ahead");
+    if (sequences % world_size != 0)
+        throw ConfigError(concat("a step of ", sequences, " sequences cannot be shared equally by ", world_size, " processes",
+                                 "\n  do: start ", fitting_world_sizes(sequences, world_size),
+                                 " processes, or change batch.micro_batch_size or batch.gradient_accumulation_steps"));
+    return settings;
+}
+
+std::vector<OrderedShard> ordered(const std::vector<ShardFile>& shards) {
+    std::vector<OrderedShard> result;
+    for (const ShardFile& shard : shards)
+        result.push_back({shard.file.filename().string(), shard.rows, shard.band_rows, shard.crc32});
+    return result;
+}
+
+std::int64_t most_predictions(const std::vector<ShardFile>& shards) {
+    std::int64_t most = 0;
+    for (const ShardFile& shard : shards) most = std::max(most, shard.max_predictions);
+    return most;
+}
+
+}  // namespace
+
+StepSource::StepSource(const std::vector<std::filesystem::path>& files, const BatchLoaderSettings& settings)
+    : settings_(checked(settings)),
+      shards_(survey_shards(files, settings.format)),
+      max_predictions_(most_predictions(shards_)),
+      order_(ordered(shards_), settings.seed, settings.window_rows),
+      cache_(shards_, settings.format,
+             settings.cache_bytes > 0
+                 ? settings.cache_bytes
+                 : order_.most_rows_in_window() * bytes_of_row(settings.format.sequence_length, max_predictions_)) {}
+
+std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step) {
+    const std::int64_t sequences = settings_.global_batch_sequences, share = sequences / settings_.world_size;
+    std::vector<Sample> samples(static_cast<std::size_t>(sequences));
+    for (std::int64_t i = 0; i < sequences; ++i) {
+        const std::int64_t number = (step - 1) * sequences + i;
+        samples[static_cast<std::size_t>(i)] = {number, order_.locate(number)};
+    }
+    if (share == sequences) return samples;
+    std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) {
+        return std::tuple(a.place.band_number, a.number) < std::tuple(b.place.band_number, b.number);
+    });
+    std::vector<Sample> part(samples.begin() + settings_.rank * share, samples.begin() + (settings_.rank + 1) * share);
+    std::sort(part.begin(), part.end(), [](const Sample& a, const Sample& b) { return a.number < b.number; });
+    return part;
+}
+
+ShardRows StepSource::rows_of(const std::vector<Sample>& samples, const std::stop_token& stop) {
+    ShardRows rows = empty_rows(static_cast<std::int64_t>(samples.size()), settings_.format.sequence_length, max_predictions_);
+    // Band by band: a step then reads no band twice, even if the cache is too small for all of them.
+    std::vector<std::size_t> by_band(samples.size());
+    std::iota(by_band.begin(), by_band.end(), std::size_t{0});
+    std::stable_sort(by_band.begin(), by_band.end(),
+                     [&](std::size_t a, std::size_t b) { return samples[a].place.band_number < samples[b].place.band_number; });
+    for (const std::size_t i : by_band) {
+        if (stop.stop_requested()) break;
+        const SamplePlace& place = samples[i].place;
+        copy_row(cache_.rows_of(place.band_number, place.band), place.row_in_band, rows, static_cast<std::int64_t>(i));
+    }
+    return rows;
+}
+
+GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
+    check(step >= 1, "step ", step);
+    const std::vector<Sample> samples = samples_of(step);
+    cache_.forget_before(samples.front().place.window_first_band);
+    const ShardRows rows = rows_of(samples, stop);
+    if (stop.stop_requested()) return {};
+
+    const bool pinned = !settings_.device.is_cpu();
+    const c10::OptionalDeviceGuard guard(pinned ? std::optional(settings_.device) : std::nullopt);
+    GlobalBatch batch;
+    for (std::int64_t begin = 0; begin < rows.rows; begin += settings_.micro_batch_size) {
+        const std::int64_t size = std::min(settings_.micro_batch_size, rows.rows - begin);
+        std::vector<std::int64_t> selected(static_cast<std::size_t>(size)), numbers;
+        std::iota(selected.begin(), selected.end(), begin);
+        for (const std::int64_t i : selected) numbers.push_back(samples[static_cast<std::size_t>(i)].number);
+        const MicroBatch& made = batch.micro_batches.emplace_back(unpadded_batch(rows, selected, std::move(numbers), pinned));
+        batch.sequences += made.sequences();
+        batch.tokens += made.tokens();
+        batch.masked += made.masked();
+    }
+    return batch;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,65 @@
+#pragma once
+// The samples of any step, made on the spot.
+
+#include <cstdint>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <c10/core/Device.h>
+
+#include "batches/band_cache.h"
+#include "batches/micro_batch.h"
+#include "batches/sample_order.h"
+#include "batches/shard_files.h"
+
+namespace bertpretrain {
+
+struct BatchLoaderSettings {
+    std::uint64_t seed = 0;
+    std::int64_t global_batch_sequences = 0;  ///< of one step, over all micro-batches and ranks
+    std::int64_t micro_batch_size = 0;        ///< sequences of a micro-batch; the last of a step may have fewer
+    RowFormat format;
+    std::int64_t rank = 0, world_size = 1;
+    at::Device device = at::Device(at::DeviceType::CPU);
+    std::int64_t prefetch_steps = 3;  ///< steps made ahead
+    std::int64_t window_rows = SampleOrder::default_window_rows;
+    std::int64_t cache_bytes = 0;  ///< most memory for inflated bands; 0: what the largest window takes
+};
+
+/// A rank's part of any step, as a function of the step. Step k (the first is 1) takes samples [(k - 1) G, k G) of the run,
+/// G = global_batch_sequences. They are dealt out by bands, so that each rank reads about 1/W of the data: sorted by band,
+/// rank r gets the r-th of W equal parts, and keeps it in the order of the samples' numbers.
+///
+/// Steps that follow one another are cheap; any other is possible. Not for several threads at once.
+class StepSource {
+public:
+    /// @throws ConfigError when the ranks cannot share a step equally, or sequences are longer than the model allows
+    /// @throws DataError when a shard is missing, damaged or of another sequence length
+    StepSource(const std::vector<std::filesystem::path>& files, const BatchLoaderSettings& settings);
+
+    /// This rank's micro-batches of a step, on the CPU, in pinned memory where the device is a GPU; counts are of this rank.
+    /// Returns early, with anything, once a stop is requested. @throws DataError
+    GlobalBatch make(std::int64_t step, const std::stop_token& stop = {});
+
+    std::int64_t rows_per_epoch() const { return order_.rows_per_epoch(); }
+    std::string fingerprint() const { return order_.fingerprint(); }
+    BandCache& cache() { return cache_; }
+
+private:
+    struct Sample {
+        std::int64_t number = 0;
+        SamplePlace place;
+    };
+    std::vector<Sample> samples_of(std::int64_t step);
+    ShardRows rows_of(const std::vector<Sample>& samples, const std::stop_token& stop);
+
+    BatchLoaderSettings settings_;
+    std::vector<ShardFile> shards_;
+    std::int64_t max_predictions_ = 0;  ///< of all shards
+    SampleOrder order_;
+    BandCache cache_;
+};
+
+}  // namespace bertpretrain

@@ -1,0 +1,77 @@
+#include "batches/band_cache.h"
+
+#include "batches/sample_shards.h"
+#include "core/random.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+/// A band of each of these shards, whole.
+struct Bands {
+    explicit Bands(const std::vector<std::int64_t>& rows_of_shard)
+        : shards(rows_of_shard), surveyed(survey_shards(shards.files, sample_format())) {}
+    Band of(std::int64_t shard) const { return {shard, 0, surveyed[static_cast<std::size_t>(shard)].rows}; }
+
+    SampleShards shards;
+    std::vector<ShardFile> surveyed;
+};
+
+const std::int64_t row_bytes = bytes_of_row(sample_length, sample_predictions);
+
+}  // namespace
+
+TEST_CASE("the bytes of a row are those of its vectors") {
+    const ShardRows rows = empty_rows(7, sample_length, sample_predictions);
+    const std::size_t bytes = rows.input_ids_RS.size() * 4 + rows.input_mask_RS.size() + rows.segment_ids_RS.size() +
+                              rows.masked_lm_positions_RP.size() * 4 + rows.masked_lm_ids_RP.size() * 4 +
+                              rows.next_sentence_labels_R.size();
+    CHECK(bytes_of_row(sample_length, sample_predictions) * 7 == static_cast<std::int64_t>(bytes));
+}
+
+TEST_CASE("the cache gives the shard's rows and never holds more than its limit") {
+    const Bands bands({10, 20, 30, 40, 10});
+    BandCache cache(bands.surveyed, sample_format(), 60 * row_bytes);
+    RandomSequence random(1, Purpose::sample_order, 0);
+    for (int i = 0; i < 60; ++i) {
+        const std::int64_t shard = random.below(5);
+        const ShardRows& rows = cache.rows_of(shard, bands.of(shard));
+        CHECK(rows.rows == bands.of(shard).rows);
+        CHECK(rows.input_ids_RS == sample_rows(shard, 0, rows.rows).input_ids_RS);
+        CHECK(cache.bytes() <= 60 * row_bytes);
+    }
+    CHECK(cache.reads() < 60);
+}
+
+TEST_CASE("the band unused for longest makes room, and what is at hand is not read again") {
+    const Bands bands({10, 10, 10});
+    BandCache cache(bands.surveyed, sample_format(), 20 * row_bytes);
+    for (const std::int64_t shard : {0, 1, 0, 1, 0}) cache.rows_of(shard, bands.of(shard));
+    CHECK(cache.reads() == 2);
+    cache.rows_of(2, bands.of(2));  // puts out 1
+    cache.rows_of(0, bands.of(0));
+    CHECK(cache.reads() == 3);
+    cache.rows_of(1, bands.of(1));
+    CHECK(cache.reads() == 4);
+    CHECK(cache.bytes() == 20 * row_bytes);
+}
+
+TEST_CASE("bands of past windows are dropped") {
+    const Bands bands({10, 20, 30});
+    BandCache cache(bands.surveyed, sample_format(), 1000 * row_bytes);
+    for (const std::int64_t shard : {0, 1, 2}) cache.rows_of(100 + shard, bands.of(shard));
+    cache.forget_before(101);
+    CHECK(cache.bytes() == 50 * row_bytes);
+    cache.clear();
+    CHECK(cache.bytes() == 0);
+}
+
+TEST_CASE("a band above the limit is kept alone") {
+    const Bands bands({10, 50});
+    BandCache cache(bands.surveyed, sample_format(), 20 * row_bytes);
+    cache.rows_of(0, bands.of(0));
+    CHECK(cache.rows_of(1, bands.of(1)).rows == 50);
+    CHECK(cache.bytes() == 50 * row_bytes);
+}

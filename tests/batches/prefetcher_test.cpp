@@ -1,0 +1,97 @@
+#include "batches/prefetcher.h"
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Waits, at most five seconds, until `holds` does.
+template <class Condition>
+bool comes_true(const Condition& holds) {
+    const auto end = std::chrono::steady_clock::now() + 5s;
+    while (!holds() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
+    return holds();
+}
+
+}  // namespace
+
+TEST_CASE("items come in order, and only so many are made ahead") {
+    std::atomic<std::int64_t> made{0};
+    Prefetcher<std::string> prefetcher(
+        [&](std::int64_t position, const std::stop_token&) {
+            ++made;
+            return std::to_string(position);
+        },
+        3, 10);
+    CHECK(comes_true([&] { return made == 3; }));
+    std::this_thread::sleep_for(20ms);
+    CHECK(made == 3);
+    for (std::int64_t position = 10; position < 60; ++position) {
+        REQUIRE(prefetcher.position() == position);
+        REQUIRE(prefetcher.next() == std::to_string(position));
+        CHECK(made <= position - 10 + 1 + 3);
+    }
+}
+
+TEST_CASE("what the thread throws arrives in its turn, every time, until another position is sought") {
+    Prefetcher<std::int64_t> prefetcher(
+        [](std::int64_t position, const std::stop_token&) {
+            if (position == 2) throw std::runtime_error("row 2");
+            return position;
+        },
+        4, 0);
+    CHECK(prefetcher.next() == 0);
+    CHECK(prefetcher.next() == 1);
+    CHECK_THROWS_WITH(prefetcher.next(), "row 2");
+    CHECK_THROWS_WITH(prefetcher.next(), "row 2");
+    CHECK(prefetcher.position() == 2);
+    prefetcher.seek(3);
+    CHECK(prefetcher.next() == 3);
+}
+
+TEST_CASE("seeking throws away what was made, and prepares while the thread stands still") {
+    std::atomic<bool> is_making{false};
+    std::atomic<std::int64_t> made{0};
+    Prefetcher<std::int64_t> prefetcher(
+        [&](std::int64_t position, const std::stop_token&) {
+            is_making = true;
+            std::this_thread::sleep_for(100us);
+            is_making = false;
+            ++made;
+            return position;
+        },
+        2, 1);
+    for (const std::int64_t position : {5, 100, 7, 1}) {
+        prefetcher.seek(position, [&] { CHECK_FALSE(is_making); });
+        CHECK(prefetcher.next() == position);
+        CHECK(prefetcher.next() == position + 1);
+    }
+    CHECK(comes_true([&] { return made >= 12; }));
+    const std::int64_t made_before = made;
+    prefetcher.seek(3);  // the next one anyway
+    CHECK(prefetcher.next() == 3);
+    CHECK(made - made_before <= 1);
+}
+
+TEST_CASE("destruction asks the making to stop and waits for it") {
+    std::atomic<bool> has_begun{false}, has_ended{false};
+    {
+        Prefetcher<int> prefetcher(
+            [&](std::int64_t, const std::stop_token& stop) {
+                has_begun = true;
+                while (!stop.stop_requested()) std::this_thread::sleep_for(100us);
+                has_ended = true;
+                return 0;
+            },
+            2, 0);
+        REQUIRE(comes_true([&] { return has_begun.load(); }));
+    }
+    CHECK(has_ended);
+}

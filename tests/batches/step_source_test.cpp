@@ -1,0 +1,237 @@
+#include "batches/step_source.h"
+
+#include <map>
+#include <set>
+
+#include "batches/refusal.h"
+#include "batches/sample_shards.h"
+#include "core/error.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+const std::vector<std::int64_t> uneven{10, 20, 5, 12, 30, 7, 16};  // 100 rows
+
+BatchLoaderSettings settings_of(std::int64_t global_batch_sequences, std::int64_t micro_batch_size) {
+    BatchLoaderSettings settings;
+    settings.seed = 5;
+    settings.global_batch_sequences = global_batch_sequences;
+    settings.micro_batch_size = micro_batch_size;
+    settings.format = sample_format();
+    settings.window_rows = 40;
+    return settings;
+}
+
+/// Sample numbers of a step with where they come from, in the batch's order.
+std::vector<std::pair<std::int64_t, Origin>> samples_of(const GlobalBatch& batch) {
+    std::vector<std::pair<std::int64_t, Origin>> samples;
+    for (const MicroBatch& micro_batch : batch.micro_batches) {
+        const std::vector<Origin> origins = origins_of(micro_batch);
+        for (std::size_t b = 0; b < origins.size(); ++b) samples.emplace_back(micro_batch.sample_numbers_B[b], origins[b]);
+    }
+    return samples;
+}
+
+}  // namespace
+
+TEST_CASE("step k holds samples (k - 1) G to k G of the order, as the shards have them") {
+    const SampleShards shards(uneven);
+    StepSource source(shards.files, settings_of(24, 8));
+    std::vector<OrderedShard> ordered;
+    for (std::size_t s = 0; s < uneven.size(); ++s)
+        ordered.push_back({shards.files[s].filename().string(), uneven[s], uneven[s], {}});
+    SampleOrder order(ordered, 5, 40);
+    for (const std::int64_t step : {1, 2, 4, 5, 9, 3}) {
+        const GlobalBatch batch = source.make(step);
+        CHECK(batch.micro_batches.size() == 3);
+        std::int64_t number = (step - 1) * 24, tokens = 0, masked = 0;
+        for (const auto& [found_number, origin] : samples_of(batch)) {
+            const SamplePlace place = order.locate(number);
+            CHECK(found_number == number++);
+            CHECK(origin == Origin{place.band.shard, place.row_in_shard()});
+        }
+        for (const MicroBatch& micro_batch : batch.micro_batches) {
+            tokens += micro_batch.input_ids_T.numel();
+            masked += micro_batch.masked_rows_M.numel();
+        }
+        CHECK(number == step * 24);
+        CHECK(batch.sequences == 24);
+        CHECK(batch.tokens == tokens);
+        CHECK(batch.masked == masked);
+    }
+}
+
+TEST_CASE("the micro-batch's size changes neither the samples nor their order") {
+    const SampleShards shards(uneven);
+    StepSource whole(shards.files, settings_of(24, 24));
+    for (const std::int64_t micro_batch_size : {4, 8, 24, 7, 100}) {
+        StepSource source(shards.files, settings_of(24, micro_batch_size));
+        for (const std::int64_t step : {1, 5, 6}) {
+            const GlobalBatch batch = source.make(step);
+            CHECK(samples_of(batch) == samples_of(whole.make(step)));
+            CHECK(batch.micro_batches.front().sequences() == std::min<std::int64_t>(24, micro_batch_size));
+        }
+    }
+}
+
+TEST_CASE("an epoch's last batch runs on into the next epoch, so that every row is used in each") {
+    const SampleShards shards(uneven);
+    StepSource source(shards.files, settings_of(24, 8));
+    std::map<Origin, int> seen_at_epoch[3];
+    for (std::int64_t step = 1; step <= 13; ++step)  // 312 samples
+        for (const auto& [number, origin] : samples_of(source.make(step)))
+            if (number < 300) ++seen_at_epoch[number / 100][origin];
+    for (const auto& seen : seen_at_epoch) {
+        CHECK(seen.size() == 100);
+        for (const auto& [origin, times] : seen) CHECK(times == 1);
+    }
+}
+
+TEST_CASE("a step larger than the corpus holds it several times") {
+    const SampleShards shards({5, 4});
+    StepSource source(shards.files, settings_of(40, 16));
+    std::map<Origin, int> seen;
+    for (const auto& [number, origin] : samples_of(source.make(1)))
+        if (number < 36) ++seen[origin];
+    CHECK(seen.size() == 9);
+    for (const auto& [origin, times] : seen) CHECK(times == 4);
+}
+
+TEST_CASE("the ranks together compute the samples of one, and each reads its share of the bands") {
+    const std::vector<std::int64_t> twelve(12, 20);
+    const SampleShards shards(twelve);
+    BatchLoaderSettings settings = settings_of(24, 4);
+    settings.window_rows = 240;  // one window: all bands
+    StepSource alone(shards.files, settings);
+    for (const std::int64_t world_size : {2, 3, 4, 24}) {
+        std::vector<StepSource> ranks;
+        for (std::int64_t rank = 0; rank < world_size; ++rank) {
+            settings.rank = rank;
+            settings.world_size = world_size;
+            ranks.emplace_back(shards.files, settings);
+        }
+        for (const std::int64_t step : {1, 2, 3}) {
+            std::vector<std::pair<std::int64_t, Origin>> together;
+            std::int64_t tokens = 0, masked = 0;
+            for (StepSource& rank : ranks) {
+                const GlobalBatch batch = rank.make(step);
+                const auto part = samples_of(batch);
+                CHECK(static_cast<std::int64_t>(part.size()) == 24 / world_size);
+                CHECK(std::is_sorted(part.begin(), part.end()));
+                together.insert(together.end(), part.begin(), part.end());
+                tokens += batch.tokens;
+                masked += batch.masked;
+            }
+            std::sort(together.begin(), together.end());
+            const GlobalBatch whole = alone.make(step);
+            CHECK(together == samples_of(whole));
+            CHECK(tokens == whole.tokens);
+            CHECK(masked == whole.masked);
+        }
+        if (world_size == 3)  // four bands each, and those that the cuts between ranks wander over
+            for (StepSource& rank : ranks) CHECK(rank.cache().reads() <= 8);
+    }
+}
+
+TEST_CASE("an epoch reads every band once, within the memory of one window") {
+    const SampleShards shards(std::vector<std::int64_t>(20, 10));
+    BatchLoaderSettings settings = settings_of(20, 5);
+    StepSource source(shards.files, settings);
+    SampleOrder order(std::vector<OrderedShard>(20, {"x", 10, 10, {}}), 5, 40);
+    for (std::int64_t step = 1; step <= 10; ++step) {
+        source.make(step);
+        CHECK(source.cache().bytes() <= order.most_rows_in_window() * bytes_of_row(sample_length, sample_predictions));
+    }
+    CHECK(source.cache().reads() == 20);
+    for (std::int64_t step = 11; step <= 20; ++step) source.make(step);
+    CHECK(source.cache().reads() == 40);
+}
+
+TEST_CASE("a cache too small for the window costs readings, nothing else") {
+    const SampleShards shards(uneven);
+    BatchLoaderSettings settings = settings_of(24, 8);
+    StepSource ample(shards.files, settings);
+    settings.cache_bytes = 12 * bytes_of_row(sample_length, sample_predictions);
+    StepSource scarce(shards.files, settings);
+    for (std::int64_t step = 1; step <= 5; ++step) {
+        CHECK(samples_of(scarce.make(step)) == samples_of(ample.make(step)));
+        CHECK(scarce.cache().bytes() <= 30 * bytes_of_row(sample_length, sample_predictions));  // the largest band alone
+    }
+    CHECK(scarce.cache().reads() <= 5 * 7);  // no band twice in a step
+}
+
+TEST_CASE("shards with different numbers of predictions are read together") {
+    SampleShards shards(uneven);
+    shards.add(25, sample_length, sample_predictions + 6);
+    StepSource source(shards.files, settings_of(25, 5));
+    std::set<Origin> seen;
+    std::int64_t masked = 0, masked_expected = 0;
+    for (std::int64_t step = 1; step <= 5; ++step) {
+        const GlobalBatch batch = source.make(step);
+        for (const auto& [number, origin] : samples_of(batch)) seen.insert(origin);
+        masked += batch.masked;
+    }
+    for (std::size_t s = 0; s < shards.files.size(); ++s) {
+        const ShardReader reader(shards.files[s]);
+        for (const std::int32_t position : reader.read(0, reader.rows()).masked_lm_positions_RP) masked_expected += position != 0;
+    }
+    CHECK(seen.size() == 125);
+    CHECK(masked == masked_expected);
+}
+
+TEST_CASE("a shard of several bands is read band by band") {
+    SampleShards shards({}, 4096);
+    shards.add(70, 4096);  // bands of 32 rows
+    shards.add(33, 4096);
+    BatchLoaderSettings settings = settings_of(103, 103);
+    settings.format = sample_format(4096);
+    settings.window_rows = 33;
+    StepSource source(shards.files, settings);
+    std::set<Origin> seen;
+    for (const auto& [number, origin] : samples_of(source.make(1))) seen.insert(origin);
+    CHECK(seen.size() == 103);
+    CHECK(source.cache().reads() == 5);
+    CHECK(source.fingerprint().find("bands 5") != std::string::npos);
+}
+
+TEST_CASE("NVIDIA's own shards give each of their rows once an epoch") {
+    NEEDS_SHARED_DATA();
+    const std::filesystem::path folder = shared_data() / "hdf5_golden";
+    BatchLoaderSettings settings = settings_of(1054, 100);
+    settings.format = {.sequence_length = 128, .max_position_embeddings = 512, .vocab_size = 30528};
+    settings.window_rows = 500;
+    const std::vector<std::filesystem::path> files{folder / "wiki12_seq128_pred20.hdf5", folder / "sample_seq128_pred20.hdf5"};
+    const GlobalBatch batch = StepSource(files, settings).make(1);
+    std::multiset<std::vector<std::int64_t>> expected, found;
+    for (const std::filesystem::path& file : files) {
+        const ShardReader reader(file);
+        const ShardRows rows = reader.read(0, reader.rows());
+        for (std::int64_t r = 0; r < rows.rows; ++r) {
+            std::vector<std::int64_t> ids;
+            for (std::int64_t i = r * 128; i < (r + 1) * 128; ++i)
+                if (rows.input_mask_RS[static_cast<std::size_t>(i)] == 1)
+                    ids.push_back(rows.input_ids_RS[static_cast<std::size_t>(i)]);
+            expected.insert(ids);
+        }
+    }
+    for (const MicroBatch& micro_batch : batch.micro_batches) {
+        const auto* ids = micro_batch.input_ids_T.const_data_ptr<std::int64_t>();
+        for (std::size_t b = 0; b + 1 < micro_batch.starts_B1.size(); ++b)
+            found.insert(std::vector<std::int64_t>(ids + micro_batch.starts_B1[b], ids + micro_batch.starts_B1[b + 1]));
+    }
+    CHECK(found.size() == 1054);
+    CHECK(found == expected);
+}
+
+TEST_CASE("processes that cannot share a step equally are told which numbers can") {
+    const SampleShards shards({10});
+    BatchLoaderSettings settings = settings_of(24, 4);
+    settings.world_size = 5;
+    const auto refusal = [&] { return refusal_of<ConfigError>([&] { StepSource(shards.files, settings); }); };
+    CHECK(missing_in(refusal(), "24 sequences", "4 or 6 processes").empty());
+    settings.world_size = 30;
+    CHECK(missing_in(refusal(), "start 24 processes").empty());
+}

@@ -1,0 +1,104 @@
+#include "batches/unpadded_batch.h"
+
+#include <numeric>
+
+#include "batches/sample_shards.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+std::vector<std::int64_t> values_of(const at::Tensor& tensor) {
+    REQUIRE(tensor.scalar_type() == at::kLong);
+    REQUIRE(tensor.is_contiguous());
+    const auto* data = tensor.const_data_ptr<std::int64_t>();
+    return {data, data + tensor.numel()};
+}
+
+/// The reference's way: a padded batch with a label for every position, -1 where nothing is asked; then the padding is cut out.
+void compare_with_padded(const ShardRows& rows, const std::vector<std::int64_t>& selected) {
+    std::vector<std::int64_t> ids, types, positions, masked_rows, masked_labels, labels, starts{0}, numbers;
+    const std::int64_t S = rows.sequence_length, P = rows.max_predictions;
+    for (const std::int64_t row : selected) {
+        std::vector<std::int64_t> labels_S(static_cast<std::size_t>(S), -1);
+        std::int64_t listed = P;
+        for (std::int64_t p = P - 1; p >= 0; --p)
+            if (rows.masked_lm_positions_RP[static_cast<std::size_t>(row * P + p)] == 0) listed = p;
+        for (std::int64_t p = 0; p < listed; ++p) {
+            const auto i = static_cast<std::size_t>(row * P + p);
+            labels_S[static_cast<std::size_t>(rows.masked_lm_positions_RP[i])] = rows.masked_lm_ids_RP[i];
+        }
+        for (std::int64_t s = 0; s < S; ++s) {
+            const auto i = static_cast<std::size_t>(row * S + s);
+            if (rows.input_mask_RS[i] == 0) continue;
+            if (labels_S[static_cast<std::size_t>(s)] != -1) {
+                masked_rows.push_back(static_cast<std::int64_t>(ids.size()));
+                masked_labels.push_back(labels_S[static_cast<std::size_t>(s)]);
+            }
+            ids.push_back(rows.input_ids_RS[i]);
+            types.push_back(rows.segment_ids_RS[i]);
+            positions.push_back(s);
+        }
+        labels.push_back(rows.next_sentence_labels_R[static_cast<std::size_t>(row)]);
+        starts.push_back(static_cast<std::int64_t>(ids.size()));
+        numbers.push_back(1000 + row);
+    }
+    const MicroBatch batch = unpadded_batch(rows, selected, numbers);
+    CHECK(values_of(batch.input_ids_T) == ids);
+    CHECK(values_of(batch.token_type_ids_T) == types);
+    CHECK(values_of(batch.position_ids_T) == positions);
+    CHECK(values_of(batch.masked_rows_M) == masked_rows);
+    CHECK(values_of(batch.masked_labels_M) == masked_labels);
+    CHECK(values_of(batch.next_sentence_labels_B) == labels);
+    CHECK(batch.starts_B1 == starts);
+    CHECK(batch.sample_numbers_B == numbers);
+    CHECK(batch.sequences() == static_cast<std::int64_t>(selected.size()));
+    CHECK(batch.tokens() == static_cast<std::int64_t>(ids.size()));
+    CHECK(batch.masked() == static_cast<std::int64_t>(masked_rows.size()));
+}
+
+}  // namespace
+
+TEST_CASE("an unpadded batch is the padded batch without its padding") {
+    const ShardRows rows = sample_rows(3, 0, 40);
+    compare_with_padded(rows, {0, 1, 2, 3, 4, 5, 6, 7});
+    compare_with_padded(rows, {39, 0, 17, 17, 4});
+    compare_with_padded(rows, {21});
+}
+
+TEST_CASE("rows of NVIDIA's own shards unpad as its reader understands them") {
+    NEEDS_SHARED_DATA();
+    for (const char* name : {"sample_seq128_pred20.hdf5", "wiki12_seq128_pred20.hdf5"}) {
+        const ShardReader reader(shared_data() / "hdf5_golden" / name);
+        std::vector<std::int64_t> all(static_cast<std::size_t>(reader.rows()));
+        std::iota(all.begin(), all.end(), std::int64_t{0});
+        compare_with_padded(reader.read(0, reader.rows()), all);
+    }
+}
+
+TEST_CASE("a list of masked positions ends at its first 0, or is full") {
+    ShardRows rows = empty_rows(3, 6, 2);
+    std::fill(rows.input_mask_RS.begin(), rows.input_mask_RS.end(), std::int8_t{1});
+    rows.masked_lm_positions_RP = {0, 0, 3, 0, 1, 5};
+    rows.masked_lm_ids_RP = {0, 0, 30, 0, 10, 50};
+    const MicroBatch batch = unpadded_batch(rows, std::vector<std::int64_t>{0, 1, 2}, {0, 1, 2});
+    CHECK(values_of(batch.masked_rows_M) == std::vector<std::int64_t>{6 + 3, 12 + 1, 12 + 5});
+    CHECK(values_of(batch.masked_labels_M) == std::vector<std::int64_t>{30, 10, 50});
+}
+
+TEST_CASE("rows that were never checked do not reach beyond their tokens") {
+    ShardRows rows = empty_rows(1, 6, 2);
+    rows.input_mask_RS = {1, 1, 1, 0, 0, 0};
+    rows.masked_lm_positions_RP = {3, 0};
+    CHECK_THROWS_AS(unpadded_batch(rows, std::vector<std::int64_t>{0}, {0}), std::logic_error);
+}
+
+TEST_CASE("a batch stays the same on its way to a device") {
+    const ShardRows rows = sample_rows(1, 0, 5);
+    const std::vector<std::int64_t> selected{4, 2};
+    const MicroBatch batch = to_device(unpadded_batch(rows, selected, {7, 8}), at::Device(at::kCPU));
+    CHECK(origins_of(batch) == std::vector<Origin>{{1, 4}, {1, 2}});
+    CHECK(batch.sample_numbers_B == std::vector<std::int64_t>{7, 8});
+}
