@@ -1,12 +1,12 @@
 #include "archive/pt_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <fstream>
 #include <string_view>
 #include <utility>
 
+#include "archive/mapped_file.h"
+#include "archive/printable.h"
 #include "archive/strided_range.h"
 #include "archive/unpickler.h"
 #include "core/error.h"
@@ -19,10 +19,9 @@ constexpr std::size_t largest_pickle = std::size_t{64} << 20;
 /// Opens the zip, or says which of the formats that users meet the file is instead.
 const std::filesystem::path& recognised(const std::filesystem::path& file) {
     using namespace std::string_view_literals;
-    std::array<char, 512> buffer{};
-    std::ifstream in(file, std::ios::binary);
-    in.read(buffer.data(), buffer.size());
-    const std::string_view start(buffer.data(), static_cast<std::size_t>(in.gcount()));
+    const MappedFile mapped(file);
+    const std::string_view start(reinterpret_cast<const char*>(mapped.bytes().data()),
+                                 std::min<std::size_t>(mapped.bytes().size(), 512));
     constexpr auto stream_magic = "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv;
     const auto refuse = [&](const char* what) {
         throw CheckpointError(concat(file.string(), ": ", what, "\n  do: load it in Python and save it again with torch.save"));
@@ -51,7 +50,7 @@ std::string archive_folder(const ZipReader& zip) {
                                          "  do: in Python, torch.save(torch.jit.load(FILE).state_dict(), NEW)"));
     for (const ZipEntry& entry : zip.entries())
         if (!entry.stored)
-            throw CheckpointError(concat(zip.file().string(), ": ", entry.name,
+            throw CheckpointError(concat(zip.file().string(), ": ", printable(entry.name),
                                          " is compressed, expected stored as torch.save does",
                                          "\n  do: load it in Python and save it again with torch.save"));
     return folder;
@@ -82,14 +81,14 @@ PtReader::PtReader(const std::filesystem::path& file, Checksums checksums)
 void PtReader::learn_storages() {
     for_each_tensor(root_, [&](const std::string& path, const PtTensor& tensor) {
         const auto refuse = [&](const auto&... what) {
-            throw CheckpointError(concat(file().string(), ": tensor \"", path, "\": ", what...));
+            throw CheckpointError(concat(file().string(), ": tensor \"", printable(path, 300), "\": ", what...));
         };
         const auto entry = zip_.find(folder_ + "data/" + tensor.storage);
-        if (!entry) refuse("its record data/", tensor.storage, " is missing");
+        if (!entry) refuse("its record data/", printable(tensor.storage), " is missing");
         const std::uint64_t bytes = zip_.entries()[*entry].bytes.size(), item = dtype_bytes(tensor.dtype);
         if (bytes % item != 0 || bytes / item != static_cast<std::uint64_t>(tensor.storage_elements))
-            refuse("its storage has ", tensor.storage_elements, " elements of ", item, " bytes, but record data/", tensor.storage,
-                   " has ", bytes, " bytes");
+            refuse("its storage has ", tensor.storage_elements, " elements of ", item, " bytes, but record data/",
+                   printable(tensor.storage), " has ", bytes, " bytes");
         storages_.try_emplace(tensor.storage, Storage{*entry, path});
     });
 }
@@ -97,8 +96,9 @@ void PtReader::learn_storages() {
 void PtReader::check_record(std::size_t entry, const std::string& tensor) const {
     if (checked_[entry]) return;
     if (!zip_.is_intact(entry))
-        throw CheckpointError(concat(file().string(), ": damaged: ", tensor.empty() ? "" : "tensor \"" + tensor + "\", ",
-                                     "record ", zip_.entries()[entry].name, " does not have the CRC-32 that the file says"));
+        throw CheckpointError(
+            concat(file().string(), ": damaged: ", tensor.empty() ? "" : "tensor \"" + printable(tensor, 300) + "\", ", "record ",
+                   printable(zip_.entries()[entry].name), " does not have the CRC-32 that the file says"));
     checked_[entry] = true;
 }
 

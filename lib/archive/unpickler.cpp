@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "archive/little_endian.h"
+#include "archive/printable.h"
 #include "archive/unpickler_values.h"
 #include "core/error.h"
 

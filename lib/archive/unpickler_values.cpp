@@ -1,10 +1,10 @@
 #include "archive/unpickler_values.h"
 
-#include <cctype>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "archive/printable.h"
 #include "archive/unpickler.h"
 #include "core/error.h"
 
@@ -39,17 +39,6 @@ std::optional<std::int64_t> extent(const PtTensor& tensor) {
 }  // namespace
 
 void refuse_pickle(const std::string& what) { throw PickleRefusal(what); }
-
-std::string printable(std::string_view text) {
-    constexpr char digits[] = "0123456789abcdef";
-    std::string out;
-    for (const char letter : text.substr(0, 100)) {
-        const auto byte = static_cast<unsigned char>(letter);
-        if (std::isprint(byte) != 0) out += letter;
-        else (out += "\\x") += {digits[byte >> 4], digits[byte & 15]};
-    }
-    return text.size() > 100 ? out + "..." : out;
-}
 
 ValueIndex UnpickledValues::add(UnpickledValue value) {
     if (values_.size() >= most_values) refuse_pickle("its data.pkl holds more values than any checkpoint does");

@@ -33,9 +33,6 @@ struct UnpickledValue {
 /// @throws PickleRefusal
 [[noreturn]] void refuse_pickle(const std::string& what);
 
-/// At most 100 bytes of `text`, with what cannot be printed shown as "\xNN".
-std::string printable(std::string_view text);
-
 class UnpickledValues {
 public:
     using Kind = UnpickledValue::Kind;

@@ -5,6 +5,7 @@
 
 #include "archive/checksum.h"
 #include "archive/little_endian.h"
+#include "archive/printable.h"
 #include "archive/zip_format.h"
 #include "core/error.h"
 
@@ -34,7 +35,7 @@ private:
     };
 
     [[noreturn]] void refuse(const std::string& what) const {
-        throw CheckpointError(concat(file_.string(), ": damaged or cut short: ", what));
+        throw CheckpointError(concat(file_.string(), ": damaged or cut short: ", printable(what, 300)));
     }
 
     void find_directory() {
@@ -158,7 +159,7 @@ private:
 ZipReader::ZipReader(const std::filesystem::path& file) : mapped_(file), entries_(DirectoryParser(file, mapped_.bytes()).run()) {
     for (std::size_t i = 0; i < entries_.size(); ++i)
         if (!by_name_.emplace(entries_[i].name, i).second)
-            throw CheckpointError(concat(file.string(), ": damaged: two entries are named ", entries_[i].name));
+            throw CheckpointError(concat(file.string(), ": damaged: two entries are named ", printable(entries_[i].name)));
 }
 
 std::optional<std::size_t> ZipReader::find(const std::string& name) const {

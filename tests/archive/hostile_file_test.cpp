@@ -1,5 +1,6 @@
 #include <chrono>
-#include <cstring>
+
+#include <sys/stat.h>
 
 #include "archive/examples.h"
 #include "archive/pt_writer.h"
@@ -92,6 +93,8 @@ TEST_CASE("other formats are recognised and said") {
     CHECK_THAT(refusal(folder / "values.json"), Says("no zip directory"));
     CHECK_THAT(refusal(folder / "absent.pt"), Says("absent.pt: cannot be opened (No such file or directory)"));
     CHECK_THAT(refusal(folder.path()), Says("is not a file"));
+    REQUIRE(::mkfifo((folder / "pipe.pt").c_str(), 0600) == 0);
+    CHECK_THAT(refusal(folder / "pipe.pt"), Says("is not a file"));  // and nobody waits for a writer
     write_text(folder / "nothing.pt", "");
     CHECK_THAT(refusal(folder / "nothing.pt"), Says("too short"));
 }

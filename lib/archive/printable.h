@@ -1,0 +1,13 @@
+#pragma once
+// Text from files that nobody vouches for, on its way into a message.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace bertpretrain {
+
+/// At most `longest` bytes of `text`, with what cannot be printed shown as "\xNN".
+std::string printable(std::string_view text, std::size_t longest = 100);
+
+}  // namespace bertpretrain
