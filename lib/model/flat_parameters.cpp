@@ -13,18 +13,19 @@ std::int64_t first_exact(const ParameterLayout& layout) {
 
 }  // namespace
 
-FlatParameters::FlatParameters(ParameterLayout layout, at::ScalarType working, at::Device device)
+FlatParameters::FlatParameters(ParameterLayout layout, at::ScalarType working, at::Device device, Gradients gradients)
     : layout_(std::move(layout)), exact_begin_(first_exact(layout_)) {
     const auto options = at::TensorOptions(device);
     working_ = at::zeros({layout_.flat_elements()}, options.dtype(working));
     exact_ = at::zeros({layout_.flat_elements() - exact_begin_}, options.dtype(at::kFloat));
-    gradients_ = at::zeros({layout_.flat_elements()}, options.dtype(at::kFloat));
+    if (gradients == Gradients::wanted) gradients_ = at::zeros({layout_.flat_elements()}, options.dtype(at::kFloat));
 }
 
 at::Tensor FlatParameters::view(const std::string& name, std::int64_t count, bool of_gradient) const {
     const PlacedParameter& parameter = layout_.parameters()[layout_.index_of(name)];
     const bool in_exact = !of_gradient && !parameter.spec.decays;
     const at::Tensor& flat = of_gradient ? gradients_ : in_exact ? exact_ : working_;
+    if (!flat.defined()) return {};
     std::vector<std::int64_t> shape = parameter.spec.shape;
     shape.front() *= count;
     return flat.narrow(0, parameter.begin - (in_exact ? exact_begin_ : 0), parameter.spec.elements() * count).view(shape);

@@ -13,7 +13,9 @@ namespace bertpretrain {
 /// moves in steps of 1/128. Gradients of both are fp32.
 class FlatParameters {
 public:
-    FlatParameters(ParameterLayout layout, at::ScalarType working, at::Device device);
+    enum class Gradients { wanted, none };  ///< none: for a model that is only used; its gradients are not to be touched
+
+    FlatParameters(ParameterLayout layout, at::ScalarType working, at::Device device, Gradients gradients = Gradients::wanted);
 
     const ParameterLayout& layout() const { return layout_; }
     at::ScalarType working_type() const { return working_.scalar_type(); }

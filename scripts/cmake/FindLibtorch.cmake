@@ -26,4 +26,9 @@ target_include_directories(Libtorch::torch SYSTEM INTERFACE "${LIBTORCH_ROOT}/in
 target_compile_definitions(Libtorch::torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
 # --disable-new-dtags: libtorch_cpu's own dependencies (its OpenMP among them) must be found beside it.
 target_link_options(Libtorch::torch INTERFACE "-Wl,-rpath,${LIBTORCH_ROOT}/lib" "-Wl,--disable-new-dtags")
-target_link_libraries(Libtorch::torch INTERFACE "${LIBTORCH_CPU_LIBRARY}" "${LIBTORCH_C10_LIBRARY}")
+# libtorch's own OpenMP, so that a program has one pool of threads and not two.
+file(GLOB LIBTORCH_OPENMP "${LIBTORCH_ROOT}/lib/libgomp*.so*")
+if(NOT LIBTORCH_OPENMP)
+  set(LIBTORCH_OPENMP gomp)
+endif()
+target_link_libraries(Libtorch::torch INTERFACE "${LIBTORCH_CPU_LIBRARY}" "${LIBTORCH_C10_LIBRARY}" ${LIBTORCH_OPENMP})

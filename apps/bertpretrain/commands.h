@@ -1,0 +1,13 @@
+#pragma once
+// Every subcommand adds itself to the command line; its work runs in CLI11's callback, throws bertpretrain::Error, and may
+// set the exit code.
+
+#include <CLI/CLI.hpp>
+
+namespace bertpretrain {
+
+void add_train_command(CLI::App& app, int& exit_code);
+void add_evaluate_command(CLI::App& app);
+void add_config_command(CLI::App& app);
+
+}  // namespace bertpretrain

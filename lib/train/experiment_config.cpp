@@ -1,0 +1,24 @@
+#include "train/experiment_config.h"
+
+#include <nlohmann/json.hpp>
+
+#include "config/override.h"
+#include "config/read.h"
+#include "core/error.h"
+
+namespace bertpretrain {
+
+ExperimentConfig load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+    nlohmann::json settings = load_settings(file);
+    apply_overrides(settings, overrides);
+    const auto experiment = read_config<ExperimentConfig>(settings, file.string());
+    check_bert(experiment.model);
+    check_optimizer(experiment.optimizer);
+    check_schedule(experiment.schedule);
+    if (experiment.data.sequence_length > experiment.model.max_position_embeddings)
+        throw ConfigError(concat(file.string(), ": data.sequence_length = ", experiment.data.sequence_length,
+                                 " is more than model.max_position_embeddings = ", experiment.model.max_position_embeddings));
+    return experiment;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,134 @@
+#pragma once
+// One file describes one experiment; every section is described where it is used or here.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/field.h"
+#include "model/bert_config.h"
+#include "optimizer/optimizer_config.h"
+#include "optimizer/schedule.h"
+
+namespace bertpretrain {
+
+struct DataConfig {
+    std::string training_shards;
+    std::optional<std::string> held_out_shards;
+    std::int64_t sequence_length = 128;
+    std::optional<std::string> vocabulary;
+
+    static void describe(auto& self, auto&& field) {
+        field("training_shards", self.training_shards, required(any), "Folder of shards; those named *training* are trained on.",
+              Resume::may_change);
+        field("held_out_shards", self.held_out_shards, any, "Folder whose *test* shards are evaluated on; null: the same folder.",
+              Resume::may_change);
+        field("sequence_length", self.sequence_length, between(8, 65536), "Tokens of a sample; the shards must have the same.");
+        field("vocabulary", self.vocabulary, any, "vocab.txt that the shards were made with; null: the one beside them, if any.",
+              Resume::may_change);
+    }
+};
+
+struct BatchConfig {
+    std::int64_t micro_batch_size = 16;
+    std::int64_t gradient_accumulation_steps = 1;
+
+    static void describe(auto& self, auto&& field) {
+        field("micro_batch_size", self.micro_batch_size, between(1, 1e6), "Sequences of one forward and backward pass.",
+              Resume::may_change);
+        field("gradient_accumulation_steps", self.gradient_accumulation_steps, between(1, 1e6),
+              "Passes of each device per optimizer step; the product with micro_batch_size must not change on resume.",
+              Resume::may_change);
+    }
+};
+
+struct TrainingConfig {
+    std::string precision = "bf16";
+    std::string device = "auto";
+    std::uint64_t seed = 42;
+    bool activation_checkpointing = false;
+    std::string loss_mean = "global";
+
+    static void describe(auto& self, auto&& field) {
+        field("precision", self.precision, one_of({"bf16", "fp32"}), "Of products; weights, gradients and moments are always kept in fp32.");
+        field("device", self.device, one_of({"auto", "cpu", "cuda"}), "auto: a GPU where there is one.", Resume::may_change);
+        field("seed", self.seed, any, "Of initial weights, sample order and dropout.");
+        field("activation_checkpointing", self.activation_checkpointing, any,
+              "Keep only each layer's input and compute the rest again: less memory, a third more work.", Resume::may_change);
+        field("loss_mean", self.loss_mean, one_of({"global", "micro_batch"}),
+              "global: over all masked tokens of the step. micro_batch: the mean of the micro-batches' means, as the references do.");
+    }
+};
+
+struct ParallelConfig {
+    std::int64_t zero_stage = 1;
+    double bucket_mib = 64;
+
+    static void describe(auto& self, auto&& field) {
+        field("zero_stage", self.zero_stage, between(0, 1), "0: every rank keeps the whole optimizer state. 1: the ranks share it.",
+              Resume::may_change);
+        field("bucket_mib", self.bucket_mib, between(0.001, 16384), "fp32 gradients that are reduced as one, in MiB.", Resume::may_change);
+    }
+};
+
+struct CheckpointConfig {
+    std::int64_t save_every_steps = 200;
+    std::int64_t keep_last = 3;
+    std::int64_t keep_every_steps = 0;
+
+    static void describe(auto& self, auto&& field) {
+        field("save_every_steps", self.save_every_steps, at_least(0), "0: only at the end.", Resume::may_change);
+        field("keep_last", self.keep_last, at_least(1), "Older checkpoints are deleted.", Resume::may_change);
+        field("keep_every_steps", self.keep_every_steps, at_least(0), "Checkpoints of multiples of this are never deleted; 0: none.",
+              Resume::may_change);
+    }
+};
+
+struct EvaluationConfig {
+    std::int64_t every_steps = 0;
+    std::int64_t micro_batch_size = 32;
+    std::int64_t max_sequences = 0;
+
+    static void describe(auto& self, auto&& field) {
+        field("every_steps", self.every_steps, at_least(0), "0: never.", Resume::may_change);
+        field("micro_batch_size", self.micro_batch_size, between(1, 1e6), "Sequences of one forward pass.", Resume::may_change);
+        field("max_sequences", self.max_sequences, at_least(0), "Held-out sequences used, spread over the shards; 0: all.", Resume::may_change);
+    }
+};
+
+struct ExperimentConfig {
+    std::string about;
+    BertConfig model;
+    DataConfig data;
+    BatchConfig batch;
+    OptimizerConfig optimizer;
+    ScheduleConfig schedule;
+    TrainingConfig training;
+    ParallelConfig parallel;
+    CheckpointConfig checkpoint;
+    EvaluationConfig evaluation;
+
+    static void describe(auto& self, auto&& field) {
+        field("about", self.about, any, "What this experiment is, for people.", Resume::may_change);
+        field("model", self.model, required(any), "The shape of the model, as in HF's BertConfig.");
+        field("data", self.data, required(any), "What is trained and evaluated on.");
+        field("batch", self.batch, any, "How many sequences make one optimizer step.");
+        field("optimizer", self.optimizer, required(any), "How weights are updated.");
+        field("schedule", self.schedule, required(any), "How the learning rate moves.");
+        field("training", self.training, any, "How it is computed.");
+        field("parallel", self.parallel, any, "How ranks share the work.");
+        field("checkpoint", self.checkpoint, any, "What is saved when.");
+        field("evaluation", self.evaluation, any, "Held-out loss while training.");
+    }
+
+    std::int64_t global_batch(std::int64_t world_size) const {
+        return batch.micro_batch_size * batch.gradient_accumulation_steps * world_size;
+    }
+};
+
+/// Reads a file strictly, with command-line overrides, and checks what no single rule can.
+/// @throws ConfigError
+ExperimentConfig load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);
+
+}  // namespace bertpretrain

@@ -1,0 +1,16 @@
+#pragma once
+// Builds a run from its settings; every refusal comes before the first step.
+
+#include <filesystem>
+
+#include "train/trainer.h"
+
+namespace bertpretrain {
+
+/// @param output the run's folder @throws Error of every kind, before any training
+TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::filesystem::path& output);
+
+/// The device that a setting names: "auto", "cpu" or "cuda". @throws ConfigError when there is no GPU to be had
+at::Device device_named(const std::string& name);
+
+}  // namespace bertpretrain

@@ -1,0 +1,69 @@
+#include "train/resume.h"
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+
+#include <nlohmann/json.hpp>
+
+#include "config/read.h"
+#include "config/write.h"
+#include "core/error.h"
+#include "core/log.h"
+
+namespace bertpretrain {
+
+ResumeRequest ResumeRequest::parse(const std::string& text) {
+    if (text == "auto") return {Kind::automatic, 0};
+    if (text == "never") return {Kind::never, 0};
+    ResumeRequest request{Kind::step, 0};
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), request.step);
+    if (failure != std::errc() || end != text.data() + text.size() || request.step < 0)
+        throw ConfigError(concat("--resume ", text, ": must be auto, never or the step of a checkpoint"));
+    return request;
+}
+
+std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store, const ResumeRequest& request) {
+    if (request.kind == ResumeRequest::Kind::step) return std::make_unique<CheckpointReader>(store.complete_at(request.step));
+    std::vector<std::filesystem::path> complete = store.all_complete();
+    if (request.kind == ResumeRequest::Kind::never) {
+        if (complete.empty()) return nullptr;
+        throw ConfigError(concat(store.folder().string(), ": holds checkpoints of an earlier run (newest ", complete.back().filename().string(),
+                                 "); go on with --resume auto, or choose another --output"));
+    }
+    std::exception_ptr damage;
+    std::reverse(complete.begin(), complete.end());
+    for (const std::filesystem::path& folder : complete) {
+        try {
+            return std::make_unique<CheckpointReader>(folder);
+        } catch (const CheckpointError& error) {
+            log_warning(concat(error.what(), "; trying the checkpoint before it"));
+            damage = std::current_exception();
+        }
+    }
+    if (damage) std::rethrow_exception(damage);
+    return nullptr;
+}
+
+void refuse_changed_settings(const CheckpointReader& reader, const ExperimentConfig& experiment, std::int64_t world_size,
+                             const std::string& data_fingerprint) {
+    const std::string file = (reader.folder() / "settings.json").string();
+    const auto saved = read_config<ExperimentConfig>(reader.settings(), file);
+    std::vector<std::string> problems;
+    for (const Difference& difference : compare_configs(saved, experiment))
+        if (!difference.may_change)
+            problems.push_back(concat("  ", difference.path, ": ", difference.value_a, " in the checkpoint, ", difference.value_b, " now"));
+    const auto global_batch = reader.progress().at("global_batch_sequences").get<std::int64_t>();
+    if (global_batch != experiment.global_batch(world_size))
+        problems.push_back(concat("  the global batch (micro_batch_size x gradient_accumulation_steps x ranks): ", global_batch,
+                                  " in the checkpoint, ", experiment.global_batch(world_size), " now"));
+    if (const auto fingerprint = reader.progress().at("data_fingerprint").get<std::string>(); fingerprint != data_fingerprint)
+        problems.push_back(concat("  the training data's fingerprint: ", fingerprint, " in the checkpoint, ", data_fingerprint,
+                                  " now (other shards, another order or another seed)"));
+    if (problems.empty()) return;
+    std::string message = concat(reader.folder().string(), ": this run cannot go on with changed settings:\n");
+    for (const std::string& problem : problems) message += problem + "\n";
+    throw ConfigError(message + "  do: set them back, or train into another folder with --output");
+}
+
+}  // namespace bertpretrain

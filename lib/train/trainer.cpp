@@ -1,0 +1,160 @@
+#include "train/trainer.h"
+
+#include <chrono>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "config/write.h"
+#include "core/error.h"
+#include "core/files.h"
+#include "core/log.h"
+#include "core/strings.h"
+#include "model/initialize.h"
+#include "telemetry/loss_picture.h"
+#include "train/snapshot.h"
+
+namespace bertpretrain {
+namespace {
+
+/// After so many skipped updates in a row the run has failed: more data will not mend it.
+constexpr std::int64_t skipped_updates_allowed = 10;
+
+double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+}  // namespace
+
+Trainer::Trainer(TrainerParts parts, const ResumeRequest& resume)
+    : parts_(std::move(parts)), store_(parts_.folder->checkpoints()), metrics_(parts_.folder->metrics()), events_(parts_.folder->events()),
+      progress_(parts_.experiment.schedule.total_steps, 10) {
+    restore(resume);
+}
+
+int Trainer::run() {
+    while (step_ < total_steps()) {
+        take_step();
+        const bool last = step_ == total_steps();
+        const int signal = static_cast<int>(parts_.world->agree_on_largest(stop_.signal()));
+        if (signal == 0 && (due(parts_.experiment.evaluation.every_steps) || last)) evaluate_held_out();
+        if (due(parts_.experiment.checkpoint.save_every_steps) || last || signal != 0) save();
+        if (signal != 0) {
+            progress_.clear();
+            log_info(concat("stopped by signal ", signal, " after step ", step_, "; the same command goes on from there"));
+            events_.append("stop", {{"step", step_}, {"signal", signal}});
+            return signal;
+        }
+    }
+    progress_.clear();
+    events_.append("finish", {{"step", step_}});
+    draw_losses();
+    return 0;
+}
+
+void Trainer::take_step() {
+    const double start = seconds_now();
+    const GlobalBatch batch = parts_.loader->next();
+    const std::int64_t number = step_ + 1;
+    const double rate = learning_rate_at(parts_.experiment.schedule, parts_.experiment.optimizer.learning_rate, number);
+    const StepOutcome outcome = parts_.step->run(batch, rate, number);
+    step_ = number;
+    log(outcome, rate, seconds_now() - start, batch.data_wait_seconds);
+    guard_numbers(outcome);
+}
+
+void Trainer::log(const StepOutcome& outcome, double learning_rate, double seconds, double data_wait_seconds) {
+    StepRecord record;
+    record.step = step_;
+    record.samples = step_ * parts_.experiment.global_batch(parts_.world->size());
+    record.loss = outcome.mlm_loss + outcome.nsp_loss;
+    record.mlm_loss = outcome.mlm_loss;
+    record.nsp_loss = outcome.nsp_loss;
+    record.mlm_accuracy = outcome.mlm_accuracy;
+    record.learning_rate = learning_rate;
+    record.grad_norm = outcome.grad_norm;
+    record.sequences_per_second = static_cast<double>(outcome.sequences) / seconds;
+    record.tokens_per_second = static_cast<double>(outcome.tokens) / seconds;
+    record.model_tflops_per_second =
+        model_flops(parts_.experiment.model, static_cast<double>(outcome.tokens), outcome.square_lengths,
+                    static_cast<double>(outcome.masked), static_cast<double>(outcome.sequences)) / seconds * 1e-12;
+    record.step_seconds = seconds;
+    record.data_wait_seconds = data_wait_seconds;
+    metrics_.append(record);
+    progress_.show(record);
+}
+
+void Trainer::guard_numbers(const StepOutcome& outcome) {
+    if (!outcome.skipped) {
+        skipped_in_a_row_ = 0;
+        return;
+    }
+    ++skipped_;
+    ++skipped_in_a_row_;
+    progress_.clear();
+    log_warning(concat("step ", step_, ": the gradient is not finite; the update was skipped (", skipped_, " so far)"));
+    events_.append("skipped_update", {{"step", step_}, {"loss", outcome.mlm_loss + outcome.nsp_loss}});
+    if (skipped_in_a_row_ >= skipped_updates_allowed)
+        throw NumbersError(concat("step ", step_, ": ", skipped_in_a_row_, " updates in a row had a gradient that is not finite; lower ",
+                                  "optimizer.learning_rate or lengthen the warm-up, and go on from an earlier checkpoint with --resume STEP"));
+}
+
+void Trainer::evaluate_held_out() {
+    if (!parts_.held_out || step_evaluated_ == step_) return;
+    const EvaluationRecord record = evaluate(*parts_.bert, *parts_.held_out, *parts_.world, step_);
+    step_evaluated_ = step_;
+    metrics_.append(record);
+    progress_.show(record);
+    draw_losses();
+}
+
+void Trainer::save() {
+    if (step_saved_ == step_) return;
+    Snapshot snapshot = take_snapshot(parts_.experiment.model, parts_.parameters->layout(), parts_.world->rank(), parts_.optimizer->state());
+    TrainingState& state = snapshot.state;
+    state.step = step_;
+    state.progress = {{"format_version", 1},
+                      {"step", step_},
+                      {"samples", step_ * parts_.experiment.global_batch(parts_.world->size())},
+                      {"global_batch_sequences", parts_.experiment.global_batch(parts_.world->size())},
+                      {"world_size", parts_.world->size()},
+                      {"data_fingerprint", parts_.loader->fingerprint()},
+                      {"skipped_updates", skipped_},
+                      {"skipped_updates_in_a_row", skipped_in_a_row_}};
+    state.settings = write_config(parts_.experiment);
+    state.vocabulary = parts_.vocabulary;
+    store_.save(state);
+    step_saved_ = step_;
+    store_.prune(parts_.experiment.checkpoint.keep_last, parts_.experiment.checkpoint.keep_every_steps);
+}
+
+void Trainer::draw_losses() const {
+    const Metrics metrics = read_metrics(parts_.folder->metrics());
+    if (metrics.steps.empty()) return;
+    LossPictureOptions options;
+    options.unigram_loss = parts_.unigram_cross_entropy;
+    options.smoothing_steps = std::max<std::int64_t>(1, total_steps() / 100);
+    write_atomically(parts_.folder->loss_picture(), loss_picture(metrics, options));
+}
+
+void Trainer::restore(const ResumeRequest& resume) {
+    const auto reader = choose_checkpoint(store_, resume);
+    if (reader) {
+        refuse_changed_settings(*reader, parts_.experiment, parts_.world->size(), parts_.loader->fingerprint());
+        restore_optimizer(*reader, parts_.parameters->layout(), parts_.world->rank(), parts_.optimizer->state());
+        step_ = step_saved_ = reader->step();
+        skipped_ = reader->progress().value("skipped_updates", std::int64_t{0});
+        skipped_in_a_row_ = reader->progress().value("skipped_updates_in_a_row", std::int64_t{0});
+        log_info(concat("going on from step ", step_, " (", reader->folder().string(), ")"));
+        events_.append("resume", {{"step", step_}});
+    } else {
+        initialize_weights(parts_.experiment.model, parts_.parameters->layout(), parts_.world->rank(), parts_.experiment.training.seed,
+                           parts_.optimizer->state().master);
+        log_info("fresh start: no checkpoint to go on from");
+        events_.append("start");
+    }
+    metrics_.cut_to_step(step_);
+    parts_.step->publish_weights();
+    parts_.loader->seek(step_ + 1);
+    write_atomically(parts_.folder->settings(), write_config(parts_.experiment).dump(2) + "\n");
+}
+
+}  // namespace bertpretrain
