@@ -1,0 +1,66 @@
+#include "kernels/kernel_inputs.h"
+#include "kernels/matmul.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+TEST_CASE("bias + GELU and its backward equal autograd, in both forms") {
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+        for (const Activation activation : {Activation::gelu_erf, Activation::gelu_tanh})
+            for (const std::int64_t F : {1, 72, 136})
+                for (const std::int64_t T : {1, 2, 37}) {
+                    RandomTensors random(static_cast<std::uint64_t>(F + T));
+                    const at::Tensor x_TF = (random.normal({T, F}) * 2).to(working), bias_F = random.normal({F});
+                    const at::Tensor dy_TF = random.normal({T, F}, working), before_F = random.normal({F});
+                    const at::Tensor x = leaf(x_TF), bias = leaf(bias_F);
+                    const at::Tensor y = at::gelu(x + bias, activation == Activation::gelu_erf ? "none" : "tanh");
+                    (y * dy_TF.to(at::kDouble)).sum().backward();
+                    for (const Operations& operations : both_implementations) {
+                        CAPTURE(operations.name, working, activation == Activation::gelu_erf, F, T);
+                        const at::Tensor y_TF = operations.bias_activation(x_TF, bias_F, activation), d_bias_F = before_F.clone();
+                        const at::Tensor dx_TF = operations.bias_activation_backward(dy_TF, x_TF, bias_F, activation, d_bias_F);
+                        CHECK(y_TF.scalar_type() == working);
+                        CHECK(dx_TF.scalar_type() == working);
+                        CHECK_ROUNDED(y_TF, y.detach());
+                        CHECK_ROUNDED(dx_TF, x.grad());
+                        CHECK_ROUNDED(d_bias_F, bias.grad() + before_F);
+                    }
+                }
+}
+
+TEST_CASE("GELU is right from far left to far right") {
+    const at::Tensor x_TF = at::linspace(-200, 200, 8001).unsqueeze(0), no_bias_F = at::zeros({8001});
+    for (const char* form : {"none", "tanh"})
+        for (const Operations& operations : both_implementations) {
+            CAPTURE(operations.name, form);
+            const Activation activation = form == std::string("none") ? Activation::gelu_erf : Activation::gelu_tanh;
+            const at::Tensor x = leaf(x_TF), y = at::gelu(x, form);
+            y.sum().backward();
+            const at::Tensor y_TF = operations.bias_activation(x_TF, no_bias_F, activation);
+            const at::Tensor dx_TF =
+                operations.bias_activation_backward(at::ones_like(x_TF), x_TF, no_bias_F, activation, at::zeros({8001}));
+            const auto largest_error = [](const at::Tensor& a, const at::Tensor& b, double relative) {
+                return ((a.to(at::kDouble) - b).abs() - relative * b.abs()).max().item<double>();
+            };
+            CHECK(largest_error(y_TF, y.detach(), 2e-7) < 1e-6);
+            CHECK(largest_error(dx_TF, x.grad(), 2e-7) < 2e-6);
+        }
+}
+
+TEST_CASE("the three products of a linear layer equal plain ones; the weight's gradient is added") {
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16}) {
+        CAPTURE(working);
+        RandomTensors random(5);
+        const at::Tensor x_TI = random.normal({75, 40}, working), weight_OI = random.normal({101, 40}, working);
+        const at::Tensor dy_TO = random.normal({75, 101}, working), before_OI = random.normal({101, 40});
+        const at::Tensor x = leaf(x_TI), weight = leaf(weight_OI);
+        const at::Tensor y = at::matmul(x, weight.t());
+        (y * dy_TO.to(at::kDouble)).sum().backward();
+        const at::Tensor d_weight_OI = before_OI.clone();
+        add_linear_weight_gradient(dy_TO, x_TI, d_weight_OI);
+        CHECK_ROUNDED(linear_product(x_TI, weight_OI), y.detach());
+        CHECK_ROUNDED(linear_input_gradient(dy_TO, weight_OI), x.grad());
+        const double bound = working == at::kFloat ? 3e-6 : 2.5e-3;
+        CHECK(relative_error(d_weight_OI - before_OI, weight.grad()) < bound);
+    }
+}

@@ -1,0 +1,129 @@
+#include "kernels/kernel_inputs.h"
+#include "kernels/reference/dropout_factors.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+struct Shape {
+    std::int64_t H, N;
+};
+const std::vector<Shape> shapes{{40, 5}, {72, 4}, {101, 1}, {128, 2}};
+
+struct Inputs {
+    at::Tensor qkv_T3H, bias_3H, d_context_TH, d_bias_before_3H;
+
+    Inputs(std::int64_t T, std::int64_t H, at::ScalarType working, double spread = 1) {
+        RandomTensors random(static_cast<std::uint64_t>(H));
+        qkv_T3H = (random.normal({T, 3 * H}) * spread).to(working);
+        bias_3H = random.normal({3 * H}) * spread;
+        d_context_TH = random.normal({T, H}, working);
+        d_bias_before_3H = random.normal({3 * H});
+    }
+};
+
+struct Results {
+    AttentionResult forward;
+    at::Tensor d_qkv_T3H, d_bias_3H;
+};
+
+Results run(const Operations& operations, const Inputs& in, const Ragged& batch, std::int64_t heads, double probability) {
+    const Attention attention{batch.starts_B1, batch.samples_B, heads, dropout_of(probability, Purpose::attention_dropout)};
+    Results results{operations.attention(in.qkv_T3H, in.bias_3H, attention), {}, in.d_bias_before_3H.clone()};
+    results.d_qkv_T3H =
+        operations.attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, results.forward, attention, results.d_bias_3H);
+    return results;
+}
+
+/// Dropout's factors of one sequence's probabilities, heads x S x S.
+at::Tensor keep_factors(const Dropout& dropout, std::int64_t sample, std::int64_t heads, std::int64_t S) {
+    const at::Tensor positions_S = at::arange(S, at::TensorOptions(at::kLong));
+    std::vector<at::Tensor> of_heads;
+    for (std::int64_t n = 0; n < heads; ++n)
+        of_heads.push_back(reference::dropout_factors(dropout, at::full_like(positions_S, sample), positions_S,
+                                                      at::full_like(positions_S, n * attention_groups_per_head), S));
+    return at::stack(of_heads);
+}
+
+/// Vaswani's formula and autograd, in float64.
+Results expected(const Inputs& in, const Ragged& batch, std::int64_t heads, double probability) {
+    const std::int64_t H = in.bias_3H.size(0) / 3, D = H / heads;
+    const at::Tensor qkv = leaf(in.qkv_T3H), bias = leaf(in.bias_3H);
+    const at::Tensor biased = qkv + bias;
+    const Dropout dropout = dropout_of(probability, Purpose::attention_dropout);
+    std::vector<at::Tensor> contexts, log_sums;
+    for (std::size_t b = 0; b < batch.samples_B.size(); ++b) {
+        const std::int64_t first = batch.starts_B1[b], S = batch.starts_B1[b + 1] - first;
+        const auto part_NSD = [&](std::int64_t third) {
+            return biased.narrow(0, first, S).narrow(1, third * H, H).view({S, heads, D}).transpose(0, 1);
+        };
+        const at::Tensor scores_NSS = at::matmul(part_NSD(0), part_NSD(1).transpose(1, 2)) / std::sqrt(static_cast<double>(D));
+        at::Tensor probabilities_NSS = scores_NSS.softmax(2);
+        if (probability > 0) probabilities_NSS = probabilities_NSS * keep_factors(dropout, batch.samples_B[b], heads, S);
+        contexts.push_back(at::matmul(probabilities_NSS, part_NSD(2)).transpose(0, 1).reshape({S, H}));
+        log_sums.push_back(scores_NSS.logsumexp({2}).t());
+    }
+    const at::Tensor context = at::cat(contexts);
+    (context * in.d_context_TH.to(at::kDouble)).sum().backward();
+    return {{context.detach(), at::cat(log_sums).detach()}, qkv.grad(), bias.grad()};
+}
+
+}  // namespace
+
+TEST_CASE("attention over ragged sequences and its backward equal autograd") {
+    const Ragged batch = ragged({1, 2, 17, 43, 3});
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+        for (const double probability : {0.0, 0.1})
+            for (const Shape& shape : shapes) {
+                const std::int64_t H = shape.H;
+                const Inputs in(batch.tokens(), H, working);
+                const Results right = expected(in, batch, shape.N, probability);
+                for (const Operations& operations : both_implementations) {
+                    CAPTURE(operations.name, working, probability, H);
+                    const Results results = run(operations, in, batch, shape.N, probability);
+                    CHECK(results.forward.context_TH.scalar_type() == working);
+                    CHECK(results.d_qkv_T3H.scalar_type() == working);
+                    CHECK_ROUNDED(results.forward.context_TH, right.forward.context_TH);
+                    CHECK_ROUNDED(results.forward.log_sum_exp_TN, right.forward.log_sum_exp_TN);
+                    for (std::int64_t third = 0; third < 3; ++third) {
+                        CAPTURE(third);
+                        CHECK_ROUNDED(results.d_qkv_T3H.narrow(1, third * H, H), right.d_qkv_T3H.narrow(1, third * H, H));
+                        const at::Tensor before = in.d_bias_before_3H.narrow(0, third * H, H),
+                                         after = results.d_bias_3H.narrow(0, third * H, H);
+                        if (third == 1) CHECK(same_bits(after, before));
+                        else CHECK_ROUNDED(after, before + right.d_bias_3H.narrow(0, third * H, H));
+                    }
+                    CHECK(right.d_bias_3H.narrow(0, H, H).abs().max().item<double>() <
+                          1e-12);  // why the key's third is left alone
+                }
+            }
+}
+
+TEST_CASE("a sequence's attention does not depend on the sequences beside it") {
+    const Ragged together = ragged({9, 31, 1}, 50), alone = ragged({31}, 51);
+    const Inputs in(41, 72, at::kBFloat16);
+    Inputs part = in;
+    part.qkv_T3H = in.qkv_T3H.narrow(0, 9, 31).contiguous();
+    part.d_context_TH = in.d_context_TH.narrow(0, 9, 31).contiguous();
+    for (const Operations& operations : both_implementations) {
+        CAPTURE(operations.name);
+        const Results all = run(operations, in, together, 4, 0.1), one = run(operations, part, alone, 4, 0.1);
+        CHECK(relative_error(one.forward.context_TH, all.forward.context_TH.narrow(0, 9, 31)) < 1e-4);
+        CHECK(relative_error(one.d_qkv_T3H, all.d_qkv_T3H.narrow(0, 9, 31)) < 1e-4);
+    }
+}
+
+TEST_CASE("attention stays right where one score outweighs all others") {
+    const Ragged batch = ragged({33, 2});
+    const Inputs in(35, 40, at::kFloat, 12);  // scores of several hundreds
+    const Results right = expected(in, batch, 5, 0);
+    CHECK(right.forward.log_sum_exp_TN.max().item<double>() > 300);
+    for (const Operations& operations : both_implementations) {
+        CAPTURE(operations.name);
+        const Results results = run(operations, in, batch, 5, 0);
+        // a score of 500 in fp32 is exact to 3e-5, and so is its probability
+        CHECK(relative_error(results.forward.context_TH, right.forward.context_TH) < 1e-4);
+        CHECK(relative_error(results.d_qkv_T3H, right.d_qkv_T3H) < 1e-3);
+    }
+}

@@ -1,0 +1,40 @@
+#include "kernels/kernel_inputs.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+TEST_CASE("embedding rows are summed exactly, and gradients go back to the rows they came from") {
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+        for (const std::int64_t H : {40, 101, 136}) {
+            RandomTensors random(static_cast<std::uint64_t>(H));
+            const std::int64_t T = 75;
+            const at::Tensor ids_T = random.below(11, T), positions_T = random.below(64, T), types_T = random.below(2, T);
+            const at::Tensor word_VH = random.normal({11, H}, working), position_PH = random.normal({64, H}, working),
+                             type_KH = random.normal({2, H}, working), d_sum_TH = random.normal({T, H}),
+                             before_VH = random.normal({11, H});
+            const at::Tensor word = leaf(word_VH);
+            const at::Tensor sum = at::embedding(word, ids_T) + at::embedding(position_PH.to(at::kDouble), positions_T) +
+                                   at::embedding(type_KH.to(at::kDouble), types_T);
+            (sum * d_sum_TH.to(at::kDouble)).sum().backward();
+            for (const Operations& operations : both_implementations) {
+                CAPTURE(operations.name, working, H);
+                const at::Tensor sum_TH = operations.embedding_sum(ids_T, positions_T, types_T, word_VH, position_PH, type_KH);
+                CHECK(sum_TH.scalar_type() == at::kFloat);
+                CHECK_ROUNDED(sum_TH, sum.detach());
+                const at::Tensor d_word_VH = before_VH.clone();
+                operations.embedding_backward(d_sum_TH, ids_T, d_word_VH);
+                CHECK_ROUNDED(d_word_VH, word.grad() + before_VH);
+            }
+        }
+}
+
+TEST_CASE("rows of equal index are added in token order") {
+    const at::Tensor indices_T = at::zeros({3}, at::TensorOptions(at::kLong));
+    const at::Tensor d_sum_TH = at::tensor({1e8F, 1.0F, -1e8F}).unsqueeze(1).expand({3, 72}).contiguous();
+    for (const Operations& operations : both_implementations) {
+        CAPTURE(operations.name);
+        const at::Tensor d_table_VH = at::zeros({2, 72});
+        operations.embedding_backward(d_sum_TH, indices_T, d_table_VH);
+        CHECK(d_table_VH.abs().max().item<float>() == 0);  // another order would give 1
+    }
+}

@@ -1,0 +1,120 @@
+#pragma once
+// Random inputs for the fused operations, and the two implementations side by side.
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+
+#include "kernels/implementations.h"
+#include "support/catch.h"
+
+namespace bertpretrain::testing {
+
+/// All operations of one implementation.
+struct Operations {
+    std::string name;
+    decltype(&reference::dropout_residual_norm) dropout_residual_norm;
+    decltype(&reference::dropout_residual_norm_backward) dropout_residual_norm_backward;
+    decltype(&reference::dropout_rows) dropout_rows;
+    decltype(&reference::bias_activation) bias_activation;
+    decltype(&reference::bias_activation_backward) bias_activation_backward;
+    decltype(&reference::attention) attention;
+    decltype(&reference::attention_backward) attention_backward;
+    decltype(&reference::embedding_sum) embedding_sum;
+    decltype(&reference::embedding_backward) embedding_backward;
+    decltype(&reference::softmax_cross_entropy) softmax_cross_entropy;
+};
+
+inline const Operations reference_operations{"reference",
+                                             reference::dropout_residual_norm,
+                                             reference::dropout_residual_norm_backward,
+                                             reference::dropout_rows,
+                                             reference::bias_activation,
+                                             reference::bias_activation_backward,
+                                             reference::attention,
+                                             reference::attention_backward,
+                                             reference::embedding_sum,
+                                             reference::embedding_backward,
+                                             reference::softmax_cross_entropy};
+inline const Operations cpu_operations{"cpu",
+                                       cpu::dropout_residual_norm,
+                                       cpu::dropout_residual_norm_backward,
+                                       cpu::dropout_rows,
+                                       cpu::bias_activation,
+                                       cpu::bias_activation_backward,
+                                       cpu::attention,
+                                       cpu::attention_backward,
+                                       cpu::embedding_sum,
+                                       cpu::embedding_backward,
+                                       cpu::softmax_cross_entropy};
+inline const std::vector<Operations> both_implementations{reference_operations, cpu_operations};
+
+/// Independent normal numbers, the same for the same seed.
+class RandomTensors {
+public:
+    explicit RandomTensors(std::uint64_t seed) : generator_(at::detail::createCPUGenerator(seed)) {}
+    at::Tensor normal(at::IntArrayRef sizes, at::ScalarType type = at::kFloat) {
+        return at::randn(sizes, generator_, at::TensorOptions(at::kFloat)).to(type);
+    }
+    at::Tensor below(std::int64_t bound, std::int64_t count) {
+        return at::randint(bound, {count}, generator_, at::TensorOptions(at::kLong));
+    }
+
+private:
+    at::Generator generator_;
+};
+
+/// Sequences without padding, and which token each row is.
+struct Ragged {
+    std::vector<std::int64_t> starts_B1{0}, samples_B;
+    RowKeys rows;
+    std::int64_t tokens() const { return starts_B1.back(); }
+};
+
+/// @param first_sample  more than 32 bits, so that both words of a sample's number count
+inline Ragged ragged(const std::vector<std::int64_t>& lengths, std::int64_t first_sample = 5'000'000'000) {
+    Ragged batch;
+    std::vector<at::Tensor> samples, positions;
+    for (const std::int64_t length : lengths) {
+        batch.samples_B.push_back(first_sample + static_cast<std::int64_t>(batch.samples_B.size()));
+        batch.starts_B1.push_back(batch.starts_B1.back() + length);
+        samples.push_back(at::full({length}, batch.samples_B.back(), at::TensorOptions(at::kLong)));
+        positions.push_back(at::arange(length, at::TensorOptions(at::kLong)));
+    }
+    batch.rows = {at::cat(samples), at::cat(positions)};
+    return batch;
+}
+
+inline Dropout dropout_of(double probability, Purpose purpose = Purpose::hidden_dropout, std::uint32_t site = 3) {
+    return {philox_key(77, purpose), site, probability};
+}
+
+/// || actual - expected || / || expected ||, in float64.
+inline double relative_error(const at::Tensor& actual, const at::Tensor& expected) {
+    const at::Tensor difference = actual.to(at::kDouble) - expected.to(at::kDouble);
+    const double norm = expected.to(at::kDouble).norm().item<double>();
+    return difference.norm().item<double>() / (norm > 0 ? norm : 1.0);
+}
+
+/// What rounding alone may cost a result of this type, as a relative error of the whole tensor.
+inline double rounding_bound(const at::Tensor& result) { return result.scalar_type() == at::kBFloat16 ? 2.5e-3 : 3e-6; }
+
+/// A float64 leaf for autograd with the numbers of `tensor`; undefined when that is.
+inline at::Tensor leaf(const at::Tensor& tensor) {
+    return tensor.defined() ? tensor.to(at::kDouble, false, true).requires_grad_() : at::Tensor();
+}
+
+inline bool same_bits(const at::Tensor& a, const at::Tensor& b) { return a.scalar_type() == b.scalar_type() && at::equal(a, b); }
+
+}  // namespace bertpretrain::testing
+
+/// `actual` has the expected numbers but for its own type's rounding.
+#define CHECK_ROUNDED(actual, expected)                                                                                  \
+    do {                                                                                                                 \
+        CAPTURE(#actual);                                                                                                \
+        CHECK(bertpretrain::testing::relative_error(actual, expected) <= bertpretrain::testing::rounding_bound(actual)); \
+    } while (false)

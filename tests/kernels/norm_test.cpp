@@ -1,0 +1,155 @@
+#include "kernels/kernel_inputs.h"
+#include "kernels/reference/dropout_factors.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+constexpr double eps = 1e-12;
+
+/// Which of the optional tensors are there.
+struct Choice {
+    bool out, residual, d_normed, d_exact, d_sum;
+};
+const std::vector<Choice> choices{{true, true, true, true, false},   // post-LN, inner layers
+                                  {true, true, false, true, false},  // post-LN, last layer
+                                  {true, true, true, false, true},   // pre-LN
+                                  {true, false, true, false, true},  // pre_ln_zero_residual, layer 0
+                                  {false, true, true, false, false}, {false, true, false, true, true}};
+
+struct Inputs {
+    at::Tensor out_TH, bias_H, residual_TH, d_normed_TH, d_exact_TH, d_sum_TH;
+    NormParameters norm;
+    at::Tensor weight_before_H, norm_bias_before_H, bias_before_H;  ///< what lies in the gradients already
+
+    Inputs(const Choice& choice, std::int64_t T, std::int64_t H, at::ScalarType working) {
+        RandomTensors random(static_cast<std::uint64_t>(H));
+        if (choice.out) out_TH = random.normal({T, H}, working);
+        if (choice.out) bias_H = random.normal({H});
+        if (choice.residual) residual_TH = random.normal({T, H}) + 0.5;
+        if (choice.d_normed) d_normed_TH = random.normal({T, H}, working);
+        if (choice.d_exact) d_exact_TH = random.normal({T, H});
+        if (choice.d_sum) d_sum_TH = random.normal({T, H});
+        norm = {random.normal({H}) + 1, random.normal({H})};
+        weight_before_H = random.normal({H});
+        norm_bias_before_H = random.normal({H});
+        bias_before_H = random.normal({H});
+    }
+};
+
+/// Everything that forward and backward give.
+struct Results {
+    NormResult forward;
+    NormGradients gradients;
+    NormParameters d_norm;
+    at::Tensor d_bias_H;
+};
+
+Results run(const Operations& operations, const Inputs& in, const Ragged& batch, double probability, at::ScalarType working) {
+    Results results;
+    const Dropout dropout = dropout_of(probability);
+    results.forward =
+        operations.dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, working, true);
+    results.d_norm = {in.weight_before_H.clone(), in.norm_bias_before_H.clone()};
+    if (in.out_TH.defined()) results.d_bias_H = in.bias_before_H.clone();
+    results.gradients =
+        operations.dropout_residual_norm_backward(in.d_normed_TH, in.d_exact_TH, in.d_sum_TH, results.forward, in.norm, dropout,
+                                                  batch.rows, working, results.d_norm, results.d_bias_H);
+    return results;
+}
+
+/// The same by autograd over torch's own layer_norm, in float64.
+Results expected(const Inputs& in, const Ragged& batch, double probability) {
+    const std::int64_t H = in.norm.weight_H.size(0);
+    const at::Tensor out = leaf(in.out_TH), bias = leaf(in.bias_H), weight = leaf(in.norm.weight_H),
+                     norm_bias = leaf(in.norm.bias_H);
+    at::Tensor sum = at::zeros({batch.tokens(), H}, at::kDouble).requires_grad_() * 1;
+    if (in.out_TH.defined()) {
+        const at::Tensor keep = reference::dropout_factors(dropout_of(probability), batch.rows.sample_T, batch.rows.position_T,
+                                                           at::zeros_like(batch.rows.sample_T), H);
+        sum = sum + (out + bias) * (probability > 0 ? keep.to(at::kDouble) : at::ones_like(out));
+    }
+    if (in.residual_TH.defined()) sum = sum + in.residual_TH.to(at::kDouble);
+    sum.retain_grad();
+    const at::Tensor normed = at::layer_norm(sum, {H}, weight, norm_bias, eps);
+    at::Tensor objective = at::zeros({}, at::kDouble);
+    for (const at::Tensor& d : {in.d_normed_TH, in.d_exact_TH})
+        if (d.defined()) objective = objective + (normed * d.to(at::kDouble)).sum();
+    if (in.d_sum_TH.defined()) objective = objective + (sum * in.d_sum_TH.to(at::kDouble)).sum();
+    objective.backward();
+    Results results;
+    results.forward.sum_TH = sum.detach();
+    results.forward.normed_TH = results.forward.normed_exact_TH = normed.detach();
+    results.forward.mean_T = sum.detach().mean(1);
+    results.forward.inverse_deviation_T = (sum.detach().var(1, false) + eps).rsqrt();
+    results.gradients.sum_TH = sum.grad();
+    results.d_norm = {weight.grad() + in.weight_before_H, norm_bias.grad() + in.norm_bias_before_H};
+    if (in.out_TH.defined()) results.gradients.out_TH = out.grad();
+    if (in.out_TH.defined()) results.d_bias_H = bias.grad() + in.bias_before_H;
+    return results;
+}
+
+}  // namespace
+
+TEST_CASE("dropout + residual + LayerNorm and its backward equal autograd, with and without each optional tensor") {
+    const Ragged batch = ragged({1, 2, 37, 5, 30});
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+        for (const double probability : {0.0, 0.1})
+            for (const std::int64_t H : {40, 101, 136})
+                for (const Choice& choice : choices) {
+                    const Inputs in(choice, batch.tokens(), H, working);
+                    const Results right = expected(in, batch, probability);
+                    for (const Operations& operations : both_implementations) {
+                        CAPTURE(operations.name, working, probability, H, choice.out, choice.residual, choice.d_normed,
+                                choice.d_exact, choice.d_sum);
+                        const Results results = run(operations, in, batch, probability, working);
+                        CHECK(results.forward.normed_TH.scalar_type() == working);
+                        CHECK_ROUNDED(results.forward.sum_TH, right.forward.sum_TH);
+                        CHECK_ROUNDED(results.forward.normed_TH, right.forward.normed_TH);
+                        CHECK_ROUNDED(results.forward.normed_exact_TH, right.forward.normed_exact_TH);
+                        CHECK_ROUNDED(results.forward.mean_T, right.forward.mean_T);
+                        CHECK_ROUNDED(results.forward.inverse_deviation_T, right.forward.inverse_deviation_T);
+                        CHECK_ROUNDED(results.gradients.sum_TH, right.gradients.sum_TH);
+                        CHECK_ROUNDED(results.d_norm.weight_H, right.d_norm.weight_H);
+                        CHECK_ROUNDED(results.d_norm.bias_H, right.d_norm.bias_H);
+                        CHECK(results.gradients.out_TH.defined() == choice.out);
+                        if (!choice.out) continue;
+                        CHECK(results.gradients.out_TH.scalar_type() == working);
+                        CHECK_ROUNDED(results.gradients.out_TH, right.gradients.out_TH);
+                        CHECK_ROUNDED(results.d_bias_H, right.d_bias_H);
+                    }
+                }
+}
+
+TEST_CASE("both implementations drop the same elements") {
+    const Ragged batch = ragged({1, 2, 37});
+    const Inputs in({true, false, true, false, false}, batch.tokens(), 101, at::kBFloat16);
+    const at::Tensor dropped = run(reference_operations, in, batch, 0.1, at::kBFloat16).forward.sum_TH.eq(0);
+    CHECK(dropped.any().item<bool>());
+    CHECK(at::equal(dropped, run(cpu_operations, in, batch, 0.1, at::kBFloat16).forward.sum_TH.eq(0)));
+}
+
+TEST_CASE("the exact copy of a normalized row is kept only when asked for") {
+    const Ragged batch = ragged({3});
+    const Inputs in(choices[0], 3, 40, at::kFloat);
+    for (const Operations& operations : both_implementations)
+        CHECK_FALSE(
+            operations
+                .dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, {}, batch.rows, at::kFloat, false)
+                .normed_exact_TH.defined());
+}
+
+TEST_CASE("a normalized row far from zero loses nothing but what its sum has lost") {
+    const Ragged batch = ragged({2});
+    const Inputs in({false, true, true, false, false}, 2, 136, at::kFloat);
+    const at::Tensor far_TH = in.residual_TH + 300;
+    const at::Tensor right =
+        at::layer_norm(far_TH.to(at::kDouble), {136}, in.norm.weight_H.to(at::kDouble), in.norm.bias_H.to(at::kDouble), eps);
+    for (const Operations& operations : both_implementations) {
+        CAPTURE(operations.name);
+        CHECK(relative_error(
+                  operations.dropout_residual_norm({}, {}, far_TH, in.norm, eps, {}, batch.rows, at::kFloat, false).normed_TH,
+                  right) < 5e-5);
+    }
+}
