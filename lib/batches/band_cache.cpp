@@ -28,18 +28,13 @@ void BandCache::make_room(std::int64_t bytes) {
                               [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; }));
 }
 
-BandCache::Entries::iterator BandCache::drop(Entries::iterator entry) {
+void BandCache::drop(Entries::iterator entry) {
     bytes_ -= entry->second.bytes;
-    return entries_.erase(entry);
+    entries_.erase(entry);
 }
 
 void BandCache::forget_before(std::int64_t band_number) {
     while (!entries_.empty() && entries_.begin()->first < band_number) drop(entries_.begin());
-}
-
-void BandCache::clear() {
-    entries_.clear();
-    bytes_ = 0;
 }
 
 }  // namespace bertpretrain

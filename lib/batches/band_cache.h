@@ -22,7 +22,6 @@ public:
 
     /// Drops the bands with smaller numbers: their rows do not come again.
     void forget_before(std::int64_t band_number);
-    void clear();
 
     std::int64_t bytes() const { return bytes_; }
     /// Bands read so far.
@@ -36,7 +35,7 @@ private:
     using Entries = std::map<std::int64_t, Entry>;
 
     void make_room(std::int64_t bytes);
-    Entries::iterator drop(Entries::iterator entry);
+    void drop(Entries::iterator entry);
 
     std::vector<ShardFile> shards_;
     RowFormat format_;

@@ -27,8 +27,7 @@ GlobalBatch BatchLoader::next() {
 
 void BatchLoader::seek(std::int64_t step) {
     check(step >= 1, "step ", step);
-    // The bands at hand may lie anywhere in the order, seen from the new step.
-    prefetcher_.seek(step, [this] { source_.cache().clear(); });
+    prefetcher_.seek(step);
 }
 
 }  // namespace bertpretrain

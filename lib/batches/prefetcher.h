@@ -43,9 +43,8 @@ public:
     /// The position that next() gives.
     std::int64_t position() const { return position_; }
 
-    /// Starts again at `position`, when it is not the next one anyway. `prepare` runs while the thread stands still.
-    void seek(
-        std::int64_t position, const std::function<void()>& prepare = [] {}) {
+    /// Starts again at `position`, when it is not the next one anyway; what was made ahead is thrown away.
+    void seek(std::int64_t position) {
         {
             const std::lock_guard lock(mutex_);
             if (position == position_ && !failure_) return;
@@ -54,7 +53,6 @@ public:
         ready_.clear();
         failure_ = nullptr;
         position_ = position;
-        prepare();
         start();
     }
 

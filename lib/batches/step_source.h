@@ -45,7 +45,7 @@ public:
 
     std::int64_t rows_per_epoch() const { return order_.rows_per_epoch(); }
     std::string fingerprint() const { return order_.fingerprint(); }
-    BandCache& cache() { return cache_; }
+    const BandCache& cache() const { return cache_; }
 
 private:
     struct Sample {

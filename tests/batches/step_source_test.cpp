@@ -139,6 +139,7 @@ TEST_CASE("the ranks together compute the samples of one, and each reads its sha
 TEST_CASE("an epoch reads every band once, within the memory of one window") {
     const SampleShards shards(std::vector<std::int64_t>(20, 10));
     BatchLoaderSettings settings = settings_of(20, 5);
+    settings.cache_bytes = GENERATE(std::int64_t{0}, std::int64_t{1} << 30);  // what is past goes, even where there is room
     StepSource source(shards.files, settings);
     SampleOrder order(std::vector<OrderedShard>(20, {"x", 10, 10, {}}), 5, 40);
     for (std::int64_t step = 1; step <= 10; ++step) {
