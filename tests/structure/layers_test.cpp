@@ -1,0 +1,105 @@
+// Rules about the tree itself.
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "support/catch.h"
+#include "support/files.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// lib/'s folders from the bottom to the top: one may include only those before it.
+const std::vector<std::string> folder_order{"core",      "config",  "text",    "tokens",    "shards",   "archive",    "telemetry", "batches",
+                                            "kernels",   "model",   "optimizer", "parallel", "checkpoint", "operations", "inference", "train"};
+
+std::vector<fs::path> source_files(const std::string& folder) {
+    static const std::array endings{".h", ".cpp", ".inc", ".cu", ".cuh", ".py", ".sh"};
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(PROJECT_FOLDER) / folder))
+        if (entry.is_regular_file() && std::count(endings.begin(), endings.end(), entry.path().extension()) > 0)
+            files.push_back(entry.path());
+    return files;
+}
+
+std::vector<std::string> lines_of(const fs::path& file) {
+    std::vector<std::string> lines;
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+/// Files that a file of the project includes by quotes.
+std::vector<std::string> includes_of(const fs::path& file) {
+    static const std::regex include{R"re(^\s*#\s*include\s+["<]([^">]+)[">])re"};
+    std::vector<std::string> included;
+    std::smatch match;
+    for (const std::string& line : lines_of(file))
+        if (std::regex_search(line, match, include)) included.push_back(match[1]);
+    return included;
+}
+
+long height(const std::string& folder) {
+    return std::find(folder_order.begin(), folder_order.end(), folder) - folder_order.begin();
+}
+
+std::string first_folder(const fs::path& path) { return path.begin()->string(); }
+
+}  // namespace
+
+TEST_CASE("every folder of lib has its place in the order") {
+    for (const auto& entry : fs::directory_iterator(fs::path(PROJECT_FOLDER) / "lib"))
+        if (entry.is_directory()) CHECK(height(entry.path().filename().string()) < static_cast<long>(folder_order.size()));
+}
+
+TEST_CASE("a folder of lib includes only folders below it") {
+    const fs::path lib = fs::path(PROJECT_FOLDER) / "lib";
+    for (const fs::path& file : source_files("lib")) {
+        const std::string folder = first_folder(fs::relative(file, lib));
+        for (const std::string& included : includes_of(file)) {
+            if (!fs::exists(lib / included)) continue;
+            INFO(file.string() << " includes " << included);
+            CHECK(height(first_folder(included)) <= height(folder));
+        }
+    }
+}
+
+TEST_CASE("the torch-free half includes nothing of torch") {
+    const fs::path lib = fs::path(PROJECT_FOLDER) / "lib";
+    for (const fs::path& file : source_files("lib")) {
+        if (height(first_folder(fs::relative(file, lib))) >= height("batches")) continue;
+        for (const std::string& included : includes_of(file)) {
+            INFO(file.string() << " includes " << included);
+            CHECK_FALSE(std::regex_search(included, std::regex("^(ATen|c10|torch)/")));
+        }
+    }
+}
+
+TEST_CASE("heavy and private headers stay where they belong") {
+    const std::string heavy = "torch/torch.h", log = "spdlog/", command_line = "CLI/";
+    for (const std::string folder : {"lib", "apps", "data_tools"})
+        for (const fs::path& file : source_files(folder))
+            for (const std::string& included : includes_of(file)) {
+                INFO(file.string() << " includes " << included);
+                CHECK(included != heavy);
+                if (included.starts_with(log)) CHECK(file.filename() == "log.cpp");
+                if (included.starts_with(command_line)) CHECK(folder != "lib");
+            }
+}
+
+TEST_CASE("no file is too long to know") {
+    std::vector<std::size_t> lengths;
+    for (const std::string folder : {"lib", "apps", "data_tools", "tests", "scripts"})
+        for (const fs::path& file : source_files(folder)) {
+            const std::size_t length = lines_of(file).size();
+            INFO(file.string());
+            CHECK(length <= 500);
+            if (folder == "lib") lengths.push_back(length);
+        }
+    std::nth_element(lengths.begin(), lengths.begin() + static_cast<long>(lengths.size() / 2), lengths.end());
+    CHECK(lengths[lengths.size() / 2] <= 120);
+}
