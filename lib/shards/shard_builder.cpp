@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr double seconds_between_lines = 10;
+constexpr const char* vocabulary_name = "vocab.txt";
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -58,6 +59,10 @@ void check_settings(const ShardBuildSettings& settings) {
 /// Refuses a folder in use, or empties it of its old manifest and shards, in this order: a folder with a manifest is complete.
 void prepare_folder(const ShardBuildSettings& settings) {
     make_writable_folder(settings.output);
+    const fs::path vocabulary = settings.output / vocabulary_name;
+    require(settings.overwrite || !fs::exists(vocabulary) || read_file(vocabulary) == read_file(settings.vocabulary),
+            concat(vocabulary.string(), ": is another vocabulary than ", settings.vocabulary.string(),
+                   "\n  do: choose another --output, or give --overwrite to replace it"));
     std::vector<fs::path> old_files = list_files(settings.output, {".h5", ".hdf5"});
     std::erase_if(old_files, [](const fs::path& file) { return !shard_kind(file); });
     if (fs::exists(settings.output / manifest_name)) old_files.insert(old_files.begin(), settings.output / manifest_name);
@@ -65,7 +70,11 @@ void prepare_folder(const ShardBuildSettings& settings) {
     require(settings.overwrite, concat(settings.output.string(), ": already holds ", old_files.front().filename().string(),
                                        old_files.size() > 1 ? concat(" and ", old_files.size() - 1, " more") : "",
                                        "\n  do: choose another --output, or give --overwrite to replace what is there"));
-    for (const fs::path& file : old_files) fs::remove(file);
+    for (const fs::path& file : old_files) {
+        std::error_code failure;
+        fs::remove(file, failure);
+        require(!failure, concat(file.string(), ": cannot be removed (", failure.message(), ")"));
+    }
 }
 
 /// Builds one shard after the other, each on all threads.
@@ -176,7 +185,7 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     log_info(concat(with_thousands(static_cast<std::int64_t>(articles.size())), " articles, ", bytes_text(articles.total_bytes()),
                     " of text, into ", split.training.size(), " training and ", split.held_out.size(), " held-out shards"));
 
-    Manifest manifest{settings.samples, {"vocab.txt", vocabulary->size(), vocabulary->crc32()}, {}, 0};
+    Manifest manifest{settings.samples, {vocabulary_name, vocabulary->size(), vocabulary->crc32()}, {}, 0};
     Builder builder(settings, articles, vocabulary);
     Clock::time_point last_line = start;
     const auto build_all = [&](const std::vector<std::vector<std::size_t>>& shards, ShardKind kind) {
@@ -195,7 +204,7 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
 
     manifest.unigram_cross_entropy = builder.unigram_cross_entropy();
     std::sort(manifest.shards.begin(), manifest.shards.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
-    vocabulary->write(settings.output / manifest.vocabulary.file);
+    vocabulary->write(settings.output / vocabulary_name);
     write_manifest(settings.output, manifest);
     return {std::move(manifest), articles.size(), articles.total_bytes(), seconds_since(start)};
 }

@@ -1,0 +1,144 @@
+// Files by other writers: what we must take, and what we must refuse before believing a word of it.
+
+#include <map>
+
+#include "core/error.h"
+#include "sample_rows.h"
+#include "shards/row_check.h"
+#include "shards/shard_reader.h"
+#include "support/catch.h"
+#include "support/command.h"
+#include "support/files.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+/// Writes good and bad shards of 40 x 16 (5 predictions) into the folder argv[1].
+constexpr const char* writer = R"(
+import sys
+try:
+    import h5py, numpy as np
+except ImportError:
+    print("no h5py")
+    sys.exit(0)
+folder = sys.argv[1] + "/"
+N, S, P = 40, 16, 5
+good = {"input_ids": np.arange(N * S, dtype="i4").reshape(N, S) % 100, "input_mask": np.ones((N, S), "i1"),
+        "segment_ids": np.zeros((N, S), "i1"), "masked_lm_positions": np.tile(np.array([1, 3, 0, 0, 0], "i4"), (N, 1)),
+        "masked_lm_ids": np.tile(np.array([7, 8, 0, 0, 0], "i4"), (N, 1)), "next_sentence_labels": np.arange(N, dtype="i1") % 2}
+def write(name, change=lambda data: None, make=lambda f, name, values: f.create_dataset(name, data=values, compression="gzip")):
+    data = dict(good)
+    change(data)
+    with h5py.File(folder + name + ".h5", "w") as f:
+        for key, values in data.items():
+            make(f, key, values)
+def but(key, values):
+    return lambda data: data.update({key: values})
+def special(wanted, make_it):
+    plain = lambda f, name, values: f.create_dataset(name, data=values, compression="gzip")
+    return lambda f, name, values: make_it(f, name, values) if name == wanted else plain(f, name, values)
+def late(f, name, values):
+    f.create_dataset(name, shape=(1 << 38, S), dtype="i4", chunks=(1 << 14, S), compression="gzip")
+def virtual(f, name, values):
+    layout = h5py.VirtualLayout(shape=values.shape, dtype="i4")
+    layout[:] = h5py.VirtualSource("good_gzip.h5", "input_ids", shape=values.shape)
+    f.create_virtual_dataset(name, layout)
+def external_link(f, name, values): f[name] = h5py.ExternalLink("good_gzip.h5", "/input_ids")
+def soft_link(f, name, values): f[name] = h5py.SoftLink("/input_mask")
+def external_data(f, name, values):
+    open(folder + "secret", "wb").write(bytes(N * S * 4))
+    f.create_dataset(name, shape=values.shape, dtype="i4", external=[(folder + "secret", 0, N * S * 4)])
+def group(f, name, values): f.create_group(name)
+def unlimited(f, name, values):
+    f.create_dataset(name, shape=values.shape, dtype="i4", chunks=(1 << 25, S), maxshape=(None, S), compression="gzip")
+
+write("good_gzip")
+write("good_contiguous", make=lambda f, name, values: f.create_dataset(name, data=values))
+write("good_filters", make=lambda f, name, values: f.create_dataset(name, data=values, compression="gzip", shuffle=True, fletcher32=True))
+write("good_wide", make=lambda f, name, values: f.create_dataset(name, data=values.astype("i8"), compression="gzip"))
+write("good_big_endian", make=lambda f, name, values: f.create_dataset(name, data=values.astype(">i4")))
+write("good_small", make=lambda f, name, values: f.create_dataset(name, data=values.astype("u1"), chunks=True))
+write("good_extra", but("special_tokens", np.zeros(3)))
+write("wide_overflow", but("input_ids", np.full((N, S), 1 << 40, "i8")))
+write("bad_missing", lambda data: data.pop("masked_lm_ids"))
+write("bad_rank", but("input_mask", np.ones(N, "i1")))
+write("bad_label_rank", but("next_sentence_labels", np.zeros((N, 1), "i1")))
+write("bad_float", but("input_ids", good["input_ids"].astype("f4")))
+write("bad_rows", but("segment_ids", np.zeros((N - 1, S), "i1")))
+write("bad_columns", but("segment_ids", np.zeros((N, S + 1), "i1")))
+write("bad_predictions", but("masked_lm_ids", np.zeros((N, P + 1), "i4")))
+write("bad_empty", lambda data: data.update({key: values[:0] for key, values in good.items()}),
+      lambda f, name, values: f.create_dataset(name, data=values))
+write("bad_lzf", make=lambda f, name, values: f.create_dataset(name, data=values, compression="lzf"))
+write("bad_huge", make=special("input_ids", late))
+write("bad_chunk", make=special("input_ids", unlimited))
+write("bad_virtual", make=special("input_ids", virtual))
+write("bad_external_link", make=special("input_ids", external_link))
+write("bad_soft_link", make=special("input_ids", soft_link))
+write("bad_external_data", make=special("input_ids", external_data))
+write("bad_group", make=special("input_ids", group))
+write("bad_packed", but("next_sentence_positions", np.zeros((N, 3), "i4")))
+print("written")
+)";
+
+std::string refusal(const std::filesystem::path& file) {
+    try {
+        const ShardReader reader(file);
+    } catch (const DataError& error) { return error.what(); }
+    return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("shards of other writers are read whatever their integers, filters and chunks, and hostile ones are refused") {
+    const TemporaryFolder folder;
+    write_text(folder / "writer.py", writer);
+    const CommandResult written = run_command(PYTHON " " + (folder / "writer.py").string() + " " + folder.path().string());
+    if (written.out == "no h5py\n" || written.exit_code == 127) {
+        WARN("skipped: no h5py");
+        return;
+    }
+    INFO(written.err);
+    REQUIRE(written.out == "written\n");
+
+    const ShardRows good = ShardReader(folder / "good_gzip.h5").read(0, 40);
+    check_rows(good, 100, "good_gzip");
+    CHECK(good.input_ids_RS[17] == 17);
+    for (const std::string name : {"contiguous", "filters", "wide", "big_endian", "small", "extra"}) {
+        INFO(name);
+        const ShardReader reader(folder / ("good_" + name + ".h5"));
+        CHECK(same_rows(reader.read(0, 40), good));
+        CHECK(reader.band_rows() <= 40);
+    }
+    // A value too large for 32 bits must not come back as a small one.
+    const ShardReader wide(folder / "wide_overflow.h5");
+    CHECK_THROWS_AS(check_rows(wide.read(0, 40), 2'000'000'000, "wide"), DataError);
+
+    const std::map<std::string, std::string> reasons = {
+        {"missing", "\"masked_lm_ids\" is missing"},
+        {"rank", "\"input_mask\" has 1 dimensions, expected 2"},
+        {"label_rank", "\"next_sentence_labels\" has 2 dimensions, expected 1"},
+        {"float", "\"input_ids\" does not hold integers"},
+        {"rows", "\"segment_ids\" is 39 x 16, but \"input_ids\" is 40 x 16"},
+        {"columns", "\"segment_ids\" is 40 x 17, but \"input_ids\" is 40 x 16"},
+        {"predictions", "\"masked_lm_ids\" is 40 x 6, but \"masked_lm_positions\" is 40 x 5"},
+        {"empty", "\"input_ids\" is empty"},
+        {"lzf", "uses HDF5 filter 32000"},
+        {"huge", "claims 274877906944 x 16 values, but 0 B are stored"},
+        {"chunk", "has chunks of 33554432 x 16 values"},
+        {"virtual", "is not stored in this file"},
+        {"external_link", "is a link to somewhere else"},
+        {"soft_link", "is a link to somewhere else"},
+        {"external_data", "keeps its values in another file"},
+        {"group", "cannot be opened"},
+        {"packed", "packed rows"},
+    };
+    for (const auto& [name, reason] : reasons) {
+        const std::string message = refusal(folder / ("bad_" + name + ".h5"));
+        INFO(name << ": " << message);
+        CHECK(message.find(reason) != std::string::npos);
+        CHECK(message.find("bad_" + name + ".h5") != std::string::npos);
+    }
+}

@@ -1,0 +1,98 @@
+#include "shards/masking.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sample_rows.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+std::vector<std::int32_t> plain_sequence(std::size_t length) {
+    std::vector<std::int32_t> tokens(length, 500);
+    tokens.front() = special_ids.cls;
+    tokens[length / 2] = special_ids.sep;
+    tokens.back() = special_ids.sep;
+    return tokens;
+}
+
+}  // namespace
+
+TEST_CASE("the number of predictions rounds halves to even, as Python's round") {
+    const std::map<std::int64_t, std::int64_t> python = {{5, 1},   {10, 2},  {16, 2},   {17, 3},   {30, 4},   {50, 8},
+                                                         {70, 10}, {90, 14}, {110, 16}, {128, 19}, {130, 20}, {512, 20}};
+    for (const auto& [length, count] : python) {
+        INFO(length);
+        CHECK(prediction_count(length, {0.15, 20}) == count);
+    }
+    CHECK(prediction_count(512, {0.15, 80}) == 77);
+    CHECK(prediction_count(3, {0.0, 20}) == 1);
+}
+
+TEST_CASE("masked positions ascend, spare [CLS] and [SEP], and labels restore the text") {
+    for (std::uint64_t i = 0; i < 500; ++i) {
+        RandomSequence random(i, Purpose::document_order, 0);
+        std::vector<std::int32_t> original = plain_sequence(5 + random.below(124));
+        for (std::int32_t& token : original)
+            if (token == 500) token = static_cast<std::int32_t>(5 + random.below(900));
+        std::vector<std::int32_t> tokens = original;
+        StreamDice dice(RandomSequence(1, Purpose::masking, i));
+        const MaskedTokens masked = mask_tokens(tokens, {0.15, 20}, special_ids, vocabulary_size, dice);
+        REQUIRE(static_cast<std::int64_t>(masked.positions.size()) ==
+                prediction_count(static_cast<std::int64_t>(tokens.size()), {0.15, 20}));
+        REQUIRE(masked.labels.size() == masked.positions.size());
+        REQUIRE(std::is_sorted(masked.positions.begin(), masked.positions.end()));
+        REQUIRE(std::adjacent_find(masked.positions.begin(), masked.positions.end()) == masked.positions.end());
+        for (std::size_t p = 0; p < masked.positions.size(); ++p) {
+            const auto position = static_cast<std::size_t>(masked.positions[p]);
+            REQUIRE(original[position] != special_ids.cls);
+            REQUIRE(original[position] != special_ids.sep);
+            tokens[position] = masked.labels[p];
+        }
+        REQUIRE(tokens == original);
+    }
+}
+
+TEST_CASE("of the masked tokens 80 % become [MASK], 10 % stay, 10 % become any token") {
+    std::int64_t total = 0, mask = 0, same = 0;
+    std::map<std::int32_t, std::int64_t> others;
+    for (std::uint64_t i = 0; i < 4000; ++i) {
+        std::vector<std::int32_t> tokens = plain_sequence(128);
+        StreamDice dice(RandomSequence(2, Purpose::masking, i));
+        for (const std::int32_t position : mask_tokens(tokens, {0.15, 20}, special_ids, vocabulary_size, dice).positions) {
+            const std::int32_t token = tokens[static_cast<std::size_t>(position)];
+            ++total;
+            if (token == special_ids.mask) ++mask;
+            else if (token == 500) ++same;
+            else ++others[token];
+        }
+    }
+    const double count = static_cast<double>(total);
+    CHECK(total == 4000 * 19);
+    CHECK(static_cast<double>(mask) / count == Approx(0.8001).margin(0.006));
+    CHECK(static_cast<double>(same) / count == Approx(0.1001).margin(0.005));
+    CHECK(others.size() > 990);  // every token of the vocabulary, special ones too, can be drawn
+    CHECK(others.begin()->first == 0);
+}
+
+TEST_CASE("each position is masked about equally often") {
+    std::vector<int> count(64);
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+        std::vector<std::int32_t> tokens = plain_sequence(64);
+        StreamDice dice(RandomSequence(3, Purpose::masking, i));
+        for (const std::int32_t position : mask_tokens(tokens, {0.15, 20}, special_ids, vocabulary_size, dice).positions)
+            ++count[static_cast<std::size_t>(position)];
+    }
+    const double expected = 20'000.0 * 10 / 61;
+    for (std::size_t s = 1; s < 63; ++s)
+        if (s != 32) CHECK(count[s] == Approx(expected).epsilon(0.08));
+}
+
+TEST_CASE("a sequence with fewer candidates than wanted predictions masks them all") {
+    std::vector<std::int32_t> tokens = plain_sequence(5);
+    StreamDice dice(RandomSequence(3, Purpose::masking, 0));
+    CHECK(mask_tokens(tokens, {1.0, 20}, special_ids, vocabulary_size, dice).positions == std::vector<std::int32_t>{1, 3});
+}

@@ -1,0 +1,77 @@
+#pragma once
+// Rows and documents made up for tests.
+
+#include <cstdint>
+#include <vector>
+
+#include "core/random.h"
+#include "shards/sample.h"
+#include "shards/shard_writer.h"
+
+namespace bertpretrain::testing {
+
+inline constexpr SpecialIds special_ids{0, 1, 2, 3, 4};
+inline constexpr std::int32_t vocabulary_size = 1000;
+
+/// Documents of 1 to 12 sentences of 1 to 30 tokens, none of them special.
+inline std::vector<Document> made_up_documents(std::size_t count, std::uint64_t seed) {
+    RandomSequence random(seed, Purpose::document_order, 99);
+    std::vector<Document> documents(count);
+    for (Document& document : documents) {
+        document.resize(1 + random.below(12));
+        for (Sentence& sentence : document) {
+            sentence.resize(1 + random.below(30));
+            for (std::int32_t& token : sentence) token = static_cast<std::int32_t>(5 + random.below(vocabulary_size - 5));
+        }
+    }
+    return documents;
+}
+
+inline SampleRules made_up_rules(std::int64_t sequence_length = 64, std::int64_t max_predictions = 10) {
+    return {{sequence_length, 0.1}, {0.15, max_predictions}, special_ids, vocabulary_size, 7, 3};
+}
+
+/// At least `count` sound rows.
+inline ShardRows made_up_rows(std::int64_t count, std::int64_t sequence_length = 64, std::int64_t max_predictions = 10) {
+    const std::vector<Document> documents = made_up_documents(static_cast<std::size_t>(count), 3);
+    std::vector<Sample> samples;
+    for (std::size_t d = 0; d < documents.size(); ++d)
+        for (Sample& sample : make_samples(documents, d, d, made_up_rules(sequence_length, max_predictions)))
+            samples.push_back(std::move(sample));
+    std::vector<const Sample*> pointers;
+    for (std::int64_t i = 0; i < count; ++i) pointers.push_back(&samples[static_cast<std::size_t>(i)]);
+    return to_rows(pointers, sequence_length, max_predictions);
+}
+
+/// Rows [first, first + count) of `rows`.
+inline ShardRows slice(const ShardRows& rows, std::int64_t first, std::int64_t count) {
+    const auto cut = [&](const auto& values, std::int64_t columns) {
+        return std::remove_cvref_t<decltype(values)>(values.begin() + first * columns,
+                                                     values.begin() + (first + count) * columns);
+    };
+    const std::int64_t S = rows.sequence_length, P = rows.max_predictions;
+    return {count,
+            S,
+            P,
+            cut(rows.input_ids_RS, S),
+            cut(rows.input_mask_RS, S),
+            cut(rows.segment_ids_RS, S),
+            cut(rows.masked_lm_positions_RP, P),
+            cut(rows.masked_lm_ids_RP, P),
+            cut(rows.next_sentence_labels_R, 1)};
+}
+
+inline void write_rows(const std::filesystem::path& file, const ShardRows& rows, std::size_t threads = 1) {
+    write_shard(
+        file, {rows.rows, rows.sequence_length, rows.max_predictions},
+        [&](std::int64_t first, std::int64_t count) { return slice(rows, first, count); }, threads);
+}
+
+inline bool same_rows(const ShardRows& a, const ShardRows& b) {
+    return a.rows == b.rows && a.sequence_length == b.sequence_length && a.max_predictions == b.max_predictions &&
+           a.input_ids_RS == b.input_ids_RS && a.input_mask_RS == b.input_mask_RS && a.segment_ids_RS == b.segment_ids_RS &&
+           a.masked_lm_positions_RP == b.masked_lm_positions_RP && a.masked_lm_ids_RP == b.masked_lm_ids_RP &&
+           a.next_sentence_labels_R == b.next_sentence_labels_R;
+}
+
+}  // namespace bertpretrain::testing
