@@ -51,11 +51,17 @@ ordered_json to_json(const std::vector<Setting>& settings) {
     return out;
 }
 
+/// A long text must not push a table's columns off the screen; the file has it whole.
+std::string shortened(const std::string& text) {
+    constexpr std::size_t longest = 60;
+    return text.size() <= longest ? text : text.substr(0, longest - 3) + "...";
+}
+
 std::string settings_table(const std::vector<Setting>& settings, const std::vector<Setting>& defaults) {
     Table table({"setting", "value", ""});
     for (std::size_t i = 0; i < settings.size(); ++i) {
         if (settings[i].is_section) continue;
-        table.add({settings[i].path, value_text(settings[i].value), settings[i].value == defaults[i].value ? "default" : ""});
+        table.add({settings[i].path, shortened(value_text(settings[i].value)), settings[i].value == defaults[i].value ? "default" : ""});
     }
     return table.text();
 }
