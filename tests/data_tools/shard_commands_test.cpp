@@ -1,0 +1,96 @@
+// The subcommands `shard` and `check` as a user runs them.
+
+#include <nlohmann/json.hpp>
+
+#include "support/catch.h"
+#include "support/command.h"
+#include "support/files.h"
+
+using namespace bertpretrain::testing;
+
+namespace {
+
+const std::string program = PROGRAM_FOLDER "/bertpretrain_data";
+
+/// A folder with text.txt (30 articles of 8 sentences) and vocabulary.txt.
+class Corpus {
+public:
+    Corpus() {
+        std::string text;
+        for (int line = 0; line < 30 * 9; ++line)
+            text += line % 9 == 8 ? "\n" : line % 2 == 0 ? "the cat sat on a mat .\n" : "it slept .\n";
+        write_text(folder / "text.txt", text);
+        write_text(folder / "vocabulary.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\nsat\non\na\nmat\n.\nit\nslept\n");
+    }
+    std::string shard(const std::string& options) const {
+        return program + " shard " + path("text.txt") + " --vocabulary " + path("vocabulary.txt") + " --output " + path("out") +
+               " --sequence-length 32 --max-predictions 5 " + options;
+    }
+    std::string check(const std::string& options = "") const { return program + " check " + path("out") + " " + options; }
+    std::string path(const std::string& name) const { return (folder / name).string(); }
+
+    TemporaryFolder folder;
+};
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("shard writes named shards that check finds sound, and sums them up on standard output") {
+    const Corpus corpus;
+    const auto made = run_command(corpus.shard("--shards 2 --held-out-shards 1 --name tiny --threads 2"));
+    INFO(made.err);
+    REQUIRE(made.exit_code == 0);
+    CHECK(contains(made.out, "training"));
+    CHECK(contains(made.out, "held out"));
+    for (const std::string name :
+         {"tiny_training_0000.h5", "tiny_training_0001.h5", "tiny_test_0000.h5", "vocab.txt", "manifest.json"})
+        CHECK(std::filesystem::exists(corpus.folder / "out" / name));
+    const auto checked = run_command(corpus.check());
+    CHECK(checked.exit_code == 0);
+    CHECK(contains(checked.out, "tiny_training_0001.h5"));
+    CHECK(contains(checked.out, "sound"));
+    CHECK(checked.err.empty());
+}
+
+TEST_CASE("check --json prints one object with the sums and the problems, and bad shards end with 3") {
+    const Corpus corpus;
+    REQUIRE(run_command(corpus.shard("--shards 2 --held-out-shards 1")).exit_code == 0);
+    const auto sound = run_command(corpus.check("--json"));
+    REQUIRE(sound.exit_code == 0);
+    const auto document = nlohmann::json::parse(sound.out);
+    CHECK(document["problems"].empty());
+    CHECK(document["shards"].size() == 3);
+    CHECK(document["vocabulary_size"] == 14);
+    CHECK(document["training"]["rows"].get<int>() > document["held_out"]["rows"].get<int>());
+    CHECK(document["unigram_cross_entropy"].get<double>() > 1);
+
+    const std::filesystem::path shard = corpus.folder / "out" / "wikicorpus_en_training_0001.h5";
+    write_text(shard, read_text(shard).substr(0, 3000));
+    const auto damaged = run_command(corpus.check("--json"));
+    CHECK(damaged.exit_code == 3);
+    CHECK(nlohmann::json::parse(damaged.out)["problems"].size() == 1);
+    CHECK(contains(damaged.err, "wikicorpus_en_training_0001.h5"));
+    CHECK_FALSE(contains(damaged.err, "HDF5-DIAG"));
+    std::filesystem::remove(corpus.folder / "out" / "manifest.json");
+    const auto unlisted = run_command(corpus.check());
+    CHECK(unlisted.exit_code == 3);
+    CHECK_FALSE(contains(unlisted.err, "HDF5-DIAG"));
+    CHECK(run_command(program + " check " + corpus.path("absent")).exit_code == 3);
+}
+
+TEST_CASE("requests that shard cannot meet end with 2, say what would work, and write nothing") {
+    const Corpus corpus;
+    const auto too_many = run_command(corpus.shard(""));
+    CHECK(too_many.exit_code == 2);
+    CHECK(contains(too_many.err, "at most --shards 27 --held-out-shards 3"));
+    CHECK(run_command(corpus.shard("--shards 2 --held-out-shards 1 --sequence-length 0")).exit_code == 2);
+    CHECK(run_command(corpus.shard("--shards two")).exit_code == 2);
+    CHECK(run_command(program + " shard " + corpus.path("absent.txt") + " --vocabulary " + corpus.path("vocabulary.txt") +
+                      " --output " + corpus.path("out"))
+              .exit_code == 2);
+    CHECK_FALSE(std::filesystem::exists(corpus.folder / "out"));
+    REQUIRE(run_command(corpus.shard("--shards 2 --held-out-fraction 0")).exit_code == 0);
+    CHECK(run_command(corpus.shard("--shards 2 --held-out-fraction 0")).exit_code == 2);
+    CHECK(run_command(corpus.shard("--shards 1 --held-out-fraction 0 --overwrite")).exit_code == 0);
+}

@@ -1,0 +1,265 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/random.h"
+#include "core/strings.h"
+#include "sample_rows.h"
+#include "shards/row_check.h"
+#include "shards/shard_builder.h"
+#include "shards/shard_checker.h"
+#include "support/catch.h"
+#include "support/files.h"
+#include "tokens/vocabulary.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+/// A text of 60 articles; every word of article a is "a<number>", so that a token tells its article.
+class Corpus {
+public:
+    Corpus() {
+        std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n", text;
+        RandomSequence random(4, Purpose::document_order, 0);
+        for (int a = 0; a < 60; ++a) {
+            vocabulary += "a" + std::to_string(a) + "\n";
+            for (std::uint32_t s = 0, sentences = 2 + random.below(30); s < sentences; ++s) {
+                for (std::uint32_t w = 0, words = 1 + random.below(20); w < words; ++w) text += "A" + std::to_string(a) + " ";
+                text += "\n";
+            }
+            text += "\n";
+        }
+        write_text(folder / "text.txt", text);
+        write_text(folder / "vocabulary.txt", vocabulary);
+    }
+
+    ShardBuildSettings settings(const std::string& output, std::size_t threads = 1) const {
+        ShardBuildSettings settings;
+        settings.texts = {folder / "text.txt"};
+        settings.vocabulary = folder / "vocabulary.txt";
+        settings.output = folder / output;
+        settings.name = "w";
+        settings.samples.sequence_length = 32;
+        settings.samples.max_predictions = 5;
+        settings.shards = 3;
+        settings.held_out_shards = 2;
+        settings.threads = threads;
+        return settings;
+    }
+
+    TemporaryFolder folder;
+};
+
+std::string refusal(const ShardBuildSettings& settings) {
+    try {
+        build_shards(settings);
+    } catch (const ConfigError& error) { return error.what(); }
+    return "accepted";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::vector<std::string> problems(const std::filesystem::path& folder) {
+    return check_shard_folder(folder, std::nullopt, 2).problems;
+}
+
+const std::vector<std::string> all_files{"manifest.json",      "vocab.txt",          "w_test_0000.h5",    "w_test_0001.h5",
+                                         "w_training_0000.h5", "w_training_0001.h5", "w_training_0002.h5"};
+
+}  // namespace
+
+TEST_CASE("the number of threads changes no byte of a folder of shards, the seed does") {
+    const Corpus corpus;
+    build_shards(corpus.settings("one", 1));
+    build_shards(corpus.settings("four", 4));
+    ShardBuildSettings other = corpus.settings("other");
+    other.samples.seed = 6;
+    build_shards(other);
+    std::vector<std::string> found;
+    for (const auto& file : list_files(corpus.folder / "one", {""})) found.push_back(file.filename().string());
+    CHECK(found == all_files);
+    for (const std::string& name : all_files) {
+        INFO(name);
+        CHECK(read_text(corpus.folder / "one" / name) == read_text(corpus.folder / "four" / name));
+        if (name != "vocab.txt") CHECK(read_text(corpus.folder / "one" / name) != read_text(corpus.folder / "other" / name));
+    }
+}
+
+TEST_CASE("no article is both trained on and held out, and each is in the rows of one shard alone") {
+    const Corpus corpus;
+    const ShardBuildReport report = build_shards(corpus.settings("out"));
+    CHECK(report.articles == 60);
+    std::vector<std::set<std::int32_t>> labels;  // an article's own token; labels are never random
+    for (const ShardRecord& record : report.manifest.shards) {
+        const ShardReader reader(corpus.folder / "out" / record.file);
+        const ShardRows rows = reader.read(0, reader.rows());
+        check_rows(rows, 65, record.file);
+        CHECK(rows.rows == record.rows);
+        labels.emplace_back(rows.masked_lm_ids_RP.begin(), rows.masked_lm_ids_RP.end());
+        labels.back().erase(0);
+    }
+    std::set<std::int32_t> all;
+    std::size_t total = 0;
+    for (const auto& of_shard : labels) {
+        total += of_shard.size();
+        all.insert(of_shard.begin(), of_shard.end());
+    }
+    CHECK(all.size() == 60);
+    CHECK(total == 60);
+}
+
+TEST_CASE("the manifest's sums and its unigram cross-entropy are those of the rows") {
+    const Corpus corpus;
+    const Manifest manifest = build_shards(corpus.settings("out")).manifest;
+    std::map<std::int32_t, double> counts;
+    double all = 0;
+    for (const ShardRecord& record : manifest.shards) {
+        const ShardReader reader(corpus.folder / "out" / record.file);
+        const ShardRows rows = reader.read(0, reader.rows());
+        CHECK(std::count(rows.input_mask_RS.begin(), rows.input_mask_RS.end(), 1) == record.tokens);
+        const auto& positions = rows.masked_lm_positions_RP;
+        CHECK(static_cast<std::int64_t>(positions.size()) - std::count(positions.begin(), positions.end(), 0) == record.masked);
+        CHECK(crc32_of_file(reader.file()) == record.crc32);
+        if (shard_kind(record.file) != ShardKind::training) continue;
+        for (std::size_t i = 0; i < positions.size(); ++i)
+            if (positions[i] != 0) ++counts[rows.masked_lm_ids_RP[i]], ++all;
+    }
+    double entropy = 0;
+    for (const auto& [label, count] : counts) entropy -= count / all * std::log(count / all);
+    CHECK(manifest.unigram_cross_entropy == Approx(entropy).epsilon(1e-12));
+    CHECK(manifest.vocabulary.crc32 == Vocabulary::read(corpus.folder / "out" / "vocab.txt").crc32());
+}
+
+TEST_CASE("rows of a shard are shuffled: neighbours are seldom from the same article") {
+    const Corpus corpus;
+    build_shards(corpus.settings("out"));
+    const ShardReader reader(corpus.folder / "out" / "w_training_0000.h5");
+    const ShardRows rows = reader.read(0, reader.rows());
+    std::int64_t same = 0;
+    for (std::int64_t r = 1; r < rows.rows; ++r)
+        same +=
+            rows.masked_lm_ids_RP[static_cast<std::size_t>(r * 5)] == rows.masked_lm_ids_RP[static_cast<std::size_t>((r - 1) * 5)]
+                ? 1
+                : 0;
+    CHECK(same * 4 < rows.rows);
+}
+
+TEST_CASE("a folder in use is not written into unless asked, and then wholly replaced") {
+    const Corpus corpus;
+    ShardBuildSettings settings = corpus.settings("out");
+    build_shards(settings);
+    settings.shards = 2;
+    CHECK(contains(refusal(settings), "--overwrite"));
+    CHECK(std::filesystem::exists(corpus.folder / "out" / "w_training_0002.h5"));
+    settings.overwrite = true;
+    settings.shards = 200;
+    CHECK(contains(refusal(settings), "too few"));
+    CHECK(problems(corpus.folder / "out").empty());  // a request that cannot be met destroys nothing
+    settings.shards = 2;
+    CHECK(refusal(settings) == "accepted");
+    CHECK_FALSE(std::filesystem::exists(corpus.folder / "out" / "w_training_0002.h5"));
+    CHECK(problems(corpus.folder / "out").empty());
+
+    std::filesystem::create_directory(corpus.folder / "kept");
+    write_text(corpus.folder / "kept" / "vocab.txt", "mine");
+    CHECK(contains(refusal(corpus.settings("kept")), "another vocabulary"));
+    CHECK(read_text(corpus.folder / "kept" / "vocab.txt") == "mine");
+}
+
+TEST_CASE("settings that cannot work are a ConfigError before anything is written") {
+    const Corpus corpus;
+    const auto with = [&](const std::function<void(ShardBuildSettings&)>& change) {
+        ShardBuildSettings settings = corpus.settings("never");
+        change(settings);
+        return refusal(settings);
+    };
+    CHECK(contains(with([](auto& s) { s.samples.sequence_length = 4; }), "sequence_length = 4"));
+    CHECK(contains(with([](auto& s) { s.samples.max_predictions = 30; }), "at most 29"));
+    CHECK(contains(with([](auto& s) { s.samples.max_predictions = 0; }), "max_predictions = 0"));
+    CHECK(contains(with([](auto& s) { s.samples.duplicate_factor = 0; }), "duplicate_factor"));
+    CHECK(contains(with([](auto& s) { s.samples.masked_lm_prob = 1.5; }), "masked_lm_prob"));
+    CHECK(contains(with([](auto& s) { s.samples.masked_lm_prob = std::nan(""); }), "masked_lm_prob"));
+    CHECK(contains(with([](auto& s) { s.samples.held_out_fraction = -0.1; }), "held_out_fraction"));
+    CHECK(contains(with([](auto& s) { s.samples.held_out_fraction = 0; }), "contradict"));
+    CHECK(contains(with([](auto& s) { s.held_out_shards = 0; }), "contradict"));
+    CHECK(contains(with([](auto& s) { s.held_out_shards = -1; }), "contradict"));
+    CHECK(contains(with([](auto& s) { s.shards = 0; }), "--shards 0"));
+    CHECK(contains(with([](auto& s) { s.name = "a/b"; }), "--name"));
+    CHECK(contains(with([](auto& s) { s.name = "training_wiki"; }), "--name"));
+    CHECK_FALSE(std::filesystem::exists(corpus.folder / "never"));
+}
+
+TEST_CASE("a sound folder has no problem, and its report adds up") {
+    const Corpus corpus;
+    const Manifest manifest = build_shards(corpus.settings("out")).manifest;
+    const FolderReport report = check_shard_folder(corpus.folder / "out", std::nullopt, 2);
+    CHECK(report.problems.empty());
+    CHECK(report.has_manifest);
+    CHECK(report.vocabulary_size == 65);
+    CHECK(report.shards.size() == 5);
+    CHECK(report.training.rows + report.held_out.rows > 500);
+    CHECK(report.unigram_cross_entropy == Approx(manifest.unigram_cross_entropy).epsilon(1e-12));
+    CHECK(report.training.masking_rate() == Approx(0.15).margin(0.02));
+}
+
+TEST_CASE("whatever is wrong with a folder is found and named") {
+    const Corpus corpus;
+    build_shards(corpus.settings("out"));
+    const std::filesystem::path out = corpus.folder / "out", shard = out / "w_training_0001.h5";
+    const std::string sound = read_text(shard);
+    const auto only_problem = [&] {
+        const std::vector<std::string> found = problems(out);
+        return found.size() == 1 ? found[0] : concat(found.size(), " problems: ", join(found, " | "));
+    };
+
+    std::string flipped = sound;
+    flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 1);
+    write_text(shard, flipped);
+    CHECK(contains(only_problem(), "w_training_0001.h5: its checksum is"));
+
+    std::filesystem::remove(shard);
+    CHECK(contains(only_problem(), "w_training_0001.h5: is missing"));
+    write_text(shard, sound);
+    CHECK(problems(out).empty());
+
+    write_text(out / "extra_training_9.h5", sound);
+    CHECK(contains(only_problem(), "extra_training_9.h5: is not in the manifest"));
+    std::filesystem::remove(out / "extra_training_9.h5");
+
+    const std::string vocabulary = read_text(out / "vocab.txt");
+    write_text(out / "vocab.txt", vocabulary + "more\n");
+    CHECK(contains(only_problem(), "another vocabulary"));
+    write_text(out / "vocab.txt", vocabulary);
+
+    const std::string manifest = read_text(out / "manifest.json");
+    write_text(out / "manifest.json", manifest.substr(0, 300));
+    CHECK(contains(only_problem(), "manifest.json"));
+    std::filesystem::remove(out / "manifest.json");
+    CHECK(problems(out).empty());  // NVIDIA's folders have none
+
+    write_rows(out / "x_training_0.h5", made_up_rows(30, 32, 5));  // ids up to 999
+    const std::string outside = only_problem();
+    CHECK(contains(outside, "x_training_0.h5: input_ids["));
+    CHECK(contains(outside, "an id from 0 to 64"));
+    std::filesystem::remove(out / "vocab.txt");
+    CHECK(problems(out).empty());
+    write_rows(out / "x_training_0.h5", made_up_rows(30, 64, 5));
+    CHECK(contains(only_problem(), "x_training_0.h5: has sequence_length 64"));
+    write_text(out / "x_training_0.h5", "no HDF5");
+    CHECK(contains(only_problem(), "x_training_0.h5: is not a readable HDF5 file"));
+    CHECK_THROWS_AS(check_shard_folder(corpus.folder / "absent", std::nullopt, 1), DataError);
+}
+
+TEST_CASE("equal rows are counted, in one shard and between shards") {
+    const TemporaryFolder folder;
+    const ShardRows rows = made_up_rows(50);
+    write_rows(folder / "a_training_0.h5", rows);
+    const std::int64_t own = check_shard_folder(folder.path(), std::nullopt, 1).duplicate_rows;
+    write_rows(folder / "a_training_1.h5", slice(rows, 10, 20));
+    CHECK(check_shard_folder(folder.path(), std::nullopt, 1).duplicate_rows == own + 20);
+}
