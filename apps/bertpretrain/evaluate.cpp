@@ -13,6 +13,7 @@
 #include "inference/evaluate.h"
 #include "inference/load_model.h"
 #include "shards/manifest.h"
+#include "shards/vocabulary_match.h"
 #include "train/make_trainer.h"
 
 namespace bertpretrain {
@@ -56,6 +57,8 @@ void run(const EvaluateArguments& arguments) {
     settings.micro_batch_size = arguments.micro_batch_size;
     settings.max_sequences = arguments.max_sequences;
     settings.device = device;
+    if (const auto vocabulary = model.folder / "vocab.txt"; std::filesystem::exists(vocabulary))
+        refuse_other_vocabulary(arguments.shards, vocabulary);
     EvaluationBatches batches(files, settings);
     SingleProcess world;
     print(evaluate(*model.bert, batches, world, model.step), arguments.json);

@@ -2,6 +2,11 @@
 
 #include <malloc.h>
 
+#include <new>
+#include <string>
+
+#include <c10/util/Exception.h>
+
 #include "commands.h"
 
 #include "core/error.h"
@@ -23,15 +28,20 @@ int main(int argc, char** argv) {
     keep_freed_memory();
     int exit_code = 0;
     CLI::App app("Pretrains BERT from sharded h5 data, one JSON file per experiment", "bertpretrain");
-    app.require_subcommand(1);
+    app.require_subcommand(0, 1);  // one too few is reported below, where a misspelt one is named
     bertpretrain::add_train_command(app, exit_code);
     bertpretrain::add_evaluate_command(app);
     bertpretrain::add_config_command(app);
     return bertpretrain::run_guarded([&] {
         try {
             app.parse(argc, argv);
+            if (app.get_subcommands().empty()) throw bertpretrain::ConfigError("a subcommand is missing; --help lists them");
         } catch (const CLI::ParseError& error) {
             return app.exit(error) == 0 ? 0 : static_cast<int>(bertpretrain::ExitCode::config);
+        } catch (const c10::Error& error) {  // also what PyTorch's allocators throw
+            const std::string what = error.what_without_backtrace();
+            if (what.find("allocate memory") == what.npos && what.find("out of memory") == what.npos) throw;
+            throw std::bad_alloc();
         }
         return exit_code;
     });

@@ -7,7 +7,7 @@
 
 int main(int argc, char** argv) {
     CLI::App app("Prepares training data: dump -> text -> vocabulary -> shards", "bertpretrain_data");
-    app.require_subcommand(1);
+    app.require_subcommand(0, 1);  // one too few is reported below, where a misspelt one is named
     bertpretrain::add_extract_command(app);
     bertpretrain::add_vocabulary_command(app);
     bertpretrain::add_tokenize_command(app);
@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
     return bertpretrain::run_guarded([&] {
         try {
             app.parse(argc, argv);
+            if (app.get_subcommands().empty()) throw bertpretrain::ConfigError("a subcommand is missing; --help lists them");
         } catch (const CLI::ParseError& error) {
             return app.exit(error) == 0 ? 0 : static_cast<int>(bertpretrain::ExitCode::config);
         }

@@ -8,6 +8,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <unistd.h>
 
 #include "config/write.h"
 #include "core/error.h"
@@ -16,25 +17,35 @@
 #include "core/strings.h"
 #include "model/initialize.h"
 #include "shards/manifest.h"
+#include "shards/vocabulary_match.h"
 #include "tokens/vocabulary.h"
 
 namespace bertpretrain {
 namespace {
 
 /// The vocabulary that travels with the checkpoints, checked against the shards and the model.
-std::filesystem::path choose_vocabulary(const ExperimentConfig& experiment, const std::optional<Manifest>& manifest) {
+std::filesystem::path choose_vocabulary(const ExperimentConfig& experiment) {
     const DataConfig& data = experiment.data;
     std::filesystem::path file = data.vocabulary ? std::filesystem::path(*data.vocabulary)
                                                  : std::filesystem::path(data.training_shards) / "vocab.txt";
     if (!data.vocabulary && !std::filesystem::exists(file)) return {};
     const Vocabulary vocabulary = Vocabulary::read(file);
-    if (manifest && manifest->vocabulary.crc32 != std::int64_t{vocabulary.crc32()})
-        throw DataError(concat(file.string(), ": is not the vocabulary that the shards of ", data.training_shards,
-                               " were made with (checksum ", vocabulary.crc32(), ", the manifest says ", manifest->vocabulary.crc32, ")"));
+    refuse_other_vocabulary(data.training_shards, file);
+    if (data.held_out_shards && experiment.evaluation.every_steps > 0) refuse_other_vocabulary(*data.held_out_shards, file);
     if (vocabulary.size() > experiment.model.vocab_size)
         throw ConfigError(concat("model.vocab_size = ", experiment.model.vocab_size, ": the vocabulary ", file.string(), " has ",
                                  vocabulary.size(), " tokens; set it to at least that"));
     return file;
+}
+
+/// Refused before the memory is asked for: the system would end the process without a word.
+void refuse_too_large(const ExperimentConfig& experiment, std::int64_t parameters) {
+    const double bytes = static_cast<double>(parameters) * (experiment.training.precision == "bf16" ? 18 : 20);
+    const double there = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+    if (bytes > there)
+        throw ConfigError(concat("model: ", with_thousands(parameters), " parameters need ", bytes_text(static_cast<std::uint64_t>(bytes)),
+                                 " of memory for weights, gradients and optimizer state, and this machine has ",
+                                 bytes_text(static_cast<std::uint64_t>(there)), "; make the model smaller"));
 }
 
 RowFormat row_format(const ExperimentConfig& experiment) {
@@ -119,13 +130,14 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
         std::filesystem::is_directory(experiment.data.training_shards) ? read_manifest(experiment.data.training_shards) : std::nullopt;
     parts.loader = make_loader(experiment, *parts.world, device);
     parts.held_out = make_held_out(experiment, *parts.world, device);
-    parts.vocabulary = choose_vocabulary(experiment, manifest);
+    parts.vocabulary = choose_vocabulary(experiment);
     if (manifest) parts.unigram_cross_entropy = manifest->unigram_cross_entropy;
     parts.folder = std::make_unique<RunFolder>(output);
     log_also_to(parts.folder->log());
 
     const auto bucket_elements = static_cast<std::int64_t>(experiment.parallel.bucket_mib * 1024 * 1024 / 4);
     ParameterLayout layout(bert_parameters(experiment.model).layout_order, std::max<std::int64_t>(1, bucket_elements), parts.world->size());
+    if (device.is_cpu()) refuse_too_large(experiment, layout.parameter_elements());
     const at::ScalarType working = experiment.training.precision == "bf16" ? at::kBFloat16 : at::kFloat;
     parts.parameters = std::make_unique<FlatParameters>(std::move(layout), working, device);
     const ParameterLayout& placed = parts.parameters->layout();

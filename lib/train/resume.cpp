@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <exception>
 
 #include <nlohmann/json.hpp>
 
@@ -12,6 +11,19 @@
 #include "core/log.h"
 
 namespace bertpretrain {
+namespace {
+
+/// The steps and folders of all checkpoints, whole or damaged: a folder only has such a name once it was complete.
+std::vector<std::pair<std::int64_t, std::filesystem::path>> newest_first(const std::filesystem::path& store) {
+    std::vector<std::pair<std::int64_t, std::filesystem::path>> folders;
+    std::error_code missing;
+    for (const auto& entry : std::filesystem::directory_iterator(store, missing))
+        if (const auto step = step_of_folder_name(entry.path().filename().string())) folders.emplace_back(*step, entry.path());
+    std::sort(folders.rbegin(), folders.rend());
+    return folders;
+}
+
+}  // namespace
 
 ResumeRequest ResumeRequest::parse(const std::string& text) {
     if (text == "auto") return {Kind::automatic, 0};
@@ -25,24 +37,20 @@ ResumeRequest ResumeRequest::parse(const std::string& text) {
 
 std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store, const ResumeRequest& request) {
     if (request.kind == ResumeRequest::Kind::step) return std::make_unique<CheckpointReader>(store.complete_at(request.step));
-    std::vector<std::filesystem::path> complete = store.all_complete();
-    if (request.kind == ResumeRequest::Kind::never) {
-        if (complete.empty()) return nullptr;
-        throw ConfigError(concat(store.folder().string(), ": holds checkpoints of an earlier run (newest ", complete.back().filename().string(),
-                                 "); go on with --resume auto, or choose another --output"));
-    }
-    std::exception_ptr damage;
-    std::reverse(complete.begin(), complete.end());
-    for (const std::filesystem::path& folder : complete) {
+    const auto folders = newest_first(store.folder());
+    if (folders.empty()) return nullptr;
+    if (request.kind == ResumeRequest::Kind::never)
+        throw ConfigError(concat(store.folder().string(), ": holds checkpoints of an earlier run (newest ",
+                                 folders.front().second.filename().string(), "); go on with --resume auto, or choose another --output"));
+    for (const auto& [step, folder] : folders) {
         try {
-            return std::make_unique<CheckpointReader>(folder);
-        } catch (const CheckpointError& error) {
-            log_warning(concat(error.what(), "; trying the checkpoint before it"));
-            damage = std::current_exception();
-        }
+            auto reader = std::make_unique<CheckpointReader>(folder);
+            if (reader->step() != step) throw CheckpointError(concat(folder.string(), ": holds step ", reader->step()));
+            return reader;
+        } catch (const CheckpointError& error) { log_warning(concat(error.what(), "\n  this checkpoint is not used; trying the one before it")); }
     }
-    if (damage) std::rethrow_exception(damage);
-    return nullptr;
+    throw CheckpointError(concat(store.folder().string(), ": all ", folders.size(), " checkpoints are damaged, as the warnings above say",
+                                 "\n  do: bring an undamaged copy back, or train into another folder with --output"));
 }
 
 void refuse_changed_settings(const CheckpointReader& reader, const ExperimentConfig& experiment, std::int64_t world_size,

@@ -20,8 +20,8 @@ struct ResumeRequest {
 };
 
 /// The checkpoint to go on from; null for a fresh start.
-/// automatic: the newest that is complete and undamaged; damaged ones are named in a warning.
-/// @throws CheckpointError when the step asked for is not there, or every complete checkpoint is damaged
+/// automatic: the newest that is whole; damaged ones are named in a warning.
+/// @throws CheckpointError when the step asked for is not there, or all that there are are damaged
 /// @throws ConfigError for `never` in a folder that holds checkpoints
 std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store, const ResumeRequest& request);
 
