@@ -10,13 +10,14 @@
 
 namespace bertpretrain {
 
-/// Samples without padding; all tensors on one device.
+/// Samples without padding; all tensors on one device. There may be tokens behind the last sequence that belong to none
+/// (model/fill_up.h).
 struct MicroBatch {
     at::Tensor input_ids_T;               ///< int64
     at::Tensor token_type_ids_T;          ///< int64, 0 or 1
     at::Tensor position_ids_T;            ///< int64, 0 at the start of each sequence
     at::Tensor masked_rows_M;             ///< int64, index into T
-    at::Tensor masked_labels_M;           ///< int64, the original token there
+    at::Tensor masked_labels_M;           ///< int64, the original token there; -1: a slot that does not count
     at::Tensor next_sentence_labels_B;    ///< int64, 1: the second segment is a random one
     std::vector<std::int64_t> starts_B1;  ///< B + 1 offsets into T, on the host: sequence b is [starts[b], starts[b + 1])
     /// The samples' numbers in the order of the whole run. They key dropout, so that a mask belongs to the sample

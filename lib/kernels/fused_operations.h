@@ -41,7 +41,8 @@ struct NormGradients {
 
 enum class Activation { gelu_erf, gelu_tanh };
 
-/// Sequences without padding: sequence b is rows [starts[b], starts[b + 1]).
+/// Sequences without padding: sequence b is rows [starts[b], starts[b + 1]). Rows behind the last sequence belong to none:
+/// their context and gradients are zero.
 struct Attention {
     const std::vector<std::int64_t>& starts_B1;
     const std::vector<std::int64_t>& samples_B;

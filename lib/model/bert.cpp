@@ -2,11 +2,13 @@
 
 #include <ATen/ATen.h>
 
+#include "model/fill_up.h"
+
 namespace bertpretrain {
 namespace {
 
 RowKeys row_keys(const MicroBatch& batch) {
-    std::vector<std::int64_t> samples(static_cast<std::size_t>(batch.tokens()));
+    std::vector<std::int64_t> samples(static_cast<std::size_t>(batch.input_ids_T.numel()));
     for (std::size_t b = 0; b < batch.sample_numbers_B.size(); ++b)
         std::fill(samples.begin() + batch.starts_B1[b], samples.begin() + batch.starts_B1[b + 1], batch.sample_numbers_B[b]);
     return {at::tensor(samples, at::kLong).to(batch.input_ids_T.device()), batch.position_ids_T};
@@ -28,7 +30,8 @@ LayerContext Bert::context(const MicroBatch& batch, bool dropout) const {
 
 void Bert::forward_backward(const MicroBatch& batch, const LossScale& scale, const at::Tensor& totals_4,
                             const ParametersFinal& parameters_final) const {
-    const LayerContext context = this->context(batch, true);
+    const MicroBatch full = fill_up(batch);
+    const LayerContext context = this->context(full, true);
     const auto stage_done = [&](std::size_t stage) {
         if (parameters_final) parameters_final(stage_ends_[stage]);
     };
@@ -58,8 +61,7 @@ void Bert::forward_backward(const MicroBatch& batch, const LossScale& scale, con
     stage_done(layers + 1);
 }
 
-at::Tensor Bert::encode(const MicroBatch& batch) const {
-    const LayerContext context = this->context(batch, false);
+at::Tensor Bert::encode(const LayerContext& context) const {
     Stream stream;
     embeddings_forward(context, weights_, stream);
     for (std::size_t i = 0; i < weights_.layers.size(); ++i) {
@@ -70,9 +72,22 @@ at::Tensor Bert::encode(const MicroBatch& batch) const {
 }
 
 void Bert::add_losses(const MicroBatch& batch, const at::Tensor& totals_4) const {
-    heads_losses(context(batch, false), weights_, encode(batch), totals_4);
+    const MicroBatch full = fill_up(batch);
+    const LayerContext context = this->context(full, false);
+    heads_losses(context, weights_, encode(context), totals_4);
 }
 
-Logits Bert::logits(const MicroBatch& batch) const { return heads_logits(context(batch, false), weights_, encode(batch)); }
+Logits Bert::logits(const MicroBatch& batch) const {
+    const MicroBatch full = fill_up(batch);
+    const LayerContext context = this->context(full, false);
+    Logits logits = heads_logits(context, weights_, encode(context));
+    logits.mlm_MV = logits.mlm_MV.narrow(0, 0, batch.masked());
+    return logits;
+}
+
+at::Tensor Bert::encode(const MicroBatch& batch) const {
+    const MicroBatch full = fill_up(batch);
+    return encode(context(full, false)).narrow(0, 0, batch.tokens());
+}
 
 }  // namespace bertpretrain

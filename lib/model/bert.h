@@ -39,6 +39,7 @@ public:
     const BertConfig& config() const { return config_; }
 
 private:
+    at::Tensor encode(const LayerContext& context) const;
     LayerContext context(const MicroBatch& batch, bool dropout) const;
 
     BertConfig config_;

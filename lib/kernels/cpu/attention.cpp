@@ -70,11 +70,16 @@ void for_heads(const Attention& shape, const Body& body) {
     });
 }
 
+void zero_rows_of_no_sequence(const at::Tensor& rows_TX, const Attention& shape) {
+    rows_TX.narrow(0, shape.starts_B1.back(), rows_TX.size(0) - shape.starts_B1.back()).zero_();
+}
+
 }  // namespace
 
 AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
     AttentionResult result{at::empty({T, H}, qkv_T3H.scalar_type()), at::empty({T, shape.heads}, at::kFloat)};
+    zero_rows_of_no_sequence(result.context_TH, shape);
     with_working_type(qkv_T3H.scalar_type(), [&](auto w) {
         using W = decltype(w);
         for_heads(shape, [&](std::int64_t sequence, std::int64_t head) {
@@ -95,6 +100,7 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
                               const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     const std::int64_t H = qkv_T3H.size(1) / 3;
     at::Tensor d_qkv_T3H = at::empty_like(qkv_T3H);
+    zero_rows_of_no_sequence(d_qkv_T3H, shape);
     const at::Tensor bias_sums_B3H = at::zeros({static_cast<std::int64_t>(shape.samples_B.size()), 3 * H}, at::kFloat);
     with_working_type(qkv_T3H.scalar_type(), [&](auto w) {
         using W = decltype(w);

@@ -18,6 +18,10 @@ struct RowOutcome {
 template <class W>
 BERTPRETRAIN_INLINE RowOutcome cross_entropy_row(W* logits, const float* bias, std::int64_t V, std::int64_t label, float scale,
                                                  float* d_bias, float* scratch) {
+    if (label < 0) {
+        for (std::int64_t v = 0; v < V; ++v) store(logits + v, 0.0F);
+        return {};
+    }
     float largest = -3.4e38F;
 #pragma omp simd reduction(max : largest)
     for (std::int64_t v = 0; v < V; ++v) {

@@ -23,6 +23,12 @@ at::Tensor by_row(const at::Tensor& heads_NSD) {
     return heads_NSD.transpose(0, 1).reshape({heads_NSD.size(1), heads_NSD.size(0) * heads_NSD.size(2)});
 }
 
+/// With zeros for the rows that belong to no sequence.
+at::Tensor whole_rows(const std::vector<at::Tensor>& of_sequences, std::int64_t T) {
+    const at::Tensor rows_TX = at::cat(of_sequences);
+    return at::constant_pad_nd(rows_TX, {0, 0, 0, T - rows_TX.size(0)}).contiguous();
+}
+
 double scaling(const at::Tensor& qkv_T3H, const Attention& shape) {
     return 1.0 / std::sqrt(static_cast<double>(qkv_T3H.size(1) / 3 / shape.heads));
 }
@@ -54,19 +60,19 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
         contexts.push_back(by_row(at::bmm(probabilities_NSS, sequence.v_NSD)));
         log_sums.push_back(at::logsumexp(scores_NSS, {2}).transpose(0, 1));
     }
-    return {at::cat(contexts).to(qkv_T3H.scalar_type()), at::cat(log_sums).contiguous()};
+    const std::int64_t T = qkv_T3H.size(0);
+    return {whole_rows(contexts, T).to(qkv_T3H.scalar_type()), whole_rows(log_sums, T)};
 }
 
 at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                              const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+                              const AttentionResult&, const Attention& shape, const at::Tensor& d_bias_3H) {
     const std::int64_t H = qkv_T3H.size(1) / 3;
     std::vector<at::Tensor> gradients;
     for (std::size_t b = 0; b < shape.samples_B.size(); ++b) {
         const std::int64_t first = shape.starts_B1[b], S = shape.starts_B1[b + 1] - first;
         const Sequence at = take(qkv_T3H, bias_3H, shape, b);
         const at::Tensor d_context_NSD = by_head(d_context_TH.narrow(0, first, S).to(at::kFloat), shape.heads);
-        const at::Tensor log_sum_N1S = forward.log_sum_exp_TN.narrow(0, first, S).transpose(0, 1).unsqueeze(2);
-        const at::Tensor probabilities_NSS = (at::bmm(at.q_NSD, at.k_NSD.transpose(1, 2)) - log_sum_N1S).exp();
+        const at::Tensor probabilities_NSS = at::softmax(at::bmm(at.q_NSD, at.k_NSD.transpose(1, 2)), 2);
         const bool drops = at.keep_NSS.defined();
         const at::Tensor kept_NSS = drops ? probabilities_NSS * at.keep_NSS : probabilities_NSS;
         at::Tensor d_NSS = at::bmm(d_context_NSD, at.v_NSD.transpose(1, 2));
@@ -77,7 +83,7 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
                                      by_row(at::bmm(kept_NSS.transpose(1, 2), d_context_NSD))},
                                     1));
     }
-    const at::Tensor exact_T3H = at::cat(gradients);
+    const at::Tensor exact_T3H = whole_rows(gradients, qkv_T3H.size(0));
     d_bias_3H.narrow(0, 0, H).add_(exact_T3H.narrow(1, 0, H).sum(0));
     d_bias_3H.narrow(0, 2 * H, H).add_(exact_T3H.narrow(1, 2 * H, H).sum(0));
     return exact_T3H.to(qkv_T3H.scalar_type());

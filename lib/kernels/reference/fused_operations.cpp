@@ -91,12 +91,12 @@ void softmax_cross_entropy(at::Tensor& logits_MV, const at::Tensor& bias_V, cons
                            const at::Tensor& d_bias_V, const at::Tensor& totals_2) {
     const at::Tensor exact_MV = logits_MV.to(at::kFloat) + bias_V;
     const at::Tensor log_probability_MV = at::log_softmax(exact_MV, 1);
-    const at::Tensor labels_M1 = labels_M.unsqueeze(1);
-    const at::Tensor loss = -log_probability_MV.gather(1, labels_M1).to(at::kDouble).sum();
-    const at::Tensor correct = exact_MV.gather(1, labels_M1).squeeze(1).eq(exact_MV.amax(1)).to(at::kDouble).sum();
+    const at::Tensor counts_M = labels_M.ge(0), labels_M1 = labels_M.clamp_min(0).unsqueeze(1);
+    const at::Tensor loss = -(log_probability_MV.gather(1, labels_M1).squeeze(1) * counts_M).to(at::kDouble).sum();
+    const at::Tensor correct = (exact_MV.gather(1, labels_M1).squeeze(1).eq(exact_MV.amax(1)) * counts_M).to(at::kDouble).sum();
     at::Tensor d_MV = log_probability_MV.exp();
     d_MV.scatter_add_(1, labels_M1, at::full(labels_M1.sizes(), -1.0, d_MV.options()));
-    d_MV.mul_(scale);
+    d_MV.mul_(scale).mul_(counts_M.unsqueeze(1));
     d_bias_V.add_(d_MV.sum(0));
     totals_2.add_(at::stack({loss, correct}));
     logits_MV.copy_(d_MV);
