@@ -1,0 +1,52 @@
+// How a global batch is cut into micro-batches does not matter, dropout included.
+
+#include <cmath>
+
+#include "support/catch.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+
+namespace {
+
+std::string cut(int micro_batch_size, int gradient_accumulation_steps) {
+    return "--set batch.micro_batch_size=" + std::to_string(micro_batch_size) +
+           " --set batch.gradient_accumulation_steps=" + std::to_string(gradient_accumulation_steps);
+}
+
+/// The largest relative difference of any number of any line.
+double largest_difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const auto in_a = nlohmann::json::parse(a[i]), in_b = nlohmann::json::parse(b[i]);
+        for (const auto& [key, value] : in_a.items()) {
+            const double x = value.get<double>(), y = in_b.at(key).get<double>();
+            largest = std::max(largest, std::fabs(x - y) / std::max(1.0, std::fabs(x)));
+        }
+    }
+    return largest;
+}
+
+}  // namespace
+
+TEST_CASE("24 sequences as 4 x 6, 8 x 3 and 24 x 1 train the same model, with dropout") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_experiment(folder, {{"checkpoint", {{"save_every_steps", 0}}}});
+    REQUIRE(train(config, folder / "4x6", cut(4, 6)).exit_code == 0);
+    REQUIRE(train(config, folder / "8x3", cut(8, 3)).exit_code == 0);
+    REQUIRE(train(config, folder / "24x1", cut(24, 1)).exit_code == 0);
+    const auto by_4 = numbers_of(folder / "4x6"), by_8 = numbers_of(folder / "8x3"), by_24 = numbers_of(folder / "24x1");
+    CHECK(by_4.size() == 22);
+    REQUIRE(by_8.size() == by_4.size());
+    REQUIRE(by_24.size() == by_4.size());
+    CHECK(largest_difference(by_4, by_8) < 1e-5);
+    CHECK(largest_difference(by_4, by_24) < 1e-5);
+
+    // without dropout the very first loss is another one: it was on
+    const std::string without =
+        " --set schedule.total_steps=1 --set model.hidden_dropout_prob=0 --set model.attention_probs_dropout_prob=0";
+    REQUIRE(train(config, folder / "without", cut(24, 1) + without).exit_code == 0);
+    const double loss = nlohmann::json::parse(numbers_of(folder / "without").front()).at("loss").get<double>();
+    CHECK(std::fabs(loss - nlohmann::json::parse(by_24.front()).at("loss").get<double>()) > 1e-3);
+}

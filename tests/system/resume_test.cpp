@@ -1,0 +1,136 @@
+// What a run may go on with, and from which checkpoint.
+
+#include "support/catch.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+void flip_byte(const fs::path& file) {
+    std::string content = read_text(file);
+    content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 1);
+    write_text(file, content);
+}
+
+/// A copy of the finished run as it was after step 18.
+fs::path run_until_18(const TemporaryFolder& folder) {
+    copy_finished_run(folder / "run");
+    fs::remove_all(folder / "run/checkpoints/step_00000020");
+    return folder / "run";
+}
+
+/// Goes on from step 15, because the checkpoint of step 18 is damaged, which is said.
+void check_goes_on_from_15(const fs::path& run, const std::string& damaged) {
+    const CommandResult result = train(finished_run().config, run);
+    CHECK(result.exit_code == 0);
+    CHECK(missing_words(result.err, {"warning: ", "step_00000018", damaged, "going on from step 15"}) == "");
+    CHECK(first_difference(numbers_of(run), numbers_of(finished_run().run)) == "");
+}
+
+/// Refused, and the run is as it was.
+void check_refused(const fs::path& run, const std::string& options, int exit_code, const std::vector<std::string>& words) {
+    const auto before = files_of(run);
+    const CommandResult result = train(finished_run().config, run, options);
+    INFO(options);
+    CHECK(result.exit_code == exit_code);
+    CHECK(result.out.empty());
+    CHECK(missing_words(result.err, words) == "");
+    CHECK((files_of(run) == before));
+}
+
+}  // namespace
+
+TEST_CASE("a damaged newest checkpoint is named in a warning, and the one before it is used") {
+    NEEDS_TRAIN();
+    for (const std::string file : {"model.pt", "optimizer.pt"}) {
+        const TemporaryFolder folder;
+        const fs::path run = run_until_18(folder);
+        flip_byte(run / "checkpoints/step_00000018" / file);
+        check_goes_on_from_15(run, file);
+    }
+}
+
+TEST_CASE("a checkpoint that is cut short or lacks a file is named in a warning too") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = run_until_18(folder);
+    fs::resize_file(run / "checkpoints/step_00000018/model.pt", 1000);
+    check_goes_on_from_15(run, "model.pt");
+    fs::remove_all(run / "checkpoints/step_00000020");
+    fs::remove(run / "checkpoints/step_00000018/training_state.json");
+    check_goes_on_from_15(run, "training_state.json");
+}
+
+TEST_CASE("where every checkpoint is damaged nothing is begun anew and nothing is lost") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    for (const auto& entry : fs::directory_iterator(folder / "run/checkpoints")) flip_byte(entry.path() / "model.pt");
+    check_refused(folder / "run", "", 4, {"checkpoint error: ", "step_00000020", "model.pt"});
+    for (const auto& entry : fs::directory_iterator(folder / "run/checkpoints")) fs::resize_file(entry.path() / "model.pt", 1000);
+    check_refused(folder / "run", "", 4, {"checkpoint error: ", "step_00000020", "model.pt"});
+}
+
+TEST_CASE("a run goes on from the step asked for") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    const CommandResult result = train(finished_run().config, folder / "run", "--resume 6");
+    CHECK(result.exit_code == 0);
+    CHECK(missing_words(result.err, {"going on from step 6 "}) == "");
+    CHECK(first_difference(numbers_of(folder / "run"), numbers_of(finished_run().run)) == "");
+}
+
+TEST_CASE("a step without a checkpoint is refused with the steps that there are") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    check_refused(folder / "run", "--resume 7", 4, {"checkpoint error: ", "step 7", "3, 6, 9, 12, 15, 18, 20"});
+}
+
+TEST_CASE("a fresh start is refused in a folder with checkpoints") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    check_refused(folder / "run", "--resume never", 2, {"config error: ", "step_00000020", "--resume auto", "--output"});
+}
+
+TEST_CASE("a setting that makes another run is refused with both values") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    check_refused(folder / "run", "--set training.seed=8", 2, {"training.seed", "7 in the checkpoint", "8 now"});
+    check_refused(folder / "run", "--set model.hidden_size=128", 2, {"model.hidden_size", "64 in the checkpoint", "128 now"});
+    check_refused(folder / "run", "--set batch.micro_batch_size=5", 2, {"global batch", "8 in the checkpoint", "10 now"});
+    check_refused(
+        folder / "run", "--set training.precision=bf16 --set optimizer.name=lans", 2,
+        {"training.precision", "\"fp32\" in the checkpoint", "\"bf16\" now", "\"adamw\" in the checkpoint", "\"lans\" now"});
+}
+
+TEST_CASE("the same global batch in other pieces goes on") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = run_until_18(folder);
+    const CommandResult result =
+        train(finished_run().config, run, "--set batch.micro_batch_size=8 --set batch.gradient_accumulation_steps=1");
+    INFO(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(numbers_of(run).size() == numbers_of(finished_run().run).size());
+}
+
+TEST_CASE("a run goes on with more steps as if it had been meant to be so long") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(
+        folder,
+        {{"schedule", {{"name", "constant"}, {"warmup_ratio", 0}, {"total_steps", 12}}}, {"evaluation", {{"every_steps", 0}}}});
+    REQUIRE(train(config, folder / "whole").exit_code == 0);
+    REQUIRE(train(config, folder / "run", "--set schedule.total_steps=7").exit_code == 0);
+    CHECK(numbers_of(folder / "run").size() == 7);
+    const CommandResult longer = train(config, folder / "run");
+    CHECK(longer.exit_code == 0);
+    CHECK(missing_words(longer.err, {"going on from step 7"}) == "");
+    CHECK(first_difference(numbers_of(folder / "run"), numbers_of(folder / "whole")) == "");
+}

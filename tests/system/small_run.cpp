@@ -1,0 +1,119 @@
+#include "system/small_run.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "core/error.h"
+#include "core/files.h"
+
+namespace bertpretrain::testing {
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// A result that the other tests build on.
+CommandResult needed(CommandResult result) {
+    check(result.exit_code == 0, "a test's preparation failed: ", result.err);
+    return result;
+}
+
+}  // namespace
+
+const SampleData& sample_data() {
+    static const TemporaryFolder folder;
+    static const SampleData data = [] {
+        const SampleData made{folder.path(), folder / "text.txt", folder / "vocab.txt", folder / "shards"};
+        const std::string text = made.text.string(), vocabulary = made.vocabulary.string();
+        needed(run_command(data_program + " extract data_tools/sample/encyclopaedia.xml --output " + text));
+        needed(run_command(data_program + " vocabulary " + text + " --size 800 --output " + vocabulary));
+        needed(run_command(data_program + " shard " + text + " --vocabulary " + vocabulary + " --output " + made.shards.string() +
+                           " --name sample --sequence-length 64 --max-predictions 10 --duplicate-factor 1 --shards 2" +
+                           " --held-out-shards 1"));
+        return made;
+    }();
+    return data;
+}
+
+json small_experiment() {
+    json experiment = json::parse(R"({
+        "model": {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 256,
+                  "vocab_size": 800, "max_position_embeddings": 64},
+        "data": {"sequence_length": 64},
+        "batch": {"micro_batch_size": 4, "gradient_accumulation_steps": 2},
+        "optimizer": {"name": "adamw", "learning_rate": 0.001},
+        "schedule": {"total_steps": 20, "warmup_ratio": 0.1},
+        "training": {"precision": "fp32", "device": "cpu", "seed": 7},
+        "checkpoint": {"save_every_steps": 3, "keep_last": 100},
+        "evaluation": {"every_steps": 10, "max_sequences": 32}
+    })");
+    experiment["data"]["training_shards"] = sample_data().shards.string();
+    return experiment;
+}
+
+fs::path write_experiment(const TemporaryFolder& folder, const json& patch) {
+    json experiment = small_experiment();
+    experiment.merge_patch(patch);
+    const fs::path file = folder / "experiment.json";
+    write_text(file, experiment.dump(2));
+    return file;
+}
+
+std::string train_command(const fs::path& config, const fs::path& run, const std::string& options) {
+    return "env OMP_NUM_THREADS=1 " + train_program + " train " + config.string() + " --output " + run.string() + " " + options;
+}
+
+CommandResult train(const fs::path& config, const fs::path& run, const std::string& options) {
+    return run_command(train_command(config, run, options));
+}
+
+const FinishedRun& finished_run() {
+    static const TemporaryFolder folder;
+    static const FinishedRun finished = [] {
+        const FinishedRun made{write_experiment(folder), folder / "run"};
+        needed(train(made.config, made.run));
+        return made;
+    }();
+    return finished;
+}
+
+void copy_finished_run(const fs::path& to) { fs::copy(finished_run().run, to, fs::copy_options::recursive); }
+
+std::vector<std::string> numbers_of(const fs::path& run) {
+    static const std::set<std::string> by_the_clock{"sequences_per_second", "tokens_per_second", "model_tflops_per_second",
+                                                    "step_seconds", "data_wait_seconds"};
+    std::vector<std::string> numbers;
+    std::istringstream lines(read_text(run / "metrics.jsonl"));
+    for (std::string line; std::getline(lines, line);) {
+        auto measured = nlohmann::ordered_json::parse(line);
+        for (const std::string& key : by_the_clock) measured.erase(key);
+        numbers.push_back(measured.dump());
+    }
+    return numbers;
+}
+
+std::string first_difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+        const std::string in_a = i < a.size() ? a[i] : "(nothing)", in_b = i < b.size() ? b[i] : "(nothing)";
+        if (in_a != in_b) return concat("line ", i + 1, ": ", in_a, "\nis not ", in_b);
+    }
+    return {};
+}
+
+std::map<std::string, std::string> files_of(const fs::path& run) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(run)) {
+        const std::string name = fs::relative(entry.path(), run).string();
+        if (entry.is_regular_file() && name != "log.txt" && name != ".lock") files[name] = read_file(entry.path());
+    }
+    return files;
+}
+
+std::string missing_words(const std::string& message, const std::vector<std::string>& words) {
+    for (const std::string& word : words)
+        if (message.find(word) == std::string::npos) return concat("\"", word, "\" is missing in:\n", message);
+    return {};
+}
+
+}  // namespace bertpretrain::testing

@@ -1,0 +1,102 @@
+// The same numbers as PyTorch with Hugging Face's model.
+
+#include <cmath>
+#include <sstream>
+
+#include "support/catch.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr int package_missing = 77, program_missing = 127;
+
+bool oracle_ran(const CommandResult& oracle) {
+    if (oracle.exit_code == package_missing || oracle.exit_code == program_missing) {
+        WARN("skipped: no Python with torch, transformers and h5py");
+        return false;
+    }
+    INFO(oracle.err);
+    REQUIRE(oracle.exit_code == 0);
+    return true;
+}
+
+/// A folder with one training shard: the first rows of a sample shard.
+const std::string first_rows = R"py(
+import sys
+try:
+    import h5py
+except ImportError:
+    sys.exit(77)
+with h5py.File(sys.argv[1]) as whole, h5py.File(sys.argv[2], "w") as part:
+    for name in whole:
+        part[name] = whole[name][: int(sys.argv[3])]
+)py";
+
+}  // namespace
+
+TEST_CASE("a hundred AdamW steps have the losses and gradient norms of a plain PyTorch loop") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    write_text(folder / "first_rows.py", first_rows);
+    fs::create_directory(folder / "shards");
+    const fs::path shard = folder / "shards/part_training_0000.h5";
+    if (!oracle_ran(run_command(PYTHON " " + (folder / "first_rows.py").string() + " " +
+                                (sample_data().shards / "sample_training_0000.h5").string() + " " + shard.string() + " 16")))
+        return;
+    // One step of 16 sequences is the whole shard, so that its order does not matter.
+    const fs::path config =
+        write_experiment(folder, {{"model", {{"hidden_dropout_prob", 0}, {"attention_probs_dropout_prob", 0}}},
+                                  {"data", {{"training_shards", (folder / "shards").string()}}},
+                                  {"batch", {{"micro_batch_size", 8}}},
+                                  {"schedule", {{"total_steps", 100}}},
+                                  {"checkpoint", {{"save_every_steps", 0}}},
+                                  {"evaluation", {{"every_steps", 0}}}});
+    REQUIRE(train(config, folder / "run").exit_code == 0);
+    // The rate of a linear schedule's last step is 0: after a run of one step the weights are still those of the start.
+    REQUIRE(train(config, folder / "start", "--set schedule.total_steps=1").exit_code == 0);
+    const CommandResult oracle =
+        run_command(PYTHON " tests/system/torch_training.py " + (folder / "start/checkpoints/step_00000001").string() + " " +
+                    shard.string() + " 100");
+    if (!oracle_ran(oracle)) return;
+
+    const auto ours = numbers_of(folder / "run");
+    REQUIRE(ours.size() == 100);
+    std::istringstream lines(oracle.out);
+    double largest = 0;
+    for (const std::string& our_line : ours) {
+        std::string line;
+        REQUIRE(std::getline(lines, line));
+        const json here = json::parse(our_line), torch = json::parse(line);
+        for (const char* name : {"loss", "mlm_loss", "nsp_loss", "grad_norm"}) {
+            const double difference = std::fabs(here.at(name).get<double>() - torch.at(name).get<double>());
+            INFO(name << " of " << our_line << "\nPyTorch: " << line);
+            CHECK(difference < 1e-4);
+            largest = std::max(largest, difference);
+        }
+    }
+    INFO("largest difference: " << largest);
+    CHECK(json::parse(ours.back()).at("loss").get<double>() < json::parse(ours.front()).at("loss").get<double>() - 2);
+}
+
+TEST_CASE("a checkpoint loads strictly into Hugging Face's model, and its held-out losses are ours") {
+    NEEDS_TRAIN();
+    const fs::path checkpoint = finished_run().run / "checkpoints/step_00000020", shards = sample_data().shards;
+    const CommandResult oracle = run_command(PYTHON " tests/system/hf_evaluation.py " + checkpoint.string() + " " +
+                                             (shards / "sample_test_0000.h5").string());
+    if (!oracle_ran(oracle)) return;
+    const CommandResult evaluated = run_command("OMP_NUM_THREADS=1 " + train_program + " evaluate " + checkpoint.string() +
+                                                " --shards " + shards.string() + " --json");
+    INFO(evaluated.err);
+    REQUIRE(evaluated.exit_code == 0);
+    const json theirs = json::parse(oracle.out), ours = json::parse(evaluated.out);
+    CHECK(ours.at("step") == 20);
+    for (const auto& [name, value] : theirs.items()) {
+        INFO(name << ": " << ours.at(name) << ", Hugging Face: " << value);
+        const double relative = name == "perplexity" ? value.get<double>() : 1;
+        CHECK(std::fabs(ours.at(name).get<double>() - value.get<double>()) / relative < 1e-4);
+    }
+}
