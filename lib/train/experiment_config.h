@@ -35,9 +35,9 @@ struct BatchConfig {
     std::int64_t gradient_accumulation_steps = 1;
 
     static void describe(auto& self, auto&& field) {
-        field("micro_batch_size", self.micro_batch_size, between(1, 1e6), "Sequences of one forward and backward pass.",
+        field("micro_batch_size", self.micro_batch_size, between(1, 1e5), "Sequences of one forward and backward pass.",
               Resume::may_change);
-        field("gradient_accumulation_steps", self.gradient_accumulation_steps, between(1, 1e6),
+        field("gradient_accumulation_steps", self.gradient_accumulation_steps, between(1, 1e5),
               "Passes of each device per optimizer step; the product with micro_batch_size must not change on resume.",
               Resume::may_change);
     }
