@@ -67,17 +67,25 @@ BERTPRETRAIN_CLONES float softmax_row(float* scores, const float* keep, std::int
 }
 
 BERTPRETRAIN_CLONES void softmax_backward_row(float* scores, float log_sum_exp, const float* keep, std::int64_t S, float* d_probabilities) {
-    float along = 0;
     if (keep != nullptr)
 #pragma omp simd
         for (std::int64_t j = 0; j < S; ++j) d_probabilities[j] *= keep[j];
-#pragma omp simd reduction(+ : along)
+    float sum = 0, along = 0;
+#pragma omp simd reduction(+ : sum, along)
     for (std::int64_t j = 0; j < S; ++j) {
         scores[j] = exponential(scores[j] - log_sum_exp);
+        sum += scores[j];
         along += scores[j] * d_probabilities[j];
     }
+    // Divided by their own sum, probabilities add up to 1 more exactly than log_sum_exp can make them. Where all keys are
+    // alike, what d_probabilities have in common must cancel, and it is far larger than what remains.
+    const float inverse = 1.0F / sum;
+    along *= inverse;
 #pragma omp simd
-    for (std::int64_t j = 0; j < S; ++j) d_probabilities[j] = scores[j] * (d_probabilities[j] - along);
+    for (std::int64_t j = 0; j < S; ++j) {
+        scores[j] *= inverse;
+        d_probabilities[j] = scores[j] * (d_probabilities[j] - along);
+    }
     if (keep != nullptr)
 #pragma omp simd
         for (std::int64_t j = 0; j < S; ++j) scores[j] *= keep[j];
