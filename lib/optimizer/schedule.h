@@ -28,7 +28,8 @@ struct ScheduleConfig {
         field("constant_ratio", self.constant_ratio, between(0, 1),
               "Share of total_steps at the peak after the warm-up; warmup_constant_linear only.");
         field("degree", self.degree, above(0), "The exponent of warmup_polynomial_jump.");
-        field("total_steps", self.total_steps, required(between(1, 1e8)), "Optimizer steps of the whole run.", Resume::may_change);
+        field("total_steps", self.total_steps, required(between(1, 1e8)), "Optimizer steps of the whole run.",
+              Resume::may_change);
     }
 };
 

@@ -24,7 +24,7 @@ bool oracle_ran(const CommandResult& oracle) {
     return true;
 }
 
-/// A folder with one training shard: the first rows of a sample shard.
+/// Copies the first rows of a shard.
 const std::string first_rows = R"py(
 import sys
 try:

@@ -1,0 +1,154 @@
+// Requests to `train` that cannot be met: one clear message, the documented exit code, nothing begun.
+
+#include "support/catch.h"
+#include "system/refusal.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+struct BadSetting {
+    std::string patch;  ///< of the small experiment, as a JSON merge patch
+    int exit_code;
+    std::vector<std::string> words;
+};
+
+const std::vector<BadSetting> bad_settings{
+    // names
+    {R"({"optimizer": {"learning_rat": 1}})",
+     config_exit,
+     {"experiment.json: optimizer.learning_rat", "did you mean \"learning_rate\"?"}},
+    {R"({"optimiser": {}})", config_exit, {"optimiser", "did you mean \"optimizer\"?"}},
+    {R"({"data": {"training_shards": null}})", config_exit, {"data.training_shards", "is not set and has no default"}},
+    {R"({"schedule": null})", config_exit, {"schedule", "is not set"}},
+    {R"({"schedule": {"total_steps": null}})", config_exit, {"schedule.total_steps", "is not set", "1"}},
+    // types
+    {R"({"batch": {"micro_batch_size": "4"}})", config_exit, {"batch.micro_batch_size = \"4\"", "must be an integer"}},
+    {R"({"batch": {"micro_batch_size": 4.7}})", config_exit, {"batch.micro_batch_size = 4.7", "must be an integer"}},
+    {R"({"batch": 4})", config_exit, {"batch = 4", "must be a section"}},
+    {R"({"training": {"activation_checkpointing": 1}})", config_exit, {"training.activation_checkpointing = 1", "true or false"}},
+    {R"({"training": {"seed": -1}})", config_exit, {"training.seed = -1", "at least 0"}},
+    {R"({"schedule": {"total_steps": 99999999999999999999}})",
+     config_exit,
+     {"schedule.total_steps = 1e+20", "must be an integer"}},
+    // ranges
+    {R"({"model": {"hidden_dropout_prob": 1.5}})", config_exit, {"model.hidden_dropout_prob = 1.5", "between 0 and 0.9"}},
+    {R"({"schedule": {"total_steps": 0}})", config_exit, {"schedule.total_steps = 0", "1"}},
+    {R"({"optimizer": {"learning_rate": 0}})", config_exit, {"optimizer.learning_rate = 0", "> 0"}},
+    {R"({"optimizer": {"name": "adam"}})", config_exit, {"optimizer.name = \"adam\"", "\"adamw\", \"lamb\", \"lans\""}},
+    {R"({"optimizer": {"betas": [0.9, 0.99, 0.999]}})", config_exit, {"optimizer.betas", "3 numbers", "expected two"}},
+    {R"({"optimizer": {"betas": [0.9, 1]}})", config_exit, {"optimizer.betas", "1", "below 1"}},
+    // what two settings say together
+    {R"({"model": {"num_attention_heads": 3}})", config_exit, {"model.hidden_size = 64", "model.num_attention_heads = 3"}},
+    {R"({"model": {"hidden_size": 60}})", config_exit, {"model.hidden_size = 60", "multiple of 8"}},
+    {R"({"data": {"sequence_length": 128}})", config_exit, {"data.sequence_length = 128", "model.max_position_embeddings = 64"}},
+    {R"({"schedule": {"warmup_ratio": 1}})", config_exit, {"schedule.warmup_ratio", "below 1"}},
+    // what settings and data say together
+    {R"({"data": {"sequence_length": 32}})",
+     data_exit,
+     {"sample_training_0000.h5", "64 tokens", "expected 32", "data.sequence_length"}},
+    {R"({"model": {"vocab_size": 700}})", config_exit, {"model.vocab_size = 700", "vocab.txt", "800 tokens"}},
+    {R"({"data": {"training_shards": "no/such/folder"}})", data_exit, {"no/such/folder", "does not exist", "training"}},
+    {R"({"data": {"training_shards": "lib"}})", data_exit, {"lib", "expected a folder with .h5 or .hdf5 files", "training"}},
+    {R"({"data": {"training_shards": "CMakeLists.txt"}})", data_exit, {"CMakeLists.txt", "is not a folder"}},
+    {R"({"data": {"held_out_shards": "lib"}})", data_exit, {"lib", "expected a folder with .h5 or .hdf5 files", "test"}},
+    {R"({"data": {"vocabulary": "no_such_vocab.txt"}})", data_exit, {"no_such_vocab.txt", "cannot be read"}},
+    // what the machine cannot do
+    {R"({"model": {"hidden_size": 65536, "num_hidden_layers": 1024}})",
+     config_exit,
+     {"parameters", "memory", "this machine has"}},
+    {R"({"model": {"hidden_size": 4611686018427387904}})", config_exit, {"model.hidden_size = 4611686018427387904", "between"}},
+};
+
+struct BadFile {
+    std::string content;
+    std::vector<std::string> words;
+};
+
+const std::vector<BadFile> bad_files{
+    {"", {"experiment.json", "unexpected end of input"}},
+    {"{\"model\": {\n\"hidden_size\": 64,, }}", {"experiment.json", "line 2", "column"}},
+    {R"({"model": {"hidden_size": 64, "hidden_size": 32}})", {"experiment.json", "\"hidden_size\" is set twice"}},
+    {"[1]", {"experiment.json", "must be a section"}},
+    {"\xff\xfe{}", {"experiment.json", "line 1"}},
+    {std::string(100'000, '['), {"experiment.json", "nested deeper"}},
+};
+
+struct BadOption {
+    std::string options;
+    int exit_code;
+    std::vector<std::string> words;
+};
+
+const std::vector<BadOption> bad_options{
+    {"--resume nonsense", config_exit, {"--resume nonsense", "auto, never or the step"}},
+    {"--resume -1", config_exit, {"--resume -1"}},
+    {"--resume 5", checkpoint_exit, {"no complete checkpoint of step 5", "there is none of any step"}},
+    {"--set batch.micro_batch_size", config_exit, {"--set batch.micro_batch_size", "has no \"=\"", "section.key=value"}},
+    {"--set batch.micro=3", config_exit, {"batch.micro", "no such setting", "micro_batch_size"}},
+    {"--set about.x=3", config_exit, {"about"}},
+    {"--set batch.micro_batch_size=4.7", config_exit, {"batch.micro_batch_size = 4.7", "must be an integer"}},
+    {"--frobnicate", config_exit, {"--frobnicate"}},
+    {"a_second_experiment.json", config_exit, {"a_second_experiment.json"}},
+};
+
+}  // namespace
+
+TEST_CASE("settings that cannot be met are refused before any training") {
+    NEEDS_TRAIN();
+    for (const BadSetting& bad : bad_settings) {
+        const TemporaryFolder folder;
+        const fs::path config = write_experiment(folder, json::parse(bad.patch));
+        check_refused_before_training(train(config, folder / "run"), bad.exit_code, bad.words, bad.patch, folder / "run");
+    }
+}
+
+TEST_CASE("a file that is no experiment is refused with the place of the fault") {
+    NEEDS_TRAIN();
+    for (const BadFile& bad : bad_files) {
+        const TemporaryFolder folder;
+        write_text(folder / "experiment.json", bad.content);
+        check_refused_before_training(train(folder / "experiment.json", folder / "run"), config_exit, bad.words,
+                                      bad.content.substr(0, 100), folder / "run");
+    }
+    const TemporaryFolder folder;
+    check_refused_before_training(train(folder / "none.json", folder / "run"), config_exit,
+                                  {"none.json", "no such settings file"}, "no file", folder / "run");
+    check_refused_before_training(train(folder.path(), folder / "run"), config_exit, {folder.path().string(), "is a folder"},
+                                  "a folder", folder / "run");
+}
+
+TEST_CASE("command lines that make no sense are refused with what is wrong in them") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder);
+    for (const BadOption& bad : bad_options)
+        check_refused_before_training(train(config, folder / "run", bad.options), bad.exit_code, bad.words, bad.options,
+                                      folder / "run");
+    check_refusal(run_command(train_program), config_exit, {"subcommand is missing", "--help"}, "no subcommand");
+    check_refusal(run_command(train_program + " frobnicate"), config_exit, {"frobnicate"}, "an unknown subcommand");
+    check_refusal(run_command(train_program + " train"), config_exit, {"config is required"}, "no experiment");
+}
+
+TEST_CASE("a GPU that is not there is refused, not replaced") {
+    NEEDS_TRAIN();
+    if (fs::exists("/dev/nvidiactl")) {
+        WARN("skipped: there is a GPU");
+        return;
+    }
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder);
+    check_refused_before_training(train(config, folder / "run", "--set training.device=cuda"), config_exit,
+                                  {"training.device = \"cuda\"", "cpu"}, "cuda", folder / "run");
+}
+
+TEST_CASE("more processes than this program can use are refused") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder);
+    check_refused_before_training(run_command("WORLD_SIZE=2 " + train_command(config, folder / "run")), config_exit,
+                                  {"WORLD_SIZE = 2", "one process"}, "WORLD_SIZE=2", folder / "run");
+}

@@ -1,0 +1,107 @@
+// Damaged shards: `train` names the file and what is wrong, and leaves with exit code 3 before any training.
+
+#include "support/catch.h"
+#include "system/refusal.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct BadShard {
+    std::string name;  ///< of the folder that bad_shards.py makes
+    std::vector<std::string> words;
+};
+
+const std::string file = "sample_training_0000.h5";
+
+const std::vector<BadShard> bad_shards{
+    {"id_too_large", {file, "input_ids[3, 5] is 800", "expected an id from 0 to 799"}},
+    {"id_negative", {file, "input_ids[3, 5] is -1", "expected an id from 0 to 799"}},
+    {"label_id_too_large", {file, "masked_lm_ids[4, 0] is 2000000000", "expected an id from 0 to 799"}},
+    {"mask_with_a_hole", {file, "input_mask[3, 6] is 1", "expected 0"}},
+    {"no_token", {file, "input_mask[3, 0] is 0", "expected 1"}},
+    {"position_beyond", {file, "masked_lm_positions[3, 0] is 64", "less than 64"}},
+    {"segment_of_two", {file, "segment_ids[3, 5] is 2", "expected 0 or 1"}},
+    {"label_of_two", {file, "next_sentence_labels[3, 0] is 2", "expected 0"}},
+    {"floats", {file, "\"input_ids\"", "integers"}},
+    {"a_row_less", {file, "\"next_sentence_labels\" is 557", "558"}},
+    {"one_axis", {file, "\"input_ids\""}},
+    {"dataset_missing", {file, "\"segment_ids\" is missing"}},
+    {"cut_short", {file, "is not a readable HDF5 file", "truncated"}},
+    {"cut_short_listed", {file, "is not a readable HDF5 file", "truncated"}},
+    {"text", {file, "is not a readable HDF5 file"}},
+    {"text_listed", {file, "is not a readable HDF5 file"}},
+    {"empty", {file, "is not a readable HDF5 file"}},
+    {"byte_flipped", {file, "do: copy or build this shard again"}},
+    {"no_held_out", {"no_held_out", "expected a folder with .h5 or .hdf5 files", "test"}},
+    {"manifest_newer", {"manifest.json", "format_version 9", "newer"}},
+    {"manifest_damaged", {"manifest.json", "line 1"}},
+    {"other_vocabulary", {"vocab.txt", "is not the vocabulary", "other_vocabulary", "checksum"}},
+};
+
+/// A folder with a folder of shards for each of the above, made once; absent where Python has no h5py.
+const fs::path& spoilt_shards() {
+    static const TemporaryFolder folder;
+    static const fs::path made = [] {
+        const CommandResult result =
+            run_command(PYTHON " tests/system/bad_shards.py " + sample_data().shards.string() + " " + folder.path().string());
+        INFO(result.err);
+        CHECK((result.exit_code == 0 || result.exit_code == 77 || result.exit_code == 127));
+        return result.exit_code == 0 ? folder.path() : fs::path();
+    }();
+    return made;
+}
+
+std::string training_on(const std::string& name) { return "--set data.training_shards=" + (spoilt_shards() / name).string(); }
+
+}  // namespace
+
+/// Ends the test case with a printed reason where shards cannot be spoilt.
+#define NEEDS_SPOILT_SHARDS()                 \
+    NEEDS_TRAIN();                            \
+    if (spoilt_shards().empty()) {            \
+        WARN("skipped: no Python with h5py"); \
+        return;                               \
+    }
+
+TEST_CASE("a damaged training shard is refused before any training") {
+    NEEDS_SPOILT_SHARDS();
+    for (const BadShard& bad : bad_shards) {
+        const TemporaryFolder folder;
+        const fs::path config = write_experiment(folder);
+        check_refused_before_training(train(config, folder / "run", training_on(bad.name)), data_exit, bad.words, bad.name,
+                                      folder / "run");
+    }
+}
+
+TEST_CASE("without evaluation no held-out shards are asked for") {
+    NEEDS_SPOILT_SHARDS();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, {{"evaluation", {{"every_steps", 0}}}, {"schedule", {{"total_steps", 1}}}});
+    CHECK(train(config, folder / "run", training_on("no_held_out")).exit_code == 0);
+}
+
+TEST_CASE("a run that meets a damaged held-out shard keeps its checkpoints") {
+    NEEDS_SPOILT_SHARDS();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder);
+    const CommandResult result = train(config, folder / "run", training_on("held_out_id"));
+    check_refusal(result, data_exit, {"sample_test_0000.h5", "input_ids[3, 5] is 800"}, "held_out_id");
+    CHECK(fs::exists(folder / "run/checkpoints/step_00000009/COMPLETE.json"));
+    // with a whole held-out shard the same run goes on
+    const CommandResult mended = train(
+        config, folder / "run", training_on("held_out_id") + " --set data.held_out_shards=" + sample_data().shards.string());
+    CHECK(missing_words(mended.err, {"going on from step 9"}) == "");
+    CHECK(mended.exit_code == 0);
+}
+
+TEST_CASE("evaluate refuses shards that do not fit the checkpoint") {
+    NEEDS_SPOILT_SHARDS();
+    const std::string evaluate = "OMP_NUM_THREADS=1 " + train_program + " evaluate " + finished_run().run.string() + " --shards ";
+    check_refusal(run_command(evaluate + (spoilt_shards() / "held_out_id").string()), data_exit,
+                  {"sample_test_0000.h5", "input_ids[3, 5] is 800"}, "held_out_id");
+    check_refusal(run_command(evaluate + (spoilt_shards() / "no_held_out").string()), data_exit, {"no_held_out", "test"},
+                  "no_held_out");
+}
