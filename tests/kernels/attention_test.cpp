@@ -127,3 +127,22 @@ TEST_CASE("attention stays right where one score outweighs all others") {
         CHECK(relative_error(results.d_qkv_T3H, right.d_qkv_T3H) < 1e-3);
     }
 }
+
+TEST_CASE("rows behind the last sequence give zeros and change nothing") {
+    const Ragged batch = ragged({9, 4});
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16}) {
+        const Inputs filled(16, 72, working);
+        Inputs real = filled;
+        real.qkv_T3H = filled.qkv_T3H.narrow(0, 0, 13);
+        real.d_context_TH = filled.d_context_TH.narrow(0, 0, 13);
+        for (const Operations& operations : both_implementations) {
+            CAPTURE(operations.name, working);
+            const Results all = run(operations, filled, batch, 4, 0.1), some = run(operations, real, batch, 4, 0.1);
+            CHECK(same_bits(all.forward.context_TH.narrow(0, 0, 13), some.forward.context_TH));
+            CHECK(same_bits(all.d_qkv_T3H.narrow(0, 0, 13), some.d_qkv_T3H));
+            CHECK(relative_error(all.d_bias_3H, some.d_bias_3H) < 1e-6);
+            CHECK(all.forward.context_TH.narrow(0, 13, 3).eq(0).all().item<bool>());
+            CHECK(all.d_qkv_T3H.narrow(0, 13, 3).eq(0).all().item<bool>());
+        }
+    }
+}

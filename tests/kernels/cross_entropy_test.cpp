@@ -65,3 +65,20 @@ TEST_CASE("not-a-number in a row of logits reaches the loss") {
         CHECK(std::isnan(run(operations, logits_MV, at::zeros({101}), labels_M, 1, at::zeros({101})).totals_2[0].item<double>()));
     }
 }
+
+TEST_CASE("a row with label -1 has no loss and no gradient") {
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+        for (const Operations& operations : both_implementations) {
+            CAPTURE(operations.name, working);
+            RandomTensors random(4);
+            const at::Tensor logits_MV = random.normal({3, 101}, working), bias_V = random.normal({101}),
+                             before_V = random.normal({101});
+            const at::Tensor labels_M = at::tensor({7, 8, -1}, at::kLong);
+            const Results all = run(operations, logits_MV, bias_V, labels_M, 0.5, before_V);
+            const Results real = run(operations, logits_MV.narrow(0, 0, 2), bias_V, labels_M.narrow(0, 0, 2), 0.5, before_V);
+            CHECK(all.d_logits_MV[2].eq(0).all().item<bool>());
+            CHECK(same_bits(all.d_logits_MV.narrow(0, 0, 2), real.d_logits_MV));
+            CHECK(relative_error(all.d_bias_V, real.d_bias_V) < 1e-7);
+            CHECK(relative_error(all.totals_2, real.totals_2) < 1e-12);
+        }
+}

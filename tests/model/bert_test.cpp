@@ -1,0 +1,165 @@
+#include "model/bert.h"
+
+#include "model/small_model.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+const std::vector<std::int64_t> lengths{1, 2, 17, 33, 40, 5};
+
+}  // namespace
+
+TEST_CASE("activation checkpointing changes no bit of a gradient") {
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+        for (const std::string& placement : placements) {
+            CAPTURE(working, placement);
+            const BertConfig config = odd_config(placement);
+            Model kept(config, working, {5, false}), computed_again(config, working, {5, true});
+            kept.randomize(3);
+            computed_again.randomize(3);
+            const MicroBatch batch = random_batch(config, lengths);
+            const at::Tensor totals_4 = totals_of(kept, batch, mean_over(batch));
+            CHECK(same_bits(totals_of(computed_again, batch, mean_over(batch)), totals_4));
+            CHECK(same_bits(computed_again.parameters.gradients(), kept.parameters.gradients()));
+            CHECK(kept.parameters.gradients().abs().sum().item<float>() > 0);
+        }
+}
+
+TEST_CASE("with dropout, every gradient is the slope of the loss") {
+    for (const std::string& placement : placements) {
+        const BertConfig config = odd_config(placement);
+        Model model(config, at::kFloat, {11, false});
+        model.randomize(4);
+        const MicroBatch batch = random_batch(config, {1, 2, 17, 9});
+        const LossScale scale = mean_over(batch);
+        totals_of(model, batch, scale);
+        const at::Tensor gradients = model.parameters.gradients().clone();
+        RandomTensors random(8);
+        for (const PlacedParameter& parameter : model.parameters.layout().parameters()) {
+            const std::string& name = parameter.spec.name;
+            const at::Tensor gradient =
+                gradients.narrow(0, parameter.begin, parameter.spec.elements()).view(parameter.spec.shape);
+            const at::Tensor sideways = random.normal(parameter.spec.shape), weight = model.parameters.weight(name),
+                             before = weight.clone();
+            const at::Tensor direction = gradient / (gradient.norm() + 1e-20) + sideways / sideways.norm();
+            const auto loss_at = [&](double step) {
+                weight.copy_(before + step * direction);
+                return loss_of(totals_of(model, batch, scale), scale);
+            };
+            constexpr double step = 0.01;
+            const double slope = (loss_at(step) - loss_at(-step)) / (2 * step);
+            weight.copy_(before);
+            CAPTURE(placement, name);
+            CHECK(slope == Approx((gradient * direction).sum(at::kDouble).item<double>()).epsilon(0.02).margin(2e-4));
+        }
+    }
+}
+
+TEST_CASE("losses and gradients do not depend on how samples are cut into micro-batches, with dropout") {
+    for (const std::string& placement : placements) {
+        const BertConfig config = odd_config(placement);
+        const MicroBatch whole = random_batch(config, lengths);
+        const LossScale scale = mean_over(whole);
+        Model model(config, at::kFloat, {21, false});
+        model.randomize(6);
+        const at::Tensor totals_4 = totals_of(model, whole, scale);
+        const at::Tensor gradients = model.parameters.gradients().clone();
+        // the first cut leaves a micro-batch without masked positions
+        for (const auto& cuts : std::vector<std::vector<std::int64_t>>{{0, 1, 6}, {0, 3, 6}, {0, 2, 4, 6}}) {
+            CAPTURE(placement, cuts.size(), cuts[1]);
+            model.parameters.gradients().zero_();
+            at::Tensor sums_4 = new_totals(at::kCPU);
+            for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
+                sums_4 += totals_of(model, part_of(whole, cuts[i], cuts[i + 1]), scale);
+            CHECK(relative_error(sums_4, totals_4) < 1e-6);
+            for (const PlacedParameter& parameter : model.parameters.layout().parameters()) {
+                CAPTURE(parameter.spec.name);
+                const auto part = [&](const at::Tensor& flat) {
+                    return flat.narrow(0, parameter.begin, parameter.spec.elements());
+                };
+                CHECK(relative_error(part(model.parameters.gradients()), part(gradients)) < 1e-5);
+            }
+        }
+    }
+}
+
+TEST_CASE("gradients are added to what is there, and another seed drops others") {
+    const BertConfig config = odd_config("post_ln");
+    const MicroBatch batch = random_batch(config, lengths);
+    Model model(config, at::kFloat, {1, false}), other(config, at::kFloat, {2, false});
+    model.randomize(6);
+    other.randomize(6);
+    totals_of(model, batch, mean_over(batch));
+    totals_of(other, batch, mean_over(batch));
+    const at::Tensor once = model.parameters.gradients().clone();
+    CHECK(relative_error(other.parameters.gradients(), once) > 0.01);
+    totals_of(model, batch, mean_over(batch));
+    CHECK(relative_error(model.parameters.gradients(), 2 * once) < 1e-6);
+}
+
+TEST_CASE("when a stage of the backward ends, its parameters' gradients are final") {
+    for (const std::string& placement : placements) {
+        CAPTURE(placement);
+        const BertConfig config = odd_config(placement);
+        Model model(config);
+        model.randomize(2);
+        const MicroBatch batch = random_batch(config, lengths);
+        struct Snapshot {
+            std::size_t count;
+            at::Tensor gradients;
+        };
+        std::vector<Snapshot> snapshots;
+        model.bert.forward_backward(batch, mean_over(batch), new_totals(at::kCPU), [&](std::size_t count) {
+            snapshots.push_back({count, model.parameters.gradients().clone()});
+        });
+        const auto& parameters = model.parameters.layout().parameters();
+        std::vector<std::size_t> counts;
+        for (const Snapshot& snapshot : snapshots) {
+            counts.push_back(snapshot.count);
+            for (std::size_t p = 0; p < snapshot.count; ++p) {
+                CAPTURE(parameters[p].spec.name);
+                const auto part = [&](const at::Tensor& flat) {
+                    return flat.narrow(0, parameters[p].begin, parameters[p].spec.elements());
+                };
+                CHECK(same_bits(part(snapshot.gradients), part(model.parameters.gradients())));
+            }
+        }
+        // three matrices of the heads, six of every layer, and everything with the embeddings
+        CHECK(counts == std::vector<std::size_t>{3, 9, 15, parameters.size()});
+    }
+}
+
+TEST_CASE("evaluation gives the losses of training without dropout, and touches no gradient") {
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+        for (const std::string& placement : placements) {
+            CAPTURE(working, placement);
+            BertConfig config = odd_config(placement);
+            const MicroBatch batch = random_batch(config, lengths);
+            Model with_dropout(config, working);
+            config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;
+            Model without(config, working);
+            with_dropout.randomize(2);
+            without.randomize(2);
+            const at::Tensor evaluated_4 = new_totals(at::kCPU);
+            with_dropout.bert.add_losses(batch, evaluated_4);
+            CHECK(relative_error(evaluated_4, totals_of(without, batch, mean_over(batch))) < 1e-6);
+            CHECK(with_dropout.parameters.gradients().eq(0).all().item<bool>());
+            const Logits logits = with_dropout.bert.logits(batch);
+            CHECK(logits.mlm_MV.sizes() == at::IntArrayRef({batch.masked(), config.vocab_size}));
+            CHECK(logits.next_sentence_B2.sizes() == at::IntArrayRef({batch.sequences(), 2}));
+            CHECK(with_dropout.bert.encode(batch).scalar_type() == working);
+        }
+}
+
+TEST_CASE("a model without gradients computes as one with them") {
+    const BertConfig config = odd_config("post_ln");
+    Model trained(config);
+    trained.randomize(2);
+    const FlatParameters parameters(trained.parameters.layout(), at::kFloat, at::kCPU, FlatParameters::Gradients::none);
+    parameters.working().copy_(trained.parameters.working());
+    parameters.exact().copy_(trained.parameters.exact());
+    const MicroBatch batch = random_batch(config, lengths);
+    CHECK(same_bits(Bert(config, parameters, {}).encode(batch), trained.bert.encode(batch)));
+}

@@ -1,0 +1,210 @@
+"""What Hugging Face's models and plain autograd give for random models and ragged batches.
+
+Usage: hf_oracle.py FOLDER. Writes one .pt file per case: the configuration, the weights (fp32), the batch without padding, the
+results in float64 (stored as fp32), and the norms of the errors of PyTorch's own bf16 autocast. Exits with 77 where transformers is absent.
+"""
+
+import sys
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+
+try:
+    from transformers import BertConfig, BertForPreTraining, MegatronBertConfig, MegatronBertForPreTraining
+except ImportError as error:
+    print(error, file=sys.stderr)
+    sys.exit(77)
+
+ALIASES = {"cls.predictions.decoder.weight", "cls.predictions.decoder.bias"}
+SMALL = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 512, "vocab_size": 1003}
+LARGER = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024, "vocab_size": 1024}
+
+
+def plain_bert(w, config, batch):
+    """BERT as a formula, in the weights' dtype, without padding rows in between: each sequence by itself.
+
+    The embedding enters the residual stream, except with pre_ln_zero_residual, where it reaches layer 0's attention only.
+    Returns logits at masked positions, and of the next sentence.
+    """
+    placement, heads, eps = config["norm_placement"], config["num_attention_heads"], config["layer_norm_eps"]
+    hidden = config["hidden_size"]
+    approximate = "none" if config["hidden_act"] == "gelu" else "tanh"
+    linear = lambda name, x: F.linear(x, w[name + ".weight"], w[name + ".bias"])
+    norm = lambda name, x: F.layer_norm(x, (hidden,), w[name + ".weight"], w[name + ".bias"], eps)
+    words, positions, types = (w[f"bert.embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type"))
+
+    def attended(name, x):
+        split = lambda y: y.view(len(x), heads, hidden // heads).transpose(0, 1)
+        q, k, v = (split(linear(f"{name}.attention.self.{part}", x)) for part in ("query", "key", "value"))
+        context = torch.softmax(q @ k.transpose(1, 2) / (hidden // heads) ** 0.5, -1) @ v
+        return linear(f"{name}.attention.output.dense", context.transpose(0, 1).reshape(len(x), hidden))
+
+    def fed_forward(name, x):
+        return linear(f"{name}.output.dense", F.gelu(linear(f"{name}.intermediate.dense", x), approximate=approximate))
+
+    outputs = []
+    for start, end in zip(batch["starts"], batch["starts"][1:]):
+        ids = batch["input_ids"][start:end]
+        h = words[ids] + types[batch["token_type_ids"][start:end]] + positions[: end - start]
+        names = [f"bert.encoder.layer.{i}" for i in range(config["num_hidden_layers"])]
+        if placement == "pre_ln":
+            for name in names:
+                h = h + attended(name, norm(f"{name}.attention.ln", h))
+                h = h + fed_forward(name, norm(f"{name}.ln", h))
+            h = norm("bert.encoder.ln", h)
+        elif placement == "pre_ln_zero_residual":
+            h, r = norm("bert.embeddings.LayerNorm", h), 0
+            for name in names:
+                r = r + attended(name, h)
+                h = norm(f"{name}.attention.output.LayerNorm", r)
+                r = r + fed_forward(name, h)
+                h = norm(f"{name}.output.LayerNorm", r)
+        else:
+            h = norm("bert.embeddings.LayerNorm", h)
+            for name in names:
+                h = norm(f"{name}.attention.output.LayerNorm", h + attended(name, h))
+                h = norm(f"{name}.output.LayerNorm", h + fed_forward(name, h))
+        outputs.append(h)
+    sequence = torch.cat(outputs)
+    pooled = torch.tanh(linear("bert.pooler.dense", sequence[batch["starts"][:-1]]))
+    transformed = F.gelu(linear("cls.predictions.transform.dense", sequence[batch["masked_rows"]]), approximate=approximate)
+    decoded = F.linear(norm("cls.predictions.transform.LayerNorm", transformed), words, w["cls.predictions.bias"])
+    return decoded, linear("cls.seq_relationship", pooled)
+
+
+def hf_model(config):
+    own = {key: value for key, value in config.items() if key != "norm_placement"}
+    if config["norm_placement"] == "pre_ln":
+        return MegatronBertForPreTraining(MegatronBertConfig(**own, attn_implementation="eager")).eval()
+    return BertForPreTraining(BertConfig(**own, attn_implementation="eager")).eval()
+
+
+def hf_logits(model, batch):
+    """The padded batch that HF wants, made of ours."""
+    spans = list(zip(batch["starts"], batch["starts"][1:]))
+    longest = max(end - start for start, end in spans)
+    ids, types, mask = (torch.zeros(len(spans), longest, dtype=torch.long) for _ in range(3))
+    row_of = torch.zeros(batch["starts"][-1], dtype=torch.long)
+    for b, (start, end) in enumerate(spans):
+        ids[b, : end - start] = batch["input_ids"][start:end]
+        types[b, : end - start] = batch["token_type_ids"][start:end]
+        mask[b, : end - start] = 1
+        row_of[start:end] = b * longest + torch.arange(end - start)
+    out = model(input_ids=ids, token_type_ids=types, attention_mask=mask)
+    return out.prediction_logits.flatten(0, 1)[row_of[batch["masked_rows"]]], out.seq_relationship_logits
+
+
+def loss_of(logits, batch):
+    return F.cross_entropy(logits[0], batch["masked_labels"]), F.cross_entropy(logits[1], batch["next_sentence_labels"])
+
+
+def random_weights(shapes, spread, generator):
+    """All of them random, vectors too, so that each one matters."""
+    weights = {}
+    for name, shape in shapes.items():
+        numbers = torch.randn(shape, generator=generator)
+        is_norm_weight = len(shape) == 1 and name.endswith("weight")
+        weights[name] = 1 + 0.2 * numbers if is_norm_weight else (0.1 if len(shape) == 1 else spread) * numbers
+    return weights
+
+
+def random_batch(config, generator):
+    number = lambda low, high, count: torch.randint(low, high, (count,), generator=generator)
+    lengths = [5, *number(5, 65, 5).tolist(), 64]
+    starts = [0]
+    for length in lengths:
+        starts.append(starts[-1] + length)
+    masked = [start + place for start, length in zip(starts, lengths)
+              for place in torch.randperm(length, generator=generator)[: max(1, length * 15 // 100)].sort().values.tolist()]
+    vocabulary = config["vocab_size"]
+    return {
+        "starts": starts,
+        "input_ids": number(1, vocabulary, starts[-1]),  # 0 is HF's padding_idx, whose gradient HF leaves out
+        "token_type_ids": torch.cat([(torch.arange(n) > n // 2).long() for n in lengths]),
+        "position_ids": torch.cat([torch.arange(n) for n in lengths]),
+        "masked_rows": torch.tensor(masked),
+        "masked_labels": number(1, vocabulary, len(masked)),
+        "next_sentence_labels": number(0, 2, len(lengths)),
+    }
+
+
+def results(weights, compute, batch, dtype, autocast=False):
+    """Loss, logits, and gradients by parameter name."""
+    leaves = {name: tensor.detach().to(dtype).requires_grad_() for name, tensor in weights.items()}
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        logits = compute(leaves)
+        losses = loss_of(logits, batch)
+    sum(losses).backward()
+    found = {"mlm_loss": losses[0], "nsp_loss": losses[1], "mlm_logits": logits[0], "nsp_logits": logits[1]}
+    found |= {"d." + name: leaf.grad for name, leaf in leaves.items()}
+    return {name: tensor.detach().double() for name, tensor in found.items()}
+
+
+def through_hf(model, batch):
+    def compute(leaves):
+        tied = {"cls.predictions.decoder.weight": leaves["bert.embeddings.word_embeddings.weight"],
+                "cls.predictions.decoder.bias": leaves["cls.predictions.bias"]}
+        model_in_type = model.to(next(iter(leaves.values())).dtype)
+        return torch.func.functional_call(model_in_type, {**leaves, **tied}, (), {"run": batch})
+
+    return compute
+
+
+class Runner(torch.nn.Module):
+    """So that functional_call reaches hf_logits."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.bert, self.cls, self.model = model.bert, model.cls, [model]
+
+    def forward(self, run):
+        return hf_logits(self.model[0], run)
+
+
+def relative_error(found, right):
+    return ((found - right).norm() / right.norm()).item()
+
+
+def write_case(folder, name, config, seed, spread):
+    generator = torch.Generator().manual_seed(seed)
+    model = hf_model(config)
+    shapes = {key: list(tensor.shape) for key, tensor in model.state_dict().items() if key not in ALIASES}
+    weights, batch = random_weights(shapes, spread, generator), random_batch(config, generator)
+    compute = lambda leaves: plain_bert(leaves, config, batch)
+    right = results(weights, compute, batch, torch.float64)
+    if config["norm_placement"] != "pre_ln_zero_residual":  # no HF class computes that one
+        compute = through_hf(Runner(model), batch)
+        hf = results(weights, compute, batch, torch.float64)
+        for key in right:  # HF and the formula vouch for each other; a key bias has no gradient but noise
+            assert key.endswith("key.bias") or relative_error(right[key], hf[key]) < 1e-9, (name, key)
+        right = hf
+    autocast = results(weights, compute, batch, torch.float32, autocast=True)
+    torch.save({
+        "config": config,
+        "names": list(shapes),
+        "weights": weights,
+        "batch": batch,
+        "right": {key: tensor.float() for key, tensor in right.items()},
+        "autocast_error": {key: (autocast[key] - right[key]).norm().item() for key in right},
+    }, folder / f"{name}_{seed}.pt")
+
+
+def main():
+    folder = Path(sys.argv[1])
+    torch.manual_seed(0)
+    torch.set_num_threads(1)  # models so small only wait for each other's threads
+    base = {"max_position_embeddings": 64, "type_vocab_size": 2, "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0,
+            "layer_norm_eps": 1e-12, "initializer_range": 0.02}
+    for placement, small_seeds, larger_seeds in (("post_ln", 6, 3), ("pre_ln", 4, 1), ("pre_ln_zero_residual", 4, 1)):
+        # With small weights the zero residual's rows grow alike, and fp32, PyTorch's too, loses what tells them apart.
+        spread = 0.1 if placement == "pre_ln_zero_residual" else 0.05
+        for size, sizes, seeds in (("2x128", SMALL, small_seeds), ("4x256", LARGER, larger_seeds)):
+            for number, act in enumerate(("gelu", "gelu_pytorch_tanh")):
+                config = {**base, **sizes, "hidden_act": act, "norm_placement": placement}
+                for seed in range(number * seeds, (number + 1) * seeds):
+                    write_case(folder, f"{placement}_{size}", config, seed, spread)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+#include "model/oracle_case.h"
+
+#include <ATen/ATen.h>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "support/command.h"
+#include "support/files.h"
+
+namespace bertpretrain::testing {
+namespace {
+
+at::Tensor read_tensor(const PtReader& file, const PtTensor& stored) {
+    const at::Tensor tensor = at::empty(stored.shape, stored.dtype == DType::i64 ? at::kLong : at::kFloat);
+    if (stored.dtype == DType::i64) file.read(stored, 0, stored.elements(), tensor.data_ptr());
+    else file.read_as_float(stored, 0, stored.elements(), tensor.data_ptr<float>());
+    return tensor;
+}
+
+const PtValue& at_key(const PtValue& dict, const std::string& key) {
+    const PtValue* value = dict.find(key);
+    check(value != nullptr, "the oracle's file has no ", key);
+    return *value;
+}
+
+BertConfig read_config(const PtValue& stored) {
+    BertConfig config;
+    BertConfig::describe(config, [&](const char* name, auto& member, const auto&...) {
+        using Member = std::remove_reference_t<decltype(member)>;
+        member = std::get<Member>(at_key(stored, name).content);
+    });
+    return config;
+}
+
+}  // namespace
+
+const std::vector<std::filesystem::path>& oracle_files() {
+    static const TemporaryFolder folder;
+    static const std::vector<std::filesystem::path> files = [] {
+        const CommandResult result = run_command(PYTHON " tests/model/hf_oracle.py " + folder.path().string());
+        constexpr int package_missing = 77, program_missing = 127;
+        if (result.exit_code == package_missing || result.exit_code == program_missing)
+            return std::vector<std::filesystem::path>();
+        check(result.exit_code == 0, "tests/model/hf_oracle.py failed: ", result.err);
+        return list_files(folder.path(), {".pt"});
+    }();
+    return files;
+}
+
+OracleCase::OracleCase(const std::filesystem::path& file) : file_(std::make_shared<PtReader>(file)) {
+    const std::string stem = file.stem().string();
+    name = stem.substr(0, stem.rfind('_'));
+    config = read_config(at_key(file_->root(), "config"));
+    for (const PtValue& parameter : *at_key(file_->root(), "names").list()) parameters.push_back(*parameter.text());
+    for (const PtEntry& entry : *at_key(file_->root(), "right").dict()) results.push_back(std::get<std::string>(entry.key));
+    batch.input_ids_T = tensor("batch", "input_ids");
+    batch.token_type_ids_T = tensor("batch", "token_type_ids");
+    batch.position_ids_T = tensor("batch", "position_ids");
+    batch.masked_rows_M = tensor("batch", "masked_rows");
+    batch.masked_labels_M = tensor("batch", "masked_labels");
+    batch.next_sentence_labels_B = tensor("batch", "next_sentence_labels");
+    for (const PtValue& start : *at_key(at_key(file_->root(), "batch"), "starts").list())
+        batch.starts_B1.push_back(*start.integer());
+    for (std::int64_t b = 0; b + 1 < static_cast<std::int64_t>(batch.starts_B1.size()); ++b) batch.sample_numbers_B.push_back(b);
+}
+
+at::Tensor OracleCase::tensor(const std::string& group, const std::string& key) const {
+    return read_tensor(*file_, *at_key(at_key(file_->root(), group), key).tensor());
+}
+
+double OracleCase::autocast_error(const std::string& result) const {
+    return *at_key(at_key(file_->root(), "autocast_error"), result).real();
+}
+
+}  // namespace bertpretrain::testing

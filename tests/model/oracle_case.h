@@ -1,0 +1,47 @@
+#pragma once
+// What tests/model/hf_oracle.py wrote: models, batches and right results.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "archive/pt_reader.h"
+#include "batches/micro_batch.h"
+#include "model/bert_config.h"
+
+namespace bertpretrain::testing {
+
+/// The .pt files of all cases, made by one run of Python; empty where transformers is absent.
+const std::vector<std::filesystem::path>& oracle_files();
+
+/// One random model with one batch.
+class OracleCase {
+public:
+    explicit OracleCase(const std::filesystem::path& file);
+
+    std::string name;  ///< file name without its seed
+    BertConfig config;
+    MicroBatch batch;
+    std::vector<std::string> parameters;  ///< of HF's state_dict without tied aliases, in its order
+    std::vector<std::string> results;     ///< mlm_loss, nsp_loss, mlm_logits, nsp_logits, and "d." + parameter
+
+    at::Tensor weight(const std::string& parameter) const { return tensor("weights", parameter); }
+    at::Tensor right(const std::string& result) const { return tensor("right", result); }  ///< float64, stored as fp32
+    /// The norm of the error of PyTorch's bf16 autocast.
+    double autocast_error(const std::string& result) const;
+
+private:
+    at::Tensor tensor(const std::string& group, const std::string& name) const;
+
+    std::shared_ptr<PtReader> file_;
+};
+
+}  // namespace bertpretrain::testing
+
+/// Ends the test case with a printed reason where the oracle cannot run.
+#define NEEDS_ORACLE()                                            \
+    if (bertpretrain::testing::oracle_files().empty()) {          \
+        WARN("skipped: no Python with the package transformers"); \
+        return;                                                   \
+    }
