@@ -18,7 +18,7 @@ namespace {
 /// the kernel clears their pages again and again.
 void keep_freed_memory() {
     ::mallopt(M_MMAP_MAX, 0);
-    ::mallopt(M_TRIM_THRESHOLD, 2147483647);
+    ::mallopt(M_TRIM_THRESHOLD, -1);  // never
     ::mallopt(M_TOP_PAD, 64 << 20);
 }
 

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "kernels/cpu/accumulate.h"
+
 namespace bertpretrain {
 
 at::Tensor linear_product(const at::Tensor& x_TI, const at::Tensor& weight_OI) { return at::mm(x_TI, weight_OI.t()); }
@@ -15,7 +17,7 @@ void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI,
     else if (dy_TO.is_cuda())
         at::addmm_out(sum, sum, dy_TO.t(), x_TI, at::kFloat);
     else
-        sum.add_(at::mm(dy_TO.t(), x_TI));
+        cpu::accumulate_bf16(at::mm(dy_TO.t(), x_TI), sum);
 }
 
 }  // namespace bertpretrain

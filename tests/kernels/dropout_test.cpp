@@ -13,9 +13,9 @@ std::vector<float> factors_by_rule(const Dropout& dropout, std::uint64_t sample,
     std::vector<float> factors;
     for (std::uint32_t e = 0; e < elements; ++e) {
         const PhiloxCounter words =
-            philox(dropout.key, {base + e / 8, position | dropout.site << 16, static_cast<std::uint32_t>(sample),
+            philox(dropout.key, {base + e / 128 * 16 + e % 16, position | dropout.site << 16, static_cast<std::uint32_t>(sample),
                                  static_cast<std::uint32_t>(sample >> 32)});
-        const std::uint32_t bits = words[e % 8 / 2] >> (e % 2 == 0 ? 0 : 16) & 0xFFFF;
+        const std::uint32_t bits = words[e % 128 / 32] >> (e / 16 % 2 == 0 ? 0 : 16) & 0xFFFF;
         factors.push_back(bits < dropout.threshold() ? 0.0F : dropout.scale());
     }
     return factors;

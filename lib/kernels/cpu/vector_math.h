@@ -76,27 +76,29 @@ BERTPRETRAIN_INLINE void dropout_factors(const Dropout& dropout, std::uint64_t s
     const std::uint32_t threshold = dropout.threshold();
     const float scale = dropout.scale();
     for (std::int64_t e = 0; e < elements; e += 8 * lanes) {
-        std::uint32_t c0[lanes], c1[lanes], c2[lanes], c3[lanes];
+        std::uint32_t c[4][lanes];
+#pragma omp simd
         for (int l = 0; l < lanes; ++l) {
-            c0[l] = group_base + static_cast<std::uint32_t>(e / 8 + l);
-            c1[l] = position | dropout.site << 16;
-            c2[l] = static_cast<std::uint32_t>(sample);
-            c3[l] = static_cast<std::uint32_t>(sample >> 32);
+            c[0][l] = group_base + static_cast<std::uint32_t>(e / 8) + static_cast<std::uint32_t>(l);
+            c[1][l] = position | dropout.site << 16;
+            c[2][l] = static_cast<std::uint32_t>(sample);
+            c[3][l] = static_cast<std::uint32_t>(sample >> 32);
         }
         std::uint32_t k0 = dropout.key[0], k1 = dropout.key[1];
         for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9, k1 += 0xBB67AE85)
+#pragma omp simd
             for (int l = 0; l < lanes; ++l) {
-                const std::uint64_t a = std::uint64_t{0xD2511F53} * c0[l], b = std::uint64_t{0xCD9E8D57} * c2[l];
-                c0[l] = static_cast<std::uint32_t>(b >> 32) ^ c1[l] ^ k0;
-                c1[l] = static_cast<std::uint32_t>(b);
-                c2[l] = static_cast<std::uint32_t>(a >> 32) ^ c3[l] ^ k1;
-                c3[l] = static_cast<std::uint32_t>(a);
+                const std::uint64_t a = std::uint64_t{0xD2511F53} * c[0][l], b = std::uint64_t{0xCD9E8D57} * c[2][l];
+                c[0][l] = static_cast<std::uint32_t>(b >> 32) ^ c[1][l] ^ k0;
+                c[1][l] = static_cast<std::uint32_t>(b);
+                c[2][l] = static_cast<std::uint32_t>(a >> 32) ^ c[3][l] ^ k1;
+                c[3][l] = static_cast<std::uint32_t>(a);
             }
-        const std::uint32_t* const words[4] = {c0, c1, c2, c3};
         for (int w = 0; w < 4; ++w)
+#pragma omp simd
             for (int l = 0; l < lanes; ++l) {
-                keep[e + 8 * l + 2 * w] = (words[w][l] & 0xFFFF) < threshold ? 0.0F : scale;
-                keep[e + 8 * l + 2 * w + 1] = (words[w][l] >> 16) < threshold ? 0.0F : scale;
+                keep[e + lanes * (2 * w) + l] = (c[w][l] & 0xFFFF) < threshold ? 0.0F : scale;
+                keep[e + lanes * (2 * w + 1) + l] = (c[w][l] >> 16) < threshold ? 0.0F : scale;
             }
     }
 }

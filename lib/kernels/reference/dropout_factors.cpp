@@ -19,7 +19,8 @@ std::pair<at::Tensor, at::Tensor> wide_product(const at::Tensor& word, std::int6
 
 at::Tensor dropout_factors(const Dropout& dropout, const at::Tensor& sample_R, const at::Tensor& position_R,
                            const at::Tensor& group_base_R, std::int64_t elements) {
-    const std::int64_t groups = (elements + 7) / 8, R = sample_R.numel();
+    const std::int64_t blocks = (elements + dropout_block_elements - 1) / dropout_block_elements, R = sample_R.numel();
+    const std::int64_t groups = blocks * dropout_block_groups;
     const at::Tensor groups_G = at::arange(groups, sample_R.options());
     std::array<at::Tensor, 4> counter_RG{
         group_base_R.unsqueeze(1) + groups_G,
@@ -41,7 +42,12 @@ at::Tensor dropout_factors(const Dropout& dropout, const at::Tensor& sample_R, c
         halves.push_back(word.bitwise_and(0xFFFF));
         halves.push_back(word.bitwise_right_shift(16));
     }
-    const at::Tensor bits_RE = at::stack(halves, 2).reshape({R, groups * 8}).narrow(1, 0, elements);
+    // (R, blocks, half-words, groups of a block): the order of elements.
+    const at::Tensor bits_RE = at::stack(halves, 2)
+                                   .reshape({R, blocks, dropout_block_groups, 8})
+                                   .transpose(2, 3)
+                                   .reshape({R, blocks * dropout_block_elements})
+                                   .narrow(1, 0, elements);
     return bits_RE.ge(static_cast<std::int64_t>(dropout.threshold())).to(at::kFloat) * dropout.scale();
 }
 
