@@ -15,6 +15,11 @@ namespace {
 
 double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+bool same_file(const fs::path& run, const fs::path& other_run, const std::string& file) {
+    const std::string content = read_text(run / file);
+    return !content.empty() && content == read_text(other_run / file);
+}
+
 /// Whether a checkpoint is being written right now.
 bool saving(const fs::path& run) {
     std::error_code missing;
@@ -33,15 +38,16 @@ std::string step_folder(std::size_t step) {
     return "step_" + std::string(8 - digits.size(), '0') + digits;
 }
 
-/// Kills the run at random moments, every second time while it writes a checkpoint. @returns how often it was killed
+/// Kills the run at random moments, every second time while it writes a checkpoint, each of these later in the run.
+/// @returns how often it was killed
 int kill_at_random(const std::string& command, const fs::path& run, double undisturbed_seconds, unsigned seed) {
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> pause(0, undisturbed_seconds / 3);
     int kills = 0;
-    for (int life = 0; life < 8; ++life) {
+    for (std::size_t life = 0; life < 8; ++life) {
         Process process(command);
-        sleep_seconds(pause(random));
-        if (life % 2 == 1) wait_until(process, [&] { return saving(run); });
+        if (life % 2 == 0) sleep_seconds(pause(random));
+        else wait_until(process, [&] { return has_steps(run, 4 * life) && saving(run); });
         process.send(SIGKILL);
         kills += process.wait() == 128 + SIGKILL ? 1 : 0;
     }
@@ -50,18 +56,22 @@ int kill_at_random(const std::string& command, const fs::path& run, double undis
 
 void check_killed_run(const nlohmann::json& patch) {
     const TemporaryFolder folder;
-    const fs::path config = write_experiment(folder, patch), undisturbed = folder / "undisturbed", killed = folder / "killed";
+    nlohmann::json experiment = {{"schedule", {{"total_steps", 40}}}};
+    experiment.merge_patch(patch);
+    const fs::path config = write_experiment(folder, experiment), undisturbed = folder / "undisturbed",
+                   killed = folder / "killed";
     const double start = seconds_now();
     REQUIRE(train(config, undisturbed).exit_code == 0);
     const unsigned seed = std::random_device()();
     INFO("seed of the killing: " << seed);
-    CHECK(kill_at_random(train_command(config, killed), killed, seconds_now() - start, seed) >= 2);
+    CHECK(kill_at_random(train_command(config, killed), killed, seconds_now() - start, seed) >= 4);
     const CommandResult last_life = train(config, killed);
     INFO(last_life.err);
     CHECK(last_life.exit_code == 0);
+    CHECK(missing_words(last_life.err, {"going on from step "}) == "");
     CHECK(first_difference(numbers_of(killed), numbers_of(undisturbed)) == "");
-    CHECK((read_text(killed / "checkpoints/step_00000020/model.pt") ==
-           read_text(undisturbed / "checkpoints/step_00000020/model.pt")));
+    CHECK(same_file(killed, undisturbed, "checkpoints/step_00000040/model.pt"));
+    CHECK(same_file(killed, undisturbed, "checkpoints/step_00000040/optimizer.pt"));
     CHECK_FALSE(saving(killed));
 }
 
@@ -104,6 +114,5 @@ TEST_CASE("a finished run, started again, changes nothing") {
     CHECK(again.exit_code == 0);
     CHECK(missing_words(again.out, {"step_00000020", "loss.svg"}) == "");
     CHECK(first_difference(numbers_of(folder / "run"), numbers_of(finished_run().run)) == "");
-    CHECK((read_text(folder / "run/checkpoints/step_00000020/model.pt") ==
-           read_text(finished_run().run / "checkpoints/step_00000020/model.pt")));
+    CHECK(same_file(folder / "run", finished_run().run, "checkpoints/step_00000020/model.pt"));
 }

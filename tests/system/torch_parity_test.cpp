@@ -59,8 +59,8 @@ TEST_CASE("a hundred AdamW steps have the losses and gradient norms of a plain P
     // The rate of a linear schedule's last step is 0: after a run of one step the weights are still those of the start.
     REQUIRE(train(config, folder / "start", "--set schedule.total_steps=1").exit_code == 0);
     const CommandResult oracle =
-        run_command(PYTHON " tests/system/torch_training.py " + (folder / "start/checkpoints/step_00000001").string() + " " +
-                    shard.string() + " 100");
+        run_command("OMP_NUM_THREADS=1 " PYTHON " tests/system/torch_training.py " +
+                    (folder / "start/checkpoints/step_00000001").string() + " " + shard.string() + " 100");
     if (!oracle_ran(oracle)) return;
 
     const auto ours = numbers_of(folder / "run");
@@ -85,8 +85,8 @@ TEST_CASE("a hundred AdamW steps have the losses and gradient norms of a plain P
 TEST_CASE("a checkpoint loads strictly into Hugging Face's model, and its held-out losses are ours") {
     NEEDS_TRAIN();
     const fs::path checkpoint = finished_run().run / "checkpoints/step_00000020", shards = sample_data().shards;
-    const CommandResult oracle = run_command(PYTHON " tests/system/hf_evaluation.py " + checkpoint.string() + " " +
-                                             (shards / "sample_test_0000.h5").string());
+    const CommandResult oracle = run_command("OMP_NUM_THREADS=1 " PYTHON " tests/system/hf_evaluation.py " + checkpoint.string() +
+                                             " " + (shards / "sample_test_0000.h5").string());
     if (!oracle_ran(oracle)) return;
     const CommandResult evaluated = run_command("OMP_NUM_THREADS=1 " + train_program + " evaluate " + checkpoint.string() +
                                                 " --shards " + shards.string() + " --json");
