@@ -7,10 +7,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-dump=data_tools/sample/encyclopaedia.xml vocabulary="" output="" size=2000
+dump=data_tools/sample/encyclopaedia.xml vocabulary="" output="" size=2000 steps=2000
 while (($#)); do
   case "$1" in
-    --dump) dump=${2:?--dump needs a file}; size=8000; shift 2 ;;
+    --dump) dump=${2:?--dump needs a file}; size=8000 steps=1600; shift 2 ;;
     --vocabulary) vocabulary=${2:?--vocabulary needs a file}; shift 2 ;;
     --output) output=${2:?--output needs a folder}; shift 2 ;;
     *) echo "quickstart: unknown option $1; known: --dump FILE, --vocabulary FILE, --output DIR" >&2; exit 2 ;;
@@ -41,4 +41,4 @@ echo "== text -> shards"
 echo "== shards -> model"
 rows=$(wc -l <"$output/vocab.txt")
 build/release/bertpretrain train configs/quickstart.json --output "$output/run" \
-  --set "data.training_shards=$output/shards" --set "model.vocab_size=$(((rows + 7) / 8 * 8))"
+  --set "data.training_shards=$output/shards" --set "schedule.total_steps=$steps" --set "model.vocab_size=$(((rows + 7) / 8 * 8))"
