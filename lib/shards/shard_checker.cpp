@@ -68,14 +68,6 @@ void compare(const std::string& where, const char* what, std::int64_t found, std
     if (found != expected) throw DataError(concat(where, ": has ", what, " ", found, ", the manifest says ", expected));
 }
 
-void require_intact(const fs::path& file, const ShardRecord* record) {
-    if (record == nullptr) return probe_shard(file);
-    const std::int64_t crc = crc32_of_file(file);
-    if (crc != record->crc32)
-        throw DataError(concat(file.string(), ": its checksum is ", crc, ", the manifest says ", record->crc32,
-                               "; the file was changed or damaged\n  do: copy or build this shard again"));
-}
-
 void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, std::int32_t vocabulary_size,
                  Findings& findings) {
     CheckedShard& shard = findings.shard;
@@ -181,6 +173,14 @@ void sum_up(std::vector<Findings>& all, const std::optional<Manifest>& manifest,
 }
 
 }  // namespace
+
+void require_intact(const fs::path& file, const ShardRecord* record) {
+    if (record == nullptr) return probe_shard(file);
+    const std::int64_t crc = crc32_of_file(file);
+    if (crc != record->crc32)
+        throw DataError(concat(file.string(), ": its checksum is ", crc, ", the manifest says ", record->crc32,
+                               "; the file was changed or damaged\n  do: copy or build this shard again"));
+}
 
 FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::path>& vocabulary_file, std::size_t threads) {
     const std::vector<fs::path> files = all_shards(folder);

@@ -54,6 +54,15 @@ def group(f, name, values): f.create_group(name)
 def unlimited(f, name, values):
     f.create_dataset(name, shape=values.shape, dtype="i4", chunks=(1 << 25, S), maxshape=(None, S), compression="gzip")
 
+def twice(f, name, values):
+    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    plist.set_chunk(values.shape)
+    plist.set_deflate(4)
+    plist.set_deflate(4)
+    h5py.h5d.create(f.id, name.encode(), h5py.h5t.STD_I32LE, h5py.h5s.create_simple(values.shape), plist)
+def fewer_predictions(data):
+    data.update({name: data[name][:-1] for name in ("masked_lm_positions", "masked_lm_ids")})
+
 write("good_gzip")
 write("good_contiguous", make=lambda f, name, values: f.create_dataset(name, data=values))
 write("good_filters", make=lambda f, name, values: f.create_dataset(name, data=values, compression="gzip", shuffle=True, fletcher32=True))
@@ -79,6 +88,8 @@ write("bad_external_link", make=special("input_ids", external_link))
 write("bad_soft_link", make=special("input_ids", soft_link))
 write("bad_external_data", make=special("input_ids", external_data))
 write("bad_group", make=special("input_ids", group))
+write("bad_twice", make=special("input_ids", twice))
+write("bad_prediction_rows", fewer_predictions)
 write("bad_packed", but("next_sentence_positions", np.zeros((N, 3), "i4")))
 print("written")
 )";
@@ -134,6 +145,8 @@ TEST_CASE("shards of other writers are read whatever their integers, filters and
         {"external_data", "keeps its values in another file"},
         {"group", "cannot be opened"},
         {"packed", "packed rows"},
+        {"twice", "is compressed 2 times over"},
+        {"prediction_rows", "\"masked_lm_positions\" is 39 x 5, but \"input_ids\" is 40 x 16"},
     };
     for (const auto& [name, reason] : reasons) {
         const std::string message = refusal(folder / ("bad_" + name + ".h5"));
