@@ -51,7 +51,8 @@ void print(const EvaluationRecord& record, bool as_json) {
 void run(const EvaluateArguments& arguments) {
     const at::Device device = device_named(arguments.device);
     const auto files = find_shards(arguments.shards, arguments.kind == "training" ? ShardKind::training : ShardKind::held_out);
-    const LoadedModel model = load_model(arguments.checkpoint, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
+    const LoadedModel model =
+        load_model(arguments.checkpoint, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
     EvaluationSettings settings;
     settings.format = {model.sequence_length, model.config.max_position_embeddings, model.config.vocab_size};
     settings.micro_batch_size = arguments.micro_batch_size;
@@ -71,11 +72,21 @@ void add_evaluate_command(CLI::App& app) {
     CLI::App* command = app.add_subcommand("evaluate", "Measures a checkpoint on shards that it was not trained on");
     command->add_option("checkpoint", arguments->checkpoint, "A step's folder, or a run: then its newest checkpoint")->required();
     command->add_option("--shards", arguments->shards, "Folder of shards")->required();
-    command->add_option("--kind", arguments->kind, "Which shards of the folder")->check(CLI::IsMember({"held_out", "training"}))->capture_default_str();
-    command->add_option("--precision", arguments->precision, "Of products")->check(CLI::IsMember({"fp32", "bf16"}))->capture_default_str();
-    command->add_option("--device", arguments->device, "Where it runs")->check(CLI::IsMember({"auto", "cpu", "cuda"}))->capture_default_str();
-    command->add_option("--micro-batch-size", arguments->micro_batch_size, "Sequences of one pass")->check(CLI::PositiveNumber)->capture_default_str();
-    command->add_option("--max-sequences", arguments->max_sequences, "0: all")->check(CLI::NonNegativeNumber)->capture_default_str();
+    command->add_option("--kind", arguments->kind, "Which shards of the folder")
+        ->check(CLI::IsMember({"held_out", "training"}))
+        ->capture_default_str();
+    command->add_option("--precision", arguments->precision, "Of products")
+        ->check(CLI::IsMember({"fp32", "bf16"}))
+        ->capture_default_str();
+    command->add_option("--device", arguments->device, "Where it runs")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->capture_default_str();
+    command->add_option("--micro-batch-size", arguments->micro_batch_size, "Sequences of one pass")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command->add_option("--max-sequences", arguments->max_sequences, "0: all")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
     command->add_flag("--json", arguments->json, "One JSON object instead of a table");
     command->callback([arguments] { run(*arguments); });
 }

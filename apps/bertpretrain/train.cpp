@@ -35,8 +35,9 @@ void report(const std::filesystem::path& folder, const std::optional<double>& un
 int train(const TrainArguments& arguments) {
     const ResumeRequest resume = ResumeRequest::parse(arguments.resume);
     const ExperimentConfig experiment = load_experiment(arguments.config, arguments.overrides);
-    const std::filesystem::path folder =
-        arguments.output.empty() ? std::filesystem::path("runs") / std::filesystem::path(arguments.config).stem() : std::filesystem::path(arguments.output);
+    const std::filesystem::path folder = arguments.output.empty()
+                                             ? std::filesystem::path("runs") / std::filesystem::path(arguments.config).stem()
+                                             : std::filesystem::path(arguments.output);
     TrainerParts parts = make_trainer_parts(experiment, folder);
     const std::optional<double> unigram = parts.unigram_cross_entropy;
     Trainer trainer(std::move(parts), resume);
@@ -53,7 +54,8 @@ void add_train_command(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand("train", "Trains, or goes on with, the experiment of a file");
     command->add_option("config", arguments->config, "The experiment's JSON file")->required();
     command->add_option("--output", arguments->output, "The run's folder; runs/NAME-OF-CONFIG when not given");
-    command->add_option("--resume", arguments->resume, "auto: the newest complete checkpoint, if any; never; or a step")->capture_default_str();
+    command->add_option("--resume", arguments->resume, "auto: the newest complete checkpoint, if any; never; or a step")
+        ->capture_default_str();
     command->add_option("--set", arguments->overrides, "section.key=value, instead of what the file says; may be given often")
         ->allow_extra_args(false);
     command->callback([arguments, &exit_code] { exit_code = train(*arguments); });

@@ -89,9 +89,8 @@ void add_check_command(CLI::App& app) {
     };
     const auto options = std::make_shared<Options>();
     command->add_option("DIR", options->folder, "Folder of .h5 or .hdf5 shards, ours or NVIDIA's")->required();
-    command
-        ->add_option("--vocabulary", options->vocabulary, "Vocabulary the shards were made with; vocab.txt in DIR when not given")
-        ->check(CLI::ExistingFile);
+    command->add_option("--vocabulary", options->vocabulary,
+                        "Vocabulary the shards were made with; vocab.txt in DIR when not given");
     command->add_option("--threads", options->threads, "Threads; 0 for one per core")->capture_default_str();
     command->add_flag("--json", options->as_json, "Print one JSON object instead of a table");
     command->callback([options] { run(options->folder, options->vocabulary, options->as_json, options->threads); });

@@ -39,11 +39,8 @@ void add_shard_command(CLI::App& app) {
     const auto cased = std::make_shared<bool>(false);
     SampleSettings& samples = settings->samples;
     command->add_option("TEXT", settings->texts, "Text files: one sentence per line, an empty line after each article")
-        ->required()
-        ->check(CLI::ExistingFile);
-    command->add_option("--vocabulary", settings->vocabulary, "Vocabulary, one token per line")
-        ->required()
-        ->check(CLI::ExistingFile);
+        ->required();
+    command->add_option("--vocabulary", settings->vocabulary, "Vocabulary, one token per line")->required();
     command->add_option("--output", settings->output, "Folder for the shards, vocab.txt and manifest.json")->required();
     command->add_option("--name", settings->name, "First part of the shards' names")->capture_default_str();
     command->add_option("--sequence-length", samples.sequence_length, "Tokens of a row, padding included")->capture_default_str();

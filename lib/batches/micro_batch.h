@@ -32,9 +32,9 @@ struct MicroBatch {
 /// All samples of one optimizer step: this rank's micro-batches, and the counts over all ranks.
 struct GlobalBatch {
     std::vector<MicroBatch> micro_batches;
-    std::int64_t sequences = 0;   ///< of all ranks
-    std::int64_t tokens = 0;      ///< of all ranks
-    std::int64_t masked = 0;      ///< of all ranks
+    std::int64_t sequences = 0;    ///< of all ranks
+    std::int64_t tokens = 0;       ///< of all ranks
+    std::int64_t masked = 0;       ///< of all ranks
     double data_wait_seconds = 0;  ///< how long the step had to wait for its data
 };
 

@@ -121,7 +121,8 @@ json parse_settings(std::string_view text, const std::string& file) {
 
 json load_settings(const std::filesystem::path& file) {
     if (!std::filesystem::exists(file)) throw ConfigError(concat(file.string(), ": no such settings file; check the path"));
-    if (std::filesystem::is_directory(file)) throw ConfigError(concat(file.string(), ": is a folder, expected a settings file in JSON"));
+    if (std::filesystem::is_directory(file))
+        throw ConfigError(concat(file.string(), ": is a folder, expected a settings file in JSON"));
     std::string text;
     try {
         text = read_file(file);

@@ -61,7 +61,8 @@ std::string settings_table(const std::vector<Setting>& settings, const std::vect
     Table table({"setting", "value", ""});
     for (std::size_t i = 0; i < settings.size(); ++i) {
         if (settings[i].is_section) continue;
-        table.add({settings[i].path, shortened(value_text(settings[i].value)), settings[i].value == defaults[i].value ? "default" : ""});
+        table.add({settings[i].path, shortened(value_text(settings[i].value)),
+                   settings[i].value == defaults[i].value ? "default" : ""});
     }
     return table.text();
 }

@@ -49,25 +49,31 @@ void flush_to_disk(const fs::path& file_or_folder) {
     const bool flushed = handle >= 0 && ::fsync(handle) == 0;
     const int reason = errno;
     if (handle >= 0) ::close(handle);
-    if (!flushed) throw DataError(concat(file_or_folder.string(), ": cannot be flushed to the disk (", std::strerror(reason), ")"));
+    if (!flushed)
+        throw DataError(concat(file_or_folder.string(), ": cannot be flushed to the disk (", std::strerror(reason), ")"));
 }
 
 void make_writable_folder(const fs::path& folder) {
     std::error_code failure;
     fs::create_directories(folder, failure);
-    if (failure) throw ConfigError(concat(folder.string(), ": cannot make this folder (", failure.message(), "); choose another with --output"));
-    if (!fs::is_directory(folder)) throw ConfigError(concat(folder.string(), ": is a file, expected a folder; choose another with --output"));
+    if (failure)
+        throw ConfigError(
+            concat(folder.string(), ": cannot make this folder (", failure.message(), "); choose another with --output"));
+    if (!fs::is_directory(folder))
+        throw ConfigError(concat(folder.string(), ": is a file, expected a folder; choose another with --output"));
     const fs::path probe = folder / ".write_probe";
     const bool writable = static_cast<bool>(std::ofstream(probe) << "probe" << std::flush);
     fs::remove(probe, failure);
-    if (!writable) throw ConfigError(concat(folder.string(), ": cannot write into this folder; check its permissions and free space"));
+    if (!writable)
+        throw ConfigError(concat(folder.string(), ": cannot write into this folder; check its permissions and free space"));
 }
 
 std::vector<fs::path> list_files(const fs::path& folder, const std::vector<std::string>& endings) {
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(folder)) {
         const std::string name = entry.path().filename().string();
-        const bool wanted = std::any_of(endings.begin(), endings.end(), [&](const std::string& ending) { return name.ends_with(ending); });
+        const bool wanted =
+            std::any_of(endings.begin(), endings.end(), [&](const std::string& ending) { return name.ends_with(ending); });
         if (wanted && entry.is_regular_file()) files.push_back(entry.path());
     }
     std::sort(files.begin(), files.end());

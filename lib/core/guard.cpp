@@ -17,9 +17,7 @@ int run_guarded(const std::function<int()>& body) {
     } catch (const std::bad_alloc&) {
         log_error("config error: out of memory; use a smaller batch.micro_batch_size or a machine with more memory");
         return static_cast<int>(ExitCode::config);
-    } catch (const std::exception& error) {
-        log_error(concat("internal error (please report it): ", error.what()));
-    }
+    } catch (const std::exception& error) { log_error(concat("internal error (please report it): ", error.what())); }
     return static_cast<int>(ExitCode::bug);
 }
 

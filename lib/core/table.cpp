@@ -7,7 +7,8 @@ namespace bertpretrain {
 namespace {
 
 bool looks_numeric(const std::string& cell) {
-    return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) != 0 || ((cell[0] == '-' || cell[0] == '.') && cell.size() > 1));
+    return !cell.empty() &&
+           (std::isdigit(static_cast<unsigned char>(cell[0])) != 0 || ((cell[0] == '-' || cell[0] == '.') && cell.size() > 1));
 }
 
 }  // namespace

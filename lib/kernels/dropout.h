@@ -14,9 +14,9 @@ namespace bertpretrain {
 
 /// One place in the model where dropout acts.
 struct Dropout {
-    PhiloxKey key{};          ///< philox_key(seed, Purpose::hidden_dropout or attention_dropout)
-    std::uint32_t site = 0;   ///< below 65,536, distinct for every place that shares the key
-    double probability = 0;   ///< of an element to be dropped; 0 turns it off
+    PhiloxKey key{};         ///< philox_key(seed, Purpose::hidden_dropout or attention_dropout)
+    std::uint32_t site = 0;  ///< below 65,536, distinct for every place that shares the key
+    double probability = 0;  ///< of an element to be dropped; 0 turns it off
 
     bool active() const { return probability > 0; }
     /// An element is dropped when its 16 bits are below this.

@@ -28,8 +28,8 @@ at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Act
     return (x_TF.is_cpu() ? cpu::bias_activation : reference::bias_activation)(x_TF, bias_F, activation);
 }
 
-at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation,
-                                    const at::Tensor& d_bias_F) {
+at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x_TF, const at::Tensor& bias_F,
+                                    Activation activation, const at::Tensor& d_bias_F) {
     auto* chosen = x_TF.is_cpu() ? cpu::bias_activation_backward : reference::bias_activation_backward;
     return chosen(dy_TF, x_TF, bias_F, activation, d_bias_F);
 }
@@ -44,8 +44,8 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
     return chosen(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
 }
 
-at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T, const at::Tensor& types_T, const at::Tensor& word_VH,
-                         const at::Tensor& position_PH, const at::Tensor& type_KH) {
+at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T, const at::Tensor& types_T,
+                         const at::Tensor& word_VH, const at::Tensor& position_PH, const at::Tensor& type_KH) {
     auto* chosen = ids_T.is_cpu() ? cpu::embedding_sum : reference::embedding_sum;
     return chosen(ids_T, positions_T, types_T, word_VH, position_PH, type_KH);
 }

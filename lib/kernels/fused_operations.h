@@ -28,9 +28,9 @@ struct NormParameters {
 
 /// What normalizing leaves behind; `sum`, `mean` and `inverse_deviation` are what the backward needs.
 struct NormResult {
-    at::Tensor sum_TH;                ///< exact: what was normalized
-    at::Tensor normed_TH;             ///< working: the input of the next product
-    at::Tensor normed_exact_TH;       ///< exact; defined when asked for (post-LN's residual)
+    at::Tensor sum_TH;           ///< exact: what was normalized
+    at::Tensor normed_TH;        ///< working: the input of the next product
+    at::Tensor normed_exact_TH;  ///< exact; defined when asked for (post-LN's residual)
     at::Tensor mean_T, inverse_deviation_T;
 };
 

@@ -17,14 +17,18 @@ RowKeys row_keys(const MicroBatch& batch) {
 }  // namespace
 
 Bert::Bert(const BertConfig& config, const FlatParameters& parameters, const Choices& choices)
-    : config_(config), choices_(choices), weights_(weight_views(config, parameters)), gradients_(gradient_views(config, parameters)),
+    : config_(config),
+      choices_(choices),
+      weights_(weight_views(config, parameters)),
+      gradients_(gradient_views(config, parameters)),
       stage_ends_(bert_parameters(config).stage_ends) {}
 
 LayerContext Bert::context(const MicroBatch& batch, bool dropout) const {
     LayerContext context{config_, batch, row_keys(batch), {}};
     if (dropout)
-        context.dropout = {philox_key(choices_.seed, Purpose::hidden_dropout), philox_key(choices_.seed, Purpose::attention_dropout),
-                           config_.hidden_dropout_prob, config_.attention_probs_dropout_prob};
+        context.dropout = {philox_key(choices_.seed, Purpose::hidden_dropout),
+                           philox_key(choices_.seed, Purpose::attention_dropout), config_.hidden_dropout_prob,
+                           config_.attention_probs_dropout_prob};
     return context;
 }
 

@@ -31,17 +31,22 @@ struct BertConfig {
     std::string norm_placement = "post_ln";
 
     static void describe(auto& self, auto&& field) {
-        field("hidden_size", self.hidden_size, between(8, 1048576), "Features of a token; a multiple of 8 and of num_attention_heads.");
+        field("hidden_size", self.hidden_size, between(8, 1048576),
+              "Features of a token; a multiple of 8 and of num_attention_heads.");
         field("num_hidden_layers", self.num_hidden_layers, between(1, 1024), "Encoder layers.");
         field("num_attention_heads", self.num_attention_heads, between(1, 1024), "Heads of each attention.");
         field("intermediate_size", self.intermediate_size, between(8, 16777216), "Features inside the feed-forward part.");
-        field("vocab_size", self.vocab_size, between(6, 16777216), "Rows of the word embedding; at least the vocabulary, often padded to 8s.");
-        field("max_position_embeddings", self.max_position_embeddings, between(8, 65536), "Longest sequence that the model knows.");
+        field("vocab_size", self.vocab_size, between(6, 16777216),
+              "Rows of the word embedding; at least the vocabulary, often padded to 8s.");
+        field("max_position_embeddings", self.max_position_embeddings, between(8, 65536),
+              "Longest sequence that the model knows.");
         field("type_vocab_size", self.type_vocab_size, between(2, 16), "Kinds of segments.");
         field("hidden_act", self.hidden_act, one_of({"gelu", "gelu_new", "gelu_pytorch_tanh"}),
               "gelu is exact (erf); the other two are the tanh form under HF's names.");
-        field("hidden_dropout_prob", self.hidden_dropout_prob, between(0, 0.9), "Dropout on embeddings and on every sublayer's output.");
-        field("attention_probs_dropout_prob", self.attention_probs_dropout_prob, between(0, 0.9), "Dropout on attention probabilities.");
+        field("hidden_dropout_prob", self.hidden_dropout_prob, between(0, 0.9),
+              "Dropout on embeddings and on every sublayer's output.");
+        field("attention_probs_dropout_prob", self.attention_probs_dropout_prob, between(0, 0.9),
+              "Dropout on attention probabilities.");
         field("layer_norm_eps", self.layer_norm_eps, between(0, 0.01), "Added to the variance in LayerNorm.");
         field("initializer_range", self.initializer_range, between(0, 1), "Standard deviation of new weights.");
         field("norm_placement", self.norm_placement, one_of({"post_ln", "pre_ln", "pre_ln_zero_residual"}),

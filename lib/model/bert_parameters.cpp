@@ -83,7 +83,8 @@ BertParameters bert_parameters(const BertConfig& config) {
     for (const Staged& staged : collect.all) parameters.layout_order.push_back(staged.spec);
     for (std::size_t stage = 0; stage <= layers + 1; ++stage) {
         const auto final_yet = [&](const Staged& staged) { return staged.spec.decays && staged.stage <= stage; };
-        parameters.stage_ends.push_back(static_cast<std::size_t>(std::count_if(collect.all.begin(), collect.all.end(), final_yet)));
+        parameters.stage_ends.push_back(
+            static_cast<std::size_t>(std::count_if(collect.all.begin(), collect.all.end(), final_yet)));
     }
     parameters.stage_ends.back() = collect.all.size();
     return parameters;

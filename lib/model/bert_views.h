@@ -17,7 +17,8 @@ struct LayerViews {
     NormParameters norm_after_attention;  ///< of the stream behind the attention
     at::Tensor intermediate_weight, intermediate_bias;
     at::Tensor output_weight, output_bias;
-    NormParameters norm_after_output;  ///< of the stream behind the feed-forward part; with pre-LN the next layer's or the final one
+    NormParameters
+        norm_after_output;  ///< of the stream behind the feed-forward part; with pre-LN the next layer's or the final one
 };
 
 struct BertViews {

@@ -11,7 +11,8 @@ EmbeddingState embeddings_forward(const LayerContext& context, const BertViews& 
     const at::Tensor sum_TH = embedding_sum(batch.input_ids_T, batch.position_ids_T, batch.token_type_ids_T, weights.word_VH,
                                             weights.position_PH, weights.type_KH);
     const auto normalize = [&](const at::Tensor& x_TH, bool keep_exact) {
-        return dropout_residual_norm({}, {}, x_TH, weights.first_norm, context.config.layer_norm_eps, {}, context.rows, working, keep_exact);
+        return dropout_residual_norm({}, {}, x_TH, weights.first_norm, context.config.layer_norm_eps, {}, context.rows, working,
+                                     keep_exact);
     };
     if (context.config.placement() == NormPlacement::pre_ln) {
         EmbeddingState state{normalize(dropout_rows(sum_TH, dropout, context.rows), false)};
@@ -32,8 +33,9 @@ void embeddings_backward(const LayerContext& context, const BertViews& weights, 
     const at::ScalarType working = weights.word_VH.scalar_type();
     at::Tensor d_sum_TH;
     if (context.config.placement() == NormPlacement::pre_ln) {
-        const NormGradients d = dropout_residual_norm_backward(d_output.normed_TH, {}, d_output.residual_TH, state.norm, weights.first_norm,
-                                                               {}, context.rows, working, gradients.first_norm, {});
+        const NormGradients d =
+            dropout_residual_norm_backward(d_output.normed_TH, {}, d_output.residual_TH, state.norm, weights.first_norm, {},
+                                           context.rows, working, gradients.first_norm, {});
         d_sum_TH = dropout_rows(d.sum_TH, dropout, context.rows);
     } else {
         at::Tensor d_hidden_TH = d_output.normed_TH.to(at::kFloat);

@@ -15,8 +15,8 @@ Dropout sublayer_dropout(const LayerContext& context, std::int64_t index, std::u
 }
 
 /// Both sublayers end alike: dropout, residual, LayerNorm.
-NormResult close_sublayer(const LayerContext& context, const at::Tensor& out_TH, const at::Tensor& bias_H, const NormParameters& norm,
-                          const Dropout& dropout, Stream& stream) {
+NormResult close_sublayer(const LayerContext& context, const at::Tensor& out_TH, const at::Tensor& bias_H,
+                          const NormParameters& norm, const Dropout& dropout, Stream& stream) {
     const bool post = context.config.placement() == NormPlacement::post_ln;
     NormResult closed = dropout_residual_norm(out_TH, bias_H, stream.residual_TH, norm, context.config.layer_norm_eps, dropout,
                                               context.rows, out_TH.scalar_type(), post);
@@ -27,9 +27,12 @@ NormResult close_sublayer(const LayerContext& context, const at::Tensor& out_TH,
 
 /// The backward of close_sublayer: what reaches the residual past the LayerNorm joins before it (post-LN) or behind it.
 NormGradients open_sublayer(const LayerContext& context, const StreamGradient& d_stream, const NormResult& closed,
-                            const NormParameters& norm, const Dropout& dropout, const NormParameters& d_norm, const at::Tensor& d_bias_H) {
+                            const NormParameters& norm, const Dropout& dropout, const NormParameters& d_norm,
+                            const at::Tensor& d_bias_H) {
     const bool post = context.config.placement() == NormPlacement::post_ln;
-    const at::Tensor exact = d_stream.normed_exact_TH.defined() ? d_stream.normed_exact_TH : post ? d_stream.residual_TH : at::Tensor();
+    const at::Tensor exact = d_stream.normed_exact_TH.defined() ? d_stream.normed_exact_TH
+                             : post                             ? d_stream.residual_TH
+                                                                : at::Tensor();
     const at::Tensor past = post ? at::Tensor() : d_stream.residual_TH;
     return dropout_residual_norm_backward(d_stream.normed_TH, exact, past, closed, norm, dropout, context.rows,
                                           closed.normed_TH.scalar_type(), d_norm, d_bias_H);
@@ -41,15 +44,16 @@ Activation activation_of(const BertConfig& config) {
     return config.hidden_act == "gelu" ? Activation::gelu_erf : Activation::gelu_tanh;
 }
 
-LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const Stream& input, Stream& output) {
+LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const Stream& input,
+                         Stream& output) {
     LayerState state;
     state.input = input;
     output = input;
     state.qkv_T3H = linear_product(input.normed_TH, weights.qkv_weight);
     state.attention = attention(state.qkv_T3H, weights.qkv_bias, attention_shape(context, index));
     state.after_attention =
-        close_sublayer(context, linear_product(state.attention.context_TH, weights.attention_out_weight), weights.attention_out_bias,
-                       weights.norm_after_attention, sublayer_dropout(context, index, 0), output);
+        close_sublayer(context, linear_product(state.attention.context_TH, weights.attention_out_weight),
+                       weights.attention_out_bias, weights.norm_after_attention, sublayer_dropout(context, index, 0), output);
     state.intermediate_TF = linear_product(output.normed_TH, weights.intermediate_weight);
     state.activated_TF = bias_activation(state.intermediate_TF, weights.intermediate_bias, activation_of(context.config));
     state.after_output = close_sublayer(context, linear_product(state.activated_TF, weights.output_weight), weights.output_bias,
@@ -59,8 +63,9 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
 
 StreamGradient layer_backward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const LayerState& state,
                               const StreamGradient& d_output, const LayerViews& gradients) {
-    const NormGradients d_ffn = open_sublayer(context, d_output, state.after_output, weights.norm_after_output,
-                                              sublayer_dropout(context, index, 1), gradients.norm_after_output, gradients.output_bias);
+    const NormGradients d_ffn =
+        open_sublayer(context, d_output, state.after_output, weights.norm_after_output, sublayer_dropout(context, index, 1),
+                      gradients.norm_after_output, gradients.output_bias);
     add_linear_weight_gradient(d_ffn.out_TH, state.activated_TF, gradients.output_weight);
     const at::Tensor d_intermediate_TF =
         bias_activation_backward(linear_input_gradient(d_ffn.out_TH, weights.output_weight), state.intermediate_TF,
@@ -73,8 +78,8 @@ StreamGradient layer_backward(const LayerContext& context, std::int64_t index, c
                       gradients.norm_after_attention, gradients.attention_out_bias);
     add_linear_weight_gradient(d_attention.out_TH, state.attention.context_TH, gradients.attention_out_weight);
     const at::Tensor d_qkv_T3H =
-        attention_backward(linear_input_gradient(d_attention.out_TH, weights.attention_out_weight), state.qkv_T3H, weights.qkv_bias,
-                           state.attention, attention_shape(context, index), gradients.qkv_bias);
+        attention_backward(linear_input_gradient(d_attention.out_TH, weights.attention_out_weight), state.qkv_T3H,
+                           weights.qkv_bias, state.attention, attention_shape(context, index), gradients.qkv_bias);
     add_linear_weight_gradient(d_qkv_T3H, state.input.normed_TH, gradients.qkv_weight);
     return {linear_input_gradient(d_qkv_T3H, weights.qkv_weight), {}, d_attention.sum_TH};
 }

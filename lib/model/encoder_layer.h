@@ -52,7 +52,8 @@ struct LayerState {
 
 /// @param index of the layer, which keys its dropout
 /// @param output receives the stream behind the layer
-LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const Stream& input, Stream& output);
+LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const Stream& input,
+                         Stream& output);
 
 /// Adds the layer's parameter gradients to `gradients`. @returns the gradient of the layer's input
 StreamGradient layer_backward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const LayerState& state,

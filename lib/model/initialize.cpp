@@ -32,7 +32,8 @@ void initialize_weights(const BertConfig& config, const ParameterLayout& layout,
     for (const OwnedRun& run : layout.owned_by(shard)) {
         const ParameterSpec& spec = layout.parameters()[run.parameter].spec;
         const auto number = static_cast<std::uint32_t>(
-            std::find_if(order.begin(), order.end(), [&](const ParameterSpec& other) { return other.name == spec.name; }) - order.begin());
+            std::find_if(order.begin(), order.end(), [&](const ParameterSpec& other) { return other.name == spec.name; }) -
+            order.begin());
         const bool is_norm_weight = !spec.decays && spec.name.ends_with(".weight");
         at::parallel_for(0, run.elements, 16384, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t i = begin; i < end; ++i)

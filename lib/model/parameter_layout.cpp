@@ -16,7 +16,8 @@ std::int64_t ParameterSpec::elements() const {
     return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-ParameterLayout::ParameterLayout(std::vector<ParameterSpec> specs, std::int64_t bucket_elements, std::int64_t shards) : shards_(shards) {
+ParameterLayout::ParameterLayout(std::vector<ParameterSpec> specs, std::int64_t bucket_elements, std::int64_t shards)
+    : shards_(shards) {
     check(shards >= 1 && bucket_elements >= 1, "a layout needs at least one shard and one element per bucket");
     std::int64_t next = 0;
     for (std::size_t p = 0; p < specs.size(); ++p) {

@@ -33,10 +33,10 @@ struct Bucket {
 
 /// A contiguous part of one parameter that one rank owns.
 struct OwnedRun {
-    std::size_t parameter = 0;         ///< index into ParameterLayout::parameters()
-    std::int64_t in_parameter = 0;     ///< first element, counted in the flattened parameter
-    std::int64_t in_flat = 0;          ///< the same element, counted in the flat buffer
-    std::int64_t in_slice = 0;         ///< the same element, counted in the rank's slice buffers
+    std::size_t parameter = 0;      ///< index into ParameterLayout::parameters()
+    std::int64_t in_parameter = 0;  ///< first element, counted in the flattened parameter
+    std::int64_t in_flat = 0;       ///< the same element, counted in the flat buffer
+    std::int64_t in_slice = 0;      ///< the same element, counted in the rank's slice buffers
     std::int64_t elements = 0;
 };
 

@@ -41,10 +41,12 @@ Logits heads_logits(const LayerContext& context, const BertViews& weights, const
     const Transformed t = transform(context, weights, sequence_TH);
     const at::Tensor pooled_BH = pool(weights, sequence_TH.index_select(0, first_rows(context, sequence_TH)));
     return {linear_product(t.norm.normed_TH, weights.word_VH).to(at::kFloat) + weights.decoder_bias_V,
-            linear_product(pooled_BH.to(sequence_TH.scalar_type()), weights.next_sentence_weight).to(at::kFloat) + weights.next_sentence_bias};
+            linear_product(pooled_BH.to(sequence_TH.scalar_type()), weights.next_sentence_weight).to(at::kFloat) +
+                weights.next_sentence_bias};
 }
 
-void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& sequence_TH, const at::Tensor& totals_4) {
+void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& sequence_TH,
+                  const at::Tensor& totals_4) {
     Logits logits = heads_logits(context, weights, sequence_TH);
     const auto add_losses = [&](at::Tensor& logits_RV, const at::Tensor& labels_R, std::int64_t first_total) {
         const at::Tensor no_bias_V = at::zeros({logits_RV.size(1)}, logits_RV.options());
@@ -62,17 +64,17 @@ at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& 
     if (context.batch.masked() > 0) {
         const Transformed t = transform(context, weights, sequence_TH);
         at::Tensor logits_MV = linear_product(t.norm.normed_TH, weights.word_VH);
-        softmax_cross_entropy(logits_MV, weights.decoder_bias_V, context.batch.masked_labels_M, scale.mlm, gradients.decoder_bias_V,
-                              totals_4.narrow(0, 0, 2));
+        softmax_cross_entropy(logits_MV, weights.decoder_bias_V, context.batch.masked_labels_M, scale.mlm,
+                              gradients.decoder_bias_V, totals_4.narrow(0, 0, 2));
         add_linear_weight_gradient(logits_MV, t.norm.normed_TH, gradients.word_VH);
         const NormGradients d_norm =
-            dropout_residual_norm_backward(linear_input_gradient(logits_MV, weights.word_VH), {}, {}, t.norm, weights.transform_norm, {},
-                                           context.rows, working, gradients.transform_norm, {});
+            dropout_residual_norm_backward(linear_input_gradient(logits_MV, weights.word_VH), {}, {}, t.norm,
+                                           weights.transform_norm, {}, context.rows, working, gradients.transform_norm, {});
         const at::Tensor d_product_MH = bias_activation_backward(d_norm.sum_TH.to(working), t.product_MH, weights.transform_bias,
                                                                  activation_of(context.config), gradients.transform_bias);
         add_linear_weight_gradient(d_product_MH, t.rows_MH, gradients.transform_weight);
-        embedding_backward(linear_input_gradient(d_product_MH, weights.transform_weight).to(at::kFloat), context.batch.masked_rows_M,
-                           d_sequence_TH);
+        embedding_backward(linear_input_gradient(d_product_MH, weights.transform_weight).to(at::kFloat),
+                           context.batch.masked_rows_M, d_sequence_TH);
     }
 
     const at::Tensor first_rows_B = first_rows(context, sequence_TH);

@@ -28,6 +28,7 @@ at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& 
                                   const LossScale& scale, const BertViews& gradients, const at::Tensor& totals_4);
 
 /// Adds the losses to totals_4, and nothing else.
-void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& sequence_TH, const at::Tensor& totals_4);
+void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& sequence_TH,
+                  const at::Tensor& totals_4);
 
 }  // namespace bertpretrain

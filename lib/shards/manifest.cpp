@@ -148,8 +148,9 @@ std::vector<fs::path> find_shards(const fs::path& folder, ShardKind kind) {
     const std::size_t all = files.size();
     std::erase_if(files, [&](const fs::path& file) { return shard_kind(file) != kind; });
     if (files.empty())
-        throw DataError(concat(folder.string(), ": has no such shard among ", all, " HDF5 files; expected ", wanted,
-                               "\n  do: make shards with `bertpretrain_data shard`, or name another folder"));
+        throw DataError(concat(folder.string(), ": ",
+                               all == 0 ? "holds no .h5 or .hdf5 file" : "none of its shards has that name", "; expected ",
+                               wanted, "\n  do: make shards with `bertpretrain_data shard`, or name another folder"));
     return files;
 }
 

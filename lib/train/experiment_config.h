@@ -51,13 +51,15 @@ struct TrainingConfig {
     std::string loss_mean = "global";
 
     static void describe(auto& self, auto&& field) {
-        field("precision", self.precision, one_of({"bf16", "fp32"}), "Of products; weights, gradients and moments are always kept in fp32.");
+        field("precision", self.precision, one_of({"bf16", "fp32"}),
+              "Of products; weights, gradients and moments are always kept in fp32.");
         field("device", self.device, one_of({"auto", "cpu", "cuda"}), "auto: a GPU where there is one.", Resume::may_change);
         field("seed", self.seed, any, "Of initial weights, sample order and dropout.");
         field("activation_checkpointing", self.activation_checkpointing, any,
               "Keep only each layer's input and compute the rest again: less memory, a third more work.", Resume::may_change);
         field("loss_mean", self.loss_mean, one_of({"global", "micro_batch"}),
-              "global: over all masked tokens of the step. micro_batch: the mean of the micro-batches' means, as the references do.");
+              "global: over all masked tokens of the step. micro_batch: the mean of the micro-batches' means, as the references "
+              "do.");
     }
 };
 
@@ -66,9 +68,10 @@ struct ParallelConfig {
     double bucket_mib = 64;
 
     static void describe(auto& self, auto&& field) {
-        field("zero_stage", self.zero_stage, between(0, 1), "0: every rank keeps the whole optimizer state. 1: the ranks share it.",
+        field("zero_stage", self.zero_stage, between(0, 1),
+              "0: every rank keeps the whole optimizer state. 1: the ranks share it.", Resume::may_change);
+        field("bucket_mib", self.bucket_mib, between(0.001, 16384), "fp32 gradients that are reduced as one, in MiB.",
               Resume::may_change);
-        field("bucket_mib", self.bucket_mib, between(0.001, 16384), "fp32 gradients that are reduced as one, in MiB.", Resume::may_change);
     }
 };
 
@@ -80,8 +83,8 @@ struct CheckpointConfig {
     static void describe(auto& self, auto&& field) {
         field("save_every_steps", self.save_every_steps, at_least(0), "0: only at the end.", Resume::may_change);
         field("keep_last", self.keep_last, at_least(1), "Older checkpoints are deleted.", Resume::may_change);
-        field("keep_every_steps", self.keep_every_steps, at_least(0), "Checkpoints of multiples of this are never deleted; 0: none.",
-              Resume::may_change);
+        field("keep_every_steps", self.keep_every_steps, at_least(0),
+              "Checkpoints of multiples of this are never deleted; 0: none.", Resume::may_change);
     }
 };
 
@@ -93,7 +96,8 @@ struct EvaluationConfig {
     static void describe(auto& self, auto&& field) {
         field("every_steps", self.every_steps, at_least(0), "0: never.", Resume::may_change);
         field("micro_batch_size", self.micro_batch_size, between(1, 1e6), "Sequences of one forward pass.", Resume::may_change);
-        field("max_sequences", self.max_sequences, at_least(0), "Held-out sequences used, spread over the shards; 0: all.", Resume::may_change);
+        field("max_sequences", self.max_sequences, at_least(0), "Held-out sequences used, spread over the shards; 0: all.",
+              Resume::may_change);
     }
 };
 

@@ -26,8 +26,8 @@ namespace {
 /// The vocabulary that travels with the checkpoints, checked against the shards and the model.
 std::filesystem::path choose_vocabulary(const ExperimentConfig& experiment) {
     const DataConfig& data = experiment.data;
-    std::filesystem::path file = data.vocabulary ? std::filesystem::path(*data.vocabulary)
-                                                 : std::filesystem::path(data.training_shards) / "vocab.txt";
+    std::filesystem::path file =
+        data.vocabulary ? std::filesystem::path(*data.vocabulary) : std::filesystem::path(data.training_shards) / "vocab.txt";
     if (!data.vocabulary && !std::filesystem::exists(file)) return {};
     const Vocabulary vocabulary = Vocabulary::read(file);
     refuse_other_vocabulary(data.training_shards, file);
@@ -43,7 +43,8 @@ void refuse_too_large(const ExperimentConfig& experiment, std::int64_t parameter
     const double bytes = static_cast<double>(parameters) * (experiment.training.precision == "bf16" ? 18 : 20);
     const double there = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
     if (bytes > there)
-        throw ConfigError(concat("model: ", with_thousands(parameters), " parameters need ", bytes_text(static_cast<std::uint64_t>(bytes)),
+        throw ConfigError(concat("model: ", with_thousands(parameters), " parameters need ",
+                                 bytes_text(static_cast<std::uint64_t>(bytes)),
                                  " of memory for weights, gradients and optimizer state, and this machine has ",
                                  bytes_text(static_cast<std::uint64_t>(there)), "; make the model smaller"));
 }
@@ -91,13 +92,16 @@ void announce(const TrainerParts& parts) {
     const std::uint64_t working_bytes = experiment.training.precision == "bf16" ? 2 : 4;
     log_info(settings_table(experiment));
     log_info(concat("parameters        ", with_thousands(parameters)));
-    log_info(concat("global batch      ", experiment.batch.micro_batch_size, " sequences x ", experiment.batch.gradient_accumulation_steps,
-                    " accumulation steps x ", parts.world->size(), " rank(s) = ", with_thousands(experiment.global_batch(parts.world->size()))));
+    log_info(concat("global batch      ", experiment.batch.micro_batch_size, " sequences x ",
+                    experiment.batch.gradient_accumulation_steps, " accumulation steps x ", parts.world->size(),
+                    " rank(s) = ", with_thousands(experiment.global_batch(parts.world->size()))));
     log_info(concat("one epoch         ", with_thousands(parts.loader->rows_per_epoch()), " samples; the run takes ",
                     fixed(static_cast<double>(experiment.schedule.total_steps * experiment.global_batch(parts.world->size())) /
-                              static_cast<double>(parts.loader->rows_per_epoch()), 2), " epochs"));
-    log_info(concat("memory            weights ", bytes_text(bytes * working_bytes), ", gradients ", bytes_text(bytes * 4), ", optimizer ",
-                    bytes_text(bytes * 12), ", and activations"));
+                              static_cast<double>(parts.loader->rows_per_epoch()),
+                          2),
+                    " epochs"));
+    log_info(concat("memory            weights ", bytes_text(bytes * working_bytes), ", gradients ", bytes_text(bytes * 4),
+                    ", optimizer ", bytes_text(bytes * 12), ", and activations"));
     log_info(concat("device            ", parts.parameters->device().str(), ", ", at::get_num_threads(), " threads"));
     log_info(concat("run folder        ", parts.folder->path().string()));
 }
@@ -108,7 +112,8 @@ namespace {
 
 /// Whether a GPU can be used. torch's CUDA half is loaded here, so that a run on the CPU starts without its two seconds.
 bool has_gpu() {
-    if (!std::filesystem::exists("/dev/nvidiactl") || ::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr) return false;
+    if (!std::filesystem::exists("/dev/nvidiactl") || ::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr)
+        return false;
     return at::hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0;
 }
 
@@ -126,8 +131,9 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     parts.experiment = experiment;
     parts.world = make_world();
     const at::Device device = device_named(experiment.training.device);
-    const std::optional<Manifest> manifest =
-        std::filesystem::is_directory(experiment.data.training_shards) ? read_manifest(experiment.data.training_shards) : std::nullopt;
+    const std::optional<Manifest> manifest = std::filesystem::is_directory(experiment.data.training_shards)
+                                                 ? read_manifest(experiment.data.training_shards)
+                                                 : std::nullopt;
     parts.loader = make_loader(experiment, *parts.world, device);
     parts.held_out = make_held_out(experiment, *parts.world, device);
     parts.vocabulary = choose_vocabulary(experiment);
@@ -136,7 +142,8 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     log_also_to(parts.folder->log());
 
     const auto bucket_elements = static_cast<std::int64_t>(experiment.parallel.bucket_mib * 1024 * 1024 / 4);
-    ParameterLayout layout(bert_parameters(experiment.model).layout_order, std::max<std::int64_t>(1, bucket_elements), parts.world->size());
+    ParameterLayout layout(bert_parameters(experiment.model).layout_order, std::max<std::int64_t>(1, bucket_elements),
+                           parts.world->size());
     if (device.is_cpu()) refuse_too_large(experiment, layout.parameter_elements());
     const at::ScalarType working = experiment.training.precision == "bf16" ? at::kBFloat16 : at::kFloat;
     parts.parameters = std::make_unique<FlatParameters>(std::move(layout), working, device);
@@ -146,8 +153,9 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     parts.optimizer = std::make_unique<ShardedOptimizer>(experiment.optimizer, placed, parts.world->rank(), device);
     parts.buckets =
         std::make_unique<GradientBuckets>(placed, *parts.world, parts.parameters->gradients(), parts.parameters->working());
-    parts.step = std::make_unique<TrainStep>(*parts.bert, *parts.parameters, *parts.buckets, *parts.optimizer, *parts.world,
-                                             experiment.training.loss_mean == "global" ? LossMean::global : LossMean::micro_batch);
+    parts.step =
+        std::make_unique<TrainStep>(*parts.bert, *parts.parameters, *parts.buckets, *parts.optimizer, *parts.world,
+                                    experiment.training.loss_mean == "global" ? LossMean::global : LossMean::micro_batch);
     announce(parts);
     return parts;
 }

@@ -41,15 +41,19 @@ std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store
     if (folders.empty()) return nullptr;
     if (request.kind == ResumeRequest::Kind::never)
         throw ConfigError(concat(store.folder().string(), ": holds checkpoints of an earlier run (newest ",
-                                 folders.front().second.filename().string(), "); go on with --resume auto, or choose another --output"));
+                                 folders.front().second.filename().string(),
+                                 "); go on with --resume auto, or choose another --output"));
     for (const auto& [step, folder] : folders) {
         try {
             auto reader = std::make_unique<CheckpointReader>(folder);
             if (reader->step() != step) throw CheckpointError(concat(folder.string(), ": holds step ", reader->step()));
             return reader;
-        } catch (const CheckpointError& error) { log_warning(concat(error.what(), "\n  this checkpoint is not used; trying the one before it")); }
+        } catch (const CheckpointError& error) {
+            log_warning(concat(error.what(), "\n  this checkpoint is not used; trying the one before it"));
+        }
     }
-    throw CheckpointError(concat(store.folder().string(), ": all ", folders.size(), " checkpoints are damaged, as the warnings above say",
+    throw CheckpointError(concat(store.folder().string(), ": all ", folders.size(),
+                                 " checkpoints are damaged, as the warnings above say",
                                  "\n  do: bring an undamaged copy back, or train into another folder with --output"));
 }
 
@@ -60,7 +64,8 @@ void refuse_changed_settings(const CheckpointReader& reader, const ExperimentCon
     std::vector<std::string> problems;
     for (const Difference& difference : compare_configs(saved, experiment))
         if (!difference.may_change)
-            problems.push_back(concat("  ", difference.path, ": ", difference.value_a, " in the checkpoint, ", difference.value_b, " now"));
+            problems.push_back(
+                concat("  ", difference.path, ": ", difference.value_a, " in the checkpoint, ", difference.value_b, " now"));
     const auto global_batch = reader.progress().at("global_batch_sequences").get<std::int64_t>();
     if (global_batch != experiment.global_batch(world_size))
         problems.push_back(concat("  the global batch (micro_batch_size x gradient_accumulation_steps x ranks): ", global_batch,

@@ -24,7 +24,8 @@ TensorSet describe_slice(const BertConfig& config, const ParameterLayout& layout
 
 }  // namespace
 
-Snapshot take_snapshot(const BertConfig& config, const ParameterLayout& layout, std::int64_t shard, const OptimizerState& optimizer) {
+Snapshot take_snapshot(const BertConfig& config, const ParameterLayout& layout, std::int64_t shard,
+                       const OptimizerState& optimizer) {
     Snapshot snapshot{optimizer.master.cpu(), optimizer.exp_avg.cpu(), optimizer.exp_avg_sq.cpu(), {}};
     snapshot.state.parameters = describe_slice(config, layout, shard, snapshot.master);
     snapshot.state.moments["exp_avg"] = describe_slice(config, layout, shard, snapshot.exp_avg);
@@ -33,11 +34,13 @@ Snapshot take_snapshot(const BertConfig& config, const ParameterLayout& layout, 
     return snapshot;
 }
 
-void restore_optimizer(const CheckpointReader& reader, const ParameterLayout& layout, std::int64_t shard, OptimizerState& optimizer) {
+void restore_optimizer(const CheckpointReader& reader, const ParameterLayout& layout, std::int64_t shard,
+                       OptimizerState& optimizer) {
     const auto fill = [&](at::Tensor& slice, const auto& read) {
         const at::Tensor on_host = at::zeros(slice.sizes(), at::kFloat);
         for (const OwnedRun& run : layout.owned_by(shard))
-            read(layout.parameters()[run.parameter].spec.name, run.in_parameter, on_host.data_ptr<float>() + run.in_slice, run.elements);
+            read(layout.parameters()[run.parameter].spec.name, run.in_parameter, on_host.data_ptr<float>() + run.in_slice,
+                 run.elements);
         slice.copy_(on_host);
     };
     fill(optimizer.master, [&](const std::string& name, std::int64_t first, float* into, std::int64_t elements) {

@@ -20,10 +20,12 @@ struct Snapshot {
 };
 
 /// What `shard` holds. The optimizer must not step while the snapshot is in use.
-Snapshot take_snapshot(const BertConfig& config, const ParameterLayout& layout, std::int64_t shard, const OptimizerState& optimizer);
+Snapshot take_snapshot(const BertConfig& config, const ParameterLayout& layout, std::int64_t shard,
+                       const OptimizerState& optimizer);
 
 /// Fills the optimizer's slices from a checkpoint written by any number of shards. Padding stays zero.
 /// @throws CheckpointError when it is damaged or of another model
-void restore_optimizer(const CheckpointReader& reader, const ParameterLayout& layout, std::int64_t shard, OptimizerState& optimizer);
+void restore_optimizer(const CheckpointReader& reader, const ParameterLayout& layout, std::int64_t shard,
+                       OptimizerState& optimizer);
 
 }  // namespace bertpretrain

@@ -6,7 +6,13 @@ namespace bertpretrain {
 
 TrainStep::TrainStep(const Bert& bert, const FlatParameters& parameters, GradientBuckets& buckets, ShardedOptimizer& optimizer,
                      World& world, LossMean loss_mean)
-    : bert_(bert), parameters_(parameters), buckets_(buckets), optimizer_(optimizer), world_(world), exchange_(world), loss_mean_(loss_mean) {}
+    : bert_(bert),
+      parameters_(parameters),
+      buckets_(buckets),
+      optimizer_(optimizer),
+      world_(world),
+      exchange_(world),
+      loss_mean_(loss_mean) {}
 
 GlobalBatch TrainStep::counts_of_all(const GlobalBatch& own) {
     GlobalBatch whole;
@@ -22,11 +28,13 @@ LossScale TrainStep::loss_scale(const GlobalBatch& whole, const MicroBatch& micr
     return {inverse(micro.masked() * micro_batches), inverse(micro.sequences() * micro_batches)};
 }
 
-void TrainStep::accumulate(const GlobalBatch& batch, const GlobalBatch& whole, std::int64_t micro_batches, const at::Tensor& totals_C4) {
+void TrainStep::accumulate(const GlobalBatch& batch, const GlobalBatch& whole, std::int64_t micro_batches,
+                           const at::Tensor& totals_C4) {
     const std::vector<PlacedParameter>& placed = parameters_.layout().parameters();
     std::size_t next_bucket = 0;
     const auto send_final_buckets = [&](std::size_t final_count) {
-        const std::size_t unfinished = final_count < placed.size() ? placed[final_count].bucket : parameters_.layout().buckets().size();
+        const std::size_t unfinished =
+            final_count < placed.size() ? placed[final_count].bucket : parameters_.layout().buckets().size();
         for (; next_bucket < unfinished; ++next_bucket) buckets_.ready(next_bucket);
     };
     at::Tensor gradients = parameters_.gradients();
@@ -57,7 +65,8 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, double learning_rate, std::
     return outcome;
 }
 
-StepOutcome TrainStep::summarize(const GlobalBatch& batch, const GlobalBatch& whole, std::int64_t micro_batches, const at::Tensor& totals_C4) {
+StepOutcome TrainStep::summarize(const GlobalBatch& batch, const GlobalBatch& whole, std::int64_t micro_batches,
+                                 const at::Tensor& totals_C4) {
     const at::Tensor on_host = totals_C4.cpu();
     const double* totals = on_host.data_ptr<double>();
     std::vector<double> sums(4, 0.0);  // mlm loss, nsp loss, correct, squared lengths
@@ -93,7 +102,8 @@ void TrainStep::publish_exact() {
         if (bucket.begin < parameters_.exact_begin()) continue;
         const std::int64_t shards = layout.shards();
         const at::Tensor own = optimizer_.state().master.narrow(0, bucket.begin / shards, bucket.elements() / shards);
-        world_.all_gather(own, parameters_.exact().narrow(0, bucket.begin - parameters_.exact_begin(), bucket.elements()))->wait();
+        world_.all_gather(own, parameters_.exact().narrow(0, bucket.begin - parameters_.exact_begin(), bucket.elements()))
+            ->wait();
     }
 }
 

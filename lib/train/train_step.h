@@ -6,9 +6,9 @@
 #include "batches/micro_batch.h"
 #include "model/bert.h"
 #include "optimizer/sharded_optimizer.h"
+#include "parallel/block_sum_exchange.h"
 #include "parallel/gradient_buckets.h"
 #include "parallel/world.h"
-#include "parallel/block_sum_exchange.h"
 
 namespace bertpretrain {
 
@@ -26,8 +26,8 @@ struct StepOutcome {
 class TrainStep {
 public:
     /// All parts must outlive it.
-    TrainStep(const Bert& bert, const FlatParameters& parameters, GradientBuckets& buckets, ShardedOptimizer& optimizer, World& world,
-              LossMean loss_mean);
+    TrainStep(const Bert& bert, const FlatParameters& parameters, GradientBuckets& buckets, ShardedOptimizer& optimizer,
+              World& world, LossMean loss_mean);
 
     /// @param step the number of this update, 1 for the first
     StepOutcome run(const GlobalBatch& batch, double learning_rate, std::int64_t step);
@@ -40,7 +40,8 @@ private:
     LossScale loss_scale(const GlobalBatch& whole, const MicroBatch& micro, std::int64_t micro_batches) const;
     void accumulate(const GlobalBatch& batch, const GlobalBatch& whole, std::int64_t micro_batches, const at::Tensor& totals_C4);
     void publish_exact();
-    StepOutcome summarize(const GlobalBatch& batch, const GlobalBatch& whole, std::int64_t micro_batches, const at::Tensor& totals_C4);
+    StepOutcome summarize(const GlobalBatch& batch, const GlobalBatch& whole, std::int64_t micro_batches,
+                          const at::Tensor& totals_C4);
 
     const Bert& bert_;
     const FlatParameters& parameters_;

@@ -25,7 +25,10 @@ double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_
 }  // namespace
 
 Trainer::Trainer(TrainerParts parts, const ResumeRequest& resume)
-    : parts_(std::move(parts)), store_(parts_.folder->checkpoints()), metrics_(parts_.folder->metrics()), events_(parts_.folder->events()),
+    : parts_(std::move(parts)),
+      store_(parts_.folder->checkpoints()),
+      metrics_(parts_.folder->metrics()),
+      events_(parts_.folder->events()),
       progress_(parts_.experiment.schedule.total_steps, 10) {
     restore(resume);
 }
@@ -75,7 +78,8 @@ void Trainer::log(const StepOutcome& outcome, double learning_rate, double secon
     record.tokens_per_second = static_cast<double>(outcome.tokens) / seconds;
     record.model_tflops_per_second =
         model_flops(parts_.experiment.model, static_cast<double>(outcome.tokens), outcome.square_lengths,
-                    static_cast<double>(outcome.masked), static_cast<double>(outcome.sequences)) / seconds * 1e-12;
+                    static_cast<double>(outcome.masked), static_cast<double>(outcome.sequences)) /
+        seconds * 1e-12;
     record.step_seconds = seconds;
     record.data_wait_seconds = data_wait_seconds;
     metrics_.append(record);
@@ -93,8 +97,9 @@ void Trainer::guard_numbers(const StepOutcome& outcome) {
     log_warning(concat("step ", step_, ": the gradient is not finite; the update was skipped (", skipped_, " so far)"));
     events_.append("skipped_update", {{"step", step_}, {"loss", outcome.mlm_loss + outcome.nsp_loss}});
     if (skipped_in_a_row_ >= skipped_updates_allowed)
-        throw NumbersError(concat("step ", step_, ": ", skipped_in_a_row_, " updates in a row had a gradient that is not finite; lower ",
-                                  "optimizer.learning_rate or lengthen the warm-up, and go on from an earlier checkpoint with --resume STEP"));
+        throw NumbersError(
+            concat("step ", step_, ": ", skipped_in_a_row_, " updates in a row had a gradient that is not finite; lower ",
+                   "optimizer.learning_rate or lengthen the warm-up, and go on from an earlier checkpoint with --resume STEP"));
 }
 
 void Trainer::evaluate_held_out() {
@@ -108,7 +113,8 @@ void Trainer::evaluate_held_out() {
 
 void Trainer::save() {
     if (step_saved_ == step_) return;
-    Snapshot snapshot = take_snapshot(parts_.experiment.model, parts_.parameters->layout(), parts_.world->rank(), parts_.optimizer->state());
+    Snapshot snapshot =
+        take_snapshot(parts_.experiment.model, parts_.parameters->layout(), parts_.world->rank(), parts_.optimizer->state());
     TrainingState& state = snapshot.state;
     state.step = step_;
     state.progress = {{"format_version", 1},
@@ -146,8 +152,8 @@ void Trainer::restore(const ResumeRequest& resume) {
         log_info(concat("going on from step ", step_, " (", reader->folder().string(), ")"));
         events_.append("resume", {{"step", step_}});
     } else {
-        initialize_weights(parts_.experiment.model, parts_.parameters->layout(), parts_.world->rank(), parts_.experiment.training.seed,
-                           parts_.optimizer->state().master);
+        initialize_weights(parts_.experiment.model, parts_.parameters->layout(), parts_.world->rank(),
+                           parts_.experiment.training.seed, parts_.optimizer->state().master);
         log_info("fresh start: no checkpoint to go on from");
         events_.append("start");
     }

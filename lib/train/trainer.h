@@ -28,9 +28,9 @@ struct TrainerParts {
     std::unique_ptr<RunFolder> folder;
     std::unique_ptr<World> world;
     std::unique_ptr<BatchLoader> loader;
-    std::unique_ptr<EvaluationBatches> held_out;   ///< null: no evaluation
-    std::filesystem::path vocabulary;              ///< may be empty
-    std::optional<double> unigram_cross_entropy;   ///< of the training shards, where their manifest tells
+    std::unique_ptr<EvaluationBatches> held_out;  ///< null: no evaluation
+    std::filesystem::path vocabulary;             ///< may be empty
+    std::optional<double> unigram_cross_entropy;  ///< of the training shards, where their manifest tells
     std::unique_ptr<FlatParameters> parameters;
     std::unique_ptr<Bert> bert;
     std::unique_ptr<ShardedOptimizer> optimizer;

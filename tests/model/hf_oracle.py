@@ -1,7 +1,8 @@
 """What Hugging Face's models and plain autograd give for random models and ragged batches.
 
-Usage: hf_oracle.py FOLDER. Writes one .pt file per case: the configuration, the weights (fp32), the batch without padding, the
-results in float64 (stored as fp32), and the norms of the errors of PyTorch's own bf16 autocast. Exits with 77 where transformers is absent.
+Usage: hf_oracle.py FOLDER. Writes one .pt file per case: the configuration, the weights (fp32), the batch without padding,
+the results in float64 (stored as fp32), and the norms of the errors of PyTorch's own bf16 autocast. Exits with 77 where
+transformers is absent.
 """
 
 import sys

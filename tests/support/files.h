@@ -28,7 +28,9 @@ private:
     std::filesystem::path path_;
 };
 
-inline void write_text(const std::filesystem::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+inline void write_text(const std::filesystem::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::binary) << text;
+}
 
 inline std::string read_text(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
@@ -41,8 +43,8 @@ inline std::filesystem::path shared_data() { return std::filesystem::path(PROJEC
 }  // namespace bertpretrain::testing
 
 /// Ends the test case with a printed reason where the shared data is absent.
-#define NEEDS_SHARED_DATA()                                                    \
-    if (!std::filesystem::exists(bertpretrain::testing::shared_data())) {     \
-        WARN("skipped: no shared data beside this checkout");                 \
-        return;                                                               \
+#define NEEDS_SHARED_DATA()                                               \
+    if (!std::filesystem::exists(bertpretrain::testing::shared_data())) { \
+        WARN("skipped: no shared data beside this checkout");             \
+        return;                                                           \
     }

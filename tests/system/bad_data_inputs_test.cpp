@@ -33,6 +33,7 @@ const std::vector<BadInput> bad_inputs{
     {"vocabulary {}/blank.txt --size 800 --output {}/out", data_exit, {"blank.txt", "no word"}},
     {"vocabulary {}/text.txt --size 10 --output {}/out", config_exit, {"10 tokens is too small", "--size"}},
 
+    {"shard {}/none.txt --vocabulary {}/vocab.txt" + shard_options, data_exit, {"none.txt"}},
     {"shard {}/blank.txt --vocabulary {}/vocab.txt" + shard_options, data_exit, {"no article", "one sentence per line"}},
     {"shard {}/text.txt --vocabulary {}/words.txt" + shard_options, data_exit, {"words.txt", "[PAD] is missing", "[MASK]"}},
     {"shard {}/text.txt --vocabulary {}/empty" + shard_options, data_exit, {"empty", "expected one token per line"}},

@@ -1,8 +1,8 @@
 // GELU with the bias of the product before it.
 #include <ATen/ATen.h>
 
-#include "kernels/implementations.h"
 #include "kernels/cpu/row_chunks.h"
+#include "kernels/implementations.h"
 
 namespace bertpretrain::cpu {
 namespace {
@@ -46,20 +46,24 @@ BERTPRETRAIN_INLINE void backward_elements(const W* dy, const W* x, const float*
 }
 
 template <class W>
-BERTPRETRAIN_INLINE void backward_row(const W* dy, const W* x, const float* bias, std::int64_t width, Activation activation, W* dx,
-                                      float* d_bias) {
-    if (activation == Activation::gelu_tanh)
-        backward_elements<true>(dy, x, bias, width, dx, d_bias);
-    else
-        backward_elements<false>(dy, x, bias, width, dx, d_bias);
+BERTPRETRAIN_INLINE void backward_row(const W* dy, const W* x, const float* bias, std::int64_t width, Activation activation,
+                                      W* dx, float* d_bias) {
+    if (activation == Activation::gelu_tanh) backward_elements<true>(dy, x, bias, width, dx, d_bias);
+    else backward_elements<false>(dy, x, bias, width, dx, d_bias);
 }
 
-BERTPRETRAIN_CLONES void forward_row_bf16(const Bf16* x, const float* b, std::int64_t n, Activation a, Bf16* y) { forward_row(x, b, n, a, y); }
-BERTPRETRAIN_CLONES void forward_row_fp32(const float* x, const float* b, std::int64_t n, Activation a, float* y) { forward_row(x, b, n, a, y); }
-BERTPRETRAIN_CLONES void backward_row_bf16(const Bf16* dy, const Bf16* x, const float* b, std::int64_t n, Activation a, Bf16* dx, float* db) {
+BERTPRETRAIN_CLONES void forward_row_bf16(const Bf16* x, const float* b, std::int64_t n, Activation a, Bf16* y) {
+    forward_row(x, b, n, a, y);
+}
+BERTPRETRAIN_CLONES void forward_row_fp32(const float* x, const float* b, std::int64_t n, Activation a, float* y) {
+    forward_row(x, b, n, a, y);
+}
+BERTPRETRAIN_CLONES void backward_row_bf16(const Bf16* dy, const Bf16* x, const float* b, std::int64_t n, Activation a, Bf16* dx,
+                                           float* db) {
     backward_row(dy, x, b, n, a, dx, db);
 }
-BERTPRETRAIN_CLONES void backward_row_fp32(const float* dy, const float* x, const float* b, std::int64_t n, Activation a, float* dx, float* db) {
+BERTPRETRAIN_CLONES void backward_row_fp32(const float* dy, const float* x, const float* b, std::int64_t n, Activation a,
+                                           float* dx, float* db) {
     backward_row(dy, x, b, n, a, dx, db);
 }
 void run_forward(const Bf16* x, auto... rest) { forward_row_bf16(x, rest...); }
@@ -82,8 +86,8 @@ at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Act
     return y_TF;
 }
 
-at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation,
-                                    const at::Tensor& d_bias_F) {
+at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x_TF, const at::Tensor& bias_F,
+                                    Activation activation, const at::Tensor& d_bias_F) {
     at::Tensor dx_TF = at::empty_like(x_TF);
     const std::int64_t T = x_TF.size(0), F = x_TF.size(1);
     ColumnSums bias_sums(T, F);

@@ -10,7 +10,8 @@
 
 /// The BLAS inside libtorch; called from within a parallel region it stays on the calling thread.
 extern "C" void sgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const float* alpha,
-                       const float* a, const int* lda, const float* b, const int* ldb, const float* beta, float* c, const int* ldc);
+                       const float* a, const int* lda, const float* b, const int* ldb, const float* beta, float* c,
+                       const int* ldc);
 
 namespace bertpretrain::cpu {
 namespace {
@@ -33,8 +34,15 @@ struct Head {
 
     Head(const Attention& shape, std::int64_t hidden, std::int64_t sequence, std::int64_t head)
         : S(shape.starts_B1[static_cast<std::size_t>(sequence) + 1] - shape.starts_B1[static_cast<std::size_t>(sequence)]),
-          D(hidden / shape.heads), stride(3 * hidden), column(head * D), first_row(shape.starts_B1[static_cast<std::size_t>(sequence)]),
-          q_SD(room(S * D)), k_SD(room(S * D)), v_SD(room(S * D)), scores_SS(room(S * S)), keep_S(room(S + 128)) {}
+          D(hidden / shape.heads),
+          stride(3 * hidden),
+          column(head * D),
+          first_row(shape.starts_B1[static_cast<std::size_t>(sequence)]),
+          q_SD(room(S * D)),
+          k_SD(room(S * D)),
+          v_SD(room(S * D)),
+          scores_SS(room(S * S)),
+          keep_S(room(S + 128)) {}
 
     static std::unique_ptr<float[]> room(std::int64_t floats) {
         return std::unique_ptr<float[]>(new float[static_cast<std::size_t>(floats)]);
@@ -55,8 +63,8 @@ struct Head {
     const float* dropout_row(const Attention& shape, std::int64_t sequence, std::int64_t head, std::int64_t position) const {
         if (!shape.dropout.active()) return nullptr;
         fill_dropout_factors(shape.dropout, static_cast<std::uint64_t>(shape.samples_B[static_cast<std::size_t>(sequence)]),
-                             static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(head) * attention_groups_per_head, S,
-                             keep_S.get());
+                             static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(head) * attention_groups_per_head,
+                             S, keep_S.get());
         return keep_S.get();
     }
 };
@@ -87,7 +95,8 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
             at.take(working_data<W>(qkv_T3H), exact_data(bias_3H));
             float* log_sum_exp = exact_data(result.log_sum_exp_TN) + at.first_row * shape.heads + head;
             for (std::int64_t i = 0; i < at.S; ++i)
-                log_sum_exp[i * shape.heads] = softmax_row(at.scores_SS.get() + i * at.S, at.dropout_row(shape, sequence, head, i), at.S);
+                log_sum_exp[i * shape.heads] =
+                    softmax_row(at.scores_SS.get() + i * at.S, at.dropout_row(shape, sequence, head, i), at.S);
             float* context_SD = at.q_SD.get();  // q is not needed any more
             product(plain, plain, at.S, at.D, at.S, at.scores_SS.get(), at.v_SD.get(), context_SD);
             put_rows(context_SD, at.S, at.D, 1.0F, working_data<W>(result.context_TH) + at.first_row * H + at.column, H);
@@ -107,8 +116,10 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
         for_heads(shape, [&](std::int64_t sequence, std::int64_t head) {
             Head at(shape, H, sequence, head);
             at.take(working_data<W>(qkv_T3H), exact_data(bias_3H));
-            const auto d_context_SD = Head::room(at.S * at.D), d_scores_SS = Head::room(at.S * at.S), d_SD = Head::room(at.S * at.D);
-            take_rows(working_data<W>(d_context_TH) + at.first_row * H + at.column, H, nullptr, at.S, at.D, 1.0F, d_context_SD.get());
+            const auto d_context_SD = Head::room(at.S * at.D), d_scores_SS = Head::room(at.S * at.S),
+                       d_SD = Head::room(at.S * at.D);
+            take_rows(working_data<W>(d_context_TH) + at.first_row * H + at.column, H, nullptr, at.S, at.D, 1.0F,
+                      d_context_SD.get());
             product(plain, transposed, at.S, at.S, at.D, d_context_SD.get(), at.v_SD.get(), d_scores_SS.get());
             const float* log_sum_exp = exact_data(forward.log_sum_exp_TN) + at.first_row * shape.heads + head;
             for (std::int64_t i = 0; i < at.S; ++i)

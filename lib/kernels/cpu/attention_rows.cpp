@@ -6,7 +6,8 @@ namespace bertpretrain::cpu {
 namespace {
 
 template <class W>
-BERTPRETRAIN_INLINE void take(const W* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D, float scale, float* to) {
+BERTPRETRAIN_INLINE void take(const W* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D, float scale,
+                              float* to) {
     for (std::int64_t s = 0; s < S; ++s)
         if (bias != nullptr)
 #pragma omp simd
@@ -25,18 +26,20 @@ BERTPRETRAIN_INLINE void put(const float* from, std::int64_t S, std::int64_t D, 
 
 }  // namespace
 
-BERTPRETRAIN_CLONES void take_rows(const Bf16* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D, float scale,
-                                   float* to_SD) {
+BERTPRETRAIN_CLONES void take_rows(const Bf16* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D,
+                                   float scale, float* to_SD) {
     take(rows, stride, bias, S, D, scale, to_SD);
 }
-BERTPRETRAIN_CLONES void take_rows(const float* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D, float scale,
-                                   float* to_SD) {
+BERTPRETRAIN_CLONES void take_rows(const float* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D,
+                                   float scale, float* to_SD) {
     take(rows, stride, bias, S, D, scale, to_SD);
 }
-BERTPRETRAIN_CLONES void put_rows(const float* from_SD, std::int64_t S, std::int64_t D, float scale, Bf16* rows, std::int64_t stride) {
+BERTPRETRAIN_CLONES void put_rows(const float* from_SD, std::int64_t S, std::int64_t D, float scale, Bf16* rows,
+                                  std::int64_t stride) {
     put(from_SD, S, D, scale, rows, stride);
 }
-BERTPRETRAIN_CLONES void put_rows(const float* from_SD, std::int64_t S, std::int64_t D, float scale, float* rows, std::int64_t stride) {
+BERTPRETRAIN_CLONES void put_rows(const float* from_SD, std::int64_t S, std::int64_t D, float scale, float* rows,
+                                  std::int64_t stride) {
     put(from_SD, S, D, scale, rows, stride);
 }
 
@@ -66,7 +69,8 @@ BERTPRETRAIN_CLONES float softmax_row(float* scores, const float* keep, std::int
     return largest + std::log(sum);
 }
 
-BERTPRETRAIN_CLONES void softmax_backward_row(float* scores, float log_sum_exp, const float* keep, std::int64_t S, float* d_probabilities) {
+BERTPRETRAIN_CLONES void softmax_backward_row(float* scores, float log_sum_exp, const float* keep, std::int64_t S,
+                                              float* d_probabilities) {
     if (keep != nullptr)
 #pragma omp simd
         for (std::int64_t j = 0; j < S; ++j) d_probabilities[j] *= keep[j];

@@ -8,8 +8,10 @@
 namespace bertpretrain::cpu {
 
 /// to_SD = (rows + bias) * scale; rows lie `stride` apart; `bias` may be null.
-void take_rows(const Bf16* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D, float scale, float* to_SD);
-void take_rows(const float* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D, float scale, float* to_SD);
+void take_rows(const Bf16* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D, float scale,
+               float* to_SD);
+void take_rows(const float* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D, float scale,
+               float* to_SD);
 
 /// rows = from_SD * scale; rows lie `stride` apart.
 void put_rows(const float* from_SD, std::int64_t S, std::int64_t D, float scale, Bf16* rows, std::int64_t stride);

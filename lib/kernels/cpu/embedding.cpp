@@ -6,8 +6,8 @@
 
 namespace bertpretrain::cpu {
 
-at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T, const at::Tensor& types_T, const at::Tensor& word_VH,
-                         const at::Tensor& position_PH, const at::Tensor& type_KH) {
+at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T, const at::Tensor& types_T,
+                         const at::Tensor& word_VH, const at::Tensor& position_PH, const at::Tensor& type_KH) {
     const std::int64_t T = ids_T.size(0), H = word_VH.size(1);
     at::Tensor sum_TH = at::empty({T, H}, at::kFloat);
     const auto *ids = ids_T.data_ptr<std::int64_t>(), *positions = positions_T.data_ptr<std::int64_t>(),
@@ -16,7 +16,8 @@ at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T,
         using W = decltype(w);
         for_row_chunks(T, [&](std::int64_t, std::int64_t first, std::int64_t end) {
             for (std::int64_t t = first; t < end; ++t) {
-                const W *word = working_data<W>(word_VH) + ids[t] * H, *position = working_data<W>(position_PH) + positions[t] * H,
+                const W *word = working_data<W>(word_VH) + ids[t] * H,
+                        *position = working_data<W>(position_PH) + positions[t] * H,
                         *type = working_data<W>(type_KH) + types[t] * H;
                 float* sum = exact_data(sum_TH) + t * H;
                 for (std::int64_t h = 0; h < H; ++h) sum[h] = load(word + h) + load(position + h) + load(type + h);

@@ -5,8 +5,8 @@
 #include <ATen/ATen.h>
 
 #include "kernels/cpu/attention_rows.h"
-#include "kernels/implementations.h"
 #include "kernels/cpu/row_chunks.h"
+#include "kernels/implementations.h"
 
 namespace bertpretrain::cpu {
 namespace {
@@ -21,8 +21,8 @@ struct Row {
 };
 
 template <class W>
-BERTPRETRAIN_INLINE void norm_row(const Row& row, const W* out, const float* out_bias, const float* residual, float* sum, W* normed,
-                                  float* normed_exact, float* mean, float* inverse_deviation) {
+BERTPRETRAIN_INLINE void norm_row(const Row& row, const W* out, const float* out_bias, const float* residual, float* sum,
+                                  W* normed, float* normed_exact, float* mean, float* inverse_deviation) {
     const std::int64_t width = row.width;
     if (out == nullptr)
 #pragma omp simd
@@ -124,8 +124,12 @@ BERTPRETRAIN_CLONES void norm_backward_row_bf16(const Row& row, const BackwardRo
 BERTPRETRAIN_CLONES void norm_backward_row_fp32(const Row& row, const BackwardRow<float>& at, float* scratch) {
     norm_backward_row(row, at, scratch);
 }
-void run_norm_backward_row(const Row& row, const BackwardRow<Bf16>& at, float* scratch) { norm_backward_row_bf16(row, at, scratch); }
-void run_norm_backward_row(const Row& row, const BackwardRow<float>& at, float* scratch) { norm_backward_row_fp32(row, at, scratch); }
+void run_norm_backward_row(const Row& row, const BackwardRow<Bf16>& at, float* scratch) {
+    norm_backward_row_bf16(row, at, scratch);
+}
+void run_norm_backward_row(const Row& row, const BackwardRow<float>& at, float* scratch) {
+    norm_backward_row_fp32(row, at, scratch);
+}
 
 }  // namespace
 
@@ -151,11 +155,12 @@ NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bia
         for_row_chunks(T, [&](std::int64_t, std::int64_t first, std::int64_t end) {
             const auto keep = std::make_unique<float[]>(static_cast<std::size_t>(H + 128));
             const bool drops = dropout.active() && out != nullptr;
-            const Row row{H, drops ? keep.get() : nullptr, exact_data(norm.weight_H), exact_data(norm.bias_H), static_cast<float>(eps)};
+            const Row row{H, drops ? keep.get() : nullptr, exact_data(norm.weight_H), exact_data(norm.bias_H),
+                          static_cast<float>(eps)};
             for (std::int64_t t = first; t < end; ++t) {
                 if (drops)
-                    fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]), 0, H,
-                                         keep.get());
+                    fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]),
+                                         0, H, keep.get());
                 run_norm_row(row, out == nullptr ? nullptr : out + t * H, bias, residual == nullptr ? nullptr : residual + t * H,
                              sum + t * H, normed + t * H, exact == nullptr ? nullptr : exact + t * H,
                              result.mean_T.data_ptr<float>() + t, result.inverse_deviation_T.data_ptr<float>() + t);
@@ -186,15 +191,17 @@ NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, cons
             const Row row{H, drops ? keep : nullptr, exact_data(norm.weight_H), exact_data(norm.bias_H), 0};
             for (std::int64_t t = first; t < end; ++t) {
                 if (drops)
-                    fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]), 0, H, keep);
-                run_norm_backward_row(row,
-                                      BackwardRow<W>{at_row(working_data<W>(d_normed_TH), t), at_row(exact_data(d_normed_exact_TH), t),
-                                                     at_row(exact_data(d_sum_TH), t), at_row(exact_data(forward.sum_TH), t),
-                                                     forward.mean_T.data_ptr<float>()[t], forward.inverse_deviation_T.data_ptr<float>()[t],
-                                                     at_row(exact_data(gradients.sum_TH), t), at_row(working_data<W>(gradients.out_TH), t),
-                                                     weight_sums.chunk(chunk), bias_sums.chunk(chunk),
-                                                     d_bias_H.defined() ? out_bias_sums.chunk(chunk) : nullptr},
-                                      scratch);
+                    fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]),
+                                         0, H, keep);
+                run_norm_backward_row(
+                    row,
+                    BackwardRow<W>{at_row(working_data<W>(d_normed_TH), t), at_row(exact_data(d_normed_exact_TH), t),
+                                   at_row(exact_data(d_sum_TH), t), at_row(exact_data(forward.sum_TH), t),
+                                   forward.mean_T.data_ptr<float>()[t], forward.inverse_deviation_T.data_ptr<float>()[t],
+                                   at_row(exact_data(gradients.sum_TH), t), at_row(working_data<W>(gradients.out_TH), t),
+                                   weight_sums.chunk(chunk), bias_sums.chunk(chunk),
+                                   d_bias_H.defined() ? out_bias_sums.chunk(chunk) : nullptr},
+                    scratch);
             }
         });
     });
@@ -215,7 +222,8 @@ at::Tensor dropout_rows(const at::Tensor& x_TH, const Dropout& dropout, const Ro
     for_row_chunks(T, [&](std::int64_t, std::int64_t first, std::int64_t end) {
         const auto keep = std::make_unique<float[]>(static_cast<std::size_t>(H + 128));
         for (std::int64_t t = first; t < end; ++t) {
-            fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]), 0, H, keep.get());
+            fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]), 0, H,
+                                 keep.get());
             for (std::int64_t i = 0; i < H; ++i) y[t * H + i] = x[t * H + i] * keep[static_cast<std::size_t>(i)];
         }
     });

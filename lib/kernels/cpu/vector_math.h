@@ -60,8 +60,8 @@ BERTPRETRAIN_INLINE Normal normal(float x) {
     const float gauss = exponential(-0.5F * x * x);
     const float magnitude = x < 0 ? -x : x;
     const float t = 1.0F / (1.0F + 0.3275911F * 0.70710678F * magnitude);
-    const float tail = 0.5F * gauss * t *
-                       (0.254829592F + t * (-0.284496736F + t * (1.421413741F + t * (-1.453152027F + t * 1.061405429F))));
+    const float tail =
+        0.5F * gauss * t * (0.254829592F + t * (-0.284496736F + t * (1.421413741F + t * (-1.453152027F + t * 1.061405429F))));
     return {x < 0 ? tail : 1.0F - tail, 0.39894228F * gauss};
 }
 

@@ -42,8 +42,8 @@ Sequence take(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attent
         const auto integers = at::TensorOptions(at::kLong).device(qkv_T3H.device());
         const at::Tensor position_R = at::arange(S, integers).repeat({N});
         const at::Tensor base_R = at::arange(N, integers).repeat_interleave(S) * std::int64_t{attention_groups_per_head};
-        sequence.keep_NSS =
-            dropout_factors(shape.dropout, at::full_like(position_R, shape.samples_B[b]), position_R, base_R, S).reshape({N, S, S});
+        sequence.keep_NSS = dropout_factors(shape.dropout, at::full_like(position_R, shape.samples_B[b]), position_R, base_R, S)
+                                .reshape({N, S, S});
     }
     return sequence;
 }
@@ -78,10 +78,10 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
         at::Tensor d_NSS = at::bmm(d_context_NSD, at.v_NSD.transpose(1, 2));
         if (drops) d_NSS = d_NSS * at.keep_NSS;
         const at::Tensor d_scores_NSS = probabilities_NSS * (d_NSS - (probabilities_NSS * d_NSS).sum(2, true));
-        gradients.push_back(at::cat({by_row(at::bmm(d_scores_NSS, at.k_NSD) * scaling(qkv_T3H, shape)),
-                                     by_row(at::bmm(d_scores_NSS.transpose(1, 2), at.q_NSD)),
-                                     by_row(at::bmm(kept_NSS.transpose(1, 2), d_context_NSD))},
-                                    1));
+        gradients.push_back(at::cat(
+            {by_row(at::bmm(d_scores_NSS, at.k_NSD) * scaling(qkv_T3H, shape)),
+             by_row(at::bmm(d_scores_NSS.transpose(1, 2), at.q_NSD)), by_row(at::bmm(kept_NSS.transpose(1, 2), d_context_NSD))},
+            1));
     }
     const at::Tensor exact_T3H = whole_rows(gradients, qkv_T3H.size(0));
     d_bias_3H.narrow(0, 0, H).add_(exact_T3H.narrow(1, 0, H).sum(0));

@@ -67,16 +67,16 @@ at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Act
     return at::gelu(x_TF.to(at::kFloat) + bias_F, approximate).to(x_TF.scalar_type());
 }
 
-at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation,
-                                    const at::Tensor& d_bias_F) {
+at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x_TF, const at::Tensor& bias_F,
+                                    Activation activation, const at::Tensor& d_bias_F) {
     const char* approximate = activation == Activation::gelu_tanh ? "tanh" : "none";
     const at::Tensor dx_TF = at::gelu_backward(dy_TF.to(at::kFloat), x_TF.to(at::kFloat) + bias_F, approximate);
     d_bias_F.add_(dx_TF.sum(0));
     return dx_TF.to(x_TF.scalar_type());
 }
 
-at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T, const at::Tensor& types_T, const at::Tensor& word_VH,
-                         const at::Tensor& position_PH, const at::Tensor& type_KH) {
+at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T, const at::Tensor& types_T,
+                         const at::Tensor& word_VH, const at::Tensor& position_PH, const at::Tensor& type_KH) {
     return word_VH.index_select(0, ids_T).to(at::kFloat) + position_PH.index_select(0, positions_T).to(at::kFloat) +
            type_KH.index_select(0, types_T).to(at::kFloat);
 }
