@@ -77,6 +77,7 @@ TEST_CASE("check --json prints one object with the sums and the problems, and ba
     CHECK(unlisted.exit_code == 3);
     CHECK_FALSE(contains(unlisted.err, "HDF5-DIAG"));
     CHECK(run_command(program + " check " + corpus.path("absent")).exit_code == 3);
+    CHECK(run_command(corpus.check("--vocabulary " + corpus.path("absent"))).exit_code == 3);
 }
 
 TEST_CASE("requests that shard cannot meet end with 2, say what would work, and write nothing") {
@@ -86,9 +87,10 @@ TEST_CASE("requests that shard cannot meet end with 2, say what would work, and 
     CHECK(contains(too_many.err, "at most --shards 27 --held-out-shards 3"));
     CHECK(run_command(corpus.shard("--shards 2 --held-out-shards 1 --sequence-length 0")).exit_code == 2);
     CHECK(run_command(corpus.shard("--shards two")).exit_code == 2);
-    CHECK(run_command(program + " shard " + corpus.path("absent.txt") + " --vocabulary " + corpus.path("vocabulary.txt") +
-                      " --output " + corpus.path("out"))
-              .exit_code == 2);
+    const auto absent = run_command(program + " shard " + corpus.path("absent.txt") + " --vocabulary " +
+                                    corpus.path("vocabulary.txt") + " --output " + corpus.path("out"));
+    CHECK(absent.exit_code == 3);  // as every command answers a missing file
+    CHECK(contains(absent.err, "absent.txt"));
     CHECK_FALSE(std::filesystem::exists(corpus.folder / "out"));
     REQUIRE(run_command(corpus.shard("--shards 2 --held-out-fraction 0")).exit_code == 0);
     CHECK(run_command(corpus.shard("--shards 2 --held-out-fraction 0")).exit_code == 2);

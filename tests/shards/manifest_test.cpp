@@ -115,7 +115,7 @@ TEST_CASE("shards are found sorted, and a folder without any says what was looke
         } catch (const DataError& error) { return std::string(error.what()); }
         return std::string();
     };
-    CHECK(contains(reason(folder.path()), "among 2 HDF5 files"));
+    CHECK(contains(reason(folder.path()), "none of its shards has that name"));
     CHECK(contains(reason(folder.path()), "contain \"test\""));
     CHECK(contains(reason(folder / "absent"), "does not exist"));
     CHECK(contains(reason(folder / "notes.txt"), "is not a folder"));

@@ -237,6 +237,17 @@ TEST_CASE("whatever is wrong with a folder is found and named") {
     write_text(out / "vocab.txt", vocabulary);
 
     const std::string manifest = read_text(out / "manifest.json");
+    for (const auto member : {&ShardRecord::rows, &ShardRecord::tokens, &ShardRecord::masked}) {
+        Manifest wrong = *read_manifest(out);
+        wrong.shards.back().*member += 1;
+        write_manifest(out, wrong);
+        CHECK(contains(only_problem(), ", the manifest says " + std::to_string(wrong.shards.back().*member)));
+        write_text(out / "manifest.json", manifest);
+    }
+    Manifest wrong = *read_manifest(out);
+    wrong.unigram_cross_entropy += 1e-6;
+    write_manifest(out, wrong);
+    CHECK(contains(only_problem(), "unigram cross-entropy"));
     write_text(out / "manifest.json", manifest.substr(0, 300));
     CHECK(contains(only_problem(), "manifest.json"));
     std::filesystem::remove(out / "manifest.json");
