@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-dump=data_tools/sample/encyclopaedia.xml vocabulary="" output="" size=2000 steps=2000
+dump=data_tools/sample/encyclopaedia.xml vocabulary="" output="" size=2000 steps=2400
 while (($#)); do
   case "$1" in
     --dump) dump=${2:?--dump needs a file}; size=8000 steps=1600; shift 2 ;;
