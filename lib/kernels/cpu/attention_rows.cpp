@@ -95,9 +95,4 @@ BERTPRETRAIN_CLONES void softmax_backward_row(float* scores, float log_sum_exp, 
         for (std::int64_t j = 0; j < S; ++j) scores[j] *= keep[j];
 }
 
-BERTPRETRAIN_CLONES void fill_dropout_factors(const Dropout& dropout, std::uint64_t sample, std::uint32_t position,
-                                              std::uint32_t group_base, std::int64_t elements, float* keep) {
-    dropout_factors(dropout, sample, position, group_base, elements, keep);
-}
-
 }  // namespace bertpretrain::cpu

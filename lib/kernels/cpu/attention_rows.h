@@ -26,8 +26,4 @@ float softmax_row(float* scores, const float* keep, std::int64_t S);
 /// scores become softmax(scores) * keep; d_probabilities (of the kept ones) become the gradient of the scores.
 void softmax_backward_row(float* scores, float log_sum_exp, const float* keep, std::int64_t S, float* d_probabilities);
 
-/// dropout_factors of vector_math.h as a function, for callers that are not compiled per instruction set.
-void fill_dropout_factors(const Dropout& dropout, std::uint64_t sample, std::uint32_t position, std::uint32_t group_base,
-                          std::int64_t elements, float* keep);
-
 }  // namespace bertpretrain::cpu

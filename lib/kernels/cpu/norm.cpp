@@ -4,7 +4,7 @@
 
 #include <ATen/ATen.h>
 
-#include "kernels/cpu/attention_rows.h"
+#include "kernels/cpu/dropout_factors.h"
 #include "kernels/cpu/row_chunks.h"
 #include "kernels/implementations.h"
 

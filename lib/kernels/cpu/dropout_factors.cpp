@@ -1,0 +1,78 @@
+#include "kernels/cpu/dropout_factors.h"
+
+#include "kernels/cpu/vector_math.h"
+
+#if defined(__x86_64__)
+// GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <immintrin.h>
+#endif
+
+namespace bertpretrain::cpu {
+namespace {
+
+BERTPRETRAIN_CLONES void fill_portably(const Dropout& dropout, std::uint64_t sample, std::uint32_t position,
+                                       std::uint32_t group_base, std::int64_t elements, float* keep) {
+    dropout_factors(dropout, sample, position, group_base, elements, keep);
+}
+
+#if defined(__x86_64__)
+#define BERTPRETRAIN_AVX512 __attribute__((target("avx512f")))
+
+/// Eight Philox counters, one word in the lower half of each 64-bit lane. The upper halves hold rubbish: the products
+/// read the lower ones only, and nothing else carries between halves. Compilers do not see this, hence the intrinsics.
+struct EightCounters {
+    __m512i word[4];
+};
+
+BERTPRETRAIN_AVX512 inline __attribute__((always_inline)) void draw(EightCounters& c, PhiloxKey key) {
+    const __m512i factor_a = _mm512_set1_epi64(0xD2511F53), factor_b = _mm512_set1_epi64(0xCD9E8D57);
+    for (int round = 0; round < 10; ++round, key[0] += 0x9E3779B9, key[1] += 0xBB67AE85) {
+        const __m512i a = _mm512_mul_epu32(factor_a, c.word[0]), b = _mm512_mul_epu32(factor_b, c.word[2]);
+        c.word[0] = _mm512_xor_si512(_mm512_xor_si512(_mm512_srli_epi64(b, 32), c.word[1]), _mm512_set1_epi64(key[0]));
+        c.word[1] = b;
+        c.word[2] = _mm512_xor_si512(_mm512_xor_si512(_mm512_srli_epi64(a, 32), c.word[3]), _mm512_set1_epi64(key[1]));
+        c.word[3] = a;
+    }
+}
+
+BERTPRETRAIN_AVX512 void fill_by_avx512(const Dropout& dropout, std::uint64_t sample, std::uint32_t position,
+                                        std::uint32_t group_base, std::int64_t elements, float* keep) {
+    const __m512i threshold = _mm512_set1_epi32(static_cast<int>(dropout.threshold())), low_half = _mm512_set1_epi32(0xFFFF);
+    const __m512 scale = _mm512_set1_ps(dropout.scale());
+    const __m512i steps = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+    for (std::int64_t e = 0; e < elements; e += dropout_block_elements) {
+        EightCounters eight[2];
+        for (int half = 0; half < 2; ++half) {
+            const std::uint32_t first_group =
+                group_base + static_cast<std::uint32_t>(e / 8) + 8 * static_cast<std::uint32_t>(half);
+            eight[half] = {{_mm512_add_epi64(_mm512_set1_epi64(first_group), steps),
+                            _mm512_set1_epi64(position | dropout.site << 16),
+                            _mm512_set1_epi64(static_cast<std::uint32_t>(sample)),
+                            _mm512_set1_epi64(static_cast<std::uint32_t>(sample >> 32))}};
+            draw(eight[half], dropout.key);
+        }
+        for (int w = 0; w < 4; ++w) {
+            const __m512i words = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(eight[0].word[w])),
+                                                     _mm512_cvtepi64_epi32(eight[1].word[w]), 1);
+            const __mmask16 low = _mm512_cmpge_epu32_mask(_mm512_and_si512(words, low_half), threshold);
+            const __mmask16 high = _mm512_cmpge_epu32_mask(_mm512_srli_epi32(words, 16), threshold);
+            _mm512_storeu_ps(keep + e + 32 * w, _mm512_maskz_mov_ps(low, scale));
+            _mm512_storeu_ps(keep + e + 32 * w + 16, _mm512_maskz_mov_ps(high, scale));
+        }
+    }
+}
+#endif
+
+}  // namespace
+
+void fill_dropout_factors(const Dropout& dropout, std::uint64_t sample, std::uint32_t position, std::uint32_t group_base,
+                          std::int64_t elements, float* keep) {
+#if defined(__x86_64__)
+    static const bool has_avx512 = __builtin_cpu_supports("avx512f") != 0;
+    if (has_avx512) return fill_by_avx512(dropout, sample, position, group_base, elements, keep);
+#endif
+    fill_portably(dropout, sample, position, group_base, elements, keep);
+}
+
+}  // namespace bertpretrain::cpu
