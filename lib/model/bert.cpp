@@ -14,6 +14,14 @@ RowKeys row_keys(const MicroBatch& batch) {
     return {at::tensor(samples, at::kLong).to(batch.input_ids_T.device()), batch.position_ids_T};
 }
 
+/// The rows that the heads read, and nothing more of the last layer is computed for them.
+ReadRows read_rows(const MicroBatch& batch, const RowKeys& all) {
+    const at::ArrayRef<std::int64_t> first_rows(batch.starts_B1.data(), batch.sample_numbers_B.size());
+    at::Tensor index_R = at::tensor(first_rows, at::kLong).to(batch.input_ids_T.device());
+    if (batch.masked() > 0) index_R = at::cat({index_R, batch.masked_rows_M});
+    return {index_R, {all.sample_T.index_select(0, index_R), all.position_T.index_select(0, index_R)}};
+}
+
 }  // namespace
 
 Bert::Bert(const BertConfig& config, const FlatParameters& parameters, const Choices& choices)
@@ -23,8 +31,9 @@ Bert::Bert(const BertConfig& config, const FlatParameters& parameters, const Cho
       gradients_(gradient_views(config, parameters)),
       stage_ends_(bert_parameters(config).stage_ends) {}
 
-LayerContext Bert::context(const MicroBatch& batch, bool dropout) const {
-    LayerContext context{config_, batch, row_keys(batch), {}};
+LayerContext Bert::context(const MicroBatch& batch, Wanted wanted, bool dropout) const {
+    LayerContext context{config_, batch, row_keys(batch), {}, {}};
+    if (wanted == Wanted::heads_rows) context.read = read_rows(batch, context.rows);
     if (dropout)
         context.dropout = {philox_key(choices_.seed, Purpose::hidden_dropout),
                            philox_key(choices_.seed, Purpose::attention_dropout), config_.hidden_dropout_prob,
@@ -35,7 +44,7 @@ LayerContext Bert::context(const MicroBatch& batch, bool dropout) const {
 void Bert::forward_backward(const MicroBatch& batch, const LossScale& scale, const at::Tensor& totals_4,
                             const ParametersFinal& parameters_final) const {
     const MicroBatch full = fill_up(batch);
-    const LayerContext context = this->context(full, true);
+    const LayerContext context = this->context(full, Wanted::heads_rows, true);
     const auto stage_done = [&](std::size_t stage) {
         if (parameters_final) parameters_final(stage_ends_[stage]);
     };
@@ -46,7 +55,7 @@ void Bert::forward_backward(const MicroBatch& batch, const LossScale& scale, con
     for (std::size_t i = 0; i < layers; ++i) {
         const Stream input = stream;
         states[i] = layer_forward(context, static_cast<std::int64_t>(i), weights_.layers[i], input, stream);
-        if (choices_.activation_checkpointing) states[i] = {input, {}, {}, {}, {}, {}, {}};
+        if (choices_.activation_checkpointing) states[i] = {input, {}, {}, {}, {}, {}, {}, {}};
     }
     StreamGradient d_stream{{}, heads_forward_backward(context, weights_, stream.normed_TH, scale, gradients_, totals_4), {}};
     stage_done(0);
@@ -77,13 +86,13 @@ at::Tensor Bert::encode(const LayerContext& context) const {
 
 void Bert::add_losses(const MicroBatch& batch, const at::Tensor& totals_4) const {
     const MicroBatch full = fill_up(batch);
-    const LayerContext context = this->context(full, false);
+    const LayerContext context = this->context(full, Wanted::heads_rows, false);
     heads_losses(context, weights_, encode(context), totals_4);
 }
 
 Logits Bert::logits(const MicroBatch& batch) const {
     const MicroBatch full = fill_up(batch);
-    const LayerContext context = this->context(full, false);
+    const LayerContext context = this->context(full, Wanted::heads_rows, false);
     Logits logits = heads_logits(context, weights_, encode(context));
     logits.mlm_MV = logits.mlm_MV.narrow(0, 0, batch.masked());
     return logits;
@@ -91,7 +100,7 @@ Logits Bert::logits(const MicroBatch& batch) const {
 
 at::Tensor Bert::encode(const MicroBatch& batch) const {
     const MicroBatch full = fill_up(batch);
-    return encode(context(full, false)).narrow(0, 0, batch.tokens());
+    return encode(context(full, Wanted::every_row, false)).narrow(0, 0, batch.tokens());
 }
 
 }  // namespace bertpretrain

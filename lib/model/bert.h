@@ -39,8 +39,9 @@ public:
     const BertConfig& config() const { return config_; }
 
 private:
+    enum class Wanted { heads_rows, every_row };
     at::Tensor encode(const LayerContext& context) const;
-    LayerContext context(const MicroBatch& batch, bool dropout) const;
+    LayerContext context(const MicroBatch& batch, Wanted wanted, bool dropout) const;
 
     BertConfig config_;
     Choices choices_;

@@ -1,5 +1,7 @@
 #include "model/encoder_layer.h"
 
+#include <ATen/ATen.h>
+
 #include "kernels/matmul.h"
 
 namespace bertpretrain {
@@ -14,27 +16,49 @@ Dropout sublayer_dropout(const LayerContext& context, std::int64_t index, std::u
     return context.dropout.hidden(static_cast<std::uint32_t>(4 * index) + 1 + sublayer);
 }
 
+/// The rows that a layer goes on with behind its attention: all of them, or in the last layer those that the heads read.
+class RowsBehindAttention {
+public:
+    RowsBehindAttention(const LayerContext& context, std::int64_t index)
+        : context_(context), all_(!context.read.index_R.defined() || index + 1 != context.config.num_hidden_layers) {}
+
+    const RowKeys& keys() const { return all_ ? context_.rows : context_.read.keys; }
+    at::Tensor pick(const at::Tensor& x_TH) const {
+        return all_ || !x_TH.defined() ? x_TH : x_TH.index_select(0, context_.read.index_R);
+    }
+    /// The gradient of pick. Rows picked twice are sums; only slots that fill_up added are, and theirs are zeros.
+    at::Tensor put_back(const at::Tensor& d_RH) const {
+        if (all_ || !d_RH.defined()) return d_RH;
+        return at::zeros({context_.batch.input_ids_T.numel(), d_RH.size(1)}, d_RH.options())
+            .index_add_(0, context_.read.index_R, d_RH);
+    }
+
+private:
+    const LayerContext& context_;
+    bool all_;
+};
+
 /// Both sublayers end alike: dropout, residual, LayerNorm.
-NormResult close_sublayer(const LayerContext& context, const at::Tensor& out_TH, const at::Tensor& bias_H,
+NormResult close_sublayer(const LayerContext& context, const RowKeys& rows, const at::Tensor& out_TH, const at::Tensor& bias_H,
                           const NormParameters& norm, const Dropout& dropout, Stream& stream) {
     const bool post = context.config.placement() == NormPlacement::post_ln;
     NormResult closed = dropout_residual_norm(out_TH, bias_H, stream.residual_TH, norm, context.config.layer_norm_eps, dropout,
-                                              context.rows, out_TH.scalar_type(), post);
+                                              rows, out_TH.scalar_type(), post);
     stream = {closed.normed_TH, post ? closed.normed_exact_TH : closed.sum_TH};
     closed.normed_exact_TH.reset();  // the backward does not need it
     return closed;
 }
 
 /// The backward of close_sublayer: what reaches the residual past the LayerNorm joins before it (post-LN) or behind it.
-NormGradients open_sublayer(const LayerContext& context, const StreamGradient& d_stream, const NormResult& closed,
-                            const NormParameters& norm, const Dropout& dropout, const NormParameters& d_norm,
-                            const at::Tensor& d_bias_H) {
+NormGradients open_sublayer(const LayerContext& context, const RowKeys& rows, const StreamGradient& d_stream,
+                            const NormResult& closed, const NormParameters& norm, const Dropout& dropout,
+                            const NormParameters& d_norm, const at::Tensor& d_bias_H) {
     const bool post = context.config.placement() == NormPlacement::post_ln;
     const at::Tensor exact = d_stream.normed_exact_TH.defined() ? d_stream.normed_exact_TH
                              : post                             ? d_stream.residual_TH
                                                                 : at::Tensor();
     const at::Tensor past = post ? at::Tensor() : d_stream.residual_TH;
-    return dropout_residual_norm_backward(d_stream.normed_TH, exact, past, closed, norm, dropout, context.rows,
+    return dropout_residual_norm_backward(d_stream.normed_TH, exact, past, closed, norm, dropout, rows,
                                           closed.normed_TH.scalar_type(), d_norm, d_bias_H);
 }
 
@@ -48,24 +72,28 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
                          Stream& output) {
     LayerState state;
     state.input = input;
-    output = input;
+    const RowsBehindAttention rows(context, index);
+    output = {{}, rows.pick(input.residual_TH)};
     state.qkv_T3H = linear_product(input.normed_TH, weights.qkv_weight);
     state.attention = attention(state.qkv_T3H, weights.qkv_bias, attention_shape(context, index));
+    state.context_TH = rows.pick(state.attention.context_TH);
     state.after_attention =
-        close_sublayer(context, linear_product(state.attention.context_TH, weights.attention_out_weight),
+        close_sublayer(context, rows.keys(), linear_product(state.context_TH, weights.attention_out_weight),
                        weights.attention_out_bias, weights.norm_after_attention, sublayer_dropout(context, index, 0), output);
     state.intermediate_TF = linear_product(output.normed_TH, weights.intermediate_weight);
     state.activated_TF = bias_activation(state.intermediate_TF, weights.intermediate_bias, activation_of(context.config));
-    state.after_output = close_sublayer(context, linear_product(state.activated_TF, weights.output_weight), weights.output_bias,
-                                        weights.norm_after_output, sublayer_dropout(context, index, 1), output);
+    state.after_output =
+        close_sublayer(context, rows.keys(), linear_product(state.activated_TF, weights.output_weight), weights.output_bias,
+                       weights.norm_after_output, sublayer_dropout(context, index, 1), output);
     return state;
 }
 
 StreamGradient layer_backward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const LayerState& state,
                               const StreamGradient& d_output, const LayerViews& gradients) {
+    const RowsBehindAttention rows(context, index);
     const NormGradients d_ffn =
-        open_sublayer(context, d_output, state.after_output, weights.norm_after_output, sublayer_dropout(context, index, 1),
-                      gradients.norm_after_output, gradients.output_bias);
+        open_sublayer(context, rows.keys(), d_output, state.after_output, weights.norm_after_output,
+                      sublayer_dropout(context, index, 1), gradients.norm_after_output, gradients.output_bias);
     add_linear_weight_gradient(d_ffn.out_TH, state.activated_TF, gradients.output_weight);
     const at::Tensor d_intermediate_TF =
         bias_activation_backward(linear_input_gradient(d_ffn.out_TH, weights.output_weight), state.intermediate_TF,
@@ -74,14 +102,14 @@ StreamGradient layer_backward(const LayerContext& context, std::int64_t index, c
 
     const StreamGradient d_middle{linear_input_gradient(d_intermediate_TF, weights.intermediate_weight), {}, d_ffn.sum_TH};
     const NormGradients d_attention =
-        open_sublayer(context, d_middle, state.after_attention, weights.norm_after_attention, sublayer_dropout(context, index, 0),
-                      gradients.norm_after_attention, gradients.attention_out_bias);
-    add_linear_weight_gradient(d_attention.out_TH, state.attention.context_TH, gradients.attention_out_weight);
+        open_sublayer(context, rows.keys(), d_middle, state.after_attention, weights.norm_after_attention,
+                      sublayer_dropout(context, index, 0), gradients.norm_after_attention, gradients.attention_out_bias);
+    add_linear_weight_gradient(d_attention.out_TH, state.context_TH, gradients.attention_out_weight);
     const at::Tensor d_qkv_T3H =
-        attention_backward(linear_input_gradient(d_attention.out_TH, weights.attention_out_weight), state.qkv_T3H,
+        attention_backward(rows.put_back(linear_input_gradient(d_attention.out_TH, weights.attention_out_weight)), state.qkv_T3H,
                            weights.qkv_bias, state.attention, attention_shape(context, index), gradients.qkv_bias);
     add_linear_weight_gradient(d_qkv_T3H, state.input.normed_TH, gradients.qkv_weight);
-    return {linear_input_gradient(d_qkv_T3H, weights.qkv_weight), {}, d_attention.sum_TH};
+    return {linear_input_gradient(d_qkv_T3H, weights.qkv_weight), {}, rows.put_back(d_attention.sum_TH)};
 }
 
 }  // namespace bertpretrain

@@ -1,7 +1,8 @@
 #pragma once
 // One encoder layer, forward and backward, without autograd.
 //
-// Axes: T tokens of all sequences without padding, H hidden size, F intermediate size, N heads.
+// Axes: T tokens of all sequences without padding, H hidden size, F intermediate size, N heads, R rows that the heads read.
+// Behind its attention the last layer computes those R rows only; there, T stands for R.
 
 #include "batches/micro_batch.h"
 #include "kernels/fused_operations.h"
@@ -32,11 +33,18 @@ struct DropoutPlan {
     Dropout attention(std::uint32_t site) const { return {attention_key, site, attention_probability}; }
 };
 
+/// The rows of the encoder's output that the heads read: the first token of each of B sequences, then M masked positions.
+struct ReadRows {
+    at::Tensor index_R;  ///< int64, R = B + M indices into T; undefined: all rows are wanted
+    RowKeys keys;
+};
+
 /// What every layer needs to know of the batch.
 struct LayerContext {
     const BertConfig& config;
     const MicroBatch& batch;
     RowKeys rows;
+    ReadRows read;
     DropoutPlan dropout;
 };
 
@@ -45,13 +53,14 @@ struct LayerState {
     Stream input;
     at::Tensor qkv_T3H;
     AttentionResult attention;
+    at::Tensor context_TH;  ///< attention's, of the rows that the layer goes on with
     NormResult after_attention;
     at::Tensor intermediate_TF, activated_TF;
     NormResult after_output;
 };
 
 /// @param index of the layer, which keys its dropout
-/// @param output receives the stream behind the layer
+/// @param output receives the stream behind the layer: of the last layer, of the rows that the heads read
 LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const Stream& input,
                          Stream& output);
 

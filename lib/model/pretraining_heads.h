@@ -1,7 +1,7 @@
 #pragma once
 // Masked language modelling (MLM) on masked positions only, and next sentence prediction (NSP).
 //
-// Axes: M masked positions, B sequences, V vocabulary, H hidden size, T tokens.
+// Axes: M masked positions, B sequences, R = B + M rows that the heads read (ReadRows), V vocabulary, H hidden size.
 
 #include "model/encoder_layer.h"
 
@@ -20,15 +20,14 @@ at::Tensor new_totals(at::Device device);
 struct Logits {
     at::Tensor mlm_MV, next_sentence_B2;
 };
-Logits heads_logits(const LayerContext& context, const BertViews& weights, const at::Tensor& sequence_TH);
+Logits heads_logits(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH);
 
 /// Adds the losses to totals_4 and the heads' parameter gradients to `gradients`.
-/// @returns the gradient of the encoder's output, exact
-at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& weights, const at::Tensor& sequence_TH,
+/// @returns the gradient of read_RH, exact
+at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH,
                                   const LossScale& scale, const BertViews& gradients, const at::Tensor& totals_4);
 
 /// Adds the losses to totals_4, and nothing else.
-void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& sequence_TH,
-                  const at::Tensor& totals_4);
+void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH, const at::Tensor& totals_4);
 
 }  // namespace bertpretrain

@@ -10,7 +10,7 @@ import time
 import torch
 from transformers import BertConfig, BertForPreTraining
 
-from training_step import SIZES, sample_rows
+from training_step import SIZES, WARM_UP, sample_rows
 
 size, micro_batch, steps, threads, padding = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5])
 torch.set_num_threads(threads)
@@ -40,6 +40,7 @@ def step() -> float:
     return time.perf_counter() - start
 
 
-step()
+for _ in range(WARM_UP):
+    step()
 seconds = [step() for _ in range(steps)]
 print(json.dumps({"seconds": seconds, "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
