@@ -49,6 +49,48 @@ BERTPRETRAIN_CLONES void add_column_sums(const float* from_SD, std::int64_t S, s
         for (std::int64_t d = 0; d < D; ++d) sums_D[d] += from_SD[s * D + d] * scale;
 }
 
+BERTPRETRAIN_CLONES void add_weighted_rows(const float* factors_S, const Bf16* rows, std::int64_t stride, std::int64_t S,
+                                           std::int64_t D, float scale, float* sums_D) {
+    for (std::int64_t s = 0; s < S; ++s) {
+        const float factor = factors_S[s] * scale;
+#pragma omp simd
+        for (std::int64_t d = 0; d < D; ++d) sums_D[d] += factor * load(rows + s * stride + d);
+    }
+}
+
+BERTPRETRAIN_CLONES float dot(const float* a_D, const float* b_D, std::int64_t D) {
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t d = 0; d < D; ++d) sum += a_D[d] * b_D[d];
+    return sum;
+}
+
+BERTPRETRAIN_CLONES void row_dots(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D, const float* vector_D,
+                                  float start, float* dots_S) {
+    for (std::int64_t s = 0; s < S; ++s) {
+        float sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::int64_t d = 0; d < D; ++d) sum += load(rows + s * stride + d) * vector_D[d];
+        dots_S[s] = sum + start;
+    }
+}
+
+BERTPRETRAIN_CLONES void row_sums(const float* rows, std::int64_t stride, std::int64_t S, std::int64_t X, float* sums_S) {
+    for (std::int64_t s = 0; s < S; ++s) {
+        float sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::int64_t x = 0; x < X; ++x) sum += rows[s * stride + x];
+        sums_S[s] = sum;
+    }
+}
+
+BERTPRETRAIN_CLONES void add_scaled_row(const float* factors_S, const float* row_D, std::int64_t S, std::int64_t D,
+                                        float* to_SD) {
+    for (std::int64_t s = 0; s < S; ++s)
+#pragma omp simd
+        for (std::int64_t d = 0; d < D; ++d) to_SD[s * D + d] += factors_S[s] * row_D[d];
+}
+
 BERTPRETRAIN_CLONES float softmax_row(float* scores, const float* keep, std::int64_t S) {
     float largest = scores[0];
 #pragma omp simd reduction(max : largest)

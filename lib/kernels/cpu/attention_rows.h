@@ -20,6 +20,22 @@ void put_rows(const float* from_SD, std::int64_t S, std::int64_t D, float scale,
 /// sums_D += scale * column sums of from_SD.
 void add_column_sums(const float* from_SD, std::int64_t S, std::int64_t D, float scale, float* sums_D);
 
+/// sums_D += scale * factors_S rows_SD; rows lie `stride` apart.
+void add_weighted_rows(const float* factors_S, const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D, float scale,
+                       float* sums_D);
+
+float dot(const float* a_D, const float* b_D, std::int64_t D);
+
+/// dots_S = rows_SD vector_D + start; rows lie `stride` apart.
+void row_dots(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D, const float* vector_D, float start,
+              float* dots_S);
+
+/// sums_S = the sums over X of rows that lie `stride` apart.
+void row_sums(const float* rows, std::int64_t stride, std::int64_t S, std::int64_t X, float* sums_S);
+
+/// to_SD += factors_S row_D: each row of `to` gets a multiple of one row.
+void add_scaled_row(const float* factors_S, const float* row_D, std::int64_t S, std::int64_t D, float* to_SD);
+
 /// scores become softmax(scores) * keep (`keep` may be null). @returns the log of the sum of exponentials
 float softmax_row(float* scores, const float* keep, std::int64_t S);
 

@@ -1,0 +1,33 @@
+#pragma once
+// One head of one sequence with fp32 products: for fp32, and for bf16 where the processor multiplies nothing smaller.
+
+#include "kernels/cpu/attention_place.h"
+#include "kernels/cpu/attention_rows.h"
+
+namespace bertpretrain::cpu {
+
+template <class W>
+class ExactHead {
+public:
+    /// @param qkv_T3H of all sequences @param bias_3H fp32
+    ExactHead(const HeadPlace& place, const W* qkv_T3H, const float* bias_3H);
+
+    std::int64_t score_row() const { return place_.S; }
+    /// scores = q k^T / sqrt(D), as far as softmax can tell
+    void scores(float* scores_SS) const;
+    /// context = probabilities v
+    void put_context(const float* probabilities_SS, W* context_TH);
+    /// d_probabilities = d_context v^T
+    void d_probabilities(const W* d_context_TH, float* d_probabilities_SS);
+    /// The head's columns of d_qkv; adds their sums to bias_sum_3H, but for the key's third.
+    void put_gradients(const float* probabilities_SS, const float* d_scores_SS, W* d_qkv_T3H, float* bias_sum_3H);
+
+private:
+    HeadPlace place_;
+    std::unique_ptr<float[]> q_SD_, k_SD_, v_SD_, d_context_SD_, result_SD_;
+};
+
+extern template class ExactHead<Bf16>;
+extern template class ExactHead<float>;
+
+}  // namespace bertpretrain::cpu

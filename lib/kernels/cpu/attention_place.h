@@ -1,0 +1,40 @@
+#pragma once
+// Where one head of one sequence lies in the tensors of all.
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+
+#include "kernels/fused_operations.h"
+
+namespace bertpretrain::cpu {
+
+struct HeadPlace {
+    std::int64_t sequence, head;
+    std::int64_t S, D;       ///< positions of the sequence, features of the head
+    std::int64_t hidden;     ///< H; a row of qkv has 3 H columns
+    std::int64_t first_row;  ///< of the sequence
+    std::int64_t column;     ///< of the head within H
+
+    HeadPlace(const Attention& shape, std::int64_t H, std::int64_t sequence_index, std::int64_t head_index)
+        : sequence(sequence_index),
+          head(head_index),
+          S(shape.starts_B1[static_cast<std::size_t>(sequence_index) + 1] -
+            shape.starts_B1[static_cast<std::size_t>(sequence_index)]),
+          D(H / shape.heads),
+          hidden(H),
+          first_row(shape.starts_B1[static_cast<std::size_t>(sequence_index)]),
+          column(head_index * D) {}
+
+    float scaling() const { return 1.0F / std::sqrt(static_cast<float>(D)); }
+    std::int64_t in_qkv() const { return first_row * 3 * hidden + column; }
+    std::int64_t in_context() const { return first_row * hidden + column; }
+};
+
+/// Memory of one head's work, not initialized.
+template <class T>
+std::unique_ptr<T[]> head_memory(std::int64_t elements) {
+    return std::unique_ptr<T[]>(new T[static_cast<std::size_t>(elements)]);
+}
+
+}  // namespace bertpretrain::cpu

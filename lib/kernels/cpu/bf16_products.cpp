@@ -1,0 +1,157 @@
+#include "kernels/cpu/bf16_products.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#if defined(__x86_64__)
+// GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#include <immintrin.h>
+
+#define BERTPRETRAIN_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
+#define BERTPRETRAIN_BF16_INLINE BERTPRETRAIN_BF16 inline __attribute__((always_inline))
+
+namespace bertpretrain::cpu {
+namespace {
+
+BERTPRETRAIN_BF16_INLINE __m256i rounded(__m512 values) { return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values)); }
+/// A pair that may have been written as two bf16 numbers.
+using AliasingPair = Pair __attribute__((may_alias));
+
+/// Sixteen bf16 numbers, each in the lower half of its word.
+BERTPRETRAIN_BF16_INLINE __m512i lower_halves(const Bf16* at) {
+    return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
+}
+BERTPRETRAIN_BF16_INLINE __m512i lower_halves(const float* at) { return _mm512_cvtepu16_epi32(rounded(_mm512_loadu_ps(at))); }
+
+/// `Rows` rows and `Vectors` vectors of C, kept in registers.
+template <std::int64_t Rows, std::int64_t Vectors>
+BERTPRETRAIN_BF16_INLINE void tile(std::int64_t m, std::int64_t n, std::int64_t N, std::int64_t P, const PairedRows& a,
+                                   const Pair* b_PN, const ProductFrame& frame, float* c_MN) {
+    __m512 sums[std::size_t{Rows}][std::size_t{Vectors}];
+    for (std::int64_t v = 0; v < Vectors; ++v) {
+        const __m512 start = frame.start_N == nullptr ? _mm512_setzero_ps() : _mm512_loadu_ps(frame.start_N + n + v * pair_lanes);
+        for (std::int64_t r = 0; r < Rows; ++r)
+            sums[r][v] = frame.start_M == nullptr ? start : _mm512_add_ps(start, _mm512_set1_ps(frame.start_M[m + r]));
+    }
+    const auto* left = static_cast<const AliasingPair*>(a.at) + m * a.row_step;
+    const Pair* right = b_PN + n;
+    for (std::int64_t p = 0; p < P; ++p, left += a.pair_step, right += N) {
+        __m512bh columns[std::size_t{Vectors}];
+        for (std::int64_t v = 0; v < Vectors; ++v)
+            columns[v] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(right + v * pair_lanes));
+        for (std::int64_t r = 0; r < Rows; ++r) {
+            const auto both = reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(left[r * a.row_step])));
+            for (std::int64_t v = 0; v < Vectors; ++v) sums[r][v] = _mm512_dpbf16_ps(sums[r][v], both, columns[v]);
+        }
+    }
+    const __m512 scale = _mm512_set1_ps(frame.scale);
+    for (std::int64_t r = 0; r < Rows; ++r)
+        for (std::int64_t v = 0; v < Vectors; ++v)
+            _mm512_storeu_ps(c_MN + (m + r) * N + n + v * pair_lanes, _mm512_mul_ps(sums[r][v], scale));
+}
+
+/// All rows of `Vectors` vectors of columns: as many as fit the 32 registers at once, then the rest one by one.
+template <std::int64_t Vectors>
+BERTPRETRAIN_BF16 void panel(std::int64_t M, std::int64_t n, std::int64_t N, std::int64_t P, const PairedRows& a,
+                             const Pair* b_PN, const ProductFrame& frame, float* c_MN) {
+    constexpr std::int64_t rows = 24 / Vectors < 8 ? 24 / Vectors : 8;
+    std::int64_t m = 0;
+    for (; m + rows <= M; m += rows) tile<rows, Vectors>(m, n, N, P, a, b_PN, frame, c_MN);
+    for (; m < M; ++m) tile<1, Vectors>(m, n, N, P, a, b_PN, frame, c_MN);
+}
+
+}  // namespace
+
+bool has_bf16_products() {
+    static const bool has = [] {
+        const char* limit = std::getenv("BERTPRETRAIN_CPU_CAPABILITY");
+        const bool allowed = limit == nullptr || std::string_view(limit) == "avx512_bf16";
+        return allowed && __builtin_cpu_supports("avx512bf16") != 0 && __builtin_cpu_supports("avx512bw") != 0;
+    }();
+    return has;
+}
+
+BERTPRETRAIN_BF16 void bf16_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
+                                    const ProductFrame& frame, float* c_MN) {
+    std::int64_t n = 0;
+    for (; n + 4 * pair_lanes <= N; n += 4 * pair_lanes) panel<4>(M, n, N, P, a, b_PN, frame, c_MN);
+    for (; n + 2 * pair_lanes <= N; n += 2 * pair_lanes) panel<2>(M, n, N, P, a, b_PN, frame, c_MN);
+    for (; n < N; n += pair_lanes) panel<1>(M, n, N, P, a, b_PN, frame, c_MN);
+}
+
+BERTPRETRAIN_BF16 void pair_along_row(const float* row, std::int64_t D, Pair* to) {
+    for (std::int64_t d = 0; d < D; d += pair_lanes)
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + d / 2), rounded(_mm512_loadu_ps(row + d)));
+}
+
+template <class W>
+BERTPRETRAIN_BF16_INLINE void pair_rows(const W* upper, const W* lower, std::int64_t D, Pair* to) {
+    for (std::int64_t d = 0; d < D; d += pair_lanes) {
+        __m512i pairs = lower_halves(upper + d);
+        if (lower != nullptr) pairs = _mm512_or_si512(pairs, _mm512_slli_epi32(lower_halves(lower + d), 16));
+        _mm512_storeu_si512(to + d, pairs);
+    }
+}
+BERTPRETRAIN_BF16 void pair_across_rows(const Bf16* upper, const Bf16* lower, std::int64_t D, Pair* to) {
+    pair_rows(upper, lower, D, to);
+}
+BERTPRETRAIN_BF16 void pair_across_rows(const float* upper, const float* lower, std::int64_t D, Pair* to) {
+    pair_rows(upper, lower, D, to);
+}
+
+/// Transposes 16 x 16 words, of which `rows` rows are there: 2 x 2 within quarters of vectors, then 2 x 2 pairs, then the
+/// quarters.
+BERTPRETRAIN_BF16_INLINE void transpose_block(const AliasingPair* from, std::int64_t from_step, std::int64_t rows, Pair* to,
+                                              std::int64_t to_step) {
+    __m512i a[16], b[16];
+    for (int i = 0; i < 16; ++i) a[i] = i < rows ? _mm512_loadu_si512(from + i * from_step) : _mm512_setzero_si512();
+    for (int i = 0; i < 16; i += 2) {
+        b[i] = _mm512_unpacklo_epi32(a[i], a[i + 1]);
+        b[i + 1] = _mm512_unpackhi_epi32(a[i], a[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4)
+        for (int half = 0; half < 2; ++half) {
+            a[i + 2 * half] = _mm512_unpacklo_epi64(b[i + half], b[i + 2 + half]);
+            a[i + 2 * half + 1] = _mm512_unpackhi_epi64(b[i + half], b[i + 2 + half]);
+        }
+    for (int i = 0; i < 4; ++i) {  // a[4 g + i]: rows 4 g..4 g + 3, columns i, i + 4, i + 8, i + 12
+        const __m512i low_01 = _mm512_shuffle_i32x4(a[i], a[4 + i], 0x88), high_01 = _mm512_shuffle_i32x4(a[i], a[4 + i], 0xDD);
+        const __m512i low_23 = _mm512_shuffle_i32x4(a[8 + i], a[12 + i], 0x88),
+                      high_23 = _mm512_shuffle_i32x4(a[8 + i], a[12 + i], 0xDD);
+        _mm512_storeu_si512(to + i * to_step, _mm512_shuffle_i32x4(low_01, low_23, 0x88));
+        _mm512_storeu_si512(to + (8 + i) * to_step, _mm512_shuffle_i32x4(low_01, low_23, 0xDD));
+        _mm512_storeu_si512(to + (4 + i) * to_step, _mm512_shuffle_i32x4(high_01, high_23, 0x88));
+        _mm512_storeu_si512(to + (12 + i) * to_step, _mm512_shuffle_i32x4(high_01, high_23, 0xDD));
+    }
+}
+
+BERTPRETRAIN_BF16 void transpose_pairs(const void* rows, std::int64_t stride, std::int64_t S, std::int64_t P, std::int64_t X,
+                                       Pair* to_PX) {
+    for (std::int64_t s = 0; s < X; s += pair_lanes)
+        for (std::int64_t p = 0; p < P; p += pair_lanes)
+            transpose_block(static_cast<const AliasingPair*>(rows) + s * stride + p, stride,
+                            std::clamp(S - s, std::int64_t{0}, pair_lanes), to_PX + p * X + s, X);
+}
+
+}  // namespace bertpretrain::cpu
+
+#else
+
+namespace bertpretrain::cpu {
+
+bool has_bf16_products() { return false; }
+// Not reached: nobody calls these where has_bf16_products() is false.
+void bf16_product(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, const ProductFrame&, float*) {
+    std::abort();
+}
+void pair_along_row(const float*, std::int64_t, Pair*) { std::abort(); }
+void pair_across_rows(const Bf16*, const Bf16*, std::int64_t, Pair*) { std::abort(); }
+void pair_across_rows(const float*, const float*, std::int64_t, Pair*) { std::abort(); }
+void transpose_pairs(const void*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, Pair*) { std::abort(); }
+
+}  // namespace bertpretrain::cpu
+
+#endif
