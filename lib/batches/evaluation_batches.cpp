@@ -43,6 +43,10 @@ std::int64_t EvaluationBatches::enter_band_of(std::int64_t sample) {
     return sample - band_begin_;
 }
 
+void EvaluationBatches::verify() {
+    for (std::int64_t sample = begin_; sample < end_; sample = band_end_) enter_band_of(sample);
+}
+
 std::optional<MicroBatch> EvaluationBatches::next() {
     const std::int64_t size = std::min(settings_.micro_batch_size, end_ - position_);
     if (size == 0) return std::nullopt;

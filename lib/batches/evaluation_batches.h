@@ -33,6 +33,10 @@ public:
     /// A sample's number is its place among all ranks' samples. @throws DataError naming file and row
     std::optional<MicroBatch> next();
 
+    /// Reads and checks every sample of this rank once, so that a damaged shard ends a run before it begins.
+    /// @throws DataError naming file and row
+    void verify();
+
     /// Goes back to the beginning.
     void rewind() { position_ = begin_; }
 

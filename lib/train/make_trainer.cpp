@@ -137,6 +137,7 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     parts.loader = make_loader(experiment, *parts.world, device);
     parts.held_out = make_held_out(experiment, *parts.world, device);
     parts.vocabulary = choose_vocabulary(experiment);
+    if (parts.held_out) parts.held_out->verify();  // the vocabulary comes first: it explains more
     if (manifest) parts.unigram_cross_entropy = manifest->unigram_cross_entropy;
     parts.folder = std::make_unique<RunFolder>(output);
     log_also_to(parts.folder->log());
