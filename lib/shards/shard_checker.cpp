@@ -72,7 +72,7 @@ void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, 
                  Findings& findings) {
     CheckedShard& shard = findings.shard;
     const ShardRecord* record = manifest ? manifest->find(shard.file) : nullptr;
-    require_intact(file, record);
+    if (record != nullptr) require_intact(file, record);
     const ShardReader reader(file);
     shard.sequence_length = reader.sequence_length();
     shard.max_predictions = reader.max_predictions();
@@ -172,6 +172,22 @@ void sum_up(std::vector<Findings>& all, const std::optional<Manifest>& manifest,
                                          manifest->unigram_cross_entropy));
 }
 
+/// Files without a checksum are tried in child processes, all of them before this process starts its threads.
+std::vector<std::optional<DataError>> probe_unknown(const std::vector<fs::path>& files, const std::optional<Manifest>& manifest,
+                                                    std::size_t processes) {
+    std::vector<fs::path> unknown;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < files.size(); ++i)
+        if (!manifest || manifest->find(files[i].filename().string()) == nullptr) {
+            unknown.push_back(files[i]);
+            places.push_back(i);
+        }
+    const std::vector<std::optional<DataError>> found = probe_shards(unknown, processes);
+    std::vector<std::optional<DataError>> problems(files.size());
+    for (std::size_t u = 0; u < unknown.size(); ++u) problems[places[u]] = found[u];
+    return problems;
+}
+
 }  // namespace
 
 void require_intact(const fs::path& file, const ShardRecord* record) {
@@ -196,10 +212,12 @@ FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::
 
     const std::int32_t vocabulary_size = vocabulary ? vocabulary->size() : std::numeric_limits<std::int32_t>::max();
     std::vector<Findings> all(files.size());
+    const std::vector<std::optional<DataError>> crashes = probe_unknown(files, manifest, threads);
     for_each_index(files.size(), threads, [&](std::size_t i) {
         all[i].shard.file = files[i].filename().string();
         all[i].shard.kind = *shard_kind(files[i]);
         try {
+            if (crashes[i]) throw DataError(*crashes[i]);
             check_shard(files[i], manifest, vocabulary_size, all[i]);
         } catch (const DataError& error) { all[i].problem = plain(error); }
     });

@@ -30,16 +30,15 @@ constexpr unsigned longest_seconds = 600;
     ::_exit(0);
 }
 
-}  // namespace
-
-void survive_in_child(const std::string& what, const std::function<void()>& work) {
-    pid_t child = -1;
-    {
-        const Hdf5Lock lock;  // no other thread is inside the library while it is copied
-        child = ::fork();
-        if (child == 0) work_and_exit(work);
-    }
+pid_t start_child(const std::string& what, const std::function<void()>& work) {
+    const Hdf5Lock lock;  // no other thread is inside the library while it is copied
+    const pid_t child = ::fork();
+    if (child == 0) work_and_exit(work);
     if (child < 0) throw DataError(concat(what, ": cannot start a process to try this file (", std::strerror(errno), ")"));
+    return child;
+}
+
+void wait_for_child(const std::string& what, pid_t child) {
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
@@ -48,12 +47,37 @@ void survive_in_child(const std::string& what, const std::function<void()>& work
                            ")\n  do: copy or build this shard again"));
 }
 
+void read_whole(const std::filesystem::path& file) {
+    const ShardReader reader(file);
+    for (std::int64_t first = 0; first < reader.rows(); first += reader.band_rows())
+        reader.read(first, std::min(reader.band_rows(), reader.rows() - first));
+}
+
+}  // namespace
+
+void survive_in_child(const std::string& what, const std::function<void()>& work) {
+    wait_for_child(what, start_child(what, work));
+}
+
 void probe_shard(const std::filesystem::path& file) {
-    survive_in_child(file.string(), [&] {
-        const ShardReader reader(file);
-        for (std::int64_t first = 0; first < reader.rows(); first += reader.band_rows())
-            reader.read(first, std::min(reader.band_rows(), reader.rows() - first));
-    });
+    survive_in_child(file.string(), [&] { read_whole(file); });
+}
+
+std::vector<std::optional<DataError>> probe_shards(const std::vector<std::filesystem::path>& files, std::size_t processes) {
+    std::vector<std::optional<DataError>> problems(files.size());
+    std::vector<pid_t> children(files.size(), -1);
+    const auto noting = [&](std::size_t i, const auto& action) {
+        try {
+            action(files[i].string());
+        } catch (const DataError& error) { problems[i] = error; }
+    };
+    for (std::size_t i = 0; i < files.size() + processes; ++i) {
+        if (i >= processes && children[i - processes] > 0)
+            noting(i - processes, [&](const std::string& file) { wait_for_child(file, children[i - processes]); });
+        if (i < files.size())
+            noting(i, [&](const std::string& file) { children[i] = start_child(file, [&] { read_whole(files[i]); }); });
+    }
+    return problems;
 }
 
 }  // namespace bertpretrain
