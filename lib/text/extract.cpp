@@ -11,7 +11,6 @@
 #include "core/log.h"
 #include "core/strings.h"
 #include "text/dump_reader.h"
-#include "text/sentences.h"
 #include "text/wikitext.h"
 
 namespace bertpretrain {
@@ -48,9 +47,28 @@ void check_output(const ExtractSettings& settings) {
     make_writable_folder(output.has_parent_path() ? output.parent_path() : fs::path("."));
 }
 
+/// The first articles of the dumps.
+std::vector<std::string> sample_of(const std::vector<fs::path>& dumps) {
+    std::vector<std::string> lines;
+    std::size_t bytes = 0;
+    for (const fs::path& dump : dumps) {
+        DumpReader reader(dump);
+        for (Page page; bytes < punkt_learning_bytes && reader.next(page);) {
+            if (page.is_redirect || !is_article(page)) continue;
+            for (std::string& paragraph : prose_of(page.text, reader.namespaces())) {
+                bytes += paragraph.size();
+                lines.push_back(std::move(paragraph));
+            }
+            lines.emplace_back();
+        }
+    }
+    return lines;
+}
+
 class Extraction {
 public:
-    explicit Extraction(const ExtractSettings& settings) : settings_(settings) {}
+    explicit Extraction(const ExtractSettings& settings)
+        : settings_(settings), split_(choose_splitter(settings.sentences, [&] { return sample_of(settings.dumps); })) {}
 
     ExtractCounts run() {
         write_atomically(settings_.output, [this](std::ostream& out) {
@@ -80,7 +98,7 @@ private:
         std::string article;
         std::int64_t sentences = 0;
         for (const std::string& paragraph : prose_of(page.text, namespaces)) {
-            for (const std::string& sentence : splitter_.split(paragraph)) {
+            for (const std::string& sentence : split_(paragraph)) {
                 article.append(sentence).append("\n");
                 ++sentences;
             }
@@ -115,7 +133,7 @@ private:
     }
 
     const ExtractSettings& settings_;
-    const SentenceSplitter splitter_;
+    const SplitSentences split_;
     ExtractCounts counts_;
     Clock::time_point start_ = Clock::now();
     double reported_ = 0;

@@ -5,12 +5,15 @@
 #include <filesystem>
 #include <vector>
 
+#include "text/sentence_rules.h"
+
 namespace bertpretrain {
 
 struct ExtractSettings {
     std::vector<std::filesystem::path> dumps;  ///< read in this order
     std::filesystem::path output;
     std::int64_t minimum_sentences = 1;  ///< articles with fewer are left out
+    SentenceRules sentences = {};
 };
 
 /// What became of the pages: pages = articles + redirects + other_pages + short_articles.

@@ -48,6 +48,11 @@ bool is_letter_or_digit(char32_t code_point) {
            (kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_NO);
 }
 
+bool is_decimal_digit(char32_t code_point) {
+    if (code_point < 0x80) return code_point >= '0' && code_point <= '9';
+    return category(code_point) == UTF8PROC_CATEGORY_ND;
+}
+
 bool is_blank(char32_t code_point) {
     if (code_point <= 0x20 || code_point == 0x85 || code_point == 0x200B) return true;
     if (code_point < 0x80) return false;

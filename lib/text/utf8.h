@@ -18,7 +18,8 @@ void append_code_point(std::string& text, char32_t code_point);
 bool is_upper_letter(char32_t code_point);  ///< categories Lu and Lt
 bool is_lower_letter(char32_t code_point);  ///< category Ll
 bool is_letter_or_digit(char32_t code_point);
-bool is_blank(char32_t code_point);  ///< anything that separates words, line and paragraph separators included
+bool is_decimal_digit(char32_t code_point);  ///< category Nd
+bool is_blank(char32_t code_point);          ///< anything that separates words, line and paragraph separators included
 
 /// Every code point in lower case, one by one.
 std::string lower_text(std::string_view text);

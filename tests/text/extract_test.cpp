@@ -85,6 +85,18 @@ TEST_CASE("articles with fewer sentences than asked for are left out") {
     CHECK(read_text(folder / "text.txt") == "One is.\nTwo is.\n\n");
 }
 
+TEST_CASE("sentences follow the rules that were asked for") {
+    const TemporaryFolder folder;
+    write_dump(folder / "a.xml", page_xml("A", "It is xyzzy. Two follows."));
+    for (const char* name : {"sent_starters.txt", "collocations.tab", "ortho_context.tab"}) write_text(folder / name, "");
+    write_text(folder / "abbrev_types.txt", "xyzzy\n");
+    CHECK(extract({{folder / "a.xml"}, folder / "english.txt"}).sentences == 2);
+    CHECK(extract({{folder / "a.xml"}, folder / "given.txt", 1, {true, folder.path()}}).sentences == 1);
+    CHECK(extract({{folder / "a.xml"}, folder / "learned.txt", 1, {true, {}}}).sentences == 2);
+    CHECK_THROWS_AS(extract({{folder / "a.xml"}, folder / "none.txt", 1, {true, folder / "missing"}}), ConfigError);
+    CHECK_FALSE(std::filesystem::exists(folder / "none.txt"));
+}
+
 TEST_CASE("a run that fails leaves the older output as it was and no partial file") {
     const TemporaryFolder folder;
     write_text(folder / "text.txt", "older");

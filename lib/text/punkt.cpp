@@ -1,0 +1,170 @@
+#include "text/punkt.h"
+
+#include <optional>
+
+#include "text/utf8.h"
+
+namespace bertpretrain {
+namespace {
+
+/// Whether orthography says that this word begins a sentence; nothing where it does not know.
+std::optional<bool> looks_like_start(const PunktParameters& parameters, const PunktToken& token) {
+    if (token.text.size() == 1 && std::u32string_view(U";:,.!?").find(token.text[0]) != std::u32string_view::npos) return false;
+    const int seen = parameters.orthography_of(token.type_without_break());
+    if (token.first_upper() && (seen & any_lower) != 0 && (seen & upper_inside) == 0) return true;
+    if (token.first_lower() && ((seen & any_upper) != 0 || (seen & lower_at_start) == 0)) return false;
+    return std::nullopt;
+}
+
+std::u32string code_points(std::string_view text) {
+    std::u32string points;
+    points.reserve(text.size());
+    for (std::size_t i = 0; i < text.size();) points += next_code_point(text, i);
+    return points;
+}
+
+std::string utf8(std::u32string_view points) {
+    std::string text;
+    for (const char32_t c : points) append_code_point(text, c);
+    return text;
+}
+
+struct Span {
+    std::size_t begin, end;
+};
+
+/// A stop that may end a sentence: a mark that is no word follows, or white space and another word.
+struct Stop {
+    std::size_t at, after_end;  ///< its place, and the end of what follows
+    std::size_t next_word;      ///< 0: none, a mark follows
+};
+
+std::optional<Stop> stop_at(std::u32string_view text, std::size_t i) {
+    if (!is_punkt_stop(text[i]) || i + 1 >= text.size()) return std::nullopt;
+    if (is_punkt_non_word(text[i + 1])) return Stop{i, i + 2, 0};
+    std::size_t next = i + 1;
+    while (next < text.size() && is_punkt_space(text[next])) ++next;
+    if (next == i + 1 || next == text.size()) return std::nullopt;
+    std::size_t end = next;
+    while (end < text.size() && !is_punkt_space(text[end])) ++end;
+    return Stop{i, end, next};
+}
+
+/// Stops of one word, and of words without white space between them, are one decision: the last of them stands for all.
+class Boundaries {
+public:
+    Boundaries(const PunktParameters& parameters, std::u32string_view text) : parameters_(parameters), text_(text) {}
+
+    std::vector<Span> spans() {
+        for (std::size_t i = 0; i < text_.size(); ++i)
+            if (const std::optional<Stop> stop = stop_at(text_, i)) take(*stop);
+        decide();
+        std::size_t end = text_.size();
+        while (end > begin_ && is_punkt_space(text_[end - 1])) --end;
+        spans_.push_back({begin_, end});
+        return std::move(spans_);
+    }
+
+private:
+    void take(const Stop& stop) {
+        std::size_t word = word_.begin;
+        for (std::size_t i = stop.at; i > word_.end; --i)
+            if (text_[i - 1] < 0x80 && is_punkt_space(text_[i - 1]) && (text_[i - 1] < 0x1C || text_[i - 1] == U' ')) {
+                if (i - 1 > word_.end) word = i;
+                break;
+            }
+        if (last_ && word_.end <= word) decide();
+        last_ = stop;
+        word_ = {word, stop.at};
+    }
+
+    void decide() {
+        if (!last_) return;
+        std::vector<PunktToken> tokens = punkt_tokens(text_.substr(word_.begin, last_->after_end - word_.begin));
+        annotate_types(parameters_, tokens);
+        bool breaks = false;
+        for (std::size_t t = 0; t + 1 < tokens.size(); ++t) {
+            annotate_pair(parameters_, tokens[t], tokens[t + 1]);
+            breaks = breaks || tokens[t].sentence_break;
+        }
+        if (!breaks) return;
+        spans_.push_back({begin_, last_->at + 1});
+        begin_ = last_->next_word > 0 ? last_->next_word : last_->at + 1;
+    }
+
+    const PunktParameters& parameters_;
+    std::u32string_view text_;
+    std::vector<Span> spans_;
+    std::size_t begin_ = 0;
+    Span word_{0, 0};  ///< from the last stop's word to the stop
+    std::optional<Stop> last_;
+};
+
+/// How much of a sentence's beginning closes the one before: quotation marks and brackets, up to white space or a dash.
+Span closing_marks(std::u32string_view sentence) {
+    std::size_t marks = 0;
+    while (marks < sentence.size() && std::u32string_view(U"\"')]}").find(sentence[marks]) != std::u32string_view::npos) {
+        ++marks;
+        std::size_t end = marks;
+        while (end < sentence.size() && is_punkt_space(sentence[end])) ++end;
+        if (end > marks || end == sentence.size() || sentence.substr(end, 2) == U"--") return {marks, end};
+    }
+    return {0, 0};
+}
+
+}  // namespace
+
+void annotate_types(const PunktParameters& parameters, std::vector<PunktToken>& tokens) {
+    for (PunktToken& token : tokens) {
+        if (token.text.size() == 1 && is_punkt_stop(token.text[0])) token.sentence_break = true;
+        else if (token.text.starts_with(U"..") && token.text.find_first_not_of(U'.') == std::u32string::npos)
+            token.ellipsis = true;
+        else if (token.ends_in_period() && !token.text.ends_with(U"..")) {
+            const std::string word = lower_text(utf8(std::u32string_view(token.text).substr(0, token.text.size() - 1)));
+            const std::string part = word.substr(word.rfind('-') + 1);
+            if (parameters.abbreviations.contains(word) || parameters.abbreviations.contains(part)) token.abbreviation = true;
+            else token.sentence_break = true;
+        }
+    }
+}
+
+void annotate_pair(const PunktParameters& parameters, PunktToken& token, const PunktToken& next) {
+    if (!token.ends_in_period()) return;
+    const auto no_break = [&] {
+        token.sentence_break = false;
+        token.abbreviation = true;
+    };
+    const std::string type = token.type_without_period(), next_type = next.type_without_break();
+    if (parameters.collocations.contains(type + "\t" + next_type)) return no_break();
+    const bool initial = token.is_initial();
+    const std::optional<bool> starts = looks_like_start(parameters, next);
+    if ((token.abbreviation || token.ellipsis) && !initial &&
+        (starts == true || (next.first_upper() && parameters.sentence_starters.contains(next_type)))) {
+        token.sentence_break = true;
+        return;
+    }
+    if (!initial && type != punkt_number) return;
+    if (starts == false) return no_break();
+    if (!starts && initial && next.first_upper() && (parameters.orthography_of(next_type) & any_lower) == 0) no_break();
+}
+
+std::vector<std::string> punkt_sentences(const PunktParameters& parameters, std::string_view text) {
+    const std::u32string points = code_points(text);
+    const std::u32string_view view = points;
+    std::vector<Span> spans = Boundaries(parameters, view).spans();
+    for (std::size_t s = 1; s < spans.size(); ++s) {
+        const Span marks = closing_marks(view.substr(spans[s].begin, spans[s].end - spans[s].begin));
+        if (marks.end == 0) continue;
+        spans[s - 1].end = spans[s].begin + marks.begin;
+        spans[s].begin += marks.end;
+    }
+    std::vector<std::string> sentences;
+    for (Span span : spans) {
+        while (span.begin < span.end && is_punkt_space(view[span.begin])) ++span.begin;
+        while (span.end > span.begin && is_punkt_space(view[span.end - 1])) --span.end;
+        if (span.begin < span.end) sentences.push_back(utf8(view.substr(span.begin, span.end - span.begin)));
+    }
+    return sentences;
+}
+
+}  // namespace bertpretrain
