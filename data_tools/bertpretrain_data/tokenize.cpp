@@ -17,6 +17,7 @@ namespace {
 struct TokenizeRequest {
     std::filesystem::path vocabulary, text;
     bool cased = false;
+    std::string rules = "huggingface";
     std::size_t threads = available_cores();
 };
 
@@ -53,7 +54,7 @@ void tokenize(std::istream& in, const std::string& name, const WordPiece& wordpi
 
 void run(const TokenizeRequest& request) {
     const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(request.vocabulary));
-    const WordPiece wordpiece(vocabulary, request.cased ? Casing::cased : Casing::uncased);
+    const WordPiece wordpiece(vocabulary, request.cased ? Casing::cased : Casing::uncased, token_rules_named(request.rules));
     if (request.text.empty()) {
         tokenize(std::cin, "standard input", wordpiece, request.threads);
         return;
@@ -72,6 +73,9 @@ void add_tokenize_command(CLI::App& app) {
     command->add_option("FILE", request->text, "UTF-8 text; standard input when absent");
     command->add_option("--vocabulary", request->vocabulary, "vocab.txt, one token per line")->required();
     command->add_flag("--cased", request->cased, "Keep case and accents");
+    command->add_option("--rules", request->rules, "Whose rules for rare characters: huggingface, google or nvidia")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"huggingface", "google", "nvidia"}));
     command->add_option("--threads", request->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
     command->callback([request] { run(*request); });
 }

@@ -20,6 +20,7 @@ struct SampleSettings {
     double masked_lm_prob = 0.15;
     double short_seq_prob = 0.1;
     std::string casing = "uncased";
+    std::string token_rules = "huggingface";
     double held_out_fraction = 0.1;
 
     static void describe(auto& self, auto&& field) {
@@ -31,6 +32,7 @@ struct SampleSettings {
         field("masked_lm_prob", self.masked_lm_prob, required(between(0, 1)), "Share of a row's tokens that is masked.");
         field("short_seq_prob", self.short_seq_prob, required(between(0, 1)), "Share of articles cut into shorter rows.");
         field("casing", self.casing, required(one_of({"uncased", "cased"})), "Whether letters keep case and accents.");
+        field("token_rules", self.token_rules, one_of({"huggingface", "google", "nvidia"}), "Whose rules for rare characters.");
         field("held_out_fraction", self.held_out_fraction, required(between(0, 1)), "Share of articles never trained on.");
     }
 };

@@ -83,7 +83,8 @@ public:
     Builder(const ShardBuildSettings& settings, const TextArticles& articles, std::shared_ptr<const Vocabulary> vocabulary)
         : settings_(settings),
           articles_(articles),
-          tokenizer_(vocabulary, settings.samples.casing == "cased" ? Casing::cased : Casing::uncased),
+          tokenizer_(vocabulary, settings.samples.casing == "cased" ? Casing::cased : Casing::uncased,
+                     token_rules_named(settings.samples.token_rules)),
           threads_(settings.threads > 0 ? settings.threads : available_cores()),
           label_counts_(static_cast<std::size_t>(vocabulary->size())) {
         const SampleSettings& samples = settings.samples;

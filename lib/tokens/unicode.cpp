@@ -12,10 +12,10 @@ namespace {
 
 utf8proc_int32_t as_utf8proc(char32_t code_point) { return static_cast<utf8proc_int32_t>(code_point); }
 
-/// The blocks as Hugging Face has them: its sixth starts at 2B920, where the original tokenizer's starts at 2B820.
-bool is_ideograph(char32_t c) {
+bool is_ideograph(char32_t c, TokenRules rules) {
+    const char32_t sixth_block = rules == TokenRules::huggingface ? 0x2B920 : 0x2B820;
     return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) ||
-           (c >= 0x2A700 && c <= 0x2B73F) || (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||
+           (c >= 0x2A700 && c <= 0x2B73F) || (c >= 0x2B740 && c <= 0x2B81F) || (c >= sixth_block && c <= 0x2CEAF) ||
            (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
@@ -32,15 +32,18 @@ utf8proc_propval_t combining_class(char32_t code_point) {
 
 }  // namespace
 
-CharacterKind character_kind(char32_t code_point) {
+CharacterKind character_kind(char32_t code_point, TokenRules rules) {
     if (code_point < 0x80) return ascii_kind(code_point);
     if (code_point == 0xFFFD) return CharacterKind::dropped;
-    if (is_ideograph(code_point)) return CharacterKind::ideograph;
-    switch (utf8proc_category(as_utf8proc(code_point))) {
+    const auto category = utf8proc_category(as_utf8proc(code_point));
+    if (category == UTF8PROC_CATEGORY_CN && rules == TokenRules::nvidia) return CharacterKind::dropped;  // in any block
+    if (is_ideograph(code_point, rules)) return CharacterKind::ideograph;
+    switch (category) {
         case UTF8PROC_CATEGORY_CC:
         case UTF8PROC_CATEGORY_CF:
-        case UTF8PROC_CATEGORY_CO:
             return CharacterKind::dropped;
+        case UTF8PROC_CATEGORY_CO:
+            return rules == TokenRules::google ? CharacterKind::letter : CharacterKind::dropped;
         case UTF8PROC_CATEGORY_ZS:
         case UTF8PROC_CATEGORY_ZL:
         case UTF8PROC_CATEGORY_ZP:
@@ -92,6 +95,20 @@ void append_decomposed(char32_t code_point, std::u32string& text) {
 }
 
 bool is_nonspacing_mark(char32_t code_point) { return utf8proc_category(as_utf8proc(code_point)) == UTF8PROC_CATEGORY_MN; }
+
+bool is_cased(char32_t code_point) {
+    const auto category = utf8proc_category(as_utf8proc(code_point));
+    return category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LL || category == UTF8PROC_CATEGORY_LT;
+}
+
+bool is_case_ignorable(char32_t code_point) {
+    constexpr std::u32string_view middle_of_words =
+        U"'.:\u00B7\u0387\u055F\u05F4\u2018\u2019\u2024\u2027\uFE13\uFE52\uFE55\uFF07\uFF0E\uFF1A";
+    if (middle_of_words.find(code_point) != std::u32string_view::npos) return true;
+    const auto category = utf8proc_category(as_utf8proc(code_point));
+    return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_ME || category == UTF8PROC_CATEGORY_CF ||
+           category == UTF8PROC_CATEGORY_LM || category == UTF8PROC_CATEGORY_SK;
+}
 
 char32_t lower_case(char32_t code_point) { return static_cast<char32_t>(utf8proc_tolower(as_utf8proc(code_point))); }
 

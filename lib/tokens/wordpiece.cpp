@@ -5,10 +5,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "tokens/final_sigma.h"
+
 namespace bertpretrain {
 namespace {
 
-constexpr std::size_t max_word_code_points = 100;
 constexpr std::string_view continuation_mark = "##";
 
 using IdOfPiece = std::unordered_map<std::string_view, std::int32_t>;
@@ -26,17 +27,23 @@ const std::string_view* special_at(std::string_view text) {
 struct WordPiece::State {
     std::shared_ptr<const Vocabulary> vocabulary;
     Casing casing;
+    TokenRules rules;
+    std::size_t max_word_code_points;
     IdOfPiece first_pieces;
     IdOfPiece next_pieces;  ///< without their "##"
     std::size_t longest_piece_bytes = 0;
 
-    State(std::shared_ptr<const Vocabulary> vocabulary_, Casing casing_);
+    State(std::shared_ptr<const Vocabulary> vocabulary_, Casing casing_, TokenRules rules_);
+    bool is_special(std::string_view text, std::size_t begin, std::size_t end) const;
     void encode_plain(std::string_view text, Words& words, std::vector<std::int32_t>& ids) const;
     void encode_word(std::string_view word, std::vector<std::int32_t>& ids) const;
 };
 
-WordPiece::State::State(std::shared_ptr<const Vocabulary> vocabulary_, Casing casing_)
-    : vocabulary(std::move(vocabulary_)), casing(casing_) {
+WordPiece::State::State(std::shared_ptr<const Vocabulary> vocabulary_, Casing casing_, TokenRules rules_)
+    : vocabulary(std::move(vocabulary_)),
+      casing(casing_),
+      rules(rules_),
+      max_word_code_points(rules_ == TokenRules::google ? 200 : 100) {
     for (std::int32_t id = 0; id < vocabulary->size(); ++id) {
         const std::string_view token = vocabulary->token(id);
         const bool continues = token.starts_with(continuation_mark) && token.size() > continuation_mark.size();
@@ -46,9 +53,15 @@ WordPiece::State::State(std::shared_ptr<const Vocabulary> vocabulary_, Casing ca
     }
 }
 
+/// Whether a special token's name at [begin, end) is meant as one.
+bool WordPiece::State::is_special(std::string_view text, std::size_t begin, std::size_t end) const {
+    if (rules == TokenRules::huggingface) return true;
+    return rules == TokenRules::nvidia && word_starts_at(text, begin, rules) && word_ends_at(text, end, rules);
+}
+
 /// Text without special tokens.
 void WordPiece::State::encode_plain(std::string_view text, Words& words, std::vector<std::int32_t>& ids) const {
-    words.split(text, casing);
+    words.split(text, casing, rules);
     for (std::size_t i = 0; i < words.size(); ++i) {
         if (words.code_points(i) > max_word_code_points) {
             ids.push_back(vocabulary->specials().unk);
@@ -78,8 +91,8 @@ void WordPiece::State::encode_word(std::string_view word, std::vector<std::int32
     }
 }
 
-WordPiece::WordPiece(std::shared_ptr<const Vocabulary> vocabulary, Casing casing)
-    : state_(std::make_unique<const State>(std::move(vocabulary), casing)) {}
+WordPiece::WordPiece(std::shared_ptr<const Vocabulary> vocabulary, Casing casing, TokenRules rules)
+    : state_(std::make_unique<const State>(std::move(vocabulary), casing, rules)) {}
 WordPiece::~WordPiece() = default;
 WordPiece::WordPiece(WordPiece&&) noexcept = default;
 WordPiece& WordPiece::operator=(WordPiece&&) noexcept = default;
@@ -92,7 +105,7 @@ void WordPiece::encode(std::string_view utf8_text, std::vector<std::int32_t>& id
         const std::size_t bracket = utf8_text.find('[', from);
         if (bracket == std::string_view::npos) break;
         const std::string_view* const special = special_at(utf8_text.substr(bracket));
-        if (special == nullptr) {
+        if (special == nullptr || !state_->is_special(utf8_text, bracket, bracket + special->size())) {
             from = bracket + 1;
             continue;
         }

@@ -1,5 +1,5 @@
 #pragma once
-// Text to token ids, as Hugging Face's BertTokenizerFast does it.
+// Text to token ids, as Hugging Face's BertTokenizerFast does it, or after other tools' rules.
 
 #include <cstdint>
 #include <memory>
@@ -15,13 +15,13 @@ namespace bertpretrain {
 /// the vocabulary has, from its left.
 class WordPiece {
 public:
-    WordPiece(std::shared_ptr<const Vocabulary> vocabulary, Casing casing);
+    WordPiece(std::shared_ptr<const Vocabulary> vocabulary, Casing casing, TokenRules rules = TokenRules::huggingface);
     ~WordPiece();
     WordPiece(WordPiece&&) noexcept;
     WordPiece& operator=(WordPiece&&) noexcept;
 
     /// The ids of `utf8_text`, without [CLS] and [SEP] around it. The special tokens' own names are recognised anywhere in
-    /// the text. Bytes that are not UTF-8 are dropped. Several threads may call it at once.
+    /// the text (see TokenRules). Bytes that are not UTF-8 are dropped. Several threads may call it at once.
     std::vector<std::int32_t> encode(std::string_view utf8_text) const;
     /// The same, appended to `ids`.
     void encode(std::string_view utf8_text, std::vector<std::int32_t>& ids) const;

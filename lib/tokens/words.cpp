@@ -3,12 +3,14 @@
 #include <array>
 #include <cstdint>
 
+#include "tokens/final_sigma.h"
 #include "tokens/unicode.h"
 
 namespace bertpretrain {
 namespace {
 
 constexpr std::size_t ascii_size = 128;
+constexpr char32_t capital_sigma = 0x03A3, final_sigma = 0x03C2;
 
 const std::array<CharacterKind, ascii_size> ascii_kinds = [] {
     std::array<CharacterKind, ascii_size> kinds{};
@@ -21,13 +23,13 @@ char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + (
 
 }  // namespace
 
-void Words::split(std::string_view text, Casing casing) {
+void Words::split(std::string_view text, Casing casing, TokenRules rules) {
     bytes_.clear();
     words_.clear();
     open_begin_ = open_code_points_ = 0;
     for (std::size_t i = 0; i < text.size();) {
         if (!is_ascii(text[i])) {
-            i = add_run_beyond_ascii(text, i, casing);
+            i = add_run_beyond_ascii(text, i, casing, rules);
             continue;
         }
         const char c = text[i++];
@@ -49,10 +51,11 @@ void Words::split(std::string_view text, Casing casing) {
 }
 
 /// Reads on to the next ASCII character, before which all marks are in their final order, and returns its position.
-std::size_t Words::add_run_beyond_ascii(std::string_view text, std::size_t position, Casing casing) {
+std::size_t Words::add_run_beyond_ascii(std::string_view text, std::size_t position, Casing casing, TokenRules rules) {
     while (position < text.size() && !is_ascii(text[position])) {
-        const char32_t c = decode_utf8(text, position);
-        const CharacterKind kind = character_kind(c);
+        const std::size_t begin = position;
+        char32_t c = decode_utf8(text, position);
+        const CharacterKind kind = character_kind(c, rules);
         if (kind == CharacterKind::dropped) continue;
         if (kind == CharacterKind::space || kind == CharacterKind::ideograph) {
             add_normalized();
@@ -60,6 +63,8 @@ std::size_t Words::add_run_beyond_ascii(std::string_view text, std::size_t posit
         }
         if (kind == CharacterKind::space) continue;
         if (casing == Casing::uncased) {
+            if (c == capital_sigma && rules != TokenRules::huggingface && is_final_sigma(text, begin, position, rules))
+                c = final_sigma;
             append_decomposed(c, decomposed_);
         } else if (kind == CharacterKind::letter) {
             add_letter(c);

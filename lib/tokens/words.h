@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tokens/token_rules.h"
+
 namespace bertpretrain {
 
 /// Whether letters keep case and accents.
@@ -25,15 +27,15 @@ public:
     /// Replaces the content by the words of `text` as Hugging Face's BertNormalizer and BertPreTokenizer find them: control
     /// characters dropped, split at white space, punctuation marks and Chinese characters words of their own; uncased also
     /// decomposed (NFD), without nonspacing marks, in lower case. Bytes that are not UTF-8 are dropped.
-    /// Other tools' rules (Google's, NVIDIA's differ on rare characters) belong here and in unicode.h.
-    void split(std::string_view text, Casing casing);
+    /// The other tools' rules differ as TokenRules says.
+    void split(std::string_view text, Casing casing, TokenRules rules = TokenRules::huggingface);
 
 private:
     struct Word {
         std::size_t begin, size, code_points;
     };
 
-    std::size_t add_run_beyond_ascii(std::string_view text, std::size_t position, Casing casing);
+    std::size_t add_run_beyond_ascii(std::string_view text, std::size_t position, Casing casing, TokenRules rules);
     void add_normalized();
     void add_letter(char32_t code_point);
     void add_single(char32_t code_point);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -38,19 +39,24 @@ std::string sha256(const std::string& bytes) {
     return run_command("sha256sum < " + (folder / "bytes").string()).out.substr(0, 64);
 }
 
+const std::map<TokenRules, std::string> tools{
+    {TokenRules::huggingface, "hf"}, {TokenRules::google, "google"}, {TokenRules::nvidia, "nvidia"}};
+
 }  // namespace
 
-TEST_CASE("ids are Hugging Face's on all golden rows, real and synthetic") {
+TEST_CASE("ids are each tool's under its rules on all golden rows, real and synthetic") {
     NEEDS_SHARED_DATA();
-    const WordPiece wordpiece(shared_vocabulary("bert-uncased-vocab.txt"), Casing::uncased);
-    std::ifstream rows(shared_data() / "tokenizer_cases" / "golden_uncased.jsonl");
-    int count = 0;
-    for (std::string line; std::getline(rows, line); ++count) {
-        const nlohmann::json row = nlohmann::json::parse(line);
-        INFO(row["text"]);
-        CHECK(wordpiece.encode(row["text"].get<std::string>()) == row[row.contains("hf") ? "hf" : "google"].get<Ids>());
+    for (const auto& [rules, tool] : tools) {
+        const WordPiece wordpiece(shared_vocabulary("bert-uncased-vocab.txt"), Casing::uncased, rules);
+        std::ifstream rows(shared_data() / "tokenizer_cases" / "golden_uncased.jsonl");
+        int count = 0;
+        for (std::string line; std::getline(rows, line); ++count) {
+            const nlohmann::json row = nlohmann::json::parse(line);
+            INFO(tool << ": " << row["text"]);
+            CHECK(wordpiece.encode(row["text"].get<std::string>()) == row[row.contains(tool) ? tool : "google"].get<Ids>());
+        }
+        CHECK(count == 685);
     }
-    CHECK(count == 685);
 }
 
 TEST_CASE("the published cases of WordPiece hold") {
@@ -66,6 +72,27 @@ TEST_CASE("the published cases of WordPiece hold") {
         ++tried;
     }
     CHECK(tried == 10);
+}
+
+TEST_CASE("tools differ in specials, final sigmas, private characters and the longest word") {
+    const auto vocabulary = small_vocabulary({"x", "##x", "[", "]", "mask", "\xCF\x83", "##\xCF\x83", "##\xCF\x82", "##y"});
+    const auto pieces = [&](TokenRules rules, const std::string& text) {
+        return tokens_of(WordPiece(vocabulary, Casing::uncased, rules), text);
+    };
+    using enum TokenRules;
+    CHECK(pieces(huggingface, "[MASK]x [MASK]") == Strings{"[MASK]", "x", "[MASK]"});
+    CHECK(pieces(nvidia, "[MASK]x [MASK]") == Strings{"[", "mask", "]", "x", "[MASK]"});
+    CHECK(pieces(google, "[MASK]") == Strings{"[", "mask", "]"});
+    const std::string sigmas = "\xCE\xA3\xCE\xA3";
+    CHECK(pieces(huggingface, sigmas) == Strings{"\xCF\x83", "##\xCF\x83"});
+    CHECK(pieces(google, sigmas + ".") == Strings{"\xCF\x83", "##\xCF\x82", "[UNK]"});
+    CHECK(pieces(nvidia, sigmas + "y") == Strings{"\xCF\x83", "##\xCF\x83", "##y"});
+    CHECK(pieces(google, "x\xEE\x80\x80x") == Strings{"[UNK]"});
+    CHECK(pieces(nvidia, "x\xEE\x80\x80x") == Strings{"x", "##x"});
+    const std::string longest(200, 'x');
+    CHECK(pieces(google, longest).size() == 200);
+    CHECK(pieces(google, longest + "x") == Strings{"[UNK]"});
+    CHECK(pieces(nvidia, longest) == Strings{"[UNK]"});
 }
 
 TEST_CASE("whole files give the reference tools' ids") {

@@ -1,0 +1,67 @@
+#include "tokens/final_sigma.h"
+
+#include <algorithm>
+
+#include "tokens/unicode.h"
+
+namespace bertpretrain {
+namespace {
+
+/// The code point before `position`, which moves to its first byte.
+char32_t decode_backwards(std::string_view text, std::size_t& position) {
+    std::size_t begin = position - 1;
+    while (begin > 0 && position - begin < 4 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) --begin;
+    std::size_t end = begin;
+    const char32_t c = decode_utf8(text, end);
+    if (end == position) {
+        position = begin;
+        return c;
+    }
+    --position;
+    return 0xFFFD;
+}
+
+bool separates(CharacterKind kind) { return kind == CharacterKind::space || kind == CharacterKind::ideograph; }
+
+enum class Neighbour { none, cased, other };
+
+/// The first neighbour that counts. @param next gives characters one by one until `more` is false
+template <class More, class Next>
+Neighbour neighbour(TokenRules rules, const More& more, const Next& next) {
+    while (more()) {
+        const char32_t c = next();
+        const CharacterKind kind = character_kind(c, rules);
+        if (separates(kind)) return Neighbour::none;
+        if (kind == CharacterKind::dropped || is_case_ignorable(c)) continue;
+        return is_cased(c) ? Neighbour::cased : Neighbour::other;
+    }
+    return Neighbour::none;
+}
+
+}  // namespace
+
+bool is_final_sigma(std::string_view text, std::size_t begin, std::size_t end, TokenRules rules) {
+    const Neighbour before = neighbour(
+        rules, [&] { return begin > 0; }, [&] { return decode_backwards(text, begin); });
+    return before == Neighbour::cased &&
+           neighbour(
+               rules, [&] { return end < text.size(); }, [&] { return decode_utf8(text, end); }) != Neighbour::cased;
+}
+
+bool word_starts_at(std::string_view text, std::size_t position, TokenRules rules) {
+    while (position > 0) {
+        const CharacterKind kind = character_kind(decode_backwards(text, position), rules);
+        if (kind != CharacterKind::dropped) return separates(kind);
+    }
+    return true;
+}
+
+bool word_ends_at(std::string_view text, std::size_t position, TokenRules rules) {
+    while (position < text.size()) {
+        const CharacterKind kind = character_kind(decode_utf8(text, position), rules);
+        if (kind != CharacterKind::dropped) return separates(kind);
+    }
+    return true;
+}
+
+}  // namespace bertpretrain
