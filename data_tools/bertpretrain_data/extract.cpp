@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "core/error.h"
 #include "core/strings.h"
 #include "core/table.h"
 #include "text/extract.h"
@@ -36,15 +37,18 @@ void add_extract_command(CLI::App& app) {
     command->add_option("--minimum-sentences", settings->minimum_sentences, "Leave out articles with fewer sentences")
         ->capture_default_str()
         ->check(CLI::NonNegativeNumber);
-    command
-        ->add_option_function<std::string>(
-            "--sentences", [settings](const std::string& rules) { settings->sentences.punkt = rules == "punkt"; },
-            "Sentence boundaries: english (our rules) or punkt (learned from the dumps first)")
+    const auto rules = std::make_shared<std::string>();
+    command->add_option("--sentences", *rules, "Sentence boundaries: english (our rules) or punkt (learned from the dumps first)")
         ->check(CLI::IsMember({"english", "punkt"}))
         ->default_str("english");
     command->add_option("--punkt-parameters", settings->sentences.parameters,
                         "Folder with Punkt parameters as NLTK publishes them; implies punkt and learns nothing");
-    command->callback([settings] { print(extract(*settings)); });
+    command->callback([settings, rules] {
+        if (*rules == "english" && settings->sentences.parameters)
+            throw ConfigError("--sentences english has no use for --punkt-parameters; give one of the two");
+        settings->sentences.punkt = *rules == "punkt";
+        print(extract(*settings));
+    });
 }
 
 }  // namespace bertpretrain

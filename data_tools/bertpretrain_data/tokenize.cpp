@@ -73,9 +73,7 @@ void add_tokenize_command(CLI::App& app) {
     command->add_option("FILE", request->text, "UTF-8 text; standard input when absent");
     command->add_option("--vocabulary", request->vocabulary, "vocab.txt, one token per line")->required();
     command->add_flag("--cased", request->cased, "Keep case and accents");
-    command->add_option("--rules", request->rules, "Whose rules for rare characters: huggingface, google or nvidia")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"huggingface", "google", "nvidia"}));
+    add_rules_option(*command, request->rules);
     command->add_option("--threads", request->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
     command->callback([request] { run(*request); });
 }

@@ -16,7 +16,7 @@ struct LossScale {
 /// Sums over batches, float64 on the model's device: {MLM loss, correct MLM, NSP loss, correct NSP}.
 at::Tensor new_totals(at::Device device);
 
-/// Logits with their biases, fp32.
+/// Logits with their biases, fp32. Below, read_RH is the encoder's output at ReadRows, working.
 struct Logits {
     at::Tensor mlm_MV, next_sentence_B2;
 };

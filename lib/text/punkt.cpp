@@ -16,19 +16,6 @@ std::optional<bool> looks_like_start(const PunktParameters& parameters, const Pu
     return std::nullopt;
 }
 
-std::u32string code_points(std::string_view text) {
-    std::u32string points;
-    points.reserve(text.size());
-    for (std::size_t i = 0; i < text.size();) points += next_code_point(text, i);
-    return points;
-}
-
-std::string utf8(std::u32string_view points) {
-    std::string text;
-    for (const char32_t c : points) append_code_point(text, c);
-    return text;
-}
-
 struct Span {
     std::size_t begin, end;
 };
@@ -120,7 +107,7 @@ void annotate_types(const PunktParameters& parameters, std::vector<PunktToken>& 
         else if (token.text.starts_with(U"..") && token.text.find_first_not_of(U'.') == std::u32string::npos)
             token.ellipsis = true;
         else if (token.ends_in_period() && !token.text.ends_with(U"..")) {
-            const std::string word = lower_text(utf8(std::u32string_view(token.text).substr(0, token.text.size() - 1)));
+            const std::string word = lower_text(utf8_text(std::u32string_view(token.text).substr(0, token.text.size() - 1)));
             const std::string part = word.substr(word.rfind('-') + 1);
             if (parameters.abbreviations.contains(word) || parameters.abbreviations.contains(part)) token.abbreviation = true;
             else token.sentence_break = true;
@@ -149,7 +136,7 @@ void annotate_pair(const PunktParameters& parameters, PunktToken& token, const P
 }
 
 std::vector<std::string> punkt_sentences(const PunktParameters& parameters, std::string_view text) {
-    const std::u32string points = code_points(text);
+    const std::u32string points = code_points_of(text);
     const std::u32string_view view = points;
     std::vector<Span> spans = Boundaries(parameters, view).spans();
     for (std::size_t s = 1; s < spans.size(); ++s) {
@@ -162,7 +149,7 @@ std::vector<std::string> punkt_sentences(const PunktParameters& parameters, std:
     for (Span span : spans) {
         while (span.begin < span.end && is_punkt_space(view[span.begin])) ++span.begin;
         while (span.end > span.begin && is_punkt_space(view[span.end - 1])) --span.end;
-        if (span.begin < span.end) sentences.push_back(utf8(view.substr(span.begin, span.end - span.begin)));
+        if (span.begin < span.end) sentences.push_back(utf8_text(view.substr(span.begin, span.end - span.begin)));
     }
     return sentences;
 }

@@ -59,8 +59,7 @@ PunktToken::PunktToken(std::u32string_view word) : text(word) {
         type = punkt_number;
         return;
     }
-    for (const char32_t c : text) append_code_point(type, c);
-    type = lower_text(type);
+    type = lower_text(utf8_text(text));
 }
 
 bool PunktToken::first_upper() const { return is_upper_letter(text.front()); }

@@ -41,13 +41,7 @@ double dependence(double a, double b, double ab, double n) {
     return 2 * (dependent - independent);
 }
 
-std::u32string code_points(std::string_view text) {
-    std::u32string points;
-    for (std::size_t i = 0; i < text.size();) points += next_code_point(text, i);
-    return points;
-}
-
-bool is_type_word(const std::string& type) { return PunktToken(code_points(type)).has_letter() && type != punkt_number; }
+bool is_type_word(const std::string& type) { return PunktToken(code_points_of(type)).has_letter() && type != punkt_number; }
 
 class Training {
 public:
@@ -71,7 +65,7 @@ private:
     void for_each_line(const std::function<void(std::vector<PunktToken>&)>& body) const {
         bool paragraph_start = false;
         for (const std::string& line : lines_) {
-            std::vector<PunktToken> tokens = punkt_tokens(code_points(line));
+            std::vector<PunktToken> tokens = punkt_tokens(code_points_of(line));
             if (!tokens.empty()) {
                 tokens.front().line_start = true;
                 tokens.front().paragraph_start = paragraph_start;
@@ -107,7 +101,7 @@ private:
             if (!type.ends_with('.') || !is_type_word(type)) continue;
             const std::string word = type.substr(0, type.size() - 1);
             const auto inner_periods = static_cast<double>(std::count(word.begin(), word.end(), '.'));
-            const double letters = static_cast<double>(code_points(word).size()) - inner_periods;
+            const double letters = static_cast<double>(code_points_of(word).size()) - inner_periods;
             const double without = count_in(types_, word), with = static_cast<double>(with_period);
             const double likelihood =
                 abbreviation_likelihood(with + without, static_cast<double>(periods_), with, static_cast<double>(tokens_));

@@ -32,6 +32,19 @@ void append_code_point(std::string& text, char32_t code_point) {
     text.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
 }
 
+std::u32string code_points_of(std::string_view text) {
+    std::u32string code_points;
+    code_points.reserve(text.size());
+    for (std::size_t i = 0; i < text.size();) code_points += next_code_point(text, i);
+    return code_points;
+}
+
+std::string utf8_text(std::u32string_view code_points) {
+    std::string text;
+    for (const char32_t c : code_points) append_code_point(text, c);
+    return text;
+}
+
 bool is_upper_letter(char32_t code_point) {
     if (code_point < 0x80) return code_point >= 'A' && code_point <= 'Z';
     return category(code_point) == UTF8PROC_CATEGORY_LU || category(code_point) == UTF8PROC_CATEGORY_LT;

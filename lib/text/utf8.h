@@ -15,6 +15,10 @@ char32_t previous_code_point(std::string_view text, std::size_t& position);
 
 void append_code_point(std::string& text, char32_t code_point);
 
+/// All code points of a text, and back.
+std::u32string code_points_of(std::string_view text);
+std::string utf8_text(std::u32string_view code_points);
+
 bool is_upper_letter(char32_t code_point);  ///< categories Lu and Lt
 bool is_lower_letter(char32_t code_point);  ///< category Ll
 bool is_letter_or_digit(char32_t code_point);

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "tokens/final_sigma.h"
+#include "tokens/neighbours.h"
 
 namespace bertpretrain {
 namespace {

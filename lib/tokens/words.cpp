@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "tokens/final_sigma.h"
+#include "tokens/neighbours.h"
 #include "tokens/unicode.h"
 
 namespace bertpretrain {

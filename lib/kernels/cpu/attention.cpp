@@ -1,4 +1,6 @@
 // Attention over ragged sequences: one thread works on one head of one sequence, and nothing of size S x S leaves it.
+#include <type_traits>
+
 #include <ATen/ATen.h>
 
 #include "kernels/cpu/attention_head_bf16.h"
@@ -74,12 +76,12 @@ void head_backward(const HeadPlace& place, const Attention& shape, const W* qkv_
     head.put_gradients(scores_SS.get(), d_scores_SS.get(), d_qkv_T3H, bias_sum_3H);
 }
 
-/// Calls body with a null pointer to the kind of head that computes this dtype here, and a W.
+/// Calls body with the kind of head that computes this dtype here, as a std::type_identity.
 template <class Body>
 void with_head(at::ScalarType working, std::int64_t D, const Body& body) {
-    if (working != at::kBFloat16) body(static_cast<ExactHead<float>*>(nullptr), float{});
-    else if (Bf16Head::can(D)) body(static_cast<Bf16Head*>(nullptr), Bf16{});
-    else body(static_cast<ExactHead<Bf16>*>(nullptr), Bf16{});
+    if (working != at::kBFloat16) body(std::type_identity<ExactHead<float>>());
+    else if (Bf16Head::can(D)) body(std::type_identity<Bf16Head>());
+    else body(std::type_identity<ExactHead<Bf16>>());
 }
 
 }  // namespace
@@ -88,12 +90,12 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
     AttentionResult result{at::empty({T, H}, qkv_T3H.scalar_type()), at::empty({T, shape.heads}, at::kFloat)};
     zero_rows_of_no_sequence(result.context_TH, shape);
-    with_head(qkv_T3H.scalar_type(), H / shape.heads, [&](auto* kind, auto w) {
-        using Head = std::remove_pointer_t<decltype(kind)>;
-        using W = decltype(w);
+    with_head(qkv_T3H.scalar_type(), H / shape.heads, [&](auto kind) {
+        using Head = typename decltype(kind)::type;
+        using W = typename Head::Working;
         for_heads(shape, H, [&](const HeadPlace& place) {
-            head_forward<Head, W>(place, shape, working_data<W>(qkv_T3H), exact_data(bias_3H), working_data<W>(result.context_TH),
-                                  exact_data(result.log_sum_exp_TN));
+            head_forward<Head>(place, shape, working_data<W>(qkv_T3H), exact_data(bias_3H), working_data<W>(result.context_TH),
+                               exact_data(result.log_sum_exp_TN));
         });
     });
     return result;
@@ -105,13 +107,13 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
     at::Tensor d_qkv_T3H = at::empty_like(qkv_T3H);
     zero_rows_of_no_sequence(d_qkv_T3H, shape);
     const at::Tensor bias_sums_B3H = at::zeros({static_cast<std::int64_t>(shape.samples_B.size()), 3 * H}, at::kFloat);
-    with_head(qkv_T3H.scalar_type(), H / shape.heads, [&](auto* kind, auto w) {
-        using Head = std::remove_pointer_t<decltype(kind)>;
-        using W = decltype(w);
+    with_head(qkv_T3H.scalar_type(), H / shape.heads, [&](auto kind) {
+        using Head = typename decltype(kind)::type;
+        using W = typename Head::Working;
         for_heads(shape, H, [&](const HeadPlace& place) {
-            head_backward<Head, W>(place, shape, working_data<W>(qkv_T3H), exact_data(bias_3H), working_data<W>(d_context_TH),
-                                   exact_data(forward.log_sum_exp_TN), working_data<W>(d_qkv_T3H),
-                                   exact_data(bias_sums_B3H) + place.sequence * 3 * H);
+            head_backward<Head>(place, shape, working_data<W>(qkv_T3H), exact_data(bias_3H), working_data<W>(d_context_TH),
+                                exact_data(forward.log_sum_exp_TN), working_data<W>(d_qkv_T3H),
+                                exact_data(bias_sums_B3H) + place.sequence * 3 * H);
         });
     });
     float* d_bias = exact_data(d_bias_3H);

@@ -57,8 +57,8 @@ void ExactHead<W>::d_probabilities(const W* d_context_TH, float* d_probabilities
 template <class W>
 void ExactHead<W>::put_gradients(const float* probabilities_SS, const float* d_scores_SS, W* d_qkv_T3H, float* bias_sum_3H) {
     const std::int64_t S = place_.S, D = place_.D, H = place_.hidden;
-    result_SD_ = head_memory<float>(S * D);
-    float* d_SD = result_SD_.get();
+    const auto memory_SD = head_memory<float>(S * D);
+    float* d_SD = memory_SD.get();
     W* d_row = d_qkv_T3H + place_.in_qkv();
     float* bias_sum = bias_sum_3H + place_.column;
     product(plain, plain, S, D, S, d_scores_SS, k_SD_.get(), d_SD);

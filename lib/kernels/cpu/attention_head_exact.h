@@ -9,6 +9,7 @@ namespace bertpretrain::cpu {
 template <class W>
 class ExactHead {
 public:
+    using Working = W;
     /// @param qkv_T3H of all sequences @param bias_3H fp32
     ExactHead(const HeadPlace& place, const W* qkv_T3H, const float* bias_3H);
 
@@ -24,7 +25,7 @@ public:
 
 private:
     HeadPlace place_;
-    std::unique_ptr<float[]> q_SD_, k_SD_, v_SD_, d_context_SD_, result_SD_;
+    std::unique_ptr<float[]> q_SD_, k_SD_, v_SD_, d_context_SD_;
 };
 
 extern template class ExactHead<Bf16>;

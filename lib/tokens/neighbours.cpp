@@ -1,25 +1,10 @@
-#include "tokens/final_sigma.h"
+#include "tokens/neighbours.h"
 
-#include <algorithm>
-
+#include "text/utf8.h"
 #include "tokens/unicode.h"
 
 namespace bertpretrain {
 namespace {
-
-/// The code point before `position`, which moves to its first byte.
-char32_t decode_backwards(std::string_view text, std::size_t& position) {
-    std::size_t begin = position - 1;
-    while (begin > 0 && position - begin < 4 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) --begin;
-    std::size_t end = begin;
-    const char32_t c = decode_utf8(text, end);
-    if (end == position) {
-        position = begin;
-        return c;
-    }
-    --position;
-    return 0xFFFD;
-}
 
 bool separates(CharacterKind kind) { return kind == CharacterKind::space || kind == CharacterKind::ideograph; }
 
@@ -42,7 +27,7 @@ Neighbour neighbour(TokenRules rules, const More& more, const Next& next) {
 
 bool is_final_sigma(std::string_view text, std::size_t begin, std::size_t end, TokenRules rules) {
     const Neighbour before = neighbour(
-        rules, [&] { return begin > 0; }, [&] { return decode_backwards(text, begin); });
+        rules, [&] { return begin > 0; }, [&] { return previous_code_point(text, begin); });
     return before == Neighbour::cased &&
            neighbour(
                rules, [&] { return end < text.size(); }, [&] { return decode_utf8(text, end); }) != Neighbour::cased;
@@ -50,7 +35,7 @@ bool is_final_sigma(std::string_view text, std::size_t begin, std::size_t end, T
 
 bool word_starts_at(std::string_view text, std::size_t position, TokenRules rules) {
     while (position > 0) {
-        const CharacterKind kind = character_kind(decode_backwards(text, position), rules);
+        const CharacterKind kind = character_kind(previous_code_point(text, position), rules);
         if (kind != CharacterKind::dropped) return separates(kind);
     }
     return true;

@@ -1,5 +1,5 @@
 #pragma once
-// The one letter whose lower case depends on its neighbours.
+// What depends on the characters beside: the lower case of a sigma, and whether something is a word by itself.
 
 #include <cstddef>
 #include <string_view>
