@@ -13,6 +13,8 @@ import time
 
 import numpy
 
+from interleaved import interleave
+
 SIZES = {"tiny": (2, 128, 2), "base": (12, 768, 12), "large": (24, 1024, 16)}
 LENGTH, PREDICTIONS = 128, 20
 WARM_UP = 2  # on both sides; the second step still meets memory for the first time
@@ -92,21 +94,21 @@ def main():
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--padding", type=float, default=0.0, help="mean share of padding; theirs computes it, ours does not")
     arguments = parser.parse_args()
-    sides = {"ours": [], "hugging face": []}
-    peaks = dict.fromkeys(sides, 0)
+    peaks = {"ours": 0, "hugging face": 0}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         write_shard(folder, sample_rows(arguments.micro_batch, arguments.padding))
         config = folder / "experiment.json"
         config.write_text(json.dumps(experiment(arguments.size, arguments.micro_batch, folder)))
-        for round_number in range(arguments.rounds):
-            for side, run in (("ours", lambda: run_ours(config, folder, arguments.steps, arguments.threads)),
-                              ("hugging face", lambda: run_peer(arguments))):
-                result = run()
-                sides[side] += result["seconds"]
-                peaks[side] = max(peaks[side], result["peak_bytes"])
-                rate = arguments.micro_batch / statistics.median(result["seconds"])
-                print(f"round {round_number + 1}  {side:13} {rate:8.3f} seq/s", flush=True)
+        def timed(side, run):
+            result = run()
+            peaks[side] = max(peaks[side], result["peak_bytes"])
+            print(f"{side:13} {arguments.micro_batch / statistics.median(result['seconds']):8.3f} seq/s", flush=True)
+            return result["seconds"]
+
+        sides = interleave({"ours": lambda: timed("ours", lambda: run_ours(config, folder, arguments.steps, arguments.threads)),
+                            "hugging face": lambda: timed("hugging face", lambda: run_peer(arguments))},
+                           arguments.rounds, warm_up=0)
     rates = {side: arguments.micro_batch / statistics.median(seconds) for side, seconds in sides.items()}
     for side, rate in rates.items():
         print(f"median   {side:13} {rate:8.3f} seq/s, peak memory {peaks[side] / 2**30:.2f} GiB")

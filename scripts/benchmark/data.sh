@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# What the data tools take beside what others take, interleaved on this machine; prints both sides and the ratios.
+#   scripts/benchmark/data.sh [PART...]    PART: the name of a file in scripts/benchmark/data, e.g. tokenizer; all when absent
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+scripts/setup.sh --oracles >&2
+scripts/build.sh release bertpretrain_data >&2
+if (($# == 0)); then set -- scripts/benchmark/data/*.py; fi
+failed=()
+for part in "$@"; do
+  part=$(basename "$part" .py)
+  PYTHONPATH=scripts/benchmark .venv/bin/python "scripts/benchmark/data/$part.py" || failed+=("$part")
+done
+if ((${#failed[@]})); then echo "data.sh: failed: ${failed[*]}" >&2; exit 1; fi

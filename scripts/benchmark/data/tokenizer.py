@@ -1,0 +1,35 @@
+"""Text to ids on one core: our whole program (start, vocabulary, reading the file, printing the ids) against Hugging Face's
+tokenizers on lines that are already in memory, one thread, ids taken out; then our two threads against our one."""
+import os
+
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+import tokenizers
+
+from interleaved import DATA_PROGRAM, benchmark_text, compare, run_program, vocabulary_file
+
+TEXT, VOCABULARY = benchmark_text(), vocabulary_file()
+MEGABYTES = TEXT.stat().st_size / 1e6
+LINES = TEXT.read_text(encoding="utf-8").split("\n")
+
+
+def peer(lowercase, method):
+    tokenizer = tokenizers.BertWordPieceTokenizer(str(VOCABULARY), lowercase=lowercase)
+    encode = getattr(tokenizer._tokenizer, method)
+    return lambda: [encoding.ids for encoding in encode(LINES, add_special_tokens=False)]
+
+
+def ours(threads, *options):
+    return run_program([DATA_PROGRAM, "tokenize", "--vocabulary", VOCABULARY, "--threads", threads, *options, TEXT], cores=threads)
+
+
+def main():
+    for name, lowercase, options in (("uncased", True, ()), ("cased", False, ("--cased",))):
+        compare(f"tokenizer, {name}, one thread, {MEGABYTES:.1f} MB of text",
+                {"ours": lambda: ours(1, *options),
+                 "tokenizers' encode_batch_fast": peer(lowercase, "encode_batch_fast"),
+                 "tokenizers' encode_batch": peer(lowercase, "encode_batch")}, MEGABYTES, "MB", goal=8)
+    compare("tokenizer, two threads", {"two threads": lambda: ours(2), "one thread": lambda: ours(1)}, MEGABYTES, "MB", goal=1.8)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Times sides in turns, A B A B ..., so that a machine whose speed changes changes it for all of them."""
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+DATA_PROGRAM = str(PROJECT / "build/release/bertpretrain_data")
+
+
+def interleave(sides, rounds, warm_up=1):
+    """Seconds of each side in each round: {name: [seconds, ...]}.
+
+    `sides` is {name: call}. A call does the work once; it returns the seconds that count, or a list of them, where not all
+    that it does is to be timed, and None where its own wall time counts. `warm_up` rounds come first and are not counted."""
+    seconds = {name: [] for name in sides}
+    for round_number in range(-warm_up, rounds):
+        for name, call in sides.items():
+            began = time.perf_counter()
+            result = call()
+            if result is None:
+                result = time.perf_counter() - began
+            if round_number >= 0:
+                seconds[name] += result if isinstance(result, list) else [result]
+    return seconds
+
+
+def compare(title, sides, work, unit, rounds=5, goal=None, warm_up=1):
+    """Interleaves, prints every side's median rate (`work` per second, in `unit`) with its slowest and fastest, and how many
+    times as fast the first side is as each of the others. `goal` is the ratio that the first is meant to reach.
+    Returns {name: ratio}."""
+    seconds = interleave(sides, rounds, warm_up)
+    width = max(map(len, sides))
+    print(f"{title} ({rounds} rounds, interleaved)")
+    for name, values in seconds.items():
+        print(f"  {name:{width}}  {work / statistics.median(values):10.3f} {unit}/s median, "
+              f"{work / max(values):.3f} to {work / min(values):.3f}; {statistics.median(values):.3f} s")
+    first, *others = (statistics.median(values) for values in seconds.values())
+    ratios = {name: other / first for name, other in zip(list(sides)[1:], others)}
+    for name, ratio in ratios.items():
+        print(f"  ratio to {name}: {ratio:.2f}x" + (f" (goal {goal}x)" if goal else ""), flush=True)
+    return ratios
+
+
+def run_program(command, cores=None, environment=None, output=subprocess.DEVNULL):
+    """Runs a command to its end, on the first `cores` cores of those allowed where given; returns its wall seconds."""
+    allowed = sorted(os.sched_getaffinity(0))[:cores]
+    began = time.perf_counter()
+    process = subprocess.run([str(part) for part in command], stdout=output, stderr=subprocess.PIPE, text=True, cwd=PROJECT,
+                             env={**os.environ, **(environment or {})}, preexec_fn=lambda: os.sched_setaffinity(0, allowed))
+    seconds = time.perf_counter() - began
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: exit {process.returncode}\n{process.stderr}")
+    return seconds
+
+
+def benchmark_text():
+    """A file of real text, a sentence per line: BENCHMARK_TEXT, or the shared corpus where there is one."""
+    path = pathlib.Path(os.environ.get("BENCHMARK_TEXT", PROJECT.parent / "shared/data/plain/wiki_2021_sentences.txt"))
+    if not path.is_file():
+        sys.exit(f"{path}: not there; set BENCHMARK_TEXT to about 10 MB of text, a sentence per line")
+    return path
+
+
+def vocabulary_file():
+    """A vocab.txt of bert-base-uncased: BENCHMARK_VOCABULARY, or the shared one where there is one."""
+    path = pathlib.Path(os.environ.get("BENCHMARK_VOCABULARY", PROJECT.parent / "shared/data/vocab/bert-uncased-vocab.txt"))
+    if not path.is_file():
+        sys.exit(f"{path}: not there; set BENCHMARK_VOCABULARY to the vocab.txt of bert-base-uncased")
+    return path
