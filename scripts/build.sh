@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Builds into build/KIND:  scripts/build.sh release|debug|asan|tsan [TARGET...]
+# Builds into build/KIND:  scripts/build.sh release|debug|asan|tsan|fuzz [TARGET...]
 #   asan (with undefined behaviour) and tsan hold the torch-free half: torch itself is not instrumented.
+#   fuzz: the programs of tests/fuzz, by clang with libFuzzer and asan (scripts/setup.sh --fuzz installs it); run one with
+#   `build/fuzz/NAME_fuzz FOLDER`, or all, two minutes each, with `ctest --test-dir build/fuzz`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kind=${1:-release}
@@ -10,7 +12,12 @@ case "$kind" in
   debug) options=(-DCMAKE_BUILD_TYPE=Debug) ;;
   asan) options=(-DCMAKE_BUILD_TYPE=Debug -DBERTPRETRAIN_SANITIZER=address -DBERTPRETRAIN_TORCH=OFF) ;;
   tsan) options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo -DBERTPRETRAIN_SANITIZER=thread -DBERTPRETRAIN_TORCH=OFF) ;;
-  *) echo "build: unknown kind '$kind'; known: release debug asan tsan" >&2; exit 2 ;;
+  fuzz)
+    clang=$(compgen -c clang++ | grep -E '^clang\+\+(-[0-9]+)?$' | sort -V | tail -1) ||
+      { echo "build: clang++ is missing; run scripts/setup.sh --fuzz" >&2; exit 1; }
+    options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo -DBERTPRETRAIN_SANITIZER=fuzzer -DBERTPRETRAIN_TORCH=OFF
+             -DCMAKE_CXX_COMPILER="$clang" -DCMAKE_C_COMPILER="${clang/++/}") ;;
+  *) echo "build: unknown kind '$kind'; known: release debug asan tsan fuzz" >&2; exit 2 ;;
 esac
 cmake -S . -B "build/$kind" -G Ninja "${options[@]}" ${BERTPRETRAIN_CMAKE_OPTIONS:-} | grep -v '^-- \(Detecting\|Check for\|The C\|Looking\|Performing\)'
 targets=()

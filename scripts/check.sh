@@ -22,14 +22,24 @@ say "thread sanitizer over its threads"
 scripts/build.sh tsan test_core test_shards test_tokens
 ctest --test-dir build/tsan --no-tests=error --output-on-failure -R '^(core|shards|tokens)$'
 
-scripts/build.sh release
-if [[ ${1:-} == --long ]]; then
+# run_long KIND: the long tests of a build, those that have not passed for this commit.
+run_long() {
+  local kind=$1 name passed
   passed="build/long-passed-$(git rev-parse --short HEAD)"
   mkdir -p "$passed"
-  for name in $(ctest --test-dir build/release -N -L long | sed -n 's/^ *Test *#[0-9]*: //p'); do
+  for name in $(ctest --test-dir "build/$kind" -N -L long | sed -n 's/^ *Test *#[0-9]*: //p'); do
     [[ -e $passed/$name ]] && { say "$name passed before"; continue; }
-    ctest --test-dir build/release --output-on-failure -R "^$name\$"
+    ctest --test-dir "build/$kind" --output-on-failure -R "^$name\$"
     touch "$passed/$name"
   done
+}
+
+scripts/build.sh release
+if [[ ${1:-} == --long ]]; then
+  run_long release
+  say "fuzz targets, two minutes each"
+  scripts/setup.sh --fuzz
+  scripts/build.sh fuzz
+  run_long fuzz
 fi
 ctest --test-dir build/release --no-tests=error --output-on-failure --label-exclude long

@@ -2,6 +2,7 @@
 # Installs what building and running need: Debian/Ubuntu packages, and a .venv with the pinned torch.
 #   scripts/setup.sh             enough for the two programs
 #   scripts/setup.sh --oracles   also what the tests compare with (transformers, h5py, ...)
+#   scripts/setup.sh --fuzz      also clang with libFuzzer, for scripts/build.sh fuzz
 # Running it again costs a second: it looks first and installs only what is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,11 +10,13 @@ cd "$(dirname "$0")/.."
 packages=(g++ cmake ninja-build python3 python3-venv libhdf5-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
           libexpat1-dev libbz2-dev zlib1g-dev libutf8proc-dev)
 oracles=no
-case "${1:-}" in
-  --oracles) oracles=yes; packages+=(catch2) ;;
-  "") ;;
-  *) echo "setup: unknown option $1; known: --oracles" >&2; exit 2 ;;
-esac
+for option in "$@"; do
+  case "$option" in
+    --oracles) oracles=yes; packages+=(catch2) ;;
+    --fuzz) packages+=(clang libclang-rt-dev) ;;
+    *) echo "setup: unknown option $option; known: --oracles --fuzz" >&2; exit 2 ;;
+  esac
+done
 
 say() { echo "setup: $*"; }
 give_up() { echo "setup: $*" >&2; exit 1; }

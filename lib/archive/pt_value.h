@@ -42,14 +42,15 @@ struct PtValue {
     /// std::monostate is Python's None.
     std::variant<std::monostate, bool, std::int64_t, double, std::string, PtList, PtDict, PtTensor> content;
 
-    PtValue() = default;
-    PtValue(std::same_as<bool> auto value) : content(value) {}
-    PtValue(std::int64_t value) : content(value) {}
-    PtValue(double value) : content(value) {}
-    PtValue(std::string value) : content(std::move(value)) {}
-    PtValue(PtList value) : content(std::move(value)) {}
+    // Defined below: the variant is complete only when PtEntry is.
+    PtValue();
+    PtValue(std::same_as<bool> auto value);
+    PtValue(std::int64_t value);
+    PtValue(double value);
+    PtValue(std::string value);
+    PtValue(PtList value);
     PtValue(PtDict value);
-    PtValue(PtTensor value) : content(std::move(value)) {}
+    PtValue(PtTensor value);
 
     /// The value as this type, or null when it is another.
     const std::int64_t* integer() const { return std::get_if<std::int64_t>(&content); }
@@ -68,7 +69,14 @@ struct PtEntry {
     PtValue value;
 };
 
+inline PtValue::PtValue() = default;
+PtValue::PtValue(std::same_as<bool> auto value) : content(value) {}
+inline PtValue::PtValue(std::int64_t value) : content(value) {}
+inline PtValue::PtValue(double value) : content(value) {}
+inline PtValue::PtValue(std::string value) : content(std::move(value)) {}
+inline PtValue::PtValue(PtList value) : content(std::move(value)) {}
 inline PtValue::PtValue(PtDict value) : content(std::move(value)) {}
+inline PtValue::PtValue(PtTensor value) : content(std::move(value)) {}
 
 /// Calls visit(path, tensor) for every tensor of the tree in order; the path is its keys and indices joined by ".".
 void for_each_tensor(const PtValue& tree, const std::function<void(const std::string& path, const PtTensor& tensor)>& visit);

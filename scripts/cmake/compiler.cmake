@@ -23,6 +23,9 @@ if(BERTPRETRAIN_SANITIZER STREQUAL "address")
 elseif(BERTPRETRAIN_SANITIZER STREQUAL "thread")
   add_compile_options(-fsanitize=thread)
   add_link_options(-fsanitize=thread)
+elseif(BERTPRETRAIN_SANITIZER STREQUAL "fuzzer")
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
 endif()
 
 # add_sources(TARGET FOLDER...): a static library of all .cpp files of these folders of lib/.
