@@ -58,6 +58,7 @@ void add_shard_command(CLI::App& app) {
         ->capture_default_str();
     command->add_option("--threads", settings->threads, "Threads; 0 for one per core")->capture_default_str();
     command->add_flag("--cased", *cased, "Keep case and accents, for a cased vocabulary");
+    command->add_flag("--whole-word-masking", samples.whole_word_masking, "Mask all pieces of a word or none");
     add_rules_option(*command, samples.token_rules);
     command->add_flag("--overwrite", settings->overwrite, "Replace the shards and the manifest that the output folder holds");
     command->callback([settings, cased] {

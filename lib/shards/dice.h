@@ -1,7 +1,8 @@
 #pragma once
-// Where the builders of samples take their random numbers. Tests put Python's generator here, to compare with the reference
-// implementations value by value.
+// Where the builders of samples take their random numbers: from counter-based streams, or (python_dice.h) from Python's
+// generator where a reference script is to be reproduced value by value.
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -18,6 +19,9 @@ public:
     /// Uniform in [0, bound); `bound` at least 1.
     virtual std::uint32_t below(std::uint32_t bound) = 0;
 
+    /// Puts a random choice of `count` items, at most all of them, in random order to the front.
+    virtual void choose(std::vector<std::int32_t>& items, std::size_t count) = 0;
+
     /// Fisher-Yates from the end, as Python's random.shuffle.
     template <class T>
     void shuffle(std::vector<T>& items) {
@@ -31,6 +35,10 @@ public:
     explicit StreamDice(const RandomSequence& sequence) : sequence_(sequence) {}
     double uniform() override { return static_cast<double>(sequence_.uniform()); }
     std::uint32_t below(std::uint32_t bound) override { return sequence_.below(bound); }
+    void choose(std::vector<std::int32_t>& items, std::size_t count) override {
+        for (std::size_t i = 0; i < count; ++i)
+            std::swap(items[i], items[i + sequence_.below(static_cast<std::uint32_t>(items.size() - i))]);
+    }
 
 private:
     RandomSequence sequence_;

@@ -21,6 +21,9 @@ struct SampleSettings {
     double short_seq_prob = 0.1;
     std::string casing = "uncased";
     std::string token_rules = "huggingface";
+    bool whole_word_masking = false;
+    std::string compatible_with = "nothing";
+    std::int64_t group_tokens = 16'777'216;
     double held_out_fraction = 0.1;
 
     static void describe(auto& self, auto&& field) {
@@ -33,6 +36,11 @@ struct SampleSettings {
         field("short_seq_prob", self.short_seq_prob, required(between(0, 1)), "Share of articles cut into shorter rows.");
         field("casing", self.casing, required(one_of({"uncased", "cased"})), "Whether letters keep case and accents.");
         field("token_rules", self.token_rules, one_of({"huggingface", "google", "nvidia"}), "Whose rules for rare characters.");
+        field("whole_word_masking", self.whole_word_masking, any, "Whether a word's pieces are masked together.");
+        field("compatible_with", self.compatible_with, one_of({"nothing", "nvidia", "google"}),
+              "Whose script made the same samples, value for value.");
+        field("group_tokens", self.group_tokens, at_least(1),
+              "Random next sentences and the shuffling of rows stay inside groups of about so many tokens at most.");
         field("held_out_fraction", self.held_out_fraction, required(between(0, 1)), "Share of articles never trained on.");
     }
 };
@@ -54,6 +62,7 @@ struct ShardRecord {
     std::int64_t rows = 0;
     std::int64_t tokens = 0;
     std::int64_t masked = 0;
+    std::int64_t bytes = 0;  ///< 0: the manifest of an older version does not say
     std::int64_t crc32 = 0;
 
     static void describe(auto& self, auto&& field) {
@@ -61,6 +70,7 @@ struct ShardRecord {
         field("rows", self.rows, required(at_least(1)), "Samples.");
         field("tokens", self.tokens, required(at_least(1)), "Without padding.");
         field("masked", self.masked, required(at_least(0)), "Positions to predict.");
+        field("bytes", self.bytes, at_least(0), "Of the file.");
         field("crc32", self.crc32, required(between(0, 4294967295)), "Of the file's bytes.");
     }
 };

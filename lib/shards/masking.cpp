@@ -2,35 +2,85 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace bertpretrain {
+namespace {
+
+/// What may be hidden together: word w is positions[begins[w]] to before positions[begins[w + 1]].
+struct Words {
+    std::vector<std::int32_t> positions, begins;
+};
+
+Words words_of(std::span<const std::int32_t> tokens, const MaskingSettings& settings, const SpecialIds& special_ids) {
+    Words words;
+    words.positions.reserve(tokens.size());
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        if (tokens[i] == special_ids.cls || tokens[i] == special_ids.sep) continue;
+        if (words.begins.empty() || settings.continues_word[static_cast<std::size_t>(tokens[i])] == 0)
+            words.begins.push_back(static_cast<std::int32_t>(words.positions.size()));
+        words.positions.push_back(static_cast<std::int32_t>(i));
+    }
+    words.begins.push_back(static_cast<std::int32_t>(words.positions.size()));
+    return words;
+}
+
+/// `wanted` positions, or fewer where no word is short enough for the rest; in the order in which they were chosen.
+std::vector<std::int32_t> choose_words(std::span<const std::int32_t> tokens, std::size_t wanted, const MaskingSettings& settings,
+                                       const SpecialIds& special_ids, Dice& dice) {
+    const Words words = words_of(tokens, settings, special_ids);
+    std::vector<std::int32_t> order(words.begins.size() - 1), chosen;
+    std::iota(order.begin(), order.end(), 0);
+    dice.choose(order, order.size());
+    for (const std::int32_t word : order) {
+        if (chosen.size() >= wanted) break;
+        const auto begin = words.positions.begin() + words.begins[static_cast<std::size_t>(word)];
+        const auto end = words.positions.begin() + words.begins[static_cast<std::size_t>(word) + 1];
+        if (chosen.size() + static_cast<std::size_t>(end - begin) <= wanted) chosen.insert(chosen.end(), begin, end);
+    }
+    return chosen;
+}
+
+std::vector<std::int32_t> choose_tokens(std::span<const std::int32_t> tokens, std::size_t wanted, const SpecialIds& special_ids,
+                                        Dice& dice) {
+    std::vector<std::int32_t> positions;
+    positions.reserve(tokens.size());
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+        if (tokens[i] != special_ids.cls && tokens[i] != special_ids.sep) positions.push_back(static_cast<std::int32_t>(i));
+    wanted = std::min(wanted, positions.size());
+    dice.choose(positions, wanted);
+    positions.resize(wanted);
+    return positions;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> continuations_of(const Vocabulary& vocabulary) {
+    std::vector<std::uint8_t> continues_word;
+    for (const std::string& token : vocabulary.tokens()) continues_word.push_back(token.starts_with("##") ? 1 : 0);
+    return continues_word;
+}
 
 std::int64_t prediction_count(std::int64_t length, const MaskingSettings& settings) {
     const double wanted = std::nearbyint(static_cast<double>(length) * settings.probability);  // halves to even
     return std::min(settings.max_predictions, std::max<std::int64_t>(1, static_cast<std::int64_t>(wanted)));
 }
 
-MaskedTokens mask_tokens(std::vector<std::int32_t>& tokens, const MaskingSettings& settings, const SpecialIds& special_ids,
+MaskedTokens mask_tokens(std::span<std::int32_t> tokens, const MaskingSettings& settings, const SpecialIds& special_ids,
                          std::int32_t vocabulary_size, Dice& dice) {
-    std::vector<std::int32_t> candidates;
-    candidates.reserve(tokens.size());
-    for (std::size_t i = 0; i < tokens.size(); ++i)
-        if (tokens[i] != special_ids.cls && tokens[i] != special_ids.sep) candidates.push_back(static_cast<std::int32_t>(i));
-    dice.shuffle(candidates);
-    const std::int64_t wanted = prediction_count(static_cast<std::int64_t>(tokens.size()), settings);
-    candidates.resize(std::min(candidates.size(), static_cast<std::size_t>(wanted)));
-
-    const std::vector<std::int32_t> original = tokens;
-    for (const std::int32_t position : candidates) {
+    const auto wanted = static_cast<std::size_t>(prediction_count(static_cast<std::int64_t>(tokens.size()), settings));
+    std::vector<std::int32_t> chosen = settings.continues_word.empty()
+                                           ? choose_tokens(tokens, wanted, special_ids, dice)
+                                           : choose_words(tokens, wanted, settings, special_ids, dice);
+    MaskedTokens masked{chosen, std::vector<std::int32_t>(chosen.size())};
+    std::sort(masked.positions.begin(), masked.positions.end());
+    for (std::size_t p = 0; p < chosen.size(); ++p) masked.labels[p] = tokens[static_cast<std::size_t>(masked.positions[p])];
+    for (const std::int32_t position : chosen) {
         std::int32_t& token = tokens[static_cast<std::size_t>(position)];
         if (dice.uniform() < 0.8) token = special_ids.mask;
         else if (dice.uniform() >= 0.5)
             token = static_cast<std::int32_t>(dice.below(static_cast<std::uint32_t>(vocabulary_size)));
     }
-    std::sort(candidates.begin(), candidates.end());
-    MaskedTokens masked;
-    for (const std::int32_t position : candidates) masked.labels.push_back(original[static_cast<std::size_t>(position)]);
-    masked.positions = std::move(candidates);
     return masked;
 }
 

@@ -89,7 +89,8 @@ public:
           label_counts_(static_cast<std::size_t>(vocabulary->size())) {
         const SampleSettings& samples = settings.samples;
         rules_ = {{samples.sequence_length, samples.short_seq_prob},
-                  {samples.masked_lm_prob, samples.max_predictions},
+                  {samples.masked_lm_prob, samples.max_predictions,
+                   samples.whole_word_masking ? continuations_of(*vocabulary) : std::vector<std::uint8_t>{}},
                   vocabulary->specials(),
                   vocabulary->size(),
                   samples.seed,
@@ -140,7 +141,12 @@ private:
     }
 
     ShardRecord record(const fs::path& path, const std::vector<const Sample*>& samples, ShardKind kind) {
-        ShardRecord shard{path.filename().string(), static_cast<std::int64_t>(samples.size()), 0, 0, crc32_of_file(path)};
+        ShardRecord shard{path.filename().string(),
+                          static_cast<std::int64_t>(samples.size()),
+                          0,
+                          0,
+                          static_cast<std::int64_t>(fs::file_size(path)),
+                          crc32_of_file(path)};
         for (const Sample* sample : samples) {
             shard.tokens += static_cast<std::int64_t>(sample->pair.tokens.size());
             shard.masked += static_cast<std::int64_t>(sample->masked.positions.size());

@@ -96,3 +96,32 @@ TEST_CASE("a sequence with fewer candidates than wanted predictions masks them a
     StreamDice dice(RandomSequence(3, Purpose::masking, 0));
     CHECK(mask_tokens(tokens, {1.0, 20}, special_ids, vocabulary_size, dice).positions == std::vector<std::int32_t>{1, 3});
 }
+
+TEST_CASE("whole words are masked or left, and never more tokens than wanted") {
+    // ids from 500 on continue a word; words of one to four pieces
+    std::vector<std::uint8_t> continues(vocabulary_size);
+    std::fill(continues.begin() + 500, continues.end(), std::uint8_t{1});
+    const MaskingSettings settings{0.15, 20, continues};
+    std::int64_t masked_tokens = 0, wanted_tokens = 0;
+    for (std::uint64_t i = 0; i < 500; ++i) {
+        RandomSequence random(i, Purpose::document_order, 1);
+        std::vector<std::int32_t> original = plain_sequence(40 + random.below(89));
+        for (std::size_t s = 1, piece = 0; s < original.size(); ++s) {
+            if (original[s] == special_ids.sep) piece = 0;
+            else if (piece == 0) original[s] = 100, piece = random.below(4);
+            else original[s] = 600, --piece;
+        }
+        std::vector<std::int32_t> tokens = original;
+        StreamDice dice(RandomSequence(4, Purpose::masking, i));
+        const MaskedTokens masked = mask_tokens(tokens, settings, special_ids, vocabulary_size, dice);
+        std::vector<bool> is_masked(original.size());
+        for (const std::int32_t position : masked.positions) is_masked[static_cast<std::size_t>(position)] = true;
+        for (std::size_t s = 1; s < original.size(); ++s)
+            if (original[s] == 600) REQUIRE(is_masked[s] == is_masked[s - 1]);
+        const std::int64_t wanted = prediction_count(static_cast<std::int64_t>(original.size()), settings);
+        REQUIRE(static_cast<std::int64_t>(masked.positions.size()) <= wanted);
+        masked_tokens += static_cast<std::int64_t>(masked.positions.size());
+        wanted_tokens += wanted;
+    }
+    CHECK(masked_tokens > wanted_tokens * 95 / 100);
+}

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files.h"
-#include "python_dice.h"
+#include "shards/python_dice.h"
 #include "shards/sample.h"
 #include "shards/shard_reader.h"
 #include "shards/text_articles.h"
@@ -22,7 +22,8 @@ namespace {
 std::filesystem::path golden() { return shared_data() / "hdf5_golden"; }
 
 /// create_training_instances of google-research/bert and of NVIDIA: one generator for everything, in their order.
-std::vector<Sample> reference_samples(const std::string& text, std::int64_t sequence_length, std::int64_t max_predictions) {
+std::vector<Sample> reference_samples(const std::string& text, std::int64_t sequence_length, std::int64_t max_predictions,
+                                      bool whole_words = false) {
     const auto vocabulary =
         std::make_shared<const Vocabulary>(Vocabulary::read(shared_data() / "vocab" / "bert-uncased-vocab.txt"));
     const WordPiece tokenizer(vocabulary, Casing::uncased);
@@ -32,13 +33,14 @@ std::vector<Sample> reference_samples(const std::string& text, std::int64_t sequ
         for (const std::string& sentence : articles.sentences(a)) documents[a].push_back(tokenizer.encode(sentence));
     PythonDice dice(12345);
     dice.shuffle(documents);
+    const MaskingSettings masking{0.15, max_predictions,
+                                  whole_words ? continuations_of(*vocabulary) : std::vector<std::uint8_t>{}};
     std::vector<Sample> samples;
     for (int duplicate = 0; duplicate < 5; ++duplicate)
         for (std::size_t d = 0; d < documents.size(); ++d)
             build_pairs(documents, d, {sequence_length, 0.1}, vocabulary->specials(), dice, [&](SentencePair pair) {
                 Sample sample{std::move(pair), {}};
-                sample.masked =
-                    mask_tokens(sample.pair.tokens, {0.15, max_predictions}, vocabulary->specials(), vocabulary->size(), dice);
+                sample.masked = mask_tokens(sample.pair.tokens, masking, vocabulary->specials(), vocabulary->size(), dice);
                 samples.push_back(std::move(sample));
             });
     dice.shuffle(samples);
@@ -64,6 +66,8 @@ void append_record(const Sample& sample, std::vector<std::int32_t>& stream) {
     stream.push_back(sample.pair.is_random_next ? 1 : 0);
 }
 
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 template <class Value>
 void write_raw(const std::filesystem::path& file, const std::vector<Value>& values) {
     write_text(file, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Value)});
@@ -77,12 +81,15 @@ std::string sha256(const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("the tests' generator draws as CPython's random.Random does") {
+TEST_CASE("our Python generator draws as CPython's random.Random does, also for seeds beyond 32 bits") {
     NEEDS_SHARED_DATA();
     const auto expected = nlohmann::json::parse(read_file(golden() / "python_random_seed12345.json"));
-    PythonDice uniform(12345), below(12345), shuffling(12345);
+    PythonDice uniform(12345), bits(12345), ten(12345), below(12345), shuffling(12345), large((std::uint64_t{1} << 40) + 7);
     for (const double value : expected["random8"]) CHECK(uniform.uniform() == value);
+    for (const std::uint32_t value : expected["getrandbits32"]) CHECK(bits.next() == value);
+    for (const std::uint32_t value : expected["randint_1_10"]) CHECK(ten.below(10) + 1 == value);
     for (const std::uint32_t value : expected["randint_0_30521"]) CHECK(below.below(30522) == value);
+    for (const double value : expected["seed_2p40plus7_random3"]) CHECK(large.uniform() == value);
     std::vector<int> range(20);
     for (int i = 0; i < 20; ++i) range[static_cast<std::size_t>(i)] = i;
     shuffling.shuffle(range);
@@ -128,15 +135,20 @@ TEST_CASE("text becomes the very shard that NVIDIA's script made of it") {
     check_equal(rows_of(reference_samples("input_wiki_12docs.txt", 128, 20), 128, 20), wiki_shard.read(0, wiki_shard.rows()));
 }
 
-TEST_CASE("sequences of 512 with 80 predictions are those of Google's script") {
+TEST_CASE("instances are those of Google's script at 128 and 512 tokens, with whole words masked too") {
     NEEDS_SHARED_DATA();
     const auto expected = nlohmann::json::parse(read_file(golden() / "google_instances.json"));
-    const auto& facts = expected["cases"]["input_wiki_12docs.txt seq512 pred80 wwm=False"];
-    const std::vector<Sample> samples = reference_samples("input_wiki_12docs.txt", 512, 80);
-    std::vector<std::int32_t> stream;
-    for (const Sample& sample : samples) append_record(sample, stream);
-    const TemporaryFolder folder;
-    write_raw(folder / "stream", stream);
-    CHECK(samples.size() == facts["instances"].get<std::size_t>());
-    CHECK(sha256(folder / "stream") == facts["sha256_int32le_stream"].get<std::string>());
+    CHECK(expected["cases"].size() == 6);
+    for (const auto& [name, facts] : expected["cases"].items()) {
+        INFO(name);
+        const bool is_long = contains(name, "seq512 pred80"), whole_words = contains(name, "wwm=True");
+        const std::vector<Sample> samples =
+            reference_samples(name.substr(0, name.find(' ')), is_long ? 512 : 128, is_long ? 80 : 20, whole_words);
+        std::vector<std::int32_t> stream;
+        for (const Sample& sample : samples) append_record(sample, stream);
+        const TemporaryFolder folder;
+        write_raw(folder / "stream", stream);
+        CHECK(samples.size() == facts["instances"].get<std::size_t>());
+        CHECK(sha256(folder / "stream") == facts["sha256_int32le_stream"].get<std::string>());
+    }
 }

@@ -125,6 +125,7 @@ TEST_CASE("the manifest's sums and its unigram cross-entropy are those of the ro
         const auto& positions = rows.masked_lm_positions_RP;
         CHECK(static_cast<std::int64_t>(positions.size()) - std::count(positions.begin(), positions.end(), 0) == record.masked);
         CHECK(crc32_of_file(reader.file()) == record.crc32);
+        CHECK(static_cast<std::int64_t>(std::filesystem::file_size(reader.file())) == record.bytes);
         if (shard_kind(record.file) != ShardKind::training) continue;
         for (std::size_t i = 0; i < positions.size(); ++i)
             if (positions[i] != 0) ++counts[rows.masked_lm_ids_RP[i]], ++all;

@@ -1,0 +1,38 @@
+#pragma once
+// CPython's random.Random, bit by bit: what the reference scripts draw from.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "shards/dice.h"
+
+namespace bertpretrain {
+
+/// MT19937 seeded and drawn from as CPython's random.Random(seed) is. Hidden state: only for samples that must equal a
+/// reference script's, in whose order they must be made.
+/// Source: Matsumoto and Nishimura 1998; CPython 3.11, Modules/_randommodule.c (init_by_array, random, getrandbits) and
+/// Lib/random.py (_randbelow_with_getrandbits, shuffle).
+class PythonDice final : public Dice {
+public:
+    explicit PythonDice(std::uint64_t seed);
+
+    /// random()
+    double uniform() override;
+    /// randint(0, bound - 1); `bound` of 1 draws too
+    std::uint32_t below(std::uint32_t bound) override;
+    /// shuffle(items), whole, for that is how the scripts choose
+    void choose(std::vector<std::int32_t>& items, std::size_t) override { shuffle(items); }
+    /// getrandbits(32)
+    std::uint32_t next();
+
+private:
+    static constexpr std::uint32_t words_ = 624;
+
+    void refill();
+
+    std::array<std::uint32_t, words_> state_{};
+    std::uint32_t used_ = words_;
+};
+
+}  // namespace bertpretrain
