@@ -51,6 +51,8 @@ std::optional<std::string> nearest_name(std::string_view wrong, const std::vecto
     return best;
 }
 
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
 std::string with_thousands(std::int64_t number) {
     std::string digits = std::to_string(number);
     const std::size_t first = number < 0 ? 1 : 0;

@@ -15,6 +15,9 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 /// The known name that `wrong` is most likely a slip of, by edit distance (at most a third of its length, plus one).
 std::optional<std::string> nearest_name(std::string_view wrong, const std::vector<std::string>& known);
 
+/// `text` up to its first line break: of a library's message, the part for people.
+std::string first_line(std::string_view text);
+
 /// 1234567 -> "1,234,567".
 std::string with_thousands(std::int64_t number);
 

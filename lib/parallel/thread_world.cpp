@@ -3,7 +3,10 @@
 #include <limits>
 #include <utility>
 
+#include <ATen/ops/cat.h>
+
 #include "core/error.h"
+#include "parallel/rank_sum.h"
 
 namespace bertpretrain {
 
@@ -18,12 +21,10 @@ public:
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override {
         check(input.numel() == output.numel() * size(), "reduce-scatter of ", input.numel(), " elements into ", output.numel());
         const auto sum_own_part = [this, output](const std::vector<ThreadGroup::Contribution>& all) {
-            const auto part_of = [&](const at::Tensor& tensor) {
-                return tensor.narrow(0, rank_ * output.numel(), output.numel());
-            };
-            at::Tensor sum = part_of(all[0].tensor).to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
-            for (std::size_t r = 1; r < all.size(); ++r) sum += part_of(all[r].tensor);
-            output.copy_(sum);
+            std::vector<at::Tensor> parts;
+            for (const ThreadGroup::Contribution& one : all)
+                parts.push_back(one.tensor.narrow(0, rank_ * output.numel(), output.numel()));
+            add_in_rank_order(at::cat(parts), size(), output);
         };
         return start(concat("reduce-scatter of ", input.numel(), " ", input.scalar_type()), input, output, sum_own_part);
     }
@@ -40,18 +41,14 @@ public:
         return start(concat("all-gather of ", input.numel(), " ", input.scalar_type()), input, output, copy_all);
     }
 
-    std::vector<double> all_gather(std::span<const double> own) override {
-        std::vector<double> gathered;
-        group_.meet(rank_, {concat("all-gather of ", own.size(), " numbers"), {}, {own.begin(), own.end()}},
+    using World::all_gather;
+    std::vector<std::string> all_gather(std::string_view own) override {
+        std::vector<std::string> gathered;
+        group_.meet(rank_, {concat("all-gather of ", own.size(), " bytes"), {}, std::string(own)},
                     [&](const std::vector<ThreadGroup::Contribution>& all) {
-                        for (const ThreadGroup::Contribution& one : all)
-                            gathered.insert(gathered.end(), one.numbers.begin(), one.numbers.end());
+                        for (const ThreadGroup::Contribution& one : all) gathered.push_back(one.message);
                     });
         return gathered;
-    }
-
-    void barrier() override {
-        group_.meet(rank_, {"barrier", {}, {}}, [](const auto&) {});
     }
 
 private:

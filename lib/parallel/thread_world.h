@@ -33,7 +33,7 @@ private:
     struct Contribution {
         std::string operation;  ///< must be the same of all
         at::Tensor tensor;
-        std::vector<double> numbers;
+        std::string message;
     };
 
     /// Brings `own`, calls use() when all contributions are there, and returns when all ranks have used them.

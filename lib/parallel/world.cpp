@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "core/error.h"
@@ -22,6 +23,26 @@ std::unique_ptr<Pending> copy_unless_same(const at::Tensor& input, const at::Ten
 }
 
 }  // namespace
+
+std::vector<double> World::all_gather(std::span<const double> own) {
+    std::vector<double> numbers;
+    for (const std::string& message : all_gather(std::string_view(reinterpret_cast<const char*>(own.data()), own.size_bytes()))) {
+        const std::size_t begin = numbers.size();
+        numbers.resize(begin + own.size());
+        if (!own.empty()) std::memcpy(numbers.data() + begin, message.data(), own.size_bytes());
+    }
+    return numbers;
+}
+
+std::vector<std::string> World::all_gather_texts(std::string_view own) {
+    const auto own_length = static_cast<double>(own.size());
+    const std::vector<double> lengths = all_gather(std::span(&own_length, 1));
+    std::string padded(own);
+    padded.resize(static_cast<std::size_t>(*std::max_element(lengths.begin(), lengths.end())));
+    std::vector<std::string> texts = all_gather(std::string_view(padded));
+    for (std::size_t rank = 0; rank < texts.size(); ++rank) texts[rank].resize(static_cast<std::size_t>(lengths[rank]));
+    return texts;
+}
 
 std::int64_t World::agree_on_largest(std::int64_t value) {
     const std::vector<double> all = gather_integer(*this, value);

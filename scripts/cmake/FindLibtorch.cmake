@@ -22,7 +22,8 @@ endif()
 
 add_library(Libtorch::torch INTERFACE IMPORTED)
 target_include_directories(Libtorch::torch SYSTEM INTERFACE "${LIBTORCH_ROOT}/include"
-                           "${LIBTORCH_ROOT}/include/torch/csrc/api/include")
+                           "${LIBTORCH_ROOT}/include/torch/csrc/api/include"
+                           "${CMAKE_CURRENT_LIST_DIR}/gloo_headers")  # the wheel includes but does not ship them
 target_compile_definitions(Libtorch::torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
 # --disable-new-dtags: libtorch_cpu's own dependencies (its OpenMP among them) must be found beside it.
 target_link_options(Libtorch::torch INTERFACE "-Wl,-rpath,${LIBTORCH_ROOT}/lib" "-Wl,--disable-new-dtags")

@@ -1,26 +1,37 @@
 #include "parallel/world.h"
 
 #include <cmath>
+#include <future>
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/zeros.h>
 
 #include "core/error.h"
 #include "support/catch.h"
-#include "support/run_ranks.h"
+#include "support/run_gloo_ranks.h"
 
 using namespace bertpretrain;
 using testing::run_ranks;
 
+namespace {
+
+void over_threads(std::int64_t ranks, const std::function<void(World&)>& body) { run_ranks(ranks, body); }
+void over_gloo(std::int64_t ranks, const std::function<void(World&)>& body) { testing::run_gloo_ranks(ranks, body); }
+
+}  // namespace
+
 TEST_CASE("reduce-scatter gives each rank the sum of its part, added in fp32 in the order of ranks") {
-    run_ranks(3, [](World& world) {
+    const auto run_ranks = GENERATE(over_threads, over_gloo);
+    run_ranks(3, [&](World& world) {
         // 2^24 + 1 rounds back to 2^24 in fp32, so (2^24 + 1) + 1 shows the order: 2^24; any other order gives 2^24 + 2.
         const float own = world.rank() == 0 ? 0x1p24F : 1.0F;
         const at::Tensor input = at::full({6}, own), output = at::empty({2});
         const auto pending = world.reduce_scatter(input, output);
-        if (!std::isnan(output.const_data_ptr<float>()[0])) throw std::runtime_error("the output was there before wait()");
+        if (run_ranks == over_threads && !std::isnan(output.const_data_ptr<float>()[0]))
+            throw std::runtime_error("the output was there before wait()");
         pending->wait();
         if (!at::equal(output, at::full({2}, 0x1p24F))) throw std::runtime_error("another order of summation");
     });
@@ -33,15 +44,20 @@ TEST_CASE("reduce-scatter gives each rank the sum of its part, added in fp32 in 
 }
 
 TEST_CASE("a reduce-scatter of bf16 is added up in fp32") {
+    const auto run_ranks = GENERATE(over_threads, over_gloo);
     run_ranks(3, [](World& world) {
         const at::Tensor input = at::full({3}, world.rank() == 0 ? 256.0 : 1.0, at::kBFloat16),
                          output = at::empty({1}, at::kBFloat16);
         world.reduce_scatter(input, output)->wait();
         if (output.item<float>() != 258) throw std::runtime_error("256 + 1 + 1 was rounded on the way");
+        const at::Tensor exact = at::empty({1}), odd = at::full({3}, world.rank() == 0 ? 256.0 : 0.5, at::kBFloat16);
+        world.reduce_scatter(odd, exact)->wait();
+        if (exact.item<float>() != 257) throw std::runtime_error("the sum was rounded to the type on the wire");
     });
 }
 
 TEST_CASE("all-gather puts the inputs of all ranks one after the other") {
+    const auto run_ranks = GENERATE(over_threads, over_gloo);
     run_ranks(3, [](World& world) {
         const at::Tensor input = at::full({2}, static_cast<double>(world.rank()), at::kBFloat16),
                          output = at::empty({6}, at::kBFloat16);
@@ -57,11 +73,15 @@ TEST_CASE("all-gather puts the inputs of all ranks one after the other") {
 }
 
 TEST_CASE("ranks agree on numbers") {
+    const auto run_ranks = GENERATE(over_threads, over_gloo);
     run_ranks(3, [](World& world) {
         const double own[] = {static_cast<double>(world.rank()), 0.1};
         const bool gathered = world.all_gather(own) == std::vector<double>{0, 0.1, 1, 0.1, 2, 0.1};
         const bool agreed = world.agree_on_largest(world.rank() == 1 ? -3 : -7) == -3 && world.sum(world.rank() + 1) == 6;
         world.barrier();
+        const std::string text(static_cast<std::size_t>(world.rank()) * 3, 'x');
+        if (world.all_gather_texts(text) != std::vector<std::string>{"", "xxx", "xxxxxx"})
+            throw std::runtime_error("texts of different lengths came back changed");
         if (!gathered || !agreed) throw std::runtime_error("disagreement");
     });
     SingleProcess alone;
@@ -97,4 +117,51 @@ TEST_CASE("ranks that do different things are told so") {
                                   else world.sum(1);
                               }),
                     std::logic_error);
+}
+
+TEST_CASE("messages do not wait for tensors, and what was begun first arrives first") {
+    testing::run_gloo_ranks(2, [](World& world) {
+        std::vector<std::unique_ptr<Pending>> pending;
+        std::vector<at::Tensor> outputs;
+        for (int i = 0; i < 5; ++i) {
+            outputs.push_back(at::empty({200'000}));
+            pending.push_back(world.all_gather(at::full({100'000}, static_cast<double>(i)), outputs.back()));
+        }
+        if (world.sum(1) != 2) throw std::runtime_error("wrong sum");
+        pending.back()->wait();
+        for (int i = 0; i < 5; ++i)
+            if (!at::equal(outputs[static_cast<std::size_t>(i)], at::full({200'000}, static_cast<float>(i))))
+                throw std::runtime_error("an earlier tensor was not there");
+    });
+}
+
+TEST_CASE("bytes are counted as rings send them") {
+    testing::run_gloo_ranks(3, [](World& world) {
+        const Traffic before = world.traffic();
+        world.reduce_scatter(at::zeros({300}), at::zeros({100}))->wait();
+        world.all_gather(at::zeros({50}, at::kBFloat16), at::zeros({150}, at::kBFloat16))->wait();
+        const Traffic sent = world.traffic() - before;
+        if (sent.bytes_sent != 1200.0 * 2 / 3 + 100.0 * 2) throw std::runtime_error("wrong count");
+        if (sent.busy_seconds <= 0) throw std::runtime_error("no time passed");
+    });
+}
+
+TEST_CASE("a peer that is gone or silent ends the wait with a DistributedError within the patience") {
+    const bool gone = GENERATE(true, false);
+    const auto begin = std::chrono::steady_clock::now();
+    std::promise<void> noticed;
+    CHECK_THROWS_AS(testing::run_gloo_ranks(2,
+                                            [&](World& world) {
+                                                world.set_patience(std::chrono::milliseconds(400));
+                                                if (world.rank() == 1 && gone) return;
+                                                if (world.rank() == 1) noticed.get_future().wait();
+                                                try {
+                                                    world.all_gather(at::zeros({50}), at::zeros({100}))->wait();
+                                                } catch (...) {
+                                                    noticed.set_value();
+                                                    throw;
+                                                }
+                                            }),
+                    DistributedError);
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
 }

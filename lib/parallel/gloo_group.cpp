@@ -1,0 +1,78 @@
+#include "parallel/gloo_group.h"
+
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include "core/error.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace {
+
+at::Tensor as_bytes(const at::Tensor& tensor) { return tensor.view(at::kByte); }
+
+c10::intrusive_ptr<c10d::ProcessGroupGloo::Options> options_for(const std::string& address, std::chrono::milliseconds patience) {
+    if (address.empty()) return c10d::ProcessGroupGloo::Options::create_default(patience);
+    auto options = c10d::ProcessGroupGloo::Options::create(patience);
+    options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(address));
+    return options;
+}
+
+}  // namespace
+
+struct GlooGroup::Group {
+    c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
+};
+
+GlooGroup::GlooGroup(const MeetingPlace& place, const std::string& name, std::int64_t rank, std::int64_t size,
+                     const std::string& address, std::chrono::milliseconds patience)
+    : group_(std::make_unique<Group>()), rank_(rank), size_(size), patience_(patience) {
+    try {
+        // The store is the caller's: this reference does not own it.
+        auto store = c10::intrusive_ptr<c10d::Store>::reclaim_copy(place.store().get());
+        group_->gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::PrefixStore>(name, store),
+                                                                   static_cast<int>(rank), static_cast<int>(size),
+                                                                   options_for(address, patience));
+    } catch (const std::exception& error) {
+        throw DistributedError(concat("rank ", rank, " of ", size,
+                                      " cannot connect with the other ranks: ", first_line(error.what()),
+                                      "\n  do: see that all ranks were started; GLOO_SOCKET_IFNAME names the network interface"));
+    }
+}
+
+GlooGroup::~GlooGroup() {
+    if (failed_ || std::uncaught_exceptions() > 0) static_cast<void>(group_.release());
+}
+
+template <class Operation>
+void GlooGroup::run(const char* what, const Operation& operation) {
+    check(!failed_, "an operation of a group that has failed");
+    try {
+        operation(*group_->gloo, patience_.load())->wait();
+    } catch (const std::exception& error) {
+        failed_ = true;
+        throw DistributedError(
+            concat("rank ", rank_, " of ", size_, " lost a peer or the network in ", what, ": ", first_line(error.what())));
+    }
+}
+
+void GlooGroup::all_to_all(const at::Tensor& input, const at::Tensor& output) {
+    run("all-to-all", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds patience) {
+        c10d::AllToAllOptions options;
+        options.timeout = patience;
+        at::Tensor to = as_bytes(output), from = as_bytes(input);
+        std::vector<std::int64_t> equal_parts;
+        return gloo.alltoall_base(to, from, equal_parts, equal_parts, options);
+    });
+}
+
+void GlooGroup::all_gather(const at::Tensor& input, const at::Tensor& output) {
+    run("all-gather", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds patience) {
+        c10d::AllgatherOptions options;
+        options.timeout = patience;
+        at::Tensor to = as_bytes(output), from = as_bytes(input);
+        return gloo._allgather_base(to, from, options);
+    });
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,48 @@
+#pragma once
+// The only file that sees c10d's Gloo: raw exchanges between processes on CPUs.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <ATen/core/Tensor.h>
+
+#include "parallel/store.h"
+
+namespace bertpretrain {
+
+/// Ranks with connections of their own. All call the same operations in the same order, one at a time, with contiguous
+/// tensors; each waits until it is done. Destroyed while an exception is on its way, or after an operation has failed, it leaves
+/// its connections and threads behind, for they may hang on peers that do not come.
+class GlooGroup {
+public:
+    /// @param name of this group, the same on all ranks, another one for each group
+    /// @param address this host's, which the others can reach; empty: as GLOO_SOCKET_IFNAME says
+    /// @throws DistributedError when not all ranks come within `patience`
+    GlooGroup(const MeetingPlace& place, const std::string& name, std::int64_t rank, std::int64_t size,
+              const std::string& address, std::chrono::milliseconds patience);
+    GlooGroup(const GlooGroup&) = delete;
+    GlooGroup& operator=(const GlooGroup&) = delete;
+    ~GlooGroup();
+
+    /// Part r of the input goes to rank r; part r of the output comes from it. Sends (W - 1) / W of the input.
+    void all_to_all(const at::Tensor& input, const at::Tensor& output);
+    /// output = the inputs of all ranks, one after the other. Sends (W - 1) times the input.
+    void all_gather(const at::Tensor& input, const at::Tensor& output);
+
+    void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
+
+private:
+    struct Group;
+    template <class Operation>
+    void run(const char* what, const Operation& operation);
+
+    std::unique_ptr<Group> group_;
+    std::int64_t rank_, size_;
+    std::atomic<std::chrono::milliseconds> patience_;
+    bool failed_ = false;
+};
+
+}  // namespace bertpretrain

@@ -1,0 +1,42 @@
+#pragma once
+// The world of processes on CPUs.
+
+#include <memory>
+#include <string>
+
+#include "parallel/courier.h"
+#include "parallel/gloo_group.h"
+#include "parallel/world.h"
+
+namespace bertpretrain {
+
+/// Tensors travel in the background, in the order in which the operations began; messages have connections of their own, so that
+/// they overtake tensors. A reduce-scatter is an exchange of parts and a sum in the order of ranks, for Gloo's own would send
+/// twice as much and add in an order that depends on the number of ranks.
+class GlooWorld final : public World {
+public:
+    /// All ranks make it together. @param address this host's, for the others; empty: as GLOO_SOCKET_IFNAME says
+    /// @throws DistributedError when not all come within `patience`
+    GlooWorld(const MeetingPlace& place, std::int64_t rank, std::int64_t size, const std::string& address,
+              std::chrono::milliseconds patience);
+
+    std::int64_t rank() const override { return rank_; }
+    std::int64_t size() const override { return size_; }
+    std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override;
+    std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override;
+    using World::all_gather;
+    std::vector<std::string> all_gather(std::string_view own) override;
+    void set_patience(std::chrono::milliseconds patience) override;
+    Traffic traffic() const override;
+
+private:
+    std::int64_t rank_, size_;
+    std::shared_ptr<GlooGroup> tensors_;  ///< the courier's jobs hold it too
+    GlooGroup messages_;
+    Traffic by_messages_;
+    double tensor_bytes_ = 0;
+    std::shared_ptr<at::Tensor> received_;  ///< room for the parts of one reduce-scatter, reused
+    Courier courier_;                       ///< last: its jobs end before what they use
+};
+
+}  // namespace bertpretrain

@@ -1,0 +1,170 @@
+#include "parallel/launch_environment.h"
+
+#include <charconv>
+#include <cstdlib>
+
+#include "core/error.h"
+#include "parallel/slurm_hosts.h"
+
+namespace bertpretrain {
+namespace {
+
+/// Where torch's own launchers meet when nobody names a port.
+constexpr std::int64_t usual_port = 29500;
+constexpr std::int64_t most_ranks = 1'000'000;
+
+/// Numbers out of one launcher's variables.
+class Reader {
+public:
+    explicit Reader(const Variables& variable) : variable_(variable) {}
+
+    bool has(const std::string& name) const { return variable_(name).has_value(); }
+    std::string text(const std::string& name, const std::string& fallback) const { return variable_(name).value_or(fallback); }
+
+    std::string required_text(const std::string& name, const std::string& because) const {
+        const auto value = variable_(name);
+        if (!value) throw ConfigError(concat("environment: ", name, " is not set, but ", because, "; set it on every rank"));
+        return *value;
+    }
+
+    std::int64_t number(const std::string& name, std::int64_t least, std::int64_t most, std::int64_t fallback) const {
+        const auto text = variable_(name);
+        if (!text) return fallback;
+        std::int64_t value = 0;
+        const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), value);
+        if (failure != std::errc() || end != text->data() + text->size() || value < least || value > most)
+            throw ConfigError(
+                concat("environment: ", name, " = \"", *text, "\": must be a whole number from ", least, " to ", most));
+        return value;
+    }
+
+    std::int64_t required(const std::string& name, std::int64_t least, std::int64_t most, const std::string& because) const {
+        required_text(name, because);
+        return number(name, least, most, least);
+    }
+
+private:
+    const Variables& variable_;
+};
+
+/// RANK = r of WORLD_SIZE = n, under the names that the launcher gives them.
+void read_place(const Reader& read, const std::string& rank, const std::string& size, Launch& launch) {
+    launch.world_size = read.required(size, 1, most_ranks, concat(rank, " is"));
+    launch.rank = read.required(rank, 0, most_ranks, concat(size, " is"));
+    if (launch.rank >= launch.world_size)
+        throw ConfigError(concat("environment: ", rank, " = ", launch.rank, " contradicts ", size, " = ", launch.world_size,
+                                 "; ranks count from 0 to ", launch.world_size - 1));
+}
+
+void read_local_place(const Reader& read, const std::string& rank, const std::string& size, Launch& launch) {
+    launch.local_rank = read.number(rank, 0, launch.world_size - 1, 0);
+    launch.local_world_size = read.number(size, 1, launch.world_size, launch.local_rank + 1);
+    if (launch.local_rank >= launch.local_world_size)
+        throw ConfigError(
+            concat("environment: ", rank, " = ", launch.local_rank, " contradicts ", size, " = ", launch.local_world_size));
+}
+
+/// MASTER_ADDR and MASTER_PORT, or what the launcher tells instead.
+void read_master(const Reader& read, const std::string& address, std::int64_t port, Launch& launch) {
+    if (launch.world_size == 1 && !launch.agent_keeps_store) return;
+    const std::string because = concat(launch.launcher, " started ", launch.world_size, " ranks, which meet at rank 0's host");
+    launch.master_address = address.empty() ? read.required_text("MASTER_ADDR", because) : read.text("MASTER_ADDR", address);
+    launch.master_port = static_cast<std::uint16_t>(port > 0 ? read.number("MASTER_PORT", 1, 65535, port)
+                                                             : read.required("MASTER_PORT", 1, 65535, because));
+}
+
+Launch from_rank_and_world_size(const Reader& read) {
+    Launch launch;
+    const bool elastic = read.has("TORCHELASTIC_RUN_ID");
+    launch.launcher = elastic ? "torchrun" : "RANK and WORLD_SIZE";
+    read_place(read, "RANK", "WORLD_SIZE", launch);
+    read_local_place(read, "LOCAL_RANK", "LOCAL_WORLD_SIZE", launch);
+    const std::string agent = read.text("TORCHELASTIC_USE_AGENT_STORE", "");
+    launch.agent_keeps_store = agent == "True" || agent == "true" || agent == "1";
+    launch.attempt = read.number("TORCHELASTIC_RESTART_COUNT", 0, most_ranks, 0);
+    read_master(read, "", 0, launch);
+    return launch;
+}
+
+Launch from_open_mpi(const Reader& read) {
+    Launch launch;
+    launch.launcher = "Open MPI";
+    read_place(read, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", launch);
+    read_local_place(read, "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", launch);
+    read_master(read, launch.on_one_host() ? "127.0.0.1" : "", usual_port, launch);
+    return launch;
+}
+
+/// srun's; a batch script that starts the program without srun has no SLURM_STEP_ID, and is one process.
+Launch from_slurm(const Reader& read) {
+    Launch launch;
+    launch.launcher = "Slurm";
+    const char* size = read.has("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS";
+    read_place(read, "SLURM_PROCID", size, launch);
+    const std::string hosts = read.text("SLURM_STEP_NODELIST", read.text("SLURM_JOB_NODELIST", ""));
+    const bool one_node = read.number("SLURM_STEP_NUM_NODES", 1, most_ranks, 1) == 1 && expand_hosts(hosts, 2).size() < 2;
+    launch.local_rank = read.number("SLURM_LOCALID", 0, launch.world_size - 1, 0);
+    launch.local_world_size = one_node ? launch.world_size : launch.local_rank + 1;
+    launch.attempt = read.number("SLURM_RESTART_COUNT", 0, most_ranks, 0);
+    // Two steps of one job, or two jobs on one host, must not meet at one port.
+    const std::int64_t job = read.number("SLURM_JOB_ID", 0, INT64_MAX / 8, 0),
+                       step = read.number("SLURM_STEP_ID", 0, INT64_MAX / 8, 0);
+    const auto first = expand_hosts(hosts, 1);
+    read_master(read, first.empty() ? "" : first.front(), 20000 + (job * 7 + step) % 10000, launch);
+    return launch;
+}
+
+/// One process per node. The main node's address is not told to the main node itself.
+Launch from_aws_batch(const Reader& read) {
+    Launch launch;
+    launch.launcher = "AWS Batch";
+    Launch node;
+    read_place(read, "AWS_BATCH_JOB_NODE_INDEX", "AWS_BATCH_JOB_NUM_NODES", node);
+    const std::int64_t nodes = launch.world_size = node.world_size;
+    const std::int64_t main = read.required("AWS_BATCH_JOB_MAIN_NODE_INDEX", 0, nodes - 1, "AWS_BATCH_JOB_NODE_INDEX is");
+    launch.rank = (node.rank - main + nodes) % nodes;  // the job's status is the main node's: it is rank 0
+    launch.attempt = read.number("AWS_BATCH_JOB_ATTEMPT", 1, most_ranks, 1) - 1;
+    const std::string address = launch.rank == 0 || nodes == 1
+                                    ? "0.0.0.0"  // this very host
+                                    : read.required_text("AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS",
+                                                         concat("this is node ", node.rank, " and the main node is ", main));
+    read_master(read, address, usual_port, launch);
+    if (launch.rank == 0 && nodes > 1) launch.master_address = address;
+    return launch;
+}
+
+Launch from_pet(const Reader& read) {
+    Launch launch;
+    launch.launcher = "PET variables";
+    const std::string per_node = read.text("PET_NPROC_PER_NODE", "1"), nodes = read.text("PET_NNODES", "1");
+    if (per_node != "1" || nodes.find(':') != nodes.npos || (nodes != "1" && !read.has("PET_NODE_RANK")))
+        throw ConfigError(concat("environment: PET_NNODES = \"", nodes, "\", PET_NPROC_PER_NODE = \"", per_node,
+                                 "\" and PET_NODE_RANK ", read.has("PET_NODE_RANK") ? "set" : "not set",
+                                 ": several processes per node, or a number of nodes that changes, need torchrun; ",
+                                 "start `torchrun --no-python bertpretrain train ...`, which reads the same variables"));
+    launch.world_size = read.number("PET_NNODES", 1, most_ranks, 1);
+    if (launch.world_size > 1) read_place(read, "PET_NODE_RANK", "PET_NNODES", launch);
+    if (launch.world_size == 1) return launch;
+    read_master(read, read.required_text("PET_MASTER_ADDR", "PET_NNODES is above 1"),
+                read.number("PET_MASTER_PORT", 1, 65535, usual_port), launch);
+    return launch;
+}
+
+}  // namespace
+
+std::optional<std::string> environment_variable(const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+}
+
+Launch read_launch(const Variables& variable) {
+    const Reader read(variable);
+    if (read.has("RANK") || read.has("WORLD_SIZE")) return from_rank_and_world_size(read);
+    if (read.has("OMPI_COMM_WORLD_SIZE") || read.has("OMPI_COMM_WORLD_RANK")) return from_open_mpi(read);
+    if (read.has("SLURM_PROCID") && read.has("SLURM_STEP_ID")) return from_slurm(read);
+    if (read.has("AWS_BATCH_JOB_NODE_INDEX") || read.has("AWS_BATCH_JOB_NUM_NODES")) return from_aws_batch(read);
+    if (read.has("PET_NNODES") || read.has("PET_NODE_RANK") || read.has("PET_NPROC_PER_NODE")) return from_pet(read);
+    return {};
+}
+
+}  // namespace bertpretrain

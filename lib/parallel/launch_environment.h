@@ -1,0 +1,35 @@
+#pragma once
+// Who this process is among the ranks of a run, as told by whatever started it.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace bertpretrain {
+
+/// The value of an environment variable; nothing where it is unset or empty.
+using Variables = std::function<std::optional<std::string>(const std::string& name)>;
+
+/// The process's own environment.
+std::optional<std::string> environment_variable(const std::string& name);
+
+struct Launch {
+    std::string launcher = "none";  ///< "torchrun", "RANK and WORLD_SIZE", "Open MPI", "Slurm", "AWS Batch", "PET variables"
+    std::int64_t rank = 0, world_size = 1;
+    std::int64_t local_rank = 0, local_world_size = 1;  ///< among the ranks of this host
+    std::string master_address;                         ///< of the host with the store; empty in a world of one
+    std::uint16_t master_port = 0;
+    bool agent_keeps_store = false;  ///< torchrun's agent does, else rank 0
+    std::int64_t attempt = 0;        ///< how often the launcher has started this run before
+
+    bool on_one_host() const { return local_world_size == world_size; }
+};
+
+/// Understands torchrun (TorchElastic), plain RANK / WORLD_SIZE / MASTER_ADDR / MASTER_PORT, Open MPI, Slurm (srun), AWS Batch
+/// multi-node parallel jobs, and Kubeflow's PET_* with one process per node; the first of them whose variables are there. None
+/// of them: a world of one.
+/// @throws ConfigError naming the variables that are missing, no numbers, or contradict each other
+Launch read_launch(const Variables& variable = environment_variable);
+
+}  // namespace bertpretrain

@@ -1,0 +1,25 @@
+#include "parallel/make_world.h"
+
+#include "parallel/gloo_world.h"
+#include "parallel/host_address.h"
+
+namespace bertpretrain {
+namespace {
+
+/// What the others can connect to; "" leaves it to GLOO_SOCKET_IFNAME.
+std::string own_address(const Launch& launch) {
+    if (environment_variable("GLOO_SOCKET_IFNAME")) return "";
+    const std::string& master = launch.master_address;
+    const bool all_here = launch.on_one_host() || master == "localhost" || master == "::1" || master.rfind("127.", 0) == 0;
+    return all_here ? "127.0.0.1" : address_towards(master, launch.master_port);
+}
+
+}  // namespace
+
+std::unique_ptr<World> make_world(const Launch& launch, std::chrono::seconds patience) {
+    if (launch.world_size == 1) return std::make_unique<SingleProcess>();
+    const MeetingPlace place(launch, patience);
+    return std::make_unique<GlooWorld>(place, launch.rank, launch.world_size, own_address(launch), patience);
+}
+
+}  // namespace bertpretrain
