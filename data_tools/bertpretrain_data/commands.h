@@ -14,8 +14,8 @@ void add_shard_command(CLI::App& app);
 void add_check_command(CLI::App& app);
 
 /// `--rules`, which several commands have alike. @param rules its default, and where the answer goes
-inline void add_rules_option(CLI::App& command, std::string& rules) {
-    command.add_option("--rules", rules, "Whose rules for rare characters: huggingface, google or nvidia")
+inline CLI::Option* add_rules_option(CLI::App& command, std::string& rules) {
+    return command.add_option("--rules", rules, "Whose rules for rare characters: huggingface, google or nvidia")
         ->capture_default_str()
         ->check(CLI::IsMember({"huggingface", "google", "nvidia"}));
 }

@@ -2,6 +2,7 @@
 
 #include "commands.h"
 
+#include "core/error.h"
 #include "core/strings.h"
 #include "core/table.h"
 #include "shards/shard_builder.h"
@@ -42,16 +43,20 @@ void add_shard_command(CLI::App& app) {
         ->required();
     command->add_option("--vocabulary", settings->vocabulary, "Vocabulary, one token per line")->required();
     command->add_option("--output", settings->output, "Folder for the shards, vocab.txt and manifest.json")->required();
-    command->add_option("--name", settings->name, "First part of the shards' names")->capture_default_str();
+    std::vector<const CLI::Option*> split_options;  // of our own way to deal articles to shards
+    split_options.push_back(
+        command->add_option("--name", settings->name, "First part of the shards' names")->capture_default_str());
     command->add_option("--sequence-length", samples.sequence_length, "Tokens of a row, padding included")->capture_default_str();
     command->add_option("--max-predictions", samples.max_predictions, "Masked tokens of a row at most")->capture_default_str();
     command->add_option("--duplicate-factor", samples.duplicate_factor, "Times each article is used, cut and masked anew")
         ->capture_default_str();
     command->add_option("--seed", samples.seed, "Of all random choices")->capture_default_str();
-    command->add_option("--shards", settings->shards, "Training shards")->capture_default_str();
-    command->add_option("--held-out-fraction", samples.held_out_fraction, "Share of the articles that is never trained on")
-        ->capture_default_str();
-    command->add_option("--held-out-shards", settings->held_out_shards, "Held-out shards; as many as --shards when not given");
+    split_options.push_back(command->add_option("--shards", settings->shards, "Training shards")->capture_default_str());
+    split_options.push_back(
+        command->add_option("--held-out-fraction", samples.held_out_fraction, "Share of the articles that is never trained on")
+            ->capture_default_str());
+    split_options.push_back(command->add_option("--held-out-shards", settings->held_out_shards,
+                                                "Held-out shards; as many as --shards when not given"));
     command->add_option("--masked-lm-probability", samples.masked_lm_prob, "Share of a row's tokens that is masked")
         ->capture_default_str();
     command->add_option("--short-sequence-probability", samples.short_seq_prob, "Share of articles cut into shorter rows")
@@ -59,10 +64,28 @@ void add_shard_command(CLI::App& app) {
     command->add_option("--threads", settings->threads, "Threads; 0 for one per core")->capture_default_str();
     command->add_flag("--cased", *cased, "Keep case and accents, for a cased vocabulary");
     command->add_flag("--whole-word-masking", samples.whole_word_masking, "Mask all pieces of a word or none");
-    add_rules_option(*command, samples.token_rules);
+    CLI::Option* rules = add_rules_option(*command, samples.token_rules);
+    command
+        ->add_option("--compatible-with", samples.compatible_with,
+                     "Reproduce a script's shards value for value, one per TEXT: nvidia or google")
+        ->check(CLI::IsMember({"nvidia", "google"}));
+    split_options.push_back(command
+                                ->add_option("--group-mib", samples.group_mib,
+                                             "Random next sentences and shuffling stay inside groups of about so much text; "
+                                             "this bounds memory")
+                                ->capture_default_str());
     command->add_flag("--overwrite", settings->overwrite, "Replace the shards and the manifest that the output folder holds");
-    command->callback([settings, cased] {
-        if (*cased) settings->samples.casing = "cased";
+    command->callback([settings, cased, rules, split_options] {
+        SampleSettings& asked = settings->samples;
+        if (*cased) asked.casing = "cased";
+        if (asked.compatible_with != "nothing") {
+            if (rules->count() == 0) asked.token_rules = asked.compatible_with;
+            for (const CLI::Option* option : split_options)
+                if (option->count() > 0)
+                    throw ConfigError(
+                        concat(option->get_name(), " has no meaning with --compatible-with: each text becomes a shard"));
+            asked.held_out_fraction = 0;
+        }
         print_summary(build_shards(*settings));
     });
 }

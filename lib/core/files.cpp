@@ -23,21 +23,30 @@ std::string read_file(const fs::path& file) {
     return content;
 }
 
-void write_atomically(const fs::path& file, const std::function<void(std::ostream&)>& write) {
+void write_atomically_at(const fs::path& file, const std::function<void(const fs::path& partial)>& write) {
     fs::path partial = file;
     partial += ".partial";
-    errno = 0;
-    {
+    std::error_code failure;
+    try {
+        write(partial);
+        flush_to_disk(partial);
+    } catch (...) {
+        fs::remove(partial, failure);
+        throw;
+    }
+    fs::rename(partial, file, failure);
+    if (failure) throw DataError(concat(file.string(), ": cannot be put in place (", failure.message(), ")"));
+    flush_to_disk(file.has_parent_path() ? file.parent_path() : fs::path("."));
+}
+
+void write_atomically(const fs::path& file, const std::function<void(std::ostream&)>& write) {
+    write_atomically_at(file, [&](const fs::path& partial) {
+        errno = 0;
         std::ofstream out(partial, std::ios::binary | std::ios::trunc);
         if (out) write(out);
         out.flush();
         if (!out) throw DataError(concat(file.string(), ": cannot be written (", std::strerror(errno), ")"));
-    }
-    flush_to_disk(partial);
-    std::error_code failure;
-    fs::rename(partial, file, failure);
-    if (failure) throw DataError(concat(file.string(), ": cannot be put in place (", failure.message(), ")"));
-    flush_to_disk(file.has_parent_path() ? file.parent_path() : fs::path("."));
+    });
 }
 
 void write_atomically(const fs::path& file, std::string_view content) {

@@ -15,7 +15,10 @@ namespace bertpretrain {
 std::string read_file(const std::filesystem::path& file);
 
 /// Writes `file` so that a reader sees the old content or the new, never a part: a `.partial` beside it,
-/// flushed to the disk, then renamed. @throws DataError naming the file and the system's reason
+/// flushed to the disk, then renamed; removed again when `write` throws.
+/// @throws DataError naming the file and the system's reason
+void write_atomically_at(const std::filesystem::path& file,
+                         const std::function<void(const std::filesystem::path& partial)>& write);
 void write_atomically(const std::filesystem::path& file, const std::function<void(std::ostream&)>& write);
 void write_atomically(const std::filesystem::path& file, std::string_view content);
 

@@ -1,5 +1,6 @@
 #include "core/guard.h"
 
+#include <csignal>
 #include <exception>
 #include <new>
 
@@ -9,6 +10,7 @@
 namespace bertpretrain {
 
 int run_guarded(const std::function<int()>& body) {
+    std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is then an error of write(), like a full disk
     try {
         return body();
     } catch (const Error& error) {

@@ -14,28 +14,33 @@
 namespace bertpretrain {
 namespace {
 
-std::vector<std::vector<std::size_t>> fill_shards(std::span<const std::size_t> shuffled, std::int64_t shard_count,
-                                                  const std::vector<std::int64_t>& sentence_counts) {
-    std::vector<std::size_t> articles(shuffled.begin(), shuffled.end());
+/// Deals the articles to groups [first_group, first_group + groups).
+void fill_groups(std::span<std::uint32_t> articles, std::uint32_t first_group, std::uint32_t groups,
+                 const std::vector<std::uint32_t>& sentence_counts, std::vector<std::uint32_t>& group_of) {
     std::stable_sort(articles.begin(), articles.end(),
-                     [&](std::size_t a, std::size_t b) { return sentence_counts[a] > sentence_counts[b]; });
-    using Load = std::pair<std::int64_t, std::size_t>;  // sentences, shard
+                     [&](std::uint32_t a, std::uint32_t b) { return sentence_counts[a] > sentence_counts[b]; });
+    using Load = std::pair<std::uint64_t, std::uint32_t>;  // sentences, group
     std::priority_queue<Load, std::vector<Load>, std::greater<>> emptiest;
-    std::vector<std::vector<std::size_t>> shards(static_cast<std::size_t>(shard_count));
-    for (std::size_t s = 0; s < shards.size(); ++s) emptiest.emplace(0, s);
-    for (const std::size_t article : articles) {
-        const auto [sentences, shard] = emptiest.top();
+    for (std::uint32_t g = 0; g < groups; ++g) emptiest.emplace(0, first_group + g);
+    for (const std::uint32_t article : articles) {
+        const auto [sentences, group] = emptiest.top();
         emptiest.pop();
-        shards[shard].push_back(article);
-        emptiest.emplace(sentences + sentence_counts[article], shard);
+        group_of[article] = group;
+        emptiest.emplace(sentences + sentence_counts[article], group);
     }
-    for (auto& shard : shards) std::sort(shard.begin(), shard.end());  // files are then read forwards
-    return shards;
+}
+
+/// Groups of a side whose shards hold `share` of the text; at most one per article.
+std::uint32_t group_count(std::int64_t shards, double share, std::int64_t articles, const SplitSettings& settings) {
+    if (shards == 0) return 0;
+    const double shard_bytes = share * static_cast<double>(settings.text_bytes) / static_cast<double>(shards);
+    const auto wanted = static_cast<std::int64_t>(std::ceil(shard_bytes / static_cast<double>(settings.largest_group_bytes)));
+    return static_cast<std::uint32_t>(shards * std::clamp<std::int64_t>(wanted, 1, articles / shards));
 }
 
 }  // namespace
 
-ArticleSplit split_articles(const std::vector<std::int64_t>& sentence_counts, const SplitSettings& settings) {
+ArticleSplit split_articles(const std::vector<std::uint32_t>& sentence_counts, const SplitSettings& settings) {
     const auto total = static_cast<std::int64_t>(sentence_counts.size());
     std::int64_t held_out = 0;
     if (settings.held_out_fraction > 0)
@@ -50,13 +55,19 @@ ArticleSplit split_articles(const std::vector<std::int64_t>& sentence_counts, co
                                  " gives ", training, " training and ", held_out,
                                  " held-out articles, and a shard needs at least one", "\n  do: at most --shards ", training,
                                  " --held-out-shards ", held_out, ", or give more text"));
-    std::vector<std::size_t> order(sentence_counts.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<std::uint32_t> order(sentence_counts.size());
+    std::iota(order.begin(), order.end(), std::uint32_t{0});
     RandomSequence(settings.seed, Purpose::held_out_split, 0).shuffle(order);
-    const std::span<const std::size_t> shuffled(order);
+    const std::span<std::uint32_t> shuffled(order);
     const auto cut = static_cast<std::size_t>(held_out);
-    return {fill_shards(shuffled.subspan(cut), settings.training_shards, sentence_counts),
-            fill_shards(shuffled.first(cut), settings.held_out_shards, sentence_counts)};
+    const double held_out_share = static_cast<double>(held_out) / static_cast<double>(total);
+    ArticleSplit split;
+    split.group_of.resize(order.size());
+    split.training_groups = group_count(settings.training_shards, 1 - held_out_share, training, settings);
+    split.held_out_groups = group_count(settings.held_out_shards, held_out_share, held_out, settings);
+    fill_groups(shuffled.subspan(cut), 0, split.training_groups, sentence_counts, split.group_of);
+    fill_groups(shuffled.first(cut), split.training_groups, split.held_out_groups, sentence_counts, split.group_of);
+    return split;
 }
 
 }  // namespace bertpretrain

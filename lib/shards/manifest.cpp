@@ -144,6 +144,10 @@ std::vector<fs::path> find_shards(const fs::path& folder, ShardKind kind) {
     if (!fs::is_directory(folder))
         throw DataError(
             concat(folder.string(), fs::exists(folder) ? ": is not a folder" : ": does not exist", "; expected ", wanted));
+    if (fs::exists(folder / building_name) && !fs::exists(folder / manifest_name))
+        throw DataError(concat(folder.string(),
+                               ": its shards are not complete: `bertpretrain_data shard` still works on them or "
+                               "was stopped\n  do: run the same command again"));
     std::vector<fs::path> files = list_files(folder, {".h5", ".hdf5"});
     const std::size_t all = files.size();
     std::erase_if(files, [&](const fs::path& file) { return shard_kind(file) != kind; });

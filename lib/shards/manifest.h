@@ -23,7 +23,7 @@ struct SampleSettings {
     std::string token_rules = "huggingface";
     bool whole_word_masking = false;
     std::string compatible_with = "nothing";
-    std::int64_t group_tokens = 16'777'216;
+    std::int64_t group_mib = 64;
     double held_out_fraction = 0.1;
 
     static void describe(auto& self, auto&& field) {
@@ -39,8 +39,8 @@ struct SampleSettings {
         field("whole_word_masking", self.whole_word_masking, any, "Whether a word's pieces are masked together.");
         field("compatible_with", self.compatible_with, one_of({"nothing", "nvidia", "google"}),
               "Whose script made the same samples, value for value.");
-        field("group_tokens", self.group_tokens, at_least(1),
-              "Random next sentences and the shuffling of rows stay inside groups of about so many tokens at most.");
+        field("group_mib", self.group_mib, between(1, 1024),
+              "Random next sentences and the shuffling of rows stay inside groups of about so much text at most.");
         field("held_out_fraction", self.held_out_fraction, required(between(0, 1)), "Share of articles never trained on.");
     }
 };
@@ -86,6 +86,8 @@ struct Manifest {
 };
 
 inline constexpr const char* manifest_name = "manifest.json";
+/// Beside shards that are still being made; a folder with it and without a manifest is incomplete.
+inline constexpr const char* building_name = "building.json";
 
 /// The manifest of a folder; none where there is no such file. @throws DataError when it is damaged or of a newer version
 std::optional<Manifest> read_manifest(const std::filesystem::path& folder);

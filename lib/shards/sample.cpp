@@ -2,45 +2,60 @@
 
 #include <algorithm>
 
+#include "core/error.h"
+
 namespace bertpretrain {
 
-std::vector<Sample> make_samples(const std::vector<Document>& documents, std::size_t document, std::uint64_t document_number,
-                                 const SampleRules& rules) {
-    std::vector<Sample> samples;
-    for (std::uint32_t duplicate = 0; duplicate < rules.duplicate_factor; ++duplicate) {
-        StreamDice pair_dice(RandomSequence(rules.seed, Purpose::sentence_pairs, document_number, duplicate));
-        StreamDice mask_dice(RandomSequence(rules.seed, Purpose::masking, document_number, duplicate));
-        build_pairs(documents, document, rules.pairs, rules.special_ids, pair_dice, [&](SentencePair pair) {
-            Sample sample{std::move(pair), {}};
-            sample.masked = mask_tokens(sample.pair.tokens, rules.masking, rules.special_ids, rules.vocabulary_size, mask_dice);
-            samples.push_back(std::move(sample));
-        });
-    }
-    return samples;
+ShardRows blank_rows(std::int64_t rows, std::int64_t sequence_length, std::int64_t max_predictions) {
+    const auto R = static_cast<std::size_t>(rows), S = static_cast<std::size_t>(sequence_length),
+               P = static_cast<std::size_t>(max_predictions);
+    ShardRows blank{rows, sequence_length, max_predictions, {}, {}, {}, {}, {}, {}};
+    blank.input_ids_RS.resize(R * S);
+    blank.input_mask_RS.resize(R * S);
+    blank.segment_ids_RS.resize(R * S);
+    blank.masked_lm_positions_RP.resize(R * P);
+    blank.masked_lm_ids_RP.resize(R * P);
+    blank.next_sentence_labels_R.resize(R);
+    return blank;
 }
 
-ShardRows to_rows(std::span<const Sample* const> samples, std::int64_t sequence_length, std::int64_t max_predictions) {
-    const std::size_t R = samples.size(), S = static_cast<std::size_t>(sequence_length),
-                      P = static_cast<std::size_t>(max_predictions);
-    ShardRows rows{static_cast<std::int64_t>(R), sequence_length, max_predictions, {}, {}, {}, {}, {}, {}};
-    rows.input_ids_RS.resize(R * S);
-    rows.input_mask_RS.resize(R * S);
-    rows.segment_ids_RS.resize(R * S);
-    rows.masked_lm_positions_RP.resize(R * P);
-    rows.masked_lm_ids_RP.resize(R * P);
-    rows.next_sentence_labels_R.resize(R);
-    for (std::size_t r = 0; r < R; ++r) {
-        const auto& [pair, masked] = *samples[r];
-        const auto begin = static_cast<std::ptrdiff_t>(r * S), length = static_cast<std::ptrdiff_t>(pair.tokens.size());
-        std::copy(pair.tokens.begin(), pair.tokens.end(), rows.input_ids_RS.begin() + begin);
-        std::fill_n(rows.input_mask_RS.begin() + begin, length, std::int8_t{1});
-        std::fill_n(rows.segment_ids_RS.begin() + begin + pair.first_segment, length - pair.first_segment, std::int8_t{1});
-        const auto list = static_cast<std::ptrdiff_t>(r * P);
-        std::copy(masked.positions.begin(), masked.positions.end(), rows.masked_lm_positions_RP.begin() + list);
-        std::copy(masked.labels.begin(), masked.labels.end(), rows.masked_lm_ids_RP.begin() + list);
-        rows.next_sentence_labels_R[r] = pair.is_random_next ? 1 : 0;
-    }
-    return rows;
+std::span<std::int32_t> put_pair(const Documents& documents, const SentencePair& pair, const SpecialIds& special_ids,
+                                 ShardRows& rows, std::int64_t row) {
+    const auto begin = static_cast<std::size_t>(row * rows.sequence_length);
+    const std::span<std::int32_t> tokens = std::span(rows.input_ids_RS).subspan(begin, pair.length());
+    const std::span<const std::int32_t> a = documents.tokens(pair.a_begin, pair.a_size),
+                                        b = documents.tokens(pair.b_begin, pair.b_size);
+    auto out = tokens.begin();
+    *out++ = special_ids.cls;
+    out = std::copy(a.begin(), a.end(), out);
+    *out++ = special_ids.sep;
+    const auto first_segment = out - tokens.begin();
+    out = std::copy(b.begin(), b.end(), out);
+    *out = special_ids.sep;
+    const auto first = static_cast<std::ptrdiff_t>(begin), length = static_cast<std::ptrdiff_t>(tokens.size());
+    std::fill_n(rows.input_mask_RS.begin() + first, length, std::int8_t{1});
+    std::fill_n(rows.segment_ids_RS.begin() + first + first_segment, length - first_segment, std::int8_t{1});
+    rows.next_sentence_labels_R[static_cast<std::size_t>(row)] = pair.is_random_next ? 1 : 0;
+    return tokens;
+}
+
+void put_masked(const MaskedTokens& masked, ShardRows& rows, std::int64_t row) {
+    const auto begin = static_cast<std::ptrdiff_t>(row * rows.max_predictions);
+    std::copy(masked.positions.begin(), masked.positions.end(), rows.masked_lm_positions_RP.begin() + begin);
+    std::copy(masked.labels.begin(), masked.labels.end(), rows.masked_lm_ids_RP.begin() + begin);
+}
+
+ShardRows joined_rows(ShardRows a, const ShardRows& b) {
+    check(a.sequence_length == b.sequence_length && a.max_predictions == b.max_predictions, "rows of two shapes");
+    const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+    append(a.input_ids_RS, b.input_ids_RS);
+    append(a.input_mask_RS, b.input_mask_RS);
+    append(a.segment_ids_RS, b.segment_ids_RS);
+    append(a.masked_lm_positions_RP, b.masked_lm_positions_RP);
+    append(a.masked_lm_ids_RP, b.masked_lm_ids_RP);
+    append(a.next_sentence_labels_R, b.next_sentence_labels_R);
+    a.rows += b.rows;
+    return a;
 }
 
 }  // namespace bertpretrain

@@ -1,20 +1,14 @@
 #pragma once
-// One training sample, before it becomes a row.
+// What a sample is made by, and how it becomes a row.
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "shards/masking.h"
 #include "shards/sentence_pairs.h"
 #include "shards/shard_reader.h"
 
 namespace bertpretrain {
-
-struct Sample {
-    SentencePair pair;  ///< its tokens already masked
-    MaskedTokens masked;
-};
 
 struct SampleRules {
     PairSettings pairs;
@@ -25,13 +19,17 @@ struct SampleRules {
     std::int64_t duplicate_factor = 1;
 };
 
-/// All samples of one document, duplicate by duplicate: a pure function of its arguments.
-/// @param document the place in `documents`
-/// @param document_number the document's place in the whole corpus, which its random numbers hang on
-std::vector<Sample> make_samples(const std::vector<Document>& documents, std::size_t document, std::uint64_t document_number,
-                                 const SampleRules& rules);
+/// Rows of zeros.
+ShardRows blank_rows(std::int64_t rows, std::int64_t sequence_length, std::int64_t max_predictions);
 
-/// The rows that a shard stores for these samples, padded with zeros.
-ShardRows to_rows(std::span<const Sample* const> samples, std::int64_t sequence_length, std::int64_t max_predictions);
+/// Puts [CLS] A [SEP] B [SEP], its mask, segments and label into a blank row.
+/// @returns the row's tokens, to be masked in place
+std::span<std::int32_t> put_pair(const Documents& documents, const SentencePair& pair, const SpecialIds& special_ids,
+                                 ShardRows& rows, std::int64_t row);
+/// Puts the positions and labels of at most max_predictions masked tokens into a blank row.
+void put_masked(const MaskedTokens& masked, ShardRows& rows, std::int64_t row);
+
+/// `b`'s rows after `a`'s, all of one shape.
+ShardRows joined_rows(ShardRows a, const ShardRows& b);
 
 }  // namespace bertpretrain

@@ -1,38 +1,41 @@
 #pragma once
-// Documents to pairs of segments, [CLS] A [SEP] B [SEP], by the algorithm of BERT's create_pretraining_data.py.
+// Documents to pairs of segments by the algorithm of BERT's create_pretraining_data.py.
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <vector>
+#include <span>
 
 #include "shards/dice.h"
-#include "tokens/vocabulary.h"
+#include "shards/documents.h"
 
 namespace bertpretrain {
 
-/// Token ids, at least one.
-using Sentence = std::vector<std::int32_t>;
-/// At least one sentence.
-using Document = std::vector<Sentence>;
-
 struct PairSettings {
-    std::int64_t sequence_length = 128;       ///< of the whole pair with its three special tokens; at least 5
+    std::int64_t sequence_length = 128;       ///< of the whole pair with its three special tokens; 5 to 65,536
     double short_sequence_probability = 0.1;  ///< that a document aims at a random shorter length
+    /// What a pair counts as where ten draws found no other document: Google's script says random, NVIDIA's and ours that
+    /// the second segment follows the first.
+    bool same_document_counts_as_random = false;
 };
 
+/// Two runs of tokens among Documents: A and B of [CLS] A [SEP] B [SEP].
 struct SentencePair {
-    std::vector<std::int32_t> tokens;
-    std::int32_t first_segment = 0;  ///< tokens of segment 0: [CLS], A and the first [SEP]
+    std::uint32_t a_begin = 0, b_begin = 0;
+    std::uint16_t a_size = 0, b_size = 0;
     bool is_random_next = false;
+
+    std::size_t length() const { return std::size_t{a_size} + b_size + 3; }
 };
 
-/// Cuts one document into pairs. Half of the pairs get their second part from another document of `documents`.
+/// Tokens of all pairs, [CLS] and [SEP] included.
+std::int64_t total_length(std::span<const SentencePair> pairs);
+
+/// Cuts one document into pairs. Half of them get their second part from another document of `documents`.
 /// A pure function of its arguments and of what `dice` gives.
 /// @param emit called with each pair, in order
-/// Source: google-research/bert @eedf571, with NVIDIA's fix: where ten draws find no other document, the pair counts as
-/// consecutive.
-void build_pairs(const std::vector<Document>& documents, std::size_t document, const PairSettings& settings,
-                 const SpecialIds& special_ids, Dice& dice, const std::function<void(SentencePair)>& emit);
+/// Source: google-research/bert @eedf571, NVIDIA DeepLearningExamples @56ccaf8.
+void build_pairs(const Documents& documents, std::size_t document, const PairSettings& settings, Dice& dice,
+                 const std::function<void(const SentencePair&)>& emit);
 
 }  // namespace bertpretrain

@@ -1,168 +1,26 @@
 #include "shards/shard_builder.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <memory>
 
 #include "core/error.h"
-#include "core/files.h"
 #include "core/log.h"
 #include "core/strings.h"
 #include "core/threads.h"
 #include "shards/article_split.h"
-#include "shards/entropy.h"
-#include "shards/sample.h"
-#include "shards/shard_writer.h"
+#include "shards/build_progress.h"
+#include "shards/build_request.h"
+#include "shards/reference_builder.h"
+#include "shards/sample_group.h"
+#include "shards/shard_folder.h"
 #include "shards/text_articles.h"
-#include "tokens/wordpiece.h"
+#include "shards/token_spill.h"
+#include "tokens/line_blocks.h"
 
 namespace bertpretrain {
 namespace {
 
-namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
-constexpr double seconds_between_lines = 10;
-constexpr const char* vocabulary_name = "vocab.txt";
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-void require(bool holds, const std::string& message) {
-    if (!holds) throw ConfigError(message);
-}
-
-void check_settings(const ShardBuildSettings& settings) {
-    const SampleSettings& samples = settings.samples;
-    for (const Setting& setting : list_settings(samples)) {
-        const auto check_number = [&](auto value) {
-            if constexpr (std::is_arithmetic_v<decltype(value)>)
-                require(setting.rule.holds(static_cast<double>(value)),
-                        concat(setting.path, " = ", value, ": must be ", setting.rule.text()));
-        };
-        std::visit(check_number, setting.value);
-    }
-    require(samples.max_predictions <= samples.sequence_length - 3,
-            concat("max_predictions = ", samples.max_predictions, ": must be at most ", samples.sequence_length - 3,
-                   ", the tokens of a sequence of ", samples.sequence_length, " that can be masked"));
-    require(settings.shards >= 1, concat("--shards ", settings.shards, ": must be at least 1"));
-    if (settings.held_out_shards)
-        require((*settings.held_out_shards > 0) == (samples.held_out_fraction > 0),
-                concat("--held-out-shards ", *settings.held_out_shards, " and --held-out-fraction ", samples.held_out_fraction,
-                       " contradict each other: both must be 0, or neither"));
-    require(!settings.name.empty() && settings.name.find('/') == std::string::npos,
-            "--name: must be the beginning of a file name");
-    require(settings.name.find("training") == std::string::npos,
-            "--name: must not contain \"training\", by which readers tell training shards from held-out ones");
-}
-
-/// Refuses a folder in use, or empties it of its old manifest and shards, in this order: a folder with a manifest is complete.
-void prepare_folder(const ShardBuildSettings& settings) {
-    make_writable_folder(settings.output);
-    const fs::path vocabulary = settings.output / vocabulary_name;
-    require(settings.overwrite || !fs::exists(vocabulary) || read_file(vocabulary) == read_file(settings.vocabulary),
-            concat(vocabulary.string(), ": is another vocabulary than ", settings.vocabulary.string(),
-                   "\n  do: choose another --output, or give --overwrite to replace it"));
-    std::vector<fs::path> old_files = list_files(settings.output, {".h5", ".hdf5"});
-    std::erase_if(old_files, [](const fs::path& file) { return !shard_kind(file); });
-    if (fs::exists(settings.output / manifest_name)) old_files.insert(old_files.begin(), settings.output / manifest_name);
-    if (old_files.empty()) return;
-    require(settings.overwrite, concat(settings.output.string(), ": already holds ", old_files.front().filename().string(),
-                                       old_files.size() > 1 ? concat(" and ", old_files.size() - 1, " more") : "",
-                                       "\n  do: choose another --output, or give --overwrite to replace what is there"));
-    for (const fs::path& file : old_files) {
-        std::error_code failure;
-        fs::remove(file, failure);
-        require(!failure, concat(file.string(), ": cannot be removed (", failure.message(), ")"));
-    }
-}
-
-/// Builds one shard after the other, each on all threads.
-class Builder {
-public:
-    Builder(const ShardBuildSettings& settings, const TextArticles& articles, std::shared_ptr<const Vocabulary> vocabulary)
-        : settings_(settings),
-          articles_(articles),
-          tokenizer_(vocabulary, settings.samples.casing == "cased" ? Casing::cased : Casing::uncased,
-                     token_rules_named(settings.samples.token_rules)),
-          threads_(settings.threads > 0 ? settings.threads : available_cores()),
-          label_counts_(static_cast<std::size_t>(vocabulary->size())) {
-        const SampleSettings& samples = settings.samples;
-        rules_ = {{samples.sequence_length, samples.short_seq_prob},
-                  {samples.masked_lm_prob, samples.max_predictions,
-                   samples.whole_word_masking ? continuations_of(*vocabulary) : std::vector<std::uint8_t>{}},
-                  vocabulary->specials(),
-                  vocabulary->size(),
-                  samples.seed,
-                  samples.duplicate_factor};
-    }
-
-    /// @param number of the shard among all; its rows' order hangs on it
-    ShardRecord build(const std::string& file, const std::vector<std::size_t>& articles, std::uint64_t number, ShardKind kind) {
-        std::vector<std::size_t> kept;
-        const std::vector<Document> documents = tokenize(articles, kept);
-        std::vector<std::vector<Sample>> samples(documents.size());
-        for_each_index(documents.size(), threads_,
-                       [&](std::size_t d) { samples[d] = make_samples(documents, d, kept[d], rules_); });
-        std::vector<const Sample*> order;
-        for (const auto& of_document : samples)
-            for (const Sample& sample : of_document) order.push_back(&sample);
-        if (order.empty())
-            throw DataError(concat(file, ": its ", articles.size(), " articles hold no token; use fewer --shards"));
-        if (documents.size() == 1)
-            log_warning(concat(file, ": holds one article, so no random next sentences; use fewer --shards"));
-        RandomSequence(settings_.samples.seed, Purpose::document_order, number).shuffle(order);
-        const fs::path path = settings_.output / file;
-        const auto rows_of = [&](std::int64_t first, std::int64_t count) {
-            return to_rows(std::span(order).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
-                           settings_.samples.sequence_length, settings_.samples.max_predictions);
-        };
-        const auto rows = static_cast<std::int64_t>(order.size());
-        write_shard(path, {rows, settings_.samples.sequence_length, settings_.samples.max_predictions}, rows_of, threads_);
-        return record(path, order, kind);
-    }
-
-    double unigram_cross_entropy() const { return entropy_of_counts(label_counts_); }
-
-private:
-    /// @param kept the numbers of the articles that have a token, in step with the result
-    std::vector<Document> tokenize(const std::vector<std::size_t>& articles, std::vector<std::size_t>& kept) const {
-        std::vector<Document> all(articles.size()), documents;
-        for_each_index(articles.size(), threads_, [&](std::size_t a) {
-            for (const std::string& sentence : articles_.sentences(articles[a]))
-                if (Sentence ids = tokenizer_.encode(sentence); !ids.empty()) all[a].push_back(std::move(ids));
-        });
-        for (std::size_t a = 0; a < all.size(); ++a) {
-            if (all[a].empty()) continue;
-            documents.push_back(std::move(all[a]));
-            kept.push_back(articles[a]);
-        }
-        return documents;
-    }
-
-    ShardRecord record(const fs::path& path, const std::vector<const Sample*>& samples, ShardKind kind) {
-        ShardRecord shard{path.filename().string(),
-                          static_cast<std::int64_t>(samples.size()),
-                          0,
-                          0,
-                          static_cast<std::int64_t>(fs::file_size(path)),
-                          crc32_of_file(path)};
-        for (const Sample* sample : samples) {
-            shard.tokens += static_cast<std::int64_t>(sample->pair.tokens.size());
-            shard.masked += static_cast<std::int64_t>(sample->masked.positions.size());
-            if (kind == ShardKind::training)
-                for (const std::int32_t label : sample->masked.labels) ++label_counts_[static_cast<std::size_t>(label)];
-        }
-        return shard;
-    }
-
-    const ShardBuildSettings& settings_;
-    const TextArticles& articles_;
-    WordPiece tokenizer_;
-    std::size_t threads_;
-    SampleRules rules_;
-    std::vector<std::int64_t> label_counts_;  // of the training shards' masked tokens
-};
+constexpr double share_of_tokenization = 0.5;  // of the whole time, roughly; for the remaining time that is shown
 
 std::string shard_name(const ShardBuildSettings& settings, ShardKind kind, std::size_t number) {
     std::string digits = std::to_string(number);
@@ -171,49 +29,143 @@ std::string shard_name(const ShardBuildSettings& settings, ShardKind kind, std::
     return settings.name + (kind == ShardKind::training ? "_training_" : "_test_") + digits + ".h5";
 }
 
-ArticleSplit plan(const ShardBuildSettings& settings, const TextArticles& articles) {
-    std::vector<std::int64_t> sentence_counts(articles.size());
-    for (std::size_t a = 0; a < articles.size(); ++a) sentence_counts[a] = articles.sentence_count(a);
+/// The groups of each shard, training shards first.
+struct ShardPlan {
+    struct Shard {
+        std::string file;
+        std::uint32_t first_group = 0, groups = 0;
+    };
+    std::vector<std::uint32_t> group_of;  ///< article -> group
+    std::uint32_t groups = 0;
+    std::vector<Shard> shards;
+
+    std::vector<std::string> files() const {
+        std::vector<std::string> names;
+        for (const Shard& shard : shards) names.push_back(shard.file);
+        return names;
+    }
+};
+
+ShardPlan plan_shards(const ShardBuildSettings& settings, const TextArticles& articles) {
     const double fraction = settings.samples.held_out_fraction;
     const std::int64_t held_out = fraction > 0 ? settings.held_out_shards.value_or(settings.shards) : 0;
-    return split_articles(sentence_counts, {settings.shards, held_out, fraction, settings.samples.seed});
+    ArticleSplit split = split_articles(articles.sentence_counts(),
+                                        {settings.shards, held_out, fraction, settings.samples.seed, articles.total_bytes(),
+                                         static_cast<std::uint64_t>(settings.samples.group_mib) << 20});
+    ShardPlan plan{std::move(split.group_of), split.training_groups + split.held_out_groups, {}};
+    const auto add = [&](ShardKind kind, std::int64_t shards, std::uint32_t groups) {
+        for (std::int64_t s = 0; s < shards; ++s) {
+            const std::uint32_t each = groups / static_cast<std::uint32_t>(shards);
+            const std::uint32_t first = plan.shards.empty() ? 0 : plan.shards.back().first_group + plan.shards.back().groups;
+            plan.shards.push_back({shard_name(settings, kind, static_cast<std::size_t>(s)), first, each});
+        }
+    };
+    add(ShardKind::training, settings.shards, split.training_groups);
+    add(ShardKind::held_out, held_out, split.held_out_groups);
+    return plan;
+}
+
+/// All articles as tokens, sorted into their groups.
+void tokenize(const TextArticles& articles, const WordPiece& tokenizer, const std::vector<std::uint32_t>& group_of,
+              std::size_t threads, TokenSpill& spill, BuildProgress& progress) {
+    struct Part {
+        std::vector<std::int32_t> words;
+        std::vector<std::size_t> ends;  // of each article's words
+    };
+    const auto produce = [&](std::size_t p) {
+        const TextPart& place = articles.parts()[p];
+        const std::string text = articles.read(place);
+        Part part;
+        part.words.reserve(text.size() / 3);
+        std::optional<ArticleWords> open;
+        const auto close = [&] {
+            if (!open) return;
+            open->finish();
+            open.reset();
+            part.ends.push_back(part.words.size());
+        };
+        for_each_line(text, [&](std::string_view line) {
+            const std::string_view sentence = without_white_space(line);
+            if (sentence.empty()) return close();
+            if (!open) open.emplace(part.words, place.first_article + static_cast<std::uint32_t>(part.ends.size()));
+            open->add_sentence([&](std::vector<std::int32_t>& ids) { tokenizer.encode(sentence, ids); });
+        });
+        close();
+        if (part.ends.size() != place.articles)
+            throw DataError(concat(articles.file(place).string(), ": was changed while it was read"));
+        return part;
+    };
+    const auto add = [&](std::size_t p, const Part& part) {
+        const TextPart& place = articles.parts()[p];
+        std::size_t begin = 0;
+        for (std::size_t a = 0; a < part.ends.size(); ++a) {
+            spill.add(group_of[place.first_article + a], std::span(part.words).subspan(begin, part.ends[a] - begin));
+            begin = part.ends[a];
+        }
+        progress.advance(static_cast<double>(place.bytes) * share_of_tokenization);
+    };
+    for_each_in_order(articles.parts().size(), threads, produce, add);
+    spill.finish();
+}
+
+/// Writes one shard from its groups, one of them in memory at a time.
+void write_shard_of(const ShardPlan::Shard& shard, const TokenSpill& spill, const SampleRules& rules, std::size_t threads,
+                    ShardFolder& folder) {
+    const auto load = [&](std::uint32_t group) {
+        return std::make_unique<SampleGroup>(spill.read(group), rules, group, threads);
+    };
+    std::unique_ptr<SampleGroup> group;
+    std::int64_t rows = 0, tokens = 0;
+    std::size_t documents = 0;
+    for (std::uint32_t g = 0; g < shard.groups; ++g) {
+        group.reset();  // before the next is loaded
+        group = load(shard.first_group + g);
+        rows += group->size();
+        tokens += group->token_count();
+        documents += group->documents();
+    }
+    if (rows == 0) throw DataError(concat(shard.file, ": its articles hold no token; use fewer --shards"));
+    if (documents == 1) log_warning(concat(shard.file, ": holds one article, so no random next sentences; use fewer --shards"));
+    folder.write(shard.file, rows, tokens, threads, [&](const ShardFolder::Append& append) {
+        for (std::uint32_t g = 0; g < shard.groups; ++g) {
+            if (shard.groups > 1) {
+                group.reset();
+                group = load(shard.first_group + g);
+            }
+            append(group->size(), [&](std::int64_t first, std::int64_t count) { return group->rows(first, count); });
+        }
+    });
+}
+
+void write_shards(const ShardPlan& plan, const TokenSpill& spill, const SampleRules& rules, std::size_t threads,
+                  ShardFolder& folder, BuildProgress& progress) {
+    const std::size_t at_once = std::min(threads, plan.shards.size());
+    const std::size_t threads_each = (threads + at_once - 1) / at_once;
+    const double step = progress.total() * (1 - share_of_tokenization) / static_cast<double>(plan.shards.size());
+    for_each_index(plan.shards.size(), at_once, [&](std::size_t s) {
+        write_shard_of(plan.shards[s], spill, rules, threads_each, folder);
+        progress.advance(step);
+    });
 }
 
 }  // namespace
 
 ShardBuildReport build_shards(const ShardBuildSettings& settings) {
-    const Clock::time_point start = Clock::now();
-    check_settings(settings);
+    check_request(settings);
     const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(settings.vocabulary));
+    if (settings.samples.compatible_with != "nothing") return build_reference_shards(settings, vocabulary);
+    const std::size_t threads = settings.threads > 0 ? settings.threads : available_cores();
+    BuildProgress progress;
     const TextArticles articles(settings.texts);
-    const ArticleSplit split = plan(settings, articles);
-    prepare_folder(settings);
-    const std::size_t total = split.training.size() + split.held_out.size();
+    const ShardPlan plan = plan_shards(settings, articles);
+    ShardFolder folder(settings.output, settings.samples, *vocabulary, settings.vocabulary, plan.files(), settings.overwrite);
+    progress.begin(static_cast<double>(articles.total_bytes()));
     log_info(concat(with_thousands(static_cast<std::int64_t>(articles.size())), " articles, ", bytes_text(articles.total_bytes()),
-                    " of text, into ", split.training.size(), " training and ", split.held_out.size(), " held-out shards"));
-
-    Manifest manifest{settings.samples, {vocabulary_name, vocabulary->size(), vocabulary->crc32()}, {}, 0};
-    Builder builder(settings, articles, vocabulary);
-    Clock::time_point last_line = start;
-    const auto build_all = [&](const std::vector<std::vector<std::size_t>>& shards, ShardKind kind) {
-        for (std::size_t s = 0; s < shards.size(); ++s) {
-            const std::size_t number = manifest.shards.size();
-            manifest.shards.push_back(builder.build(shard_name(settings, kind, s), shards[s], number, kind));
-            if (seconds_since(last_line) < seconds_between_lines) continue;
-            last_line = Clock::now();
-            const double elapsed = seconds_since(start),
-                         left = elapsed / static_cast<double>(number + 1) * static_cast<double>(total - number - 1);
-            log_info(concat("shard ", number + 1, " of ", total, ", about ", duration_text(left), " left at most"));
-        }
-    };
-    build_all(split.training, ShardKind::training);
-    build_all(split.held_out, ShardKind::held_out);
-
-    manifest.unigram_cross_entropy = builder.unigram_cross_entropy();
-    std::sort(manifest.shards.begin(), manifest.shards.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
-    vocabulary->write(settings.output / vocabulary_name);
-    write_manifest(settings.output, manifest);
-    return {std::move(manifest), articles.size(), articles.total_bytes(), seconds_since(start)};
+                    " of text, into ", plan.shards.size(), " shards"));
+    TokenSpill spill(settings.output, plan.groups);
+    tokenize(articles, make_tokenizer(settings.samples, vocabulary), plan.group_of, threads, spill, progress);
+    write_shards(plan, spill, sample_rules(settings.samples, *vocabulary), threads, folder, progress);
+    return {folder.finish(), articles.size(), articles.total_bytes(), progress.seconds()};
 }
 
 }  // namespace bertpretrain

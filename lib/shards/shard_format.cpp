@@ -102,6 +102,7 @@ Hdf5Handle create_dataset(hid_t file, const DatasetFormat& format, std::int64_t 
     const Hdf5Handle space(H5Screate_simple(rank, sizes.data(), nullptr));
     const Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE));
     H5Pset_chunk(properties.get(), rank, chunk.data());
+    if (format.value_bytes > 1) H5Pset_shuffle(properties.get());
     H5Pset_deflate(properties.get(), deflate_level);
     H5Pset_obj_track_times(properties.get(), false);  // the same rows give the same bytes
     const hid_t type = format.value_bytes == 4 ? H5T_STD_I32LE : H5T_STD_I8LE;

@@ -31,7 +31,7 @@ inline constexpr std::array<DatasetFormat, 6> dataset_formats{{
     {"next_sentence_labels", Columns::none, 1},
 }};
 
-inline constexpr unsigned deflate_level = 4;
+inline constexpr unsigned deflate_level = 4;  ///< told to readers, who need not know it
 inline constexpr std::int64_t longest_sequence = 65'536;
 
 /// Rows of a chunk that we write: about 512 KiB of token ids, which the library's default cache holds.

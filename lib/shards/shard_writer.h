@@ -1,11 +1,13 @@
 #pragma once
-// Writes shards that NVIDIA's readers and ours take alike.
+// Writes shards that NVIDIA's readers and ours take alike, band by band, so that a shard may be larger than memory.
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 
+#include "shards/hdf5_handle.h"
+#include "shards/shard_format.h"
 #include "shards/shard_reader.h"
 
 namespace bertpretrain {
@@ -14,10 +16,39 @@ struct ShardSize {
     std::int64_t rows = 0, sequence_length = 0, max_predictions = 0;
 };
 
-/// Writes a shard whole or not at all. The same rows give the same bytes, whatever the number of threads.
-/// @param rows_of gives rows [first, first + count); called from several threads, once for each band of rows
-/// @throws DataError when the file cannot be written
-void write_shard(const std::filesystem::path& file, const ShardSize& size,
-                 const std::function<ShardRows(std::int64_t first, std::int64_t count)>& rows_of, std::size_t threads);
+/// Gives rows [first, first + count); called from several threads, once for each row.
+using RowsOf = std::function<ShardRows(std::int64_t first, std::int64_t count)>;
+
+/// One new file. The same rows give the same bytes, in whatever parts they come and whatever the number of threads.
+class ShardWriter {
+public:
+    /// @throws DataError when the file cannot be written; so do the others
+    ShardWriter(const std::filesystem::path& file, const ShardSize& size);
+    ~ShardWriter();
+    ShardWriter(const ShardWriter&) = delete;
+    ShardWriter& operator=(const ShardWriter&) = delete;
+
+    /// Writes `count` more rows, compressed on `threads` threads. About a MiB per thread is in memory.
+    void append(std::int64_t count, const RowsOf& rows_of, std::size_t threads);
+    /// Completes the file, which has all its rows.
+    void finish();
+
+private:
+    void write_bands(std::int64_t count, const RowsOf& rows_of, std::size_t threads);
+    void reserve(std::size_t bytes);
+
+    std::filesystem::path file_;
+    ShardSize size_;
+    std::int64_t band_rows_;
+    int descriptor_ = -1;
+    std::uint64_t reserved_ = 0;  // bytes of the disk that are the file's
+    Hdf5Handle hdf5_;
+    std::array<Hdf5Handle, dataset_formats.size()> datasets_;
+    std::int64_t written_ = 0;  // rows, whole bands
+    ShardRows rest_;            // rows behind them, less than a band
+};
+
+/// Writes a shard whole or not at all. @throws DataError when the file cannot be written
+void write_shard(const std::filesystem::path& file, const ShardSize& size, const RowsOf& rows_of, std::size_t threads);
 
 }  // namespace bertpretrain

@@ -1,84 +1,116 @@
 #include "shards/text_articles.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <string_view>
-
-#include <fcntl.h>
-#include <unistd.h>
+#include <limits>
 
 #include "core/error.h"
 
 namespace bertpretrain {
 namespace {
 
-std::string_view without_white_space(std::string_view line) {
-    const std::size_t first = line.find_first_not_of(" \t\r\n\v\f");
-    if (first == std::string_view::npos) return {};
-    return line.substr(first, line.find_last_not_of(" \t\r\n\v\f") + 1 - first);
-}
+constexpr std::size_t bytes_at_once = std::size_t{1} << 20;
+constexpr std::string_view white_space = " \t\r\n\v\f";
 
 }  // namespace
 
-TextArticles::TextArticles(const std::vector<std::filesystem::path>& files) : files_(files) {
-    for (std::uint32_t i = 0; i < files_.size(); ++i) scan(i);
-    if (articles_.empty())
-        throw DataError(concat("no article in ", files_.size(), " text files; expected one sentence per line"));
-    for (const auto& file : files_) {
-        handles_.push_back(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-        if (handles_.back() < 0) throw DataError(concat(file.string(), ": cannot be read (", std::strerror(errno), ")"));
+std::string_view without_white_space(std::string_view line) {
+    const std::size_t first = line.find_first_not_of(white_space);
+    if (first == std::string_view::npos) return {};
+    return line.substr(first, line.find_last_not_of(white_space) + 1 - first);
+}
+
+/// Walks over one file, whatever the lengths of its lines, and notes its articles.
+class TextArticles::Scan {
+public:
+    Scan(TextArticles& articles, std::uint32_t file, std::uint64_t part_bytes)
+        : articles_(articles), file_(file), part_bytes_(part_bytes) {
+        part_.file = file;
     }
-}
 
-TextArticles::~TextArticles() {
-    for (const int handle : handles_) ::close(handle);
-}
-
-void TextArticles::scan(std::uint32_t file) {
-    errno = 0;
-    std::ifstream in(files_[file], std::ios::binary);
-    if (!in || std::filesystem::is_directory(files_[file]))
-        throw DataError(concat(files_[file].string(), ": cannot be read (", in ? "a folder" : std::strerror(errno), ")"));
-    std::uint64_t offset = 0;
-    Article article{file, 0, 0, 0};
-    const auto finish = [&] {
-        if (article.sentences > 0) articles_.push_back(article);
-        article = {file, 0, 0, 0};
-    };
-    for (std::string line; std::getline(in, line);) {
-        if (without_white_space(line).empty()) {
-            finish();
-        } else {
-            if (article.sentences++ == 0) article.offset = offset;
-            article.bytes = offset + line.size() - article.offset;
+    void run() {
+        std::vector<char> buffer(bytes_at_once);
+        while (const std::size_t got = articles_.files_[file_].read_at(offset_, buffer.data(), buffer.size())) {
+            walk({buffer.data(), got});
+            if ((sentences_ > 0 || line_has_text_) && offset_ - article_begin_ > largest_article) refuse_long_article();
         }
-        offset += line.size() + 1;
+        end_line();
+        end_article();
+        end_part();
+        articles_.total_bytes_ += offset_;
     }
-    finish();
-    if (in.bad()) throw DataError(concat(files_[file].string(), ": cannot be read to its end"));
-    total_bytes_ += offset;
+
+private:
+    void walk(std::string_view text) {
+        for (std::size_t begin = 0; begin < text.size();) {
+            const std::size_t found = text.find('\n', begin);
+            const std::string_view line = text.substr(begin, found == std::string_view::npos ? found : found - begin);
+            if (!line_has_text_ && line.find_first_not_of(white_space) != std::string_view::npos) {
+                line_has_text_ = true;
+                if (sentences_ == 0) article_begin_ = line_begin_;
+            }
+            begin += line.size();
+            offset_ += line.size();
+            if (found == std::string_view::npos) break;
+            ++begin;
+            ++offset_;
+            end_line();
+        }
+    }
+
+    void end_line() {
+        if (line_has_text_) ++sentences_;
+        else end_article();
+        line_has_text_ = false;
+        line_begin_ = offset_;
+    }
+
+    void end_article() {
+        if (sentences_ == 0) return;
+        if (part_.articles == 0) {
+            part_.offset = article_begin_;
+            part_.first_article = static_cast<std::uint32_t>(articles_.size());
+        }
+        articles_.sentence_counts_.push_back(sentences_);
+        if (articles_.size() >= std::numeric_limits<std::int32_t>::max())
+            throw DataError(concat(articles_.files_[file_].path().string(), ": here the articles become too many: 2^31"));
+        ++part_.articles;
+        part_.bytes = line_begin_ - part_.offset;
+        sentences_ = 0;
+        if (part_.bytes >= part_bytes_) end_part();
+    }
+
+    void end_part() {
+        if (part_.articles > 0) articles_.parts_.push_back(part_);
+        part_.articles = 0;
+    }
+
+    [[noreturn]] void refuse_long_article() const {
+        throw DataError(concat(articles_.files_[file_].path().string(), ": the article that begins at byte ", article_begin_,
+                               " has more than ", largest_article >> 20,
+                               " MiB\n  do: put an empty line after each article, and each sentence on a line"));
+    }
+
+    TextArticles& articles_;
+    std::uint32_t file_;
+    std::uint64_t part_bytes_;
+    TextPart part_;
+    std::uint64_t offset_ = 0, line_begin_ = 0, article_begin_ = 0;
+    std::uint32_t sentences_ = 0;  // of the open article
+    bool line_has_text_ = false;
+};
+
+TextArticles::TextArticles(const std::vector<std::filesystem::path>& files, std::uint64_t part_bytes) {
+    for (std::uint32_t i = 0; i < files.size(); ++i) {
+        files_.emplace_back(files[i]);
+        Scan(*this, i, part_bytes).run();
+    }
+    if (size() == 0) throw DataError(concat("no article in ", files.size(), " text files; expected one sentence per line"));
 }
 
-std::vector<std::string> TextArticles::sentences(std::size_t index) const {
-    const Article& article = articles_[index];
-    std::string text(article.bytes, '\0');
-    std::size_t have = 0;
-    while (have < text.size()) {
-        const ssize_t got =
-            ::pread(handles_[article.file], text.data() + have, text.size() - have, static_cast<off_t>(article.offset + have));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) throw DataError(concat(files_[article.file].string(), ": ended early; was it changed while being read?"));
-        have += static_cast<std::size_t>(got);
-    }
-    std::vector<std::string> sentences;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        const std::string_view line = without_white_space(std::string_view(text).substr(begin, end - begin));
-        if (!line.empty()) sentences.emplace_back(line);
-        begin = end + 1;
-    }
-    return sentences;
+std::string TextArticles::read(const TextPart& part) const {
+    std::string text(part.bytes, '\0');
+    if (files_[part.file].read_at(part.offset, text.data(), text.size()) < text.size())
+        throw DataError(concat(files_[part.file].path().string(), ": ended early; was it changed while being read?"));
+    return text;
 }
 
 }  // namespace bertpretrain

@@ -5,38 +5,48 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "core/input_file.h"
 
 namespace bertpretrain {
 
-/// Where the articles of a list of files lie; the text itself stays on the disk.
+/// Consecutive articles of one file, about a mebibyte of them.
+struct TextPart {
+    std::uint32_t file = 0;
+    std::uint32_t first_article = 0, articles = 0;
+    std::uint64_t offset = 0, bytes = 0;
+};
+
+/// Where the articles of a list of files lie; the text itself stays on the disk. Four bytes per article are in memory.
 class TextArticles {
 public:
-    /// Reads through all files once.
-    /// @throws DataError when a file cannot be read or no article is found
-    explicit TextArticles(const std::vector<std::filesystem::path>& files);
-    ~TextArticles();
-    TextArticles(const TextArticles&) = delete;
-    TextArticles& operator=(const TextArticles&) = delete;
+    static constexpr std::uint64_t largest_article = std::uint64_t{64} << 20;
 
-    std::size_t size() const { return articles_.size(); }
-    /// Lines that are not blank, at least 1.
-    std::int64_t sentence_count(std::size_t article) const { return articles_[article].sentences; }
+    /// Reads through all files once.
+    /// @throws DataError when a file cannot be read, no article is found, or one has more than 64 MiB
+    explicit TextArticles(const std::vector<std::filesystem::path>& files, std::uint64_t part_bytes = std::uint64_t{1} << 20);
+
+    std::size_t size() const { return sentence_counts_.size(); }
+    /// Of each article: lines that are not blank, at least 1.
+    const std::vector<std::uint32_t>& sentence_counts() const { return sentence_counts_; }
     std::uint64_t total_bytes() const { return total_bytes_; }
-    /// The sentences of an article, without white space around them. Several threads may call it at once. @throws DataError
-    std::vector<std::string> sentences(std::size_t article) const;
+    const std::vector<TextPart>& parts() const { return parts_; }
+    const std::filesystem::path& file(const TextPart& part) const { return files_[part.file].path(); }
+    /// The text of a part. Several threads may call it at once. @throws DataError when the file changed
+    std::string read(const TextPart& part) const;
 
 private:
-    struct Article {
-        std::uint32_t file = 0, sentences = 0;
-        std::uint64_t offset = 0, bytes = 0;
-    };
-    void scan(std::uint32_t file);
+    class Scan;
 
-    std::vector<std::filesystem::path> files_;
-    std::vector<int> handles_;
-    std::vector<Article> articles_;
+    std::vector<InputFile> files_;
+    std::vector<std::uint32_t> sentence_counts_;
+    std::vector<TextPart> parts_;
     std::uint64_t total_bytes_ = 0;
 };
+
+/// `line` without ASCII white space at its ends.
+std::string_view without_white_space(std::string_view line);
 
 }  // namespace bertpretrain

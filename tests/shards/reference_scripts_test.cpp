@@ -1,18 +1,19 @@
-// With Python's generator in place of ours, the builders must give what the reference scripts gave, value by value.
+// Where a reference script is to be followed, its shards must come out value by value.
 
+#include <algorithm>
 #include <memory>
 
 #include <nlohmann/json.hpp>
 
 #include "core/files.h"
+#include "sample_rows.h"
+#include "shards/build_request.h"
 #include "shards/python_dice.h"
-#include "shards/sample.h"
+#include "shards/reference_samples.h"
 #include "shards/shard_reader.h"
-#include "shards/text_articles.h"
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/files.h"
-#include "tokens/wordpiece.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -21,49 +22,45 @@ namespace {
 
 std::filesystem::path golden() { return shared_data() / "hdf5_golden"; }
 
-/// create_training_instances of google-research/bert and of NVIDIA: one generator for everything, in their order.
-std::vector<Sample> reference_samples(const std::string& text, std::int64_t sequence_length, std::int64_t max_predictions,
-                                      bool whole_words = false) {
-    const auto vocabulary =
+struct Reference {
+    SampleSettings settings;
+    std::shared_ptr<const Vocabulary> vocabulary =
         std::make_shared<const Vocabulary>(Vocabulary::read(shared_data() / "vocab" / "bert-uncased-vocab.txt"));
-    const WordPiece tokenizer(vocabulary, Casing::uncased);
-    const TextArticles articles({golden() / text});
-    std::vector<Document> documents(articles.size());
-    for (std::size_t a = 0; a < articles.size(); ++a)
-        for (const std::string& sentence : articles.sentences(a)) documents[a].push_back(tokenizer.encode(sentence));
-    PythonDice dice(12345);
-    dice.shuffle(documents);
-    const MaskingSettings masking{0.15, max_predictions,
-                                  whole_words ? continuations_of(*vocabulary) : std::vector<std::uint8_t>{}};
-    std::vector<Sample> samples;
-    for (int duplicate = 0; duplicate < 5; ++duplicate)
-        for (std::size_t d = 0; d < documents.size(); ++d)
-            build_pairs(documents, d, {sequence_length, 0.1}, vocabulary->specials(), dice, [&](SentencePair pair) {
-                Sample sample{std::move(pair), {}};
-                sample.masked = mask_tokens(sample.pair.tokens, masking, vocabulary->specials(), vocabulary->size(), dice);
-                samples.push_back(std::move(sample));
-            });
-    dice.shuffle(samples);
-    return samples;
-}
 
-ShardRows rows_of(const std::vector<Sample>& samples, std::int64_t sequence_length, std::int64_t max_predictions) {
-    std::vector<const Sample*> pointers;
-    for (const Sample& sample : samples) pointers.push_back(&sample);
-    return to_rows(pointers, sequence_length, max_predictions);
-}
+    Reference(const std::string& script, std::int64_t sequence_length, std::int64_t max_predictions, bool whole_words = false) {
+        settings.compatible_with = settings.token_rules = script;
+        settings.sequence_length = sequence_length;
+        settings.max_predictions = max_predictions;
+        settings.whole_word_masking = whole_words;
+    }
+    /// All rows that the script makes of a text.
+    ShardRows rows(const std::filesystem::path& text, std::size_t threads = 1) const {
+        const SampleRules rules = sample_rules(settings, *vocabulary);
+        const ReferenceSamples samples(read_reference_text(text, make_tokenizer(settings, vocabulary), threads), rules);
+        return samples.rows(0, samples.size());
+    }
+};
 
-/// google_instances.json's record of a sample.
-void append_record(const Sample& sample, std::vector<std::int32_t>& stream) {
-    const auto append = [&](const std::vector<std::int32_t>& values) {
-        stream.push_back(static_cast<std::int32_t>(values.size()));
-        stream.insert(stream.end(), values.begin(), values.end());
-    };
-    append(sample.pair.tokens);
-    stream.push_back(sample.pair.first_segment);
-    append(sample.masked.positions);
-    stream.insert(stream.end(), sample.masked.labels.begin(), sample.masked.labels.end());
-    stream.push_back(sample.pair.is_random_next ? 1 : 0);
+/// google_instances.json's record of each row: [n, ids(n), len_seg0, m, positions(m), labels(m), is_random_next].
+std::vector<std::int32_t> instance_stream(const ShardRows& rows) {
+    std::vector<std::int32_t> stream;
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+        const auto mask = rows.input_mask_RS.begin() + r * rows.sequence_length;
+        const auto segments = rows.segment_ids_RS.begin() + r * rows.sequence_length;
+        const auto ids = rows.input_ids_RS.begin() + r * rows.sequence_length;
+        const auto positions = rows.masked_lm_positions_RP.begin() + r * rows.max_predictions;
+        const auto labels = rows.masked_lm_ids_RP.begin() + r * rows.max_predictions;
+        const auto length = std::count(mask, mask + rows.sequence_length, 1);
+        const auto masked = rows.max_predictions - std::count(positions, positions + rows.max_predictions, 0);
+        stream.push_back(static_cast<std::int32_t>(length));
+        stream.insert(stream.end(), ids, ids + length);
+        stream.push_back(static_cast<std::int32_t>(std::count(segments, segments + length, 0)));
+        stream.push_back(static_cast<std::int32_t>(masked));
+        stream.insert(stream.end(), positions, positions + masked);
+        stream.insert(stream.end(), labels, labels + masked);
+        stream.push_back(rows.next_sentence_labels_R[static_cast<std::size_t>(r)]);
+    }
+    return stream;
 }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -118,21 +115,36 @@ TEST_CASE("the reader gives the bytes that h5py gave for NVIDIA's shards") {
     CHECK(ShardReader(golden() / "wiki12_seq128_pred20.hdf5").band_rows() == 249);
 }
 
-TEST_CASE("text becomes the very shard that NVIDIA's script made of it") {
+TEST_CASE("text becomes the very shard that NVIDIA's script made of it, on any number of threads") {
     NEEDS_SHARED_DATA();
-    const ShardReader sample_shard(golden() / "sample_seq128_pred20.hdf5"), wiki_shard(golden() / "wiki12_seq128_pred20.hdf5");
-    const auto check_equal = [](const ShardRows& ours, const ShardRows& theirs) {
-        REQUIRE(ours.rows == theirs.rows);
-        CHECK(ours.input_ids_RS == theirs.input_ids_RS);
-        CHECK(ours.input_mask_RS == theirs.input_mask_RS);
-        CHECK(ours.segment_ids_RS == theirs.segment_ids_RS);
-        CHECK(ours.masked_lm_positions_RP == theirs.masked_lm_positions_RP);
-        CHECK(ours.masked_lm_ids_RP == theirs.masked_lm_ids_RP);
-        CHECK(ours.next_sentence_labels_R == theirs.next_sentence_labels_R);
+    const Reference nvidia("nvidia", 128, 20);
+    const auto theirs = [](const std::string& name) {
+        const ShardReader reader(golden() / name);
+        return reader.read(0, reader.rows());
     };
-    check_equal(rows_of(reference_samples("input_bert_sample_text.txt", 128, 20), 128, 20),
-                sample_shard.read(0, sample_shard.rows()));
-    check_equal(rows_of(reference_samples("input_wiki_12docs.txt", 128, 20), 128, 20), wiki_shard.read(0, wiki_shard.rows()));
+    CHECK(same_rows(nvidia.rows(golden() / "input_bert_sample_text.txt"), theirs("sample_seq128_pred20.hdf5")));
+    for (const std::size_t threads : {std::size_t{1}, std::size_t{3}})
+        CHECK(same_rows(nvidia.rows(golden() / "input_wiki_12docs.txt", threads), theirs("wiki12_seq128_pred20.hdf5")));
+}
+
+TEST_CASE("texts are read as Python reads them: three kinds of line ends, and lines of any white space end a document") {
+    NEEDS_SHARED_DATA();
+    const TemporaryFolder folder;
+    const Reference nvidia("nvidia", 128, 20);
+    const auto with = [&](const std::string& line_end, const std::string& blank) {
+        std::string text;
+        for (const std::string line : {"One sentence.", "Another one.", "", "A second article.", "It ends here."})
+            text += (line.empty() ? blank : line) + line_end;
+        write_text(folder / "text.txt", text);
+        return nvidia.rows(folder / "text.txt");
+    };
+    const ShardRows plain = with("\n", "");
+    CHECK(same_rows(plain, with("\r\n", "")));
+    CHECK(same_rows(plain, with("\r", "")));
+    CHECK(same_rows(plain, with("\n", " \t")));
+    CHECK(same_rows(plain, with("\n", "\u00a0\u3000")));
+    CHECK(same_rows(plain, with("\n", "\x1c")));
+    CHECK_FALSE(same_rows(plain, with("\n", "\u200b")));  // a format character is no white space: no new document
 }
 
 TEST_CASE("instances are those of Google's script at 128 and 512 tokens, with whole words masked too") {
@@ -142,13 +154,11 @@ TEST_CASE("instances are those of Google's script at 128 and 512 tokens, with wh
     for (const auto& [name, facts] : expected["cases"].items()) {
         INFO(name);
         const bool is_long = contains(name, "seq512 pred80"), whole_words = contains(name, "wwm=True");
-        const std::vector<Sample> samples =
-            reference_samples(name.substr(0, name.find(' ')), is_long ? 512 : 128, is_long ? 80 : 20, whole_words);
-        std::vector<std::int32_t> stream;
-        for (const Sample& sample : samples) append_record(sample, stream);
+        const Reference google("google", is_long ? 512 : 128, is_long ? 80 : 20, whole_words);
+        const ShardRows rows = google.rows(golden() / name.substr(0, name.find(' ')));
         const TemporaryFolder folder;
-        write_raw(folder / "stream", stream);
-        CHECK(samples.size() == facts["instances"].get<std::size_t>());
+        write_raw(folder / "stream", instance_stream(rows));
+        CHECK(rows.rows == facts["instances"].get<std::int64_t>());
         CHECK(sha256(folder / "stream") == facts["sha256_int32le_stream"].get<std::string>());
     }
 }

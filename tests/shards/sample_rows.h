@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/random.h"
-#include "shards/sample.h"
+#include "shards/sample_group.h"
 #include "shards/shard_writer.h"
 
 namespace bertpretrain::testing {
@@ -13,13 +13,25 @@ namespace bertpretrain::testing {
 inline constexpr SpecialIds special_ids{0, 1, 2, 3, 4};
 inline constexpr std::int32_t vocabulary_size = 1000;
 
+using Sentences = std::vector<std::vector<std::int32_t>>;
+
+/// Documents numbered from 0, each a list of sentences.
+inline Documents documents_of(const std::vector<Sentences>& lists) {
+    Documents documents;
+    for (std::size_t d = 0; d < lists.size(); ++d) {
+        documents.begin_document(static_cast<std::uint32_t>(d));
+        for (const auto& sentence : lists[d]) documents.add_sentence(sentence);
+    }
+    return documents;
+}
+
 /// Documents of 1 to 12 sentences of 1 to 30 tokens, none of them special.
-inline std::vector<Document> made_up_documents(std::size_t count, std::uint64_t seed) {
+inline std::vector<Sentences> made_up_documents(std::size_t count, std::uint64_t seed) {
     RandomSequence random(seed, Purpose::document_order, 99);
-    std::vector<Document> documents(count);
-    for (Document& document : documents) {
+    std::vector<Sentences> documents(count);
+    for (Sentences& document : documents) {
         document.resize(1 + random.below(12));
-        for (Sentence& sentence : document) {
+        for (auto& sentence : document) {
             sentence.resize(1 + random.below(30));
             for (std::int32_t& token : sentence) token = static_cast<std::int32_t>(5 + random.below(vocabulary_size - 5));
         }
@@ -31,16 +43,10 @@ inline SampleRules made_up_rules(std::int64_t sequence_length = 64, std::int64_t
     return {{sequence_length, 0.1}, {0.15, max_predictions}, special_ids, vocabulary_size, 7, 3};
 }
 
-/// At least `count` sound rows.
+/// `count` sound rows.
 inline ShardRows made_up_rows(std::int64_t count, std::int64_t sequence_length = 64, std::int64_t max_predictions = 10) {
-    const std::vector<Document> documents = made_up_documents(static_cast<std::size_t>(count), 3);
-    std::vector<Sample> samples;
-    for (std::size_t d = 0; d < documents.size(); ++d)
-        for (Sample& sample : make_samples(documents, d, d, made_up_rules(sequence_length, max_predictions)))
-            samples.push_back(std::move(sample));
-    std::vector<const Sample*> pointers;
-    for (std::int64_t i = 0; i < count; ++i) pointers.push_back(&samples[static_cast<std::size_t>(i)]);
-    return to_rows(pointers, sequence_length, max_predictions);
+    const SampleRules rules = made_up_rules(sequence_length, max_predictions);
+    return SampleGroup(documents_of(made_up_documents(static_cast<std::size_t>(count), 3)), rules, 0, 1).rows(0, count);
 }
 
 /// Rows [first, first + count) of `rows`.

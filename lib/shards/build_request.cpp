@@ -1,0 +1,68 @@
+#include "shards/build_request.h"
+
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+void require(bool holds, const std::string& message) {
+    if (!holds) throw ConfigError(message);
+}
+
+/// NAME_training_0000.h5 and so on, or a text's own name where a reference script is followed.
+void check_names(const ShardBuildSettings& settings) {
+    require(!settings.name.empty() && settings.name.find('/') == std::string::npos,
+            "--name: must be the beginning of a file name");
+    require(settings.name.find("training") == std::string::npos,
+            "--name: must not contain \"training\", by which readers tell training shards from held-out ones");
+}
+
+void check_reference(const SampleSettings& samples) {
+    if (samples.compatible_with == "nothing") return;
+    require(samples.token_rules == samples.compatible_with,
+            concat("--compatible-with ", samples.compatible_with, " needs --rules ", samples.compatible_with, ", not ",
+                   samples.token_rules));
+    require(samples.compatible_with == "google" || !samples.whole_word_masking,
+            "--whole-word-masking: NVIDIA's script has none; Google's has (--compatible-with google)");
+}
+
+}  // namespace
+
+void check_request(const ShardBuildSettings& settings) {
+    const SampleSettings& samples = settings.samples;
+    for (const Setting& setting : list_settings(samples)) {
+        const auto check_number = [&](auto value) {
+            if constexpr (std::is_arithmetic_v<decltype(value)>)
+                require(setting.rule.holds(static_cast<double>(value)),
+                        concat(setting.path, " = ", value, ": must be ", setting.rule.text()));
+        };
+        std::visit(check_number, setting.value);
+    }
+    require(samples.max_predictions <= samples.sequence_length - 3,
+            concat("max_predictions = ", samples.max_predictions, ": must be at most ", samples.sequence_length - 3,
+                   ", the tokens of a sequence of ", samples.sequence_length, " that can be masked"));
+    require(settings.shards >= 1, concat("--shards ", settings.shards, ": must be at least 1"));
+    if (settings.held_out_shards)
+        require((*settings.held_out_shards > 0) == (samples.held_out_fraction > 0),
+                concat("--held-out-shards ", *settings.held_out_shards, " and --held-out-fraction ", samples.held_out_fraction,
+                       " contradict each other: both must be 0, or neither"));
+    check_names(settings);
+    check_reference(samples);
+}
+
+WordPiece make_tokenizer(const SampleSettings& settings, std::shared_ptr<const Vocabulary> vocabulary) {
+    return {std::move(vocabulary), settings.casing == "cased" ? Casing::cased : Casing::uncased,
+            token_rules_named(settings.token_rules)};
+}
+
+SampleRules sample_rules(const SampleSettings& settings, const Vocabulary& vocabulary) {
+    return {{settings.sequence_length, settings.short_seq_prob, settings.compatible_with == "google"},
+            {settings.masked_lm_prob, settings.max_predictions,
+             settings.whole_word_masking ? continuations_of(vocabulary) : std::vector<std::uint8_t>{}},
+            vocabulary.specials(),
+            vocabulary.size(),
+            settings.seed,
+            settings.duplicate_factor};
+}
+
+}  // namespace bertpretrain

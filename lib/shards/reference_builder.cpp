@@ -1,0 +1,64 @@
+#include "shards/reference_builder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+
+#include "core/error.h"
+#include "core/threads.h"
+#include "shards/build_progress.h"
+#include "shards/build_request.h"
+#include "shards/reference_samples.h"
+#include "shards/shard_folder.h"
+
+namespace bertpretrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The name that bertPrep.py gives, or one by which the shard counts as training.
+std::string shard_name(const fs::path& text) {
+    const std::string name = text.stem().string();
+    return shard_kind(name + ".hdf5") ? name + ".hdf5" : name + "_training.hdf5";
+}
+
+std::vector<std::string> shard_names(const std::vector<fs::path>& texts) {
+    std::vector<std::string> names;
+    for (const fs::path& text : texts) names.push_back(shard_name(text));
+    const std::set<std::string> distinct(names.begin(), names.end());
+    if (distinct.size() < names.size())
+        throw ConfigError("two of the texts have the same name, so their shards would too; rename one");
+    return names;
+}
+
+}  // namespace
+
+ShardBuildReport build_reference_shards(const ShardBuildSettings& settings, std::shared_ptr<const Vocabulary> vocabulary) {
+    const std::vector<std::string> names = shard_names(settings.texts);
+    double bytes = 0;
+    for (const fs::path& text : settings.texts) {
+        std::error_code failure;
+        bytes += static_cast<double>(fs::file_size(text, failure));
+        if (failure) throw DataError(concat(text.string(), ": cannot be read (", failure.message(), ")"));
+    }
+    BuildProgress progress;
+    ShardFolder folder(settings.output, settings.samples, *vocabulary, settings.vocabulary, names, settings.overwrite);
+    progress.begin(bytes);
+    const WordPiece tokenizer = make_tokenizer(settings.samples, vocabulary);
+    const SampleRules rules = sample_rules(settings.samples, *vocabulary);
+    const std::size_t threads = settings.threads > 0 ? settings.threads : available_cores();
+    const std::size_t at_once = std::min(threads, names.size()), threads_each = (threads + at_once - 1) / at_once;
+    std::atomic<std::size_t> articles = 0;
+    for_each_index(names.size(), at_once, [&](std::size_t t) {
+        const Documents documents = read_reference_text(settings.texts[t], tokenizer, threads_each);
+        articles += documents.size();
+        const ReferenceSamples samples(documents, rules);
+        folder.write(names[t], samples.size(), samples.token_count(), threads_each, [&](const ShardFolder::Append& append) {
+            append(samples.size(), [&](std::int64_t first, std::int64_t count) { return samples.rows(first, count); });
+        });
+        progress.advance(static_cast<double>(fs::file_size(settings.texts[t])));
+    });
+    return {folder.finish(), articles, static_cast<std::uint64_t>(bytes), progress.seconds()};
+}
+
+}  // namespace bertpretrain

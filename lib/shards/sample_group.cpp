@@ -1,0 +1,51 @@
+#include "shards/sample_group.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "core/error.h"
+#include "core/threads.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::size_t documents_at_once = 256;
+
+}  // namespace
+
+SampleGroup::SampleGroup(Documents documents, const SampleRules& rules, std::uint32_t number, std::size_t threads)
+    : documents_(std::move(documents)), rules_(rules), number_(number) {
+    const auto pairs_of = [&](std::size_t part) {
+        std::vector<SentencePair> pairs;
+        const std::size_t end = std::min(documents_.size(), (part + 1) * documents_at_once);
+        for (std::size_t d = part * documents_at_once; d < end; ++d)
+            for (std::uint32_t duplicate = 0; duplicate < rules.duplicate_factor; ++duplicate) {
+                StreamDice dice(RandomSequence(rules.seed, Purpose::sentence_pairs, documents_.number(d), duplicate));
+                build_pairs(documents_, d, rules.pairs, dice, [&](const SentencePair& pair) { pairs.push_back(pair); });
+            }
+        return pairs;
+    };
+    for_each_in_order(
+        (documents_.size() + documents_at_once - 1) / documents_at_once, threads, pairs_of,
+        [&](std::size_t, const std::vector<SentencePair>& pairs) { pairs_.insert(pairs_.end(), pairs.begin(), pairs.end()); });
+    check(pairs_.size() <= std::numeric_limits<std::uint32_t>::max(), "a group of ", pairs_.size(), " samples");
+    order_.resize(pairs_.size());
+    std::iota(order_.begin(), order_.end(), std::uint32_t{0});
+    RandomSequence(rules.seed, Purpose::document_order, number).shuffle(order_);
+}
+
+std::int64_t SampleGroup::token_count() const { return total_length(pairs_); }
+
+ShardRows SampleGroup::rows(std::int64_t first, std::int64_t count) const {
+    ShardRows rows = blank_rows(count, rules_.pairs.sequence_length, rules_.masking.max_predictions);
+    for (std::int64_t r = 0; r < count; ++r) {
+        const std::uint32_t pair = order_[static_cast<std::size_t>(first + r)];
+        StreamDice dice(RandomSequence(rules_.seed, Purpose::masking, std::uint64_t{number_} << 32 | pair));
+        const std::span<std::int32_t> tokens = put_pair(documents_, pairs_[pair], rules_.special_ids, rows, r);
+        put_masked(mask_tokens(tokens, rules_.masking, rules_.special_ids, rules_.vocabulary_size, dice), rows, r);
+    }
+    return rows;
+}
+
+}  // namespace bertpretrain

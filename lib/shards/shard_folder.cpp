@@ -1,0 +1,136 @@
+#include "shards/shard_folder.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/log.h"
+#include "shards/entropy.h"
+
+namespace bertpretrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* vocabulary_name = "vocab.txt";
+
+void require(bool holds, const std::string& message) {
+    if (!holds) throw ConfigError(message);
+}
+
+void remove_file(const fs::path& file) {
+    std::error_code failure;
+    fs::remove(file, failure);
+    require(!failure, concat(file.string(), ": cannot be removed (", failure.message(), ")"));
+}
+
+/// The files that an interrupted run announced, as far as their names are those of shards in this folder.
+std::vector<fs::path> announced_files(const fs::path& folder) {
+    const nlohmann::json building = nlohmann::json::parse(read_file(folder / building_name), nullptr, false);
+    std::vector<fs::path> files;
+    if (!building.is_object() || !building.contains("files") || !building["files"].is_array()) return files;
+    for (const auto& name : building["files"])
+        if (name.is_string() && fs::path(name.get<std::string>()).filename() == name.get<std::string>() &&
+            shard_kind(name.get<std::string>()))
+            files.push_back(folder / name.get<std::string>());
+    return files;
+}
+
+void clear_interrupted(const fs::path& folder) {
+    if (!fs::exists(folder / building_name) || fs::exists(folder / manifest_name)) return;
+    std::size_t removed = 0;
+    for (const fs::path& file : announced_files(folder))
+        for (const fs::path& left : {file, fs::path(file.string() + ".partial")})
+            if (fs::exists(left)) {
+                remove_file(left);
+                ++removed;
+            }
+    log_info(concat(folder.string(), ": an earlier run was interrupted; its ", removed, " files are removed and made anew"));
+}
+
+/// Refuses a folder in use, or empties it of its old manifest and shards, in this order: a folder with a manifest is complete.
+void prepare(const fs::path& folder, const fs::path& vocabulary_file, bool overwrite) {
+    make_writable_folder(folder);
+    const fs::path vocabulary = folder / vocabulary_name;
+    require(overwrite || !fs::exists(vocabulary) || read_file(vocabulary) == read_file(vocabulary_file),
+            concat(vocabulary.string(), ": is another vocabulary than ", vocabulary_file.string(),
+                   "\n  do: choose another --output, or give --overwrite to replace it"));
+    clear_interrupted(folder);
+    std::vector<fs::path> old_files = list_files(folder, {".h5", ".hdf5"});
+    std::erase_if(old_files, [](const fs::path& file) { return !shard_kind(file); });
+    if (fs::exists(folder / manifest_name)) old_files.insert(old_files.begin(), folder / manifest_name);
+    if (old_files.empty()) return;
+    require(overwrite, concat(folder.string(), ": already holds ", old_files.front().filename().string(),
+                              old_files.size() > 1 ? concat(" and ", old_files.size() - 1, " more") : "",
+                              "\n  do: choose another --output, or give --overwrite to replace what is there"));
+    for (const fs::path& file : old_files) remove_file(file);
+}
+
+/// What is in one shard's rows, counted while they pass.
+struct Labels {
+    std::mutex guard;
+    std::vector<std::int64_t> counts;  // by id
+    std::int64_t masked = 0;
+
+    void add(const ShardRows& rows) {
+        const std::lock_guard lock(guard);
+        for (std::size_t i = 0; i < rows.masked_lm_positions_RP.size(); ++i) {
+            if (rows.masked_lm_positions_RP[i] == 0) continue;
+            ++counts[static_cast<std::size_t>(rows.masked_lm_ids_RP[i])];
+            ++masked;
+        }
+    }
+};
+
+}  // namespace
+
+ShardFolder::ShardFolder(fs::path folder, const SampleSettings& settings, const Vocabulary& vocabulary,
+                         const fs::path& vocabulary_file, const std::vector<std::string>& files, bool overwrite)
+    : folder_(std::move(folder)),
+      vocabulary_(vocabulary),
+      manifest_{settings, {vocabulary_name, vocabulary.size(), vocabulary.crc32()}, {}, 0},
+      label_counts_(static_cast<std::size_t>(vocabulary.size())) {
+    prepare(folder_, vocabulary_file, overwrite);
+    const nlohmann::ordered_json building = {
+        {"what", "bertpretrain_data shard is making these files; it removes this one when all are there"}, {"files", files}};
+    write_atomically(folder_ / building_name, building.dump(2) + "\n");
+}
+
+void ShardFolder::write(const std::string& file, std::int64_t rows, std::int64_t tokens, std::size_t threads,
+                        const std::function<void(const Append&)>& fill) {
+    const SampleSettings& settings = manifest_.settings;
+    Labels labels;
+    labels.counts.resize(label_counts_.size());
+    const fs::path path = folder_ / file;
+    write_atomically_at(path, [&](const fs::path& partial) {
+        ShardWriter writer(partial, {rows, settings.sequence_length, settings.max_predictions});
+        fill([&](std::int64_t count, const RowsOf& rows_of) {
+            const auto counted = [&](std::int64_t first, std::int64_t part) {
+                ShardRows made = rows_of(first, part);
+                labels.add(made);
+                return made;
+            };
+            writer.append(count, counted, threads);
+        });
+        writer.finish();
+    });
+    const ShardRecord record{
+        file, rows, tokens, labels.masked, static_cast<std::int64_t>(fs::file_size(path)), crc32_of_file(path)};
+    const std::lock_guard lock(guard_);
+    manifest_.shards.push_back(record);
+    if (shard_kind(file) != ShardKind::training) return;
+    for (std::size_t id = 0; id < label_counts_.size(); ++id) label_counts_[id] += labels.counts[id];
+}
+
+Manifest ShardFolder::finish() {
+    manifest_.unigram_cross_entropy = entropy_of_counts(label_counts_);
+    std::sort(manifest_.shards.begin(), manifest_.shards.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
+    vocabulary_.write(folder_ / vocabulary_name);
+    write_manifest(folder_, manifest_);
+    remove_file(folder_ / building_name);
+    return manifest_;
+}
+
+}  // namespace bertpretrain

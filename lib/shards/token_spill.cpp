@@ -1,0 +1,114 @@
+#include "shards/token_spill.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+/// All groups' open blocks together, unless there are very many groups.
+constexpr std::size_t open_bytes = std::size_t{64} << 20;
+
+std::size_t block_words_for(std::size_t groups) {
+    const std::size_t bytes =
+        std::clamp(open_bytes / std::max<std::size_t>(groups, 1), std::size_t{4} << 10, std::size_t{1} << 20);
+    return bytes / sizeof(std::int32_t);
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& folder, const char* what, int reason) {
+    throw DataError(
+        concat(folder.string(), ": a temporary file for tokens cannot be ", what, " (", std::strerror(reason), ")",
+               reason == ENOSPC || reason == EDQUOT ? "; it takes about as much room as the text\n  do: make room" : ""));
+}
+
+}  // namespace
+
+TokenSpill::TokenSpill(const std::filesystem::path& folder, std::size_t groups)
+    : folder_(folder), block_words_(block_words_for(groups)), groups_(groups) {
+    std::string name = (folder / ".tokens.XXXXXX").string();
+    descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
+    if (descriptor_ < 0) refuse(folder_, "made", errno);
+    ::unlink(name.c_str());
+}
+
+TokenSpill::~TokenSpill() { ::close(descriptor_); }
+
+void TokenSpill::add(std::size_t number, std::span<const std::int32_t> words) {
+    Group& group = groups_[number];
+    group.words += words.size();
+    while (!words.empty()) {
+        const std::size_t part = std::min(words.size(), block_words_ - group.open.size());
+        group.open.insert(group.open.end(), words.begin(), words.begin() + static_cast<std::ptrdiff_t>(part));
+        words = words.subspan(part);
+        if (group.open.size() == block_words_) write_block(group);
+    }
+}
+
+void TokenSpill::write_block(Group& group) {
+    const auto* bytes = reinterpret_cast<const char*>(group.open.data());
+    const std::size_t size = group.open.size() * sizeof(std::int32_t);
+    for (std::size_t done = 0; done < size;) {
+        const ssize_t wrote = ::pwrite(descriptor_, bytes + done, size - done, static_cast<off_t>(bytes_ + done));
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote <= 0) refuse(folder_, "written", wrote == 0 ? ENOSPC : errno);
+        done += static_cast<std::size_t>(wrote);
+    }
+    group.blocks.push_back(bytes_);
+    bytes_ += size;
+    group.open.clear();
+}
+
+void TokenSpill::finish() {
+    for (Group& group : groups_) {
+        if (!group.open.empty()) write_block(group);
+        group.open.shrink_to_fit();
+    }
+}
+
+Documents TokenSpill::read(std::size_t number) const {
+    const Group& group = groups_[number];
+    std::vector<std::int32_t> words(group.words);
+    for (std::size_t b = 0; b < group.blocks.size(); ++b) {
+        auto* const bytes = reinterpret_cast<char*>(words.data() + b * block_words_);
+        const std::size_t size = std::min(block_words_, words.size() - b * block_words_) * sizeof(std::int32_t);
+        for (std::size_t done = 0; done < size;) {
+            const ssize_t got = ::pread(descriptor_, bytes + done, size - done, static_cast<off_t>(group.blocks[b] + done));
+            if (got < 0 && errno == EINTR) continue;
+            if (got <= 0) refuse(folder_, "read", got == 0 ? EIO : errno);
+            done += static_cast<std::size_t>(got);
+        }
+    }
+    Documents documents;
+    documents.reserve(words.size(), 0, 0);
+    const std::span<const std::int32_t> all(words);
+    for (std::size_t at = 0; at < all.size();) {
+        documents.begin_document(static_cast<std::uint32_t>(all[at]));
+        const std::int32_t sentences = all[at + 1];
+        at += 2;
+        for (std::int32_t s = 0; s < sentences; ++s) {
+            const auto length = static_cast<std::size_t>(all[at]);
+            documents.add_sentence(all.subspan(at + 1, length));
+            at += 1 + length;
+        }
+    }
+    return documents;
+}
+
+ArticleWords::ArticleWords(std::vector<std::int32_t>& words, std::uint32_t article) : words_(words), begin_(words.size()) {
+    words_.push_back(static_cast<std::int32_t>(article));
+    words_.push_back(0);
+}
+
+std::size_t ArticleWords::finish() {
+    if (words_[begin_ + 1] == 0) words_.resize(begin_);
+    return words_.size() - begin_;
+}
+
+}  // namespace bertpretrain
