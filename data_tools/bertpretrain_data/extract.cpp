@@ -31,7 +31,10 @@ void add_extract_command(CLI::App& app) {
     CLI::App* command =
         app.add_subcommand("extract", "Wikipedia dumps -> text: one sentence per line, an empty line after each article");
     auto settings = std::make_shared<ExtractSettings>();
-    command->add_option("dumps", settings->dumps, "MediaWiki export files (.xml, .xml.bz2, .xml.gz), read in this order")
+    command
+        ->add_option("dumps", settings->dumps,
+                     "MediaWiki export files (.xml, .xml.bz2, .xml.gz), WikiExtractor's files or folders of them, or - for "
+                     "standard input; read in this order")
         ->required();
     command->add_option("--output", settings->output, "Text file to write; it appears when all is done")->required();
     command->add_option("--minimum-sentences", settings->minimum_sentences, "Leave out articles with fewer sentences")
@@ -43,6 +46,11 @@ void add_extract_command(CLI::App& app) {
         ->default_str("english");
     command->add_option("--punkt-parameters", settings->sentences.parameters,
                         "Folder with Punkt parameters as NLTK publishes them; implies punkt and learns nothing");
+    command->add_flag("--tidy", settings->tidies,
+                      "Mend what vanished templates leave, e.g. \"Moon (, ) is\"; without it the text is as WikiExtractor's");
+    command->add_option("--threads", settings->threads, "Threads; the output is the same for any number")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1024));
     command->callback([settings, rules] {
         if (*rules == "english" && settings->sentences.parameters)
             throw ConfigError("--sentences english has no use for --punkt-parameters; give one of the two");

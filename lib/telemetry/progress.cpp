@@ -1,16 +1,11 @@
 #include "telemetry/progress.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <numeric>
 #include <utility>
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include "core/error.h"
-#include "core/log.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
@@ -18,7 +13,6 @@ namespace {
 
 constexpr std::size_t steps_for_eta = 50;    // steps whose mean duration is taken for the rest
 constexpr double seconds_per_drawing = 0.1;  // faster than that only flickers
-constexpr const char* clear_line = "\r\x1b[K";
 
 std::string scientific(double number) {
     char text[32];
@@ -38,16 +32,6 @@ std::string evaluation_line(const EvaluationRecord& record) {
     return concat("held-out step ", record.step, " | mlm ", fixed(record.mlm_loss, 4), " | accuracy ",
                   fixed(record.mlm_accuracy, 4), " | perplexity ", fixed(record.perplexity, 1), " | nsp ",
                   fixed(record.nsp_loss, 4));
-}
-
-ProgressOutput progress_to_stderr() {
-    ProgressOutput output;
-    output.is_terminal = ::isatty(STDERR_FILENO) == 1;
-    if (winsize size{}; ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) output.columns = size.ws_col;
-    output.say = [](std::string_view line) { log_info(line); };
-    output.draw = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };
-    output.seconds = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
-    return output;
 }
 
 Progress::Progress(std::int64_t total_steps, double interval_seconds, ProgressOutput output)

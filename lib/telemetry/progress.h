@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/progress_output.h"
 #include "telemetry/step_record.h"
 
 namespace bertpretrain {
@@ -17,18 +17,6 @@ std::string step_line(const StepRecord& record, std::int64_t total_steps, double
 
 /// `held-out step 100 | mlm 5.1000 | accuracy 0.2130 | perplexity 164.2 | nsp 0.6900`. Scripts may rely on it.
 std::string evaluation_line(const EvaluationRecord& record);
-
-/// Where progress goes, and its clock.
-struct ProgressOutput {
-    bool is_terminal = false;
-    std::size_t columns = 80;                    ///< of the terminal
-    std::function<void(std::string_view)> say;   ///< takes a whole line
-    std::function<void(std::string_view)> draw;  ///< takes raw text for the terminal
-    std::function<double()> seconds;             ///< a clock that never goes back
-};
-
-/// Standard error, whole lines through the log.
-ProgressOutput progress_to_stderr();
 
 /// On a terminal one line that is drawn over and over, elsewhere plain lines (see step_line()): the first and last step, and
 /// between them at most one per interval. Not thread-safe.

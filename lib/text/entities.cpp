@@ -97,10 +97,10 @@ std::string decode_entities(std::string_view text) {
     std::string decoded;
     decoded.reserve(text.size());
     for (std::size_t i = 0; i < text.size();) {
-        if (text[i] != '&') {
-            decoded += text[i++];
-            continue;
-        }
+        const std::size_t ampersand = std::min(text.find('&', i), text.size());
+        decoded.append(text, i, ampersand - i);
+        i = ampersand;
+        if (i == text.size()) break;
         const std::string_view ahead = text.substr(i + 1, longest_reference);
         const std::size_t end = ahead.find(';');
         const std::string_view name = end == std::string_view::npos ? std::string_view() : ahead.substr(0, end);

@@ -1,129 +1,172 @@
 #include "text/extract.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <deque>
+#include <limits>
 #include <ostream>
 #include <string>
 
 #include "core/error.h"
 #include "core/files.h"
-#include "core/log.h"
-#include "core/strings.h"
-#include "text/dump_reader.h"
-#include "text/wikitext.h"
+#include "core/task_pool.h"
+#include "text/article_text.h"
+#include "text/byte_source.h"
+#include "text/extract_progress.h"
+#include "text/input_files.h"
+#include "text/page_chunks.h"
 
 namespace bertpretrain {
 namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-constexpr double seconds_between_reports = 5;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+constexpr std::size_t most_bytes_in_work = std::size_t{48} << 20;
 
 fs::path partial_of(fs::path output) { return output += ".partial"; }
 
-void check_dumps(const std::vector<fs::path>& dumps) {
-    if (dumps.empty()) throw ConfigError("no dump given; name at least one .xml or .xml.bz2 file");
-    for (const fs::path& dump : dumps) {
-        if (!fs::exists(dump)) throw DataError(concat(dump.string(), ": does not exist; nothing has been written"));
-        if (fs::is_directory(dump))
-            throw DataError(concat(dump.string(), ": is a folder, expected a dump; nothing has been written"));
-    }
-}
-
-void check_output(const ExtractSettings& settings) {
-    const fs::path& output = settings.output;
+void check_output(const fs::path& output, const std::vector<fs::path>& dumps) {
     if (!output.has_filename()) throw ConfigError(concat("--output ", output.string(), ": expected the name of a file"));
     for (const fs::path& file : {output, partial_of(output)}) {
         if (!fs::exists(file)) continue;
         if (!fs::is_regular_file(file))
             throw ConfigError(concat("--output ", file.string(), ": exists and is no ordinary file; choose another"));
-        for (const fs::path& dump : settings.dumps)
-            if (fs::equivalent(file, dump))
+        for (const fs::path& dump : dumps)
+            if (dump != standard_input && fs::equivalent(file, dump))
                 throw ConfigError(concat("--output ", output.string(), ": would overwrite the dump ", dump.string()));
     }
     make_writable_folder(output.has_parent_path() ? output.parent_path() : fs::path("."));
 }
 
-/// The first articles of the dumps.
-std::vector<std::string> sample_of(const std::vector<fs::path>& dumps) {
-    std::vector<std::string> lines;
-    std::size_t bytes = 0;
-    for (const fs::path& dump : dumps) {
-        DumpReader reader(dump);
-        for (Page page; bytes < punkt_learning_bytes && reader.next(page);) {
-            if (page.is_redirect || !is_article(page)) continue;
-            for (std::string& paragraph : prose_of(page.text, reader.namespaces())) {
-                bytes += paragraph.size();
-                lines.push_back(std::move(paragraph));
-            }
-            lines.emplace_back();
-        }
-    }
-    return lines;
-}
-
+/// One thread cuts the files into chunks and writes; all clean the chunks and split their sentences.
 class Extraction {
 public:
-    explicit Extraction(const ExtractSettings& settings)
-        : settings_(settings), split_(choose_splitter(settings.sentences, [&] { return sample_of(settings.dumps); })) {}
+    Extraction(const ExtractSettings& settings, const std::vector<fs::path>& dumps)
+        : settings_(settings),
+          dumps_(dumps),
+          progress_(bytes_of(dumps)),
+          pool_(std::min(settings.threads, most_extract_threads)) {
+        if (!learns_first(settings.sentences)) split_ = splitter_for(settings.sentences);
+    }
 
     ExtractCounts run() {
         write_atomically(settings_.output, [this](std::ostream& out) {
-            for (const fs::path& dump : settings_.dumps) read(dump, out);
+            for (const fs::path& dump : dumps_) read(dump, out);
+            if (!split_) learn();
+            drain(out, 0);
             if (counts_.articles == 0) throw DataError(concat("no article in ", counts_.pages, " pages: ", explain_nothing()));
         });
-        counts_.seconds = seconds_since(start_);
+        counts_.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
         return counts_;
     }
 
 private:
+    struct InWork {
+        std::future<ChunkText> text;
+        std::size_t bytes = 0;
+    };
+    struct Cleaned {
+        std::future<ChunkProse> prose;
+        std::size_t bytes = 0;
+    };
+
     void read(const fs::path& dump, std::ostream& out) {
-        DumpReader reader(dump);
+        PageChunks chunks(dump, pool_);
         const std::uint64_t bytes_before = counts_.bytes_read;
-        for (Page page; reader.next(page);) {
-            ++counts_.pages;
-            counts_.bytes_read = bytes_before + reader.bytes_read();
-            if (page.is_redirect) ++counts_.redirects;
-            else if (!is_article(page)) ++counts_.other_pages;
-            else write_article(page, reader.namespaces(), out);
-            report(dump);
-        }
-        counts_.bytes_read = bytes_before + reader.bytes_read();
-    }
-
-    void write_article(const Page& page, const Namespaces& namespaces, std::ostream& out) {
-        std::string article;
-        std::int64_t sentences = 0;
-        for (const std::string& paragraph : prose_of(page.text, namespaces)) {
-            for (const std::string& sentence : split_(paragraph)) {
-                article.append(sentence).append("\n");
-                ++sentences;
+        try {
+            while (true) {
+                auto chunk = std::make_shared<PageChunk>();
+                if (!chunks.next(*chunk)) break;
+                counts_.bytes_read = bytes_before + chunks.bytes_read();
+                progress_.show(counts_);
+                take(std::move(chunk), out);
             }
+        } catch (const DataError&) {
+            finish_cleaning();  // what is wrong with an earlier chunk is the better answer
+            drain(out, 0);
+            throw;
         }
-        if (sentences < settings_.minimum_sentences || sentences == 0) {
-            ++counts_.short_articles;
-            return;
-        }
-        article += '\n';
-        out.write(article.data(), static_cast<std::streamsize>(article.size()));
-        if (!out)
-            throw DataError(
-                concat(partial_of(settings_.output).string(), ": writing failed (", std::strerror(errno), "); free some space"));
-        ++counts_.articles;
-        counts_.sentences += sentences;
-        counts_.bytes_written += article.size();
+        counts_.bytes_read = bytes_before + chunks.bytes_read();
     }
 
-    void report(const fs::path& dump) {
-        const double now = seconds_since(start_);
-        if (now - reported_ < seconds_between_reports) return;
-        reported_ = now;
-        log_info(concat(dump.filename().string(), ": ", with_thousands(counts_.pages), " pages, ",
-                        with_thousands(counts_.articles), " articles, ", bytes_text(counts_.bytes_read), " read, ",
-                        fixed(static_cast<double>(counts_.bytes_read) / 1e6 / now, 1), " MB/s"));
+    void take(std::shared_ptr<const PageChunk> chunk, std::ostream& out) {
+        const std::size_t bytes = chunk->text.size();
+        if (!split_) {
+            cleaning_.push_back(
+                {pool_.submit([chunk = std::move(chunk), tidies = settings_.tidies] { return prose_of_chunk(*chunk, tidies); }),
+                 bytes});
+            bytes_cleaning_ += bytes;
+            while (is_too_much(cleaning_.size(), bytes_cleaning_)) finish_one_cleaning();
+            if (learned_from_ >= punkt_learning_bytes) learn();
+        } else {
+            add(pool_.submit([chunk = std::move(chunk), this] {
+                return text_of(prose_of_chunk(*chunk, settings_.tidies), split_, settings_.minimum_sentences);
+            }),
+                bytes);
+        }
+        drain(out, std::numeric_limits<std::size_t>::max());
+    }
+
+    bool is_too_much(std::size_t chunks, std::size_t bytes) const {
+        return chunks > 1 && (chunks > 2 * pool_.threads() + 1 || bytes > most_bytes_in_work);
+    }
+
+    void add(std::future<ChunkText> text, std::size_t bytes) {
+        in_work_.push_back({std::move(text), bytes});
+        bytes_in_work_ += bytes;
+    }
+
+    /// Writes finished chunks in their order until at most `chunks` are left and no more than allowed are in work.
+    void drain(std::ostream& out, std::size_t chunks) {
+        while (in_work_.size() > chunks || is_too_much(in_work_.size(), bytes_in_work_)) {
+            InWork next = std::move(in_work_.front());
+            in_work_.pop_front();
+            bytes_in_work_ -= next.bytes;
+            const ChunkText done = pool_.wait(next.text);
+            out.write(done.text.data(), static_cast<std::streamsize>(done.text.size()));
+            if (!out)
+                throw DataError(concat(partial_of(settings_.output).string(), ": writing failed (", std::strerror(errno),
+                                       "); free some space"));
+            counts_.add_pages(done.counts);
+            counts_.bytes_written += done.text.size();
+        }
+    }
+
+    void finish_one_cleaning() {
+        Cleaned next = std::move(cleaning_.front());
+        cleaning_.pop_front();
+        bytes_cleaning_ -= next.bytes;
+        auto prose = std::make_shared<ChunkProse>(pool_.wait(next.prose));
+        for (const auto& article : prose->articles)
+            for (const std::string& paragraph : article) learned_from_ += paragraph.size();
+        sample_.push_back(std::move(prose));
+    }
+
+    void finish_cleaning() {
+        while (!cleaning_.empty()) finish_one_cleaning();
+    }
+
+    /// Learns where sentences end from what has been cleaned so far, then splits it.
+    void learn() {
+        finish_cleaning();
+        std::vector<std::string_view> lines;
+        std::size_t bytes = 0;
+        for (const auto& prose : sample_)
+            for (const auto& article : prose->articles) {
+                if (bytes >= punkt_learning_bytes) break;
+                for (const std::string& paragraph : article) {
+                    lines.emplace_back(paragraph);
+                    bytes += paragraph.size();
+                }
+                lines.emplace_back();
+            }
+        split_ = learned_splitter(lines);
+        for (auto& prose : sample_)
+            add(pool_.submit([prose = std::move(prose), this] { return text_of(*prose, split_, settings_.minimum_sentences); }),
+                0);
+        sample_.clear();
     }
 
     std::string explain_nothing() const {
@@ -133,19 +176,35 @@ private:
     }
 
     const ExtractSettings& settings_;
-    const SplitSentences split_;
+    const std::vector<fs::path>& dumps_;
+    SplitSentences split_;  ///< empty while Punkt's sample is gathered
     ExtractCounts counts_;
     Clock::time_point start_ = Clock::now();
-    double reported_ = 0;
+    ExtractProgress progress_;
+    std::vector<std::shared_ptr<ChunkProse>> sample_;
+    std::size_t learned_from_ = 0;  ///< bytes of the sample
+    std::deque<Cleaned> cleaning_;
+    std::deque<InWork> in_work_;
+    std::size_t bytes_cleaning_ = 0, bytes_in_work_ = 0;
+    TaskPool pool_;  ///< last: its threads end before what their tasks use
 };
 
 }  // namespace
 
+void ExtractCounts::add_pages(const ExtractCounts& other) {
+    pages += other.pages;
+    articles += other.articles;
+    redirects += other.redirects;
+    other_pages += other.other_pages;
+    short_articles += other.short_articles;
+    sentences += other.sentences;
+}
+
 ExtractCounts extract(const ExtractSettings& settings) {
-    check_dumps(settings.dumps);
-    check_output(settings);
+    const std::vector<fs::path> dumps = input_files(settings.dumps);
+    check_output(settings.output, dumps);
     try {
-        return Extraction(settings).run();
+        return Extraction(settings, dumps).run();
     } catch (const DataError&) {
         std::error_code ignored;
         fs::remove(partial_of(settings.output), ignored);  // useless without its end, and the error says why

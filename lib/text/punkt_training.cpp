@@ -45,7 +45,7 @@ bool is_type_word(const std::string& type) { return PunktToken(code_points_of(ty
 
 class Training {
 public:
-    explicit Training(const std::vector<std::string>& lines) : lines_(lines) {}
+    explicit Training(const std::vector<std::string_view>& lines) : lines_(lines) {}
 
     PunktParameters run() {
         for_each_token([&](PunktToken& token) { count(token); });
@@ -64,7 +64,7 @@ private:
     /// Tokens of one line after the other, annotated as far as the abbreviations are known.
     void for_each_line(const std::function<void(std::vector<PunktToken>&)>& body) const {
         bool paragraph_start = false;
-        for (const std::string& line : lines_) {
+        for (const std::string_view line : lines_) {
             std::vector<PunktToken> tokens = punkt_tokens(code_points_of(line));
             if (!tokens.empty()) {
                 tokens.front().line_start = true;
@@ -171,7 +171,7 @@ private:
         }
     }
 
-    const std::vector<std::string>& lines_;
+    const std::vector<std::string_view>& lines_;
     PunktParameters learned_;
     Counts types_, starters_, collocations_;
     std::int64_t tokens_ = 0, periods_ = 0, breaks_ = 0;
@@ -179,6 +179,6 @@ private:
 
 }  // namespace
 
-PunktParameters learn_punkt(const std::vector<std::string>& lines) { return Training(lines).run(); }
+PunktParameters learn_punkt(const std::vector<std::string_view>& lines) { return Training(lines).run(); }
 
 }  // namespace bertpretrain

@@ -9,16 +9,29 @@
 #include "text/sentences.h"
 
 namespace bertpretrain {
+namespace {
 
-SplitSentences choose_splitter(const SentenceRules& rules, const std::function<std::vector<std::string>()>& sample) {
-    if (!rules.punkt && !rules.parameters)
-        return [splitter = SentenceSplitter()](std::string_view paragraph) { return splitter.split(paragraph); };
-    const auto parameters =
-        std::make_shared<PunktParameters>(rules.parameters ? PunktParameters::read(*rules.parameters) : learn_punkt(sample()));
-    if (!rules.parameters)
-        log_info(concat("punkt learned ", parameters->abbreviations.size(), " abbreviations, ", parameters->collocations.size(),
-                        " collocations, ", parameters->sentence_starters.size(), " sentence starters"));
-    return [parameters](std::string_view paragraph) { return punkt_sentences(*parameters, paragraph); };
+SplitSentences punkt_splitter(PunktParameters learned) {
+    return [parameters = std::make_shared<const PunktParameters>(std::move(learned))](std::string_view paragraph) {
+        return punkt_sentences(*parameters, paragraph);
+    };
+}
+
+}  // namespace
+
+SplitSentences splitter_for(const SentenceRules& rules) {
+    if (rules.parameters) return punkt_splitter(PunktParameters::read(*rules.parameters));
+    check(!rules.punkt, "Punkt learns before it splits");
+    return [splitter = std::make_shared<const SentenceSplitter>()](std::string_view paragraph) {
+        return splitter->split(paragraph);
+    };
+}
+
+SplitSentences learned_splitter(const std::vector<std::string_view>& sample) {
+    PunktParameters learned = learn_punkt(sample);
+    log_info(concat("punkt learned ", learned.abbreviations.size(), " abbreviations, ", learned.collocations.size(),
+                    " collocations, ", learned.sentence_starters.size(), " sentence starters"));
+    return punkt_splitter(std::move(learned));
 }
 
 }  // namespace bertpretrain

@@ -10,7 +10,7 @@
 
 namespace bertpretrain {
 
-/// The sentences of a paragraph, in order.
+/// The sentences of a paragraph, in order. May be called by many threads at once.
 using SplitSentences = std::function<std::vector<std::string>(std::string_view paragraph)>;
 
 struct SentenceRules {
@@ -21,8 +21,13 @@ struct SentenceRules {
 /// How much text Punkt learns from: beyond that, what it learns hardly changes.
 constexpr std::size_t punkt_learning_bytes = std::size_t{64} << 20;
 
-/// @param sample paragraphs of the corpus, an empty line behind each article; asked for only when Punkt has to learn
+/// Whether the rules ask for learned_splitter().
+inline bool learns_first(const SentenceRules& rules) { return rules.punkt && !rules.parameters; }
+
 /// @throws ConfigError, DataError as PunktParameters::read
-SplitSentences choose_splitter(const SentenceRules& rules, const std::function<std::vector<std::string>()>& sample);
+SplitSentences splitter_for(const SentenceRules& rules);
+
+/// Punkt with parameters learned from the corpus. @param sample its paragraphs, an empty line behind each article
+SplitSentences learned_splitter(const std::vector<std::string_view>& sample);
 
 }  // namespace bertpretrain

@@ -9,9 +9,8 @@ utf8proc_category_t category(char32_t code_point) { return utf8proc_category(sta
 
 }  // namespace
 
-char32_t next_code_point(std::string_view text, std::size_t& position) {
+char32_t next_wide_code_point(std::string_view text, std::size_t& position) {
     const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + position;
-    if (*bytes < 0x80) return ++position, *bytes;
     utf8proc_int32_t code_point = 0;
     const auto size = utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size() - position), &code_point);
     position += size > 0 ? static_cast<std::size_t>(size) : 1;
@@ -27,6 +26,10 @@ char32_t previous_code_point(std::string_view text, std::size_t& position) {
 }
 
 void append_code_point(std::string& text, char32_t code_point) {
+    if (code_point < 0x80) {
+        text += static_cast<char>(code_point);
+        return;
+    }
     utf8proc_uint8_t bytes[4];
     const auto size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code_point), bytes);
     text.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
@@ -66,9 +69,8 @@ bool is_decimal_digit(char32_t code_point) {
     return category(code_point) == UTF8PROC_CATEGORY_ND;
 }
 
-bool is_blank(char32_t code_point) {
-    if (code_point <= 0x20 || code_point == 0x85 || code_point == 0x200B) return true;
-    if (code_point < 0x80) return false;
+bool is_wide_blank(char32_t code_point) {
+    if (code_point == 0x85 || code_point == 0x200B) return true;
     const auto kind = category(code_point);
     return kind == UTF8PROC_CATEGORY_ZS || kind == UTF8PROC_CATEGORY_ZL || kind == UTF8PROC_CATEGORY_ZP;
 }
@@ -76,9 +78,11 @@ bool is_blank(char32_t code_point) {
 std::string lower_text(std::string_view text) {
     std::string lower;
     lower.reserve(text.size());
-    for (std::size_t i = 0; i < text.size();)
-        append_code_point(lower,
-                          static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(next_code_point(text, i)))));
+    for (std::size_t i = 0; i < text.size();) {
+        const char32_t c = next_code_point(text, i);
+        if (c < 0x80) lower += ascii_lower(static_cast<char>(c));
+        else append_code_point(lower, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
+    }
     return lower;
 }
 

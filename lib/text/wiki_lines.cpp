@@ -5,6 +5,7 @@
 
 #include "text/entities.h"
 #include "text/utf8.h"
+#include "text/wiki_tags.h"
 
 namespace bertpretrain {
 namespace {
@@ -38,7 +39,8 @@ bool has_word(std::string_view text) {
     return false;
 }
 
-std::string without_magic_words(std::string_view line) {
+/// Replaces `line` by itself without magic words.
+void drop_magic_words(std::string& line) {
     static constexpr std::array<std::string_view, 17> words = {"NOTOC",
                                                                "FORCETOC",
                                                                "TOC",
@@ -58,18 +60,30 @@ std::string without_magic_words(std::string_view line) {
                                                                "EXPECTUNUSEDCATEGORY"};
     constexpr std::size_t longest = 24;
     std::string out;
-    for (std::size_t i = 0; i < line.size();) {
-        if (line.substr(i, 2) == "__") {
-            const std::string_view ahead = line.substr(i + 2, longest);
+    const std::string_view in = line;
+    for (std::size_t i = 0; i < in.size();) {
+        if (in.substr(i, 2) == "__") {
+            const std::string_view ahead = in.substr(i + 2, longest);
             const std::size_t end = ahead.find("__");
             if (end != std::string_view::npos && std::find(words.begin(), words.end(), ahead.substr(0, end)) != words.end()) {
                 i += end + 4;
                 continue;
             }
         }
-        out += line[i++];
+        out += in[i++];
     }
-    return out;
+    line = std::move(out);
+}
+
+/// What the line says: its marks and references read, magic words gone. @returns a view of `line` or of `scratch`
+std::string_view read_marks(std::string_view line, std::string& scratch, bool tidies) {
+    static constexpr ByteSet marks("_'&");
+    if (marks.find(line, 0) == line.size()) return line;
+    scratch = line;
+    if (line.find("__") != std::string_view::npos) drop_magic_words(scratch);
+    if (line.find("''") != std::string_view::npos) scratch = without_quote_marks(scratch, tidies);
+    if (line.find('&') != std::string_view::npos) scratch = decode_entities(scratch);
+    return scratch;
 }
 
 /// A run of apostrophes and what it switches; more than five are five with literal ones before, four are three with one.
@@ -120,7 +134,7 @@ void settle_unpaired(std::string_view line, std::vector<QuoteRun>& runs) {
 
 }  // namespace
 
-std::string without_quote_marks(std::string_view line) {
+std::string without_quote_marks(std::string_view line, bool tidies) {
     std::vector<QuoteRun> runs = quote_runs(line);
     if (runs.empty()) return std::string(line);
     settle_unpaired(line, runs);
@@ -130,8 +144,9 @@ std::string without_quote_marks(std::string_view line) {
     for (const QuoteRun& run : runs) {
         out.append(line.substr(position, run.at - position)).append(run.literal, '\'');
         position = run.at + run.size;
-        const bool quoted_already = (!out.empty() && out.back() == '"') || (position < line.size() && line[position] == '"');
-        if (run.italic && paired && !quoted_already) out += '"';
+        const bool beside_quote = (!out.empty() && out.back() == '"') || (position < line.size() && line[position] == '"');
+        const bool quotes = tidies ? !beside_quote : !run.bold;
+        if (run.italic && paired && quotes) out += '"';
     }
     return out.append(line.substr(position));
 }
@@ -172,15 +187,43 @@ std::string tidy(std::string_view line) {
     return out;
 }
 
-std::vector<std::string> paragraphs_of_lines(std::string_view text) {
+std::string single_blanks(std::string_view line) {
+    // Bytes that may begin something to change: a blank, a dot, a control character, U+0085, U+2028 and U+2029.
+    static constexpr ByteSet doubtful(
+        " .\xC2\xE2\x7F\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0B\x0C\r\x0E\x0F\x10"
+        "\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1A\x1B\x1C\x1D\x1E\x1F");
+    std::string out;
+    out.reserve(line.size());
+    for (std::size_t i = 0; i < line.size();) {
+        const std::size_t end = doubtful.find(line, i);
+        out.append(line, i, end - i);
+        i = end;
+        if (i == line.size()) break;
+        const std::size_t begin = i;
+        const char32_t c = next_code_point(line, i);
+        if (c <= 0x20 || c == 0x7F || c == 0x85 || c == 0x2028 || c == 0x2029) {
+            if (!out.empty() && out.back() != ' ') out += ' ';
+        } else if (c != '.' || !out.ends_with("...")) {
+            out.append(line, begin, i - begin);
+        }
+    }
+    if (out.ends_with(' ')) out.pop_back();
+    return out;
+}
+
+std::vector<std::string> paragraphs_of_lines(std::string_view text, bool tidies) {
     std::vector<std::string> paragraphs;
+    std::string scratch;
     bool continues = false;
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
         const std::string_view line = text.substr(begin, end - begin);
         begin = end + 1;
         std::string prose;
-        if (!line.empty() && !is_layout(line)) prose = tidy(decode_entities(without_quote_marks(without_magic_words(line))));
+        if (!line.empty() && !is_layout(line)) {
+            const std::string_view said = read_marks(line, scratch, tidies);
+            prose = tidies ? tidy(said) : single_blanks(said);
+        }
         if (!has_word(prose) || is_in_parentheses(prose)) {
             continues = false;
             continue;
@@ -188,6 +231,20 @@ std::vector<std::string> paragraphs_of_lines(std::string_view text) {
         if (continues) paragraphs.back().append(" ").append(prose);
         else paragraphs.push_back(std::move(prose));
         continues = true;
+    }
+    return paragraphs;
+}
+
+std::vector<std::string> paragraphs_of_prose(std::string_view text, bool tidies) {
+    const std::string plain = without_tags(text.find('&') == std::string_view::npos ? std::string(text) : decode_entities(text));
+    std::vector<std::string> paragraphs;
+    for (std::size_t begin = 0; begin < plain.size();) {
+        const std::size_t end = std::min(plain.find('\n', begin), plain.size());
+        std::string line = plain.substr(begin, end - begin);
+        begin = end + 1;
+        if (line.find("__") != std::string::npos) drop_magic_words(line);
+        std::string prose = tidies ? tidy(line) : single_blanks(line);
+        if (has_word(prose)) paragraphs.push_back(std::move(prose));
     }
     return paragraphs;
 }

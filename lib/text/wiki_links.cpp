@@ -80,12 +80,19 @@ public:
             if (c == '[') open();
             else if (c == ']') close();
             else if (c == '\n') end_line();
-            else out_ += in_[position_++];
+            else copy_plain();
         }
         return std::move(out_);
     }
 
 private:
+    void copy_plain() {
+        constexpr ByteSet meaningful("[]\n");
+        const std::size_t end = meaningful.find(in_, position_);
+        out_.append(in_, position_, end - position_);
+        position_ = end;
+    }
+
     /// Bytes of the URL at `from`, 0 when none begins there.
     std::size_t url_length(std::size_t from) const {
         static constexpr std::string_view protocols[] = {"http://", "https://", "//", "ftp://", "mailto:", "news:", "irc://"};
@@ -168,9 +175,13 @@ private:
 std::string without_double_brackets(std::string_view in) {
     std::string out;
     out.reserve(in.size());
+    constexpr ByteSet brackets("[]");
     for (std::size_t i = 0; i < in.size();) {
-        const std::string_view two = in.substr(i, 2);
-        if (two == "[[" || two == "]]") i += 2;
+        const std::size_t bracket = brackets.find(in, i);
+        out.append(in, i, bracket - i);
+        i = bracket;
+        if (i == in.size()) break;
+        if (in.substr(i, 2) == "[[" || in.substr(i, 2) == "]]") i += 2;
         else out += in[i++];
     }
     return out;

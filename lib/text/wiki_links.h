@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "text/dump_reader.h"
+#include "text/page.h"
 
 namespace bertpretrain {
 

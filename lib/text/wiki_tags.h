@@ -7,7 +7,8 @@
 namespace bertpretrain {
 
 /// Wikitext without comments and HTML-like tags. Elements that are not prose (ref, math, gallery, div, table, ...) vanish with
-/// their content; of the others (span, sub, blockquote, ...) the content stays. What <nowiki> holds comes out with its markup
+/// their content; of the others (span, sub, blockquote, ...) the content stays. Formulas
+/// become "formula_1", "formula_2", ... so that their sentence keeps its grammar. What <nowiki> holds comes out with its markup
 /// written as character references. A tag without its partner vanishes alone; names that MediaWiki does not know are text.
 std::string without_tags(std::string_view wikitext);
 

@@ -50,13 +50,18 @@ std::string without_templates(std::string_view in) {
     std::string out;
     out.reserve(in.size());
     std::vector<OpenBraces> open;
+    constexpr ByteSet braces("{}");
     for (std::size_t i = 0; i < in.size();) {
+        const std::size_t brace = braces.find(in, i);
+        out.append(in, i, brace - i);
+        i = brace;
+        if (i == in.size()) break;
         if (in[i] == '{') {
             const std::size_t count = run_length(in, i, '{');
             if (count >= 2) open.push_back({out.size(), count});
             out.append(count, '{');
             i += count;
-        } else if (in[i] == '}') {
+        } else {
             const std::size_t count = run_length(in, i, '}');
             const std::size_t used = close_braces(out, open, count);
             out.append(count - used, '}');
@@ -64,8 +69,6 @@ std::string without_templates(std::string_view in) {
             if (used == 0 || used < count) continue;
             if (open.empty()) drop_quotes_around(out, in, i);
             skip_blanks_at_line_start(out, in, i);
-        } else {
-            out += in[i++];
         }
     }
     return out;

@@ -3,13 +3,19 @@
 #include <set>
 
 #include "core/error.h"
+#include "page_reader.h"
+#include "reference_extractor.h"
 #include "support/catch.h"
 #include "support/files.h"
-#include "text/dump_reader.h"
 #include "text/wikitext.h"
 
 using namespace bertpretrain;
+using testing::Document;
+using testing::PageReader;
 using testing::read_text;
+using testing::real_dump;
+using testing::reference_documents;
+using testing::reference_output;
 using testing::TemporaryFolder;
 using testing::write_text;
 
@@ -21,6 +27,16 @@ std::string page_xml(const std::string& title, const std::string& text, const st
 
 void write_dump(const std::filesystem::path& file, const std::string& pages) {
     write_text(file, "<mediawiki>" + pages + "</mediawiki>");
+}
+
+ExtractCounts run(std::vector<std::filesystem::path> dumps, const std::filesystem::path& output,
+                  std::int64_t minimum_sentences = 1, SentenceRules rules = {}) {
+    ExtractSettings settings;
+    settings.dumps = std::move(dumps);
+    settings.output = output;
+    settings.minimum_sentences = minimum_sentences;
+    settings.sentences = std::move(rules);
+    return extract(settings);
 }
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -43,21 +59,6 @@ Triples triples_of(std::string_view text) {
     return triples;
 }
 
-struct Document {
-    std::string title, text;
-};
-
-/// The <doc> elements of a WikiExtractor file; each repeats its title in its first line.
-std::vector<Document> reference_documents(const std::string& content) {
-    std::vector<Document> documents;
-    for (std::size_t at = content.find("<doc id="); at != std::string::npos; at = content.find("<doc id=", at + 1)) {
-        const std::size_t title = content.find("title=\"", at) + 7, body = content.find('\n', content.find('\n', at) + 1);
-        documents.push_back(
-            {content.substr(title, content.find('"', title) - title), content.substr(body, content.find("</doc>", at) - body)});
-    }
-    return documents;
-}
-
 }  // namespace
 
 TEST_CASE("articles come out one sentence per line, with an empty line behind each, dumps in their order") {
@@ -65,7 +66,7 @@ TEST_CASE("articles come out one sentence per line, with an empty line behind ea
     write_dump(folder / "a.xml",
                page_xml("A", "One is. Two is.\n\nThree is.") + page_xml("Talk:A", "No.", "1") + page_xml("R", "#REDIRECT [[A]]"));
     write_dump(folder / "b.xml", page_xml("B", "Four is.") + page_xml("Empty", "{{only}}"));
-    const ExtractCounts counts = extract({{folder / "b.xml", folder / "a.xml"}, folder / "text.txt"});
+    const ExtractCounts counts = run({folder / "b.xml", folder / "a.xml"}, folder / "text.txt");
     CHECK(read_text(folder / "text.txt") == "Four is.\n\nOne is.\nTwo is.\nThree is.\n\n");
     CHECK(counts.pages == 5);
     CHECK(counts.articles == 2);
@@ -81,7 +82,7 @@ TEST_CASE("articles come out one sentence per line, with an empty line behind ea
 TEST_CASE("articles with fewer sentences than asked for are left out") {
     const TemporaryFolder folder;
     write_dump(folder / "a.xml", page_xml("A", "One is. Two is.") + page_xml("B", "Three is."));
-    CHECK(extract({{folder / "a.xml"}, folder / "text.txt", 2}).short_articles == 1);
+    CHECK(run({folder / "a.xml"}, folder / "text.txt", 2).short_articles == 1);
     CHECK(read_text(folder / "text.txt") == "One is.\nTwo is.\n\n");
 }
 
@@ -90,10 +91,10 @@ TEST_CASE("sentences follow the rules that were asked for") {
     write_dump(folder / "a.xml", page_xml("A", "It is xyzzy. Two follows."));
     for (const char* name : {"sent_starters.txt", "collocations.tab", "ortho_context.tab"}) write_text(folder / name, "");
     write_text(folder / "abbrev_types.txt", "xyzzy\n");
-    CHECK(extract({{folder / "a.xml"}, folder / "english.txt"}).sentences == 2);
-    CHECK(extract({{folder / "a.xml"}, folder / "given.txt", 1, {true, folder.path()}}).sentences == 1);
-    CHECK(extract({{folder / "a.xml"}, folder / "learned.txt", 1, {true, {}}}).sentences == 2);
-    CHECK_THROWS_AS(extract({{folder / "a.xml"}, folder / "none.txt", 1, {true, folder / "missing"}}), ConfigError);
+    CHECK(run({folder / "a.xml"}, folder / "english.txt").sentences == 2);
+    CHECK(run({folder / "a.xml"}, folder / "given.txt", 1, {true, folder.path()}).sentences == 1);
+    CHECK(run({folder / "a.xml"}, folder / "learned.txt", 1, {true, {}}).sentences == 2);
+    CHECK_THROWS_AS(run({folder / "a.xml"}, folder / "none.txt", 1, {true, folder / "missing"}), ConfigError);
     CHECK_FALSE(std::filesystem::exists(folder / "none.txt"));
 }
 
@@ -103,9 +104,9 @@ TEST_CASE("a run that fails leaves the older output as it was and no partial fil
     write_dump(folder / "good.xml", page_xml("A", "One is."));
     write_dump(folder / "none.xml", page_xml("Talk:A", "One is.", "1"));
     write_text(folder / "cut.xml", "<mediawiki>" + page_xml("A", "One is.") + "<page>");
-    CHECK_THROWS_AS(extract({{folder / "none.xml"}, folder / "text.txt"}), DataError);
-    CHECK_THROWS_AS(extract({{folder / "good.xml", folder / "cut.xml"}, folder / "text.txt"}), DataError);
-    CHECK_THROWS_AS(extract({{folder / "good.xml", folder / "missing.xml"}, folder / "text.txt"}), DataError);
+    CHECK_THROWS_AS(run({folder / "none.xml"}, folder / "text.txt"), DataError);
+    CHECK_THROWS_AS(run({folder / "good.xml", folder / "cut.xml"}, folder / "text.txt"), DataError);
+    CHECK_THROWS_AS(run({folder / "good.xml", folder / "missing.xml"}, folder / "text.txt"), DataError);
     CHECK(read_text(folder / "text.txt") == "older");
     CHECK_FALSE(std::filesystem::exists(folder / "text.txt.partial"));
 }
@@ -114,28 +115,21 @@ TEST_CASE("an output that cannot be, or that is a dump itself, is refused before
     const TemporaryFolder folder;
     write_dump(folder / "a.xml", page_xml("A", "One is."));
     const std::string before = read_text(folder / "a.xml");
-    CHECK_THROWS_AS(extract({{folder / "a.xml"}, folder / "a.xml"}), ConfigError);
-    CHECK_THROWS_AS(extract({{folder / "a.xml"}, folder.path()}), ConfigError);
-    CHECK_THROWS_AS(extract({{folder / "a.xml"}, folder / "a.xml" / "text.txt"}), ConfigError);
-    CHECK_THROWS_AS(extract({{folder / "a.xml"}, "/dev/null"}), ConfigError);
+    CHECK_THROWS_AS(run({folder / "a.xml"}, folder / "a.xml"), ConfigError);
+    CHECK_THROWS_AS(run({folder / "a.xml"}, folder.path()), ConfigError);
+    CHECK_THROWS_AS(run({folder / "a.xml"}, folder / "a.xml" / "text.txt"), ConfigError);
+    CHECK_THROWS_AS(run({folder / "a.xml"}, "/dev/null"), ConfigError);
     std::filesystem::rename(folder / "a.xml", folder / "a.txt.partial");
-    CHECK_THROWS_AS(extract({{folder / "a.txt.partial"}, folder / "a.txt"}), ConfigError);
+    CHECK_THROWS_AS(run({folder / "a.txt.partial"}, folder / "a.txt"), ConfigError);
     CHECK(read_text(folder / "a.txt.partial") == before);
 }
-
-namespace {
-
-const char* const real_dump = "wiki_xml/gensim-enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2";
-const char* const reference_output = "wikiextractor_pairs/c_gensim_wikiextractor-6408a43.txt";
-
-}  // namespace
 
 TEST_CASE("the articles of a real dump are those that the reference extractor keeps, in its order") {
     NEEDS_SHARED_DATA();
     const std::vector<Document> expected = reference_documents(read_text(testing::shared_data() / reference_output));
     REQUIRE(expected.size() == 106);
     std::vector<std::string> titles;
-    DumpReader reader(testing::shared_data() / real_dump);
+    PageReader reader(testing::shared_data() / real_dump);
     for (Page page; reader.next(page);)
         if (is_article(page)) titles.push_back(page.title);
     REQUIRE(titles.size() == expected.size());
@@ -145,7 +139,7 @@ TEST_CASE("the articles of a real dump are those that the reference extractor ke
 TEST_CASE("real articles come out in the words of the reference extractor") {
     NEEDS_SHARED_DATA();
     const std::vector<Document> expected = reference_documents(read_text(testing::shared_data() / reference_output));
-    DumpReader reader(testing::shared_data() / real_dump);
+    PageReader reader(testing::shared_data() / real_dump);
     std::size_t articles = 0, common = 0, ours = 0, theirs = 0;
     for (Page page; articles < 12 && reader.next(page);) {
         if (!is_article(page)) continue;

@@ -38,7 +38,7 @@ TEST_CASE("comments vanish, with their line when they had it to themselves") {
 
 TEST_CASE("references, formulas and their like vanish with their content") {
     CHECK(without_tags("a<ref>b</ref>c<ref name=\"d\"/>e<ref name=f>[[g]]</ref >h<REF>i</REF>j") == "acehj");
-    CHECK(without_tags("where <math>x < y</math> is") == "where  is");
+    CHECK(without_tags("where <math>x < y</math> is <ce>H2O</ce>") == "where formula_1 is formula_2");
     CHECK(without_tags("<source lang=\"html\"><!-- unclosed</source>kept") == "kept");
     CHECK(without_tags("<references><ref>a</ref></references>b") == "b");
 }
@@ -139,9 +139,11 @@ TEST_CASE("brackets without a partner vanish, their words stay") {
 
 TEST_CASE("bold marks vanish and italics become quotation marks") {
     CHECK(without_quote_marks("'''Moon''' and ''Luna''") == "Moon and \"Luna\"");
-    CHECK(without_quote_marks("'''''both''''' don't") == "\"both\" don't");
+    CHECK(without_quote_marks("'''''both''''' don't") == "both don't");
+    CHECK(without_quote_marks("'''''both''''' don't", true) == "\"both\" don't");
     CHECK(without_quote_marks("an ''unpaired mark") == "an unpaired mark");
-    CHECK(without_quote_marks("\"''quoted''\"") == "\"quoted\"");
+    CHECK(without_quote_marks("\"''quoted''\"") == "\"\"quoted\"\"");
+    CHECK(without_quote_marks("\"''quoted''\"", true) == "\"quoted\"");
     CHECK(without_quote_marks("l'''amour''") == "l'\"amour\"");
 }
 
@@ -159,7 +161,16 @@ TEST_CASE("magic words vanish, others that look like them stay") {
     CHECK(paragraphs_of_lines("__NOTOC__Text __TOC__ of __init__") == std::vector<std::string>{"Text of __init__"});
 }
 
-TEST_CASE("blanks are single and stubs of what was dropped are mended") {
+TEST_CASE("blanks are single, dots at most three in a row, line separators and control characters blanks") {
+    CHECK(single_blanks("  a \t b\u2028\u0085\x01 c\u00A0\u2003d  ") == "a b c\u00A0\u2003d");
+    CHECK(single_blanks("so ..... it. . . is...") == "so ... it. . . is...");
+    CHECK(single_blanks("Foo (, born 1950) is , ().") == "Foo (, born 1950) is , ().");
+    CHECK(single_blanks(" \t") == "");
+}
+
+TEST_CASE("asked to tidy, blanks are spaces and stubs of what was dropped are mended") {
+    CHECK(paragraphs_of_lines("A (, b)\u00A0c", true) == std::vector<std::string>{"A (b) c"});
+    CHECK(paragraphs_of_lines("A (, b)\u00A0c") == std::vector<std::string>{"A (, b)\u00A0c"});
     CHECK(tidy("  a \t b\u00A0\u2003c  ") == "a b c");
     CHECK(tidy("Foo (, born 1950) is") == "Foo (born 1950) is");
     CHECK(tidy("Foo ( ; ) is (, ), so. ( ) Bar ()") == "Foo is, so. Bar");

@@ -50,7 +50,7 @@ TEST_CASE("what punkt learns from Wikipedia splits nearly as the given parameter
     std::ifstream corpus(testing::shared_data() / "plain/wiki_2021_sentences.txt");
     std::vector<std::string> lines;
     for (std::string line; std::getline(corpus, line);) lines.push_back(line);
-    const PunktParameters learned = learn_punkt(lines);
+    const PunktParameters learned = learn_punkt({lines.begin(), lines.end()});
     for (const char* word : {"u.s", "jr", "e.g", "b.c"}) CHECK(learned.abbreviations.contains(word));
     CHECK(learned.sentence_starters.contains("the"));
 

@@ -32,8 +32,9 @@ TEST_CASE("a page with every kind of markup becomes its prose") {
         "It is 384,400&nbsp;km away.<!-- check -->\n\n== Name ==\n[[File:n.jpg|thumb|A [[caption]]]]\nSee ''[[2001: A Space "
         "Odyssey]]''.\n"
         "{| class=\"wikitable\"\n| a || b\n|}\n* a list\n[[Category:Moons]]\n[[de:Mond]]\n";
-    CHECK(prose_of(page) == std::vector<std::string>{"The Moon is a satellite of the Earth. It is 384,400 km away.",
+    CHECK(prose_of(page) == std::vector<std::string>{"The Moon (, ) is a satellite of the Earth. It is 384,400\u00A0km away.",
                                                      "See \"2001: A Space Odyssey\"."});
+    CHECK(prose_of(page, common_namespaces(), true).front() == "The Moon is a satellite of the Earth. It is 384,400 km away.");
 }
 
 TEST_CASE("an empty page has no prose") {

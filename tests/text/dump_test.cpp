@@ -1,4 +1,4 @@
-#include "text/dump_reader.h"
+#include "page_reader.h"
 
 #include <algorithm>
 
@@ -10,6 +10,7 @@
 #include "support/files.h"
 
 using namespace bertpretrain;
+using testing::PageReader;
 using testing::TemporaryFolder;
 using testing::write_text;
 
@@ -44,7 +45,7 @@ std::string gzip(const TemporaryFolder& folder, const std::string& plain) {
 }
 
 std::vector<Page> read_all(const std::filesystem::path& file) {
-    DumpReader reader(file);
+    PageReader reader(file);
     std::vector<Page> pages;
     for (Page page; reader.next(page);) pages.push_back(page);
     return pages;
@@ -61,7 +62,7 @@ Failure failure_of(const std::string& content) {
     write_text(folder / "dump.xml", content);
     Failure failure;
     try {
-        DumpReader reader(folder / "dump.xml");
+        PageReader reader(folder / "dump.xml");
         for (Page page; reader.next(page);) ++failure.pages;
     } catch (const DataError& error) { failure.message = error.what(); }
     CAPTURE(failure.message);
@@ -110,7 +111,7 @@ TEST_CASE("without <ns> the title tells the namespace, in the site's own languag
     CHECK(pages.at(0).ns == 14);
     CHECK(pages.at(1).ns == 0);
     CHECK(pages.at(2).ns == 1);
-    DumpReader reader(folder / "a.xml");
+    PageReader reader(folder / "a.xml");
     Page page;
     reader.next(page);
     CHECK(reader.namespaces().at("datei") == 6);
@@ -149,8 +150,8 @@ TEST_CASE("a dump in UTF-16 reads as one in UTF-8") {
 }
 
 TEST_CASE("a missing, empty or foreign file is refused with its name and what to do") {
-    CHECK_THROWS_AS(DumpReader("/nowhere/dump.xml"), DataError);
-    CHECK_THROWS_AS(DumpReader(std::filesystem::temp_directory_path()), DataError);
+    CHECK_THROWS_AS(PageReader("/nowhere/dump.xml"), DataError);
+    CHECK_THROWS_AS(PageReader(std::filesystem::temp_directory_path()), DataError);
     CHECK(has(failure_of(""), "is empty"));
     CHECK(has(failure_of("<html><body/></html>"), "is not a MediaWiki dump: its outermost element is <html>"));
     CHECK(has(failure_of("Plain words.\n"), "is not a MediaWiki dump"));
@@ -173,7 +174,9 @@ TEST_CASE("damage is named with its place, after the whole pages before it have 
     CHECK(broken.pages == 1);
     CHECK(has(broken, "damaged XML: mismatched tag (line 3, byte"));
     CHECK(has(broken, "in page \"B\""));
-    CHECK(has(failure_of(dump_xml(page_xml("A", "a \xFF b"))), "damaged XML: not well-formed"));
+    CHECK(has(failure_of(dump_xml(page_xml("A", "a <> b"))), "damaged XML: not well-formed"));
+    const std::string invalid = dump_xml(page_xml("A", "a \xFF b"));
+    CHECK(has(failure_of(invalid), concat("bytes that are no UTF-8 (line 2, byte ", invalid.find('\xFF'), " of its XML)")));
     std::string packed = bzip2(dump_xml(page_xml("A", std::string(1000, 'a'))));
     packed[packed.size() / 2] = static_cast<char>(packed[packed.size() / 2] ^ 0x55);
     CHECK(has(failure_of(packed), "damaged near byte"));

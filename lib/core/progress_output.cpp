@@ -1,0 +1,23 @@
+#include "core/progress_output.h"
+
+#include <chrono>
+#include <cstdio>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "core/log.h"
+
+namespace bertpretrain {
+
+ProgressOutput progress_to_stderr() {
+    ProgressOutput output;
+    output.is_terminal = ::isatty(STDERR_FILENO) == 1;
+    if (winsize size{}; ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) output.columns = size.ws_col;
+    output.say = [](std::string_view line) { log_info(line); };
+    output.draw = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };
+    output.seconds = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+    return output;
+}
+
+}  // namespace bertpretrain

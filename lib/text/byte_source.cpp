@@ -1,0 +1,64 @@
+#include "text/byte_source.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "core/error.h"
+
+namespace bertpretrain {
+
+ByteSource::ByteSource(const std::filesystem::path& path) : name_(path.string()) {
+    if (path == standard_input) {
+        name_ = "standard input";
+        handle_ = STDIN_FILENO;
+        owns_handle_ = false;
+    } else {
+        handle_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        if (handle_ < 0) throw DataError(concat(name_, ": cannot be read (", std::strerror(errno), ")"));
+        ::posix_fadvise(handle_, 0, 0, POSIX_FADV_SEQUENTIAL);
+    }
+}
+
+ByteSource::~ByteSource() {
+    if (owns_handle_ && handle_ >= 0) ::close(handle_);
+}
+
+std::size_t ByteSource::read_file(char* into, std::size_t size) {
+    while (true) {
+        const ssize_t count = ::read(handle_, into, size);
+        if (count >= 0) return static_cast<std::size_t>(count);
+        if (errno != EINTR)
+            throw DataError(
+                concat(name_, ": reading failed at byte ", position_, " (", std::strerror(errno), "); check the disk"));
+    }
+}
+
+std::string_view ByteSource::peek(std::size_t size) {
+    std::size_t filled = peeked_.size();
+    if (filled < size) peeked_.resize(size);
+    while (filled < size) {
+        const std::size_t count = read_file(peeked_.data() + filled, size - filled);
+        if (count == 0) break;
+        filled += count;
+    }
+    peeked_.resize(filled);
+    return std::string_view(peeked_).substr(0, size);
+}
+
+std::size_t ByteSource::read(char* into, std::size_t size) {
+    std::size_t count = std::min(size, peeked_.size());
+    if (count > 0) {
+        peeked_.copy(into, count);
+        peeked_.erase(0, count);
+    } else {
+        count = read_file(into, size);
+    }
+    position_ += count;
+    return count;
+}
+
+}  // namespace bertpretrain

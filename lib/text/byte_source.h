@@ -1,0 +1,42 @@
+#pragma once
+// Bytes of a file or of standard input, from front to back.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace bertpretrain {
+
+/// The path that stands for standard input.
+inline const std::filesystem::path standard_input = "-";
+
+class ByteSource {
+public:
+    /// @param path a file, or standard_input @throws DataError when it cannot be opened or is a folder
+    explicit ByteSource(const std::filesystem::path& path);
+    ByteSource(const ByteSource&) = delete;
+    ByteSource& operator=(const ByteSource&) = delete;
+    ~ByteSource();
+
+    /// Up to `size` next bytes; 0 only at the end. @throws DataError when reading fails
+    std::size_t read(char* into, std::size_t size);
+
+    /// The next bytes without taking them, at most `size`; fewer only at the end. @throws DataError when reading fails
+    std::string_view peek(std::size_t size);
+
+    const std::string& name() const { return name_; }     ///< for messages
+    std::uint64_t position() const { return position_; }  ///< bytes taken
+
+private:
+    std::size_t read_file(char* into, std::size_t size);
+
+    std::string name_;
+    int handle_ = -1;
+    bool owns_handle_ = true;
+    std::uint64_t position_ = 0;
+    std::string peeked_;
+};
+
+}  // namespace bertpretrain

@@ -1,0 +1,87 @@
+#include "text/content.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <zlib.h>
+
+#include "core/error.h"
+#include "text/byte_source.h"
+#include "text/bzip2_content.h"
+
+namespace bertpretrain {
+namespace {
+
+class PlainContent : public Content {
+public:
+    explicit PlainContent(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
+    std::size_t read(char* into, std::size_t size) override { return source_->read(into, size); }
+    std::uint64_t bytes_read() const override { return source_->position(); }
+
+private:
+    std::unique_ptr<ByteSource> source_;
+};
+
+class GzipContent : public Content {
+public:
+    explicit GzipContent(std::unique_ptr<ByteSource> source) : source_(std::move(source)), buffer_(buffer_bytes, '\0') {
+        constexpr int gzip_with_largest_window = 15 + 16;
+        if (inflateInit2(&stream_, gzip_with_largest_window) != Z_OK) throw std::bad_alloc();
+    }
+    ~GzipContent() override { inflateEnd(&stream_); }
+
+    std::size_t read(char* into, std::size_t size) override {
+        stream_.next_out = reinterpret_cast<Bytef*>(into);
+        const auto limit = static_cast<unsigned>(std::min(size, buffer_bytes));
+        for (stream_.avail_out = limit; stream_.avail_out == limit;) {
+            if (stream_.avail_in == 0) {
+                stream_.next_in = reinterpret_cast<Bytef*>(buffer_.data());
+                stream_.avail_in = static_cast<unsigned>(source_->read(buffer_.data(), buffer_.size()));
+                if (stream_.avail_in == 0 && !in_member_) return 0;
+                if (stream_.avail_in == 0)
+                    throw DataError(concat(source_->name(), ": cut short: its packed data stops in the middle, at byte ",
+                                           source_->position(), "; download it again"));
+            }
+            const int state = inflate(&stream_, Z_NO_FLUSH);
+            if (state == Z_MEM_ERROR) throw std::bad_alloc();
+            if (state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR)
+                throw DataError(concat(source_->name(), ": damaged near byte ", bytes_read(),
+                                       ": its gzip data is damaged; download it again"));
+            in_member_ = state != Z_STREAM_END;
+            if (!in_member_) inflateReset(&stream_);
+        }
+        return limit - stream_.avail_out;
+    }
+    std::uint64_t bytes_read() const override { return source_->position() - stream_.avail_in; }
+
+private:
+    static constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
+
+    std::unique_ptr<ByteSource> source_;
+    std::string buffer_;
+    z_stream stream_{};
+    bool in_member_ = true;
+};
+
+bool is_packed_otherwise(std::string_view start) {
+    static constexpr std::string_view marks[] = {std::string_view("7z\xBC\xAF"), std::string_view("\xFD\x37zXZ"),
+                                                 std::string_view("\x28\xB5\x2F\xFD"), std::string_view("PK\x03\x04")};
+    return std::any_of(std::begin(marks), std::end(marks), [&](std::string_view mark) { return start.starts_with(mark); });
+}
+
+}  // namespace
+
+std::unique_ptr<Content> open_content(const std::filesystem::path& path, TaskPool& pool) {
+    auto source = std::make_unique<ByteSource>(path);
+    const std::string_view start = source->peek(8);
+    if (start.empty())
+        throw DataError(concat(source->name(), ": is empty, expected a MediaWiki dump or WikiExtractor's output; get it again"));
+    if (is_packed_otherwise(start))
+        throw DataError(
+            concat(source->name(), ": is packed with 7z, xz, zstd or zip; only .bz2 and .gz are read here, so unpack it first"));
+    if (start.starts_with("BZh")) return std::make_unique<Bzip2Content>(std::move(source), pool);
+    if (start.starts_with("\x1f\x8b")) return std::make_unique<GzipContent>(std::move(source));
+    return std::make_unique<PlainContent>(std::move(source));
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,168 @@
+#include "text/page_chunks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+#include "text/byte_source.h"
+#include "text/page_parser.h"
+#include "text/utf8.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::size_t read_bytes = std::size_t{1} << 18;
+constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+constexpr std::size_t format_shows_in = 64;
+constexpr std::size_t largest_header = std::size_t{16} << 20;
+// MediaWiki takes no text above 2 MiB; written as references it is up to six times as large.
+constexpr std::size_t largest_page = std::size_t{64} << 20;
+constexpr std::size_t long_page = std::size_t{8} << 20;  // from here on, older revisions are left out
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+/// Where "<page>" stands, also with attributes.
+std::size_t find_page(std::string_view xml) {
+    for (std::size_t at = xml.find("<page"); at != std::string_view::npos; at = xml.find("<page", at + 1))
+        if (at + 5 < xml.size() && std::string_view("> \t\r\n").find(xml[at + 5]) != std::string_view::npos) return at;
+    return std::string_view::npos;
+}
+
+std::uint64_t lines_in(std::string_view text) { return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n')); }
+
+}  // namespace
+
+PageChunks::PageChunks(const std::filesystem::path& path, TaskPool& pool) : content_(open_content(path, pool)) {
+    file_->name = path == standard_input ? "standard input" : path.string();
+}
+
+void PageChunks::complain(const std::string& what) const {
+    throw DataError(concat(file_->name, ": ", what, " (line ", line_, ", byte ", byte_, " of its text)"));
+}
+
+bool PageChunks::fill() {
+    if (ended_) return false;
+    const std::size_t before = raw_.size();
+    std::string& into = width_ == Width::one && began_ ? pending_ : raw_;
+    const std::size_t filled = into.size();
+    into.resize(filled + read_bytes);
+    const std::size_t count = content_->read(into.data() + filled, read_bytes);
+    into.resize(filled + count);
+    ended_ = count == 0;
+    if (width_ != Width::one) pending_ += decoded(std::exchange(raw_, {}));
+    if (ended_ && began_ && before > 0 && width_ != Width::one && !raw_.empty())
+        complain("ends within a character of its UTF-16; download it again");
+    return !ended_;
+}
+
+/// UTF-16 as UTF-8; what is no whole character yet goes back to `raw_`.
+std::string PageChunks::decoded(std::string_view wide) {
+    const auto unit = [&](std::size_t at) {
+        const auto first = static_cast<unsigned char>(wide[at]), second = static_cast<unsigned char>(wide[at + 1]);
+        return static_cast<char32_t>(width_ == Width::two_little ? second << 8 | first : first << 8 | second);
+    };
+    std::string text;
+    std::size_t i = 0;
+    for (; i + 1 < wide.size(); i += 2) {
+        char32_t c = unit(i);
+        if (c >= 0xD800 && c < 0xDC00) {
+            if (i + 3 >= wide.size()) break;
+            const char32_t low = unit(i + 2);
+            if (low < 0xDC00 || low > 0xDFFF) complain("has half a character in its UTF-16 near here; download it again");
+            c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+            i += 2;
+        }
+        append_code_point(text, c);
+    }
+    raw_ = wide.substr(i);
+    return text;
+}
+
+void PageChunks::begin() {
+    while (raw_.size() < format_shows_in && fill()) {}
+    if (raw_.starts_with("\xFF\xFE")) width_ = Width::two_little;
+    else if (raw_.starts_with("\xFE\xFF")) width_ = Width::two_big;
+    pending_ = width_ == Width::one ? std::exchange(raw_, {}) : decoded(std::exchange(raw_, {}).substr(2));
+    began_ = true;
+    if (pending_.starts_with(byte_order_mark)) pending_.erase(0, byte_order_mark.size());
+    const std::string_view start =
+        std::string_view(pending_).substr(std::min(pending_.find_first_not_of(" \t\r\n"), pending_.size()));
+    if (start.starts_with("<doc ")) {
+        file_->format = PageFile::Format::wikiextractor;
+        page_end_ = "\n</doc>";
+    } else {
+        page_end_ = "</page>";
+        read_header();
+    }
+}
+
+void PageChunks::read_header() {
+    if (width_ != Width::one) file_->encoding = "UTF-8";
+    std::size_t first_page = find_page(pending_);
+    while (first_page == std::string::npos && pending_.size() < largest_header && fill()) first_page = find_page(pending_);
+    const bool is_whole = first_page == std::string::npos && ended_;
+    const std::string header = pending_.substr(0, first_page);
+    parse_header(header, *file_, is_whole);
+    if (first_page == std::string::npos && !is_whole)
+        complain("has no <page> in its first 16 MiB; it is no dump of pages; give a pages-articles.xml or .xml.bz2 file");
+    pending_.erase(0, header.size());
+    byte_ = header.size();
+    line_ = 1 + lines_in(header);
+    finished_ = is_whole;
+}
+
+bool PageChunks::next(PageChunk& chunk) {
+    if (!began_) begin();
+    while (!finished_) {
+        if (pending_.size() >= chunk_bytes || ended_) {
+            const std::size_t from = searched_ - std::min(searched_, page_end_.size());
+            const std::size_t end = std::string_view(pending_).substr(from).rfind(page_end_);
+            if (end != std::string_view::npos) {
+                take(chunk, from + end + page_end_.size());
+                return true;
+            }
+            searched_ = pending_.size();
+            if (pending_.size() > long_page) leave_out_old_revisions();
+            if (pending_.size() > largest_page) complain("has a page of more than 64 MiB, far more than MediaWiki allows");
+        }
+        if (!fill()) {
+            if (pending_.find(page_end_) != std::string::npos) continue;
+            finished_ = true;
+            const bool is_rest = pending_.find_first_not_of(" \t\r\n") != std::string::npos;
+            if (!is_rest && file_->format == PageFile::Format::wikiextractor) return false;
+            take(chunk, pending_.size());
+            chunk.is_last = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+/// A page with its whole history may be larger than memory, and only its last revision counts.
+void PageChunks::leave_out_old_revisions() {
+    const std::size_t first = pending_.find("<revision"), last = pending_.rfind("<revision");
+    if (first == std::string::npos || first == last) return;
+    gap_at_ = first;
+    gap_bytes_ += last - first;
+    gap_lines_ += lines_in(std::string_view(pending_).substr(first, last - first));
+    pending_.erase(first, last - first);
+    searched_ = first;
+}
+
+void PageChunks::take(PageChunk& chunk, std::size_t bytes) {
+    std::string rest = pending_.substr(bytes);
+    pending_.resize(bytes);
+    chunk = {file_,
+             std::exchange(pending_, std::move(rest)),
+             byte_,
+             line_,
+             false,
+             gap_at_,
+             std::exchange(gap_bytes_, 0),
+             std::exchange(gap_lines_, 0)};
+    searched_ = 0;
+    byte_ += chunk.text.size() + chunk.gap_bytes;
+    line_ += lines_in(chunk.text) + chunk.gap_lines;
+}
+
+}  // namespace bertpretrain
