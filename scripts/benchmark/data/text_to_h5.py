@@ -1,0 +1,36 @@
+"""Text to a complete shard on one core, 128 tokens, 20 predictions, five duplicates: our whole program (every file flushed to the
+disk, checksums, manifest) against a straightforward Python implementation of the same semantics (python_text_to_h5.py, whose rows
+are NVIDIA's script's, value by value); then our two threads against our one."""
+import pathlib
+import shutil
+import sys
+import tempfile
+
+from interleaved import DATA_PROGRAM, PROJECT, benchmark_text, compare, run_program, vocabulary_file
+
+TEXT, VOCABULARY = benchmark_text(), vocabulary_file()
+MEGABYTES = TEXT.stat().st_size / 1e6
+PEER = PROJECT / "scripts/benchmark/python_text_to_h5.py"
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+
+        def ours(threads, shards):
+            shutil.rmtree(folder / "shards", ignore_errors=True)
+            return run_program([DATA_PROGRAM, "shard", TEXT, "--vocabulary", VOCABULARY, "--output", folder / "shards", "--shards",
+                                shards, "--held-out-fraction", 0, "--threads", threads], cores=threads)
+
+        def peer():
+            return run_program([sys.executable, PEER, TEXT, VOCABULARY, folder / "peer.hdf5"], cores=1)
+
+        compare(f"text to h5, one core, {MEGABYTES:.1f} MB of text", {"ours": lambda: ours(1, 1), "Python": peer},
+                MEGABYTES, "MB", rounds=3, goal=20)
+        for shards in (1, 8):
+            compare(f"text to h5, two threads, {shards} shard{'s' * (shards > 1)}",
+                    {"two threads": lambda: ours(2, shards), "one thread": lambda: ours(1, shards)}, MEGABYTES, "MB", goal=1.8)
+
+
+if __name__ == "__main__":
+    main()
