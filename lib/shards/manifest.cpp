@@ -138,6 +138,13 @@ std::optional<ShardKind> shard_kind(const fs::path& file) {
     return std::nullopt;
 }
 
+void require_complete(const fs::path& folder) {
+    if (fs::exists(folder / building_name) && !fs::exists(folder / manifest_name))
+        throw DataError(concat(folder.string(),
+                               ": its shards are not complete: `bertpretrain_data shard` still makes them, or was ",
+                               "stopped\n  do: wait for it, or run the same command again"));
+}
+
 std::vector<fs::path> find_shards(const fs::path& folder, ShardKind kind) {
     const char* word = kind == ShardKind::training ? "training" : "test";
     const std::string wanted = concat("a folder with .h5 or .hdf5 files whose names contain \"", word, "\"");

@@ -99,7 +99,10 @@ enum class ShardKind { training, held_out };
 /// By NVIDIA's convention: a `.h5` or `.hdf5` file whose name contains "training" trains, else one with "test" is held out.
 std::optional<ShardKind> shard_kind(const std::filesystem::path& file);
 
-/// The shards of a folder, sorted by name. @throws DataError when the folder or such files are missing
+/// @throws DataError when a run of `shard` still makes the folder's files or was stopped while it did
+void require_complete(const std::filesystem::path& folder);
+
+/// The shards of a folder, sorted by name. @throws DataError when the folder or such files are missing, or not all there
 std::vector<std::filesystem::path> find_shards(const std::filesystem::path& folder, ShardKind kind);
 
 }  // namespace bertpretrain

@@ -120,6 +120,7 @@ std::optional<Vocabulary> find_vocabulary(const fs::path& folder, const std::opt
 
 std::vector<fs::path> all_shards(const fs::path& folder) {
     if (!fs::is_directory(folder)) find_shards(folder, ShardKind::training);  // says what is wrong
+    require_complete(folder);
     std::vector<fs::path> files = list_files(folder, {".h5", ".hdf5"});
     std::erase_if(files, [](const fs::path& file) { return !shard_kind(file); });
     if (files.empty()) find_shards(folder, ShardKind::training);

@@ -1,7 +1,13 @@
 #include "shards/shard_folder.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
@@ -19,6 +25,23 @@ constexpr const char* vocabulary_name = "vocab.txt";
 void require(bool holds, const std::string& message) {
     if (!holds) throw ConfigError(message);
 }
+
+/// Held by the one run that works on a folder; the system lets go of it whatever ends the run.
+class FileLock {
+public:
+    explicit FileLock(const fs::path& file) : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+        if (descriptor_ < 0) throw DataError(concat(file.string(), ": cannot be written (", std::strerror(errno), ")"));
+        if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;  // some network disks know no locks
+        ::close(descriptor_);
+        throw ConfigError(concat(file.parent_path().string(), ": another run is making shards there; choose another --output"));
+    }
+    ~FileLock() { ::close(descriptor_); }
+    FileLock(const FileLock&) = delete;
+    FileLock& operator=(const FileLock&) = delete;
+
+private:
+    int descriptor_;
+};
 
 void remove_file(const fs::path& file) {
     std::error_code failure;
@@ -39,7 +62,9 @@ std::vector<fs::path> announced_files(const fs::path& folder) {
 }
 
 void clear_interrupted(const fs::path& folder) {
-    if (!fs::exists(folder / building_name) || fs::exists(folder / manifest_name)) return;
+    if (!fs::exists(folder / building_name)) return;
+    const FileLock alone(folder / building_name);
+    if (fs::exists(folder / manifest_name)) return;
     std::size_t removed = 0;
     for (const fs::path& file : announced_files(folder))
         for (const fs::path& left : {file, fs::path(file.string() + ".partial")})
@@ -86,6 +111,10 @@ struct Labels {
 
 }  // namespace
 
+struct ShardFolder::Lock : FileLock {
+    using FileLock::FileLock;
+};
+
 ShardFolder::ShardFolder(fs::path folder, const SampleSettings& settings, const Vocabulary& vocabulary,
                          const fs::path& vocabulary_file, const std::vector<std::string>& files, bool overwrite)
     : folder_(std::move(folder)),
@@ -95,8 +124,13 @@ ShardFolder::ShardFolder(fs::path folder, const SampleSettings& settings, const 
     prepare(folder_, vocabulary_file, overwrite);
     const nlohmann::ordered_json building = {
         {"what", "bertpretrain_data shard is making these files; it removes this one when all are there"}, {"files", files}};
-    write_atomically(folder_ / building_name, building.dump(2) + "\n");
+    lock_ = std::make_unique<Lock>(folder_ / building_name);
+    std::ofstream out(folder_ / building_name);  // in place, for the lock belongs to the file
+    if (!(out << building.dump(2) << std::endl))
+        throw DataError(concat((folder_ / building_name).string(), ": cannot be written (", std::strerror(errno), ")"));
 }
+
+ShardFolder::~ShardFolder() = default;
 
 void ShardFolder::write(const std::string& file, std::int64_t rows, std::int64_t tokens, std::size_t threads,
                         const std::function<void(const Append&)>& fill) {

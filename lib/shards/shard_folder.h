@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -20,9 +21,10 @@ class ShardFolder {
 public:
     /// Claims the folder: makes it, removes an interrupted run's files or (when told to) old shards and their manifest.
     /// @param files the names of all shards that will be written
-    /// @throws ConfigError when the folder holds shards or another vocabulary already
+    /// @throws ConfigError when the folder holds shards or another vocabulary already, or another run works on it
     ShardFolder(std::filesystem::path folder, const SampleSettings& settings, const Vocabulary& vocabulary,
                 const std::filesystem::path& vocabulary_file, const std::vector<std::string>& files, bool overwrite);
+    ~ShardFolder();
 
     /// Adds rows to the shard that is being written.
     using Append = std::function<void(std::int64_t count, const RowsOf& rows_of)>;
@@ -35,8 +37,11 @@ public:
     Manifest finish();
 
 private:
+    struct Lock;
+
     std::filesystem::path folder_;
     const Vocabulary& vocabulary_;
+    std::unique_ptr<Lock> lock_;
     std::mutex guard_;  // of the following
     Manifest manifest_;
     std::vector<std::int64_t> label_counts_;  // of the training shards' masked tokens

@@ -1,0 +1,127 @@
+// What `shard` leaves behind when it cannot finish, and how it goes on.
+
+#include <map>
+
+#include "core/files.h"
+#include "support/catch.h"
+#include "support/command.h"
+#include "support/files.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+/// A text that takes about a second, and commands that shard it.
+class Corpus {
+public:
+    Corpus() {
+        std::string text, vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n.\n";
+        for (int word = 0; word < 500; ++word) vocabulary += "w" + std::to_string(word) + "\n";
+        std::uint32_t state = 1;
+        for (int article = 0; article < 1500; ++article, text += "\n")
+            for (int sentence = 0; sentence < 12; ++sentence, text += ".\n")
+                for (int word = 0; word < 12; ++word)
+                    text += "w" + std::to_string((state = state * 1664525 + 1013904223) >> 16 & 511) + " ";
+        write_text(folder / "text.txt", text);
+        write_text(folder / "vocabulary.txt", vocabulary);
+    }
+    std::string shard(const std::string& output, int shards = 12) const {
+        return PROGRAM_FOLDER "/bertpretrain_data shard " + path("text.txt") + " --vocabulary " + path("vocabulary.txt") +
+               " --output " + path(output) + " --shards " + std::to_string(shards) +
+               " --held-out-shards 1 --threads 1 --duplicate-factor 8";
+    }
+    std::string path(const std::string& name) const { return (folder / name).string(); }
+
+    TemporaryFolder folder;
+};
+
+std::map<std::string, std::string> content(const std::filesystem::path& folder) {
+    std::map<std::string, std::string> files;
+    for (const auto& file : std::filesystem::directory_iterator(folder))
+        files[file.path().filename().string()] = read_text(file.path());
+    return files;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// Files with a shard's final name are those of an undisturbed run.
+void check_only_whole_shards(const std::filesystem::path& folder, const std::map<std::string, std::string>& undisturbed) {
+    for (const auto& [name, bytes] : content(folder)) {
+        INFO(name);
+        if (name.ends_with(".h5")) CHECK(bytes == undisturbed.at(name));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a full disk ends shard with 3 and one message, and the same command, run again, gives what it would have given") {
+    const Corpus corpus;
+    REQUIRE(run_command(corpus.shard("undisturbed", 2)).exit_code == 0);
+    const auto undisturbed = content(corpus.folder / "undisturbed");
+    CHECK(undisturbed.size() == 2 + 1 + 2);
+    // KiB that a file may have: too few for the tokens, then for a shard
+    for (const std::string limit : {"64", "1000"}) {
+        INFO(limit);
+        const std::filesystem::path output = corpus.folder / ("limit" + limit);
+        std::filesystem::create_directory(output);
+        write_text(output / "mine_training_notes.txt", "a user's file");
+        const auto full = run_command("bash -c 'ulimit -f " + limit + "; exec " + corpus.shard("limit" + limit, 2) + "'");
+        INFO(full.err);
+        CHECK(full.exit_code == 3);
+        CHECK(contains(full.err, "File too large"));
+        CHECK(contains(full.err, output.string()));
+        CHECK(contains(full.err, limit == "64" ? "temporary file for tokens" : "_training_0000.h5.partial"));
+        CHECK_FALSE(contains(full.err, "HDF5"));
+        CHECK_FALSE(std::filesystem::exists(output / "manifest.json"));
+        CHECK(list_files(output, {".partial"}).empty());
+        check_only_whole_shards(output, undisturbed);
+        CHECK(run_command(PROGRAM_FOLDER "/bertpretrain_data check " + output.string()).exit_code == 3);
+
+        REQUIRE(run_command(corpus.shard("limit" + limit, 2)).exit_code == 0);
+        auto found = content(output);
+        CHECK(found.erase("mine_training_notes.txt") == 1);
+        CHECK(found == undisturbed);
+    }
+}
+
+TEST_CASE("shard killed in the middle leaves whole shards that nobody takes for all, and the same command starts clean") {
+    const Corpus corpus;
+    REQUIRE(run_command(corpus.shard("undisturbed")).exit_code == 0);
+    const auto undisturbed = content(corpus.folder / "undisturbed");
+    const std::filesystem::path output = corpus.folder / "killed";
+    for (const std::string signal : {"KILL", "TERM"}) {
+        INFO(signal);
+        std::filesystem::create_directory(output);
+        write_text(output / "wikicorpus_en_training_notes.txt", "a user's file");
+        // The signal comes as soon as the third shard is there.
+        const auto killed = run_command("bash -c '" + corpus.shard("killed") + " & pid=$!; while kill -0 $pid && ! [ -e " +
+                                        (output / "wikicorpus_en_training_0002.h5").string() +
+                                        " ]; do sleep 0.005; done; kill -" + signal + " $pid; wait $pid'");
+        CHECK(killed.exit_code == (signal == "KILL" ? 137 : 143));
+        CHECK_FALSE(std::filesystem::exists(output / "manifest.json"));
+        CHECK(std::filesystem::exists(output / "wikicorpus_en_training_0002.h5"));
+        check_only_whole_shards(output, undisturbed);
+        const auto checked = run_command(PROGRAM_FOLDER "/bertpretrain_data check " + output.string());
+        CHECK(checked.exit_code == 3);
+        CHECK(contains(checked.err, "not complete"));
+
+        const auto again = run_command(corpus.shard("killed"));
+        CHECK(again.exit_code == 0);
+        CHECK(contains(again.err, "an earlier run was interrupted"));
+        auto found = content(output);
+        CHECK(found.erase("wikicorpus_en_training_notes.txt") == 1);
+        CHECK(found == undisturbed);
+        std::filesystem::remove_all(output);
+    }
+}
+
+TEST_CASE("two runs do not work on one folder") {
+    const Corpus corpus;
+    const auto second =
+        run_command("bash -c '" + corpus.shard("out") + " & while ! [ -s " + corpus.path("out/building.json") +
+                    " ]; do sleep 0.005; done; " + corpus.shard("out") + " --overwrite; code=$?; wait; exit $code'");
+    CHECK(second.exit_code == 2);
+    CHECK(contains(second.err, "another run is making shards there"));
+    CHECK(run_command(PROGRAM_FOLDER "/bertpretrain_data check " + corpus.path("out")).exit_code == 0);
+}
