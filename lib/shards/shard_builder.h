@@ -33,12 +33,11 @@ struct ShardBuildReport {
 
 /// Makes the folder: vocab.txt, the shards, and at the end manifest.json. The files' bytes depend on the texts, the
 /// vocabulary and the settings, not on the number of threads.
-/// Memory: 16 bytes per article, and per thread a group of `group_mib` of text as tokens (about its text's size) and 20 bytes
-/// per sample of it. Disk: a temporary file of about the text's size in the output folder.
-/// With `samples.compatible_with` a reference script's shards instead, value by value: TEXT.txt becomes TEXT.hdf5
-/// (TEXT_training.hdf5 where the name says neither "training" nor "test"), all from the same seed; `name`, `shards`,
-/// `held_out_shards` and the held-out fraction mean nothing then. A text and its samples are in memory, about three times its
-/// size (at five duplicates).
+/// Memory: 32 MiB, 16 bytes per article, and per thread a group of `group_mib` of text as tokens (about its text's size, twice
+/// while it is read) and 20 bytes per sample of it. Disk: a temporary file of about the text's size in the output folder. With
+/// `samples.compatible_with` a reference script's shards instead, value by value: TEXT.txt becomes TEXT.hdf5 (TEXT_training.hdf5
+/// where the name says neither "training" nor "test"), all from the same seed; `name`, `shards`, `held_out_shards` and the
+/// held-out fraction mean nothing then. A text and its samples are in memory, about three times its size (at five duplicates).
 /// @throws ConfigError for settings that cannot work, also when the folder holds shards already
 /// @throws DataError when a file cannot be read or written
 ShardBuildReport build_shards(const ShardBuildSettings& settings);

@@ -75,10 +75,15 @@ void ShardWriter::reserve(std::size_t bytes) {
     require(H5Fget_filesize(hdf5_.get(), &used) >= 0, file_);
     const std::uint64_t wanted = used + bytes + library_bytes;
     if (wanted <= reserved_) return;
-    const std::uint64_t more = std::max(wanted - reserved_, std::min(reserved_at_once, reserved_ + library_bytes));
-    const int failure = ::posix_fallocate(descriptor_, static_cast<off_t>(reserved_), static_cast<off_t>(more));
-    if (failure != 0) refuse(file_, failure);
-    reserved_ += more;
+    const std::uint64_t needed = wanted - reserved_, generous = std::max(needed, std::min(reserved_at_once, reserved_));
+    int failure = 0;
+    for (const std::uint64_t more : {generous, needed}) {
+        failure = ::posix_fallocate(descriptor_, static_cast<off_t>(reserved_), static_cast<off_t>(more));
+        if (failure != 0) continue;
+        reserved_ += more;
+        return;
+    }
+    refuse(file_, failure);
 }
 
 void ShardWriter::append(std::int64_t count, const RowsOf& rows_of, std::size_t threads) {

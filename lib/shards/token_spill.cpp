@@ -14,11 +14,11 @@ namespace bertpretrain {
 namespace {
 
 /// All groups' open blocks together, unless there are very many groups.
-constexpr std::size_t open_bytes = std::size_t{64} << 20;
+constexpr std::size_t open_bytes = std::size_t{32} << 20;
 
 std::size_t block_words_for(std::size_t groups) {
     const std::size_t bytes =
-        std::clamp(open_bytes / std::max<std::size_t>(groups, 1), std::size_t{4} << 10, std::size_t{1} << 20);
+        std::clamp(open_bytes / std::max<std::size_t>(groups, 1), std::size_t{4} << 10, std::size_t{256} << 10);
     return bytes / sizeof(std::int32_t);
 }
 

@@ -125,3 +125,29 @@ TEST_CASE("two runs do not work on one folder") {
     CHECK(contains(second.err, "another run is making shards there"));
     CHECK(run_command(PROGRAM_FOLDER "/bertpretrain_data check " + corpus.path("out")).exit_code == 0);
 }
+
+TEST_CASE("a text thirty times as large takes hardly more memory") {
+    const Corpus corpus;
+    const std::string text = read_text(corpus.folder / "text.txt");
+    std::string large;
+    for (int copy = 0; copy < 60; ++copy) large += text;
+    write_text(corpus.folder / "large.txt", large);
+    write_text(corpus.folder / "script.py", R"(
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+)");
+    const auto peak_mib = [&](const std::string& name, const std::string& output) {
+        const auto result =
+            run_command("python3 " + corpus.path("script.py") + " " PROGRAM_FOLDER "/bertpretrain_data shard " +
+                        corpus.path(name) + " --vocabulary " + corpus.path("vocabulary.txt") + " --output " +
+                        corpus.path(output) + " --shards 1 --held-out-fraction 0 --threads 2 --duplicate-factor 1 --group-mib 2");
+        INFO(result.err);
+        REQUIRE(result.exit_code == 0);
+        return std::stod(result.out) / 1024;
+    };
+    write_text(corpus.folder / "small.txt", text + text);
+    const double small = peak_mib("small.txt", "small"), big = peak_mib("large.txt", "big");
+    INFO(small << " and " << big << " MiB");
+    CHECK(big < small + 30);  // of 60 MiB more text
+}
