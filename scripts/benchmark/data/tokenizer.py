@@ -15,7 +15,11 @@ LINES = TEXT.read_text(encoding="utf-8").split("\n")
 def peer(lowercase, method):
     tokenizer = tokenizers.BertWordPieceTokenizer(str(VOCABULARY), lowercase=lowercase)
     encode = getattr(tokenizer._tokenizer, method)
-    return lambda: [encoding.ids for encoding in encode(LINES, add_special_tokens=False)]
+
+    def take_ids():
+        for encoding in encode(LINES, add_special_tokens=False):
+            encoding.ids
+    return take_ids
 
 
 def ours(threads, *options):
