@@ -30,7 +30,7 @@ bool is_final_sigma(std::string_view text, std::size_t begin, std::size_t end, T
         rules, [&] { return begin > 0; }, [&] { return previous_code_point(text, begin); });
     return before == Neighbour::cased &&
            neighbour(
-               rules, [&] { return end < text.size(); }, [&] { return decode_utf8(text, end); }) != Neighbour::cased;
+               rules, [&] { return end < text.size(); }, [&] { return next_code_point(text, end); }) != Neighbour::cased;
 }
 
 bool word_starts_at(std::string_view text, std::size_t position, TokenRules rules) {
@@ -43,7 +43,7 @@ bool word_starts_at(std::string_view text, std::size_t position, TokenRules rule
 
 bool word_ends_at(std::string_view text, std::size_t position, TokenRules rules) {
     while (position < text.size()) {
-        const CharacterKind kind = character_kind(decode_utf8(text, position), rules);
+        const CharacterKind kind = character_kind(next_code_point(text, position), rules);
         if (kind != CharacterKind::dropped) return separates(kind);
     }
     return true;

@@ -1,11 +1,12 @@
 #include "tokens/unicode.h"
 
+#include <algorithm>
 #include <array>
-#include <utility>
 
 #include <utf8proc.h>
 
 #include "core/error.h"
+#include "tokens/huggingface_unicode.h"
 
 namespace bertpretrain {
 namespace {
@@ -26,8 +27,8 @@ CharacterKind ascii_kind(char32_t c) {
     return letter_or_digit ? CharacterKind::letter : CharacterKind::punctuation;
 }
 
-utf8proc_propval_t combining_class(char32_t code_point) {
-    return utf8proc_get_property(as_utf8proc(code_point))->combining_class;
+bool is_too_new(char32_t code_point, TokenRules rules) {
+    return rules == TokenRules::huggingface && huggingface::is_too_new(code_point);
 }
 
 }  // namespace
@@ -38,6 +39,10 @@ CharacterKind character_kind(char32_t code_point, TokenRules rules) {
     const auto category = utf8proc_category(as_utf8proc(code_point));
     if (category == UTF8PROC_CATEGORY_CN && rules == TokenRules::nvidia) return CharacterKind::dropped;  // in any block
     if (is_ideograph(code_point, rules)) return CharacterKind::ideograph;
+    if (rules == TokenRules::huggingface) {
+        if (huggingface::is_too_new(code_point)) return CharacterKind::letter;
+        if (const auto* const former = huggingface::former(code_point)) return former->kind;
+    }
     switch (category) {
         case UTF8PROC_CATEGORY_CC:
         case UTF8PROC_CATEGORY_CF:
@@ -61,40 +66,43 @@ CharacterKind character_kind(char32_t code_point, TokenRules rules) {
     }
 }
 
-char32_t decode_utf8(std::string_view text, std::size_t& position) {
-    utf8proc_int32_t code_point = -1;
-    const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data() + position);
-    const utf8proc_ssize_t length = utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size() - position), &code_point);
-    if (length <= 0) {
-        ++position;
-        return 0xFFFD;
-    }
-    position += static_cast<std::size_t>(length);
-    return static_cast<char32_t>(code_point);
+int combining_class(char32_t code_point, TokenRules rules) {
+    if (is_too_new(code_point, rules) && !huggingface::is_ordered_though_new(code_point)) return 0;
+    return utf8proc_get_property(as_utf8proc(code_point))->combining_class;
 }
 
-void append_utf8(char32_t code_point, std::string& text) {
-    std::array<utf8proc_uint8_t, 4> bytes;
-    const utf8proc_ssize_t length = utf8proc_encode_char(as_utf8proc(code_point), bytes.data());
-    text.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length));
-}
-
-void append_decomposed(char32_t code_point, std::u32string& text) {
+void append_decomposed(char32_t code_point, TokenRules rules, std::u32string& text) {
     std::array<utf8proc_int32_t, 32> parts;  // Unicode promises at most 4
-    const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE);
-    const utf8proc_ssize_t count = utf8proc_decompose_char(as_utf8proc(code_point), parts.data(),
-                                                           static_cast<utf8proc_ssize_t>(parts.size()), options, nullptr);
+    auto count = utf8proc_ssize_t{1};
+    if (is_too_new(code_point, rules)) {
+        parts[0] = as_utf8proc(code_point);
+    } else {
+        const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE);
+        count = utf8proc_decompose_char(as_utf8proc(code_point), parts.data(), static_cast<utf8proc_ssize_t>(parts.size()),
+                                        options, nullptr);
+    }
     check(count >= 0 && count <= static_cast<utf8proc_ssize_t>(parts.size()), "a code point has a decomposition");
-    for (std::size_t part = 0; part < static_cast<std::size_t>(count); ++part) {
-        text.push_back(static_cast<char32_t>(parts[part]));
-        const auto own_class = combining_class(text.back());
-        if (own_class == 0) continue;
-        for (std::size_t i = text.size() - 1; i > 0 && combining_class(text[i - 1]) > own_class; --i)
-            std::swap(text[i - 1], text[i]);
+    for (std::size_t part = 0; part < static_cast<std::size_t>(count); ++part) text.push_back(static_cast<char32_t>(parts[part]));
+}
+
+void order_marks(std::u32string& text, TokenRules rules) {
+    const auto is_starter = [&](char32_t c) { return combining_class(c, rules) == 0; };
+    for (auto begin = text.begin(); begin != text.end();) {
+        begin = std::find_if_not(begin, text.end(), is_starter);
+        const auto end = std::find_if(begin, text.end(), is_starter);
+        std::stable_sort(begin, end,
+                         [&](char32_t a, char32_t b) { return combining_class(a, rules) < combining_class(b, rules); });
+        begin = end;
     }
 }
 
-bool is_nonspacing_mark(char32_t code_point) { return utf8proc_category(as_utf8proc(code_point)) == UTF8PROC_CATEGORY_MN; }
+bool is_nonspacing_mark(char32_t code_point, TokenRules rules) {
+    if (rules == TokenRules::huggingface) {
+        if (huggingface::is_too_new(code_point)) return false;
+        if (const auto* const former = huggingface::former(code_point)) return former->is_nonspacing_mark;
+    }
+    return utf8proc_category(as_utf8proc(code_point)) == UTF8PROC_CATEGORY_MN;
+}
 
 bool is_cased(char32_t code_point) {
     const auto category = utf8proc_category(as_utf8proc(code_point));
@@ -110,6 +118,9 @@ bool is_case_ignorable(char32_t code_point) {
            category == UTF8PROC_CATEGORY_LM || category == UTF8PROC_CATEGORY_SK;
 }
 
-char32_t lower_case(char32_t code_point) { return static_cast<char32_t>(utf8proc_tolower(as_utf8proc(code_point))); }
+char32_t lower_case(char32_t code_point, TokenRules rules) {
+    const auto lower = static_cast<char32_t>(utf8proc_tolower(as_utf8proc(code_point)));
+    return lower == code_point && rules == TokenRules::huggingface ? huggingface::newest_lower_case(code_point) : lower;
+}
 
 }  // namespace bertpretrain

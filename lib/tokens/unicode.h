@@ -1,12 +1,10 @@
 #pragma once
-// What BERT's tokenizer asks about characters. Beyond ASCII the answers are utf8proc's, so they follow its Unicode version;
-// Hugging Face froze its tables of marks and punctuation at Unicode 8, which shows only on characters added since.
+// What BERT's tokenizer asks about characters. Beyond ASCII the answers are utf8proc's, so they follow its Unicode version
+// (2.8: Unicode 15), as Python's version decides under Google's and NVIDIA's rules; Hugging Face's own tables are older
+// (huggingface_unicode.h).
 
-#include <cstddef>
 #include <string>
-#include <string_view>
 
-#include <string_view>
 #include "tokens/token_rules.h"
 
 namespace bertpretrain {
@@ -20,26 +18,24 @@ enum class CharacterKind {
     dropped,      ///< gone, its neighbours meet: U+0000, U+FFFD, control, format, by the rules private use and unassigned
 };
 
-CharacterKind character_kind(char32_t code_point, TokenRules rules = TokenRules::huggingface);
+CharacterKind character_kind(char32_t code_point, TokenRules rules);
 
-/// Reads the code point at `position` and moves behind it. A byte that begins no valid UTF-8 sequence (overlong forms and
-/// surrogates are none) gives U+FFFD and is passed over alone.
-char32_t decode_utf8(std::string_view text, std::size_t& position);
+/// Appends the canonical decomposition of a code point. NFD is the decomposition of all, then order_marks().
+void append_decomposed(char32_t code_point, TokenRules rules, std::u32string& text);
+/// Puts marks on the same letter into canonical order: by combining_class(), else as they are.
+void order_marks(std::u32string& decomposed, TokenRules rules);
 
-/// Writes a code point, which must be a Unicode scalar value, at the end of `text`.
-void append_utf8(char32_t code_point, std::string& text);
-
-/// Appends the canonical decomposition (NFD) of a code point to a text that is itself decomposed, marks in canonical order.
-void append_decomposed(char32_t code_point, std::u32string& text);
+/// The place of a mark among those on the same letter; 0 for everything that no mark moves past.
+int combining_class(char32_t code_point, TokenRules rules);
 
 /// True for the marks that uncased models drop (category Mn).
-bool is_nonspacing_mark(char32_t code_point);
+bool is_nonspacing_mark(char32_t code_point, TokenRules rules);
 
 /// Letters with a case, and what a rule about case looks through (marks, apostrophes, periods ...).
 bool is_cased(char32_t code_point);
 bool is_case_ignorable(char32_t code_point);
 
 /// The lower case of one code point, regardless of its neighbours (so a final sigma is like any other).
-char32_t lower_case(char32_t code_point);
+char32_t lower_case(char32_t code_point, TokenRules rules);
 
 }  // namespace bertpretrain

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/error.h"
+#include "text/utf8.h"
 #include "tokens/pair_merges.h"
-#include "tokens/unicode.h"
 
 namespace bertpretrain {
 namespace {
@@ -19,11 +19,7 @@ constexpr std::string_view continuation_mark = "##";
 std::vector<std::pair<std::u32string, std::int64_t>> sorted_words(const WordCounts& counts) {
     std::vector<std::pair<std::u32string, std::int64_t>> words;
     words.reserve(counts.size());
-    for (const auto& [word, count] : counts) {
-        std::u32string code_points;
-        for (std::size_t position = 0; position < word.size();) code_points.push_back(decode_utf8(word, position));
-        words.emplace_back(std::move(code_points), count);
-    }
+    for (const auto& [word, count] : counts) words.emplace_back(code_points_of(word), count);
     std::sort(words.begin(), words.end());
     return words;
 }
@@ -69,7 +65,7 @@ private:
 
 std::string spelled(char32_t c, bool continues) {
     std::string token(continues ? continuation_mark : "");
-    append_utf8(c, token);
+    append_code_point(token, c);
     return token;
 }
 

@@ -42,15 +42,15 @@ private:
     std::mutex guard_;
 };
 
-void count_block(std::string_view block, Casing casing, Words& words, WordCounts& counts) {
+void count_block(std::string_view block, WordReader& words, WordCounts& counts) {
     for_each_line(block, [&](std::string_view line) {
-        words.split(line, casing);
-        for (std::size_t i = 0; i < words.size(); ++i) {
-            const auto known = counts.find(words[i]);
+        words.start(line);
+        for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
+            const auto known = counts.find(word);
             if (known != counts.end()) {
                 ++known->second;
             } else {
-                counts.emplace(words[i], 1);
+                counts.emplace(word, 1);
             }
         }
     });
@@ -62,8 +62,8 @@ WordCounts count_words(const std::vector<std::filesystem::path>& files, Casing c
     FileBlocks blocks(files);
     std::vector<WordCounts> counts_of_threads(threads);
     for_each_index(threads, threads, [&](std::size_t thread) {
-        Words words;
-        for (std::string block; blocks.next(block);) count_block(block, casing, words, counts_of_threads[thread]);
+        WordReader words(casing, TokenRules::huggingface);
+        for (std::string block; blocks.next(block);) count_block(block, words, counts_of_threads[thread]);
     });
     WordCounts total = std::move(counts_of_threads.at(0));
     for (std::size_t thread = 1; thread < threads; ++thread)

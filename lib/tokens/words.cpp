@@ -1,114 +1,93 @@
 #include "tokens/words.h"
 
-#include <array>
-#include <cstdint>
+#include <algorithm>
 
+#include "text/utf8.h"
 #include "tokens/neighbours.h"
 #include "tokens/unicode.h"
 
 namespace bertpretrain {
 namespace {
 
-constexpr std::size_t ascii_size = 128;
-constexpr char32_t capital_sigma = 0x03A3, final_sigma = 0x03C2;
+constexpr char32_t capital_sigma = 0x03A3, sigma = 0x03C3, final_sigma = 0x03C2;
 
-const std::array<CharacterKind, ascii_size> ascii_kinds = [] {
-    std::array<CharacterKind, ascii_size> kinds{};
-    for (std::size_t c = 0; c < ascii_size; ++c) kinds[c] = character_kind(static_cast<char32_t>(c));
-    return kinds;
-}();
-
-bool is_ascii(char c) { return static_cast<unsigned char>(c) < ascii_size; }
-char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+bool is_ascii(char c) { return static_cast<signed char>(c) >= 0; }
 
 }  // namespace
 
-void Words::split(std::string_view text, Casing casing, TokenRules rules) {
-    bytes_.clear();
-    words_.clear();
-    open_begin_ = open_code_points_ = 0;
-    for (std::size_t i = 0; i < text.size();) {
-        if (!is_ascii(text[i])) {
-            i = add_run_beyond_ascii(text, i, casing, rules);
+std::string_view WordReader::next() {
+    word_.clear();
+    while (position_ < text_.size()) {
+        if (!is_ascii(text_[position_])) {
+            if (add_beyond_ascii()) break;
             continue;
         }
-        const char c = text[i++];
-        switch (ascii_kinds[static_cast<std::size_t>(c)]) {
-            case CharacterKind::letter:
-                bytes_.push_back(casing == Casing::uncased ? ascii_lower(c) : c);
-                ++open_code_points_;
-                break;
-            case CharacterKind::space:
-                end_word();
-                break;
-            case CharacterKind::dropped:
-                break;
-            default:
-                add_single(static_cast<char32_t>(c));
+        const Character& character = table_->ascii(text_[position_]);
+        if (character.kind == CharacterKind::letter) {
+            add_ascii_letters();
+            continue;
         }
+        if (character.kind == CharacterKind::punctuation && !word_.empty()) break;
+        ++position_;
+        if (character.kind == CharacterKind::punctuation) word_ = character.form();
+        if (character.kind != CharacterKind::dropped && !word_.empty()) break;
     }
-    end_word();
+    return word_;
 }
 
-/// Reads on to the next ASCII character, before which all marks are in their final order, and returns its position.
-std::size_t Words::add_run_beyond_ascii(std::string_view text, std::size_t position, Casing casing, TokenRules rules) {
-    while (position < text.size() && !is_ascii(text[position])) {
-        const std::size_t begin = position;
-        char32_t c = decode_utf8(text, position);
-        const CharacterKind kind = character_kind(c, rules);
-        if (kind == CharacterKind::dropped) continue;
-        if (kind == CharacterKind::space || kind == CharacterKind::ideograph) {
-            add_normalized();
-            end_word();
-        }
-        if (kind == CharacterKind::space) continue;
-        if (casing == Casing::uncased) {
-            if (c == capital_sigma && rules != TokenRules::huggingface && is_final_sigma(text, begin, position, rules))
-                c = final_sigma;
-            append_decomposed(c, decomposed_);
-        } else if (kind == CharacterKind::letter) {
-            add_letter(c);
-        } else {
-            add_single(c);
-        }
-        if (kind == CharacterKind::ideograph) {
-            add_normalized();
-            end_word();
-        }
+void WordReader::add_ascii_letters() {
+    const std::size_t begin = position_, size_before = word_.size();
+    while (position_ < text_.size() && is_ascii(text_[position_]) &&
+           table_->ascii(text_[position_]).kind == CharacterKind::letter)
+        ++position_;
+    word_.append(text_, begin, position_ - begin);
+    if (!table_->lowers()) return;
+    for (std::size_t i = size_before; i < word_.size(); ++i) word_[i] = ascii_lower(word_[i]);
+}
+
+/// Takes the next character, which is not ASCII, or leaves it where it begins another word.
+/// @returns whether the word is complete
+bool WordReader::add_beyond_ascii() {
+    const std::size_t begin = position_;
+    std::size_t end = begin;
+    const Character& character = (*table_)[next_code_point(text_, end)];
+    const bool stands_alone = character.kind == CharacterKind::punctuation || character.kind == CharacterKind::ideograph;
+    if (stands_alone && !word_.empty()) return true;
+    position_ = end;
+    if (character.kind == CharacterKind::dropped) return false;
+    if (character.in_context) {
+        add_in_context(begin);
+    } else {
+        word_ += character.form();
     }
-    add_normalized();
-    return position;
+    return !word_.empty() && character.kind != CharacterKind::letter;
 }
 
-/// Ends the work on decomposed characters. Punctuation is recognised here, for some characters decompose into it.
-void Words::add_normalized() {
-    for (const char32_t c : decomposed_) {
-        if (is_nonspacing_mark(c)) continue;
-        const char32_t lower = lower_case(c);
-        if (character_kind(lower) == CharacterKind::punctuation) {
-            add_single(lower);
-        } else {
-            add_letter(lower);
-        }
+/// A capital sigma of the tools that know final ones, or a run of marks, whose order counts once some of them stay.
+void WordReader::add_in_context(std::size_t begin) {
+    const TokenRules rules = table_->rules();
+    std::size_t end = begin;
+    const char32_t first = next_code_point(text_, end);
+    if (first == capital_sigma) {
+        append_code_point(word_, is_final_sigma(text_, begin, end, rules) ? final_sigma : sigma);
+        return;
     }
-    decomposed_.clear();
-}
-
-void Words::add_letter(char32_t code_point) {
-    append_utf8(code_point, bytes_);
-    ++open_code_points_;
-}
-
-void Words::add_single(char32_t code_point) {
-    end_word();
-    add_letter(code_point);
-    end_word();
-}
-
-void Words::end_word() {
-    if (open_code_points_ > 0) words_.push_back({open_begin_, bytes_.size() - open_begin_, open_code_points_});
-    open_begin_ = bytes_.size();
-    open_code_points_ = 0;
+    std::u32string run, parts;
+    const auto add_to_run = [&](char32_t c) {
+        if (!is_nonspacing_mark(c, rules)) run += c;
+    };
+    append_decomposed(first, rules, parts);
+    std::for_each(parts.begin(), parts.end(), add_to_run);
+    for (; end < text_.size(); position_ = end) {
+        const char32_t c = next_code_point(text_, end);
+        if ((*table_)[c].kind == CharacterKind::dropped) continue;
+        parts.clear();
+        append_decomposed(c, rules, parts);
+        if (combining_class(parts[0], rules) == 0) break;
+        std::for_each(parts.begin(), parts.end(), add_to_run);
+    }
+    order_marks(run, rules);
+    for (const char32_t c : run) append_code_point(word_, table_->lowers() ? lower_case(c, rules) : c);
 }
 
 }  // namespace bertpretrain

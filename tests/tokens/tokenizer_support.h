@@ -30,4 +30,15 @@ inline std::vector<std::string> tokens_of(const WordPiece& wordpiece, const std:
     return tokens;
 }
 
+/// The words of a text, read one by one.
+inline std::vector<std::string> words_of(const std::string& text, Casing casing) {
+    WordReader reader(casing, TokenRules::huggingface);
+    reader.start("left over from before");
+    reader.next();
+    reader.start(text);
+    std::vector<std::string> words;
+    for (std::string_view word = reader.next(); !word.empty(); word = reader.next()) words.emplace_back(word);
+    return words;
+}
+
 }  // namespace bertpretrain::testing
