@@ -11,7 +11,9 @@
 #include "core/files.h"
 #include "core/threads.h"
 #include "shards/chunk_compression.h"
+#include "shards/hdf5_handle.h"
 #include "shards/sample.h"
+#include "shards/shard_format.h"
 
 namespace bertpretrain {
 namespace {
@@ -45,95 +47,129 @@ void require(bool succeeded, const std::filesystem::path& file) {
 
 }  // namespace
 
-ShardWriter::ShardWriter(const std::filesystem::path& file, const ShardSize& size)
-    : file_(file), size_(size), band_rows_(band_rows_to_write(size.rows, size.sequence_length)) {
+struct ShardWriter::State {
+    State(const std::filesystem::path& new_file, const ShardSize& new_size)
+        : file(new_file), size(new_size), band_rows(band_rows_to_write(size.rows, size.sequence_length)) {}
+    ~State();
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    void begin();
+    void append(std::int64_t count, const RowsOf& rows_of, std::size_t threads);
+    void write_bands(std::int64_t count, const RowsOf& rows_of, std::size_t threads);
+    void finish();
+    void reserve(std::size_t bytes);
+
+    std::filesystem::path file;
+    ShardSize size;
+    std::int64_t band_rows;
+    int descriptor = -1;
+    std::uint64_t reserved = 0;  // bytes of the disk that are the file's
+    Hdf5Handle hdf5;
+    std::array<Hdf5Handle, dataset_formats.size()> datasets;
+    std::int64_t written = 0;  // rows, whole bands
+    ShardRows rest;            // rows behind them, less than a band
+};
+
+void ShardWriter::State::begin() {
     check(size.rows > 0 && size.sequence_length > 0 && size.max_predictions > 0, "a shard has at least one row");
-    rest_ = blank_rows(0, size.sequence_length, size.max_predictions);
+    rest = blank_rows(0, size.sequence_length, size.max_predictions);
     const Hdf5Lock lock;
     const Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE));
     H5Pset_obj_track_times(creation.get(), false);
-    hdf5_ = Hdf5Handle(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, creation.get(), H5P_DEFAULT));
-    require(static_cast<bool>(hdf5_), file_);
-    descriptor_ = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor_ < 0) refuse(file_, errno);
+    hdf5 = Hdf5Handle(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, creation.get(), H5P_DEFAULT));
+    require(static_cast<bool>(hdf5), file);
+    descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) refuse(file, errno);
     reserve(0);
     for (std::size_t d = 0; d < dataset_formats.size(); ++d) {
         const std::int64_t columns = columns_of(dataset_formats[d].columns, size.sequence_length, size.max_predictions);
-        datasets_[d] = create_dataset(hdf5_.get(), dataset_formats[d], size.rows, columns, band_rows_);
-        require(static_cast<bool>(datasets_[d]), file_);
+        datasets[d] = create_dataset(hdf5.get(), dataset_formats[d], size.rows, columns, band_rows);
+        require(static_cast<bool>(datasets[d]), file);
     }
 }
 
-ShardWriter::~ShardWriter() {
-    if (descriptor_ >= 0) ::close(descriptor_);
+ShardWriter::State::~State() {
+    if (descriptor >= 0) ::close(descriptor);
 }
 
 /// Takes the room on the disk before HDF5 writes: a full disk is then found here and not in the middle of the library, which
 /// does not get over it. Needs the Hdf5Lock.
-void ShardWriter::reserve(std::size_t bytes) {
+void ShardWriter::State::reserve(std::size_t bytes) {
     hsize_t used = 0;
-    require(H5Fget_filesize(hdf5_.get(), &used) >= 0, file_);
+    require(H5Fget_filesize(hdf5.get(), &used) >= 0, file);
     const std::uint64_t wanted = used + bytes + library_bytes;
-    if (wanted <= reserved_) return;
-    const std::uint64_t needed = wanted - reserved_, generous = std::max(needed, std::min(reserved_at_once, reserved_));
+    if (wanted <= reserved) return;
+    const std::uint64_t needed = wanted - reserved, generous = std::max(needed, std::min(reserved_at_once, reserved));
     int failure = 0;
     for (const std::uint64_t more : {generous, needed}) {
-        failure = ::posix_fallocate(descriptor_, static_cast<off_t>(reserved_), static_cast<off_t>(more));
+        failure = ::posix_fallocate(descriptor, static_cast<off_t>(reserved), static_cast<off_t>(more));
         if (failure != 0) continue;
-        reserved_ += more;
+        reserved += more;
         return;
     }
-    refuse(file_, failure);
+    refuse(file, failure);
 }
 
-void ShardWriter::append(std::int64_t count, const RowsOf& rows_of, std::size_t threads) {
-    check(written_ + rest_.rows + count <= size_.rows, "more rows than the shard was to have");
-    const std::int64_t in_bands = (rest_.rows + count) / band_rows_ * band_rows_ - rest_.rows;  // of the new rows
+void ShardWriter::State::append(std::int64_t count, const RowsOf& rows_of, std::size_t threads) {
+    check(written + rest.rows + count <= size.rows, "more rows than the shard was to have");
+    const std::int64_t in_bands = (rest.rows + count) / band_rows * band_rows - rest.rows;  // of the new rows
     if (in_bands <= 0) {
-        rest_ = joined_rows(std::move(rest_), rows_of(0, count));
+        rest = joined_rows(std::move(rest), rows_of(0, count));
         return;
     }
     write_bands(in_bands, rows_of, threads);
-    rest_ = count > in_bands ? rows_of(in_bands, count - in_bands) : blank_rows(0, size_.sequence_length, size_.max_predictions);
+    rest = count > in_bands ? rows_of(in_bands, count - in_bands) : blank_rows(0, size.sequence_length, size.max_predictions);
 }
 
 /// The rest and `count` new rows are whole bands.
-void ShardWriter::write_bands(std::int64_t count, const RowsOf& rows_of, std::size_t threads) {
-    const std::int64_t before = rest_.rows;
+void ShardWriter::State::write_bands(std::int64_t count, const RowsOf& rows_of, std::size_t threads) {
+    const std::int64_t before = rest.rows;
     const auto produce = [&](std::size_t b) {
-        const std::int64_t first = static_cast<std::int64_t>(b) * band_rows_ - before;
-        if (b > 0 || before == 0) return compress_band(rows_of(first, band_rows_), band_rows_);
-        return compress_band(joined_rows(std::move(rest_), rows_of(0, first + band_rows_)), band_rows_);
+        const std::int64_t first = static_cast<std::int64_t>(b) * band_rows - before;
+        if (b > 0 || before == 0) return compress_band(rows_of(first, band_rows), band_rows);
+        return compress_band(joined_rows(std::move(rest), rows_of(0, first + band_rows)), band_rows);
     };
     const auto write = [&](std::size_t, const Band& band) {
         const Hdf5Lock lock;
         std::size_t bytes = 0;
         for (const auto& chunk : band) bytes += chunk.size();
         reserve(bytes);
-        const std::array offset{static_cast<hsize_t>(written_), hsize_t{0}};
+        const std::array offset{static_cast<hsize_t>(written), hsize_t{0}};
         for (std::size_t d = 0; d < band.size(); ++d)
-            require(H5Dwrite_chunk(datasets_[d].get(), H5P_DEFAULT, 0, offset.data(), band[d].size(), band[d].data()) >= 0,
-                    file_);
-        written_ += band_rows_;
+            require(H5Dwrite_chunk(datasets[d].get(), H5P_DEFAULT, 0, offset.data(), band[d].size(), band[d].data()) >= 0, file);
+        written += band_rows;
     };
-    for_each_in_order(static_cast<std::size_t>((before + count) / band_rows_), threads, produce, write);
+    for_each_in_order(static_cast<std::size_t>((before + count) / band_rows), threads, produce, write);
 }
 
-void ShardWriter::finish() {
-    check(written_ + rest_.rows == size_.rows, "fewer rows than the shard was to have");
-    if (rest_.rows > 0) {
-        ShardRows last = std::exchange(rest_, blank_rows(0, size_.sequence_length, size_.max_predictions));
+void ShardWriter::State::finish() {
+    check(written + rest.rows == size.rows, "fewer rows than the shard was to have");
+    if (rest.rows > 0) {
+        ShardRows last = std::exchange(rest, blank_rows(0, size.sequence_length, size.max_predictions));
         write_bands(
-            band_rows_, [&](std::int64_t, std::int64_t) { return std::move(last); }, 1);
+            band_rows, [&](std::int64_t, std::int64_t) { return std::move(last); }, 1);
     }
     const Hdf5Lock lock;
     hsize_t bytes = 0;
-    require(H5Fflush(hdf5_.get(), H5F_SCOPE_GLOBAL) >= 0, file_);
-    require(H5Fget_filesize(hdf5_.get(), &bytes) >= 0, file_);
-    datasets_ = {};
-    hdf5_ = Hdf5Handle();
-    if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) refuse(file_, errno);  // gives back what was reserved
+    require(H5Fflush(hdf5.get(), H5F_SCOPE_GLOBAL) >= 0, file);
+    require(H5Fget_filesize(hdf5.get(), &bytes) >= 0, file);
+    datasets = {};
+    hdf5 = Hdf5Handle();
+    if (::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) refuse(file, errno);  // gives back what was reserved
 }
+
+ShardWriter::ShardWriter(const std::filesystem::path& file, const ShardSize& size) : state_(std::make_unique<State>(file, size)) {
+    state_->begin();
+}
+
+ShardWriter::~ShardWriter() = default;
+
+void ShardWriter::append(std::int64_t count, const RowsOf& rows_of, std::size_t threads) {
+    state_->append(count, rows_of, threads);
+}
+
+void ShardWriter::finish() { state_->finish(); }
 
 void write_shard(const std::filesystem::path& file, const ShardSize& size, const RowsOf& rows_of, std::size_t threads) {
     write_atomically_at(file, [&](const std::filesystem::path& partial) {

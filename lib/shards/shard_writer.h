@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 
-#include "shards/hdf5_handle.h"
-#include "shards/shard_format.h"
 #include "shards/shard_reader.h"
 
 namespace bertpretrain {
@@ -34,18 +33,8 @@ public:
     void finish();
 
 private:
-    void write_bands(std::int64_t count, const RowsOf& rows_of, std::size_t threads);
-    void reserve(std::size_t bytes);
-
-    std::filesystem::path file_;
-    ShardSize size_;
-    std::int64_t band_rows_;
-    int descriptor_ = -1;
-    std::uint64_t reserved_ = 0;  // bytes of the disk that are the file's
-    Hdf5Handle hdf5_;
-    std::array<Hdf5Handle, dataset_formats.size()> datasets_;
-    std::int64_t written_ = 0;  // rows, whole bands
-    ShardRows rest_;            // rows behind them, less than a band
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 /// Writes a shard whole or not at all. @throws DataError when the file cannot be written

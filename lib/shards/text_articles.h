@@ -12,7 +12,7 @@
 
 namespace bertpretrain {
 
-/// Consecutive articles of one file, about a mebibyte of them.
+/// Consecutive articles of one file, about a quarter of a mebibyte of them.
 struct TextPart {
     std::uint32_t file = 0;
     std::uint32_t first_article = 0, articles = 0;
@@ -26,7 +26,7 @@ public:
 
     /// Reads through all files once.
     /// @throws DataError when a file cannot be read, no article is found, or one has more than 64 MiB
-    explicit TextArticles(const std::vector<std::filesystem::path>& files, std::uint64_t part_bytes = std::uint64_t{1} << 20);
+    explicit TextArticles(const std::vector<std::filesystem::path>& files, std::uint64_t part_bytes = std::uint64_t{256} << 10);
 
     std::size_t size() const { return sentence_counts_.size(); }
     /// Of each article: lines that are not blank, at least 1.

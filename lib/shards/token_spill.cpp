@@ -106,9 +106,8 @@ ArticleWords::ArticleWords(std::vector<std::int32_t>& words, std::uint32_t artic
     words_.push_back(0);
 }
 
-std::size_t ArticleWords::finish() {
+void ArticleWords::finish() {
     if (words_[begin_ + 1] == 0) words_.resize(begin_);
-    return words_.size() - begin_;
 }
 
 }  // namespace bertpretrain

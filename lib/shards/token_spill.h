@@ -58,8 +58,8 @@ public:
         if (words_.size() == begin) words_.pop_back();
         else ++words_[begin_ + 1];
     }
-    /// The article's words; none when it has no sentence.
-    std::size_t finish();
+    /// Takes the article's words away again when it has no sentence.
+    void finish();
 
 private:
     std::vector<std::int32_t>& words_;

@@ -1,11 +1,16 @@
 // The subcommands `shard` and `check` as a user runs them.
 
+#include <map>
+
 #include <nlohmann/json.hpp>
 
+#include "shards/sample_rows.h"
+#include "shards/shard_reader.h"
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/files.h"
 
+using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
 namespace {
@@ -95,4 +100,44 @@ TEST_CASE("requests that shard cannot meet end with 2, say what would work, and 
     REQUIRE(run_command(corpus.shard("--shards 2 --held-out-fraction 0")).exit_code == 0);
     CHECK(run_command(corpus.shard("--shards 2 --held-out-fraction 0")).exit_code == 2);
     CHECK(run_command(corpus.shard("--shards 1 --held-out-fraction 0 --overwrite")).exit_code == 0);
+}
+
+TEST_CASE("--compatible-with makes of each text the shard that NVIDIA's script made, and follows that script's tokenizer") {
+    NEEDS_SHARED_DATA();
+    const TemporaryFolder folder;
+    const std::filesystem::path golden = shared_data() / "hdf5_golden";
+    const auto made = run_command(program + " shard " + (golden / "input_bert_sample_text.txt").string() + " " +
+                                  (golden / "input_wiki_12docs.txt").string() + " --vocabulary " +
+                                  (shared_data() / "vocab" / "bert-uncased-vocab.txt").string() + " --output " +
+                                  folder.path().string() + " --compatible-with nvidia --threads 2");
+    INFO(made.err);
+    REQUIRE(made.exit_code == 0);
+    const std::map<std::string, std::string> shards{{"sample_seq128_pred20.hdf5", "input_bert_sample_text_training.hdf5"},
+                                                    {"wiki12_seq128_pred20.hdf5", "input_wiki_12docs_training.hdf5"}};
+    for (const auto& [theirs, ours] : shards) {
+        const ShardReader a(golden / theirs), b(folder / ours);
+        REQUIRE(a.rows() == b.rows());
+        CHECK(same_rows(a.read(0, a.rows()), b.read(0, b.rows())));
+    }
+    CHECK(run_command(program + " check " + folder.path().string()).exit_code == 0);
+    const auto manifest = nlohmann::json::parse(read_text(folder / "manifest.json"));
+    CHECK(manifest["settings"]["compatible_with"] == "nvidia");
+    CHECK(manifest["settings"]["token_rules"] == "nvidia");
+}
+
+TEST_CASE("--compatible-with refuses what the script cannot do") {
+    const Corpus corpus;
+    const auto refusal = [&](const std::string& options) {
+        const auto result = run_command(corpus.shard(options));
+        CHECK(result.exit_code == 2);
+        CHECK_FALSE(std::filesystem::exists(corpus.folder / "out"));
+        return result.err;
+    };
+    CHECK(contains(refusal("--compatible-with nvidia --shards 2"), "--shards"));
+    CHECK(contains(refusal("--compatible-with nvidia --held-out-fraction 0.1"), "--held-out-fraction"));
+    CHECK(contains(refusal("--compatible-with nvidia --rules google"), "--rules nvidia"));
+    CHECK(contains(refusal("--compatible-with nvidia --whole-word-masking"), "--compatible-with google"));
+    CHECK(contains(refusal("--compatible-with tensorflow"), "tensorflow"));
+    CHECK(contains(refusal("--compatible-with nvidia " + corpus.path("text.txt")), "the same name"));
+    CHECK(run_command(corpus.shard("--compatible-with google --whole-word-masking")).exit_code == 0);
 }

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include <nlohmann/json.hpp>
+
 #include "core/files.h"
 #include "support/catch.h"
 #include "support/command.h"
@@ -150,4 +152,13 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
     const double small = peak_mib("small.txt", "small"), big = peak_mib("large.txt", "big");
     INFO(small << " and " << big << " MiB");
     CHECK(big < small + 30);  // of 60 MiB more text
+    // of many groups each; the masked share and the mean length are those of one
+    const auto part = [&](const std::string& output) {
+        const auto checked = run_command(PROGRAM_FOLDER "/bertpretrain_data check " + corpus.path(output) + " --json");
+        CHECK(checked.exit_code == 0);
+        return nlohmann::json::parse(checked.out)["training"];
+    };
+    const auto of_small = part("small"), of_big = part("big");
+    CHECK(of_big["rows"].get<double>() == Approx(30 * of_small["rows"].get<double>()).epsilon(0.02));
+    CHECK(of_big["mean_length"].get<double>() == Approx(of_small["mean_length"].get<double>()).epsilon(0.02));
 }

@@ -94,6 +94,24 @@ TEST_CASE("a shard that cannot be written is a DataError and leaves no file") {
     CHECK_FALSE(std::filesystem::exists(folder / "missing"));
 }
 
+TEST_CASE("rows that come in parts, shorter and longer than a band, make the same file as all at once") {
+    const TemporaryFolder folder;
+    const ShardRows rows = made_up_rows(7000);
+    write_rows(folder / "whole.h5", rows);
+    for (const std::vector<std::int64_t>& parts :
+         {std::vector<std::int64_t>{7000}, {2048, 2048, 2048, 856}, {1, 2047, 4951, 1}, {500, 500, 500, 500, 5000}}) {
+        ShardWriter writer(folder / "parts.h5", {7000, 64, 10});
+        std::int64_t written = 0;
+        for (const std::int64_t part : parts) {
+            const auto rows_of = [&](std::int64_t first, std::int64_t count) { return slice(rows, written + first, count); };
+            writer.append(part, rows_of, 3);
+            written += part;
+        }
+        writer.finish();
+        CHECK(read_text(folder / "parts.h5") == read_text(folder / "whole.h5"));
+    }
+}
+
 TEST_CASE("h5py reads our shards with NVIDIA's names, types and compression, and the same values") {
     const TemporaryFolder folder;
     const ShardRows rows = made_up_rows(2100);
