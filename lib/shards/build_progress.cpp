@@ -1,28 +1,22 @@
 #include "shards/build_progress.h"
 
+#include <algorithm>
+
 #include "core/error.h"
-#include "core/log.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
-namespace {
 
-constexpr double seconds_between_lines = 10;
-
-}  // namespace
-
-void BuildProgress::begin(double bytes) { total_ = bytes; }
-
-double BuildProgress::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+void BuildProgress::begin(std::uint64_t bytes) { total_ = static_cast<double>(bytes); }
 
 void BuildProgress::advance(double bytes) {
     const std::lock_guard lock(guard_);
     done_ += bytes;
-    if (std::chrono::duration<double>(Clock::now() - last_line_).count() < seconds_between_lines || done_ <= 0) return;
-    last_line_ = Clock::now();
-    const double elapsed = seconds();
-    log_info(concat(fixed(100 * done_ / total_, 1), " %, ", fixed(done_ / 1e6 / elapsed, 1), " MB of text per second, about ",
-                    duration_text(elapsed / done_ * (total_ - done_)), " left"));
+    if (done_ <= 0 || !line_.is_due()) return;
+    const double elapsed = line_.seconds(), share = std::min(done_ / total_, 1.0);
+    line_.show(concat(fixed(100 * share, 1), " % of ", bytes_text(static_cast<std::uint64_t>(total_)), " | ",
+                      fixed(done_ / 1e6 / elapsed, 1), " MB/s | eta ", duration_text(elapsed * (1 / share - 1))),
+               share);
 }
 
 }  // namespace bertpretrain

@@ -1,24 +1,27 @@
 #pragma once
+// What a person sees while shards are made.
 
-#include <chrono>
+#include <cstdint>
 #include <mutex>
+
+#include "core/progress_line.h"
 
 namespace bertpretrain {
 
-/// Says in the log, every ten seconds, how far a build is and how long it will take. Several threads may advance it.
+/// The share that is done, MB of text per second and the time left. Several threads may advance it.
 class BuildProgress {
 public:
+    explicit BuildProgress(ProgressOutput output = progress_to_stderr()) : line_(std::move(output)) {}
+
     /// @param bytes of text that are to be worked on
-    void begin(double bytes);
+    void begin(std::uint64_t bytes);
     void advance(double bytes);
     double total() const { return total_; }
     /// Since this was made.
-    double seconds() const;
+    double seconds() const { return line_.seconds(); }
 
 private:
-    using Clock = std::chrono::steady_clock;
-
-    Clock::time_point start_ = Clock::now(), last_line_ = start_;
+    ProgressLine line_;
     std::mutex guard_;
     double total_ = 0, done_ = 0;
 };

@@ -35,10 +35,10 @@ std::vector<std::string> shard_names(const std::vector<fs::path>& texts) {
 
 ShardBuildReport build_reference_shards(const ShardBuildSettings& settings, std::shared_ptr<const Vocabulary> vocabulary) {
     const std::vector<std::string> names = shard_names(settings.texts);
-    double bytes = 0;
+    std::uint64_t bytes = 0;
     for (const fs::path& text : settings.texts) {
         std::error_code failure;
-        bytes += static_cast<double>(fs::file_size(text, failure));
+        bytes += fs::file_size(text, failure);
         if (failure) throw DataError(concat(text.string(), ": cannot be read (", failure.message(), ")"));
     }
     BuildProgress progress;
@@ -58,7 +58,7 @@ ShardBuildReport build_reference_shards(const ShardBuildSettings& settings, std:
         });
         progress.advance(static_cast<double>(fs::file_size(settings.texts[t])));
     });
-    return {folder.finish(), articles, static_cast<std::uint64_t>(bytes), progress.seconds()};
+    return {folder.finish(), articles, bytes, progress.seconds()};
 }
 
 }  // namespace bertpretrain

@@ -20,7 +20,8 @@
 namespace bertpretrain {
 namespace {
 
-constexpr double share_of_tokenization = 0.5;  // of the whole time, roughly; for the remaining time that is shown
+/// Of the whole time, roughly; for the time left that is shown.
+double share_of_tokenization(std::int64_t duplicate_factor) { return 1 / (1 + 0.6 * static_cast<double>(duplicate_factor)); }
 
 std::string shard_name(const ShardBuildSettings& settings, ShardKind kind, std::size_t number) {
     std::string digits = std::to_string(number);
@@ -67,7 +68,7 @@ ShardPlan plan_shards(const ShardBuildSettings& settings, const TextArticles& ar
 
 /// All articles as tokens, sorted into their groups.
 void tokenize(const TextArticles& articles, const WordPiece& tokenizer, const std::vector<std::uint32_t>& group_of,
-              std::size_t threads, TokenSpill& spill, BuildProgress& progress) {
+              std::size_t threads, TokenSpill& spill, const std::function<void(double bytes)>& advance) {
     struct Part {
         std::vector<std::int32_t> words;
         std::vector<std::size_t> ends;  // of each article's words
@@ -102,15 +103,16 @@ void tokenize(const TextArticles& articles, const WordPiece& tokenizer, const st
             spill.add(group_of[place.first_article + a], std::span(part.words).subspan(begin, part.ends[a] - begin));
             begin = part.ends[a];
         }
-        progress.advance(static_cast<double>(place.bytes) * share_of_tokenization);
+        advance(static_cast<double>(place.bytes));
     };
     for_each_in_order(articles.parts().size(), threads, produce, add);
     spill.finish();
 }
 
 /// Writes one shard from its groups, one of them in memory at a time.
+/// @param advance is told of each share of its rows that is made
 void write_shard_of(const ShardPlan::Shard& shard, const TokenSpill& spill, const SampleRules& rules, std::size_t threads,
-                    ShardFolder& folder) {
+                    ShardFolder& folder, const std::function<void(double share)>& advance) {
     const auto load = [&](std::uint32_t group) {
         return std::make_unique<SampleGroup>(spill.read(group), rules, group, threads);
     };
@@ -132,19 +134,21 @@ void write_shard_of(const ShardPlan::Shard& shard, const TokenSpill& spill, cons
                 group.reset();
                 group = load(shard.first_group + g);
             }
-            append(group->size(), [&](std::int64_t first, std::int64_t count) { return group->rows(first, count); });
+            append(group->size(), [&](std::int64_t first, std::int64_t count) {
+                advance(static_cast<double>(count) / static_cast<double>(rows));
+                return group->rows(first, count);
+            });
         }
     });
 }
 
 void write_shards(const ShardPlan& plan, const TokenSpill& spill, const SampleRules& rules, std::size_t threads,
-                  ShardFolder& folder, BuildProgress& progress) {
+                  ShardFolder& folder, const std::function<void(double share)>& advance) {
     const std::size_t at_once = std::min(threads, plan.shards.size());
     const std::size_t threads_each = (threads + at_once - 1) / at_once;
-    const double step = progress.total() * (1 - share_of_tokenization) / static_cast<double>(plan.shards.size());
+    const double each = 1 / static_cast<double>(plan.shards.size());
     for_each_index(plan.shards.size(), at_once, [&](std::size_t s) {
-        write_shard_of(plan.shards[s], spill, rules, threads_each, folder);
-        progress.advance(step);
+        write_shard_of(plan.shards[s], spill, rules, threads_each, folder, [&](double share) { advance(share * each); });
     });
 }
 
@@ -159,12 +163,15 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     const TextArticles articles(settings.texts);
     const ShardPlan plan = plan_shards(settings, articles);
     ShardFolder folder(settings.output, settings.samples, *vocabulary, settings.vocabulary, plan.files(), settings.overwrite);
-    progress.begin(static_cast<double>(articles.total_bytes()));
+    progress.begin(articles.total_bytes());
     log_info(concat(with_thousands(static_cast<std::int64_t>(articles.size())), " articles, ", bytes_text(articles.total_bytes()),
                     " of text, into ", plan.shards.size(), " shards"));
     TokenSpill spill(settings.output, plan.groups);
-    tokenize(articles, make_tokenizer(settings.samples, vocabulary), plan.group_of, threads, spill, progress);
-    write_shards(plan, spill, sample_rules(settings.samples, *vocabulary), threads, folder, progress);
+    const double tokenization = share_of_tokenization(settings.samples.duplicate_factor);
+    tokenize(articles, make_tokenizer(settings.samples, vocabulary), plan.group_of, threads, spill,
+             [&](double bytes) { progress.advance(bytes * tokenization); });
+    write_shards(plan, spill, sample_rules(settings.samples, *vocabulary), threads, folder,
+                 [&](double share) { progress.advance(share * (1 - tokenization) * progress.total()); });
     return {folder.finish(), articles.size(), articles.total_bytes(), progress.seconds()};
 }
 
