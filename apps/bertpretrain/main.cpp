@@ -2,6 +2,9 @@
 
 #include <malloc.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
 #include <new>
 #include <string>
 
@@ -32,7 +35,7 @@ int main(int argc, char** argv) {
     bertpretrain::add_train_command(app, exit_code);
     bertpretrain::add_evaluate_command(app);
     bertpretrain::add_config_command(app);
-    return bertpretrain::run_guarded([&] {
+    const int code = bertpretrain::run_guarded([&] {
         try {
             app.parse(argc, argv);
             if (app.get_subcommands().empty()) throw bertpretrain::ConfigError("a subcommand is missing; --help lists them");
@@ -45,4 +48,9 @@ int main(int argc, char** argv) {
         }
         return exit_code;
     });
+    if (code == 0) return 0;
+    // Threads may still wait for peers that are gone: nothing is taken apart any more.
+    std::cout.flush();
+    std::fflush(nullptr);
+    std::_Exit(code);
 }

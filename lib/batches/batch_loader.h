@@ -15,7 +15,7 @@ namespace bertpretrain {
 class BatchLoader {
 public:
     /// Opens every shard once, before anything is trained.
-    /// @throws ConfigError when the ranks cannot share a step equally, or sequences are longer than the model allows
+    /// @throws ConfigError when there are more ranks than sequences in a step, or sequences are longer than the model allows
     /// @throws DataError when a shard is missing, damaged or of another sequence length
     BatchLoader(const std::vector<std::filesystem::path>& files, const BatchLoaderSettings& settings);
     BatchLoader(const BatchLoader&) = delete;

@@ -14,24 +14,15 @@
 namespace bertpretrain {
 namespace {
 
-/// Numbers of processes near `world_size` that share `sequences` equally.
-std::string fitting_world_sizes(std::int64_t sequences, std::int64_t world_size) {
-    std::int64_t fewer = world_size, more = world_size;
-    while (sequences % fewer != 0) --fewer;  // ends at 1
-    while (more <= sequences && sequences % more != 0) ++more;
-    return more <= sequences ? concat(fewer, " or ", more) : concat(fewer);
-}
-
 const BatchLoaderSettings& checked(const BatchLoaderSettings& settings) {
     const std::int64_t sequences = settings.global_batch_sequences, world_size = settings.world_size;
     check(settings.micro_batch_size > 0 && sequences > 0, sequences, " sequences in micro-batches of ",
           settings.micro_batch_size);
     check(settings.rank >= 0 && settings.rank < world_size, "rank ", settings.rank, " of ", world_size);
     check(settings.prefetch_steps > 0, settings.prefetch_steps, " steps made ahead");
-    if (sequences % world_size != 0)
-        throw ConfigError(concat("a step of ", sequences, " sequences cannot be shared equally by ", world_size, " processes",
-                                 "\n  do: start ", fitting_world_sizes(sequences, world_size),
-                                 " processes, or change batch.micro_batch_size or batch.gradient_accumulation_steps"));
+    if (sequences < world_size)
+        throw ConfigError(concat("a step of ", sequences, " sequences cannot be shared by ", world_size, " ranks",
+                                 "\n  do: start at most ", sequences, " ranks, or raise batch.global_batch_size"));
     return settings;
 }
 
@@ -61,17 +52,18 @@ StepSource::StepSource(const std::vector<std::filesystem::path>& files, const Ba
                  : order_.most_rows_in_window() * bytes_of_row(settings.format.sequence_length, max_predictions_)) {}
 
 std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step) {
-    const std::int64_t sequences = settings_.global_batch_sequences, share = sequences / settings_.world_size;
+    const std::int64_t sequences = settings_.global_batch_sequences, ranks = settings_.world_size;
     std::vector<Sample> samples(static_cast<std::size_t>(sequences));
     for (std::int64_t i = 0; i < sequences; ++i) {
         const std::int64_t number = (step - 1) * sequences + i;
         samples[static_cast<std::size_t>(i)] = {number, order_.locate(number)};
     }
-    if (share == sequences) return samples;
+    if (ranks == 1) return samples;
     std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) {
         return std::tuple(a.place.band_number, a.number) < std::tuple(b.place.band_number, b.number);
     });
-    std::vector<Sample> part(samples.begin() + settings_.rank * share, samples.begin() + (settings_.rank + 1) * share);
+    const auto cut_before = [&](std::int64_t rank) { return samples.begin() + sequences * rank / ranks; };
+    std::vector<Sample> part(cut_before(settings_.rank), cut_before(settings_.rank + 1));
     std::sort(part.begin(), part.end(), [](const Sample& a, const Sample& b) { return a.number < b.number; });
     return part;
 }

@@ -30,12 +30,12 @@ struct BatchLoaderSettings {
 
 /// A rank's part of any step, as a function of the step. Step k (the first is 1) takes samples [(k - 1) G, k G) of the run,
 /// G = global_batch_sequences. They are dealt out by bands, so that each rank reads about 1/W of the data: sorted by band,
-/// rank r gets the r-th of W equal parts, and keeps it in the order of the samples' numbers.
+/// rank r gets the r-th of W parts (equal, or one sample apart), and keeps it in the order of the samples' numbers.
 ///
 /// Steps that follow one another are cheap; any other is possible. Not for several threads at once.
 class StepSource {
 public:
-    /// @throws ConfigError when the ranks cannot share a step equally, or sequences are longer than the model allows
+    /// @throws ConfigError when there are more ranks than sequences in a step, or sequences are longer than the model allows
     /// @throws DataError when a shard is missing, damaged or of another sequence length
     StepSource(const std::vector<std::filesystem::path>& files, const BatchLoaderSettings& settings);
 

@@ -17,8 +17,9 @@ inline constexpr std::int64_t optimizer_block_elements = 4096;
 
 /// A contiguous part of one tensor in the slice.
 struct TensorRun {
-    std::size_t tensor = 0;  ///< index into the factors
-    std::int64_t begin = 0;  ///< first element, counted in the slice
+    std::size_t tensor = 0;    ///< index into the factors
+    std::int64_t begin = 0;    ///< first element, counted in the slice
+    std::int64_t in_flat = 0;  ///< the same element, counted in the flat buffer that the slice is a part of
     std::int64_t elements = 0;
 };
 
@@ -32,7 +33,7 @@ struct BlockedRuns {
             for (std::int64_t begin = run.begin, end = run.begin + run.elements; begin < end;) {
                 const std::int64_t block_end = (begin / optimizer_block_elements + 1) * optimizer_block_elements;
                 const std::int64_t part_end = std::min(end, block_end);
-                parts.push_back({run.tensor, begin, part_end - begin});
+                parts.push_back({run.tensor, begin, run.in_flat + begin - run.begin, part_end - begin});
                 begin = part_end;
             }
     }
@@ -65,8 +66,8 @@ struct TensorFactors {
 ///     c = g / d + weight_decay * master
 struct OptimizerPass {
     OptimizerState state;
-    at::Tensor gradient;        ///< fp32, as long as the slices; only read
-    at::Tensor working;         ///< bf16 or fp32, as long as the slices; gets the new weights, rounded to nearest even
+    at::Tensor gradient;  ///< fp32, as long as the slices; only read
+    at::Tensor working;   ///< bf16 or fp32, the flat buffer; the slice's part of it gets the new weights, rounded to nearest even
     const BlockedRuns& blocks;  ///< elements in no run are neither read nor written
     MomentConstants constants;
     std::span<const TensorFactors> factors;  ///< by tensor

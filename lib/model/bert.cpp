@@ -42,21 +42,27 @@ LayerContext Bert::context(const MicroBatch& batch, Wanted wanted, bool dropout)
 }
 
 void Bert::forward_backward(const MicroBatch& batch, const LossScale& scale, const at::Tensor& totals_4,
-                            const ParametersFinal& parameters_final) const {
+                            const ParameterMoves& moves) const {
     const MicroBatch full = fill_up(batch);
     const LayerContext context = this->context(full, Wanted::heads_rows, true);
+    const auto stage_begins = [&](std::size_t stage) {
+        if (moves.needed) moves.needed(stage == 0 ? 0 : stage_ends_[stage - 1]);
+    };
     const auto stage_done = [&](std::size_t stage) {
-        if (parameters_final) parameters_final(stage_ends_[stage]);
+        if (moves.final) moves.final(stage_ends_[stage]);
     };
     Stream stream;
-    const EmbeddingState embedded = embeddings_forward(context, weights_, stream);
     const std::size_t layers = weights_.layers.size();
+    stage_begins(layers + 1);
+    const EmbeddingState embedded = embeddings_forward(context, weights_, stream);
     std::vector<LayerState> states(layers);
     for (std::size_t i = 0; i < layers; ++i) {
         const Stream input = stream;
+        stage_begins(layers - i);
         states[i] = layer_forward(context, static_cast<std::int64_t>(i), weights_.layers[i], input, stream);
         if (choices_.activation_checkpointing) states[i] = {input, {}, {}, {}, {}, {}, {}, {}};
     }
+    stage_begins(0);
     StreamGradient d_stream{{}, heads_forward_backward(context, weights_, stream.normed_TH, scale, gradients_, totals_4), {}};
     stage_done(0);
     stream = {};

@@ -12,8 +12,13 @@
 
 namespace bertpretrain {
 
-/// Called when the first `count` parameters of the layout have their final gradients.
-using ParametersFinal = std::function<void(std::size_t count)>;
+/// What the model tells whoever moves its parameters while it computes. Empty ones are not called.
+struct ParameterMoves {
+    /// The forward is about to read the layout's parameters from `first` on, and has not read those before it.
+    std::function<void(std::size_t first)> needed;
+    /// The first `count` parameters of the layout have their final gradients.
+    std::function<void(std::size_t count)> final;
+};
 
 class Bert {
 public:
@@ -26,9 +31,8 @@ public:
     Bert(const BertConfig& config, const FlatParameters& parameters, const Choices& choices);
 
     /// One micro-batch with dropout: adds gradients to the flat buffers and losses to totals_4 (new_totals).
-    /// @param parameters_final called as stages of the backward end; empty: nobody waits
     void forward_backward(const MicroBatch& batch, const LossScale& scale, const at::Tensor& totals_4,
-                          const ParametersFinal& parameters_final) const;
+                          const ParameterMoves& moves) const;
 
     /// One micro-batch without dropout or gradients.
     void add_losses(const MicroBatch& batch, const at::Tensor& totals_4) const;

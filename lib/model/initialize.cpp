@@ -23,13 +23,13 @@ float normal_number(PhiloxKey key, std::uint32_t parameter, std::int64_t element
 
 }  // namespace
 
-void initialize_weights(const BertConfig& config, const ParameterLayout& layout, std::int64_t shard, std::uint64_t seed,
-                        const at::Tensor& slice) {
+void initialize_weights(const BertConfig& config, const ParameterLayout& layout, std::span<const OwnedRun> runs,
+                        std::uint64_t seed, const at::Tensor& slice) {
     const PhiloxKey key = philox_key(seed, Purpose::initial_weights);
     const std::vector<ParameterSpec> order = bert_parameters(config).checkpoint_order;
     float* values = slice.data_ptr<float>();
     const auto range = static_cast<float>(config.initializer_range);
-    for (const OwnedRun& run : layout.owned_by(shard)) {
+    for (const OwnedRun& run : runs) {
         const ParameterSpec& spec = layout.parameters()[run.parameter].spec;
         const auto number = static_cast<std::uint32_t>(
             std::find_if(order.begin(), order.end(), [&](const ParameterSpec& other) { return other.name == spec.name; }) -

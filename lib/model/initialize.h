@@ -2,6 +2,7 @@
 // New weights, as a function of the seed.
 
 #include <cstdint>
+#include <span>
 
 #include <ATen/core/Tensor.h>
 
@@ -10,10 +11,10 @@
 
 namespace bertpretrain {
 
-/// Fills what one shard owns of the fp32 master weights: matrices from N(0, initializer_range), LayerNorm weights 1, biases 0.
-/// Every number depends on the seed, the parameter and its place in it only, so any sharding gives the same model.
-/// @param slice fp32 on the CPU, layout.slice_elements()
-void initialize_weights(const BertConfig& config, const ParameterLayout& layout, std::int64_t shard, std::uint64_t seed,
-                        const at::Tensor& slice);
+/// Fills what one shard owns (`runs`) of the fp32 master weights: matrices from N(0, initializer_range), LayerNorm weights 1,
+/// biases 0. Every number depends on the seed, the parameter and its place in it only, so any sharding gives the same model.
+/// @param slice fp32 on the CPU
+void initialize_weights(const BertConfig& config, const ParameterLayout& layout, std::span<const OwnedRun> runs,
+                        std::uint64_t seed, const at::Tensor& slice);
 
 }  // namespace bertpretrain

@@ -21,7 +21,7 @@ std::vector<OwnedRun> all_runs(const ParameterLayout& layout) {
 
 BlockedRuns blocked(const std::vector<OwnedRun>& owned) {
     std::vector<TensorRun> runs;
-    for (const OwnedRun& run : owned) runs.push_back({run.parameter, run.in_slice, run.elements});
+    for (const OwnedRun& run : owned) runs.push_back({run.parameter, run.in_slice, run.in_flat, run.elements});
     return BlockedRuns(std::move(runs));
 }
 

@@ -17,11 +17,11 @@ double trust_ratio(double weight_square, double direction_square) {
     return std::sqrt(weight_square) / std::sqrt(direction_square);
 }
 
-void check_slice(const at::Tensor& slice, const OptimizerState& state, bool may_be_bf16, const char* name) {
-    const bool type_fits = slice.scalar_type() == at::kFloat || (may_be_bf16 && slice.scalar_type() == at::kBFloat16);
-    check(type_fits && slice.is_contiguous() && slice.numel() == state.master.numel() && slice.device() == state.master.device(),
-          name, " slice has ", slice.numel(), " elements of ", slice.scalar_type(), " on ", slice.device(), ", expected ",
-          state.master.numel(), " contiguous ones on ", state.master.device());
+void check_buffer(const at::Tensor& buffer, std::int64_t elements, at::Device device, bool may_be_bf16, const char* name) {
+    const bool type_fits = buffer.scalar_type() == at::kFloat || (may_be_bf16 && buffer.scalar_type() == at::kBFloat16);
+    check(type_fits && buffer.is_contiguous() && buffer.numel() == elements && buffer.device() == device, name, " buffer has ",
+          buffer.numel(), " elements of ", buffer.scalar_type(), " on ", buffer.device(), ", expected ", elements,
+          " contiguous ones on ", device);
 }
 
 }  // namespace
@@ -32,6 +32,7 @@ ShardedOptimizer::ShardedOptimizer(const OptimizerConfig& config, const Paramete
       method_(config.name == "adamw"  ? Method::adamw
               : config.name == "lamb" ? Method::lamb
                                       : Method::lans),
+      flat_elements_(layout.flat_elements()),
       sums_(layout, shard),
       kernels_(kernels != nullptr ? *kernels : optimizer_kernels_for(device)) {
     check_optimizer(config_);
@@ -43,11 +44,16 @@ ShardedOptimizer::ShardedOptimizer(const OptimizerConfig& config, const Paramete
         factors_.push_back({.weight_decay = parameter.spec.decays ? config_.weight_decay : 0});
 }
 
-UpdateResult ShardedOptimizer::update(const at::Tensor& gradient_slice, at::Tensor& working_slice, double learning_rate,
+void ShardedOptimizer::copy_weights_into(const at::Tensor& flat_working) const {
+    for (const OwnedRun& run : owned_runs())
+        flat_working.narrow(0, run.in_flat, run.elements).copy_(state_.master.narrow(0, run.in_slice, run.elements));
+}
+
+UpdateResult ShardedOptimizer::update(const at::Tensor& gradient_slice, const at::Tensor& flat_working, double learning_rate,
                                       std::int64_t step, BlockSumExchange& exchange) {
     check(step >= 1, "updates count from 1");
-    check_slice(gradient_slice, state_, false, "gradient");
-    check_slice(working_slice, state_, true, "working");
+    check_buffer(gradient_slice, state_.master.numel(), state_.master.device(), false, "gradient");
+    check_buffer(flat_working, flat_elements_, state_.master.device(), true, "working");
 
     std::vector<double> own = sums_.room(1);
     kernels_.sum_squares(gradient_slice, sums_.own(), own);
@@ -66,7 +72,7 @@ UpdateResult ShardedOptimizer::update(const at::Tensor& gradient_slice, at::Tens
     }
     const double beta1 = config_.betas[0], beta2 = config_.betas[1], t = static_cast<double>(step);
     const MomentConstants constants{beta1, beta2, config_.eps, 1 - std::pow(beta1, t), 1 - std::pow(beta2, t)};
-    const OptimizerPass pass{state_, gradient_slice, working_slice, sums_.own(), constants, factors_};
+    const OptimizerPass pass{state_, gradient_slice, flat_working, sums_.own(), constants, factors_};
     switch (method_) {
         case Method::adamw:
             update_adamw(pass, learning_rate);

@@ -44,13 +44,17 @@ public:
     /// Where the parts of the parameters lie in the slices.
     const std::vector<OwnedRun>& owned_runs() const { return sums_.owned_runs(); }
 
+    /// Writes this shard's weights into its part of a flat buffer, as `update` does.
+    void copy_weights_into(const at::Tensor& flat_working) const;
+
     /// One step. All shards call it together.
     /// @param gradient_slice fp32, summed over all ranks; not changed
-    /// @param working_slice bf16 or fp32; gets the new weights (padding is left alone)
+    /// @param flat_working bf16 or fp32, layout.flat_elements(): this shard's part of it gets the new weights, the rest and
+    /// padding are left alone
     /// @param learning_rate of this step
     /// @param step 1 for the first update: the power in the moments' bias correction
     /// Reads sums from the device, and talks to the other shards, once for adamw and twice for lamb and lans.
-    UpdateResult update(const at::Tensor& gradient_slice, at::Tensor& working_slice, double learning_rate, std::int64_t step,
+    UpdateResult update(const at::Tensor& gradient_slice, const at::Tensor& flat_working, double learning_rate, std::int64_t step,
                         BlockSumExchange& exchange);
 
 private:
@@ -62,6 +66,7 @@ private:
 
     OptimizerConfig config_;
     Method method_;
+    std::int64_t flat_elements_;
     BlockSums sums_;
     const OptimizerKernels& kernels_;
     OptimizerState state_;

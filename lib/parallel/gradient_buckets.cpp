@@ -1,75 +1,95 @@
 #include "parallel/gradient_buckets.h"
 
-#include <utility>
-
-#include <ATen/ops/zeros.h>
-
 #include "core/error.h"
 
 namespace bertpretrain {
 
-GradientBuckets::GradientBuckets(const ParameterLayout& layout, World& world, at::Tensor flat_gradients, at::Tensor flat_working)
-    : layout_(layout),
+GradientBuckets::GradientBuckets(const FlatParameters& parameters, World& world, const Choices& choices)
+    : parameters_(parameters),
+      layout_(parameters.layout()),
       world_(world),
-      flat_gradients_(std::move(flat_gradients)),
-      flat_working_(std::move(flat_working)),
-      reducing_(layout.buckets().size()),
-      gathering_(layout.buckets().size()) {
-    check(layout.shards() == world.size(), "a layout for ", layout.shards(), " shards in a world of ", world.size());
-    check(flat_gradients_.numel() == layout.flat_elements() && flat_working_.numel() == layout.flat_elements(),
-          "flat buffers of ", flat_gradients_.numel(), " and ", flat_working_.numel(), " elements, the layout has ",
-          layout.flat_elements());
-    const bool alone = world.size() == 1;
-    gradient_slice_ = alone ? flat_gradients_ : at::zeros({layout.slice_elements()}, flat_gradients_.options());
-    working_slice_ = alone ? flat_working_ : at::zeros({layout.slice_elements()}, flat_working_.options());
+      choices_(choices),
+      gathering_(layout_.buckets().size()) {
+    check(layout_.shards() == world.size(), "a layout for ", layout_.shards(), " shards in a world of ", world.size());
+    check(choices.zero_stage == 0 || choices.zero_stage == 1, "ZeRO stage ", choices.zero_stage);
 }
 
-at::Tensor GradientBuckets::slice_part(const at::Tensor& slice, std::size_t bucket) const {
-    const Bucket& whole = layout_.buckets().at(bucket);
-    return slice.narrow(0, whole.begin / layout_.shards(), whole.elements() / layout_.shards());
+bool GradientBuckets::is_exact(std::size_t bucket) const { return layout_.buckets()[bucket].begin >= parameters_.exact_begin(); }
+
+at::Tensor GradientBuckets::whole(const at::Tensor& flat, std::size_t bucket) const {
+    const Bucket& range = layout_.buckets().at(bucket);
+    return flat.narrow(0, range.begin, range.elements());
 }
 
-at::Tensor GradientBuckets::flat_part(const at::Tensor& flat, std::size_t bucket) const {
-    const Bucket& whole = layout_.buckets().at(bucket);
-    return flat.narrow(0, whole.begin, whole.elements());
+at::Tensor GradientBuckets::own(const at::Tensor& flat, std::size_t bucket) const {
+    const Bucket range = layout_.slice_of(bucket, world_.rank());
+    return flat.narrow(0, range.begin, range.elements());
+}
+
+at::Tensor GradientBuckets::in_slice(const at::Tensor& slice, std::size_t bucket) const {
+    const Bucket& range = layout_.buckets().at(bucket);
+    return slice.narrow(0, range.begin / layout_.shards(), range.elements() / layout_.shards());
 }
 
 void GradientBuckets::ready(std::size_t bucket) {
-    check(reducing_.at(bucket) == nullptr, "bucket ", bucket, " was already ready in this step");
-    reducing_[bucket] = world_.reduce_scatter(flat_part(flat_gradients_, bucket), slice_part(gradient_slice_, bucket));
-    reducing_order_.push_back(bucket);
-}
-
-const at::Tensor& GradientBuckets::finish() {
-    check(reducing_order_.size() == reducing_.size(), "only ", reducing_order_.size(), " of ", reducing_.size(),
-          " buckets were ready");
-    for (const std::size_t bucket : reducing_order_) {
-        reducing_[bucket]->wait();
-        reducing_[bucket].reset();
+    check(bucket == ready_, "bucket ", bucket, " is ready, expected ", ready_);
+    ++ready_;
+    if (alone()) return;
+    const at::Tensor gradients = whole(parameters_.gradients(), bucket), wired = gradients.to(choices_.wire);
+    if (choices_.zero_stage == 1) {
+        // The slices gather at the front of the flat buffer, over gradients that have left already: bucket b's slice ends
+        // before b does, and nothing of b or before it is still needed when b's sums are written.
+        reducing_.push_back(world_.reduce_scatter(wired, in_slice(parameters_.gradients(), bucket)));
+        return;
     }
-    reducing_order_.clear();
-    return gradient_slice_;
+    const at::Tensor sums = own(parameters_.gradients(), bucket);
+    reducing_.push_back(world_.reduce_scatter(wired, sums));
+    reducing_.push_back(world_.all_gather(sums, gradients));
 }
 
-void GradientBuckets::start_gather() {
-    for (std::size_t bucket = gathering_.size(); bucket-- > 0;)
-        gathering_[bucket] = world_.all_gather(slice_part(working_slice_, bucket), flat_part(flat_working_, bucket));
+at::Tensor GradientBuckets::finish() {
+    check(ready_ == layout_.buckets().size(), "only ", ready_, " of ", layout_.buckets().size(), " buckets were ready");
+    for (const auto& pending : reducing_) pending->wait();
+    reducing_.clear();
+    ready_ = 0;
+    const bool sliced = choices_.zero_stage == 1 && !alone();
+    return sliced ? parameters_.gradients().narrow(0, 0, layout_.slice_elements()) : parameters_.gradients();
+}
+
+void GradientBuckets::start_gather(const at::Tensor& master) {
+    const at::Tensor& exact = parameters_.exact();
+    const bool all_here = choices_.zero_stage == 0 || alone();
+    for (std::size_t bucket = gathering_.size(); bucket-- > 0;) {
+        const Bucket& range = layout_.buckets()[bucket];
+        if (is_exact(bucket)) {
+            const at::Tensor target = exact.narrow(0, range.begin - parameters_.exact_begin(), range.elements());
+            if (all_here) target.copy_(whole(master, bucket));
+            else gathering_[bucket] = world_.all_gather(in_slice(master, bucket), target);
+        } else if (!all_here) {
+            const at::Tensor& working = parameters_.working();
+            gathering_[bucket] = world_.all_gather(own(working, bucket), whole(working, bucket));
+        }
+    }
 }
 
 void GradientBuckets::wait_gathered(std::size_t bucket) {
-    check(gathering_.at(bucket) != nullptr, "bucket ", bucket, " is not being gathered");
-    gathering_[bucket]->wait();
-    gathering_[bucket].reset();
+    check(bucket < gathering_.size(), "bucket ", bucket, " of ", gathering_.size());
+    for (std::size_t b = gathering_.size(); b-- > bucket;) {
+        if (!gathering_[b]) continue;
+        gathering_[b]->wait();
+        gathering_[b].reset();
+    }
 }
 
-void GradientBuckets::gather() {
-    start_gather();
-    for (std::size_t bucket = gathering_.size(); bucket-- > 0;) wait_gathered(bucket);
-}
-
-void GradientBuckets::gather_gradients() {
-    for (std::size_t bucket = 0; bucket < gathering_.size(); ++bucket)
-        world_.all_gather(slice_part(gradient_slice_, bucket), flat_part(flat_gradients_, bucket))->wait();
+double GradientBuckets::bytes_per_step() const {
+    const double others = static_cast<double>(world_.size() - 1) / static_cast<double>(world_.size());
+    const double wire = choices_.wire == at::kFloat ? 4 : 2, working = parameters_.working_type() == at::kFloat ? 4 : 2;
+    double bytes = 0;
+    for (std::size_t bucket = 0; bucket < gathering_.size(); ++bucket) {
+        const double back = choices_.zero_stage == 0 || is_exact(bucket) ? 4 : working;
+        bytes += static_cast<double>(layout_.buckets()[bucket].elements()) * (wire + back) * others;
+    }
+    return bytes;
 }
 
 }  // namespace bertpretrain

@@ -76,7 +76,7 @@ void read_master(const Reader& read, const std::string& address, std::int64_t po
 Launch from_rank_and_world_size(const Reader& read) {
     Launch launch;
     const bool elastic = read.has("TORCHELASTIC_RUN_ID");
-    launch.launcher = elastic ? "torchrun" : "RANK and WORLD_SIZE";
+    launch.launcher = elastic ? "torchrun" : read.has(local_ranks_variable) ? "--local-ranks" : "RANK and WORLD_SIZE";
     read_place(read, "RANK", "WORLD_SIZE", launch);
     read_local_place(read, "LOCAL_RANK", "LOCAL_WORLD_SIZE", launch);
     const std::string agent = read.text("TORCHELASTIC_USE_AGENT_STORE", "");

@@ -14,8 +14,12 @@ using Variables = std::function<std::optional<std::string>(const std::string& na
 /// The process's own environment.
 std::optional<std::string> environment_variable(const std::string& name);
 
+/// Set for the ranks that run_local_ranks starts.
+inline constexpr const char* local_ranks_variable = "BERTPRETRAIN_LOCAL_RANKS";
+
 struct Launch {
-    std::string launcher = "none";  ///< "torchrun", "RANK and WORLD_SIZE", "Open MPI", "Slurm", "AWS Batch", "PET variables"
+    std::string launcher =
+        "none";  ///< "torchrun", "--local-ranks", "RANK and WORLD_SIZE", "Open MPI", "Slurm", "AWS Batch", "PET variables"
     std::int64_t rank = 0, world_size = 1;
     std::int64_t local_rank = 0, local_world_size = 1;  ///< among the ranks of this host
     std::string master_address;                         ///< of the host with the store; empty in a world of one

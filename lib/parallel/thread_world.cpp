@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty_like.h>
 
 #include "core/error.h"
 #include "parallel/rank_sum.h"
@@ -24,21 +25,21 @@ public:
             std::vector<at::Tensor> parts;
             for (const ThreadGroup::Contribution& one : all)
                 parts.push_back(one.tensor.narrow(0, rank_ * output.numel(), output.numel()));
-            add_in_rank_order(at::cat(parts), size(), output);
+            const at::Tensor sum = at::empty_like(output);
+            add_in_rank_order(at::cat(parts), size(), sum);
+            return sum;
         };
         return start(concat("reduce-scatter of ", input.numel(), " ", input.scalar_type()), input, output, sum_own_part);
     }
 
     std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override {
         check(output.numel() == input.numel() * size(), "all-gather of ", input.numel(), " elements into ", output.numel());
-        const auto copy_all = [output](const std::vector<ThreadGroup::Contribution>& all) {
-            std::int64_t begin = 0;
-            for (const ThreadGroup::Contribution& one : all) {
-                output.narrow(0, begin, one.tensor.numel()).copy_(one.tensor);
-                begin += one.tensor.numel();
-            }
+        const auto join_all = [](const std::vector<ThreadGroup::Contribution>& all) {
+            std::vector<at::Tensor> parts;
+            for (const ThreadGroup::Contribution& one : all) parts.push_back(one.tensor);
+            return at::cat(parts);
         };
-        return start(concat("all-gather of ", input.numel(), " ", input.scalar_type()), input, output, copy_all);
+        return start(concat("all-gather of ", input.numel(), " ", input.scalar_type()), input, output, join_all);
     }
 
     using World::all_gather;
@@ -52,7 +53,8 @@ public:
     }
 
 private:
-    using Use = std::function<void(const std::vector<ThreadGroup::Contribution>&)>;
+    /// Makes what the output will hold, while nobody writes yet.
+    using Use = std::function<at::Tensor(const std::vector<ThreadGroup::Contribution>&)>;
 
     class Meeting final : public Pending {
     public:
@@ -66,10 +68,11 @@ private:
     };
 
     std::unique_ptr<Pending> start(const std::string& operation, const at::Tensor& input, const at::Tensor& output, Use use) {
-        check(size() == 1 || !input.is_alias_of(output), operation, ": input and output share their memory");
-        if (size() > 1) output.fill_(std::numeric_limits<double>::quiet_NaN());
-        return std::make_unique<Meeting>([this, operation, input, use = std::move(use)] {
-            group_.meet(rank_, {operation, input, {}}, use);
+        if (size() > 1 && !input.is_alias_of(output)) output.fill_(std::numeric_limits<double>::quiet_NaN());
+        return std::make_unique<Meeting>([this, operation, input, output, use = std::move(use)] {
+            at::Tensor result;
+            group_.meet(rank_, {operation, input, {}}, [&](const auto& all) { result = use(all); });
+            output.copy_(result);
         });
     }
 

@@ -35,8 +35,9 @@ struct Traffic {
 };
 
 /// All ranks call the same operations in the same order, with tensors of the same size, type and kind of device: one-dimensional,
-/// contiguous, fp32 or bf16. Operations keep their tensors alive. Input and output must not overlap, except that in a world of
-/// one they may be the same memory. One thread per rank. Tensors and messages do not wait for each other.
+/// contiguous, fp32 or bf16. Operations keep their tensors alive, and are done one after the other in the order in which they
+/// began: the output of one may be the input of the next, or lie in its own or an earlier one's input. One thread per rank calls
+/// them. Tensors and messages do not wait for each other.
 class World {
 public:
     virtual ~World() = default;

@@ -19,7 +19,10 @@ struct StepRecord {
     double tokens_per_second = 0;  ///< real tokens, no padding
     double model_tflops_per_second = 0;
     double step_seconds = 0;
-    double data_wait_seconds = 0;  ///< the part of step_seconds spent waiting for data
+    double data_wait_seconds = 0;              ///< the part of step_seconds spent waiting for data
+    double bytes_sent = 0;                     ///< by one rank to the others
+    double communication_seconds = 0;          ///< in which something was on its way between ranks
+    double exposed_communication_seconds = 0;  ///< the part of step_seconds spent waiting for other ranks
 
     /// Calls field(key of the metrics file, member) for each member.
     static void fields(auto& self, auto&& field) {
@@ -36,6 +39,9 @@ struct StepRecord {
         field("model_tflops_per_second", self.model_tflops_per_second);
         field("step_seconds", self.step_seconds);
         field("data_wait_seconds", self.data_wait_seconds);
+        field("bytes_sent", self.bytes_sent);
+        field("communication_seconds", self.communication_seconds);
+        field("exposed_communication_seconds", self.exposed_communication_seconds);
     }
 };
 

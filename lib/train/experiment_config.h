@@ -33,12 +33,19 @@ struct DataConfig {
 struct BatchConfig {
     std::int64_t micro_batch_size = 16;
     std::int64_t gradient_accumulation_steps = 1;
+    std::int64_t global_batch_size = 0;
 
     static void describe(auto& self, auto&& field) {
         field("micro_batch_size", self.micro_batch_size, between(1, 1e5), "Sequences of one forward and backward pass.",
               Resume::may_change);
-        field("gradient_accumulation_steps", self.gradient_accumulation_steps, between(1, 1e5),
-              "Passes of each device per optimizer step; the product with micro_batch_size must not change on resume.",
+        field(
+            "gradient_accumulation_steps", self.gradient_accumulation_steps, between(1, 1e5),
+            "Passes of each rank per optimizer step. A restart on more or fewer ranks keeps the global batch, with other numbers "
+            "of passes.",
+            Resume::may_change);
+        field("global_batch_size", self.global_batch_size, between(0, 1e9),
+              "Sequences of one optimizer step over all ranks, which need not divide it; 0: micro_batch_size x "
+              "gradient_accumulation_steps x the ranks of the run's first start.",
               Resume::may_change);
     }
 };
@@ -66,12 +73,26 @@ struct TrainingConfig {
 struct ParallelConfig {
     std::int64_t zero_stage = 1;
     double bucket_mib = 64;
+    std::string reduce_dtype = "fp32";
+    double first_step_timeout_seconds = 1800;
+    double timeout_seconds = 600;
+    std::int64_t straggler_report_steps = 100;
 
     static void describe(auto& self, auto&& field) {
         field("zero_stage", self.zero_stage, between(0, 1),
               "0: every rank keeps the whole optimizer state. 1: the ranks share it.", Resume::may_change);
         field("bucket_mib", self.bucket_mib, between(0.001, 16384), "fp32 gradients that are reduced as one, in MiB.",
               Resume::may_change);
+        field("reduce_dtype", self.reduce_dtype, one_of({"fp32", "bf16"}),
+              "Of gradients between ranks. bf16 halves their traffic; they are added up in fp32 either way.");
+        field("first_step_timeout_seconds", self.first_step_timeout_seconds, between(1, 1e6),
+              "How long a rank waits for the others while the run starts, its first step included.", Resume::may_change);
+        field(
+            "timeout_seconds", self.timeout_seconds, between(1, 1e6),
+            "How long a rank waits for the others afterwards, before it gives them up for lost; longer than a checkpoint takes.",
+            Resume::may_change);
+        field("straggler_report_steps", self.straggler_report_steps, at_least(0),
+              "Name the slowest rank every so many steps; 0: never.", Resume::may_change);
     }
 };
 
@@ -126,7 +147,9 @@ struct ExperimentConfig {
         field("evaluation", self.evaluation, any, "Held-out loss while training.");
     }
 
+    /// Sequences of one optimizer step of a run that starts on so many ranks.
     std::int64_t global_batch(std::int64_t world_size) const {
+        if (batch.global_batch_size > 0) return batch.global_batch_size;
         return batch.micro_batch_size * batch.gradient_accumulation_steps * world_size;
     }
 };

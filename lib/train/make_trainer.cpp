@@ -1,24 +1,23 @@
 #include "train/make_trainer.h"
 
-#include <cmath>
-#include <cstdlib>
-
 #include <dlfcn.h>
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
-#include <unistd.h>
 
 #include "config/write.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
 #include "core/strings.h"
-#include "model/initialize.h"
+#include "model/bert_parameters.h"
+#include "parallel/make_world.h"
+#include "parallel/together.h"
 #include "shards/manifest.h"
 #include "shards/vocabulary_match.h"
 #include "tokens/vocabulary.h"
+#include "train/memory_plan.h"
 
 namespace bertpretrain {
 namespace {
@@ -38,25 +37,15 @@ std::filesystem::path choose_vocabulary(const ExperimentConfig& experiment) {
     return file;
 }
 
-/// Refused before the memory is asked for: the system would end the process without a word.
-void refuse_too_large(const ExperimentConfig& experiment, std::int64_t parameters) {
-    const double bytes = static_cast<double>(parameters) * (experiment.training.precision == "bf16" ? 18 : 20);
-    const double there = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
-    if (bytes > there)
-        throw ConfigError(concat("model: ", with_thousands(parameters), " parameters need ",
-                                 bytes_text(static_cast<std::uint64_t>(bytes)),
-                                 " of memory for weights, gradients and optimizer state, and this machine has ",
-                                 bytes_text(static_cast<std::uint64_t>(there)), "; make the model smaller"));
-}
-
 RowFormat row_format(const ExperimentConfig& experiment) {
     return {experiment.data.sequence_length, experiment.model.max_position_embeddings, experiment.model.vocab_size};
 }
 
-std::unique_ptr<BatchLoader> make_loader(const ExperimentConfig& experiment, const World& world, at::Device device) {
+std::unique_ptr<BatchLoader> make_loader(const ExperimentConfig& experiment, const World& world, std::int64_t global_batch,
+                                         at::Device device) {
     BatchLoaderSettings settings;
     settings.seed = experiment.training.seed;
-    settings.global_batch_sequences = experiment.global_batch(world.size());
+    settings.global_batch_sequences = global_batch;
     settings.micro_batch_size = experiment.batch.micro_batch_size;
     settings.format = row_format(experiment);
     settings.rank = world.rank();
@@ -78,32 +67,71 @@ std::unique_ptr<EvaluationBatches> make_held_out(const ExperimentConfig& experim
     return std::make_unique<EvaluationBatches>(find_shards(folder, ShardKind::held_out), settings);
 }
 
-std::unique_ptr<World> make_world() {
-    const char* size = std::getenv("WORLD_SIZE");
-    if (size != nullptr && std::string(size) != "1")
-        throw ConfigError(concat("WORLD_SIZE = ", size, ": this version trains with one process; unset it or set it to 1"));
-    return std::make_unique<SingleProcess>();
-}
-
-void announce(const TrainerParts& parts) {
+void announce(const TrainerParts& parts, const Launch& launch, const MemoryPlan& memory) {
     const ExperimentConfig& experiment = parts.experiment;
-    const std::int64_t parameters = parts.parameters->layout().parameter_elements();
-    const auto bytes = static_cast<std::uint64_t>(parameters);
-    const std::uint64_t working_bytes = experiment.training.precision == "bf16" ? 2 : 4;
+    const std::int64_t ranks = parts.world->size(), micro = experiment.batch.micro_batch_size;
+    const auto global_batch = static_cast<double>(parts.global_batch);
     log_info(settings_table(experiment));
-    log_info(concat("parameters        ", with_thousands(parameters)));
-    log_info(concat("global batch      ", experiment.batch.micro_batch_size, " sequences x ",
-                    experiment.batch.gradient_accumulation_steps, " accumulation steps x ", parts.world->size(),
-                    " rank(s) = ", with_thousands(experiment.global_batch(parts.world->size()))));
+    log_info(concat("parameters        ", with_thousands(parts.parameters->layout().parameter_elements())));
+    log_info(concat("ranks             ", ranks, ranks == 1 ? "" : concat(", started by ", launch.launcher)));
+    log_info(concat("global batch      ", with_thousands(parts.global_batch), " sequences, on each rank in ",
+                    (parts.global_batch + ranks * micro - 1) / (ranks * micro), " micro-batch(es) of up to ", micro));
     log_info(concat("one epoch         ", with_thousands(parts.loader->rows_per_epoch()), " samples; the run takes ",
-                    fixed(static_cast<double>(experiment.schedule.total_steps * experiment.global_batch(parts.world->size())) /
+                    fixed(static_cast<double>(experiment.schedule.total_steps) * global_batch /
                               static_cast<double>(parts.loader->rows_per_epoch()),
                           2),
                     " epochs"));
-    log_info(concat("memory            weights ", bytes_text(bytes * working_bytes), ", gradients ", bytes_text(bytes * 4),
-                    ", optimizer ", bytes_text(bytes * 12), ", and activations"));
+    log_info(concat("memory per rank   ", memory.text()));
+    if (ranks > 1)
+        log_info(concat("traffic per rank  ", bytes_text(static_cast<std::uint64_t>(parts.buckets->bytes_per_step())),
+                        " sent per step"));
     log_info(concat("device            ", parts.parameters->device().str(), ", ", at::get_num_threads(), " threads"));
-    log_info(concat("run folder        ", parts.folder->path().string()));
+    log_info(concat("run folder        ", parts.folder->paths().folder().string()));
+}
+
+/// The run's folder, held by rank 0 and seen by all.
+std::unique_ptr<RunFolder> open_folder(World& world, const std::filesystem::path& path) {
+    std::unique_ptr<RunFolder> folder;
+    together(world, [&] {
+        folder = std::make_unique<RunFolder>(path, world.rank() == 0 ? RunFolder::Role::takes : RunFolder::Role::joins);
+    });
+    const std::string mark = world.all_gather_texts(folder->mark()).front();
+    together(world, [&] { folder->must_have(mark); });
+    return folder;
+}
+
+void open_data(TrainerParts& parts, at::Device device) {
+    const ExperimentConfig& experiment = parts.experiment;
+    const std::optional<Manifest> manifest = std::filesystem::is_directory(experiment.data.training_shards)
+                                                 ? read_manifest(experiment.data.training_shards)
+                                                 : std::nullopt;
+    parts.loader = make_loader(experiment, *parts.world, parts.global_batch, device);
+    parts.held_out = make_held_out(experiment, *parts.world, device);
+    parts.vocabulary = choose_vocabulary(experiment);
+    if (parts.held_out) parts.held_out->verify();  // the vocabulary comes first: it explains more
+    if (manifest) parts.unigram_cross_entropy = manifest->unigram_cross_entropy;
+}
+
+MemoryPlan open_model(TrainerParts& parts, const Launch& launch, at::Device device) {
+    const ExperimentConfig& experiment = parts.experiment;
+    const auto bucket_elements = static_cast<std::int64_t>(experiment.parallel.bucket_mib * 1024 * 1024 / 4);
+    ParameterLayout layout(bert_parameters(experiment.model).layout_order, std::max<std::int64_t>(1, bucket_elements),
+                           parts.world->size());
+    const MemoryPlan memory = plan_memory(experiment, layout);
+    if (device.is_cpu()) refuse_too_large(memory, layout.parameter_elements(), launch.local_world_size);
+    const at::ScalarType working = experiment.training.precision == "bf16" ? at::kBFloat16 : at::kFloat;
+    parts.parameters = std::make_unique<FlatParameters>(std::move(layout), working, device);
+    parts.bert = std::make_unique<Bert>(experiment.model, *parts.parameters,
+                                        Bert::Choices{experiment.training.seed, experiment.training.activation_checkpointing});
+    const std::int64_t stage = experiment.parallel.zero_stage;
+    parts.optimizer = std::make_unique<ShardedOptimizer>(experiment.optimizer, parts.parameters->layout(),
+                                                         stage == 0 ? std::nullopt : std::optional(parts.world->rank()), device);
+    const at::ScalarType wire = experiment.parallel.reduce_dtype == "bf16" ? at::kBFloat16 : at::kFloat;
+    parts.buckets = std::make_unique<GradientBuckets>(*parts.parameters, *parts.world, GradientBuckets::Choices{stage, wire});
+    parts.step =
+        std::make_unique<TrainStep>(*parts.bert, *parts.parameters, *parts.buckets, *parts.optimizer, *parts.world,
+                                    experiment.training.loss_mean == "global" ? LossMean::global : LossMean::micro_batch, stage);
+    return memory;
 }
 
 }  // namespace
@@ -126,38 +154,35 @@ at::Device device_named(const std::string& name) {
     return at::kCPU;
 }
 
-TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::filesystem::path& output) {
+TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::filesystem::path& output,
+                                const ResumeRequest& resume, const Launch& launch) {
     TrainerParts parts;
     parts.experiment = experiment;
-    parts.world = make_world();
     const at::Device device = device_named(experiment.training.device);
-    const std::optional<Manifest> manifest = std::filesystem::is_directory(experiment.data.training_shards)
-                                                 ? read_manifest(experiment.data.training_shards)
-                                                 : std::nullopt;
-    parts.loader = make_loader(experiment, *parts.world, device);
-    parts.held_out = make_held_out(experiment, *parts.world, device);
-    parts.vocabulary = choose_vocabulary(experiment);
-    if (parts.held_out) parts.held_out->verify();  // the vocabulary comes first: it explains more
-    if (manifest) parts.unigram_cross_entropy = manifest->unigram_cross_entropy;
-    parts.folder = std::make_unique<RunFolder>(output);
-    log_also_to(parts.folder->log());
-
-    const auto bucket_elements = static_cast<std::int64_t>(experiment.parallel.bucket_mib * 1024 * 1024 / 4);
-    ParameterLayout layout(bert_parameters(experiment.model).layout_order, std::max<std::int64_t>(1, bucket_elements),
-                           parts.world->size());
-    if (device.is_cpu()) refuse_too_large(experiment, layout.parameter_elements());
-    const at::ScalarType working = experiment.training.precision == "bf16" ? at::kBFloat16 : at::kFloat;
-    parts.parameters = std::make_unique<FlatParameters>(std::move(layout), working, device);
-    const ParameterLayout& placed = parts.parameters->layout();
-    parts.bert = std::make_unique<Bert>(experiment.model, *parts.parameters,
-                                        Bert::Choices{experiment.training.seed, experiment.training.activation_checkpointing});
-    parts.optimizer = std::make_unique<ShardedOptimizer>(experiment.optimizer, placed, parts.world->rank(), device);
-    parts.buckets =
-        std::make_unique<GradientBuckets>(placed, *parts.world, parts.parameters->gradients(), parts.parameters->working());
-    parts.step =
-        std::make_unique<TrainStep>(*parts.bert, *parts.parameters, *parts.buckets, *parts.optimizer, *parts.world,
-                                    experiment.training.loss_mean == "global" ? LossMean::global : LossMean::micro_batch);
-    announce(parts);
+    if (!device.is_cpu() && launch.world_size > 1)
+        throw ConfigError(
+            concat(launch.launcher, " started ", launch.world_size,
+                   " ranks: this version trains on several processes on CPUs only; set training.device to \"cpu\", ",
+                   "or start one process"));
+    const auto patience = std::chrono::seconds(static_cast<std::int64_t>(experiment.parallel.first_step_timeout_seconds));
+    parts.world = make_world(launch, patience);
+    parts.folder = open_folder(*parts.world, output);
+    const bool leads = parts.world->rank() == 0;
+    if (leads) {
+        std::error_code ignored;
+        std::filesystem::remove(parts.folder->paths().exit_record(), ignored);  // of an earlier attempt, which has been heard
+        log_also_to(parts.folder->paths().log());
+    }
+    const CheckpointStore store(parts.folder->paths().checkpoints());
+    parts.checkpoint = choose_checkpoint(*parts.world, store, resume);
+    MemoryPlan memory;
+    together(*parts.world, [&] {
+        parts.global_batch = global_batch_of(experiment, parts.world->size(), parts.checkpoint.get());
+        open_data(parts, device);
+        memory = open_model(parts, launch, device);
+    });
+    parts.experiment.batch.global_batch_size = parts.global_batch;  // what every later start keeps
+    if (leads) announce(parts, launch, memory);
     return parts;
 }
 

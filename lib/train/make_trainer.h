@@ -3,12 +3,15 @@
 
 #include <filesystem>
 
+#include "parallel/launch_environment.h"
 #include "train/trainer.h"
 
 namespace bertpretrain {
 
+/// All ranks together; a refusal on one is a refusal on all.
 /// @param output the run's folder @throws Error of every kind, before any training
-TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::filesystem::path& output);
+TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::filesystem::path& output,
+                                const ResumeRequest& resume, const Launch& launch);
 
 /// The device that a setting names: "auto", "cpu" or "cuda". @throws ConfigError when there is no GPU to be had
 at::Device device_named(const std::string& name);

@@ -9,6 +9,7 @@
 #include "config/write.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "parallel/together.h"
 
 namespace bertpretrain {
 namespace {
@@ -57,7 +58,29 @@ std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store
                                  "\n  do: bring an undamaged copy back, or train into another folder with --output"));
 }
 
-void refuse_changed_settings(const CheckpointReader& reader, const ExperimentConfig& experiment, std::int64_t world_size,
+std::unique_ptr<CheckpointReader> choose_checkpoint(World& world, const CheckpointStore& store, const ResumeRequest& request) {
+    std::unique_ptr<CheckpointReader> reader;
+    together(world, [&] {
+        if (world.rank() == 0) reader = choose_checkpoint(store, request);
+    });
+    const std::int64_t step = world.agree_on_largest(reader ? reader->step() : -1);
+    together(world, [&] {
+        if (world.rank() != 0 && step >= 0)
+            reader = std::make_unique<CheckpointReader>(store.complete_at(step), CheckpointReader::Verify::sizes);
+    });
+    return reader;
+}
+
+std::int64_t global_batch_of(const ExperimentConfig& experiment, std::int64_t world_size, const CheckpointReader* reader) {
+    const std::int64_t now = experiment.global_batch(world_size);
+    if (reader == nullptr || experiment.batch.global_batch_size > 0) return now;
+    const auto saved = read_config<ExperimentConfig>(reader->settings(), (reader->folder() / "settings.json").string());
+    const auto of_one_rank = [](const BatchConfig& batch) { return batch.micro_batch_size * batch.gradient_accumulation_steps; };
+    const bool as_before = of_one_rank(saved.batch) == of_one_rank(experiment.batch);
+    return as_before ? reader->progress().at("global_batch_sequences").get<std::int64_t>() : now;
+}
+
+void refuse_changed_settings(const CheckpointReader& reader, const ExperimentConfig& experiment, std::int64_t global_batch,
                              const std::string& data_fingerprint) {
     const std::string file = (reader.folder() / "settings.json").string();
     const auto saved = read_config<ExperimentConfig>(reader.settings(), file);
@@ -66,10 +89,11 @@ void refuse_changed_settings(const CheckpointReader& reader, const ExperimentCon
         if (!difference.may_change)
             problems.push_back(
                 concat("  ", difference.path, ": ", difference.value_a, " in the checkpoint, ", difference.value_b, " now"));
-    const auto global_batch = reader.progress().at("global_batch_sequences").get<std::int64_t>();
-    if (global_batch != experiment.global_batch(world_size))
-        problems.push_back(concat("  the global batch (micro_batch_size x gradient_accumulation_steps x ranks): ", global_batch,
-                                  " in the checkpoint, ", experiment.global_batch(world_size), " now"));
+    const auto saved_batch = reader.progress().at("global_batch_sequences").get<std::int64_t>();
+    if (saved_batch != global_batch)
+        problems.push_back(
+            concat("  the global batch (batch.global_batch_size, or micro_batch_size x gradient_accumulation_steps x ",
+                   "ranks): ", saved_batch, " in the checkpoint, ", global_batch, " now"));
     if (const auto fingerprint = reader.progress().at("data_fingerprint").get<std::string>(); fingerprint != data_fingerprint)
         problems.push_back(concat("  the training data's fingerprint: ", fingerprint, " in the checkpoint, ", data_fingerprint,
                                   " now (other shards, another order or another seed)"));

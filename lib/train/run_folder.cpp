@@ -1,5 +1,7 @@
 #include "train/run_folder.h"
 
+#include <chrono>
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -8,19 +10,49 @@
 #include "core/files.h"
 
 namespace bertpretrain {
+namespace {
 
-RunFolder::RunFolder(std::filesystem::path path) : path_(std::move(path)) {
-    make_writable_folder(path_);
-    lock_ = ::open((path_ / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (lock_ < 0)
-        throw ConfigError(concat(path_.string(), ": cannot make a lock file here; choose another folder with --output"));
+std::string new_mark() {
+    char host[256] = "";
+    ::gethostname(host, sizeof host - 1);
+    return concat(host, " ", ::getpid(), " ", std::chrono::system_clock::now().time_since_epoch().count(), "\n");
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::filesystem::path path, Role role) : paths_(std::move(path)) {
+    if (role == Role::joins) return;
+    const std::string folder = paths_.folder().string();
+    make_writable_folder(paths_.folder());
+    lock_ = ::open(paths_.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (lock_ < 0) throw ConfigError(concat(folder, ": cannot make a lock file here; choose another folder with --output"));
     if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
         ::close(lock_);
         throw ConfigError(
-            concat(path_.string(), ": another process is training in this folder; wait for it, or choose another with --output"));
+            concat(folder, ": another process is training in this folder; wait for it, or choose another with --output"));
+    }
+    mark_ = new_mark();
+    const bool written =
+        ::ftruncate(lock_, 0) == 0 && ::pwrite(lock_, mark_.data(), mark_.size(), 0) == static_cast<ssize_t>(mark_.size());
+    if (!written) {
+        ::close(lock_);
+        throw ConfigError(concat(folder, ": cannot write here; is the disk full?"));
     }
 }
 
-RunFolder::~RunFolder() { ::close(lock_); }
+RunFolder::~RunFolder() {
+    if (lock_ >= 0) ::close(lock_);
+}
+
+void RunFolder::must_have(const std::string& mark) const {
+    if (lock_ >= 0) return;
+    std::string found;
+    try {
+        found = read_file(paths_.lock());
+    } catch (const DataError&) {}  // not there: not shared
+    if (found != mark)
+        throw ConfigError(concat(paths_.folder().string(), ": this rank's host does not see the folder that rank 0 writes to; ",
+                                 "all ranks need one file system that they share: give --output a path on it"));
+}
 
 }  // namespace bertpretrain

@@ -1,29 +1,53 @@
 #pragma once
-// A run's folder: where everything of one run lies, and that only one process writes there.
+// A run's folder: where everything of one run lies, and that only one run writes there.
 
 #include <filesystem>
+#include <string>
 
 namespace bertpretrain {
 
+/// The names in a run's folder.
+class RunPaths {
+public:
+    explicit RunPaths(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+    const std::filesystem::path& folder() const { return folder_; }
+    std::filesystem::path settings() const { return folder_ / "settings.json"; }
+    std::filesystem::path metrics() const { return folder_ / "metrics.jsonl"; }
+    std::filesystem::path events() const { return folder_ / "events.jsonl"; }
+    std::filesystem::path log() const { return folder_ / "log.txt"; }
+    std::filesystem::path loss_picture() const { return folder_ / "loss.svg"; }
+    std::filesystem::path checkpoints() const { return folder_ / "checkpoints"; }
+    std::filesystem::path exit_record() const { return folder_ / "exit.json"; }
+    std::filesystem::path lock() const { return folder_ / ".lock"; }
+
+private:
+    std::filesystem::path folder_;
+};
+
+/// Holds the folder for one run. Rank 0 takes it; the others see that it is the same folder.
 class RunFolder {
 public:
-    /// Makes the folder and takes it for this process until destroyed.
+    enum class Role { takes, joins };
+
+    /// takes: makes the folder and holds it for this process until destroyed. joins: nothing yet.
     /// @throws ConfigError when one cannot write there, or another process trains there now
-    explicit RunFolder(std::filesystem::path path);
+    RunFolder(std::filesystem::path path, Role role = Role::takes);
     RunFolder(const RunFolder&) = delete;
     RunFolder& operator=(const RunFolder&) = delete;
     ~RunFolder();
 
-    const std::filesystem::path& path() const { return path_; }
-    std::filesystem::path settings() const { return path_ / "settings.json"; }
-    std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
-    std::filesystem::path events() const { return path_ / "events.jsonl"; }
-    std::filesystem::path log() const { return path_ / "log.txt"; }
-    std::filesystem::path loss_picture() const { return path_ / "loss.svg"; }
-    std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+    const RunPaths& paths() const { return paths_; }
+
+    /// What tells this holding of this folder from any other; empty for those who join.
+    const std::string& mark() const { return mark_; }
+    /// @param mark of the rank that took the folder
+    /// @throws ConfigError when the folder here is not the one that was taken: ranks need a file system that they share
+    void must_have(const std::string& mark) const;
 
 private:
-    std::filesystem::path path_;
+    RunPaths paths_;
+    std::string mark_;
     int lock_ = -1;
 };
 

@@ -19,13 +19,13 @@ struct Snapshot {
     TrainingState state;                     ///< parameters, aliases and moments are filled in; the rest is the trainer's
 };
 
-/// What `shard` holds. The optimizer must not step while the snapshot is in use.
-Snapshot take_snapshot(const BertConfig& config, const ParameterLayout& layout, std::int64_t shard,
+/// The part of a checkpoint that a rank writes. Where every rank holds everything (ZeRO stage 0), each writes its slice of it.
+/// The optimizer must not step while the snapshot is in use.
+Snapshot take_snapshot(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank,
                        const OptimizerState& optimizer);
 
-/// Fills the optimizer's slices from a checkpoint written by any number of shards. Padding stays zero.
+/// Fills the optimizer's state from a checkpoint written by any number of ranks. Padding stays zero.
 /// @throws CheckpointError when it is damaged or of another model
-void restore_optimizer(const CheckpointReader& reader, const ParameterLayout& layout, std::int64_t shard,
-                       OptimizerState& optimizer);
+void restore_optimizer(const CheckpointReader& reader, const ParameterLayout& layout, ShardedOptimizer& optimizer);
 
 }  // namespace bertpretrain

@@ -14,6 +14,12 @@ namespace bertpretrain {
 
 enum class LossMean { global, micro_batch };
 
+/// Where one rank's time went in a step.
+struct RankTimes {
+    double data_seconds = 0;     ///< waiting for samples
+    double compute_seconds = 0;  ///< forward, backward, optimizer
+};
+
 /// What one step measured, over all ranks.
 struct StepOutcome {
     double mlm_loss = 0, nsp_loss = 0, mlm_accuracy = 0;
@@ -21,35 +27,47 @@ struct StepOutcome {
     bool skipped = false;
     std::int64_t sequences = 0, tokens = 0, masked = 0;
     double square_lengths = 0;  ///< sum of squared sequence lengths: the cost of attention
+    Traffic traffic;            ///< of this rank
+    std::vector<RankTimes> ranks;
 };
 
 class TrainStep {
 public:
     /// All parts must outlive it.
+    /// @param zero_stage 0: `optimizer` works on whole tensors and asks no other rank
     TrainStep(const Bert& bert, const FlatParameters& parameters, GradientBuckets& buckets, ShardedOptimizer& optimizer,
-              World& world, LossMean loss_mean);
+              World& world, LossMean loss_mean, std::int64_t zero_stage);
 
+    /// Returns while the new weights are still on their way to the other ranks: see settle().
     /// @param step the number of this update, 1 for the first
     StepOutcome run(const GlobalBatch& batch, double learning_rate, std::int64_t step);
 
     /// Makes the weights that the model computes with from the optimizer's fp32 ones; all ranks call it together.
     void publish_weights();
 
+    /// The weights of all ranks are here: needed before anything but run() computes with the model.
+    void settle() { buckets_.wait_all(); }
+
 private:
-    GlobalBatch counts_of_all(const GlobalBatch& own);
-    LossScale loss_scale(const GlobalBatch& whole, const MicroBatch& micro, std::int64_t micro_batches) const;
-    void accumulate(const GlobalBatch& batch, const GlobalBatch& whole, std::int64_t micro_batches, const at::Tensor& totals_C4);
-    void publish_exact();
-    StepOutcome summarize(const GlobalBatch& batch, const GlobalBatch& whole, std::int64_t micro_batches,
-                          const at::Tensor& totals_C4);
+    struct Counts {
+        std::int64_t sequences = 0, tokens = 0, masked = 0, micro_batches = 0;
+    };
+    Counts counts_of_all(const GlobalBatch& own);
+    LossScale loss_scale(const Counts& whole, const MicroBatch& micro) const;
+    void accumulate(const GlobalBatch& batch, const Counts& whole, const at::Tensor& totals_C4);
+    ParameterMoves moves(bool first_micro_batch, bool last_micro_batch);
+    StepOutcome summarize(const GlobalBatch& batch, const Counts& whole, const at::Tensor& totals_C4, RankTimes own_times);
 
     const Bert& bert_;
     const FlatParameters& parameters_;
     GradientBuckets& buckets_;
     ShardedOptimizer& optimizer_;
     World& world_;
-    WorldExchange exchange_;
+    WorldExchange between_ranks_;
+    NoExchange within_rank_;
     LossMean loss_mean_;
+    std::int64_t zero_stage_;
+    std::size_t next_bucket_ = 0;  ///< the first that has not left in this step
 };
 
 }  // namespace bertpretrain

@@ -1,7 +1,6 @@
 #include "train/trainer.h"
 
 #include <chrono>
-#include <cmath>
 
 #include <nlohmann/json.hpp>
 
@@ -9,9 +8,9 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
-#include "core/strings.h"
 #include "model/initialize.h"
-#include "telemetry/loss_picture.h"
+#include "parallel/together.h"
+#include "train/save_together.h"
 #include "train/snapshot.h"
 
 namespace bertpretrain {
@@ -22,15 +21,18 @@ constexpr std::int64_t skipped_updates_allowed = 10;
 
 double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+std::chrono::milliseconds milliseconds(double seconds) {
+    return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
 }  // namespace
 
-Trainer::Trainer(TrainerParts parts, const ResumeRequest& resume)
+Trainer::Trainer(TrainerParts parts)
     : parts_(std::move(parts)),
-      store_(parts_.folder->checkpoints()),
-      metrics_(parts_.folder->metrics()),
-      events_(parts_.folder->events()),
-      progress_(parts_.experiment.schedule.total_steps, 10) {
-    restore(resume);
+      store_(parts_.folder->paths().checkpoints()),
+      records_(*parts_.folder, total_steps(), parts_.unigram_cross_entropy, parts_.world->rank() == 0),
+      stragglers_(parts_.experiment.parallel.straggler_report_steps) {
+    restore();
 }
 
 int Trainer::run() {
@@ -41,15 +43,19 @@ int Trainer::run() {
         if (signal == 0 && (due(parts_.experiment.evaluation.every_steps) || last)) evaluate_held_out();
         if (due(parts_.experiment.checkpoint.save_every_steps) || last || signal != 0) save();
         if (signal != 0) {
-            progress_.clear();
-            log_info(concat("stopped by signal ", signal, " after step ", step_, "; the same command goes on from there"));
-            events_.append("stop", {{"step", step_}, {"signal", signal}});
+            records_.clear_progress();
+            if (parts_.world->rank() == 0)
+                log_info(concat("stopped by signal ", signal, " after step ", step_, "; the same command goes on from there"));
+            records_.event("stop", {{"step", step_}, {"signal", signal}});
+            parts_.step->settle();
             return signal;
         }
     }
-    progress_.clear();
-    events_.append("finish", {{"step", step_}});
-    draw_losses();
+    records_.clear_progress();
+    records_.event("finish", {{"step", step_}});
+    records_.draw_losses();
+    parts_.step->settle();
+    parts_.world->barrier();  // nobody leaves while another still needs its connections
     return 0;
 }
 
@@ -60,14 +66,15 @@ void Trainer::take_step() {
     const double rate = learning_rate_at(parts_.experiment.schedule, parts_.experiment.optimizer.learning_rate, number);
     const StepOutcome outcome = parts_.step->run(batch, rate, number);
     step_ = number;
-    log(outcome, rate, seconds_now() - start, batch.data_wait_seconds);
+    record(outcome, rate, seconds_now() - start, batch.data_wait_seconds);
     guard_numbers(outcome);
+    parts_.world->set_patience(milliseconds(parts_.experiment.parallel.timeout_seconds));
 }
 
-void Trainer::log(const StepOutcome& outcome, double learning_rate, double seconds, double data_wait_seconds) {
+void Trainer::record(const StepOutcome& outcome, double learning_rate, double seconds, double data_wait_seconds) {
     StepRecord record;
     record.step = step_;
-    record.samples = step_ * parts_.experiment.global_batch(parts_.world->size());
+    record.samples = step_ * parts_.global_batch;
     record.loss = outcome.mlm_loss + outcome.nsp_loss;
     record.mlm_loss = outcome.mlm_loss;
     record.nsp_loss = outcome.nsp_loss;
@@ -82,8 +89,14 @@ void Trainer::log(const StepOutcome& outcome, double learning_rate, double secon
         seconds * 1e-12;
     record.step_seconds = seconds;
     record.data_wait_seconds = data_wait_seconds;
-    metrics_.append(record);
-    progress_.show(record);
+    record.bytes_sent = outcome.traffic.bytes_sent;
+    record.communication_seconds = outcome.traffic.busy_seconds;
+    record.exposed_communication_seconds = outcome.traffic.waited_seconds;
+    records_.add(record);
+    if (const auto report = stragglers_.add(outcome.ranks); report && parts_.world->rank() == 0) {
+        records_.clear_progress();
+        log_info(*report);
+    }
 }
 
 void Trainer::guard_numbers(const StepOutcome& outcome) {
@@ -93,9 +106,9 @@ void Trainer::guard_numbers(const StepOutcome& outcome) {
     }
     ++skipped_;
     ++skipped_in_a_row_;
-    progress_.clear();
+    records_.clear_progress();
     log_warning(concat("step ", step_, ": the gradient is not finite; the update was skipped (", skipped_, " so far)"));
-    events_.append("skipped_update", {{"step", step_}, {"loss", outcome.mlm_loss + outcome.nsp_loss}});
+    records_.event("skipped_update", {{"step", step_}, {"loss", outcome.mlm_loss + outcome.nsp_loss}});
     if (skipped_in_a_row_ >= skipped_updates_allowed)
         throw NumbersError(
             concat("step ", step_, ": ", skipped_in_a_row_, " updates in a row had a gradient that is not finite; lower ",
@@ -104,11 +117,10 @@ void Trainer::guard_numbers(const StepOutcome& outcome) {
 
 void Trainer::evaluate_held_out() {
     if (!parts_.held_out || step_evaluated_ == step_) return;
+    parts_.step->settle();
     const EvaluationRecord record = evaluate(*parts_.bert, *parts_.held_out, *parts_.world, step_);
     step_evaluated_ = step_;
-    metrics_.append(record);
-    progress_.show(record);
-    draw_losses();
+    records_.add(record);
 }
 
 void Trainer::save() {
@@ -119,48 +131,43 @@ void Trainer::save() {
     state.step = step_;
     state.progress = {{"format_version", 1},
                       {"step", step_},
-                      {"samples", step_ * parts_.experiment.global_batch(parts_.world->size())},
-                      {"global_batch_sequences", parts_.experiment.global_batch(parts_.world->size())},
+                      {"samples", step_ * parts_.global_batch},
+                      {"global_batch_sequences", parts_.global_batch},
                       {"world_size", parts_.world->size()},
                       {"data_fingerprint", parts_.loader->fingerprint()},
                       {"skipped_updates", skipped_},
                       {"skipped_updates_in_a_row", skipped_in_a_row_}};
     state.settings = write_config(parts_.experiment);
     state.vocabulary = parts_.vocabulary;
-    store_.save(state);
+    save_together(*parts_.world, store_, state);
     step_saved_ = step_;
-    store_.prune(parts_.experiment.checkpoint.keep_last, parts_.experiment.checkpoint.keep_every_steps);
+    if (parts_.world->rank() == 0)
+        store_.prune(parts_.experiment.checkpoint.keep_last, parts_.experiment.checkpoint.keep_every_steps);
 }
 
-void Trainer::draw_losses() const {
-    const Metrics metrics = read_metrics(parts_.folder->metrics());
-    if (metrics.steps.empty()) return;
-    LossPictureOptions options;
-    options.unigram_loss = parts_.unigram_cross_entropy;
-    options.smoothing_steps = std::max<std::int64_t>(1, total_steps() / 100);
-    write_atomically(parts_.folder->loss_picture(), loss_picture(metrics, options));
-}
-
-void Trainer::restore(const ResumeRequest& resume) {
-    const auto reader = choose_checkpoint(store_, resume);
+void Trainer::restore() {
+    const bool leads = parts_.world->rank() == 0;
+    const ParameterLayout& layout = parts_.parameters->layout();
+    const std::unique_ptr<CheckpointReader> reader = std::move(parts_.checkpoint);
     if (reader) {
-        refuse_changed_settings(*reader, parts_.experiment, parts_.world->size(), parts_.loader->fingerprint());
-        restore_optimizer(*reader, parts_.parameters->layout(), parts_.world->rank(), parts_.optimizer->state());
+        together(*parts_.world, [&] {
+            refuse_changed_settings(*reader, parts_.experiment, parts_.global_batch, parts_.loader->fingerprint());
+            restore_optimizer(*reader, layout, *parts_.optimizer);
+        });
         step_ = step_saved_ = reader->step();
         skipped_ = reader->progress().value("skipped_updates", std::int64_t{0});
         skipped_in_a_row_ = reader->progress().value("skipped_updates_in_a_row", std::int64_t{0});
-        log_info(concat("going on from step ", step_, " (", reader->folder().string(), ")"));
-        events_.append("resume", {{"step", step_}});
+        if (leads) log_info(concat("going on from step ", step_, " (", reader->folder().string(), ")"));
     } else {
-        initialize_weights(parts_.experiment.model, parts_.parameters->layout(), parts_.world->rank(),
-                           parts_.experiment.training.seed, parts_.optimizer->state().master);
-        log_info("fresh start: no checkpoint to go on from");
-        events_.append("start");
+        initialize_weights(parts_.experiment.model, layout, parts_.optimizer->owned_runs(), parts_.experiment.training.seed,
+                           parts_.optimizer->state().master);
+        if (leads) log_info("fresh start: no checkpoint to go on from");
     }
-    metrics_.cut_to_step(step_);
+    records_.event(reader ? "resume" : "start", {{"step", step_}, {"ranks", parts_.world->size()}});
+    records_.cut_to_step(step_);
     parts_.step->publish_weights();
     parts_.loader->seek(step_ + 1);
-    write_atomically(parts_.folder->settings(), write_config(parts_.experiment).dump(2) + "\n");
+    if (leads) write_atomically(parts_.folder->paths().settings(), write_config(parts_.experiment).dump(2) + "\n");
 }
 
 }  // namespace bertpretrain

@@ -227,12 +227,26 @@ TEST_CASE("NVIDIA's own shards give each of their rows once an epoch") {
     CHECK(found == expected);
 }
 
-TEST_CASE("processes that cannot share a step equally are told which numbers can") {
+TEST_CASE("ranks whose number does not divide a step take parts that differ by one sequence at most") {
+    const SampleShards shards({10, 9});
+    std::set<std::int64_t> seen;
+    for (std::int64_t rank = 0; rank < 5; ++rank) {
+        BatchLoaderSettings settings = settings_of(24, 4);
+        settings.world_size = 5;
+        settings.rank = rank;
+        const GlobalBatch batch = StepSource(shards.files, settings).make(2);
+        CHECK((batch.sequences == 4 || batch.sequences == 5));
+        for (const MicroBatch& micro : batch.micro_batches)
+            seen.insert(micro.sample_numbers_B.begin(), micro.sample_numbers_B.end());
+    }
+    CHECK(seen.size() == 24);
+    CHECK((*seen.begin() == 24 && *seen.rbegin() == 47));
+}
+
+TEST_CASE("more ranks than sequences in a step are told how many there may be") {
     const SampleShards shards({10});
     BatchLoaderSettings settings = settings_of(24, 4);
-    settings.world_size = 5;
-    const auto refusal = [&] { return refusal_of<ConfigError>([&] { StepSource(shards.files, settings); }); };
-    CHECK(missing_in(refusal(), "24 sequences", "4 or 6 processes").empty());
     settings.world_size = 30;
-    CHECK(missing_in(refusal(), "start 24 processes").empty());
+    const std::string refusal = refusal_of<ConfigError>([&] { StepSource(shards.files, settings); });
+    CHECK(missing_in(refusal, "24 sequences", "at most 24 ranks", "batch.global_batch_size").empty());
 }

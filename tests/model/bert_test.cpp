@@ -111,9 +111,9 @@ TEST_CASE("when a stage of the backward ends, its parameters' gradients are fina
             at::Tensor gradients;
         };
         std::vector<Snapshot> snapshots;
-        model.bert.forward_backward(batch, mean_over(batch), new_totals(at::kCPU), [&](std::size_t count) {
-            snapshots.push_back({count, model.parameters.gradients().clone()});
-        });
+        ParameterMoves moves;
+        moves.final = [&](std::size_t count) { snapshots.push_back({count, model.parameters.gradients().clone()}); };
+        model.bert.forward_backward(batch, mean_over(batch), new_totals(at::kCPU), moves);
         const auto& parameters = model.parameters.layout().parameters();
         std::vector<std::size_t> counts;
         for (const Snapshot& snapshot : snapshots) {
@@ -128,6 +128,39 @@ TEST_CASE("when a stage of the backward ends, its parameters' gradients are fina
         }
         // three matrices of the heads, six of every layer, and everything with the embeddings
         CHECK(counts == std::vector<std::size_t>{3, 9, 15, parameters.size()});
+    }
+}
+
+TEST_CASE("the forward reads no parameter before it has said that it needs it") {
+    for (const std::string placement : {"post_ln", "pre_ln", "pre_ln_zero_residual"}) {
+        CAPTURE(placement);
+        const BertConfig config = odd_config(placement);
+        Model model(config);
+        model.randomize(2);
+        const MicroBatch batch = random_batch(config, lengths);
+        const at::Tensor expected = new_totals(at::kCPU), totals = new_totals(at::kCPU);
+        model.bert.forward_backward(batch, mean_over(batch), expected, {});
+
+        // All weights are spoilt, and mended only when they are asked for.
+        const at::Tensor working = model.parameters.working(), good = working.clone();
+        const at::Tensor exact = model.parameters.exact(), good_exact = exact.clone();
+        working.fill_(std::nan(""));
+        exact.fill_(std::nan(""));
+        const std::int64_t exact_begin = model.parameters.exact_begin();
+        std::vector<std::size_t> asked;
+        ParameterMoves moves;
+        moves.needed = [&](std::size_t first) {
+            asked.push_back(first);
+            const std::int64_t begin = model.parameters.layout().parameters()[first].begin;
+            working.slice(0, begin).copy_(good.slice(0, begin));
+            exact.slice(0, std::max<std::int64_t>(0, begin - exact_begin))
+                .copy_(good_exact.slice(0, std::max<std::int64_t>(0, begin - exact_begin)));
+        };
+        model.bert.forward_backward(batch, mean_over(batch), totals, moves);
+        CHECK(at::equal(totals, expected));
+        CHECK(asked.size() == static_cast<std::size_t>(config.num_hidden_layers) + 2);
+        CHECK(std::is_sorted(asked.rbegin(), asked.rend()));
+        CHECK(asked.back() == 0);
     }
 }
 

@@ -27,7 +27,7 @@ std::map<std::string, std::vector<float>> gathered_weights(const BertConfig& con
         weights[parameter.spec.name].resize(static_cast<std::size_t>(parameter.spec.elements()));
     for (std::int64_t shard = 0; shard < shards; ++shard) {
         const at::Tensor slice = at::full({layout.slice_elements()}, -7.0F);
-        initialize_weights(config, layout, shard, seed, slice);
+        initialize_weights(config, layout, layout.owned_by(shard), seed, slice);
         for (const OwnedRun& run : layout.owned_by(shard)) {
             const float* from = slice.data_ptr<float>() + run.in_slice;
             std::copy(from, from + run.elements,

@@ -21,7 +21,8 @@ constexpr std::int64_t slice_elements = 5 * optimizer_block_elements;
 
 /// Runs that begin and end inside blocks, fill blocks exactly, are shorter than a vector, and leave gaps.
 const BlockedRuns& blocks() {
-    static const BlockedRuns all({{0, 0, 5}, {1, 64, 4100}, {2, 4224, 3968}, {3, 8192, 4096}, {0, 12352, 8000}});
+    static const BlockedRuns all(
+        {{0, 0, 0, 5}, {1, 64, 64, 4100}, {2, 4224, 4224, 3968}, {3, 8192, 8192, 4096}, {0, 12352, 12352, 8000}});
     return all;
 }
 

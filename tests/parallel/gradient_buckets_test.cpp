@@ -1,19 +1,23 @@
 #include "parallel/gradient_buckets.h"
 
-#include <ATen/ops/arange.h>
-#include <ATen/ops/equal.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/ATen.h>
 
 #include "support/catch.h"
-#include "support/run_ranks.h"
+#include "support/run_gloo_ranks.h"
 
 using namespace bertpretrain;
+using testing::run_gloo_ranks;
 using testing::run_ranks;
 
 namespace {
 
-std::vector<ParameterSpec> specs() { return {{"a", {9000}, true}, {"b", {5}, true}, {"c", {13000}, true}, {"d", {3, 7}, true}}; }
+std::vector<ParameterSpec> specs() {
+    return {{"a", {9000}, true}, {"b", {5}, true}, {"c", {13000}, true}, {"d", {3, 7}, true}, {"e", {4200}, false}};
+}
+
+FlatParameters parameters_for(std::int64_t ranks, at::ScalarType working = at::kBFloat16) {
+    return FlatParameters(ParameterLayout(specs(), 8000, ranks), working, at::kCPU);
+}
 
 void require(bool holds, const char* what) {
     if (!holds) throw std::runtime_error(what);
@@ -23,79 +27,119 @@ at::Tensor ramp(const ParameterLayout& layout) { return at::arange(layout.flat_e
 
 /// The elements of a flat buffer that `rank` owns, in slice order.
 at::Tensor slice_of(const ParameterLayout& layout, const at::Tensor& flat, std::int64_t rank) {
-    at::Tensor slice = at::zeros({layout.slice_elements()}, flat.options());
-    std::int64_t begin = 0;
+    std::vector<at::Tensor> parts;
     for (std::size_t b = 0; b < layout.buckets().size(); ++b) {
         const Bucket part = layout.slice_of(b, rank);
-        slice.narrow(0, begin, part.elements()).copy_(flat.narrow(0, part.begin, part.elements()));
-        begin += part.elements();
+        parts.push_back(flat.narrow(0, part.begin, part.elements()));
     }
-    return slice;
+    return at::cat(parts);
 }
+
+void over_threads(std::int64_t ranks, const std::function<void(World&)>& body) { run_ranks(ranks, body); }
+void over_gloo(std::int64_t ranks, const std::function<void(World&)>& body) { run_gloo_ranks(ranks, body); }
 
 }  // namespace
 
-TEST_CASE("gradients are summed over ranks into slices, weights come back into the flat buffer") {
-    const std::int64_t ranks = GENERATE(2, 3, 5);
-    const ParameterLayout layout(specs(), 8000, ranks);
-    REQUIRE(layout.buckets().size() == 3);
-    run_ranks(ranks, [&](World& world) {
-        const at::Tensor gradients = at::zeros({layout.flat_elements()});
-        const at::Tensor working = at::zeros({layout.flat_elements()}, at::kBFloat16);
-        GradientBuckets buckets(layout, world, gradients, working);
+TEST_CASE("gradients are summed over ranks, into slices or everywhere, and weights come back") {
+    const auto run = GENERATE(over_threads, over_gloo);
+    const std::int64_t ranks = GENERATE(2, 3, 5), zero_stage = GENERATE(0, 1);
+    CAPTURE(ranks, zero_stage);
+    run(ranks, [&](World& world) {
+        const FlatParameters parameters = parameters_for(ranks);
+        const ParameterLayout& layout = parameters.layout();
+        require(layout.buckets().size() == 4, "the buckets are not as this test thinks");
+        GradientBuckets buckets(parameters, world, {.zero_stage = zero_stage});
         for (const int scale : {1, 2}) {  // two steps
-            gradients.copy_(ramp(layout).mul(world.rank() + scale));
-            for (const std::size_t bucket : {1U, 0U, 2U}) buckets.ready(bucket);
+            parameters.gradients().copy_(ramp(layout).mul(world.rank() + scale));
+            for (std::size_t b = 0; b < 4; ++b) buckets.ready(b);
             std::int64_t factor = 0;
             for (std::int64_t r = 0; r < ranks; ++r) factor += r + scale;
-            require(at::equal(buckets.finish(), slice_of(layout, ramp(layout).mul(factor), world.rank())),
-                    "wrong gradient slice");
-            buckets.gather_gradients();
-            require(at::equal(gradients, ramp(layout).mul(factor)), "wrong flat gradients");
-            const at::Tensor weights = ramp(layout).mul(-scale).to(at::kBFloat16);
-            buckets.working_slice().copy_(slice_of(layout, weights, world.rank()));
-            buckets.gather();
-            require(at::equal(working, weights), "wrong flat weights");
+            const at::Tensor sums = ramp(layout).mul(factor);
+            require(at::equal(buckets.finish(), zero_stage == 0 ? sums : slice_of(layout, sums, world.rank())),
+                    "wrong gradients");
+
+            const at::Tensor weights = ramp(layout).mul(-scale), rounded = weights.to(at::kBFloat16);
+            const std::int64_t exact_begin = parameters.exact_begin();
+            parameters.working().zero_();
+            parameters.exact().zero_();
+            if (zero_stage == 0) parameters.working().copy_(rounded);
+            for (std::size_t b = 0; b < 4; ++b) {
+                const Bucket own = layout.slice_of(b, world.rank());
+                parameters.working().slice(0, own.begin, own.end).copy_(rounded.slice(0, own.begin, own.end));
+            }
+            buckets.start_gather(zero_stage == 0 ? weights : slice_of(layout, weights, world.rank()));
+            buckets.wait_all();
+            require(at::equal(parameters.working().slice(0, 0, exact_begin), rounded.slice(0, 0, exact_begin)),
+                    "wrong working weights");
+            require(at::equal(parameters.exact(), weights.slice(0, exact_begin)), "exempt weights were rounded or are wrong");
         }
+    });
+}
+
+TEST_CASE("gradients that travel as bf16 are added up in fp32") {
+    run_ranks(3, [](World& world) {
+        const FlatParameters parameters = parameters_for(3);
+        GradientBuckets buckets(parameters, world, {.zero_stage = 1, .wire = at::kBFloat16});
+        parameters.gradients().fill_(world.rank() == 0 ? 256 : 0.501);  // 0.501 is 0.5 on the wire
+        for (std::size_t b = 0; b < 4; ++b) buckets.ready(b);
+        require(at::equal(buckets.finish(), at::full({parameters.layout().slice_elements()}, 257.0F)), "rounded on the way");
     });
 }
 
 TEST_CASE("weights may be waited for bucket by bucket, as the forward comes to them") {
-    const ParameterLayout layout(specs(), 8000, 2);
-    run_ranks(2, [&](World& world) {
-        const at::Tensor working = at::zeros({layout.flat_elements()});
-        GradientBuckets buckets(layout, world, at::zeros({layout.flat_elements()}), working);
-        buckets.working_slice().copy_(slice_of(layout, ramp(layout), world.rank()));
-        buckets.start_gather();
-        for (const std::size_t bucket : {2U, 1U, 0U}) {
-            buckets.wait_gathered(bucket);
-            const Bucket& range = layout.buckets()[bucket];
-            require(at::equal(working.narrow(0, range.begin, range.elements()),
-                              ramp(layout).narrow(0, range.begin, range.elements())),
-                    "a bucket is not there after its wait");
+    run_ranks(2, [](World& world) {
+        const FlatParameters parameters = parameters_for(2, at::kFloat);
+        const ParameterLayout& layout = parameters.layout();
+        GradientBuckets buckets(parameters, world, {});
+        for (std::size_t b = 0; b < 4; ++b) {
+            const Bucket own = layout.slice_of(b, world.rank());
+            parameters.working().slice(0, own.begin, own.end).copy_(ramp(layout).slice(0, own.begin, own.end));
+        }
+        buckets.start_gather(slice_of(layout, ramp(layout), world.rank()));
+        for (const std::size_t b : {3U, 2U, 0U}) {
+            buckets.wait_gathered(b);
+            const Bucket& range = layout.buckets()[b == 0 ? 1 : b];
+            const at::Tensor there = b == 3 ? parameters.exact() : parameters.working().slice(0, range.begin, range.end);
+            require(at::equal(there, ramp(layout).slice(0, range.begin, range.end)), "a bucket is not there after its wait");
         }
     });
 }
 
-TEST_CASE("in a world of one the slices are the flat buffers") {
-    const ParameterLayout layout(specs(), 8000, 1);
-    SingleProcess world;
-    const at::Tensor gradients = ramp(layout), working = at::zeros({layout.flat_elements()}, at::kBFloat16);
-    GradientBuckets buckets(layout, world, gradients, working);
-    for (std::size_t b = 0; b < layout.buckets().size(); ++b) buckets.ready(b);
-    CHECK(buckets.finish().is_same(gradients));
-    CHECK(buckets.working_slice().is_same(working));
-    buckets.gather();
-    buckets.gather_gradients();
-    CHECK(at::equal(gradients, ramp(layout)));
+TEST_CASE("the bytes of a step are those of its formula") {
+    const std::int64_t zero_stage = GENERATE(0, 1);
+    const at::ScalarType wire = GENERATE(at::kFloat, at::kBFloat16);
+    run_gloo_ranks(3, [&](World& world) {
+        const FlatParameters parameters = parameters_for(3);
+        GradientBuckets buckets(parameters, world, {zero_stage, wire});
+        const Traffic before = world.traffic();
+        for (std::size_t b = 0; b < 4; ++b) buckets.ready(b);
+        buckets.finish();
+        buckets.start_gather(
+            at::zeros({zero_stage == 0 ? parameters.layout().flat_elements() : parameters.layout().slice_elements()}));
+        buckets.wait_all();
+        require(buckets.bytes_per_step() > 0 && (world.traffic() - before).bytes_sent == buckets.bytes_per_step(), "wrong count");
+    });
 }
 
-TEST_CASE("a bucket that is ready twice or never is our mistake") {
-    const ParameterLayout layout(specs(), 8000, 1);
+TEST_CASE("in a world of one nothing is copied but exempt weights") {
+    const FlatParameters parameters = parameters_for(1);
     SingleProcess world;
-    GradientBuckets buckets(layout, world, ramp(layout), ramp(layout));
+    GradientBuckets buckets(parameters, world, {});
+    for (std::size_t b = 0; b < 4; ++b) buckets.ready(b);
+    CHECK(buckets.finish().is_same(parameters.gradients()));
+    const at::Tensor master = ramp(parameters.layout());
+    buckets.start_gather(master);
+    buckets.wait_all();
+    CHECK(at::equal(parameters.exact(), master.slice(0, parameters.exact_begin())));
+    CHECK(buckets.bytes_per_step() == 0);
+}
+
+TEST_CASE("a bucket that is ready twice, out of turn or never is our mistake") {
+    const FlatParameters parameters = parameters_for(1);
+    SingleProcess world;
+    GradientBuckets buckets(parameters, world, {});
     buckets.ready(0);
     CHECK_THROWS_AS(buckets.ready(0), std::logic_error);
+    CHECK_THROWS_AS(buckets.ready(2), std::logic_error);
     CHECK_THROWS_AS(buckets.finish(), std::logic_error);
-    CHECK_THROWS_AS(buckets.wait_gathered(0), std::logic_error);
 }

@@ -1,5 +1,7 @@
 // The promise of ZeRO-1 here: how many ranks share the optimizer's state cannot be seen in the weights.
-#include <ATen/ops/zeros.h>
+#include <algorithm>
+
+#include <ATen/ops/cat.h>
 
 #include "optimizer/problem.h"
 #include "optimizer/sharded_optimizer.h"
@@ -19,27 +21,50 @@ struct Outcome {
     bool operator==(const Outcome&) const = default;
 };
 
+/// All weights as the model sees them: matrices from the working buffer, the exempt from the exact one.
+at::Tensor seen_weights(const FlatParameters& parameters) {
+    return at::cat({parameters.working().narrow(0, 0, parameters.exact_begin()), parameters.exact()});
+}
+
+/// As in a model's layout, exempt tensors come last.
+ParameterLayout model_like_layout(std::int64_t shards) {
+    std::vector<ParameterSpec> specs = problem_specs();
+    std::stable_partition(specs.begin(), specs.end(), [](const ParameterSpec& spec) { return spec.decays; });
+    return ParameterLayout(specs, problem_bucket_elements, shards);
+}
+
+struct WorldChoice {
+    std::int64_t ranks = 1, zero_stage = 1;
+    const OptimizerKernels* kernels = nullptr;
+};
+
 /// Five steps with the gradients coming from the last rank alone, so that their sum is exact for any number of ranks.
-Outcome train(const OptimizerConfig& config, std::int64_t ranks, const OptimizerKernels* kernels) {
-    const ParameterLayout layout = problem_layout(ranks);
-    std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
-    run_ranks(ranks, [&](World& world) {
-        const at::Tensor gradients = at::zeros({layout.flat_elements()}), working = problem_weights(layout);
-        GradientBuckets buckets(layout, world, gradients, working);
-        ShardedOptimizer optimizer(config, layout, world.rank(), at::kCPU, kernels);
+Outcome train(const OptimizerConfig& config, const WorldChoice& setting) {
+    std::vector<Outcome> outcomes(static_cast<std::size_t>(setting.ranks));
+    run_ranks(setting.ranks, [&](World& world) {
+        const FlatParameters parameters(model_like_layout(setting.ranks), at::kFloat, at::kCPU);
+        const ParameterLayout& layout = parameters.layout();
+        const at::Tensor weights = problem_weights(layout);
+        GradientBuckets buckets(parameters, world, {.zero_stage = setting.zero_stage});
+        const auto shard = setting.zero_stage == 0 ? std::nullopt : std::optional(world.rank());
+        ShardedOptimizer optimizer(config, layout, shard, at::kCPU, setting.kernels);
         for (const OwnedRun& run : optimizer.owned_runs())
-            optimizer.state().master.narrow(0, run.in_slice, run.elements).copy_(working.narrow(0, run.in_flat, run.elements));
-        WorldExchange exchange(world);
+            optimizer.state().master.narrow(0, run.in_slice, run.elements).copy_(weights.narrow(0, run.in_flat, run.elements));
+        optimizer.copy_weights_into(parameters.working());
+        WorldExchange between(world);
+        NoExchange within;
+        BlockSumExchange& exchange = shard ? static_cast<BlockSumExchange&>(between) : within;
         Outcome& outcome = outcomes[static_cast<std::size_t>(world.rank())];
         for (int t = 1; t <= 5; ++t) {
-            if (world.rank() == ranks - 1) gradients.copy_(problem_gradients(layout, t));
+            at::Tensor gradients = parameters.gradients();
+            if (world.rank() == setting.ranks - 1) gradients.copy_(problem_gradients(layout, t));
             else gradients.zero_();
             for (std::size_t b = 0; b < layout.buckets().size(); ++b) buckets.ready(b);
-            const at::Tensor& slice = buckets.finish();
-            outcome.norms.push_back(optimizer.update(slice, buckets.working_slice(), 0.01, t, exchange).grad_norm);
-            buckets.gather();
+            outcome.norms.push_back(optimizer.update(buckets.finish(), parameters.working(), 0.01, t, exchange).grad_norm);
+            buckets.start_gather(optimizer.state().master);
+            buckets.wait_all();
         }
-        outcome.weights = tensors_of(layout, working);
+        outcome.weights = tensors_of(layout, seen_weights(parameters));
     });
     for (const Outcome& outcome : outcomes) REQUIRE(outcome == outcomes.front());
     return outcomes.front();
@@ -47,19 +72,19 @@ Outcome train(const OptimizerConfig& config, std::int64_t ranks, const Optimizer
 
 }  // namespace
 
-TEST_CASE("1, 2, 3 and 5 shards give the same weights to the last bit") {
+TEST_CASE("1, 2, 3 and 5 shards, and ZeRO stages 0 and 1, give the same weights to the last bit") {
     const std::string name = GENERATE("adamw", "lamb", "lans");
     const bool reference = GENERATE(false, true);
     CAPTURE(name, reference);
     const OptimizerKernels* kernels = reference ? &reference_optimizer_kernels() : nullptr;
     const OptimizerConfig config{name, 0.01, {0.9, 0.999}, 1e-6, 0.01, 0.5};
-    const Outcome one = train(config, 1, kernels);
-    for (const std::int64_t ranks : {2, 3, 5}) {
-        CAPTURE(ranks);
-        const Outcome many = train(config, ranks, kernels);
+    const Outcome one = train(config, {1, 1, kernels});
+    for (const WorldChoice& setting : {WorldChoice{2, 1}, {3, 1}, {5, 1}, {1, 0}, {2, 0}, {3, 0}}) {
+        CAPTURE(setting.ranks, setting.zero_stage);
+        const Outcome many = train(config, {setting.ranks, setting.zero_stage, kernels});
         CHECK(many.norms == one.norms);
         for (std::size_t p = 0; p < one.weights.size(); ++p) {
-            CAPTURE(problem_specs()[p].name);
+            CAPTURE(p);
             CHECK((many.weights[p] == one.weights[p]));
         }
     }

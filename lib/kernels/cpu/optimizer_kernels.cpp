@@ -119,8 +119,8 @@ struct Pointers {
 
     void copy_out(const TensorRun& part) const {
         const float* from = master + part.begin;
-        if (working_bf16 != nullptr) round_to_bf16(from, working_bf16 + part.begin, part.elements);
-        else std::memcpy(working_fp32 + part.begin, from, static_cast<std::size_t>(part.elements) * sizeof(float));
+        if (working_bf16 != nullptr) round_to_bf16(from, working_bf16 + part.in_flat, part.elements);
+        else std::memcpy(working_fp32 + part.in_flat, from, static_cast<std::size_t>(part.elements) * sizeof(float));
     }
 };
 

@@ -1,0 +1,148 @@
+#include "parallel/local_ranks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/log.h"
+#include "parallel/store.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr auto time_to_notice = std::chrono::seconds(30), time_to_end = std::chrono::seconds(30);
+
+volatile std::sig_atomic_t passed_on = 0;
+void remember(int number) { passed_on = number; }
+
+/// This process's own command line.
+std::vector<std::string> own_arguments() {
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    std::vector<std::string> arguments;
+    for (std::string one; std::getline(file, one, '\0');) arguments.push_back(one);
+    return arguments;
+}
+
+/// What execve takes; valid as long as `strings`.
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+    std::vector<char*> all;
+    for (std::string& one : strings) all.push_back(one.data());
+    all.push_back(nullptr);
+    return all;
+}
+
+std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, std::uint16_t port) {
+    std::vector<std::string> variables;
+    for (char** one = environ; *one != nullptr; ++one) variables.emplace_back(*one);
+    const auto add = [&](const std::string& name, const auto& value) { variables.push_back(concat(name, "=", value)); };
+    add("RANK", rank);
+    add("WORLD_SIZE", ranks);
+    add("LOCAL_RANK", rank);
+    add("LOCAL_WORLD_SIZE", ranks);
+    add("MASTER_ADDR", "127.0.0.1");
+    add("MASTER_PORT", port);
+    add("TORCHELASTIC_USE_AGENT_STORE", "True");
+    add(local_ranks_variable, ranks);
+    if (!environment_variable("OMP_NUM_THREADS"))
+        add("OMP_NUM_THREADS", std::max<std::int64_t>(1, std::thread::hardware_concurrency() / ranks));
+    return variables;
+}
+
+class Ranks {
+public:
+    ~Ranks() {
+        for (const pid_t one : running_) ::kill(one, SIGKILL);
+    }
+
+    void start(std::int64_t rank, std::int64_t ranks, std::uint16_t port) {
+        std::vector<std::string> arguments = own_arguments(), variables = environment_of(rank, ranks, port);
+        const std::vector<char*> argv = pointers(arguments), envp = pointers(variables);
+        const pid_t parent = ::getpid(), pid = ::fork();
+        if (pid < 0) throw DistributedError(concat("rank ", rank, " of ", ranks, " could not be started: too many processes?"));
+        if (pid == 0) {       // nothing but system calls here: the parent has threads
+            ::setpgid(0, 0);  // a terminal's Ctrl-C reaches the parent alone, which passes it on
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            if (::getppid() != parent) ::_exit(127);
+            ::execve("/proc/self/exe", argv.data(), envp.data());
+            ::_exit(127);
+        }
+        running_.push_back(pid);
+    }
+
+    bool any_running() const { return !running_.empty(); }
+    void send(int signal) const {
+        for (const pid_t one : running_) ::kill(one, signal);
+    }
+
+    /// Takes note of a rank that has ended, if any has.
+    bool collect() {
+        int status = 0;
+        const pid_t ended = ::waitpid(-1, &status, WNOHANG);
+        if (ended <= 0) return false;
+        running_.erase(std::remove(running_.begin(), running_.end(), ended), running_.end());
+        codes_.push_back(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+        return true;
+    }
+
+    /// The first cause: a rank's own failure before another's loss of it.
+    int code() const {
+        const auto lost = static_cast<int>(ExitCode::distributed);
+        const auto cause =
+            std::find_if(codes_.begin(), codes_.end(), [&](int code) { return code != 0 && code != lost && code < 128; });
+        if (cause != codes_.end()) return *cause;
+        return std::all_of(codes_.begin(), codes_.end(), [](int code) { return code == 0; }) ? 0 : lost;
+    }
+    bool failed() const { return code() != 0; }
+    bool all_are(int code) const {
+        return std::all_of(codes_.begin(), codes_.end(), [&](int one) { return one == code; });
+    }
+
+private:
+    std::vector<pid_t> running_;
+    std::vector<int> codes_;
+};
+
+}  // namespace
+
+int run_local_ranks(std::int64_t ranks) {
+    const MeetingPlace place = MeetingPlace::on_this_host();
+    std::signal(SIGTERM, remember);
+    std::signal(SIGINT, remember);
+    Ranks all;
+    for (std::int64_t rank = 0; rank < ranks; ++rank) all.start(rank, ranks, place.port());
+    int asked_to_stop = 0;
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+    bool told_to_end = false;
+    while (all.any_running()) {
+        if (passed_on != 0) {
+            asked_to_stop = passed_on;
+            passed_on = 0;
+            all.send(asked_to_stop);
+        }
+        const auto now = std::chrono::steady_clock::now();
+        if (all.collect()) {
+            if (all.failed()) deadline = std::min(deadline, now + time_to_notice);
+            continue;
+        }
+        if (now > deadline) {
+            all.send(told_to_end ? SIGKILL : SIGTERM);
+            told_to_end = true;
+            deadline = now + time_to_end;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    if (asked_to_stop != 0 && all.all_are(128 + asked_to_stop)) return 128 + asked_to_stop;
+    return all.code();
+}
+
+}  // namespace bertpretrain

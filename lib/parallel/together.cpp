@@ -1,0 +1,44 @@
+#include "parallel/together.h"
+
+#include <exception>
+#include <string>
+
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::string_view kind_end = " error: ";
+
+/// "3 data error: FILE: ..." is what a rank says of its failure; nothing: all is well.
+std::string spoken(const Error& error) { return concat(static_cast<int>(error.code()), " ", error.what()); }
+
+[[noreturn]] void throw_heard(std::size_t rank, const std::string& text) {
+    const std::size_t kind = text.find(' ') + 1, message = text.find(kind_end, kind);
+    throw Error(static_cast<ExitCode>(std::stoi(text)), text.substr(kind, message - kind),
+                concat("rank ", rank, ": ", text.substr(message + kind_end.size())));
+}
+
+}  // namespace
+
+void together(World& world, const std::function<void()>& body) {
+    std::exception_ptr own;
+    std::string said;
+    try {
+        body();
+    } catch (const Error& error) {
+        own = std::current_exception();
+        said = spoken(error);
+    } catch (const std::exception& error) {
+        own = std::current_exception();
+        said = concat(static_cast<int>(ExitCode::bug), " internal", kind_end, error.what());
+    }
+    const std::vector<std::string> all = world.all_gather_texts(said);
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        if (all[rank].empty()) continue;
+        if (static_cast<std::int64_t>(rank) == world.rank()) std::rethrow_exception(own);
+        throw_heard(rank, all[rank]);
+    }
+}
+
+}  // namespace bertpretrain

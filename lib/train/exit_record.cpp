@@ -1,0 +1,71 @@
+#include "train/exit_record.h"
+
+#include <chrono>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "core/files.h"
+#include "core/log.h"
+
+namespace bertpretrain {
+namespace {
+
+std::int64_t unix_seconds() {
+    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// The form that TorchElastic's agent reads; of several ranks' files it reports the one with the smallest timestamp.
+void tell_torchrun(const Error& error) {
+    const auto file = environment_variable("TORCHELASTIC_ERROR_FILE");
+    if (!file) return;
+    const nlohmann::json text = {{"message",
+                                  {{"message", error.what()},
+                                   {"errorCode", static_cast<int>(error.code())},
+                                   {"extraInfo", {{"py_callstack", ""}, {"timestamp", std::to_string(unix_seconds())}}}}}};
+    std::ofstream(*file) << text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+void record_exit(const std::filesystem::path& file, const Launch& launch, const Error& error) noexcept {
+    try {
+        tell_torchrun(error);
+        const auto before = read_exit_record(file);
+        const bool others_loss = error.code() == ExitCode::distributed;
+        if (before && before->attempt == launch.attempt && (others_loss || before->rank != launch.rank)) return;
+        if (!std::filesystem::is_directory(file.parent_path())) return;
+        const nlohmann::ordered_json record = {{"code", static_cast<int>(error.code())},
+                                               {"cause", error.what()},
+                                               {"rank", launch.rank},
+                                               {"attempt", launch.attempt},
+                                               {"time", unix_seconds()}};
+        write_atomically(file, record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    } catch (const std::exception& failure) {
+        log_warning(concat("the cause of the end could not be recorded: ", failure.what()));
+    }
+}
+
+std::optional<ExitRecord> read_exit_record(const std::filesystem::path& file) {
+    std::error_code missing;
+    if (!std::filesystem::exists(file, missing)) return std::nullopt;
+    try {
+        const auto record = nlohmann::json::parse(read_file(file));
+        return ExitRecord{record.at("code").get<int>(), record.at("cause").get<std::string>(),
+                          record.at("rank").get<std::int64_t>(), record.at("attempt").get<std::int64_t>()};
+    } catch (const std::exception&) { return std::nullopt; }  // damaged: it is advice, no more
+}
+
+void refuse_hopeless_restart(const std::filesystem::path& file, const Launch& launch) {
+    const auto before = read_exit_record(file);
+    if (!before || launch.attempt <= before->attempt) return;
+    const auto code = static_cast<ExitCode>(before->code);
+    const bool hopeless =
+        code == ExitCode::config || code == ExitCode::data || code == ExitCode::checkpoint || code == ExitCode::numbers;
+    if (hopeless)
+        throw Error(code, "earlier",
+                    concat("attempt ", before->attempt, " ended so on rank ", before->rank,
+                           ", and starting again does not mend it: ", before->cause));
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,30 @@
+#pragma once
+// What a rank's parameters take in memory, before any of it is asked for.
+
+#include <cstdint>
+#include <string>
+
+#include "model/parameter_layout.h"
+#include "train/experiment_config.h"
+
+namespace bertpretrain {
+
+/// Bytes of one rank. Activations come on top: they depend on the batch.
+struct MemoryPlan {
+    std::uint64_t weights = 0;    ///< working copy: bf16 or fp32
+    std::uint64_t gradients = 0;  ///< fp32
+    std::uint64_t optimizer = 0;  ///< fp32 master weights and two moments: at ZeRO stage 1 this rank's slice of them
+    std::uint64_t transfer = 0;  ///< parts of the largest bucket that came from other ranks, and its copy in the type on the wire
+
+    std::uint64_t total() const { return weights + gradients + optimizer + transfer; }
+    /// "weights 638.5 MiB, gradients 1.2 GiB, ..."
+    std::string text() const;
+};
+
+MemoryPlan plan_memory(const ExperimentConfig& experiment, const ParameterLayout& layout);
+
+/// @param ranks_here that share this machine's memory
+/// @throws ConfigError when this machine has less; the system would otherwise end the process without a word
+void refuse_too_large(const MemoryPlan& plan, std::int64_t parameters, std::int64_t ranks_here);
+
+}  // namespace bertpretrain

@@ -1,0 +1,43 @@
+#pragma once
+// What a run writes down as it goes.
+
+#include <optional>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "telemetry/events_file.h"
+#include "telemetry/metrics_file.h"
+#include "telemetry/progress.h"
+#include "train/run_folder.h"
+
+namespace bertpretrain {
+
+/// Metrics, events, progress line and loss picture, kept by rank 0; on the other ranks every call does nothing.
+class RunRecords {
+public:
+    RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps);
+
+    void cut_to_step(std::int64_t step);
+    void add(const StepRecord& record);
+    void add(const EvaluationRecord& record);
+    void event(std::string_view name, const nlohmann::ordered_json& details);
+    /// Makes room for other words on the terminal.
+    void clear_progress();
+    void draw_losses() const;
+
+private:
+    struct Files {
+        Files(const RunPaths& paths, std::int64_t total_steps);
+        MetricsFile metrics;
+        EventsFile events;
+        Progress progress;
+    };
+
+    RunPaths paths_;
+    std::int64_t total_steps_;
+    std::optional<double> unigram_cross_entropy_;
+    std::optional<Files> files_;
+};
+
+}  // namespace bertpretrain
