@@ -12,7 +12,7 @@ packages=(g++ cmake ninja-build python3 python3-venv libhdf5-dev libspdlog-dev n
 oracles=no
 for option in "$@"; do
   case "$option" in
-    --oracles) oracles=yes; packages+=(catch2) ;;
+    --oracles) oracles=yes; packages+=(catch2 iproute2 etcd-server) ;;
     --fuzz) packages+=(clang libclang-rt-dev) ;;
     *) echo "setup: unknown option $option; known: --oracles --fuzz" >&2; exit 2 ;;
   esac
@@ -37,7 +37,8 @@ if ((${#missing[@]})); then
     as_root=(sudo)
   fi
   "${as_root[@]}" apt-get update -qq || give_up "'apt-get update' failed; is the package mirror reachable?"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
+  # RUNLEVEL=1: etcd is for a test, which starts its own; nobody asked for a service on this machine
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
     give_up "apt-get could not install: ${missing[*]}"
 else
   say "packages are there"

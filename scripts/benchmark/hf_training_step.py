@@ -8,25 +8,15 @@ import sys
 import time
 
 import torch
-from transformers import BertConfig, BertForPreTraining
 
-from training_step import SIZES, WARM_UP, sample_rows
+from hf_model import batch_of, model_of
+from training_step import WARM_UP
 
 size, micro_batch, steps, threads, padding = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5])
 torch.set_num_threads(threads)
-torch.manual_seed(0)
-layers, hidden, heads = SIZES[size]
-config = BertConfig(vocab_size=30528, hidden_size=hidden, num_hidden_layers=layers, num_attention_heads=heads,
-                    intermediate_size=4 * hidden)
-model = BertForPreTraining(config).train()
+model = model_of(size)
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
-
-rows = {name: torch.from_numpy(values.astype("int64")) for name, values in sample_rows(micro_batch, padding).items()}
-labels = torch.full((micro_batch, rows["input_ids"].shape[1]), -100)
-labels.scatter_(1, rows["masked_lm_positions"], rows["masked_lm_ids"])
-labels[:, 0] = -100  # unused places of the list point at [CLS]
-batch = dict(input_ids=rows["input_ids"], attention_mask=rows["input_mask"], token_type_ids=rows["segment_ids"], labels=labels,
-             next_sentence_label=rows["next_sentence_labels"])
+batch = batch_of(micro_batch, padding)
 
 
 def step() -> float:

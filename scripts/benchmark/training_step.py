@@ -61,10 +61,10 @@ def peak_bytes(pid):
     return 0
 
 
-def run_ours(config, folder, steps, threads):
+def run_ours(config, folder, steps, threads, options=()):
     output = tempfile.mkdtemp(dir=folder)
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
-    process = subprocess.Popen(["build/release/bertpretrain", "train", str(config), "--output", output], env=environment,
+    process = subprocess.Popen(["build/release/bertpretrain", "train", str(config), "--output", output, *options], env=environment,
                                stderr=subprocess.PIPE, text=True)
     metrics, lines, peak = pathlib.Path(output) / "metrics.jsonl", [], 0
     while len(lines) < steps + WARM_UP:

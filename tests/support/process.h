@@ -30,6 +30,8 @@ public:
         wait();
     }
 
+    pid_t pid() const { return pid_; }
+
     bool ended() {
         int status = 0;
         if (exit_code_ < 0 && ::waitpid(pid_, &status, WNOHANG) == pid_) remember(status);

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# One and two ranks of ours and of PyTorch's DDP + ZeroRedundancyOptimizer, interleaved in one run; prints rates and efficiencies.
+#   scripts/benchmark/scaling.sh [--size base|large] [--accumulation 4] [--rounds 5] [--steps 2]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+scripts/setup.sh --oracles >&2
+scripts/build.sh release bertpretrain >&2
+exec .venv/bin/python scripts/benchmark/scaling.py "$@"

@@ -1,0 +1,106 @@
+// A run goes on, on whatever is left of its machines.
+#include "distributed/ranks.h"
+#include "support/catch.h"
+
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A run on `ranks` ranks that has taken at least `steps` steps, and whose ranks can be counted.
+struct Running {
+    Running(const fs::path& config, const fs::path& run, int ranks, std::int64_t steps)
+        : process(train_command(config, run, "--local-ranks " + std::to_string(ranks))) {
+        wait_until(process, [&] { return last_step(run) >= steps; });
+    }
+    Process process;
+};
+
+/// Without accumulation being said, the first start's ranks decide the global batch: 2 ranks x 4 x 3.
+nlohmann::json first_start_decides() {
+    return {{"batch", {{"global_batch_size", 0}, {"gradient_accumulation_steps", 3}}}, {"checkpoint", {{"save_every_steps", 5}}}};
+}
+
+}  // namespace
+
+TEST_CASE("a run stopped on two ranks goes on with three, then with one, and its losses do not show it") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder, first_start_decides());
+    REQUIRE(train(config, folder / "undisturbed", "--local-ranks 2").exit_code == 0);
+    const fs::path run = folder / "run";
+    {
+        Running two(config, run, 2, 3);
+        two.process.send(SIGTERM);
+        CHECK(two.process.wait() == 143);
+    }
+    const std::int64_t stopped = last_step(run);
+    CHECK(stopped >= 3);
+    CHECK(fs::exists(run / "checkpoints" /
+                     bertpretrain::concat("step_", std::string(8 - std::to_string(stopped).size(), '0'), stopped)));
+    {
+        Running three(config, run, 3, stopped + 6);
+        for (const pid_t rank : children_of(three.process.pid())) ::kill(rank, SIGKILL);
+        CHECK(three.process.wait() == 5);
+    }
+    REQUIRE(train(config, run).exit_code == 0);
+    CHECK(largest_difference(folder / "undisturbed", run) < 1e-5);
+    CHECK(parameter_difference(folder / "undisturbed", run) < 1e-5);
+}
+
+TEST_CASE("another global batch than the first start's is refused with both numbers") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder, first_start_decides());
+    REQUIRE(train(config, folder / "run", "--local-ranks 2 --set schedule.total_steps=5").exit_code == 0);
+    const CommandResult other = train(config, folder / "run", "--set batch.global_batch_size=12");
+    CHECK(other.exit_code == 2);
+    CHECK(missing_words(other.err, {"global batch", "24 in the checkpoint", "12 now"}) == "");
+    CHECK(train(config, folder / "run", "--set schedule.total_steps=6").exit_code == 0);
+}
+
+TEST_CASE("when one rank of four is killed, the others leave with exit 5 at once") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder, {{"schedule", {{"total_steps", 100000}}}});
+    Running four(config, folder / "run", 4, 3);
+    const auto ranks = children_of(four.process.pid());
+    REQUIRE(ranks.size() == 4);
+    ::kill(ranks[2], SIGKILL);
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(four.process.wait() == 5);
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(15));
+    const auto record = nlohmann::json::parse(read_text(folder / "run/exit.json"));
+    CHECK(record.at("code") == 5);
+    CHECK(record.at("cause").get<std::string>().find("lost a peer") != std::string::npos);
+}
+
+TEST_CASE("when one rank of three stands still, the others leave with exit 5 within the time-out") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config =
+        write_distributed_experiment(folder, {{"schedule", {{"total_steps", 100000}}}, {"parallel", {{"timeout_seconds", 4}}}});
+    Running three(config, folder / "run", 3, 3);
+    const auto ranks = children_of(three.process.pid());
+    REQUIRE(ranks.size() == 3);
+    ::kill(ranks[1], SIGSTOP);
+    const bool left = wait_until(three.process, [&] { return children_of(three.process.pid()).size() <= 1; });
+    CHECK(left);
+    const auto record = nlohmann::json::parse(read_text(folder / "run/exit.json"));
+    CHECK(record.at("code") == 5);
+    ::kill(ranks[1], SIGKILL);
+    CHECK(three.process.wait() == 5);
+}
+
+TEST_CASE("damaged data on one rank is every rank's exit 3, with the rank's message") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    fs::copy(sample_data().shards, folder / "shards");
+    for (const auto& entry : fs::directory_iterator(folder / "shards"))
+        if (entry.path().extension() == ".h5") fs::resize_file(entry.path(), 3000);
+    const auto config = write_distributed_experiment(folder, {{"data", {{"training_shards", (folder / "shards").string()}}}});
+    const CommandResult result = train(config, folder / "run", "--local-ranks 2");
+    CHECK(result.exit_code == 3);
+    CHECK(missing_words(result.err, {"data error: ", ".h5"}) == "");
+    CHECK(nlohmann::json::parse(read_text(folder / "run/exit.json")).at("code") == 3);
+}

@@ -1,0 +1,84 @@
+#include "distributed/ranks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "checkpoint/checkpoint_reader.h"
+#include "checkpoint/checkpoint_store.h"
+
+namespace bertpretrain::testing {
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+fs::path write_distributed_experiment(const TemporaryFolder& folder, const json& patch) {
+    json experiment = {{"batch", {{"micro_batch_size", 4}, {"gradient_accumulation_steps", 1}, {"global_batch_size", 24}}},
+                       {"schedule", {{"total_steps", 30}}},
+                       {"optimizer", {{"max_grad_norm", 1.0}}},
+                       {"parallel", {{"bucket_mib", 0.1}, {"timeout_seconds", 20}, {"first_step_timeout_seconds", 60}}},
+                       {"checkpoint", {{"save_every_steps", 10}}}};
+    experiment.merge_patch(patch);
+    return write_experiment(folder, experiment);
+}
+
+double largest_difference(const fs::path& run_a, const fs::path& run_b) {
+    const auto a = numbers_of(run_a), b = numbers_of(run_b);
+    if (a.size() != b.size() || a.empty()) return std::numeric_limits<double>::infinity();
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const auto in_a = json::parse(a[i]), in_b = json::parse(b[i]);
+        for (const auto& [key, value] : in_a.items()) {
+            if (key == "bytes_sent") continue;
+            const double x = value.get<double>(), y = in_b.at(key).get<double>();
+            const double difference = std::fabs(x - y) / std::max(1.0, std::fabs(x));
+            largest = difference <= largest ? largest : difference;  // NaN stays
+        }
+    }
+    return largest;
+}
+
+double parameter_difference(const fs::path& run_a, const fs::path& run_b) {
+    const CheckpointReader a(*CheckpointStore(run_a / "checkpoints").newest_complete());
+    const CheckpointReader b(*CheckpointStore(run_b / "checkpoints").newest_complete());
+    double largest = a.step() == b.step() ? 0 : std::numeric_limits<double>::infinity();
+    for (const TensorDescription& tensor : a.parameters()) {
+        std::int64_t elements = 1;
+        for (const std::int64_t size : tensor.shape) elements *= size;
+        std::vector<float> of_a(static_cast<std::size_t>(elements)), of_b(of_a.size());
+        a.read_parameter(tensor.name, 0, of_a.data(), elements);
+        b.read_parameter(tensor.name, 0, of_b.data(), elements);
+        for (std::size_t i = 0; i < of_a.size(); ++i)
+            largest = std::max(largest, std::fabs(static_cast<double>(of_a[i]) - static_cast<double>(of_b[i])));
+    }
+    return largest;
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+    std::vector<pid_t> children;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+        const std::string name = entry.path().filename().string();
+        if (name.find_first_not_of("0123456789") != name.npos) continue;
+        std::error_code gone;
+        if (!fs::exists(entry.path() / "stat", gone)) continue;
+        std::string stat;
+        try {
+            stat = read_text(entry.path() / "stat");
+        } catch (const std::exception&) { continue; }  // it has ended meanwhile
+        const std::size_t after_name = stat.rfind(')');
+        if (after_name == stat.npos) continue;
+        std::istringstream fields(stat.substr(after_name + 1));
+        char state = 0;
+        pid_t of = 0;
+        if (fields >> state >> of && of == parent && state != 'Z') children.push_back(std::stoi(name));
+    }
+    std::sort(children.begin(), children.end());
+    return children;
+}
+
+std::int64_t last_step(const fs::path& run) {
+    if (!fs::exists(run / "metrics.jsonl")) return 0;
+    const auto lines = numbers_of(run);
+    return lines.empty() ? 0 : json::parse(lines.back()).at("step").get<std::int64_t>();
+}
+
+}  // namespace bertpretrain::testing

@@ -1,0 +1,33 @@
+#pragma once
+// Runs of many ranks on this host, and what they must have in common with a run of one.
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "support/process.h"
+#include "system/small_run.h"
+
+namespace bertpretrain::testing {
+
+/// 30 steps of 24 sequences, saved every 10, dropout 0.1, clipped gradients, small buckets; changed by a JSON merge patch.
+std::filesystem::path write_distributed_experiment(const TemporaryFolder& folder,
+                                                   const nlohmann::json& patch = nlohmann::json::object());
+
+/// The largest difference, relative to numbers above 1, of all numbers but bytes_sent that are not measured by the clock.
+/// Infinite when the runs did not take the same steps.
+double largest_difference(const std::filesystem::path& run_a, const std::filesystem::path& run_b);
+
+/// The largest absolute difference between the parameters of the runs' last checkpoints.
+double parameter_difference(const std::filesystem::path& run_a, const std::filesystem::path& run_b);
+
+/// The processes that `parent` has started and that still run, oldest first.
+std::vector<pid_t> children_of(pid_t parent);
+
+/// The last completed step that a run's metrics tell of; 0 before the first.
+std::int64_t last_step(const std::filesystem::path& run);
+
+}  // namespace bertpretrain::testing

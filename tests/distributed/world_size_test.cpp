@@ -1,0 +1,52 @@
+// How many ranks train, and who keeps the optimizer's state, cannot be seen in the result.
+#include "distributed/ranks.h"
+#include "support/catch.h"
+
+using namespace bertpretrain::testing;
+
+TEST_CASE("1, 2, 3 and 4 ranks at ZeRO stages 0 and 1 train the same model, with dropout and clipping") {
+    NEEDS_TRAIN();
+    const std::string optimizer = GENERATE("adamw", "lamb", "lans");
+    CAPTURE(optimizer);
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder, {{"optimizer", {{"name", optimizer}}}});
+    REQUIRE(train(config, folder / "alone").exit_code == 0);
+    REQUIRE(numbers_of(folder / "alone").size() == 33);
+    for (const int ranks : {2, 3, 4}) {
+        CAPTURE(ranks);
+        const std::string options = "--local-ranks " + std::to_string(ranks) + " --set parallel.zero_stage=";
+        const auto stage_0 = folder / ("ddp" + std::to_string(ranks)), stage_1 = folder / ("zero" + std::to_string(ranks));
+        REQUIRE(train(config, stage_0, options + "0").exit_code == 0);
+        REQUIRE(train(config, stage_1, options + "1").exit_code == 0);
+        CHECK(largest_difference(folder / "alone", stage_1) < 1e-5);
+        CHECK(parameter_difference(folder / "alone", stage_1) < 1e-5);
+        CHECK(largest_difference(stage_0, stage_1) == 0);
+        const std::string model = "checkpoints/step_00000030/model.pt", state = "checkpoints/step_00000030/optimizer.pt";
+        CHECK((read_text(stage_0 / model) == read_text(stage_1 / model)));
+        CHECK((read_text(stage_0 / state) == read_text(stage_1 / state)));
+    }
+}
+
+TEST_CASE("gradients that travel as bf16 change a run a little, and are a setting") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder);
+    REQUIRE(train(config, folder / "fp32", "--local-ranks 2").exit_code == 0);
+    REQUIRE(train(config, folder / "bf16", "--local-ranks 2 --set parallel.reduce_dtype=bf16").exit_code == 0);
+    const double difference = largest_difference(folder / "fp32", folder / "bf16");
+    CHECK(difference > 0);
+    CHECK(difference < 0.05);
+    const auto sent = [&](const char* run) {
+        return nlohmann::json::parse(numbers_of(folder / run).front()).at("bytes_sent").get<double>();
+    };
+    CHECK(sent("bf16") < 0.8 * sent("fp32"));
+}
+
+TEST_CASE("a batch that the ranks do not divide is split unevenly, with every sequence's weight kept") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder, {{"batch", {{"global_batch_size", 23}}}});
+    REQUIRE(train(config, folder / "alone").exit_code == 0);
+    REQUIRE(train(config, folder / "three", "--local-ranks 3").exit_code == 0);
+    CHECK(largest_difference(folder / "alone", folder / "three") < 1e-5);
+}
