@@ -1,4 +1,5 @@
 // A run goes on, on whatever is left of its machines.
+#include "core/error.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
 
