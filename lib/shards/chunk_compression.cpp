@@ -1,5 +1,7 @@
 #include "shards/chunk_compression.h"
 
+#include <algorithm>
+
 #include <isa-l/igzip_lib.h>
 
 #include "core/error.h"
@@ -13,8 +15,10 @@ constexpr std::uint32_t level = 2;
 
 std::vector<std::byte> deflate(std::span<const std::byte> raw) {
     constexpr std::size_t overhead = 4096;  // of stored blocks and the header, beside 1/8 of the bytes: more than enough
-    std::vector<std::byte> chunk(raw.size() + raw.size() / 8 + overhead);
-    std::vector<std::uint8_t> workspace(ISAL_DEF_LVL2_DEFAULT);
+    static thread_local std::vector<std::byte>
+        chunk;  // kept from call to call: clearing them anew would cost as much as shuffling
+    static thread_local std::vector<std::uint8_t> workspace(ISAL_DEF_LVL2_DEFAULT);
+    chunk.resize(std::max(chunk.size(), raw.size() + raw.size() / 8 + overhead));
     isal_zstream stream{};
     isal_deflate_stateless_init(&stream);
     stream.level = level;
@@ -28,14 +32,14 @@ std::vector<std::byte> deflate(std::span<const std::byte> raw) {
     stream.avail_out = static_cast<std::uint32_t>(chunk.size());
     const int result = isal_deflate_stateless(&stream);
     check(result == COMP_OK && stream.avail_in == 0, "isal_deflate_stateless returned ", result);
-    chunk.resize(stream.total_out);
-    return chunk;
+    return {chunk.begin(), chunk.begin() + stream.total_out};
 }
 
 }  // namespace
 
 std::vector<std::byte> compress_chunk(std::span<const std::int32_t> values) {
-    std::vector<std::byte> planes(values.size_bytes());
+    static thread_local std::vector<std::byte> planes;
+    planes.resize(values.size_bytes());
     for (std::size_t plane = 0; plane < sizeof(std::int32_t); ++plane) {
         std::byte* const out = planes.data() + plane * values.size();
         for (std::size_t i = 0; i < values.size(); ++i)

@@ -11,6 +11,7 @@ namespace bertpretrain {
 namespace {
 
 constexpr std::size_t documents_at_once = 256;
+constexpr std::int64_t rows_ahead = 4;
 
 }  // namespace
 
@@ -37,9 +38,20 @@ SampleGroup::SampleGroup(Documents documents, const SampleRules& rules, std::uin
 
 std::int64_t SampleGroup::token_count() const { return total_length(pairs_); }
 
+/// Rows are taken from all over the tokens, so each would wait for memory.
+void SampleGroup::fetch_ahead(std::uint32_t pair) const {
+    const auto fetch = [&](std::uint32_t begin, std::uint16_t size) {
+        const std::span<const std::int32_t> tokens = documents_.tokens(begin, size);
+        for (std::size_t t = 0; t < tokens.size(); t += 16) __builtin_prefetch(&tokens[t]);
+    };
+    fetch(pairs_[pair].a_begin, pairs_[pair].a_size);
+    fetch(pairs_[pair].b_begin, pairs_[pair].b_size);
+}
+
 ShardRows SampleGroup::rows(std::int64_t first, std::int64_t count) const {
     ShardRows rows = blank_rows(count, rules_.pairs.sequence_length, rules_.masking.max_predictions);
     for (std::int64_t r = 0; r < count; ++r) {
+        if (r + rows_ahead < count) fetch_ahead(order_[static_cast<std::size_t>(first + r + rows_ahead)]);
         const std::uint32_t pair = order_[static_cast<std::size_t>(first + r)];
         StreamDice dice(RandomSequence(rules_.seed, Purpose::masking, std::uint64_t{number_} << 32 | pair));
         const std::span<std::int32_t> tokens = put_pair(documents_, pairs_[pair], rules_.special_ids, rows, r);

@@ -24,6 +24,8 @@ public:
     ShardRows rows(std::int64_t first, std::int64_t count) const;
 
 private:
+    void fetch_ahead(std::uint32_t pair) const;
+
     Documents documents_;
     const SampleRules& rules_;
     std::uint32_t number_;
