@@ -14,6 +14,7 @@
 
 #include "core/error.h"
 #include "core/guard.h"
+#include "shards/shard_probe.h"
 
 namespace {
 
@@ -28,6 +29,7 @@ void keep_freed_memory() {
 }  // namespace
 
 int main(int argc, char** argv) {
+    if (const std::optional<int> answered = bertpretrain::answer_probe(argc, argv)) return *answered;
     keep_freed_memory();
     int exit_code = 0;
     CLI::App app("Pretrains BERT from sharded h5 data, one JSON file per experiment", "bertpretrain");

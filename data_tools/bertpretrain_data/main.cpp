@@ -4,8 +4,10 @@
 
 #include "core/error.h"
 #include "core/guard.h"
+#include "shards/shard_probe.h"
 
 int main(int argc, char** argv) {
+    if (const std::optional<int> answered = bertpretrain::answer_probe(argc, argv)) return *answered;
     CLI::App app("Prepares training data: dump -> text -> vocabulary -> shards", "bertpretrain_data");
     app.require_subcommand(0, 1);  // one too few is reported below, where a misspelt one is named
     bertpretrain::add_extract_command(app);

@@ -11,8 +11,8 @@
 #include "core/threads.h"
 #include "shards/entropy.h"
 #include "shards/row_check.h"
-#include "shards/shard_probe.h"
 #include "shards/shard_reader.h"
+#include "shards/shard_verification.h"
 #include "tokens/vocabulary.h"
 
 namespace bertpretrain {
@@ -72,7 +72,6 @@ void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, 
                  Findings& findings) {
     CheckedShard& shard = findings.shard;
     const ShardRecord* record = manifest ? manifest->find(shard.file) : nullptr;
-    if (record != nullptr) require_intact(file, record);
     const ShardReader reader(file);
     shard.sequence_length = reader.sequence_length();
     shard.max_predictions = reader.max_predictions();
@@ -173,31 +172,7 @@ void sum_up(std::vector<Findings>& all, const std::optional<Manifest>& manifest,
                                          manifest->unigram_cross_entropy));
 }
 
-/// Files without a checksum are tried in child processes, all of them before this process starts its threads.
-std::vector<std::optional<DataError>> probe_unknown(const std::vector<fs::path>& files, const std::optional<Manifest>& manifest,
-                                                    std::size_t processes) {
-    std::vector<fs::path> unknown;
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < files.size(); ++i)
-        if (!manifest || manifest->find(files[i].filename().string()) == nullptr) {
-            unknown.push_back(files[i]);
-            places.push_back(i);
-        }
-    const std::vector<std::optional<DataError>> found = probe_shards(unknown, processes);
-    std::vector<std::optional<DataError>> problems(files.size());
-    for (std::size_t u = 0; u < unknown.size(); ++u) problems[places[u]] = found[u];
-    return problems;
-}
-
 }  // namespace
-
-void require_intact(const fs::path& file, const ShardRecord* record) {
-    if (record == nullptr) return probe_shard(file);
-    const std::int64_t crc = crc32_of_file(file);
-    if (crc != record->crc32)
-        throw DataError(concat(file.string(), ": its checksum is ", crc, ", the manifest says ", record->crc32,
-                               "; the file was changed or damaged\n  do: copy or build this shard again"));
-}
 
 FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::path>& vocabulary_file, std::size_t threads) {
     const std::vector<fs::path> files = all_shards(folder);
@@ -213,12 +188,12 @@ FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::
 
     const std::int32_t vocabulary_size = vocabulary ? vocabulary->size() : std::numeric_limits<std::int32_t>::max();
     std::vector<Findings> all(files.size());
-    const std::vector<std::optional<DataError>> crashes = probe_unknown(files, manifest, threads);
+    const std::vector<std::optional<DataError>> unsafe = verify_shards(files, manifest, threads);
     for_each_index(files.size(), threads, [&](std::size_t i) {
         all[i].shard.file = files[i].filename().string();
         all[i].shard.kind = *shard_kind(files[i]);
         try {
-            if (crashes[i]) throw DataError(*crashes[i]);
+            if (unsafe[i]) throw DataError(*unsafe[i]);
             check_shard(files[i], manifest, vocabulary_size, all[i]);
         } catch (const DataError& error) { all[i].problem = plain(error); }
     });

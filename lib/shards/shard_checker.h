@@ -12,11 +12,6 @@
 
 namespace bertpretrain {
 
-/// To be called before the HDF5 library opens a file that anyone may have damaged: compares the file's checksum with its
-/// record, or, where there is none, reads it in a child process first. Costs one reading of the file.
-/// @throws DataError when the file is not what was written, or crashes the library
-void require_intact(const std::filesystem::path& file, const ShardRecord* record);
-
 /// What a shard, or several together, hold.
 struct ShardContent {
     std::int64_t rows = 0, tokens = 0, masked = 0;

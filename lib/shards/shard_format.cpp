@@ -4,12 +4,12 @@
 
 #include "core/error.h"
 #include "core/strings.h"
+#include "shards/chunked_dataset.h"
 
 namespace bertpretrain {
 namespace {
 
 constexpr std::uint64_t largest_chunk_bytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t largest_deflate_ratio = 1032;  // of zlib's format
 constexpr std::int64_t most_rows = std::int64_t{1} << 40;
 
 /// A link out of the file, or a dataset whose bytes lie elsewhere, would make reading a shard read any file of this machine.
@@ -77,9 +77,10 @@ void check_storage(hid_t dataset, std::uint64_t file_bytes, const std::string& w
         std::array<hsize_t, 2> chunk{1, 1};
         H5Pget_chunk(properties.get(), 2, chunk.data());
         const std::uint64_t limit = largest_chunk_bytes / value_bytes;
-        if (chunk[0] > limit || chunk[1] > limit / chunk[0])
+        if (chunk[0] == 0 || chunk[1] == 0 || chunk[0] > limit || chunk[1] > limit / chunk[0])
             throw DataError(concat(what, " has chunks of ", chunk[0], " x ", chunk[1], " values; at most 1 GiB is allowed"));
         shape.chunk_rows = static_cast<std::int64_t>(chunk[0]);
+        shape.chunk_columns = static_cast<std::int64_t>(chunk[1]);
     }
     const std::uint64_t stored = H5Dget_storage_size(dataset);
     const std::uint64_t values = static_cast<std::uint64_t>(shape.rows) * static_cast<std::uint64_t>(shape.columns);

@@ -60,7 +60,7 @@ Hdf5Handle create_dataset(hid_t file, const DatasetFormat& format, std::int64_t 
 /// What a dataset of an opened file says of itself.
 struct DatasetShape {
     std::int64_t rows = 0, columns = 1;
-    std::int64_t chunk_rows = 0;  ///< 0 when it is not chunked
+    std::int64_t chunk_rows = 0, chunk_columns = 1;  ///< rows 0 when it is not chunked
 };
 
 /// Opens a dataset and checks everything that can be known without reading its values: that it lies in this very file, its

@@ -1,51 +1,34 @@
 #include "shards/shard_probe.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
+#include <string>
+#include <string_view>
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/error.h"
-#include "shards/hdf5_handle.h"
+#include "core/threads.h"
 #include "shards/shard_reader.h"
 
 namespace bertpretrain {
 namespace {
 
-constexpr unsigned longest_seconds = 600;
+constexpr const char* probe_argument = "--read-shards-and-report";
+constexpr unsigned longest_seconds = 600;  // of one file
+constexpr rlim_t most_memory_bytes = rlim_t{4} << 30;
+constexpr std::size_t files_of_a_child = 200;
+constexpr std::string_view message_prefix = "data error: ";
 
-[[noreturn]] void work_and_exit(const std::function<void()>& work) {
-    const rlimit no_core{0, 0};
-    ::setrlimit(RLIMIT_CORE, &no_core);
-    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGALRM}) std::signal(number, SIG_DFL);
-    ::alarm(longest_seconds);
-    try {
-        work();
-    } catch (const std::exception&) {  // the parent will meet the same where it can be reported
-    }
-    ::_exit(0);
-}
-
-pid_t start_child(const std::string& what, const std::function<void()>& work) {
-    const Hdf5Lock lock;  // no other thread is inside the library while it is copied
-    const pid_t child = ::fork();
-    if (child == 0) work_and_exit(work);
-    if (child < 0) throw DataError(concat(what, ": cannot start a process to try this file (", std::strerror(errno), ")"));
-    return child;
-}
-
-void wait_for_child(const std::string& what, pid_t child) {
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
-    const std::string end = WIFSIGNALED(status) ? concat("signal ", WTERMSIG(status)) : concat("exit code ", WEXITSTATUS(status));
-    throw DataError(concat(what, ": is damaged so that reading it crashes the HDF5 library (", end,
-                           ")\n  do: copy or build this shard again"));
-}
+std::atomic<bool> main_answers_probes{false};
 
 void read_whole(const std::filesystem::path& file) {
     const ShardReader reader(file);
@@ -53,30 +36,122 @@ void read_whole(const std::filesystem::path& file) {
         reader.read(first, std::min(reader.band_rows(), reader.rows() - first));
 }
 
-}  // namespace
-
-void survive_in_child(const std::string& what, const std::function<void()>& work) {
-    wait_for_child(what, start_child(what, work));
+/// What is wrong with a file; empty: nothing. A message ends with its 0 byte.
+std::string report_of(const char* file) {
+    try {
+        read_whole(file);
+    } catch (const DataError& error) {
+        return std::string(error.what()).substr(message_prefix.size());
+    } catch (const std::bad_alloc&) {
+        return concat(file, ": asks for more than 4 GiB of memory; the file is damaged\n  do: copy or build this shard again");
+    }
+    return {};
 }
 
-void probe_shard(const std::filesystem::path& file) {
-    survive_in_child(file.string(), [&] { read_whole(file); });
+void limit_this_process() {
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these reserve memory by the terabyte
+    const rlimit memory{most_memory_bytes, most_memory_bytes};
+    ::setrlimit(RLIMIT_DATA, &memory);
+#endif
+    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGALRM}) std::signal(number, SIG_DFL);
+}
+
+/// Starts this program again. @param output becomes the child's standard output, and is closed here
+pid_t start_child(const std::vector<std::string>& files, int output) {
+    std::vector<std::string> texts{"bertpretrain", probe_argument};
+    texts.insert(texts.end(), files.begin(), files.end());
+    std::vector<char*> arguments;
+    for (std::string& text : texts) arguments.push_back(text.data());
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    pid_t process = -1;
+    const int failure = ::posix_spawn(&process, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::close(output);
+    if (failure == 0) return process;
+    throw DataError(concat(files.front(), ": cannot start a process to try this file (", std::strerror(failure), ")"));
+}
+
+/// Everything that comes until the other end is closed; then closes this one.
+std::string read_all(int descriptor) {
+    std::string text;
+    std::array<char, 4096> buffer{};
+    for (;;) {
+        const ssize_t bytes = ::read(descriptor, buffer.data(), buffer.size());
+        if (bytes < 0 && errno == EINTR) continue;
+        if (bytes <= 0) break;
+        text.append(buffer.data(), static_cast<std::size_t>(bytes));
+    }
+    ::close(descriptor);
+    return text;
+}
+
+std::string end_of(pid_t process) {
+    int status = 0;
+    while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {}
+    return WIFSIGNALED(status) ? concat("signal ", WTERMSIG(status)) : concat("exit code ", WEXITSTATUS(status));
+}
+
+using Problems = std::vector<std::optional<DataError>>;
+
+/// Tries files in one child, in order, as far as it lives. @returns what it said of each, at least of one
+Problems try_in_child(const std::vector<std::string>& files) {
+    std::array<int, 2> pipe{-1, -1};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
+        throw DataError(concat(files.front(), ": cannot make a pipe to try this file (", std::strerror(errno), ")"));
+    const pid_t child = start_child(files, pipe[1]);
+    const std::string reports = read_all(pipe[0]);
+    const std::string end = end_of(child);
+    Problems problems;
+    for (std::size_t begin = 0; begin < reports.size() && problems.size() < files.size();) {
+        const std::size_t stop = reports.find('\0', begin);
+        if (stop == std::string::npos) break;
+        const std::string report = reports.substr(begin, stop - begin);
+        problems.push_back(report.empty() ? std::nullopt : std::optional(DataError(report)));
+        begin = stop + 1;
+    }
+    if (problems.size() < files.size())
+        problems.emplace_back(
+            DataError(concat(files[problems.size()], ": is damaged so that reading it crashes the HDF5 library (", end,
+                             ")\n  do: copy or build this shard again")));
+    return problems;
+}
+
+}  // namespace
+
+std::optional<int> answer_probe(int argc, char** argv) {
+    main_answers_probes = true;
+    if (argc < 2 || std::string_view(argv[1]) != probe_argument) return std::nullopt;
+    limit_this_process();
+    for (int i = 2; i < argc; ++i) {
+        ::alarm(longest_seconds);
+        const std::string report = report_of(argv[i]);
+        std::size_t written = 0;
+        while (written < report.size() + 1) {
+            const ssize_t bytes = ::write(STDOUT_FILENO, report.c_str() + written, report.size() + 1 - written);
+            if (bytes <= 0) return 1;
+            written += static_cast<std::size_t>(bytes);
+        }
+    }
+    return 0;
 }
 
 std::vector<std::optional<DataError>> probe_shards(const std::vector<std::filesystem::path>& files, std::size_t processes) {
-    std::vector<std::optional<DataError>> problems(files.size());
-    std::vector<pid_t> children(files.size(), -1);
-    const auto noting = [&](std::size_t i, const auto& action) {
-        try {
-            action(files[i].string());
-        } catch (const DataError& error) { problems[i] = error; }
-    };
-    for (std::size_t i = 0; i < files.size() + processes; ++i) {
-        if (i >= processes && children[i - processes] > 0)
-            noting(i - processes, [&](const std::string& file) { wait_for_child(file, children[i - processes]); });
-        if (i < files.size())
-            noting(i, [&](const std::string& file) { children[i] = start_child(file, [&] { read_whole(files[i]); }); });
-    }
+    check(main_answers_probes, "answer_probe() comes first in main()");
+    Problems problems(files.size());
+    const std::size_t parts = std::min(files.size(), std::max(processes, files.size() / files_of_a_child + 1));
+    for_each_index(parts, processes, [&](std::size_t part) {
+        const std::size_t end = files.size() * (part + 1) / parts;
+        for (std::size_t next = files.size() * part / parts; next < end;) {
+            std::vector<std::string> names;
+            for (std::size_t i = next; i < end; ++i) names.push_back(files[i].string());
+            for (std::optional<DataError>& problem : try_in_child(names)) problems[next++] = std::move(problem);
+        }
+    });
     return problems;
 }
 

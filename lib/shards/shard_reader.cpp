@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <span>
 #include <type_traits>
 
 #include "core/error.h"
+#include "core/random_access_file.h"
+#include "core/threads.h"
+#include "shards/chunk_map.h"
 #include "shards/shard_format.h"
 
 namespace bertpretrain {
@@ -30,6 +35,10 @@ void refuse_packed_file(hid_t file, const std::string& where) {
                                "\n  do: use the files from before packing"));
 }
 
+std::string dataset_name(const std::filesystem::path& file, std::size_t index) {
+    return concat(file.string(), ": dataset \"", dataset_formats[index].name, "\"");
+}
+
 template <class Value>
 hid_t memory_type() {
     if constexpr (std::is_same_v<Value, std::int32_t>) return H5T_NATIVE_INT32;
@@ -40,33 +49,57 @@ hid_t memory_type() {
 
 struct ShardReader::Impl {
     std::filesystem::path file;
-    Hdf5Handle handle;
-    std::array<Hdf5Handle, dataset_formats.size()> datasets;
-    std::array<DatasetShape, dataset_formats.size()> shapes;
+    FileIdentity identity;
+    std::array<ChunkedDataset, dataset_formats.size()> datasets;
     std::int64_t band_rows = 0;
 
     void require_agreement(std::size_t index, std::size_t with) const {
-        const DatasetShape &found = shapes[index], &expected = shapes[with];
+        const ChunkedDataset &found = datasets[index], &expected = datasets[with];
         const bool same_columns =
             dataset_formats[index].columns != dataset_formats[with].columns || found.columns == expected.columns;
         if (found.rows == expected.rows && same_columns) return;
-        throw DataError(concat(file.string(), ": dataset \"", dataset_formats[index].name, "\" is ", found.rows, " x ",
-                               found.columns, ", but \"", dataset_formats[with].name, "\" is ", expected.rows, " x ",
-                               expected.columns));
+        throw DataError(concat(dataset_name(file, index), " is ", found.rows, " x ", found.columns, ", but \"",
+                               dataset_formats[with].name, "\" is ", expected.rows, " x ", expected.columns));
+    }
+
+    /// What cannot be read past the library.
+    template <class Value>
+    void read_by_library(std::size_t index, std::int64_t first, std::span<Value> values) const {
+        const ChunkedDataset& dataset = datasets[index];
+        const auto rows = static_cast<hsize_t>(values.size()) / static_cast<hsize_t>(dataset.columns);
+        const std::array start{static_cast<hsize_t>(first), hsize_t{0}};
+        const std::array extent{rows, static_cast<hsize_t>(dataset.columns)};
+        const int rank = dataset_formats[index].columns == Columns::none ? 1 : 2;
+
+        const Hdf5Lock lock;
+        const Hdf5Handle handle = open_file(file);
+        DatasetShape shape;
+        const Hdf5Handle opened = open_dataset(handle.get(), dataset_formats[index], identity.bytes, file.string(), shape);
+        if (shape.rows != dataset.rows || shape.columns != dataset.columns) refuse_changed();
+        const Hdf5Handle in_file(H5Dget_space(opened.get())), in_memory(H5Screate_simple(rank, extent.data(), nullptr));
+        H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr);
+        // A wider integer type is narrowed by clamping, so a value out of range stays out of range for check_rows.
+        if (H5Dread(opened.get(), memory_type<Value>(), in_memory.get(), in_file.get(), H5P_DEFAULT, values.data()) < 0)
+            throw DataError(concat(dataset.what, ": rows ", start[0], " to ", start[0] + rows - 1,
+                                   " cannot be read: ", hdf5_reason(), "\n  do: copy or build this shard again"));
+    }
+
+    [[noreturn]] void refuse_changed() const {
+        throw DataError(
+            concat(file.string(), ": has changed since it was opened\n  do: leave shards alone while a run reads them"));
     }
 };
 
 ShardReader::ShardReader(const std::filesystem::path& file) : impl_(std::make_unique<Impl>()) {
-    std::error_code failure;
-    const std::uint64_t file_bytes = std::filesystem::file_size(file, failure);
-    if (failure) throw DataError(concat(file.string(), ": cannot be read (", failure.message(), ")"));
-    const Hdf5Lock lock;
     impl_->file = file;
-    impl_->handle = open_file(file);
-    refuse_packed_file(impl_->handle.get(), file.string());
+    impl_->identity = RandomAccessFile(file).identity();
+    const Hdf5Lock lock;
+    const Hdf5Handle handle = open_file(file);
+    refuse_packed_file(handle.get(), file.string());
     for (std::size_t i = 0; i < dataset_formats.size(); ++i) {
-        DatasetShape& shape = impl_->shapes[i];
-        impl_->datasets[i] = open_dataset(impl_->handle.get(), dataset_formats[i], file_bytes, file.string(), shape);
+        DatasetShape shape;
+        const Hdf5Handle dataset = open_dataset(handle.get(), dataset_formats[i], impl_->identity.bytes, file.string(), shape);
+        impl_->datasets[i] = find_chunks(dataset.get(), shape, impl_->identity.bytes, dataset_name(file, i));
         impl_->require_agreement(i, dataset_formats[i].columns == Columns::predictions ? 3 : 0);
         if (dataset_formats[i].columns != Columns::none) impl_->band_rows = std::max(impl_->band_rows, shape.chunk_rows);
     }
@@ -80,12 +113,12 @@ ShardReader::ShardReader(ShardReader&&) noexcept = default;
 ShardReader& ShardReader::operator=(ShardReader&&) noexcept = default;
 
 const std::filesystem::path& ShardReader::file() const { return impl_->file; }
-std::int64_t ShardReader::rows() const { return impl_->shapes[0].rows; }
-std::int64_t ShardReader::sequence_length() const { return impl_->shapes[0].columns; }
-std::int64_t ShardReader::max_predictions() const { return impl_->shapes[3].columns; }
+std::int64_t ShardReader::rows() const { return impl_->datasets[0].rows; }
+std::int64_t ShardReader::sequence_length() const { return impl_->datasets[0].columns; }
+std::int64_t ShardReader::max_predictions() const { return impl_->datasets[3].columns; }
 std::int64_t ShardReader::band_rows() const { return impl_->band_rows; }
 
-ShardRows ShardReader::read(std::int64_t first, std::int64_t count) const {
+ShardRows ShardReader::read(std::int64_t first, std::int64_t count, std::size_t threads) const {
     check(first >= 0 && count >= 0 && first <= rows() && count <= rows() - first, "rows [", first, ", ", first + count, ") of ",
           rows(), " in ", file().string());
     ShardRows result;
@@ -93,24 +126,23 @@ ShardRows ShardReader::read(std::int64_t first, std::int64_t count) const {
     result.sequence_length = sequence_length();
     result.max_predictions = max_predictions();
     if (count == 0) return result;
-    for_each_dataset(result, [&](std::size_t index, auto& values) {
-        using Value = typename std::remove_cvref_t<decltype(values)>::value_type;
-        const std::int64_t columns = impl_->shapes[index].columns;
-        values.resize(static_cast<std::size_t>(count * columns));
-        const std::array start{static_cast<hsize_t>(first), hsize_t{0}};
-        const std::array extent{static_cast<hsize_t>(count), static_cast<hsize_t>(columns)};
-        const int rank = dataset_formats[index].columns == Columns::none ? 1 : 2;
+    const RandomAccessFile bytes(file());
+    if (bytes.identity() != impl_->identity) impl_->refuse_changed();
+    const ReadAt read_at = [&](std::uint64_t offset, std::span<unsigned char> to) { bytes.read_at(offset, to); };
 
-        const Hdf5Lock lock;
-        const hid_t dataset = impl_->datasets[index].get();
-        const Hdf5Handle in_file(H5Dget_space(dataset)), in_memory(H5Screate_simple(rank, extent.data(), nullptr));
-        H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr);
-        // A wider integer type is narrowed by clamping, so a value out of range stays out of range for check_rows.
-        if (H5Dread(dataset, memory_type<Value>(), in_memory.get(), in_file.get(), H5P_DEFAULT, values.data()) < 0)
-            throw DataError(concat(file().string(), ": dataset \"", dataset_formats[index].name, "\": rows ", first, " to ",
-                                   first + count - 1, " cannot be read: ", hdf5_reason(),
-                                   "\n  do: copy or build this shard again"));
+    std::vector<std::function<void()>> allocations, tasks;
+    for_each_dataset(result, [&](std::size_t index, auto& values) {
+        const ChunkedDataset& dataset = impl_->datasets[index];
+        allocations.push_back([&, count] { values.resize(static_cast<std::size_t>(count * dataset.columns)); });
+        if (dataset.chunks.empty())
+            tasks.push_back([&, index, first] { impl_->read_by_library(index, first, std::span(values)); });
+        else
+            for (const ChunkGroup& group : groups_of(dataset, first, count))
+                tasks.push_back([&, group, first] { read_group(dataset, group, read_at, first, std::span(values)); });
     });
+    // New memory costs about as much as inflating into it, so that is shared too.
+    for_each_index(allocations.size(), threads, [&](std::size_t i) { allocations[i](); });
+    for_each_index(tasks.size(), threads, [&](std::size_t i) { tasks[i](); });
     return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Rows of a shard file, for training, evaluation and checking.
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -19,10 +20,12 @@ struct ShardRows {
     std::vector<std::int8_t> next_sentence_labels_R;   ///< 1: the second segment is a random one
 };
 
-/// One open shard (`.h5` or `.hdf5`). Several readers may be used from several threads at once.
+/// A shard (`.h5` or `.hdf5`) whose layout is known: reading goes past the HDF5 library to the file's chunks, wherever they are
+/// plain or gzip (perhaps shuffled) little-endian integers; what else it may hold, the library reads, one caller at a time.
+/// Keeps no file open. May be used from several threads at once.
 class ShardReader {
 public:
-    /// Opens and checks the layout, not the rows.
+    /// Checks the layout, not the rows. Files of unknown origin first go through verify_shards() (shard_verification.h).
     /// @throws DataError naming the file, the dataset, what was found and what was expected
     explicit ShardReader(const std::filesystem::path& file);
     ~ShardReader();
@@ -36,8 +39,10 @@ public:
     /// Rows that are cheapest read together: the tallest chunk of the two-dimensional datasets, at most rows().
     std::int64_t band_rows() const;
 
-    /// Rows [first, first + count). @throws DataError when the file is damaged
-    ShardRows read(std::int64_t first, std::int64_t count) const;
+    /// Rows [first, first + count). Takes the memory of the rows, and for each thread about 4 MiB (or one chunk and its
+    /// stored bytes, where that is more).
+    /// @throws DataError when the file is damaged, or is not the one that was opened
+    ShardRows read(std::int64_t first, std::int64_t count, std::size_t threads = 1) const;
 
 private:
     struct Impl;

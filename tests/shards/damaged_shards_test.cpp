@@ -1,7 +1,3 @@
-#include <cstdlib>
-
-#include <unistd.h>
-
 #include "core/error.h"
 #include "core/random.h"
 #include "sample_rows.h"
@@ -24,7 +20,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 /// How reading a file went: "sound", or "refused" with a DataError that names it.
 std::string outcome(const std::filesystem::path& file) {
     try {
-        probe_shard(file);
+        if (const auto problem = probe_shards({file}, 1).front()) throw DataError(*problem);
         const ShardReader reader(file);
         reader.read(0, reader.rows());
     } catch (const DataError& error) {
@@ -70,17 +66,6 @@ TEST_CASE("damaged bytes give other rows or a DataError, never a crash of this p
         refused += result == "refused" ? 1 : 0;
     }
     CHECK(refused > 10);
-}
-
-TEST_CASE("what kills a child process is a DataError in its parent, what a child throws is not") {
-    std::string message;
-    try {
-        survive_in_child("x.h5", [] { std::abort(); });
-    } catch (const DataError& error) { message = error.what(); }
-    CHECK(contains(message, "x.h5"));
-    CHECK(contains(message, "signal 6"));
-    CHECK_THROWS_AS(survive_in_child("x.h5", [] { ::_exit(3); }), DataError);
-    CHECK_NOTHROW(survive_in_child("x.h5", [] { throw DataError("for the parent to find"); }));
 }
 
 TEST_CASE("a row that breaks a rule is named with its column, the value found and the rule") {

@@ -69,6 +69,18 @@ write("good_filters", make=lambda f, name, values: f.create_dataset(name, data=v
 write("good_wide", make=lambda f, name, values: f.create_dataset(name, data=values.astype("i8"), compression="gzip"))
 write("good_big_endian", make=lambda f, name, values: f.create_dataset(name, data=values.astype(">i4")))
 write("good_small", make=lambda f, name, values: f.create_dataset(name, data=values.astype("u1"), chunks=True))
+def chunked(chunk_rows, chunk_columns, change=lambda values: values, **options):
+    return lambda f, name, values: f.create_dataset(
+        name, data=change(values), chunks=(chunk_rows, chunk_columns)[:values.ndim] if values.ndim == 1 or chunk_columns <= values.shape[1] else True, **options)
+write("good_columns", make=chunked(15, 2, compression="gzip"))
+write("good_tiles", make=chunked(7, 3, compression="gzip", shuffle=True))
+write("good_shuffled_wide", make=chunked(11, 5, lambda values: values.astype("i8"), shuffle=True))
+write("good_raw_unsigned", make=chunked(40, 1, lambda values: values.astype("u2")))
+write("good_rows", make=chunked(9, 5, lambda values: values.astype("u4"), compression="gzip"))
+def half_written(f, name, values):
+    dataset = f.create_dataset(name, shape=values.shape, dtype=values.dtype, chunks=(10,) + values.shape[1:], compression="gzip")
+    dataset[:10] = values[:10]  # the rest are zeros anyway
+write("good_half_written", make=special("segment_ids", half_written))
 write("good_extra", but("special_tokens", np.zeros(3)))
 write("wide_overflow", but("input_ids", np.full((N, S), 1 << 40, "i8")))
 write("bad_missing", lambda data: data.pop("masked_lm_ids"))
@@ -117,10 +129,14 @@ TEST_CASE("shards of other writers are read whatever their integers, filters and
     const ShardRows good = ShardReader(folder / "good_gzip.h5").read(0, 40);
     check_rows(good, 100, "good_gzip");
     CHECK(good.input_ids_RS[17] == 17);
-    for (const std::string name : {"contiguous", "filters", "wide", "big_endian", "small", "extra"}) {
+    for (const std::string name : {"contiguous", "filters", "wide", "big_endian", "small", "extra", "columns", "tiles",
+                                   "shuffled_wide", "raw_unsigned", "rows", "half_written"}) {
         INFO(name);
         const ShardReader reader(folder / ("good_" + name + ".h5"));
         CHECK(same_rows(reader.read(0, 40), good));
+        CHECK(same_rows(reader.read(0, 40, 3), good));
+        for (const auto& [first, count] : {std::pair{0, 1}, {13, 3}, {14, 20}, {39, 1}, {5, 0}})
+            CHECK(same_rows(reader.read(first, count, 2), slice(good, first, count)));
         CHECK(reader.band_rows() <= 40);
     }
     // A value too large for 32 bits must not come back as a small one.

@@ -1,0 +1,37 @@
+#pragma once
+// An open file that many threads read at any place, and how to tell that it is still the same.
+
+#include <compare>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+namespace bertpretrain {
+
+/// What changes when a file is replaced or written to.
+struct FileIdentity {
+    std::uint64_t device = 0, inode = 0, bytes = 0;
+    std::int64_t modified_seconds = 0, modified_nanoseconds = 0;
+
+    auto operator<=>(const FileIdentity&) const = default;
+};
+
+class RandomAccessFile {
+public:
+    /// @throws DataError when it cannot be read
+    explicit RandomAccessFile(const std::filesystem::path& file);
+    ~RandomAccessFile();
+    RandomAccessFile(const RandomAccessFile&) = delete;
+    RandomAccessFile& operator=(const RandomAccessFile&) = delete;
+
+    const FileIdentity& identity() const { return identity_; }
+    /// Fills `to` with the bytes from `offset` on. @throws DataError also when the file ends before
+    void read_at(std::uint64_t offset, std::span<unsigned char> to) const;
+
+private:
+    std::filesystem::path file_;
+    int handle_ = -1;
+    FileIdentity identity_;
+};
+
+}  // namespace bertpretrain

@@ -1,0 +1,79 @@
+#include "shards/shard_verification.h"
+
+#include <map>
+#include <mutex>
+
+#include "core/files.h"
+#include "core/random_access_file.h"
+#include "core/threads.h"
+#include "shards/shard_probe.h"
+
+namespace bertpretrain {
+namespace {
+
+/// The files that passed in this process, and against which checksum.
+class PassedFiles {
+public:
+    bool contains(const FileIdentity& file, std::optional<std::int64_t> crc32) {
+        const std::lock_guard lock(mutex_);
+        const auto found = passed_.find(file);
+        return found != passed_.end() && found->second == crc32;
+    }
+    void add(const FileIdentity& file, std::optional<std::int64_t> crc32) {
+        const std::lock_guard lock(mutex_);
+        passed_[file] = crc32;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<FileIdentity, std::optional<std::int64_t>> passed_;
+};
+
+PassedFiles passed_files;
+
+void require_recorded_bytes(const std::filesystem::path& file, const FileIdentity& identity, const ShardRecord& record) {
+    const char* const advice = "; the file was changed or damaged\n  do: copy or build this shard again";
+    if (record.bytes > 0 && identity.bytes != static_cast<std::uint64_t>(record.bytes))
+        throw DataError(concat(file.string(), ": has ", identity.bytes, " bytes, the manifest says ", record.bytes, advice));
+    const std::int64_t crc = crc32_of_file(file);
+    if (crc != record.crc32)
+        throw DataError(concat(file.string(), ": its checksum is ", crc, ", the manifest says ", record.crc32, advice));
+}
+
+}  // namespace
+
+std::vector<std::optional<DataError>> verify_shards(const std::vector<std::filesystem::path>& files,
+                                                    const std::optional<Manifest>& manifest, std::size_t threads) {
+    std::vector<std::optional<DataError>> problems(files.size());
+    std::vector<FileIdentity> identities(files.size());
+    std::vector<std::uint8_t> must_be_tried(files.size());
+    for_each_index(files.size(), threads, [&](std::size_t i) {
+        try {
+            identities[i] = RandomAccessFile(files[i]).identity();
+            const ShardRecord* record = manifest ? manifest->find(files[i].filename().string()) : nullptr;
+            const auto crc = record != nullptr ? std::optional(record->crc32) : std::nullopt;
+            if (passed_files.contains(identities[i], crc)) return;
+            must_be_tried[i] = record == nullptr ? 1 : 0;
+            if (record == nullptr) return;
+            require_recorded_bytes(files[i], identities[i], *record);
+            passed_files.add(identities[i], crc);
+        } catch (const DataError& error) { problems[i] = error; }
+    });
+
+    std::vector<std::filesystem::path> unknown;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (must_be_tried[i] == 0) continue;
+        unknown.push_back(files[i]);
+        places.push_back(i);
+    }
+    if (unknown.empty()) return problems;
+    const std::vector<std::optional<DataError>> found = probe_shards(unknown, threads);
+    for (std::size_t u = 0; u < unknown.size(); ++u) {
+        problems[places[u]] = found[u];
+        if (!found[u]) passed_files.add(identities[places[u]], std::nullopt);
+    }
+    return problems;
+}
+
+}  // namespace bertpretrain
