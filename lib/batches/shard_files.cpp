@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "shards/manifest.h"
 #include "shards/row_check.h"
+#include "shards/shard_verification.h"
 
 namespace bertpretrain {
 namespace {
@@ -38,22 +39,37 @@ void require_positions(const RowFormat& format) {
                              format.sequence_length));
 }
 
+using Manifests = std::map<std::filesystem::path, std::optional<Manifest>>;
+
+/// The manifests beside the files. @throws DataError when a file is not what its manifest says, or cannot be read safely
+Manifests verify_folders(const std::vector<std::filesystem::path>& files, std::size_t threads) {
+    std::map<std::filesystem::path, std::vector<std::filesystem::path>> folders;
+    for (const std::filesystem::path& file : files) folders[file.parent_path()].push_back(file);
+    Manifests manifests;
+    for (const auto& [folder, files_of_folder] : folders) {
+        const std::optional<Manifest>& manifest = manifests[folder] = read_manifest(folder);
+        for (const std::optional<DataError>& problem : verify_shards(files_of_folder, manifest, threads))
+            if (problem) throw DataError(*problem);
+    }
+    return manifests;
+}
+
 }  // namespace
 
-std::vector<ShardFile> survey_shards(const std::vector<std::filesystem::path>& files, const RowFormat& format) {
+std::vector<ShardFile> survey_shards(const std::vector<std::filesystem::path>& files, const RowFormat& format,
+                                     std::size_t threads) {
     require_positions(format);
     if (files.empty())
         throw DataError(
             "no shard files, expected at least one .h5 or .hdf5 file\n  do: check the shards' folder in the settings");
+    const Manifests manifests = verify_folders(files, threads);
     std::vector<ShardFile> shards;
-    std::map<std::filesystem::path, std::optional<Manifest>> manifests;
     for (const std::filesystem::path& file : files) {
-        const ShardReader reader(file);
-        require_length(reader, format.sequence_length);
-        const auto [manifest, is_new] = manifests.try_emplace(file.parent_path());
-        if (is_new) manifest->second = read_manifest(file.parent_path());
-        const std::optional<std::int64_t> crc32 = manifest->second ? recorded_crc32(*manifest->second, reader) : std::nullopt;
-        shards.push_back({file, reader.rows(), reader.band_rows(), reader.max_predictions(), crc32});
+        auto reader = std::make_shared<const ShardReader>(file);
+        require_length(*reader, format.sequence_length);
+        const std::optional<Manifest>& manifest = manifests.at(file.parent_path());
+        const std::optional<std::int64_t> crc32 = manifest ? recorded_crc32(*manifest, *reader) : std::nullopt;
+        shards.push_back({file, reader->rows(), reader->band_rows(), reader->max_predictions(), crc32, reader});
     }
     std::sort(shards.begin(), shards.end(), [](const ShardFile& a, const ShardFile& b) {
         return std::tuple(a.file.filename(), a.file) < std::tuple(b.file.filename(), b.file);
@@ -61,15 +77,9 @@ std::vector<ShardFile> survey_shards(const std::vector<std::filesystem::path>& f
     return shards;
 }
 
-ShardRows read_checked_rows(const ShardFile& shard, std::int64_t first, std::int64_t count, const RowFormat& format) {
-    const ShardReader reader(shard.file);
-    require_length(reader, format.sequence_length);
-    if (reader.rows() != shard.rows || reader.band_rows() != shard.band_rows || reader.max_predictions() != shard.max_predictions)
-        throw DataError(concat(shard.file.string(), ": has changed since the run began: ", reader.rows(), " rows x ",
-                               reader.max_predictions(), " predictions in bands of ", reader.band_rows(), ", expected ",
-                               shard.rows, " x ", shard.max_predictions, " in bands of ", shard.band_rows,
-                               "\n  do: leave shards alone while a run reads them"));
-    ShardRows rows = reader.read(first, count);
+ShardRows read_checked_rows(const ShardFile& shard, std::int64_t first, std::int64_t count, const RowFormat& format,
+                            std::size_t threads) {
+    ShardRows rows = shard.reader->read(first, count, threads);
     check_rows(rows, static_cast<std::int32_t>(format.vocab_size), shard.file.string(), first);
     return rows;
 }

@@ -1,8 +1,10 @@
 #pragma once
 // The shard files of a run: found, measured and found fitting before the first step.
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -22,15 +24,19 @@ struct ShardFile {
     std::filesystem::path file;
     std::int64_t rows = 0, band_rows = 0, max_predictions = 0;
     std::optional<std::int64_t> crc32;  ///< of its bytes, where the manifest beside it gives one
+    std::shared_ptr<const ShardReader> reader;
 };
 
-/// Opens every file once; the result is sorted by name, folders aside.
+/// Verifies every file (verify_shards) and opens it once; the result is sorted by name, folders aside.
+/// @param threads files verified at once
 /// @throws ConfigError when the model has fewer positions than a sequence
 /// @throws DataError when there are no files, one cannot be read, holds rows of another length, or is not as its manifest says
-std::vector<ShardFile> survey_shards(const std::vector<std::filesystem::path>& files, const RowFormat& format);
+std::vector<ShardFile> survey_shards(const std::vector<std::filesystem::path>& files, const RowFormat& format,
+                                     std::size_t threads = 1);
 
 /// Rows [first, first + count), every value checked.
 /// @throws DataError naming file, row and value; also when the file is not what the survey found
-ShardRows read_checked_rows(const ShardFile& shard, std::int64_t first, std::int64_t count, const RowFormat& format);
+ShardRows read_checked_rows(const ShardFile& shard, std::int64_t first, std::int64_t count, const RowFormat& format,
+                            std::size_t threads = 1);
 
 }  // namespace bertpretrain

@@ -55,9 +55,9 @@ inline Rule required(Rule rule) {
     return rule;
 }
 
-/// The types that a setting may have.
+/// The types that a setting may have. An integer that may be left to the program is written "auto" then.
 using SettingValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, std::optional<std::string>,
-                                  std::vector<double>, std::vector<std::string>>;
+                                  std::vector<double>, std::vector<std::string>, std::optional<std::int64_t>>;
 
 /// A struct is a config when it can list its fields to a visitor.
 template <class T>

@@ -88,6 +88,13 @@ void read(std::optional<std::string>& value, const json& found, const Rule& rule
     read(value.emplace(), found, rule, where);
 }
 
+void read(std::optional<std::int64_t>& value, const json& found, const Rule& rule, const std::string& where) {
+    value.reset();
+    if (found == "auto") return;
+    if (!found.is_number_integer()) refuse(where, found, "an integer or \"auto\"");
+    read(value.emplace(), found, rule, where);
+}
+
 template <class Element>
 void read(std::vector<Element>& values, const json& found, const Rule& rule, const std::string& where) {
     if (!found.is_array()) refuse(where, found, "a list in [ ]");

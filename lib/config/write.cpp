@@ -15,7 +15,10 @@ using nlohmann::ordered_json;
 ordered_json value_json(const SettingValue& value) {
     return std::visit(
         [](const auto& typed) -> ordered_json {
-            if constexpr (requires { typed.has_value(); }) return typed ? ordered_json(*typed) : ordered_json();
+            using Value = std::remove_cvref_t<decltype(typed)>;
+            if constexpr (std::is_same_v<Value, std::optional<std::int64_t>>)
+                return typed ? ordered_json(*typed) : ordered_json("auto");
+            else if constexpr (requires { typed.has_value(); }) return typed ? ordered_json(*typed) : ordered_json();
             else return typed;
         },
         value);
@@ -26,8 +29,9 @@ std::string value_text(const SettingValue& value) {
 }
 
 std::string type_text(const SettingValue& value) {
-    static constexpr const char* names[] = {"true or false", "integer",      "integer",         "number",
-                                            "text",          "text or null", "list of numbers", "list of texts"};
+    static constexpr const char* names[] = {"true or false",   "integer",       "integer",
+                                            "number",          "text",          "text or null",
+                                            "list of numbers", "list of texts", "\"auto\" or integer"};
     static_assert(std::size(names) == std::variant_size_v<SettingValue>);
     return names[value.index()];
 }

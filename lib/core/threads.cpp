@@ -2,20 +2,27 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include <sched.h>
 
+#include "core/cgroup.h"
+
 namespace bertpretrain {
 
 std::size_t available_cores() {
+    std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<std::size_t>(std::max(1, CPU_COUNT(&allowed)));
-    return std::max(1U, std::thread::hardware_concurrency());
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) cores = static_cast<std::size_t>(std::max(1, CPU_COUNT(&allowed)));
+    if (const std::optional<double> limit = cgroup_core_limit())
+        cores = std::clamp(static_cast<std::size_t>(std::ceil(*limit)), std::size_t{1}, cores);
+    return cores;
 }
 
 void for_each_index(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& body) {

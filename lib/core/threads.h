@@ -9,7 +9,7 @@
 
 namespace bertpretrain {
 
-/// Cores that this process may run on, at least 1.
+/// Cores that this process may use, by its affinity and its control groups; at least 1.
 std::size_t available_cores();
 
 /// Calls body(i) for every i in [0, count), each once, on up to `threads` threads; returns when all are done.

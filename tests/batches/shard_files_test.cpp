@@ -3,6 +3,7 @@
 #include "batches/refusal.h"
 #include "batches/sample_shards.h"
 #include "core/error.h"
+#include "core/files.h"
 #include "shards/manifest.h"
 #include "support/catch.h"
 
@@ -14,9 +15,15 @@ namespace {
 Manifest manifest_of(const SampleShards& shards, const std::vector<std::int64_t>& rows) {
     Manifest manifest;
     manifest.vocabulary.size = sample_vocabulary;
-    for (std::size_t s = 0; s < rows.size(); ++s)
-        manifest.shards.push_back(
-            {shards.files[s].filename().string(), rows[s], 10 * rows[s], rows[s], 111 + static_cast<int>(s)});
+    for (std::size_t s = 0; s < rows.size(); ++s) {
+        const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(shards.files[s]));
+        manifest.shards.push_back({.file = shards.files[s].filename().string(),
+                                   .rows = rows[s],
+                                   .tokens = 10 * rows[s],
+                                   .masked = rows[s],
+                                   .bytes = bytes,
+                                   .crc32 = crc32_of_file(shards.files[s])});
+    }
     return manifest;
 }
 
@@ -59,12 +66,26 @@ TEST_CASE("checksums come from the manifest, and a file that is not as it says i
     SampleShards shards({4, 5, 6});
     write_manifest(shards.folder.path(), manifest_of(shards, {4, 5}));
     const std::vector<ShardFile> found = survey_shards(shards.files, sample_format());
-    CHECK(found[0].crc32 == 111);
-    CHECK(found[1].crc32 == 112);
+    CHECK(found[0].crc32 == crc32_of_file(shards.files[0]));
+    CHECK(found[1].crc32 == crc32_of_file(shards.files[1]));
     CHECK_FALSE(found[2].crc32);
     write_manifest(shards.folder.path(), manifest_of(shards, {4, 50}));
     CHECK(missing_in(refusal_of<DataError>([&] { survey_shards(shards.files, sample_format()); }), "wiki_training_0001.h5",
                      "5 rows, expected 50")
+              .empty());
+}
+
+TEST_CASE("a flipped bit is found by the manifest's checksum before the HDF5 library sees the file") {
+    const SampleShards shards({40});
+    write_manifest(shards.folder.path(), manifest_of(shards, {40}));
+    std::string bytes = read_text(shards.files[0]);
+    bytes[bytes.size() / 2] ^= 4;
+    write_text(shards.files[0], bytes);
+    CHECK(missing_in(refusal_of<DataError>([&] { survey_shards(shards.files, sample_format()); }), "wiki_training_0000.h5",
+                     "its checksum is", "copy or build")
+              .empty());
+    write_text(shards.files[0], bytes + "x");
+    CHECK(missing_in(refusal_of<DataError>([&] { survey_shards(shards.files, sample_format()); }), "the manifest says", "bytes")
               .empty());
 }
 
@@ -84,6 +105,6 @@ TEST_CASE("a shard replaced while a run reads it is noticed") {
     shards.files.clear();
     shards.add(8);
     CHECK(missing_in(refusal_of<DataError>([&] { read_checked_rows(found[0], 0, 5, sample_format()); }),
-                     "changed since the run began")
+                     "changed since it was opened")
               .empty());
 }

@@ -65,7 +65,7 @@ TEST_CASE("an unknown key is refused with the nearest known one, or else with al
     CHECK(refusal(R"({"optimizer": {"learning_rat": 1}})") ==
           R"(config error: run.json: optimizer.learning_rat: no such setting; did you mean "learning_rate"?)");
     CHECK(refusal(R"({"batch": {"workers": 1}})") ==
-          "config error: run.json: batch.workers: no such setting; there are: micro_batch_size, temperature");
+          "config error: run.json: batch.workers: no such setting; there are: micro_batch_size, temperature, threads");
     CHECK(contains(refusal(R"({"optimiser": {}})"), R"(run.json: optimiser: no such setting; did you mean "optimizer"?)"));
 }
 
@@ -147,4 +147,18 @@ TEST_CASE("a settings file that is missing or a folder is a config error that na
 TEST_CASE("a long value is shortened in a message") {
     CHECK(refusal(R"({"about": [")" + std::string(1000, 'a') + "\"]}").size() < 200);
     CHECK(refusal(R"({"about": [)" + std::string(1000, '1') + "]}").size() < 300);
+}
+
+TEST_CASE("a number may be left to the program where its setting says so") {
+    const auto threads = [](const std::string& json) {
+        return read_config<SampleConfig>(parse_settings(R"({"shards": ["a"], "batch": {"threads": )" + json + "}}", "run.json"),
+                                         "run.json")
+            .batch.threads;
+    };
+    CHECK_FALSE(threads("\"auto\""));
+    CHECK(threads("3") == 3);
+    CHECK_THROWS_AS(threads("0"), ConfigError);
+    CHECK_THROWS_AS(threads("2.5"), ConfigError);
+    CHECK_THROWS_AS(threads("\"many\""), ConfigError);
+    CHECK_THROWS_AS(threads("null"), ConfigError);
 }

@@ -8,10 +8,12 @@ namespace bertpretrain {
 struct SampleBatchConfig {
     std::int64_t micro_batch_size = 16;
     double temperature = 1;
+    std::optional<std::int64_t> threads;
 
     static void describe(auto& self, auto&& field) {
         field("micro_batch_size", self.micro_batch_size, at_least(1), "Sequences in one pass.", Resume::may_change);
         field("temperature", self.temperature, above(0), "What it divides by.");
+        field("threads", self.threads, between(1, 64), "Workers.", Resume::may_change);
     }
 };
 

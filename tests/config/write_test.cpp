@@ -46,7 +46,7 @@ TEST_CASE("written settings are complete, in their described order, defaults inc
     config.shards = {"data"};
     CHECK(write_config(config).dump() ==
           R"({"about":"","seed":12345,"init_from":null,"shards":["data"],)"
-          R"("batch":{"micro_batch_size":16,"temperature":1.0},)"
+          R"("batch":{"micro_batch_size":16,"temperature":1.0,"threads":"auto"},)"
           R"("optimizer":{"name":"adamw","learning_rate":0.0004,"betas":[0.9,0.999],"fused":false}})");
 }
 

@@ -1,0 +1,71 @@
+#include "core/cgroup.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace bertpretrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The quotient of two numbers, where both are there and mean a limit ("max" and -1 mean none).
+std::optional<double> quotient(std::istream& in) {
+    double quota = 0, period = 0;
+    if (in >> quota >> period && quota > 0 && period > 0) return quota / period;
+    return std::nullopt;
+}
+
+std::optional<double> limit_of_folder(const fs::path& folder, bool is_version_2) {
+    if (is_version_2) {
+        std::ifstream both(folder / "cpu.max");
+        return quotient(both);
+    }
+    std::stringstream both;
+    for (const char* name : {"cpu.cfs_quota_us", "cpu.cfs_period_us"}) {
+        std::string number;
+        std::ifstream(folder / name) >> number;
+        both << number << ' ';
+    }
+    return quotient(both);
+}
+
+/// The tightest limit from a group up to the mounted root. A container often sees its own group as the root, while
+/// /proc still tells the path outside: folders that are not there are passed over.
+std::optional<double> limit_of_group(const fs::path& mount, const std::string& group, bool is_version_2) {
+    std::optional<double> tightest;
+    fs::path path = fs::path(group).relative_path();
+    for (;; path = path.parent_path()) {
+        if (const std::optional<double> limit = limit_of_folder(mount / path, is_version_2))
+            tightest = std::min(*limit, tightest.value_or(*limit));
+        if (path.empty()) return tightest;
+    }
+}
+
+bool names_cpu(const std::string& controllers) {
+    std::istringstream in(controllers);
+    for (std::string name; std::getline(in, name, ',');)
+        if (name == "cpu") return true;
+    return false;
+}
+
+}  // namespace
+
+std::optional<double> cgroup_core_limit(const fs::path& root) {
+    const fs::path mounts = root / "sys/fs/cgroup";
+    std::ifstream groups(root / "proc/self/cgroup");
+    std::optional<double> tightest;
+    for (std::string line; std::getline(groups, line);) {  // "0::/a/b" or "4:cpu,cpuacct:/a/b"
+        const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+        if (first == std::string::npos || second == std::string::npos) continue;
+        const std::string controllers = line.substr(first + 1, second - first - 1), group = line.substr(second + 1);
+        const bool is_version_2 = controllers.empty();
+        if (!is_version_2 && !names_cpu(controllers)) continue;
+        const std::optional<double> limit = limit_of_group(is_version_2 ? mounts : mounts / "cpu", group, is_version_2);
+        if (limit) tightest = std::min(*limit, tightest.value_or(*limit));
+    }
+    return tightest;
+}
+
+}  // namespace bertpretrain
