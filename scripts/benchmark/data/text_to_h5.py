@@ -35,7 +35,8 @@ def main():
         def peer():
             return run_program([sys.executable, PEER, TEXT, VOCABULARY, folder / "peer.hdf5"], cores=1)
 
-        compare(f"text to h5, one core, {MEGABYTES:.1f} MB of text", {"ours": lambda: on_one_core("ours", lambda: ours(1, 1)), "Python": lambda: on_one_core("Python", peer)},
+        compare(f"text to h5, one core, {MEGABYTES:.1f} MB of text",
+                {"ours": lambda: on_one_core("ours", lambda: ours(1, 1)), "Python": lambda: on_one_core("Python", peer)},
                 MEGABYTES, "MB", rounds=3, goal=20)
         ours_busy, python_busy = (statistics.median(values) for values in processor_seconds.values())
         print(f"  processor time, which a busy machine changes less: {ours_busy:.3f} and {python_busy:.3f} s, "
