@@ -125,6 +125,30 @@ TEST_CASE("--compatible-with makes of each text the shard that NVIDIA's script m
     CHECK(manifest["settings"]["token_rules"] == "nvidia");
 }
 
+TEST_CASE("the Python program that benchmarks compare with gives the rows of --compatible-with nvidia, at 512 tokens too") {
+    NEEDS_SHARED_DATA();
+    const TemporaryFolder folder;
+    const std::string text = read_text(shared_data() / "plain" / "wiki_2021_sentences.txt").substr(0, 300'000);
+    write_text(folder / "text_training.txt", text.substr(0, text.rfind('\n')) + "\n");
+    const std::string vocabulary = (shared_data() / "vocab" / "bert-uncased-vocab.txt").string();
+    const std::string input = (folder / "text_training.txt").string(), peer = (folder / "peer.hdf5").string();
+    const std::string peer_program = PYTHON " " PROJECT_FOLDER "/scripts/benchmark/python_text_to_h5.py ";
+    const auto made = run_command(program + " shard " + input + " --vocabulary " + vocabulary + " --output " +
+                                  (folder / "out").string() + " --compatible-with nvidia --sequence-length 512 " +
+                                  "--max-predictions 80 --duplicate-factor 2");
+    REQUIRE(made.exit_code == 0);
+    const auto python = run_command(peer_program + input + " " + vocabulary + " " + peer + " 512 80 2");
+    if (contains(python.err, "No module named") || python.exit_code == 127) {
+        WARN("skipped: .venv lacks tokenizers or h5py");
+        return;
+    }
+    INFO(python.err);
+    REQUIRE(python.exit_code == 0);
+    const ShardReader ours(folder / "out" / "text_training.hdf5"), theirs(peer);
+    REQUIRE(ours.rows() == theirs.rows());
+    CHECK(same_rows(ours.read(0, ours.rows()), theirs.read(0, theirs.rows())));
+}
+
 TEST_CASE("--compatible-with refuses what the script cannot do") {
     const Corpus corpus;
     const auto refusal = [&](const std::string& options) {
