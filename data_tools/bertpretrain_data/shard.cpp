@@ -74,7 +74,8 @@ void add_shard_command(CLI::App& app) {
                                              "Random next sentences and shuffling stay inside groups of about so much text; "
                                              "this bounds memory")
                                 ->capture_default_str());
-    command->add_flag("--overwrite", settings->overwrite, "Replace the shards and the manifest that the output folder holds");
+    command->add_flag("--overwrite", settings->overwrite,
+                      "Replace the manifest and the shards that it lists in the output folder");
     command->callback([settings, cased, rules, split_options] {
         SampleSettings& asked = settings->samples;
         if (*cased) asked.casing = "cased";

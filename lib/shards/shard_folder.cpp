@@ -75,8 +75,13 @@ void clear_interrupted(const fs::path& folder) {
     log_info(concat(folder.string(), ": an earlier run was interrupted; its ", removed, " files are removed and made anew"));
 }
 
+/// Old shards that may go when the user asks for it: those that the folder's manifest lists or that will be written anew.
+bool may_replace(const std::string& file, const std::optional<Manifest>& old, const std::vector<std::string>& new_files) {
+    return (old && old->find(file) != nullptr) || std::find(new_files.begin(), new_files.end(), file) != new_files.end();
+}
+
 /// Refuses a folder in use, or empties it of its old manifest and shards, in this order: a folder with a manifest is complete.
-void prepare(const fs::path& folder, const fs::path& vocabulary_file, bool overwrite) {
+void prepare(const fs::path& folder, const fs::path& vocabulary_file, const std::vector<std::string>& new_files, bool overwrite) {
     make_writable_folder(folder);
     const fs::path vocabulary = folder / vocabulary_name;
     require(overwrite || !fs::exists(vocabulary) || read_file(vocabulary) == read_file(vocabulary_file),
@@ -85,11 +90,17 @@ void prepare(const fs::path& folder, const fs::path& vocabulary_file, bool overw
     clear_interrupted(folder);
     std::vector<fs::path> old_files = list_files(folder, {".h5", ".hdf5"});
     std::erase_if(old_files, [](const fs::path& file) { return !shard_kind(file); });
-    if (fs::exists(folder / manifest_name)) old_files.insert(old_files.begin(), folder / manifest_name);
+    const bool has_manifest = fs::exists(folder / manifest_name);
+    if (has_manifest) old_files.insert(old_files.begin(), folder / manifest_name);
     if (old_files.empty()) return;
     require(overwrite, concat(folder.string(), ": already holds ", old_files.front().filename().string(),
                               old_files.size() > 1 ? concat(" and ", old_files.size() - 1, " more") : "",
                               "\n  do: choose another --output, or give --overwrite to replace what is there"));
+    const std::optional<Manifest> old = read_manifest(folder);
+    for (const fs::path& file : old_files)
+        require(file.filename() == manifest_name || may_replace(file.filename().string(), old, new_files),
+                concat(file.string(), ": is a shard that no manifest here lists, so it is not replaced",
+                       "\n  do: choose another --output, or move it away"));
     for (const fs::path& file : old_files) remove_file(file);
 }
 
@@ -121,7 +132,7 @@ ShardFolder::ShardFolder(fs::path folder, const SampleSettings& settings, const 
       vocabulary_(vocabulary),
       manifest_{settings, {vocabulary_name, vocabulary.size(), vocabulary.crc32()}, {}, 0},
       label_counts_(static_cast<std::size_t>(vocabulary.size())) {
-    prepare(folder_, vocabulary_file, overwrite);
+    prepare(folder_, vocabulary_file, files, overwrite);
     const nlohmann::ordered_json building = {
         {"what", "bertpretrain_data shard is making these files; it removes this one when all are there"}, {"files", files}};
     lock_ = std::make_unique<Lock>(folder_ / building_name);

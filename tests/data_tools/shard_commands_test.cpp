@@ -133,9 +133,9 @@ TEST_CASE("the Python program that benchmarks compare with gives the rows of --c
     const std::string vocabulary = (shared_data() / "vocab" / "bert-uncased-vocab.txt").string();
     const std::string input = (folder / "text_training.txt").string(), peer = (folder / "peer.hdf5").string();
     const std::string peer_program = PYTHON " " PROJECT_FOLDER "/scripts/benchmark/python_text_to_h5.py ";
-    const auto made = run_command(program + " shard " + input + " --vocabulary " + vocabulary + " --output " +
-                                  (folder / "out").string() + " --compatible-with nvidia --sequence-length 512 " +
-                                  "--max-predictions 80 --duplicate-factor 2");
+    const auto made =
+        run_command(program + " shard " + input + " --vocabulary " + vocabulary + " --output " + (folder / "out").string() +
+                    " --compatible-with nvidia --sequence-length 512 " + "--max-predictions 80 --duplicate-factor 2");
     REQUIRE(made.exit_code == 0);
     const auto python = run_command(peer_program + input + " " + vocabulary + " " + peer + " 512 80 2");
     if (contains(python.err, "No module named") || python.exit_code == 127) {

@@ -166,6 +166,11 @@ TEST_CASE("a folder in use is not written into unless asked, and then wholly rep
     CHECK_FALSE(std::filesystem::exists(corpus.folder / "out" / "w_training_0002.h5"));
     CHECK(problems(corpus.folder / "out").empty());
 
+    write_text(corpus.folder / "out" / "mine_training.h5", "from elsewhere");
+    CHECK(contains(refusal(settings), "mine_training.h5: is a shard that no manifest here lists"));
+    CHECK(std::filesystem::exists(corpus.folder / "out" / "w_training_0001.h5"));
+    CHECK(std::filesystem::exists(corpus.folder / "out" / "manifest.json"));
+
     std::filesystem::create_directory(corpus.folder / "kept");
     write_text(corpus.folder / "kept" / "vocab.txt", "mine");
     CHECK(contains(refusal(corpus.settings("kept")), "another vocabulary"));
