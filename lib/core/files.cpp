@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include <fcntl.h>
+#include <isa-l/crc.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "core/error.h"
 
@@ -93,13 +93,14 @@ std::uint32_t crc32_of_file(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
     if (!in) throw DataError(concat(file.string(), ": cannot be read (", std::strerror(errno), ")"));
     std::vector<char> buffer(1 << 20);
-    uLong crc = 0;
+    std::uint32_t crc = 0;
     do {
         in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-        crc = ::crc32(crc, reinterpret_cast<const Bytef*>(buffer.data()), static_cast<uInt>(in.gcount()));
+        crc = ::crc32_gzip_refl(crc, reinterpret_cast<const unsigned char*>(buffer.data()),
+                                static_cast<std::uint64_t>(in.gcount()));
     } while (in);
     if (in.bad()) throw DataError(concat(file.string(), ": cannot be read to its end"));
-    return static_cast<std::uint32_t>(crc);
+    return crc;
 }
 
 }  // namespace bertpretrain
