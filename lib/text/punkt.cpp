@@ -9,7 +9,7 @@ namespace {
 
 /// Whether orthography says that this word begins a sentence; nothing where it does not know.
 std::optional<bool> looks_like_start(const PunktParameters& parameters, const PunktToken& token) {
-    if (token.text.size() == 1 && std::u32string_view(U";:,.!?").find(token.text[0]) != std::u32string_view::npos) return false;
+    if (token.text.size() == 1 && std::string_view(";:,.!?").find(token.text[0]) != std::string_view::npos) return false;
     const int seen = parameters.orthography_of(token.type_without_break());
     if (token.first_upper() && (seen & any_lower) != 0 && (seen & upper_inside) == 0) return true;
     if (token.first_lower() && ((seen & any_upper) != 0 || (seen & lower_at_start) == 0)) return false;
@@ -26,29 +26,37 @@ struct Stop {
     std::size_t next_word;      ///< 0: none, a mark follows
 };
 
-std::optional<Stop> stop_at(std::u32string_view text, std::size_t i) {
-    if (!is_punkt_stop(text[i]) || i + 1 >= text.size()) return std::nullopt;
+/// The end of the white space at `i`, or of the word there.
+std::size_t end_of(std::string_view text, std::size_t i, bool space) {
+    static constexpr ByteSet may_be_space(" \t\n\v\f\r\x1C\x1D\x1E\x1F\xC2\xE1\xE2\xE3");  // or begin one
+    while (i < text.size()) {
+        if (!space) i = may_be_space.find(text, i);
+        std::size_t next = i;
+        if (i == text.size() || is_punkt_space(next_code_point(text, next)) != space) break;
+        i = next;
+    }
+    return i;
+}
+
+std::optional<Stop> stop_at(std::string_view text, std::size_t i) {
+    if (i + 1 >= text.size()) return std::nullopt;
     if (is_punkt_non_word(text[i + 1])) return Stop{i, i + 2, 0};
-    std::size_t next = i + 1;
-    while (next < text.size() && is_punkt_space(text[next])) ++next;
+    const std::size_t next = end_of(text, i + 1, true);
     if (next == i + 1 || next == text.size()) return std::nullopt;
-    std::size_t end = next;
-    while (end < text.size() && !is_punkt_space(text[end])) ++end;
-    return Stop{i, end, next};
+    return Stop{i, end_of(text, next, false), next};
 }
 
 /// Stops of one word, and of words without white space between them, are one decision: the last of them stands for all.
 class Boundaries {
 public:
-    Boundaries(const PunktParameters& parameters, std::u32string_view text) : parameters_(parameters), text_(text) {}
+    Boundaries(const PunktParameters& parameters, std::string_view text) : parameters_(parameters), text_(text) {}
 
     std::vector<Span> spans() {
-        for (std::size_t i = 0; i < text_.size(); ++i)
+        static constexpr ByteSet stops(".?!");
+        for (std::size_t i = stops.find(text_, 0); i < text_.size(); i = stops.find(text_, i + 1))
             if (const std::optional<Stop> stop = stop_at(text_, i)) take(*stop);
         decide();
-        std::size_t end = text_.size();
-        while (end > begin_ && is_punkt_space(text_[end - 1])) --end;
-        spans_.push_back({begin_, end});
+        spans_.push_back({begin_, text_.size()});
         return std::move(spans_);
     }
 
@@ -56,7 +64,7 @@ private:
     void take(const Stop& stop) {
         std::size_t word = word_.begin;
         for (std::size_t i = stop.at; i > word_.end; --i)
-            if (text_[i - 1] < 0x80 && is_punkt_space(text_[i - 1]) && (text_[i - 1] < 0x1C || text_[i - 1] == U' ')) {
+            if (text_[i - 1] == ' ' || (text_[i - 1] >= '\t' && text_[i - 1] <= '\r')) {
                 if (i - 1 > word_.end) word = i;
                 break;
             }
@@ -80,7 +88,7 @@ private:
     }
 
     const PunktParameters& parameters_;
-    std::u32string_view text_;
+    std::string_view text_;
     std::vector<Span> spans_;
     std::size_t begin_ = 0;
     Span word_{0, 0};  ///< from the last stop's word to the stop
@@ -88,15 +96,22 @@ private:
 };
 
 /// How much of a sentence's beginning closes the one before: quotation marks and brackets, up to white space or a dash.
-Span closing_marks(std::u32string_view sentence) {
+Span closing_marks(std::string_view sentence) {
     std::size_t marks = 0;
-    while (marks < sentence.size() && std::u32string_view(U"\"')]}").find(sentence[marks]) != std::u32string_view::npos) {
+    while (marks < sentence.size() && std::string_view("\"')]}").find(sentence[marks]) != std::string_view::npos) {
         ++marks;
-        std::size_t end = marks;
-        while (end < sentence.size() && is_punkt_space(sentence[end])) ++end;
-        if (end > marks || end == sentence.size() || sentence.substr(end, 2) == U"--") return {marks, end};
+        const std::size_t end = end_of(sentence, marks, true);
+        if (end > marks || end == sentence.size() || sentence.substr(end, 2) == "--") return {marks, end};
     }
     return {0, 0};
+}
+
+/// `text` without white space at its ends.
+std::string_view without_outer_space(std::string_view text) {
+    text.remove_prefix(end_of(text, 0, true));
+    for (std::size_t end = text.size(); end > 0; text = text.substr(0, end))
+        if (!is_punkt_space(previous_code_point(text, end))) break;
+    return text;
 }
 
 }  // namespace
@@ -104,10 +119,10 @@ Span closing_marks(std::u32string_view sentence) {
 void annotate_types(const PunktParameters& parameters, std::vector<PunktToken>& tokens) {
     for (PunktToken& token : tokens) {
         if (token.text.size() == 1 && is_punkt_stop(token.text[0])) token.sentence_break = true;
-        else if (token.text.starts_with(U"..") && token.text.find_first_not_of(U'.') == std::u32string::npos)
+        else if (token.text.starts_with("..") && token.text.find_first_not_of('.') == std::string_view::npos)
             token.ellipsis = true;
-        else if (token.ends_in_period() && !token.text.ends_with(U"..")) {
-            const std::string word = lower_text(utf8_text(std::u32string_view(token.text).substr(0, token.text.size() - 1)));
+        else if (token.ends_in_period() && !token.text.ends_with("..")) {
+            const std::string word = lower_text(token.text.substr(0, token.text.size() - 1));
             const std::string part = word.substr(word.rfind('-') + 1);
             if (parameters.abbreviations.contains(word) || parameters.abbreviations.contains(part)) token.abbreviation = true;
             else token.sentence_break = true;
@@ -136,20 +151,17 @@ void annotate_pair(const PunktParameters& parameters, PunktToken& token, const P
 }
 
 std::vector<std::string> punkt_sentences(const PunktParameters& parameters, std::string_view text) {
-    const std::u32string points = code_points_of(text);
-    const std::u32string_view view = points;
-    std::vector<Span> spans = Boundaries(parameters, view).spans();
+    std::vector<Span> spans = Boundaries(parameters, text).spans();
     for (std::size_t s = 1; s < spans.size(); ++s) {
-        const Span marks = closing_marks(view.substr(spans[s].begin, spans[s].end - spans[s].begin));
+        const Span marks = closing_marks(text.substr(spans[s].begin, spans[s].end - spans[s].begin));
         if (marks.end == 0) continue;
         spans[s - 1].end = spans[s].begin + marks.begin;
         spans[s].begin += marks.end;
     }
     std::vector<std::string> sentences;
-    for (Span span : spans) {
-        while (span.begin < span.end && is_punkt_space(view[span.begin])) ++span.begin;
-        while (span.end > span.begin && is_punkt_space(view[span.end - 1])) --span.end;
-        if (span.begin < span.end) sentences.push_back(utf8_text(view.substr(span.begin, span.end - span.begin)));
+    for (const Span& span : spans) {
+        const std::string_view sentence = without_outer_space(text.substr(span.begin, span.end - span.begin));
+        if (!sentence.empty()) sentences.emplace_back(sentence);
     }
     return sentences;
 }

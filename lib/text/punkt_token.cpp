@@ -2,73 +2,89 @@
 
 #include <algorithm>
 
-#include "text/utf8.h"
-
 namespace bertpretrain {
 namespace {
 
-bool one_of(char32_t c, std::u32string_view set) { return set.find(c) != std::u32string_view::npos; }
-bool is_letter(char32_t c) { return (is_letter_or_digit(c) || c == U'_') && !is_decimal_digit(c); }
+bool is_letter(char32_t c) {
+    if (c < 0x80) return is_ascii_letter(static_cast<char>(c)) || c == U'_';
+    return is_letter_or_digit(c) && !is_decimal_digit(c);
+}
 
 /// "-1", ".5", "1,000.5-6."
-bool looks_like_number(std::u32string_view word) {
+bool looks_like_number(std::string_view word) {
+    constexpr ByteSet inner(",.-");
     std::size_t i = 0;
-    if (i < word.size() && word[i] == U'-') ++i;
-    if (i < word.size() && (word[i] == U'.' || word[i] == U',')) ++i;
-    if (i == word.size() || !is_decimal_digit(word[i])) return false;
-    return std::all_of(word.begin() + static_cast<std::ptrdiff_t>(i), word.end(),
-                       [](char32_t c) { return is_decimal_digit(c) || one_of(c, U",.-"); });
+    if (word[i] == '-') ++i;
+    if (i < word.size() && (word[i] == '.' || word[i] == ',')) ++i;
+    if (i == word.size() || !is_decimal_digit(next_code_point(word, i))) return false;
+    while (i < word.size()) {
+        if (inner.contains(word[i])) ++i;
+        else if (!is_decimal_digit(next_code_point(word, i))) return false;
+    }
+    return true;
 }
 
 /// Length of "--", "..", ". . ." and longer ones at `i`, or 0.
-std::size_t run_at(std::u32string_view text, std::size_t i) {
-    if (i >= text.size() || !one_of(text[i], U"-.")) return 0;
+std::size_t run_at(std::string_view text, std::size_t i) {
+    if (i >= text.size() || (text[i] != '-' && text[i] != '.')) return 0;
     std::size_t end = i;
     while (end < text.size() && text[end] == text[i]) ++end;
     if (end - i >= 2) return end - i;
-    if (text[i] != U'.') return 0;
-    std::size_t spaced = 0;
-    for (end = i; end + 1 < text.size() && text[end] == U'.' && is_punkt_space(text[end + 1]); end += 2) ++spaced;
-    // The last of them must be a period without a space of its own.
-    while (spaced >= 2) {
-        if (end < text.size() && text[end] == U'.') return end + 1 - i;
-        end -= 2;
-        --spaced;
+    if (text[i] != '.') return 0;
+    std::size_t spaced = 0, last_stop = i;
+    for (end = i; end + 1 < text.size() && text[end] == '.';) {
+        std::size_t next = end + 1;
+        if (!is_punkt_space(next_code_point(text, next))) break;
+        last_stop = end;
+        end = next;
+        ++spaced;
     }
-    return 0;
+    // The last of them must be a period without a space of its own.
+    if (spaced >= 2 && end < text.size() && text[end] == '.') return end + 1 - i;
+    return spaced >= 3 ? last_stop + 1 - i : 0;
 }
 
-bool word_ends_at(std::u32string_view text, std::size_t i) {
-    const auto plain_end = [&](std::size_t at) {
-        return at >= text.size() || is_punkt_space(text[at]) || is_punkt_non_word(text[at]) || run_at(text, at) > 0;
-    };
-    return plain_end(i) || (text[i] == U',' && plain_end(i + 1));
+bool plain_end_at(std::string_view text, std::size_t i) {
+    if (i >= text.size() || is_punkt_non_word(text[i])) return true;
+    std::size_t next = i;
+    return is_punkt_space(next_code_point(text, next)) || run_at(text, i) > 0;
+}
+
+bool word_ends_at(std::string_view text, std::size_t i) {
+    if (i < text.size() && is_ascii_letter(text[i])) return false;
+    return plain_end_at(text, i) || (text[i] == ',' && plain_end_at(text, i + 1));
 }
 
 }  // namespace
 
-bool is_punkt_space(char32_t c) {
-    if (c < 0x80) return c == U' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F);
-    return is_blank(c) && c != 0x200B;
+PunktToken::PunktToken(std::string_view word) : text(word) {
+    if (looks_like_number(text)) type = punkt_number;
+    else type = lower_text(text);
 }
 
-bool is_punkt_non_word(char32_t c) { return one_of(c, U")\";}]*:@'({[?!"); }
-
-PunktToken::PunktToken(std::u32string_view word) : text(word) {
-    if (looks_like_number(text)) {
-        type = punkt_number;
-        return;
-    }
-    type = lower_text(utf8_text(text));
+bool PunktToken::first_upper() const {
+    std::size_t i = 0;
+    return is_upper_letter(next_code_point(text, i));
 }
-
-bool PunktToken::first_upper() const { return is_upper_letter(text.front()); }
-bool PunktToken::first_lower() const { return is_lower_letter(text.front()); }
+bool PunktToken::first_lower() const {
+    std::size_t i = 0;
+    return is_lower_letter(next_code_point(text, i));
+}
 bool PunktToken::is_number() const { return type.starts_with(punkt_number); }
-bool PunktToken::is_initial() const { return text.size() == 2 && is_letter(text[0]) && text[1] == U'.'; }
-bool PunktToken::is_alphabetic() const { return std::all_of(text.begin(), text.end(), is_letter); }
+bool PunktToken::is_initial() const {
+    std::size_t i = 0;
+    return is_letter(next_code_point(text, i)) && text.substr(i) == ".";
+}
+bool PunktToken::is_alphabetic() const {
+    for (std::size_t i = 0; i < text.size();)
+        if (!is_letter(next_code_point(text, i))) return false;
+    return true;
+}
 bool PunktToken::has_letter() const {
-    return std::any_of(type.begin(), type.end(), is_ascii_letter) || std::any_of(text.begin(), text.end(), is_letter);
+    if (std::any_of(type.begin(), type.end(), is_ascii_letter)) return true;
+    for (std::size_t i = 0; i < text.size();)
+        if (is_letter(next_code_point(text, i))) return true;
+    return false;
 }
 
 std::string PunktToken::type_without_period() const {
@@ -76,21 +92,20 @@ std::string PunktToken::type_without_period() const {
 }
 std::string PunktToken::type_without_break() const { return sentence_break ? type_without_period() : type; }
 
-std::vector<PunktToken> punkt_tokens(std::u32string_view text) {
+std::vector<PunktToken> punkt_tokens(std::string_view text) {
+    static constexpr ByteSet alone("(\"`{[:;&#*@)}]-,");
     std::vector<PunktToken> tokens;
     for (std::size_t i = 0; i < text.size();) {
-        if (is_punkt_space(text[i])) {
-            ++i;
+        std::size_t end = i;
+        if (is_punkt_space(next_code_point(text, end))) {
+            i = end;
             continue;
         }
-        std::size_t length = run_at(text, i);
-        if (length == 0) {
-            length = 1;
-            if (!one_of(text[i], U"(\"`{[:;&#*@)}]-,"))
-                while (!word_ends_at(text, i + length)) ++length;
-        }
-        tokens.emplace_back(text.substr(i, length));
-        i += length;
+        if (const std::size_t run = run_at(text, i); run > 0) end = i + run;
+        else if (!alone.contains(text[i]))
+            while (!word_ends_at(text, end)) next_code_point(text, end);
+        tokens.emplace_back(text.substr(i, end - i));
+        i = end;
     }
     return tokens;
 }

@@ -5,18 +5,20 @@
 #include <string_view>
 #include <vector>
 
+#include "text/utf8.h"
+
 namespace bertpretrain {
 
 struct PunktToken {
-    std::u32string text;
-    std::string type;  ///< lower case, or punkt_number
+    std::string_view text;  ///< of the text that was split, in UTF-8; not empty
+    std::string type;       ///< lower case, or punkt_number
     bool paragraph_start = false, line_start = false;
     // What annotation finds out:
     bool sentence_break = false, abbreviation = false, ellipsis = false;
 
-    explicit PunktToken(std::u32string_view word);
+    explicit PunktToken(std::string_view word);
 
-    bool ends_in_period() const { return text.back() == U'.'; }
+    bool ends_in_period() const { return text.back() == '.'; }
     bool first_upper() const;
     bool first_lower() const;
     bool is_number() const;   ///< "1,000.5", also with a period behind
@@ -32,12 +34,19 @@ struct PunktToken {
 inline const std::string punkt_number = "##number##";
 
 /// White space as Python's `\s` has it.
-bool is_punkt_space(char32_t c);
+inline bool is_punkt_space(char32_t c) {
+    if (c < 0x80) return c == U' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F);
+    return is_wide_blank(c) && c != 0x200B;
+}
 /// Marks that may follow a stop directly, within the same word or behind it.
-bool is_punkt_non_word(char32_t c);
-inline bool is_punkt_stop(char32_t c) { return c == U'.' || c == U'?' || c == U'!'; }
+inline bool is_punkt_non_word(char c) {
+    constexpr ByteSet marks(")\";}]*:@'({[?!");
+    return marks.contains(c);
+}
+inline bool is_punkt_stop(char c) { return c == '.' || c == '?' || c == '!'; }
 
 /// Splits words at white space, brackets, quotation marks, dashes, ellipses and closing commas. Linear.
-std::vector<PunktToken> punkt_tokens(std::u32string_view text);
+/// The tokens are views of `text`.
+std::vector<PunktToken> punkt_tokens(std::string_view text);
 
 }  // namespace bertpretrain

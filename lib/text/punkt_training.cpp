@@ -41,7 +41,7 @@ double dependence(double a, double b, double ab, double n) {
     return 2 * (dependent - independent);
 }
 
-bool is_type_word(const std::string& type) { return PunktToken(code_points_of(type)).has_letter() && type != punkt_number; }
+bool is_type_word(const std::string& type) { return PunktToken(type).has_letter() && type != punkt_number; }
 
 class Training {
 public:
@@ -65,7 +65,7 @@ private:
     void for_each_line(const std::function<void(std::vector<PunktToken>&)>& body) const {
         bool paragraph_start = false;
         for (const std::string_view line : lines_) {
-            std::vector<PunktToken> tokens = punkt_tokens(code_points_of(line));
+            std::vector<PunktToken> tokens = punkt_tokens(line);
             if (!tokens.empty()) {
                 tokens.front().line_start = true;
                 tokens.front().paragraph_start = paragraph_start;
@@ -133,7 +133,7 @@ private:
         const std::string shorter = type.substr(0, type.size() - std::min<std::size_t>(1, type.size()));
         if (learned_.abbreviations.contains(type) || count_in(types_, type) + count_in(types_, shorter) >= rare_below)
             return false;
-        if (std::u32string_view(U",:;").find(next.text.front()) != std::u32string_view::npos) return true;
+        if (std::string_view(",:;").find(next.text.front()) != std::string_view::npos) return true;
         const int seen = learned_.orthography_of(next.type_without_break());
         return next.first_lower() && (seen & upper_at_start) != 0 && (seen & upper_inside) == 0;
     }
