@@ -11,6 +11,7 @@ namespace bertpretrain {
 
 int run_guarded(const std::function<int()>& body) {
     std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is then an error of write(), like a full disk
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, with a message
     try {
         return body();
     } catch (const Error& error) {

@@ -100,7 +100,7 @@ void Bzip2Content::take_block(Bzip2Piece& piece, Unpacked unpacked) {
 
 void Bzip2Content::finish(const Bzip2Piece& piece) {
     using Ending = Bzip2Piece::Ending;
-    bytes_read_ = piece.at + piece.packed.size();
+    bytes_read_ = piece.end;
     if (piece.bits > 0) checksum_ = (checksum_ << 1 | checksum_ >> 31) ^ checksum_of_block(piece);
     if (piece.ending == Ending::block_follows) return;
     if (checksum_ != piece.stream_checksum) complain(piece, wrong_checksum);

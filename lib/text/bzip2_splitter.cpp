@@ -42,6 +42,7 @@ void Bzip2Piece::join(const Bzip2Piece& next) {
     if (next.first_bit > 0) packed.pop_back();  // both hold the byte of the border
     packed += next.packed;
     bits += next.bits;
+    end = next.end;
     ending = next.ending;
     stream_checksum = next.stream_checksum;
 }
@@ -83,6 +84,7 @@ void Bzip2Splitter::cut(Bzip2Piece& piece, std::uint64_t from_bit, std::uint64_t
     piece.first_bit = static_cast<unsigned>(from_bit % 8);
     piece.bits = to_bit - from_bit;
     piece.at = file_byte_ + from_bit / 8;
+    piece.end = file_byte_ + to_bit / 8;
     piece.level = level_;
 }
 
@@ -158,6 +160,7 @@ void Bzip2Splitter::end_stream(Bzip2Piece& piece, std::uint64_t at_bit) {
     const bool stream_follows = more && behind.starts_with("BZh") && border_at((end + 4) * 8) != Border::none;
     if (behind.empty() || stream_follows || (!more && behind.starts_with("BZh"))) {
         piece.ending = Bzip2Piece::Ending::stream_ends;
+        piece.end = file_byte_ + end;
         in_stream_ = false;
         bit_ = 0;
         drop(end);

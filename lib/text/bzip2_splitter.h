@@ -24,6 +24,7 @@ struct Bzip2Piece {
     std::uint64_t bits = 0;  ///< its length; 0: the stream has no block
     char level = '9';        ///< of its stream: blocks of up to level * 100,000 bytes
     std::uint64_t at = 0;    ///< the byte of the file in which it begins
+    std::uint64_t end = 0;   ///< the byte behind it, and behind its stream where that ends
     Ending ending = Ending::block_follows;
     std::uint32_t stream_checksum = 0;  ///< where a stream ends
 

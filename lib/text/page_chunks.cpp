@@ -17,8 +17,6 @@ constexpr std::size_t format_shows_in = 64;
 constexpr std::size_t largest_header = std::size_t{16} << 20;
 // MediaWiki takes no text above 2 MiB; written as references it is up to six times as large.
 constexpr std::size_t largest_page = std::size_t{64} << 20;
-constexpr std::size_t long_page = std::size_t{8} << 20;  // from here on, older revisions are left out
-
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// Where "<page>" stands, also with attributes.
@@ -87,6 +85,8 @@ void PageChunks::begin() {
     if (pending_.starts_with(byte_order_mark)) pending_.erase(0, byte_order_mark.size());
     const std::string_view start =
         std::string_view(pending_).substr(std::min(pending_.find_first_not_of(" \t\r\n"), pending_.size()));
+    if (!start.empty() && start.front() != '<')
+        complain("is not a MediaWiki dump nor WikiExtractor's output: it begins with neither <mediawiki> nor <doc>");
     if (start.starts_with("<doc ")) {
         file_->format = PageFile::Format::wikiextractor;
         page_end_ = "\n</doc>";
@@ -122,7 +122,7 @@ bool PageChunks::next(PageChunk& chunk) {
                 return true;
             }
             searched_ = pending_.size();
-            if (pending_.size() > long_page) leave_out_old_revisions();
+            if (pending_.size() > long_page_ && file_->format == PageFile::Format::dump) leave_out_old_revisions();
             if (pending_.size() > largest_page) complain("has a page of more than 64 MiB, far more than MediaWiki allows");
         }
         if (!fill()) {
@@ -141,12 +141,14 @@ bool PageChunks::next(PageChunk& chunk) {
 /// A page with its whole history may be larger than memory, and only its last revision counts.
 void PageChunks::leave_out_old_revisions() {
     const std::size_t first = pending_.find("<revision"), last = pending_.rfind("<revision");
+    long_page_ = pending_.size() + long_page;  // not at every step: the search begins at the page's start
     if (first == std::string::npos || first == last) return;
     gap_at_ = first;
     gap_bytes_ += last - first;
     gap_lines_ += lines_in(std::string_view(pending_).substr(first, last - first));
     pending_.erase(first, last - first);
     searched_ = first;
+    long_page_ = pending_.size() + long_page;
 }
 
 void PageChunks::take(PageChunk& chunk, std::size_t bytes) {
@@ -161,6 +163,7 @@ void PageChunks::take(PageChunk& chunk, std::size_t bytes) {
              std::exchange(gap_bytes_, 0),
              std::exchange(gap_lines_, 0)};
     searched_ = 0;
+    long_page_ = long_page;
     byte_ += chunk.text.size() + chunk.gap_bytes;
     line_ += lines_in(chunk.text) + chunk.gap_lines;
 }

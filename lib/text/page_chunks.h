@@ -60,6 +60,8 @@ private:
     std::string_view page_end_;
     std::string raw_, pending_;  ///< as read, and decoded to what is parsed
     std::size_t searched_ = 0;   ///< bytes of `pending_` in which no page ends
+    static constexpr std::size_t long_page = std::size_t{8} << 20;
+    std::size_t long_page_ = long_page;  ///< bytes without a page's end from which on older revisions are left out
     std::uint64_t byte_ = 0, line_ = 1;
     std::uint64_t gap_at_ = 0, gap_bytes_ = 0, gap_lines_ = 0;  ///< within `pending_`
     enum class Width { one, two_little, two_big } width_ = Width::one;

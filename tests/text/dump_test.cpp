@@ -1,15 +1,15 @@
+#include "packing.h"
 #include "page_reader.h"
 
 #include <algorithm>
-
-#include <bzlib.h>
-#include <zlib.h>
 
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/files.h"
 
 using namespace bertpretrain;
+using testing::bzip2;
+using testing::gzip;
 using testing::PageReader;
 using testing::TemporaryFolder;
 using testing::write_text;
@@ -25,23 +25,6 @@ std::string dump_xml(const std::string& pages) {
     return "<mediawiki xml:lang=\"de\"><siteinfo><namespaces><namespace key=\"0\" case=\"first-letter\"/>"
            "<namespace key=\"6\">Datei</namespace><namespace key=\"14\">Kategorie</namespace></namespaces></siteinfo>\n" +
            pages + "</mediawiki>\n";
-}
-
-std::string bzip2(const std::string& plain) {
-    std::string packed(plain.size() + plain.size() / 50 + 700, '\0');
-    auto size = static_cast<unsigned>(packed.size());
-    std::string copy = plain;
-    REQUIRE(BZ2_bzBuffToBuffCompress(packed.data(), &size, copy.data(), static_cast<unsigned>(copy.size()), 1, 0, 0) == BZ_OK);
-    packed.resize(size);
-    return packed;
-}
-
-std::string gzip(const TemporaryFolder& folder, const std::string& plain) {
-    const std::string file = (folder / "packed.gz").string();
-    gzFile out = gzopen(file.c_str(), "wb");
-    gzwrite(out, plain.data(), static_cast<unsigned>(plain.size()));
-    gzclose(out);
-    return testing::read_text(file);
 }
 
 std::vector<Page> read_all(const std::filesystem::path& file) {
@@ -147,6 +130,50 @@ TEST_CASE("a dump in UTF-16 reads as one in UTF-8") {
     for (const char c : dump_xml(page_xml("A", "text"))) (wide += c) += '\0';
     write_text(folder / "a.xml", wide);
     CHECK(read_all(folder / "a.xml").at(0).text == "text");
+}
+
+TEST_CASE("UTF-16 of either byte order reads, characters of two units too, and half a character is damage") {
+    const TemporaryFolder folder;
+    const std::u16string xml =
+        u"<mediawiki><page><title>\U0001F319</title><revision><text>\u043b</text></revision></page></mediawiki>";
+    for (const bool big : {false, true}) {
+        std::string wide = big ? "\xFE\xFF" : "\xFF\xFE";
+        for (const char16_t unit : xml) {
+            const char low = static_cast<char>(unit & 0xFF), high = static_cast<char>(unit >> 8);
+            wide += big ? high : low;
+            wide += big ? low : high;
+        }
+        write_text(folder / "a.xml", wide);
+        CHECK(read_all(folder / "a.xml").at(0).title == "\U0001F319");
+        CHECK(read_all(folder / "a.xml").at(0).text == "\u043b");
+    }
+    std::string broken = "\xFF\xFE";
+    for (const char16_t unit : std::u16string(u"<mediawiki><page>\xD800x")) {
+        broken += static_cast<char>(unit & 0xFF);
+        broken += static_cast<char>(unit >> 8);
+    }
+    CHECK(has(failure_of(broken), "half a character"));
+}
+
+TEST_CASE("of a page whose history is larger than a chunk only the last revision is held, and places stay right") {
+    std::string page = "<page><title>A</title><ns>0</ns>\n";
+    for (int i = 0; i < 12; ++i) page += "<revision><text>" + std::string(1 << 20, 'a') + "</text></revision>\n";
+    page += "<revision><text>last</text></revision></page>\n";
+    const TemporaryFolder folder;
+    write_text(folder / "a.xml", dump_xml(page_xml("Before", "x") + page + page_xml("After", "y")));
+    const std::vector<Page> pages = read_all(folder / "a.xml");
+    REQUIRE(pages.size() == 3);
+    CHECK(pages[1].title == "A");
+    CHECK(pages[1].text == "last");
+    CHECK(pages[2].title == "After");
+    const std::string damaged = dump_xml(page_xml("Before", "x") + page + page_xml("After", "a <> b"));
+    CHECK(has(failure_of(damaged), concat("(line 17, byte ", damaged.find("<>") + 1, " of its XML), in page \"After\"")));
+}
+
+TEST_CASE("a page, a text and a start without end are refused") {
+    CHECK(has(failure_of("<mediawiki><page><title>A</title><x>" + std::string(70 << 20, 'a')), "has a page of more than 64 MiB"));
+    CHECK(has(failure_of(dump_xml(page_xml("A", std::string(17 << 20, 'a')))), "has a page of more than 16 MiB"));
+    CHECK(has(failure_of("<mediawiki>" + std::string(17 << 20, ' ')), "has no <page> in its first 16 MiB"));
 }
 
 TEST_CASE("a missing, empty or foreign file is refused with its name and what to do") {

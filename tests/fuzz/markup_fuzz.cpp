@@ -1,0 +1,52 @@
+// Wikitext: whatever the bytes, paragraphs without line breaks and sentences without losing a word's order.
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/punkt.h"
+#include "text/sentences.h"
+#include "text/wiki_lines.h"
+#include "text/wikitext.h"
+
+namespace {
+
+using namespace bertpretrain;
+
+void require(bool holds) {
+    if (!holds) std::abort();
+}
+
+/// Every sentence stands in the paragraph, in order, with nothing between them that a rule may not drop.
+void check_sentences(const std::string& paragraph, const std::vector<std::string>& sentences) {
+    std::size_t position = 0;
+    for (const std::string& sentence : sentences) {
+        require(!sentence.empty());
+        position = paragraph.find(sentence, position);
+        require(position != std::string::npos);
+        position += sentence.size();
+    }
+}
+
+void check_paragraphs(const std::vector<std::string>& paragraphs) {
+    static const SentenceSplitter english;
+    static const PunktParameters nothing;
+    for (const std::string& paragraph : paragraphs) {
+        require(!paragraph.empty());
+        require(paragraph.find_first_of("\r\n") == std::string::npos);
+        check_sentences(paragraph, english.split(paragraph));
+        check_sentences(paragraph, punkt_sentences(nothing, paragraph));
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    for (const bool tidies : {false, true}) {
+        check_paragraphs(prose_of(text, common_namespaces(), tidies));
+        check_paragraphs(paragraphs_of_prose(text, tidies));
+    }
+    return 0;
+}

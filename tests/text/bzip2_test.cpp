@@ -1,0 +1,109 @@
+// bzip2 files, cut into their blocks and unpacked by several threads.
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/random.h"
+#include "packing.h"
+#include "text/bzip2_block_decoder.h"
+#include "text/content.h"
+
+using namespace bertpretrain;
+using testing::bzip2;
+using testing::TemporaryFolder;
+using testing::write_text;
+
+namespace {
+
+std::string words(std::size_t bytes, std::uint64_t seed = 1) {
+    RandomSequence random(seed, Purpose::sample_order, 0);
+    std::string text;
+    while (text.size() < bytes) text += std::string(1 + random.below(9), static_cast<char>('a' + random.below(26))) + ' ';
+    return text;
+}
+
+std::string content_of(const std::string& packed, std::size_t threads, std::size_t at_once = 70'001) {
+    const TemporaryFolder folder;
+    write_text(folder / "a.bz2", packed);
+    TaskPool pool(threads);
+    const auto content = open_content(folder / "a.bz2", pool);
+    std::string plain, buffer(at_once, '\0');
+    while (const std::size_t count = content->read(buffer.data(), buffer.size())) plain.append(buffer, 0, count);
+    CHECK(content->bytes_read() == packed.size());
+    return plain;
+}
+
+std::vector<Bzip2Piece> pieces_of(const std::string& packed) {
+    const TemporaryFolder folder;
+    write_text(folder / "a.bz2", packed);
+    ByteSource source(folder / "a.bz2");
+    Bzip2Splitter splitter(source);
+    std::vector<Bzip2Piece> pieces;
+    for (Bzip2Piece piece; splitter.next(piece);) pieces.push_back(piece);
+    return pieces;
+}
+
+}  // namespace
+
+TEST_CASE("blocks unpack to what was packed, at whatever bit they begin, in streams of any number") {
+    const std::string text = words(1'500'000);
+    const std::string one = bzip2(text);
+    const std::vector<Bzip2Piece> pieces = pieces_of(one);
+    REQUIRE(pieces.size() >= 12);
+    std::array<bool, 8> bits{};
+    for (const Bzip2Piece& piece : pieces) bits[piece.first_bit] = true;
+    CHECK(std::count(bits.begin(), bits.end(), true) >= 6);
+    const std::string several = bzip2("") + bzip2(text.substr(0, 400'000), 9) + bzip2("") + bzip2(text.substr(400'000), 2);
+    for (const std::size_t threads : {1U, 3U}) {
+        CHECK((content_of(one, threads) == text));
+        CHECK((content_of(several, threads) == text));
+    }
+    CHECK(content_of(bzip2(""), 1).empty());
+}
+
+TEST_CASE("a block that unpacks to forty times its size comes out whole") {
+    const std::string text(30'000'000, 'a');
+    CHECK((content_of(bzip2(text, 9), 2) == text));
+}
+
+TEST_CASE("two pieces joined are the piece that a false border has cut") {
+    const Bzip2Piece whole = pieces_of(bzip2(words(90'000))).at(0);
+    for (std::uint64_t cut = 100; cut < whole.bits; cut += 997) {
+        Bzip2Piece first = whole, second = whole;
+        const std::uint64_t at = whole.first_bit + cut;
+        first.bits = cut;
+        first.ending = Bzip2Piece::Ending::block_follows;
+        first.packed.resize((at + 7) / 8);
+        second.packed.erase(0, at / 8);
+        second.first_bit = static_cast<unsigned>(at % 8);
+        second.bits -= cut;
+        first.join(second);
+        REQUIRE(first.packed == whole.packed);
+        REQUIRE(one_block_stream(first) == one_block_stream(whole));
+        REQUIRE(first.ending == whole.ending);
+    }
+}
+
+TEST_CASE("a bzip2 file cut short anywhere is an error") {
+    const std::string packed = bzip2(words(30'000)) + bzip2(words(500, 2));
+    for (std::size_t size = 4; size < packed.size(); size += size < 200 || packed.size() - size < 400 ? 1U : 61U) {
+        const bool at_border = packed.compare(size, 3, "BZh") == 0;
+        CAPTURE(size);
+        if (at_border) CHECK_NOTHROW(content_of(packed.substr(0, size), 1));
+        else CHECK_THROWS_AS(content_of(packed.substr(0, size), 1), DataError);
+    }
+}
+
+TEST_CASE("a flipped bit of a bzip2 file is an error, or changes nothing") {
+    const std::string text = words(6'000), packed = bzip2(text, 1);
+    for (std::size_t bit = 0; bit < packed.size() * 8; bit += bit < 800 || bit + 200 > packed.size() * 8 ? 1U : 13U) {
+        std::string flipped = packed;
+        flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+        std::string plain = text;
+        try {
+            plain = content_of(flipped, 1);
+        } catch (const DataError&) {}
+        CAPTURE(bit);
+        if (flipped.starts_with("BZh")) CHECK((plain == text));  // else it is a file of another kind
+    }
+}

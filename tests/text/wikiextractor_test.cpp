@@ -1,0 +1,74 @@
+// WikiExtractor's output as input.
+
+#include "page_reader.h"
+#include "support/catch.h"
+#include "support/files.h"
+#include "text/extract.h"
+#include "text/wiki_lines.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+const std::string two_documents =
+    "<doc id=\"12\" url=\"https://x/wiki?curid=12\" title=\"The \"A\" &amp; B\">\nThe \"A\" &amp; B\n\nOne is. Two is.\n"
+    "Section::::History.\nThree &lt; four.\n\n</doc>\n<doc id=\"13\" url=\"u\" title=\"Empty\">\nEmpty\n\n</doc>\n";
+
+ExtractCounts extract_to(const std::filesystem::path& output, const std::filesystem::path& input) {
+    ExtractSettings settings;
+    settings.dumps = {input};
+    settings.output = output;
+    return extract(settings);
+}
+
+}  // namespace
+
+TEST_CASE("the documents of WikiExtractor's files are articles") {
+    const TemporaryFolder folder;
+    write_text(folder / "wiki_00", two_documents);
+    PageReader reader(folder / "wiki_00");
+    Page page;
+    REQUIRE(reader.next(page));
+    CHECK(page.title == "The \"A\" & B");
+    CHECK(page.id == 12);
+    CHECK(page.is_prose);
+    const ExtractCounts counts = extract_to(folder / "text.txt", folder / "wiki_00");
+    CHECK(read_text(folder / "text.txt") == "One is.\nTwo is.\nThree < four.\n\n");
+    CHECK(counts.pages == 2);
+    CHECK(counts.short_articles == 1);
+}
+
+TEST_CASE("a folder gives all its files in the order of their names, folders within it too") {
+    const TemporaryFolder folder;
+    for (const char* name : {"AB/wiki_00", "AA/wiki_01", "AA/wiki_00"}) {
+        std::filesystem::create_directories((folder / name).parent_path());
+        write_text(folder / name, "<doc id=\"1\" url=\"\" title=\"T\">\nT\n\nIt is " + std::string(name) + " here.\n</doc>\n");
+    }
+    const TemporaryFolder out;
+    extract_to(out / "text.txt", folder.path());
+    CHECK(read_text(out / "text.txt") == "It is AA/wiki_00 here.\n\nIt is AA/wiki_01 here.\n\nIt is AB/wiki_00 here.\n\n");
+}
+
+TEST_CASE("what newer versions escape or leave of tags is read") {
+    CHECK(paragraphs_of_prose("a &lt;br /&gt; b &amp;amp; c\n\n__NOTOC__\n—\n&lt;templatestyles src=\"x\" /&gt;d") ==
+          std::vector<std::string>{"a b &amp; c", "d"});
+}
+
+TEST_CASE("a document that is cut short or no document is refused with its line") {
+    const TemporaryFolder folder;
+    write_text(folder / "cut", two_documents.substr(0, two_documents.size() - 8));
+    CHECK_THROWS_WITH(extract_to(folder / "text.txt", folder / "cut"), Catch::Contains("cut:11: cut short"));
+    write_text(folder / "other", two_documents + "words\n");
+    CHECK_THROWS_WITH(extract_to(folder / "text.txt", folder / "other"), Catch::Contains("other:13: expected <doc"));
+    CHECK_FALSE(std::filesystem::exists(folder / "text.txt"));
+}
+
+TEST_CASE("real files of WikiExtractor give their articles") {
+    NEEDS_SHARED_DATA();
+    const TemporaryFolder folder;
+    const ExtractCounts counts = extract_to(folder / "text.txt", shared_data() / "enwiki_wikiextractor_2021");
+    CHECK(counts.pages > 10'000);
+    CHECK(counts.articles > 3'000);
+    CHECK(read_text(folder / "text.txt").find("<doc") == std::string::npos);
+}
