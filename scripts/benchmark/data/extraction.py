@@ -2,7 +2,7 @@
 unpacks it (`lbzip2 -dc > /dev/null`, apt-get install lbzip2); then our two threads against our one, which is pinned to one core.
 
 BENCHMARK_DUMP names a pages-articles.xml.bz2. Without it the pages of the real dump slice beside the checkout, or else of the
-sample encyclopaedia, are repeated to about 75 MB of XML and packed as one stream and as many (as Wikimedia's multistream dumps)."""
+sample encyclopaedia, are repeated to about 36 MB of XML and packed as one stream and as many (as Wikimedia's multistream dumps)."""
 import bz2
 import os
 import pathlib
@@ -16,7 +16,7 @@ SLICE = (PROJECT.parent / "shared/data/wiki_xml" /
          "gensim-enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2")
 SAMPLE = PROJECT / "data_tools/sample/encyclopaedia.xml"
 PUNKT = PROJECT.parent / "shared/data/punkt"
-XML_BYTES = 75_000_000
+XML_BYTES = 36_000_000
 PAGES_PER_STREAM = 100
 
 
