@@ -66,37 +66,40 @@ ShardPlan plan_shards(const ShardBuildSettings& settings, const TextArticles& ar
     return plan;
 }
 
+/// A part of the text as the spill keeps it.
+struct TokenizedPart {
+    std::vector<std::int32_t> words;
+    std::vector<std::size_t> ends;  ///< of each article's words
+};
+
+TokenizedPart tokenize_part(const TextArticles& articles, const TextPart& place, const WordPiece& tokenizer) {
+    const std::string text = articles.read(place);
+    TokenizedPart part;
+    part.words.reserve(text.size() / 3);
+    std::optional<ArticleWords> open;
+    const auto close = [&] {
+        if (!open) return;
+        open->finish();
+        open.reset();
+        part.ends.push_back(part.words.size());
+    };
+    for_each_line(text, [&](std::string_view line) {
+        const std::string_view sentence = without_white_space(line);
+        if (sentence.empty()) return close();
+        if (!open) open.emplace(part.words, place.first_article + static_cast<std::uint32_t>(part.ends.size()));
+        open->add_sentence([&](std::vector<std::int32_t>& ids) { tokenizer.encode(sentence, ids); });
+    });
+    close();
+    if (part.ends.size() != place.articles)
+        throw DataError(concat(articles.file(place).string(), ": was changed while it was read"));
+    return part;
+}
+
 /// All articles as tokens, sorted into their groups.
 void tokenize(const TextArticles& articles, const WordPiece& tokenizer, const std::vector<std::uint32_t>& group_of,
               std::size_t threads, TokenSpill& spill, const std::function<void(double bytes)>& advance) {
-    struct Part {
-        std::vector<std::int32_t> words;
-        std::vector<std::size_t> ends;  // of each article's words
-    };
-    const auto produce = [&](std::size_t p) {
-        const TextPart& place = articles.parts()[p];
-        const std::string text = articles.read(place);
-        Part part;
-        part.words.reserve(text.size() / 3);
-        std::optional<ArticleWords> open;
-        const auto close = [&] {
-            if (!open) return;
-            open->finish();
-            open.reset();
-            part.ends.push_back(part.words.size());
-        };
-        for_each_line(text, [&](std::string_view line) {
-            const std::string_view sentence = without_white_space(line);
-            if (sentence.empty()) return close();
-            if (!open) open.emplace(part.words, place.first_article + static_cast<std::uint32_t>(part.ends.size()));
-            open->add_sentence([&](std::vector<std::int32_t>& ids) { tokenizer.encode(sentence, ids); });
-        });
-        close();
-        if (part.ends.size() != place.articles)
-            throw DataError(concat(articles.file(place).string(), ": was changed while it was read"));
-        return part;
-    };
-    const auto add = [&](std::size_t p, const Part& part) {
+    const auto produce = [&](std::size_t p) { return tokenize_part(articles, articles.parts()[p], tokenizer); };
+    const auto add = [&](std::size_t p, const TokenizedPart& part) {
         const TextPart& place = articles.parts()[p];
         std::size_t begin = 0;
         for (std::size_t a = 0; a < part.ends.size(); ++a) {
@@ -142,13 +145,17 @@ void write_shard_of(const ShardPlan::Shard& shard, const TokenSpill& spill, cons
     });
 }
 
+/// As many shards side by side as there are threads; those of a last round that is not full share the idle threads.
 void write_shards(const ShardPlan& plan, const TokenSpill& spill, const SampleRules& rules, std::size_t threads,
                   ShardFolder& folder, const std::function<void(double share)>& advance) {
-    const std::size_t at_once = std::min(threads, plan.shards.size());
-    const std::size_t threads_each = (threads + at_once - 1) / at_once;
-    const double each = 1 / static_cast<double>(plan.shards.size());
-    for_each_index(plan.shards.size(), at_once, [&](std::size_t s) {
-        write_shard_of(plan.shards[s], spill, rules, threads_each, folder, [&](double share) { advance(share * each); });
+    const std::size_t shards = plan.shards.size(), at_once = std::min(threads, shards), in_last_round = shards % at_once;
+    const auto threads_of = [&](std::size_t shard) {
+        const std::size_t beside = shard < shards - in_last_round ? at_once : in_last_round;
+        return (threads + beside - 1) / beside;
+    };
+    for_each_index(shards, at_once, [&](std::size_t s) {
+        write_shard_of(plan.shards[s], spill, rules, threads_of(s), folder,
+                       [&](double share) { advance(share / static_cast<double>(shards)); });
     });
 }
 
