@@ -1,12 +1,15 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <deque>
 #include <fstream>
+#include <future>
 #include <iostream>
 #include <memory>
 
 #include "commands.h"
 #include "core/error.h"
+#include "core/task_pool.h"
 #include "core/threads.h"
 #include "tokens/line_blocks.h"
 #include "tokens/wordpiece.h"
@@ -23,31 +26,39 @@ struct TokenizeRequest {
 
 /// A line of ids for every line of `block`.
 std::string ids_as_text(const WordPiece& wordpiece, std::string_view block) {
+    constexpr std::size_t longest_id = 11;  // and a blank
     std::string out;
     std::vector<std::int32_t> ids;
     for_each_line(block, [&](std::string_view line) {
         ids.clear();
         wordpiece.encode(line, ids);
+        const std::size_t begin = out.size();
+        out.resize(begin + ids.size() * longest_id + 1);
+        char* end = out.data() + begin;
         for (const std::int32_t id : ids) {
-            char digits[16];
-            out.append(digits, std::to_chars(std::begin(digits), std::end(digits), id).ptr) += ' ';
+            end = std::to_chars(end, end + longest_id, id).ptr;
+            *end++ = ' ';
         }
-        if (!ids.empty()) out.pop_back();
-        out += '\n';
+        if (!ids.empty()) --end;
+        *end++ = '\n';
+        out.resize(static_cast<std::size_t>(end - out.data()));
     });
     return out;
 }
 
+/// Blocks of lines go to the threads as they are read, and their ids out as soon as those before them are.
 void tokenize(std::istream& in, const std::string& name, const WordPiece& wordpiece, std::size_t threads) {
-    LineBlocks lines(in, name);
-    for (std::vector<std::string> blocks;;) {
-        blocks.assign(threads, "");
-        std::size_t count = 0;
-        while (count < threads && lines.next(blocks[count])) ++count;
-        if (count == 0) break;
-        for_each_index(count, threads, [&](std::size_t i) { blocks[i] = ids_as_text(wordpiece, blocks[i]); });
-        for (std::size_t i = 0; i < count; ++i) std::cout << blocks[i];
-    }
+    constexpr std::size_t block_bytes = std::size_t{1} << 18, blocks_per_thread = 4;
+    LineBlocks lines(in, name, block_bytes);
+    TaskPool pool(threads);
+    std::deque<std::future<std::string>> in_work;
+    const auto write_until = [&](std::size_t left) {
+        for (; in_work.size() > left; in_work.pop_front()) std::cout << pool.wait(in_work.front());
+        if (!std::cout) throw DataError(concat("standard output: cannot be written (", std::strerror(errno), ")"));
+    };
+    for (std::string block; lines.next(block); write_until(threads == 1 ? 0 : threads * blocks_per_thread))
+        in_work.push_back(pool.submit([&wordpiece, block = std::move(block)] { return ids_as_text(wordpiece, block); }));
+    write_until(0);
     std::cout.flush();
     if (!std::cout) throw DataError(concat("standard output: cannot be written (", std::strerror(errno), ")"));
 }

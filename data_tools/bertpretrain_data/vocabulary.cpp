@@ -47,12 +47,12 @@ void add_vocabulary_command(CLI::App& app) {
     command->add_option("TEXT", request->texts, "UTF-8 text files")->required();
     command->add_option("--size", request->training.size, "Tokens wanted, the five special ones included")
         ->required()
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 1'000'000'000));
     command->add_option("--output", request->output, "File to write, one token per line")->required();
     command->add_flag("--cased", request->cased, "Keep case and accents");
     command->add_option("--min-frequency", request->training.min_frequency, "Merge no pair of pieces that occurs less often")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 1'000'000'000));
     command->add_option("--threads", request->threads, "Threads that count words")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));

@@ -1,6 +1,7 @@
 #include "tokens/line_blocks.h"
 
 #include "core/error.h"
+#include "core/strings.h"
 
 namespace bertpretrain {
 
@@ -8,11 +9,10 @@ bool LineBlocks::next(std::string& block) {
     block.resize(block_bytes_);
     in_.read(block.data(), static_cast<std::streamsize>(block_bytes_));
     block.resize(static_cast<std::size_t>(in_.gcount()));
-    if (in_.good() && block.back() != '\n') {
-        std::string rest;
-        if (std::getline(in_, rest)) block += rest;
-        if (!in_.eof()) block += '\n';
-    }
+    for (char c; in_.good() && block.back() != '\n' && in_.get(c); block.push_back(c))
+        if (block.size() >= block_bytes_ + longest_line)
+            throw DataError(concat(name_, ": a line is longer than ", bytes_text(longest_line),
+                                   "; expected text with one sentence per line"));
     if (in_.bad()) throw DataError(concat(name_, ": cannot be read to its end"));
     return !block.empty();
 }

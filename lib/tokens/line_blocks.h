@@ -16,8 +16,11 @@ public:
         : in_(in), name_(std::move(name)), block_bytes_(block_bytes) {}
 
     /// Replaces `block` by the next lines, at least `block_bytes` of them where so many are left; their "\n" are included,
-    /// save one that the last line lacks. @returns false at the end of the stream @throws DataError when reading fails
+    /// save one that the last line lacks. @returns false at the end of the stream
+    /// @throws DataError when reading fails, or when a line is longer than `longest_line`: that is no text of sentences
     bool next(std::string& block);
+
+    static constexpr std::size_t longest_line = std::size_t{64} << 20;  ///< bytes behind a block's end; bounds the memory
 
 private:
     std::istream& in_;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
-#include <set>
 #include <utility>
 
 #include "core/error.h"
@@ -14,6 +12,7 @@ namespace bertpretrain {
 namespace {
 
 constexpr std::string_view continuation_mark = "##";
+constexpr char32_t code_points = 0x110000;
 
 /// Words in a fixed order, so that nothing depends on a hash table's.
 std::vector<std::pair<std::u32string, std::int64_t>> sorted_words(const WordCounts& counts) {
@@ -24,16 +23,17 @@ std::vector<std::pair<std::u32string, std::int64_t>> sorted_words(const WordCoun
     return words;
 }
 
-/// The most frequent characters of the words, among equals the smaller code points.
-std::set<char32_t> alphabet_of(const std::vector<std::pair<std::u32string, std::int64_t>>& words, std::size_t limit) {
-    std::map<char32_t, std::int64_t> counts;
+/// The most frequent characters of the words, among equals the smaller code points, in ascending order.
+std::u32string alphabet_of(const std::vector<std::pair<std::u32string, std::int64_t>>& words, std::size_t limit) {
+    std::vector<std::int64_t> counts(code_points);
     for (const auto& [word, count] : words)
         for (const char32_t c : word) counts[c] += count;
-    std::vector<std::pair<char32_t, std::int64_t>> ranked(counts.begin(), counts.end());
-    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-    ranked.resize(std::min(ranked.size(), limit));
-    std::set<char32_t> alphabet;
-    for (const auto& [c, count] : ranked) alphabet.insert(c);
+    std::u32string alphabet;
+    for (char32_t c = 0; c < code_points; ++c)
+        if (counts[c] > 0) alphabet.push_back(c);
+    std::ranges::stable_sort(alphabet, [&](char32_t a, char32_t b) { return counts[a] > counts[b]; });
+    alphabet.resize(std::min(alphabet.size(), limit));
+    std::ranges::sort(alphabet);
     return alphabet;
 }
 
@@ -70,21 +70,22 @@ std::string spelled(char32_t c, bool continues) {
 }
 
 /// Adds all words as rows of characters; those outside the alphabet are passed over.
-PairMerges words_as_symbols(const std::vector<std::pair<std::u32string, std::int64_t>>& words, const std::set<char32_t>& alphabet,
+PairMerges words_as_symbols(const std::vector<std::pair<std::u32string, std::int64_t>>& words, const std::u32string& alphabet,
                             TokenList& tokens) {
-    std::set<char32_t> continuing;
+    constexpr std::int32_t none = -1;
+    std::vector<bool> continues(code_points);
     for (const auto& [word, count] : words)
-        for (std::size_t i = 1; i < word.size(); ++i)
-            if (alphabet.contains(word[i])) continuing.insert(word[i]);
-    std::map<char32_t, std::int32_t> first_ids, next_ids;
+        for (std::size_t i = 1; i < word.size(); ++i) continues[word[i]] = true;
+    std::vector<std::int32_t> first_ids(code_points, none), next_ids(code_points, none);
     for (const char32_t c : alphabet) first_ids[c] = tokens.add(spelled(c, false));
-    for (const char32_t c : continuing) next_ids[c] = tokens.add(spelled(c, true));
+    for (const char32_t c : alphabet)
+        if (continues[c]) next_ids[c] = tokens.add(spelled(c, true));
     PairMerges merges;
     std::vector<std::int32_t> symbols;
     for (const auto& [word, count] : words) {
         symbols.clear();
         for (std::size_t i = 0; i < word.size(); ++i)
-            if (alphabet.contains(word[i])) symbols.push_back((i == 0 ? first_ids : next_ids).at(word[i]));
+            if (const std::int32_t id = (i == 0 ? first_ids : next_ids)[word[i]]; id != none) symbols.push_back(id);
         merges.add_word(symbols, count);
     }
     return merges;

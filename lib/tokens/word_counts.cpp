@@ -3,8 +3,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "core/error.h"
 #include "core/threads.h"
@@ -12,6 +14,8 @@
 
 namespace bertpretrain {
 namespace {
+
+constexpr std::size_t words_of_thread = std::size_t{1} << 16;  // a thread keeps so many to itself, more or less
 
 /// Blocks of lines of several files, handed to whichever thread asks next.
 class FileBlocks {
@@ -42,6 +46,33 @@ private:
     std::mutex guard_;
 };
 
+/// The counts of all threads, in parts that are locked apart.
+class SharedCounts {
+public:
+    /// Takes the words out of `counts`.
+    void add(WordCounts& counts) {
+        while (!counts.empty()) {
+            auto word = counts.extract(counts.begin());
+            Part& part = parts_[StringHash()(word.key()) % std::size(parts_)];
+            const std::lock_guard lock(part.guard);
+            if (const auto added = part.counts.insert(std::move(word)); !added.inserted)
+                added.position->second += added.node.mapped();
+        }
+    }
+    WordCounts take() {
+        WordCounts total;
+        for (Part& part : parts_) total.merge(part.counts);  // no word is in two parts
+        return total;
+    }
+
+private:
+    struct Part {
+        std::mutex guard;
+        WordCounts counts;
+    };
+    Part parts_[64];
+};
+
 void count_block(std::string_view block, WordReader& words, WordCounts& counts) {
     for_each_line(block, [&](std::string_view line) {
         words.start(line);
@@ -60,15 +91,17 @@ void count_block(std::string_view block, WordReader& words, WordCounts& counts) 
 
 WordCounts count_words(const std::vector<std::filesystem::path>& files, Casing casing, std::size_t threads) {
     FileBlocks blocks(files);
-    std::vector<WordCounts> counts_of_threads(threads);
-    for_each_index(threads, threads, [&](std::size_t thread) {
+    SharedCounts total;
+    for_each_index(threads, threads, [&](std::size_t) {
         WordReader words(casing, TokenRules::huggingface);
-        for (std::string block; blocks.next(block);) count_block(block, words, counts_of_threads[thread]);
+        WordCounts counts;
+        for (std::string block; blocks.next(block);) {
+            count_block(block, words, counts);
+            if (counts.size() > words_of_thread) total.add(counts);
+        }
+        total.add(counts);
     });
-    WordCounts total = std::move(counts_of_threads.at(0));
-    for (std::size_t thread = 1; thread < threads; ++thread)
-        for (const auto& [word, count] : counts_of_threads[thread]) total[word] += count;
-    return total;
+    return total.take();
 }
 
 }  // namespace bertpretrain

@@ -63,6 +63,9 @@ TEST_CASE("vocabulary and tokenize say what is wrong and leave with the document
     CHECK(run_command(program + " vocabulary " + text + output + " --size 6").exit_code == 2);
     CHECK(run_command(program + " vocabulary " + text + output + " --size 0").exit_code == 2);
     CHECK(run_command(program + " vocabulary " + text + output).exit_code == 2);
+    const auto no_number = run_command(program + " vocabulary " + text + output + " --size abc");
+    CHECK(no_number.exit_code == 2);
+    CHECK(no_number.err.starts_with("--size: Value abc not in range 1 to 1000000000\n"));
     CHECK(run_command(program + " vocabulary " + blank + output + " --size 100").exit_code == 3);
     CHECK(run_command(program + " vocabulary " + text + "_absent" + output + " --size 100").exit_code == 3);
     CHECK(run_command(program + " tokenize --vocabulary " + text + " " + text).exit_code == 3);

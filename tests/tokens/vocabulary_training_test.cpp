@@ -117,6 +117,14 @@ TEST_CASE("words are counted over all files, the same for every number of thread
     CHECK(count_words(files, Casing::uncased, 1) == expected);
     CHECK(count_words(files, Casing::uncased, 3) == expected);
     CHECK(count_words(files, Casing::cased, 2).at("Caf\xC3\xA9") == 100'000);
+    std::string different;  // more words than a thread keeps to itself, each in two places
+    for (int i = 0; i < 200'000; ++i) different += "w" + std::to_string(i % 100'000) + "\n";
+    write_text(folder / "different", different);
+    for (const std::size_t threads : {1U, 3U}) {
+        const WordCounts counts = count_words({folder / "different"}, Casing::uncased, threads);
+        CHECK(counts.size() == 100'000);
+        CHECK(std::ranges::all_of(counts, [](const auto& word) { return word.second == 2; }));
+    }
     CHECK_THROWS_AS(count_words({folder / "a", folder / "absent"}, Casing::cased, 2), DataError);
     CHECK_THROWS_AS(count_words({folder.path()}, Casing::cased, 2), DataError);
 }
@@ -137,6 +145,26 @@ TEST_CASE("blocks end where lines end and together are the text") {
             CHECK(joined == text + ending);
             CHECK(lines == Strings{"a", "bc", "", "", "defghi", "jk"});
         }
+    }
+}
+
+TEST_CASE("a line of hundreds of megabytes is refused, for a block must fit into memory") {
+    class EndlessLine : public std::streambuf {
+        int_type underflow() override {
+            setg(letters_.data(), letters_.data(), letters_.data() + letters_.size());
+            return 'x';
+        }
+        std::string letters_ = std::string(4096, 'x');
+    } line;
+    std::istream in(&line);
+    LineBlocks blocks(in, "endless.txt");
+    try {
+        std::string block;
+        blocks.next(block);
+        FAIL("accepted");
+    } catch (const DataError& error) {
+        CHECK(std::string(error.what()) ==
+              "data error: endless.txt: a line is longer than 64.0 MiB; expected text with one sentence per line");
     }
 }
 
