@@ -5,21 +5,57 @@
 #include <utility>
 
 #include "batches/padded_rows.h"
+#include "core/error.h"
+#include "core/threads.h"
 
 namespace bertpretrain {
 
 const ShardRows& BandCache::rows_of(std::int64_t band_number, const Band& band) {
     auto entry = entries_.find(band_number);
     if (entry == entries_.end()) {
+        make_room(bytes_of(band));  // before reading, so that the limit holds at every moment
         const ShardFile& shard = shards_.at(static_cast<std::size_t>(band.shard));
-        const std::int64_t bytes = band.rows * bytes_of_row(format_.sequence_length, shard.max_predictions);
-        make_room(bytes);  // before reading, so that the limit holds at every moment
-        entry = entries_.emplace(band_number, Entry{read_checked_rows(shard, band.first_row, band.rows, format_), bytes}).first;
-        bytes_ += bytes;
-        ++reads_;
+        keep({band_number, band}, read_checked_rows(shard, band.first_row, band.rows, format_, threads_));
+        entry = entries_.find(band_number);
     }
     entry->second.last_use = ++uses_;
     return entry->second.rows;
+}
+
+void BandCache::read_ahead(std::span<const NumberedBand> bands, const std::stop_token& stop) {
+    std::vector<NumberedBand> missing;
+    std::int64_t bytes = bytes_;
+    for (const NumberedBand& band : bands) {
+        if (entries_.contains(band.number)) continue;
+        bytes += bytes_of(band.band);
+        if (bytes > limit_bytes_) break;
+        missing.push_back(band);
+    }
+    std::vector<ShardRows> rows(missing.size());
+    // Each band on one thread, where there are enough of them: that scales best.
+    const std::size_t within = std::max<std::size_t>(1, threads_ / std::max<std::size_t>(1, missing.size()));
+    for_each_index(missing.size(), threads_, [&](std::size_t i) {
+        const Band& band = missing[i].band;
+        const ShardFile& shard = shards_.at(static_cast<std::size_t>(band.shard));
+        if (stop.stop_requested()) return;
+        try {
+            rows[i] = read_checked_rows(shard, band.first_row, band.rows, format_, within);
+        } catch (const DataError&) {  // rows_of() meets it again, when it is needed
+        }
+    });
+    for (std::size_t i = 0; i < missing.size(); ++i)
+        if (rows[i].rows > 0) keep(missing[i], std::move(rows[i]));
+}
+
+std::int64_t BandCache::bytes_of(const Band& band) const {
+    return band.rows * bytes_of_row(format_.sequence_length, shards_.at(static_cast<std::size_t>(band.shard)).max_predictions);
+}
+
+void BandCache::keep(const NumberedBand& band, ShardRows rows) {
+    const std::int64_t bytes = bytes_of(band.band);
+    entries_.emplace(band.number, Entry{std::move(rows), bytes, ++uses_});
+    bytes_ += bytes;
+    ++reads_;
 }
 
 void BandCache::make_room(std::int64_t bytes) {

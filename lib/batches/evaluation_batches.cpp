@@ -11,7 +11,7 @@
 namespace bertpretrain {
 
 EvaluationBatches::EvaluationBatches(const std::vector<std::filesystem::path>& files, const EvaluationSettings& settings)
-    : settings_(settings), shards_(survey_shards(files, settings.format)), samples_before_(1, 0) {
+    : settings_(settings), shards_(survey_shards(files, settings.format, settings.threads)), samples_before_(1, 0) {
     check(settings.micro_batch_size > 0 && settings.max_sequences >= 0, "micro-batches of ", settings.micro_batch_size,
           ", at most ", settings.max_sequences, " sequences");
     check(settings.rank >= 0 && settings.rank < settings.world_size, "rank ", settings.rank, " of ", settings.world_size);
@@ -36,7 +36,8 @@ std::int64_t EvaluationBatches::enter_band_of(std::int64_t sample) {
         const std::int64_t shard_begin = *(after - 1), shard_samples = *after - shard_begin;
         const ShardFile& shard = shards_[static_cast<std::size_t>(after - samples_before_.begin()) - 1];
         const std::int64_t first = (sample - shard_begin) / shard.band_rows * shard.band_rows;
-        band_ = read_checked_rows(shard, first, std::min(shard.band_rows, shard_samples - first), settings_.format);
+        band_ = read_checked_rows(shard, first, std::min(shard.band_rows, shard_samples - first), settings_.format,
+                                  settings_.threads);
         band_begin_ = shard_begin + first;
         band_end_ = band_begin_ + band_.rows;
     }

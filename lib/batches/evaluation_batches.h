@@ -1,6 +1,7 @@
 #pragma once
 // Held-out samples, in the order of the files.
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -19,6 +20,7 @@ struct EvaluationSettings {
     std::int64_t max_sequences = 0;  ///< of all ranks; 0: all there are
     std::int64_t rank = 0, world_size = 1;
     at::Device device = at::Device(at::DeviceType::CPU);
+    std::size_t threads = 1;  ///< that verify and read
 };
 
 /// Goes once through the rows of some shards, or through the first rows of each, `max_sequences` in all, each shard in

@@ -70,6 +70,17 @@ SamplePlace SampleOrder::locate(std::int64_t number) {
             .window_first_band = bands_before + static_cast<std::int64_t>(window_begins_[window_])};
 }
 
+SampleWindow SampleOrder::window_of(std::int64_t number) {
+    const std::int64_t epoch = number / rows_;
+    locate(number);
+    const std::size_t begin = window_begins_[window_], end = window_begins_[window_ + 1];
+    SampleWindow window{epoch * rows_ + rows_before_[begin], epoch * rows_ + rows_before_[end], {}};
+    for (std::size_t place = begin; place < end; ++place)
+        window.bands.push_back(
+            {epoch * static_cast<std::int64_t>(bands_.size()) + static_cast<std::int64_t>(place), bands_[sequence_[place]]});
+    return window;
+}
+
 void SampleOrder::enter_epoch(std::int64_t epoch) {
     if (epoch == epoch_) return;
     epoch_ = epoch;

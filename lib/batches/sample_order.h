@@ -22,6 +22,18 @@ struct Band {
     std::int64_t shard = 0, first_row = 0, rows = 0;
 };
 
+/// A band and its place in the order of the whole run, which grows from epoch to epoch.
+struct NumberedBand {
+    std::int64_t number = 0;
+    Band band;
+};
+
+/// Samples [begin, end) of the run, which lie in these bands and in no others.
+struct SampleWindow {
+    std::int64_t begin = 0, end = 0;
+    std::vector<NumberedBand> bands;
+};
+
 /// Where a sample lies.
 struct SamplePlace {
     Band band;
@@ -52,6 +64,9 @@ public:
     /// Where sample `number` of the run (0 is the first) lies. Constant time inside the window of the call before; a new
     /// window costs its rows, a new epoch the number of bands.
     SamplePlace locate(std::int64_t number);
+
+    /// The window that sample `number` of the run belongs to. Costs what locate() costs, and the window's bands.
+    SampleWindow window_of(std::int64_t number);
 
     /// Equal for equal orders: names, rows, bands and checksums of the shards, window, seed. One line, readable in part.
     std::string fingerprint() const;

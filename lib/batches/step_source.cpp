@@ -1,8 +1,10 @@
 #include "batches/step_source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 #include <c10/core/DeviceGuard.h>
@@ -39,17 +41,32 @@ std::int64_t most_predictions(const std::vector<ShardFile>& shards) {
     return most;
 }
 
+/// What rank `rank` will most likely need of a window: samples are dealt out by band, in the bands' order.
+std::vector<NumberedBand> share_of(const SampleWindow& window, std::int64_t rank, std::int64_t world_size) {
+    const std::int64_t rows = window.end - window.begin, first = rows * rank / world_size,
+                       end = (rows * (rank + 1) + world_size - 1) / world_size;
+    std::vector<NumberedBand> share;
+    std::int64_t rows_before = 0;
+    for (const NumberedBand& band : window.bands) {
+        if (rows_before < end && rows_before + band.band.rows > first) share.push_back(band);
+        rows_before += band.band.rows;
+    }
+    return share;
+}
+
 }  // namespace
 
 StepSource::StepSource(const std::vector<std::filesystem::path>& files, const BatchLoaderSettings& settings)
     : settings_(checked(settings)),
-      shards_(survey_shards(files, settings.format)),
+      shards_(survey_shards(files, settings.format, settings.threads)),
       max_predictions_(most_predictions(shards_)),
       order_(ordered(shards_), settings.seed, settings.window_rows),
+      order_ahead_(order_),
       cache_(shards_, settings.format,
              settings.cache_bytes > 0
                  ? settings.cache_bytes
-                 : order_.most_rows_in_window() * bytes_of_row(settings.format.sequence_length, max_predictions_)) {}
+                 : 2 * order_.most_rows_in_window() * bytes_of_row(settings.format.sequence_length, max_predictions_),
+             settings.threads) {}
 
 std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step) {
     const std::int64_t sequences = settings_.global_batch_sequences, ranks = settings_.world_size;
@@ -75,6 +92,11 @@ ShardRows StepSource::rows_of(const std::vector<Sample>& samples, const std::sto
     std::iota(by_band.begin(), by_band.end(), std::size_t{0});
     std::stable_sort(by_band.begin(), by_band.end(),
                      [&](std::size_t a, std::size_t b) { return samples[a].place.band_number < samples[b].place.band_number; });
+    std::vector<NumberedBand> bands;
+    for (const std::size_t i : by_band)
+        if (const SamplePlace& place = samples[i].place; bands.empty() || bands.back().number != place.band_number)
+            bands.push_back({place.band_number, place.band});
+    cache_.read_ahead(bands, stop);
     for (const std::size_t i : by_band) {
         if (stop.stop_requested()) break;
         const SamplePlace& place = samples[i].place;
@@ -83,13 +105,29 @@ ShardRows StepSource::rows_of(const std::vector<Sample>& samples, const std::sto
     return rows;
 }
 
+void StepSource::look_ahead(std::int64_t last_sample, const std::stop_token& stop) {
+    if (last_sample < window_.begin || last_sample >= window_.end) {
+        window_ = order_.window_of(last_sample);
+        bands_ahead_ = share_of(order_ahead_.window_of(window_.end), settings_.rank, settings_.world_size);
+    }
+    const double used = static_cast<double>(last_sample + 1 - window_.begin) / static_cast<double>(window_.end - window_.begin);
+    const double bands = std::ceil(used * static_cast<double>(bands_ahead_.size()));
+    cache_.read_ahead(std::span(bands_ahead_).first(static_cast<std::size_t>(bands)), stop);
+}
+
 GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
     check(step >= 1, "step ", step);
     const std::vector<Sample> samples = samples_of(step);
     cache_.forget_before(samples.front().place.window_first_band);
-    const ShardRows rows = rows_of(samples, stop);
+    ShardRows rows = rows_of(samples, stop);
+    look_ahead(step * settings_.global_batch_sequences - 1, stop);
     if (stop.stop_requested()) return {};
 
+    if (settings_.masking) {
+        std::vector<std::int64_t> numbers;
+        for (const Sample& sample : samples) numbers.push_back(sample.number);
+        rows = mask_anew(std::move(rows), numbers, *settings_.masking);
+    }
     const bool pinned = !settings_.device.is_cpu();
     const c10::OptionalDeviceGuard guard(pinned ? std::optional(settings_.device) : std::nullopt);
     GlobalBatch batch;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "batches/micro_batch.h"
 #include "batches/sample_order.h"
 #include "batches/shard_files.h"
+#include "shards/dynamic_masking.h"
 
 namespace bertpretrain {
 
@@ -25,14 +27,17 @@ struct BatchLoaderSettings {
     at::Device device = at::Device(at::DeviceType::CPU);
     std::int64_t prefetch_steps = 3;  ///< steps made ahead
     std::int64_t window_rows = SampleOrder::default_window_rows;
-    std::int64_t cache_bytes = 0;  ///< most memory for inflated bands; 0: what the largest window takes
+    std::int64_t cache_bytes = 0;           ///< most memory for inflated bands; 0: what the two largest windows take
+    std::size_t threads = 1;                ///< that verify, read and inflate
+    std::optional<DynamicMasking> masking;  ///< nothing: rows are used as they are stored
 };
 
 /// A rank's part of any step, as a function of the step. Step k (the first is 1) takes samples [(k - 1) G, k G) of the run,
 /// G = global_batch_sequences. They are dealt out by bands, so that each rank reads about 1/W of the data: sorted by band,
 /// rank r gets the r-th of W parts (equal, or one sample apart), and keeps it in the order of the samples' numbers.
 ///
-/// Steps that follow one another are cheap; any other is possible. Not for several threads at once.
+/// Steps that follow one another are cheap: with each goes its share of the next window's bands, so that no step finds
+/// a window unread. Any other step is possible, and reads the bands it needs. Not for several threads at once.
 class StepSource {
 public:
     /// @throws ConfigError when there are more ranks than sequences in a step, or sequences are longer than the model allows
@@ -54,11 +59,15 @@ private:
     };
     std::vector<Sample> samples_of(std::int64_t step);
     ShardRows rows_of(const std::vector<Sample>& samples, const std::stop_token& stop);
+    void look_ahead(std::int64_t last_sample, const std::stop_token& stop);
 
     BatchLoaderSettings settings_;
     std::vector<ShardFile> shards_;
     std::int64_t max_predictions_ = 0;  ///< of all shards
     SampleOrder order_;
+    SampleOrder order_ahead_;                ///< the same order, one window further
+    SampleWindow window_;                    ///< that the last step ended in
+    std::vector<NumberedBand> bands_ahead_;  ///< this rank's of the window after it
     BandCache cache_;
 };
 

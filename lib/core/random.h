@@ -36,6 +36,7 @@ enum class Purpose : std::uint32_t {
     masking = 6,
     document_order = 7,
     held_out_split = 8,
+    dynamic_masking = 9,
 };
 
 /// The key of all streams of one seed and purpose.

@@ -7,7 +7,7 @@
 #include <memory>
 #include <type_traits>
 
-#include <isa-l.h>
+#include <isa-l/igzip_lib.h>
 
 #include "core/error.h"
 

@@ -29,7 +29,7 @@ using LabelCounts = std::unordered_map<std::int32_t, std::int64_t>;
 struct Findings {
     CheckedShard shard;
     LabelCounts labels;
-    std::vector<std::uint64_t> row_hashes;
+    RowKeys keys;
     std::optional<std::string> problem;
 };
 
@@ -39,37 +39,23 @@ std::string plain(const Error& error) {
     return kind == std::string::npos ? message : message.substr(kind + 8);
 }
 
-std::uint64_t mix(std::uint64_t hash, std::int64_t value) {
-    hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15;
-    return hash ^ (hash >> 32);
-}
-
-void add_rows(const ShardRows& rows, Findings& findings) {
-    const std::int64_t S = rows.sequence_length, P = rows.max_predictions;
+void add_rows(ShardRows rows, std::optional<std::int32_t> mask_id, Findings& findings) {
+    findings.shard.content.add(rows, mask_id);
     for (std::int64_t r = 0; r < rows.rows; ++r) {
-        std::uint64_t hash = mix(0x6265727470726574, rows.next_sentence_labels_R[static_cast<std::size_t>(r)]);
-        for (std::int64_t s = 0; s < S && rows.input_mask_RS[static_cast<std::size_t>(r * S + s)] == 1; ++s) {
-            const auto at = static_cast<std::size_t>(r * S + s);
-            hash = mix(hash, rows.input_ids_RS[at] * std::int64_t{2} + rows.segment_ids_RS[at]);
-            ++findings.shard.content.tokens;
-        }
-        for (std::int64_t p = 0; p < P && rows.masked_lm_positions_RP[static_cast<std::size_t>(r * P + p)] != 0; ++p) {
-            const auto at = static_cast<std::size_t>(r * P + p);
-            hash = mix(mix(hash, rows.masked_lm_positions_RP[at]), rows.masked_lm_ids_RP[at]);
-            ++findings.labels[rows.masked_lm_ids_RP[at]];
-            ++findings.shard.content.masked;
-        }
-        ++findings.shard.content.rows;
-        findings.row_hashes.push_back(hash);
+        const auto labels = rows.masked_lm_ids_RP.begin() + r * rows.max_predictions;
+        std::for_each(labels, labels + row_masked(rows, r), [&](std::int32_t label) { ++findings.labels[label]; });
     }
+    findings.keys.add(std::move(rows));
 }
 
 void compare(const std::string& where, const char* what, std::int64_t found, std::int64_t expected) {
     if (found != expected) throw DataError(concat(where, ": has ", what, " ", found, ", the manifest says ", expected));
 }
 
-void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, std::int32_t vocabulary_size,
+void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, const std::optional<Vocabulary>& vocabulary,
                  Findings& findings) {
+    const std::int32_t vocabulary_size = vocabulary ? vocabulary->size() : std::numeric_limits<std::int32_t>::max();
+    const auto mask_id = vocabulary ? std::optional(vocabulary->specials().mask) : std::nullopt;
     CheckedShard& shard = findings.shard;
     const ShardRecord* record = manifest ? manifest->find(shard.file) : nullptr;
     const ShardReader reader(file);
@@ -82,9 +68,9 @@ void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, 
         compare(file.string(), "rows", reader.rows(), record->rows);
     }
     for (std::int64_t first = 0; first < reader.rows(); first += reader.band_rows()) {
-        const ShardRows rows = reader.read(first, std::min(reader.band_rows(), reader.rows() - first));
+        ShardRows rows = reader.read(first, std::min(reader.band_rows(), reader.rows() - first));
         check_rows(rows, vocabulary_size, file.string(), first);
-        add_rows(rows, findings);
+        add_rows(std::move(rows), mask_id, findings);
     }
     if (record != nullptr) {
         compare(file.string(), "tokens", shard.content.tokens, record->tokens);
@@ -126,14 +112,13 @@ std::vector<fs::path> all_shards(const fs::path& folder) {
     return files;
 }
 
-std::int64_t count_duplicates(std::vector<Findings>& all) {
-    std::vector<std::uint64_t> hashes;
+Duplicates find_duplicates(std::vector<Findings>& all, const std::optional<Manifest>& manifest) {
+    RowKeys training, held_out;
     for (Findings& findings : all) {
-        hashes.insert(hashes.end(), findings.row_hashes.begin(), findings.row_hashes.end());
-        findings.row_hashes = {};
+        (findings.shard.kind == ShardKind::training ? training : held_out).add(findings.keys);
+        findings.keys = {};
     }
-    std::sort(hashes.begin(), hashes.end());
-    return hashes.end() - std::unique(hashes.begin(), hashes.end());
+    return count_duplicates(training, held_out, manifest ? std::optional(manifest->settings.duplicate_factor) : std::nullopt);
 }
 
 /// Shards of one folder are read as one data set, so they must agree in shape.
@@ -155,14 +140,12 @@ void sum_up(std::vector<Findings>& all, const std::optional<Manifest>& manifest,
         if (findings.problem) report.problems.push_back(*findings.problem);
         const CheckedShard& shard = findings.shard;
         ShardContent& sum = shard.kind == ShardKind::training ? report.training : report.held_out;
-        sum.rows += shard.content.rows;
-        sum.tokens += shard.content.tokens;
-        sum.masked += shard.content.masked;
+        sum.add(shard.content);
         if (shard.kind == ShardKind::training)
             for (const auto& [label, count] : findings.labels) labels[label] += count;
         report.shards.push_back(shard);
     }
-    report.duplicate_rows = count_duplicates(all);
+    report.duplicates = find_duplicates(all, manifest);
     std::vector<std::int64_t> counts;
     for (const auto& [label, count] : labels) counts.push_back(count);
     report.unigram_cross_entropy = entropy_of_counts(counts);
@@ -186,7 +169,6 @@ FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::
             if (!fs::exists(folder / shard.file))
                 report.problems.push_back(concat((folder / shard.file).string(), ": is missing, though the manifest lists it"));
 
-    const std::int32_t vocabulary_size = vocabulary ? vocabulary->size() : std::numeric_limits<std::int32_t>::max();
     std::vector<Findings> all(files.size());
     const std::vector<std::optional<DataError>> unsafe = verify_shards(files, manifest, threads);
     for_each_index(files.size(), threads, [&](std::size_t i) {
@@ -194,7 +176,7 @@ FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::
         all[i].shard.kind = *shard_kind(files[i]);
         try {
             if (unsafe[i]) throw DataError(*unsafe[i]);
-            check_shard(files[i], manifest, vocabulary_size, all[i]);
+            check_shard(files[i], manifest, vocabulary, all[i]);
         } catch (const DataError& error) { all[i].problem = plain(error); }
     });
     sum_up(all, manifest, report);

@@ -18,6 +18,10 @@ struct DataConfig {
     std::optional<std::string> held_out_shards;
     std::int64_t sequence_length = 128;
     std::optional<std::string> vocabulary;
+    std::string masking = "as_stored";
+    double masked_lm_prob = 0.15;
+    bool whole_word_masking = false;
+    std::optional<std::int64_t> loader_threads;
 
     static void describe(auto& self, auto&& field) {
         field("training_shards", self.training_shards, required(any), "Folder of shards; those named *training* are trained on.",
@@ -26,6 +30,15 @@ struct DataConfig {
               Resume::may_change);
         field("sequence_length", self.sequence_length, between(8, 65536), "Tokens of a sample; the shards must have the same.");
         field("vocabulary", self.vocabulary, any, "vocab.txt that the shards were made with; null: the one beside them, if any.",
+              Resume::may_change);
+        field("masking", self.masking, one_of({"as_stored", "dynamic"}),
+              "as_stored: the shards' masks. dynamic: other ones in each epoch; needs the vocabulary. Evaluation keeps the "
+              "shards'.");
+        field("masked_lm_prob", self.masked_lm_prob, between(0.01, 0.9),
+              "Share of a sample's tokens that dynamic masking hides.");
+        field("whole_word_masking", self.whole_word_masking, any, "Dynamic masking hides all pieces of a word or none.");
+        field("loader_threads", self.loader_threads, between(1, 1024),
+              "Threads that read shards beside the training; auto: half of the cores that this process may use, at most 8.",
               Resume::may_change);
     }
 };

@@ -1,5 +1,7 @@
 #include "train/make_trainer.h"
 
+#include <algorithm>
+
 #include <dlfcn.h>
 
 #include <ATen/ATen.h>
@@ -11,7 +13,9 @@
 #include "core/files.h"
 #include "core/log.h"
 #include "core/strings.h"
+#include "core/threads.h"
 #include "model/bert_parameters.h"
+#include "parallel/launch_environment.h"
 #include "parallel/make_world.h"
 #include "parallel/together.h"
 #include "shards/manifest.h"
@@ -41,6 +45,25 @@ RowFormat row_format(const ExperimentConfig& experiment) {
     return {experiment.data.sequence_length, experiment.model.max_position_embeddings, experiment.model.vocab_size};
 }
 
+std::optional<DynamicMasking> make_masking(const ExperimentConfig& experiment) {
+    const DataConfig& data = experiment.data;
+    if (data.masking == "as_stored") return std::nullopt;
+    const std::filesystem::path file = choose_vocabulary(experiment);
+    if (file.empty())
+        throw ConfigError(concat("data.masking = \"dynamic\" needs the vocabulary, and there is no vocab.txt in ",
+                                 data.training_shards, "\n  do: set data.vocabulary to the one that the shards were made with"));
+    return dynamic_masking(Vocabulary::read(file), data.masked_lm_prob, data.whole_word_masking, data.sequence_length,
+                           experiment.model.vocab_size, experiment.training.seed);
+}
+
+/// Ranks of one machine share its cores.
+std::size_t loader_threads(const ExperimentConfig& experiment) {
+    constexpr std::size_t most = 8;
+    if (experiment.data.loader_threads) return static_cast<std::size_t>(*experiment.data.loader_threads);
+    const auto ranks_here = static_cast<std::size_t>(read_launch().local_world_size);
+    return std::clamp(available_cores() / (2 * ranks_here), std::size_t{1}, most);
+}
+
 std::unique_ptr<BatchLoader> make_loader(const ExperimentConfig& experiment, const World& world, std::int64_t global_batch,
                                          at::Device device) {
     BatchLoaderSettings settings;
@@ -51,6 +74,8 @@ std::unique_ptr<BatchLoader> make_loader(const ExperimentConfig& experiment, con
     settings.rank = world.rank();
     settings.world_size = world.size();
     settings.device = device;
+    settings.threads = loader_threads(experiment);
+    settings.masking = make_masking(experiment);
     return std::make_unique<BatchLoader>(find_shards(experiment.data.training_shards, ShardKind::training), settings);
 }
 
@@ -63,6 +88,7 @@ std::unique_ptr<EvaluationBatches> make_held_out(const ExperimentConfig& experim
     settings.rank = world.rank();
     settings.world_size = world.size();
     settings.device = device;
+    settings.threads = loader_threads(experiment);
     const std::string folder = experiment.data.held_out_shards.value_or(experiment.data.training_shards);
     return std::make_unique<EvaluationBatches>(find_shards(folder, ShardKind::held_out), settings);
 }

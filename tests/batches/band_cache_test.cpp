@@ -75,3 +75,19 @@ TEST_CASE("a band above the limit is kept alone") {
     CHECK(cache.rows_of(1, bands.of(1)).rows == 50);
     CHECK(cache.bytes() == 50 * row_bytes);
 }
+
+TEST_CASE("reading ahead fills the room that is left, on any number of threads, and puts nothing out") {
+    const Bands bands({10, 20, 30, 40, 10});
+    std::vector<NumberedBand> wanted;
+    for (std::int64_t shard = 0; shard < 5; ++shard) wanted.push_back({shard, bands.of(shard)});
+    for (const std::size_t threads : {std::size_t{1}, std::size_t{3}}) {
+        BandCache cache(bands.surveyed, sample_format(), 75 * row_bytes, threads);
+        cache.rows_of(4, bands.of(4));
+        cache.read_ahead(wanted);  // 10 are there; 10, 20 and 30 more fit, 40 do not
+        CHECK(cache.reads() == 4);
+        CHECK(cache.bytes() == 70 * row_bytes);
+        for (const std::int64_t shard : {0, 1, 2, 4})
+            CHECK(cache.rows_of(shard, bands.of(shard)).input_ids_RS == sample_rows(shard, 0, bands.of(shard).rows).input_ids_RS);
+        CHECK(cache.reads() == 4);
+    }
+}

@@ -154,3 +154,22 @@ TEST_CASE("no rows are refused") {
     CHECK_THROWS_AS(SampleOrder({}, 1), DataError);
     CHECK_THROWS_AS(SampleOrder({{"a", 0, 0, {}}}, 1), DataError);
 }
+
+TEST_CASE("windows follow one another without a gap, over the ends of epochs, and their samples lie in their bands") {
+    SampleOrder order(uneven, 7, 50), windows(uneven, 7, 50);
+    std::int64_t begin = 0;
+    while (begin < 3 * 402) {
+        const SampleWindow window = windows.window_of(begin);
+        CHECK(window.begin == begin);
+        CHECK(windows.window_of(window.end - 1).begin == begin);
+        std::set<std::int64_t> bands, used;
+        for (const NumberedBand& band : window.bands) bands.insert(band.number);
+        for (std::int64_t number = window.begin; number < window.end; ++number) {
+            const SamplePlace place = order.locate(number);
+            used.insert(place.band_number);
+            CHECK(place.window_first_band == window.bands.front().number);
+        }
+        CHECK(used == bands);
+        begin = window.end;
+    }
+}

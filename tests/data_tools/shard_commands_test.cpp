@@ -69,6 +69,13 @@ TEST_CASE("check --json prints one object with the sums and the problems, and ba
     CHECK(document["vocabulary_size"] == 14);
     CHECK(document["training"]["rows"].get<int>() > document["held_out"]["rows"].get<int>());
     CHECK(document["unigram_cross_entropy"].get<double>() > 1);
+    std::int64_t rows = 0, tokens = 0;
+    for (const auto& [length, count] : document["training"]["rows_by_length"].items()) {
+        rows += count.get<std::int64_t>();
+        tokens += count.get<std::int64_t>() * std::stoll(length);
+    }
+    CHECK(document["training"]["rows"] == rows);
+    CHECK(document["training"]["tokens"] == tokens);
 
     const std::filesystem::path shard = corpus.folder / "out" / "wikicorpus_en_training_0001.h5";
     write_text(shard, read_text(shard).substr(0, 3000));
@@ -164,4 +171,22 @@ TEST_CASE("--compatible-with refuses what the script cannot do") {
     CHECK(contains(refusal("--compatible-with tensorflow"), "tensorflow"));
     CHECK(contains(refusal("--compatible-with nvidia " + corpus.path("text.txt")), "the same name"));
     CHECK(run_command(corpus.shard("--compatible-with google --whole-word-masking")).exit_code == 0);
+}
+
+TEST_CASE("check --html writes one page with histograms, problems in words, and nothing from elsewhere") {
+    const Corpus corpus;
+    REQUIRE(run_command(corpus.shard("--shards 2 --held-out-shards 1")).exit_code == 0);
+    const std::string page_file = corpus.path("page.html");
+    REQUIRE(run_command(corpus.check("--html " + page_file)).exit_code == 0);
+    const std::string page = read_text(page_file);
+    for (const char* part :
+         {"<!DOCTYPE html>", "Training rows by length", "Held-out rows by percent", "<rect", "No problems found"})
+        CHECK(contains(page, part));
+    for (const char* part : {"http", "src=", "href=", "@import"}) CHECK_FALSE(contains(page, part));
+
+    write_text(corpus.folder / "out" / "<b>_training_.h5", "no HDF5");
+    CHECK(run_command(corpus.check("--html " + page_file)).exit_code == 3);
+    CHECK(contains(read_text(page_file), "&lt;b&gt;_training_.h5: "));
+    CHECK_FALSE(contains(read_text(page_file), "<b>"));
+    CHECK(run_command(corpus.check("--html " + corpus.path("absent/page.html"))).exit_code == 3);
 }

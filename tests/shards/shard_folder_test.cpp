@@ -8,6 +8,7 @@
 #include "core/random.h"
 #include "core/strings.h"
 #include "sample_rows.h"
+#include "shards/dynamic_masking.h"
 #include "shards/row_check.h"
 #include "shards/shard_builder.h"
 #include "shards/shard_checker.h"
@@ -276,7 +277,35 @@ TEST_CASE("equal rows are counted, in one shard and between shards") {
     const TemporaryFolder folder;
     const ShardRows rows = made_up_rows(50);
     write_rows(folder / "a_training_0.h5", rows);
-    const std::int64_t own = check_shard_folder(folder.path(), std::nullopt, 1).duplicate_rows;
+    const std::int64_t own = check_shard_folder(folder.path(), std::nullopt, 1).duplicates.rows;
     write_rows(folder / "a_training_1.h5", slice(rows, 10, 20));
-    CHECK(check_shard_folder(folder.path(), std::nullopt, 1).duplicate_rows == own + 20);
+    CHECK(check_shard_folder(folder.path(), std::nullopt, 1).duplicates.rows == own + 20);
+}
+
+TEST_CASE("texts masked otherwise are told from equal rows, and those of the held-out shards from the trained ones") {
+    const TemporaryFolder folder;
+    const ShardRows rows = made_up_rows(50);
+    std::vector<std::int64_t> numbers(20);
+    const ShardRows anew = mask_anew(slice(rows, 10, 20), numbers, {{0.15, 10}, special_ids, vocabulary_size, 1});
+    write_rows(folder / "a_training_0.h5", rows);
+    const Duplicates own = check_shard_folder(folder.path(), std::nullopt, 1).duplicates;
+    write_rows(folder / "a_test_0.h5", anew);
+    const Duplicates found = check_shard_folder(folder.path(), std::nullopt, 1).duplicates;
+    CHECK(found.texts == own.texts + 20);
+    CHECK(found.rows < own.rows + 5);
+    CHECK(found.held_out_trained == 20);
+    CHECK_FALSE(found.repeated_documents);
+}
+
+TEST_CASE("documents that a corpus holds twice are noticed, those that the duplicate factor repeats are not") {
+    const auto share = [](std::size_t copies) {
+        std::vector<Sentences> texts = made_up_documents(300, 3), all;
+        for (std::size_t copy = 0; copy < copies; ++copy) all.insert(all.end(), texts.begin(), texts.end());
+        const SampleGroup group(documents_of(all), made_up_rules(128, 20), 0, 1);
+        RowKeys keys;
+        keys.add(group.rows(0, group.size()));
+        return count_duplicates(keys, {}, made_up_rules().duplicate_factor).repeated_documents.value();
+    };
+    CHECK(share(1) == 0);
+    CHECK(share(2) > 0.1);
 }

@@ -1,0 +1,96 @@
+#include "check_report.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/strings.h"
+#include "core/table.h"
+
+namespace bertpretrain {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json to_json(const ShardContent& content) {
+    return {{"rows", content.rows},
+            {"tokens", content.tokens},
+            {"masked", content.masked},
+            {"masking_rate", content.masking_rate()},
+            {"mean_length", content.mean_length()},
+            {"random_next_share", content.random_next_share()},
+            {"mask_token_share", content.mask_share()},
+            {"unchanged_share", content.unchanged_share()}};
+}
+
+const char* kind_name(ShardKind kind) { return kind == ShardKind::training ? "training" : "held_out"; }
+
+/// Place and number of what is not 0.
+ordered_json to_json(const std::vector<std::int64_t>& histogram) {
+    ordered_json counts = ordered_json::object();
+    for (std::size_t place = 0; place < histogram.size(); ++place)
+        if (histogram[place] > 0) counts[std::to_string(place)] = histogram[place];
+    return counts;
+}
+
+ordered_json with_histograms(const ShardContent& content) {
+    ordered_json json = to_json(content);
+    json["rows_by_length"] = to_json(content.rows_by_length);
+    json["rows_by_masking_percent"] = to_json(content.rows_by_masking);
+    return json;
+}
+
+std::vector<std::string> cells(const std::string& name, const ShardContent& content, const std::string& state) {
+    return {name,
+            with_thousands(content.rows),
+            with_thousands(content.tokens),
+            fixed(100 * content.masking_rate(), 2) + " %",
+            fixed(content.mean_length(), 1),
+            state};
+}
+
+std::string duplicates_text(const Duplicates& duplicates) {
+    std::string text =
+        concat("equal rows: ", with_thousands(duplicates.rows), ", equal texts (masks aside): ", with_thousands(duplicates.texts),
+               ", held-out texts also trained on: ", with_thousands(duplicates.held_out_trained));
+    if (duplicates.repeated_documents)
+        text += concat(", rows of documents that are there twice: about ", fixed(100 * *duplicates.repeated_documents, 1), " %");
+    return text;
+}
+
+}  // namespace
+
+std::string check_json(const FolderReport& report, const std::string& folder) {
+    ordered_json shards = ordered_json::array();
+    for (const CheckedShard& shard : report.shards) {
+        ordered_json entry = {{"file", shard.file}, {"kind", kind_name(shard.kind)}, {"is_sound", shard.is_sound}};
+        entry["sequence_length"] = shard.sequence_length;
+        entry["max_predictions"] = shard.max_predictions;
+        entry.update(to_json(shard.content));
+        shards.push_back(std::move(entry));
+    }
+    ordered_json document = {{"folder", folder}, {"has_manifest", report.has_manifest}};
+    document["vocabulary_size"] = report.vocabulary_size ? ordered_json(*report.vocabulary_size) : ordered_json(nullptr);
+    document["training"] = with_histograms(report.training);
+    document["held_out"] = with_histograms(report.held_out);
+    const Duplicates& duplicates = report.duplicates;
+    document["duplicate_rows"] = duplicates.rows;
+    document["duplicate_texts"] = duplicates.texts;
+    document["held_out_texts_in_training"] = duplicates.held_out_trained;
+    document["repeated_document_share"] =
+        duplicates.repeated_documents ? ordered_json(*duplicates.repeated_documents) : ordered_json(nullptr);
+    document["unigram_cross_entropy"] = report.unigram_cross_entropy;
+    document["problems"] = report.problems;
+    document["shards"] = std::move(shards);
+    return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string check_table(const FolderReport& report) {
+    Table table({"shard", "rows", "tokens", "masked", "mean length", "state"});
+    for (const CheckedShard& shard : report.shards) table.add(cells(shard.file, shard.content, shard.is_sound ? "sound" : "BAD"));
+    if (report.training.rows > 0) table.add(cells("all training", report.training, ""));
+    if (report.held_out.rows > 0) table.add(cells("all held out", report.held_out, ""));
+    return concat(table.text(), duplicates_text(report.duplicates),
+                  "\nunigram cross-entropy of training labels: ", fixed(report.unigram_cross_entropy, 4), " nats\n");
+}
+
+}  // namespace bertpretrain
