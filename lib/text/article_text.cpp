@@ -1,12 +1,26 @@
 #include "text/article_text.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "text/page_parser.h"
 #include "text/wiki_lines.h"
 #include "text/wikitext.h"
 
 namespace bertpretrain {
+namespace {
+
+/// In one piece: a paragraph may be a single byte.
+std::string lines_of(const std::vector<std::string>& paragraphs) {
+    std::size_t bytes = 0;
+    for (const std::string& paragraph : paragraphs) bytes += paragraph.size() + 1;
+    std::string lines;
+    lines.reserve(bytes);
+    for (const std::string& paragraph : paragraphs) (lines += paragraph) += '\n';
+    return lines;
+}
+
+}  // namespace
 
 ChunkProse prose_of_chunk(const PageChunk& chunk, bool tidies) {
     ChunkProse prose;
@@ -14,8 +28,8 @@ ChunkProse prose_of_chunk(const PageChunk& chunk, bool tidies) {
         ++prose.counts.pages;
         if (page.is_redirect) ++prose.counts.redirects;
         else if (!is_article(page)) ++prose.counts.other_pages;
-        else if (page.is_prose) prose.articles.push_back(paragraphs_of_prose(page.text, tidies));
-        else prose.articles.push_back(prose_of(page.text, chunk.file->namespaces, tidies));
+        else if (page.is_prose) prose.articles.push_back(lines_of(paragraphs_of_prose(page.text, tidies)));
+        else prose.articles.push_back(lines_of(prose_of(page.text, chunk.file->namespaces, tidies)));
     });
     return prose;
 }
@@ -23,14 +37,16 @@ ChunkProse prose_of_chunk(const PageChunk& chunk, bool tidies) {
 ChunkText text_of(const ChunkProse& prose, const SplitSentences& split, std::int64_t minimum_sentences) {
     ChunkText result;
     result.counts = prose.counts;
-    for (const std::vector<std::string>& article : prose.articles) {
+    for (const std::string_view article : prose.articles) {
         const std::size_t begin = result.text.size();
         std::int64_t sentences = 0;
-        for (const std::string& paragraph : article)
-            for (const std::string& sentence : split(paragraph)) {
+        for (std::size_t at = 0, end = 0; at < article.size(); at = end + 1) {
+            end = article.find('\n', at);
+            for (const std::string& sentence : split(article.substr(at, end - at))) {
                 result.text.append(sentence).append("\n");
                 ++sentences;
             }
+        }
         if (sentences < std::max<std::int64_t>(minimum_sentences, 1)) {
             result.text.resize(begin);
             ++result.counts.short_articles;

@@ -13,8 +13,8 @@ namespace bertpretrain {
 
 /// The articles of a chunk, as paragraphs of prose.
 struct ChunkProse {
-    ExtractCounts counts;  ///< pages, redirects and other pages so far
-    std::vector<std::vector<std::string>> articles;
+    ExtractCounts counts;               ///< pages, redirects and other pages so far
+    std::vector<std::string> articles;  ///< one paragraph per line
 };
 
 /// @throws DataError as parse_pages()

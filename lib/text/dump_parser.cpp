@@ -15,7 +15,7 @@ namespace bertpretrain {
 namespace {
 
 // Far above anything MediaWiki writes: it refuses pages over 2 MiB.
-constexpr std::size_t largest_text_bytes = std::size_t{16} << 20;
+constexpr std::size_t largest_text_bytes = std::size_t{8} << 20;
 constexpr int deepest_element = 100;
 constexpr std::string_view root = "<mediawiki>", root_end = "</mediawiki>";
 constexpr std::string_view wanted = "; give a pages-articles.xml or .xml.bz2 file";
@@ -52,7 +52,7 @@ struct Parser {
         if (!self.value) return;
         self.value->append(text, static_cast<std::size_t>(size));
         if (self.value->size() > largest_text_bytes)
-            self.complain("has a page of more than 16 MiB, far more than MediaWiki allows");
+            self.complain("has a text of more than 8 MiB, far more than MediaWiki allows");
     }
 
     void start(std::string_view element, const char** attributes) {

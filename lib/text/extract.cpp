@@ -24,6 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t most_bytes_in_work = std::size_t{48} << 20;
+// Markup may take thirty times its bytes while it is read; a chunk with a page that is so large has the memory for itself.
+constexpr std::size_t large_chunk = std::size_t{2} << 20;
 
 fs::path partial_of(fs::path output) { return output += ".partial"; }
 
@@ -84,8 +86,7 @@ private:
                 take(std::move(chunk), out);
             }
         } catch (const DataError&) {
-            finish_cleaning();  // what is wrong with an earlier chunk is the better answer
-            drain(out, 0);
+            wait_for_all(out);  // what is wrong with an earlier chunk is the better answer
             throw;
         }
         counts_.bytes_read = bytes_before + chunks.bytes_read();
@@ -93,6 +94,8 @@ private:
 
     void take(std::shared_ptr<const PageChunk> chunk, std::ostream& out) {
         const std::size_t bytes = chunk->text.size();
+        const bool is_large = bytes > large_chunk;
+        if (is_large) wait_for_all(out);
         if (!split_) {
             cleaning_.push_back(
                 {pool_.submit([chunk = std::move(chunk), tidies = settings_.tidies] { return prose_of_chunk(*chunk, tidies); }),
@@ -106,7 +109,13 @@ private:
             }),
                 bytes);
         }
-        drain(out, std::numeric_limits<std::size_t>::max());
+        if (is_large) wait_for_all(out);
+        else drain(out, std::numeric_limits<std::size_t>::max());
+    }
+
+    void wait_for_all(std::ostream& out) {
+        finish_cleaning();
+        drain(out, 0);
     }
 
     bool is_too_much(std::size_t chunks, std::size_t bytes) const {
@@ -139,8 +148,7 @@ private:
         cleaning_.pop_front();
         bytes_cleaning_ -= next.bytes;
         auto prose = std::make_shared<ChunkProse>(pool_.wait(next.prose));
-        for (const auto& article : prose->articles)
-            for (const std::string& paragraph : article) learned_from_ += paragraph.size();
+        for (const std::string& article : prose->articles) learned_from_ += article.size();
         sample_.push_back(std::move(prose));
     }
 
@@ -151,18 +159,15 @@ private:
     /// Learns where sentences end from what has been cleaned so far, then splits it.
     void learn() {
         finish_cleaning();
-        std::vector<std::string_view> lines;
+        std::vector<std::string_view> articles;
         std::size_t bytes = 0;
         for (const auto& prose : sample_)
-            for (const auto& article : prose->articles) {
+            for (const std::string& article : prose->articles) {
                 if (bytes >= punkt_learning_bytes) break;
-                for (const std::string& paragraph : article) {
-                    lines.emplace_back(paragraph);
-                    bytes += paragraph.size();
-                }
-                lines.emplace_back();
+                articles.emplace_back(article);
+                bytes += article.size();
             }
-        split_ = learned_splitter(lines);
+        split_ = learned_splitter(articles);
         for (auto& prose : sample_)
             add(pool_.submit([prose = std::move(prose), this] { return text_of(*prose, split_, settings_.minimum_sentences); }),
                 0);

@@ -45,7 +45,7 @@ bool is_type_word(const std::string& type) { return PunktToken(type).has_letter(
 
 class Training {
 public:
-    explicit Training(const std::vector<std::string_view>& lines) : lines_(lines) {}
+    explicit Training(const std::vector<std::string_view>& texts) : texts_(texts) {}
 
     PunktParameters run() {
         for_each_token([&](PunktToken& token) { count(token); });
@@ -64,8 +64,9 @@ private:
     /// Tokens of one line after the other, annotated as far as the abbreviations are known.
     void for_each_line(const std::function<void(std::vector<PunktToken>&)>& body) const {
         bool paragraph_start = false;
-        for (const std::string_view line : lines_) {
-            std::vector<PunktToken> tokens = punkt_tokens(line);
+        std::vector<PunktToken> tokens;
+        const auto visit = [&](std::string_view line) {
+            tokens = punkt_tokens(line);
             if (!tokens.empty()) {
                 tokens.front().line_start = true;
                 tokens.front().paragraph_start = paragraph_start;
@@ -73,6 +74,13 @@ private:
             paragraph_start = tokens.empty();
             annotate_types(learned_, tokens);
             body(tokens);
+        };
+        for (const std::string_view text : texts_) {
+            for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+                end = std::min(text.find('\n', at), text.size());
+                visit(text.substr(at, end - at));
+            }
+            visit({});
         }
     }
     void for_each_token(const std::function<void(PunktToken&)>& body) const {
@@ -171,7 +179,7 @@ private:
         }
     }
 
-    const std::vector<std::string_view>& lines_;
+    const std::vector<std::string_view>& texts_;
     PunktParameters learned_;
     Counts types_, starters_, collocations_;
     std::int64_t tokens_ = 0, periods_ = 0, breaks_ = 0;
@@ -179,6 +187,6 @@ private:
 
 }  // namespace
 
-PunktParameters learn_punkt(const std::vector<std::string_view>& lines) { return Training(lines).run(); }
+PunktParameters learn_punkt(const std::vector<std::string_view>& texts) { return Training(texts).run(); }
 
 }  // namespace bertpretrain

@@ -9,7 +9,7 @@
 
 namespace bertpretrain {
 
-/// @param lines of a corpus, a paragraph or less each; an empty one separates paragraphs
-PunktParameters learn_punkt(const std::vector<std::string_view>& lines);
+/// @param texts articles of a corpus, a paragraph or less per line; an empty line separates paragraphs, and so does a text's end
+PunktParameters learn_punkt(const std::vector<std::string_view>& texts);
 
 }  // namespace bertpretrain

@@ -27,7 +27,7 @@ inline bool learns_first(const SentenceRules& rules) { return rules.punkt && !ru
 /// @throws ConfigError, DataError as PunktParameters::read
 SplitSentences splitter_for(const SentenceRules& rules);
 
-/// Punkt with parameters learned from the corpus. @param sample its paragraphs, an empty line behind each article
-SplitSentences learned_splitter(const std::vector<std::string_view>& sample);
+/// Punkt with parameters learned from the corpus. @param articles a sample of it, one paragraph per line
+SplitSentences learned_splitter(const std::vector<std::string_view>& articles);
 
 }  // namespace bertpretrain

@@ -172,7 +172,7 @@ TEST_CASE("of a page whose history is larger than a chunk only the last revision
 
 TEST_CASE("a page, a text and a start without end are refused") {
     CHECK(has(failure_of("<mediawiki><page><title>A</title><x>" + std::string(70 << 20, 'a')), "has a page of more than 64 MiB"));
-    CHECK(has(failure_of(dump_xml(page_xml("A", std::string(17 << 20, 'a')))), "has a page of more than 16 MiB"));
+    CHECK(has(failure_of(dump_xml(page_xml("A", std::string(9 << 20, 'a')))), "has a text of more than 8 MiB"));
     CHECK(has(failure_of("<mediawiki>" + std::string(17 << 20, ' ')), "has no <page> in its first 16 MiB"));
 }
 

@@ -1,5 +1,6 @@
 #include "text/extract.h"
 
+#include <map>
 #include <set>
 
 #include "core/error.h"
@@ -122,6 +123,23 @@ TEST_CASE("an output that cannot be, or that is a dump itself, is refused before
     std::filesystem::rename(folder / "a.xml", folder / "a.txt.partial");
     CHECK_THROWS_AS(run({folder / "a.txt.partial"}, folder / "a.txt"), ConfigError);
     CHECK(read_text(folder / "a.txt.partial") == before);
+}
+
+TEST_CASE("every real dump goes through, the one full of tables and the one in UTF-16 too") {
+    NEEDS_SHARED_DATA();
+    const TemporaryFolder folder;
+    const std::map<std::string, std::int64_t> articles = {{"gensim-bgwiki-latest-pages-articles-shortened.xml.bz2", 1},
+                                                          {"gensim-enwiki-table-markup.xml.bz2", 5},
+                                                          {"nwtgck-wikidump.xml", 18}};
+    for (const auto& [name, count] : articles) {
+        CAPTURE(name);
+        CHECK(run({testing::shared_data() / "wiki_xml" / name}, folder / "text.txt").articles == count);
+        const std::string text = read_text(folder / "text.txt");
+        for (const char* left : {"{|", "|}", "|-", "[[", "{{", "<ref"}) {
+            CAPTURE(left);
+            CHECK(text.find(left) == std::string::npos);
+        }
+    }
 }
 
 TEST_CASE("the articles of a real dump are those that the reference extractor keeps, in its order") {
