@@ -30,9 +30,10 @@ c10::intrusive_ptr<c10d::TCPStore> connect(const Launch& launch, std::chrono::se
 
 MeetingPlace::MeetingPlace(const Launch& launch, std::chrono::seconds patience) {
     try {
-        // The agent's store lives through restarts: what an earlier attempt left in it is not ours.
-        store_ =
-            shared(c10::make_intrusive<c10d::PrefixStore>(concat("bertpretrain/", launch.attempt), connect(launch, patience)));
+        // An agent's store lives through restarts: what an earlier attempt left in it is not ours. Rank 0's own is always new,
+        // and hosts that join later count fewer attempts than those that were there.
+        const std::string prefix = launch.agent_keeps_store ? concat("bertpretrain/", launch.attempt) : "bertpretrain";
+        store_ = shared(c10::make_intrusive<c10d::PrefixStore>(prefix, connect(launch, patience)));
     } catch (const std::exception& error) {
         throw DistributedError(concat("rank ", launch.rank, " cannot reach the meeting place ", launch.master_address, ":",
                                       launch.master_port, " (MASTER_ADDR, MASTER_PORT) within ", patience.count(),
