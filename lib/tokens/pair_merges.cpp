@@ -1,6 +1,5 @@
 #include "tokens/pair_merges.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace bertpretrain {
@@ -13,6 +12,27 @@ std::uint64_t key(std::int32_t left, std::int32_t right) {
 
 }  // namespace
 
+PairMerges::Occurrences& PairMerges::Pairs::operator[](std::uint64_t pair) {
+    const std::size_t slot = slot_of(pair);
+    if (slots_[slot] != 0) return occurrences_[slots_[slot] - 1];
+    occurrences_.push_back({.pair = pair, .words = {}});
+    slots_[slot] = static_cast<std::uint32_t>(occurrences_.size());
+    if (2 * occurrences_.size() > slots_.size()) {
+        slots_.assign(2 * slots_.size(), 0);
+        for (std::size_t i = 0; i < occurrences_.size(); ++i)
+            slots_[slot_of(occurrences_[i].pair)] = static_cast<std::uint32_t>(i + 1);
+    }
+    return occurrences_.back();
+}
+
+/// Where the pair is, or the free slot where it belongs.
+std::size_t PairMerges::Pairs::slot_of(std::uint64_t pair) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t slot = (pair * 0x9E3779B97F4A7C15) >> 20 & mask;  // Fibonacci hashing
+    while (slots_[slot] != 0 && occurrences_[slots_[slot] - 1].pair != pair) slot = (slot + 1) & mask;
+    return slot;
+}
+
 void PairMerges::add_word(const std::vector<std::int32_t>& symbols, std::int64_t count) {
     const auto word = static_cast<std::uint32_t>(words_.size());
     words_.push_back({symbols_.size(), static_cast<std::uint32_t>(symbols.size()), count});
@@ -21,9 +41,11 @@ void PairMerges::add_word(const std::vector<std::int32_t>& symbols, std::int64_t
 }
 
 std::optional<PairMerges::Best> PairMerges::most_frequent() {
-    std::sort(grown_.begin(), grown_.end());
-    grown_.erase(std::unique(grown_.begin(), grown_.end()), grown_.end());
-    for (const std::uint64_t pair : grown_) queue_.push({pairs_[pair].count, pair});
+    for (const std::uint64_t pair : grown_) {
+        Occurrences& occurrences = pairs_[pair];
+        occurrences.has_grown = false;
+        queue_.push({occurrences.count, pair});
+    }
     grown_.clear();
     while (!queue_.empty()) {
         const Candidate candidate = queue_.top();
@@ -37,8 +59,8 @@ std::optional<PairMerges::Best> PairMerges::most_frequent() {
 }
 
 void PairMerges::merge(SymbolPair pair, std::int32_t merged) {
-    const Occurrences occurrences = std::exchange(pairs_[key(pair.left, pair.right)], {});
-    for (const std::uint32_t word : occurrences.words) merge_in_word(word, pair, merged);
+    const std::vector<std::uint32_t> words = std::exchange(pairs_[key(pair.left, pair.right)].words, {});
+    for (const std::uint32_t word : words) merge_in_word(word, pair, merged);
     pairs_[key(pair.left, pair.right)].count = 0;  // repetitions such as "aaa" have lowered it meanwhile
 }
 
@@ -71,7 +93,7 @@ void PairMerges::gain(std::int32_t left, std::int32_t right, std::uint32_t word)
     Occurrences& occurrences = pairs_[key(left, right)];
     occurrences.count += words_[word].count;
     if (occurrences.words.empty() || occurrences.words.back() != word) occurrences.words.push_back(word);
-    grown_.push_back(key(left, right));
+    if (!std::exchange(occurrences.has_grown, true)) grown_.push_back(key(left, right));
 }
 
 }  // namespace bertpretrain

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <queue>
-#include <unordered_map>
 #include <vector>
 
 namespace bertpretrain {
@@ -38,8 +37,22 @@ private:
         std::int64_t count;
     };
     struct Occurrences {
+        std::uint64_t pair = 0;
         std::int64_t count = 0;
+        bool has_grown = false;            ///< it stands in grown_
         std::vector<std::uint32_t> words;  ///< a superset of those that contain the pair now, perhaps with repetitions
+    };
+    /// The occurrences of all pairs met so far, found by open addressing.
+    class Pairs {
+    public:
+        /// Valid until the next call.
+        Occurrences& operator[](std::uint64_t pair);
+
+    private:
+        std::size_t slot_of(std::uint64_t pair) const;
+
+        std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(1024);  ///< a power of two; 0: free, else 1 + the place
+        std::vector<Occurrences> occurrences_;
     };
     struct Candidate {
         std::int64_t count;
@@ -53,7 +66,7 @@ private:
 
     std::vector<std::int32_t> symbols_;  ///< of all words, one after the other
     std::vector<Word> words_;
-    std::unordered_map<std::uint64_t, Occurrences> pairs_;
+    Pairs pairs_;
     std::priority_queue<Candidate> queue_;  ///< every pair with its present count at least, perhaps also with older ones
     std::vector<std::uint64_t> grown_;      ///< pairs that gained since the queue was last brought up to date
 };

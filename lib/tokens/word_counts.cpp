@@ -3,19 +3,20 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <mutex>
 #include <optional>
-#include <utility>
 
 #include "core/error.h"
 #include "core/threads.h"
 #include "tokens/line_blocks.h"
+#include "tokens/word_table.h"
 
 namespace bertpretrain {
 namespace {
 
-constexpr std::size_t words_of_thread = std::size_t{1} << 16;  // a thread keeps so many to itself, more or less
+constexpr std::size_t words_of_thread = std::size_t{1} << 18;  // a thread keeps so many to itself, more or less
 
 /// Blocks of lines of several files, handed to whichever thread asks next.
 class FileBlocks {
@@ -49,41 +50,34 @@ private:
 /// The counts of all threads, in parts that are locked apart.
 class SharedCounts {
 public:
-    /// Takes the words out of `counts`.
-    void add(WordCounts& counts) {
-        while (!counts.empty()) {
-            auto word = counts.extract(counts.begin());
-            Part& part = parts_[StringHash()(word.key()) % std::size(parts_)];
+    void add(const WordTable& counts) {
+        counts.for_each([&](std::string_view word, std::int64_t count) {
+            Part& part = parts_[std::hash<std::string_view>()(word) / 4096 % std::size(parts_)];
             const std::lock_guard lock(part.guard);
-            if (const auto added = part.counts.insert(std::move(word)); !added.inserted)
-                added.position->second += added.node.mapped();
-        }
+            part.counts.add(word, count);
+        });
     }
     WordCounts take() {
         WordCounts total;
-        for (Part& part : parts_) total.merge(part.counts);  // no word is in two parts
+        for (Part& part : parts_) {
+            part.counts.for_each([&](std::string_view word, std::int64_t count) { total.emplace(word, count); });
+            part.counts = {};
+        }
         return total;
     }
 
 private:
     struct Part {
         std::mutex guard;
-        WordCounts counts;
+        WordTable counts;
     };
     Part parts_[64];
 };
 
-void count_block(std::string_view block, WordReader& words, WordCounts& counts) {
+void count_block(std::string_view block, WordReader& words, WordTable& counts) {
     for_each_line(block, [&](std::string_view line) {
         words.start(line);
-        for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
-            const auto known = counts.find(word);
-            if (known != counts.end()) {
-                ++known->second;
-            } else {
-                counts.emplace(word, 1);
-            }
-        }
+        for (std::string_view word = words.next(); !word.empty(); word = words.next()) counts.add(word, 1);
     });
 }
 
@@ -94,10 +88,12 @@ WordCounts count_words(const std::vector<std::filesystem::path>& files, Casing c
     SharedCounts total;
     for_each_index(threads, threads, [&](std::size_t) {
         WordReader words(casing, TokenRules::huggingface);
-        WordCounts counts;
+        WordTable counts;
         for (std::string block; blocks.next(block);) {
             count_block(block, words, counts);
-            if (counts.size() > words_of_thread) total.add(counts);
+            if (counts.size() < words_of_thread) continue;
+            total.add(counts);
+            counts = {};
         }
         total.add(counts);
     });

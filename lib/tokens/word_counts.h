@@ -14,7 +14,7 @@ namespace bertpretrain {
 using WordCounts = StringMap<std::int64_t>;
 
 /// Counts the words (as WordReader finds them) of UTF-8 text files, on `threads` threads; each line stands alone.
-/// Memory: the distinct words, and for each thread some ten megabytes. @throws DataError when a file cannot be read
+/// Memory: the distinct words, and for each thread some tens of megabytes. @throws DataError when a file cannot be read
 WordCounts count_words(const std::vector<std::filesystem::path>& files, Casing casing, std::size_t threads);
 
 }  // namespace bertpretrain

@@ -118,11 +118,11 @@ TEST_CASE("words are counted over all files, the same for every number of thread
     CHECK(count_words(files, Casing::uncased, 3) == expected);
     CHECK(count_words(files, Casing::cased, 2).at("Caf\xC3\xA9") == 100'000);
     std::string different;  // more words than a thread keeps to itself, each in two places
-    for (int i = 0; i < 200'000; ++i) different += "w" + std::to_string(i % 100'000) + "\n";
+    for (int i = 0; i < 600'000; ++i) different += "w" + std::to_string(i % 300'000) + "\n";
     write_text(folder / "different", different);
     for (const std::size_t threads : {1U, 3U}) {
         const WordCounts counts = count_words({folder / "different"}, Casing::uncased, threads);
-        CHECK(counts.size() == 100'000);
+        CHECK(counts.size() == 300'000);
         CHECK(std::ranges::all_of(counts, [](const auto& word) { return word.second == 2; }));
     }
     CHECK_THROWS_AS(count_words({folder / "a", folder / "absent"}, Casing::cased, 2), DataError);

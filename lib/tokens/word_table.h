@@ -1,0 +1,65 @@
+#pragma once
+// Words and how often each was seen, in two arrays: counting a corpus is little else than looking up words.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bertpretrain {
+
+/// A hash table with open addressing, whose words lie one after the other in one string.
+class WordTable {
+public:
+    void add(std::string_view word, std::int64_t count) {
+        const std::uint64_t hash = std::hash<std::string_view>()(word);
+        Slot& slot = slots_[slot_of(word, hash)];
+        if (slot.count == 0) {
+            slot = {hash, bytes_.size(), word.size(), 0};
+            bytes_ += word;
+            ++size_;
+        }
+        slot.count += count;
+        if (2 * size_ > slots_.size()) grow();
+    }
+    /// Different words.
+    std::size_t size() const { return size_; }
+
+    /// Calls visit(word, count) for each word.
+    template <class Visit>
+    void for_each(const Visit& visit) const {
+        for (const Slot& slot : slots_)
+            if (slot.count != 0) visit(word_of(slot), slot.count);
+    }
+
+private:
+    struct Slot {
+        std::uint64_t hash = 0;
+        std::size_t begin = 0, size = 0;
+        std::int64_t count = 0;  ///< 0: the slot is free
+    };
+
+    std::string_view word_of(const Slot& slot) const { return std::string_view(bytes_).substr(slot.begin, slot.size); }
+
+    /// Where the word is, or the free slot where it belongs.
+    std::size_t slot_of(std::string_view word, std::uint64_t hash) const {
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t i = hash & mask;
+        while (slots_[i].count != 0 && (slots_[i].hash != hash || word_of(slots_[i]) != word)) i = (i + 1) & mask;
+        return i;
+    }
+    void grow() {
+        std::vector<Slot> old(2 * slots_.size());
+        old.swap(slots_);
+        for (const Slot& slot : old)
+            if (slot.count != 0) slots_[slot_of(word_of(slot), slot.hash)] = slot;
+    }
+
+    std::vector<Slot> slots_ = std::vector<Slot>(1024);  ///< a power of two
+    std::string bytes_;
+    std::size_t size_ = 0;
+};
+
+}  // namespace bertpretrain
