@@ -12,7 +12,7 @@ bool is_letter(char32_t c) {
 
 /// "-1", ".5", "1,000.5-6."
 bool looks_like_number(std::string_view word) {
-    constexpr ByteSet inner(",.-");
+    static constexpr ByteSet inner(",.-");
     std::size_t i = 0;
     if (word[i] == '-') ++i;
     if (i < word.size() && (word[i] == '.' || word[i] == ',')) ++i;

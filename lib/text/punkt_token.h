@@ -40,7 +40,7 @@ inline bool is_punkt_space(char32_t c) {
 }
 /// Marks that may follow a stop directly, within the same word or behind it.
 inline bool is_punkt_non_word(char c) {
-    constexpr ByteSet marks(")\";}]*:@'({[?!");
+    static constexpr ByteSet marks(")\";}]*:@'({[?!");
     return marks.contains(c);
 }
 inline bool is_punkt_stop(char c) { return c == '.' || c == '?' || c == '!'; }

@@ -87,7 +87,7 @@ public:
 
 private:
     void copy_plain() {
-        constexpr ByteSet meaningful("[]\n");
+        static constexpr ByteSet meaningful("[]\n");
         const std::size_t end = meaningful.find(in_, position_);
         out_.append(in_, position_, end - position_);
         position_ = end;
@@ -175,7 +175,7 @@ private:
 std::string without_double_brackets(std::string_view in) {
     std::string out;
     out.reserve(in.size());
-    constexpr ByteSet brackets("[]");
+    static constexpr ByteSet brackets("[]");
     for (std::size_t i = 0; i < in.size();) {
         const std::size_t bracket = brackets.find(in, i);
         out.append(in, i, bracket - i);

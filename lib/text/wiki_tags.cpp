@@ -36,7 +36,7 @@ Tag tag_at(std::string_view text, std::size_t begin) {
     if (text[i] != '>' && text[i] != '/' && text[i] != ' ' && text[i] != '\t' && text[i] != '\n') return tag;
     const Element element = element_named({name.data(), length});
     if (element.kind == ElementKind::unknown) return tag;
-    constexpr ByteSet angles("<>");
+    static constexpr ByteSet angles("<>");
     const std::size_t end = angles.find(text, i);
     if (end == text.size() || text[end] == '<') return tag;
     tag.begin = static_cast<Place>(begin);

@@ -50,7 +50,7 @@ std::string without_templates(std::string_view in) {
     std::string out;
     out.reserve(in.size());
     std::vector<OpenBraces> open;
-    constexpr ByteSet braces("{}");
+    static constexpr ByteSet braces("{}");
     for (std::size_t i = 0; i < in.size();) {
         const std::size_t brace = braces.find(in, i);
         out.append(in, i, brace - i);
