@@ -73,3 +73,17 @@ TEST_CASE("many files without a manifest are tried by several processes, and eac
         }
     }
 }
+
+TEST_CASE("a file whose reading kills a process is a DataError of that file alone, and its neighbours are sound") {
+    const TemporaryFolder folder;
+    const std::vector<std::filesystem::path> files = {folder / "a_training.h5", folder / "kills_its_reader_training.h5",
+                                                      folder / "z_training.h5"};
+    for (const auto& file : files) write_rows(file, made_up_rows(10));
+    const auto problems = verify_shards(files, std::nullopt, 3);  // a process for each
+    CHECK_FALSE(problems[0]);
+    CHECK_FALSE(problems[2]);
+    REQUIRE(problems[1]);
+    const std::string message = problems[1]->what();
+    CHECK(message.find(files[1].string() + ": is damaged so that reading it crashes the HDF5 library (signal 6)") !=
+          std::string::npos);
+}

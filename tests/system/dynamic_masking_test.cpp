@@ -1,0 +1,47 @@
+// Training with masks drawn anew, as a user runs it.
+
+#include <csignal>
+
+#include "support/catch.h"
+#include "support/process.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+const nlohmann::json dynamic_whole_words = {{"data", {{"masking", "dynamic"}, {"whole_word_masking", true}}}};
+
+}  // namespace
+
+TEST_CASE("a run with masks drawn anew that is killed goes on with the same ones, and other masks make another run") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, dynamic_whole_words);
+    REQUIRE(train(config, folder / "whole").exit_code == 0);
+    const auto whole = numbers_of(folder / "whole");
+    CHECK(first_difference(whole, numbers_of(finished_run().run)) != "");
+    {
+        Process process(train_command(config, folder / "killed"));
+        REQUIRE(wait_until(process, [&] { return fs::exists(folder / "killed/checkpoints/step_00000006/COMPLETE.json"); }));
+        process.send(SIGKILL);
+        process.wait();
+    }
+    REQUIRE(train(config, folder / "killed").exit_code == 0);
+    CHECK(first_difference(whole, numbers_of(folder / "killed")) == "");
+}
+
+TEST_CASE("masks drawn anew need a vocabulary, and a setting that would change nothing is refused") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, dynamic_whole_words);
+    fs::copy(sample_data().shards, folder / "shards");
+    fs::remove(folder / "shards/vocab.txt");
+    const CommandResult without = train(config, folder / "run", "--set data.training_shards=" + (folder / "shards").string());
+    CHECK(without.exit_code == 2);
+    CHECK(missing_words(without.err, {"data.masking", "vocab.txt", "set data.vocabulary"}) == "");
+    const CommandResult idle = train(config, folder / "run", "--set data.masking=as_stored");
+    CHECK(idle.exit_code == 2);
+    CHECK(missing_words(idle.err, {"data.whole_word_masking", "set data.masking to \"dynamic\""}) == "");
+}
