@@ -28,7 +28,8 @@ PairMerges::Occurrences& PairMerges::Pairs::operator[](std::uint64_t pair) {
 /// Where the pair is, or the free slot where it belongs.
 std::size_t PairMerges::Pairs::slot_of(std::uint64_t pair) const {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t slot = (pair * 0x9E3779B97F4A7C15) >> 20 & mask;  // Fibonacci hashing
+    const std::uint64_t product = pair * 0x9E3779B97F4A7C15;  // whose upper half depends on both symbols
+    std::size_t slot = (product ^ product >> 32) & mask;
     while (slots_[slot] != 0 && occurrences_[slots_[slot] - 1].pair != pair) slot = (slot + 1) & mask;
     return slot;
 }
