@@ -90,21 +90,21 @@ Documents read_reference_text(const std::filesystem::path& file, const WordPiece
     return documents;
 }
 
-ReferenceSamples::ReferenceSamples(const Documents& documents, const SampleRules& rules) : rules_(rules) {
-    PythonDice dice(rules.seed);
+ReferenceSamples::ReferenceSamples(const Documents& documents, SampleRules rules) : rules_(std::move(rules)) {
+    PythonDice dice(rules_.seed);
     documents_ = shuffled(documents, dice);
     ShardRows row;
     const auto add = [&](const SentencePair& pair) {
-        row = blank_rows(1, rules.pairs.sequence_length, rules.masking.max_predictions);
-        const std::span<std::int32_t> tokens = put_pair(documents_, pair, rules.special_ids, row, 0);
-        const MaskedTokens masked = mask_tokens(tokens, rules.masking, rules.special_ids, rules.vocabulary_size, dice);
+        row = blank_rows(1, rules_.pairs.sequence_length, rules_.masking.max_predictions);
+        const std::span<std::int32_t> tokens = put_pair(documents_, pair, rules_.special_ids, row, 0);
+        const MaskedTokens masked = mask_tokens(tokens, rules_.masking, rules_.special_ids, rules_.vocabulary_size, dice);
         change_begins_.push_back(changes_.size());
         for (const std::int32_t position : masked.positions)
             changes_.push_back({static_cast<std::uint16_t>(position), tokens[static_cast<std::size_t>(position)]});
         pairs_.push_back(pair);
     };
-    for (std::int64_t duplicate = 0; duplicate < rules.duplicate_factor; ++duplicate)
-        for (std::size_t d = 0; d < documents_.size(); ++d) build_pairs(documents_, d, rules.pairs, dice, add);
+    for (std::int64_t duplicate = 0; duplicate < rules_.duplicate_factor; ++duplicate)
+        for (std::size_t d = 0; d < documents_.size(); ++d) build_pairs(documents_, d, rules_.pairs, dice, add);
     change_begins_.push_back(changes_.size());
     check(pairs_.size() <= std::numeric_limits<std::uint32_t>::max(), pairs_.size(), " samples of one text");
     order_.resize(pairs_.size());

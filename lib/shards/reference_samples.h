@@ -20,7 +20,7 @@ Documents read_reference_text(const std::filesystem::path& text, const WordPiece
 /// Source: google-research/bert @eedf571, NVIDIA DeepLearningExamples @56ccaf8.
 class ReferenceSamples {
 public:
-    ReferenceSamples(const Documents& documents, const SampleRules& rules);
+    ReferenceSamples(const Documents& documents, SampleRules rules);
 
     std::int64_t size() const { return static_cast<std::int64_t>(order_.size()); }
     std::int64_t token_count() const;
@@ -34,7 +34,7 @@ private:
     };
 
     Documents documents_;
-    const SampleRules& rules_;
+    SampleRules rules_;
     std::vector<SentencePair> pairs_;
     std::vector<Change> changes_;               // of all samples, positions ascending in each
     std::vector<std::uint64_t> change_begins_;  // pair -> its first change; one more at the end

@@ -15,15 +15,15 @@ constexpr std::int64_t rows_ahead = 4;
 
 }  // namespace
 
-SampleGroup::SampleGroup(Documents documents, const SampleRules& rules, std::uint32_t number, std::size_t threads)
-    : documents_(std::move(documents)), rules_(rules), number_(number) {
+SampleGroup::SampleGroup(Documents documents, SampleRules rules, std::uint32_t number, std::size_t threads)
+    : documents_(std::move(documents)), rules_(std::move(rules)), number_(number) {
     const auto pairs_of = [&](std::size_t part) {
         std::vector<SentencePair> pairs;
         const std::size_t end = std::min(documents_.size(), (part + 1) * documents_at_once);
         for (std::size_t d = part * documents_at_once; d < end; ++d)
-            for (std::uint32_t duplicate = 0; duplicate < rules.duplicate_factor; ++duplicate) {
-                StreamDice dice(RandomSequence(rules.seed, Purpose::sentence_pairs, documents_.number(d), duplicate));
-                build_pairs(documents_, d, rules.pairs, dice, [&](const SentencePair& pair) { pairs.push_back(pair); });
+            for (std::uint32_t duplicate = 0; duplicate < rules_.duplicate_factor; ++duplicate) {
+                StreamDice dice(RandomSequence(rules_.seed, Purpose::sentence_pairs, documents_.number(d), duplicate));
+                build_pairs(documents_, d, rules_.pairs, dice, [&](const SentencePair& pair) { pairs.push_back(pair); });
             }
         return pairs;
     };
@@ -33,7 +33,7 @@ SampleGroup::SampleGroup(Documents documents, const SampleRules& rules, std::uin
     check(pairs_.size() <= std::numeric_limits<std::uint32_t>::max(), "a group of ", pairs_.size(), " samples");
     order_.resize(pairs_.size());
     std::iota(order_.begin(), order_.end(), std::uint32_t{0});
-    RandomSequence(rules.seed, Purpose::document_order, number).shuffle(order_);
+    RandomSequence(rules_.seed, Purpose::document_order, number).shuffle(order_);
 }
 
 std::int64_t SampleGroup::token_count() const { return total_length(pairs_); }

@@ -14,7 +14,7 @@ namespace bertpretrain {
 class SampleGroup {
 public:
     /// @param number of the group among all of the corpus; masks and the rows' order hang on it
-    SampleGroup(Documents documents, const SampleRules& rules, std::uint32_t number, std::size_t threads);
+    SampleGroup(Documents documents, SampleRules rules, std::uint32_t number, std::size_t threads);
 
     std::size_t documents() const { return documents_.size(); }
     std::int64_t size() const { return static_cast<std::int64_t>(order_.size()); }
@@ -27,7 +27,7 @@ private:
     void fetch_ahead(std::uint32_t pair) const;
 
     Documents documents_;
-    const SampleRules& rules_;
+    SampleRules rules_;
     std::uint32_t number_;
     std::vector<SentencePair> pairs_;   // document by document
     std::vector<std::uint32_t> order_;  // row -> its pair
