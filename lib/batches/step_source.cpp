@@ -66,7 +66,8 @@ StepSource::StepSource(const std::vector<std::filesystem::path>& files, const Ba
              settings.cache_bytes > 0
                  ? settings.cache_bytes
                  : 2 * order_.most_rows_in_window() * bytes_of_row(settings.format.sequence_length, max_predictions_),
-             settings.threads) {}
+             settings.threads),
+      lengths_(shards_, settings.threads) {}
 
 std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step) {
     const std::int64_t sequences = settings_.global_batch_sequences, ranks = settings_.world_size;
@@ -79,10 +80,26 @@ std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step) {
     std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) {
         return std::tuple(a.place.band_number, a.number) < std::tuple(b.place.band_number, b.number);
     });
-    const auto cut_before = [&](std::int64_t rank) { return samples.begin() + sequences * rank / ranks; };
-    std::vector<Sample> part(cut_before(settings_.rank), cut_before(settings_.rank + 1));
+    std::vector<Sample> part = own_part(samples);
     std::sort(part.begin(), part.end(), [](const Sample& a, const Sample& b) { return a.number < b.number; });
     return part;
+}
+
+std::vector<StepSource::Sample> StepSource::own_part(const std::vector<Sample>& by_band) {
+    std::vector<std::int64_t> tokens_before(1, 0);
+    for (const Sample& sample : by_band) tokens_before.push_back(tokens_before.back() + lengths_.tokens_of(sample.place));
+    const std::int64_t ranks = settings_.world_size, count = std::ssize(by_band);
+    std::int64_t begin = 0, end = 0;
+    for (std::int64_t rank = 0; rank <= settings_.rank; ++rank) {
+        const std::int64_t twice = 2 * (tokens_before.back() * (rank + 1) / ranks);
+        const auto cut = std::partition_point(tokens_before.begin(), tokens_before.end() - 1, [&](const std::int64_t& before) {
+            return before + *(&before + 1) < twice;  // the sample's middle lies before the cut
+        });
+        begin = end;
+        end =
+            std::clamp<std::int64_t>(cut - tokens_before.begin(), begin + 1, count - (ranks - rank - 1));  // one sample at least
+    }
+    return {by_band.begin() + begin, by_band.begin() + end};
 }
 
 ShardRows StepSource::rows_of(const std::vector<Sample>& samples, const std::stop_token& stop) {
@@ -119,6 +136,7 @@ GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
     check(step >= 1, "step ", step);
     const std::vector<Sample> samples = samples_of(step);
     cache_.forget_before(samples.front().place.window_first_band);
+    lengths_.forget_before(samples.front().place.window_first_band);
     ShardRows rows = rows_of(samples, stop);
     look_ahead(step * settings_.global_batch_sequences - 1, stop);
     if (stop.stop_requested()) return {};

@@ -12,6 +12,7 @@
 
 #include "batches/band_cache.h"
 #include "batches/micro_batch.h"
+#include "batches/row_lengths.h"
 #include "batches/sample_order.h"
 #include "batches/shard_files.h"
 #include "shards/dynamic_masking.h"
@@ -34,7 +35,8 @@ struct BatchLoaderSettings {
 
 /// A rank's part of any step, as a function of the step. Step k (the first is 1) takes samples [(k - 1) G, k G) of the run,
 /// G = global_batch_sequences. They are dealt out by bands, so that each rank reads about 1/W of the data: sorted by band,
-/// rank r gets the r-th of W parts (equal, or one sample apart), and keeps it in the order of the samples' numbers.
+/// rank r gets the r-th of W parts, cut where each has its share of the tokens (within half a sample), and keeps it in the order
+/// of the samples' numbers.
 ///
 /// Steps that follow one another are cheap: with each goes its share of the next window's bands, so that no step finds
 /// a window unread. Any other step is possible, and reads the bands it needs. Not for several threads at once.
@@ -51,6 +53,7 @@ public:
     std::int64_t rows_per_epoch() const { return order_.rows_per_epoch(); }
     std::string fingerprint() const { return order_.fingerprint(); }
     const BandCache& cache() const { return cache_; }
+    const RowLengths& lengths() const { return lengths_; }
 
 private:
     struct Sample {
@@ -58,6 +61,7 @@ private:
         SamplePlace place;
     };
     std::vector<Sample> samples_of(std::int64_t step);
+    std::vector<Sample> own_part(const std::vector<Sample>& by_band);
     ShardRows rows_of(const std::vector<Sample>& samples, const std::stop_token& stop);
     void look_ahead(std::int64_t last_sample, const std::stop_token& stop);
 
@@ -69,6 +73,7 @@ private:
     SampleWindow window_;                    ///< that the last step ended in
     std::vector<NumberedBand> bands_ahead_;  ///< this rank's of the window after it
     BandCache cache_;
+    RowLengths lengths_;  ///< of all ranks' bands, where there are several ranks
 };
 
 }  // namespace bertpretrain

@@ -39,6 +39,9 @@ std::string dataset_name(const std::filesystem::path& file, std::size_t index) {
     return concat(file.string(), ": dataset \"", dataset_formats[index].name, "\"");
 }
 
+constexpr std::size_t input_mask_index = 1;
+static_assert(std::string_view(dataset_formats[input_mask_index].name) == "input_mask");
+
 template <class Value>
 hid_t memory_type() {
     if constexpr (std::is_same_v<Value, std::int32_t>) return H5T_NATIVE_INT32;
@@ -118,7 +121,7 @@ std::int64_t ShardReader::sequence_length() const { return impl_->datasets[0].co
 std::int64_t ShardReader::max_predictions() const { return impl_->datasets[3].columns; }
 std::int64_t ShardReader::band_rows() const { return impl_->band_rows; }
 
-ShardRows ShardReader::read(std::int64_t first, std::int64_t count, std::size_t threads) const {
+ShardRows ShardReader::read(std::int64_t first, std::int64_t count, std::size_t threads, Part part) const {
     check(first >= 0 && count >= 0 && first <= rows() && count <= rows() - first, "rows [", first, ", ", first + count, ") of ",
           rows(), " in ", file().string());
     ShardRows result;
@@ -133,6 +136,7 @@ ShardRows ShardReader::read(std::int64_t first, std::int64_t count, std::size_t 
     std::vector<std::function<void()>> allocations, tasks;
     for_each_dataset(result, [&](std::size_t index, auto& values) {
         const ChunkedDataset& dataset = impl_->datasets[index];
+        if (part == Part::input_mask && index != input_mask_index) return;
         allocations.push_back([&, count] { values.resize(static_cast<std::size_t>(count * dataset.columns)); });
         if (dataset.chunks.empty())
             tasks.push_back([&, index, first] { impl_->read_by_library(index, first, std::span(values)); });

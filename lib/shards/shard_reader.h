@@ -39,10 +39,13 @@ public:
     /// Rows that are cheapest read together: the tallest chunk of the two-dimensional datasets, at most rows().
     std::int64_t band_rows() const;
 
+    /// What is read of a row; all else stays empty.
+    enum class Part { everything, input_mask };
+
     /// Rows [first, first + count). Takes the memory of the rows, and for each thread about 4 MiB (or one chunk and its
     /// stored bytes, where that is more).
     /// @throws DataError when the file is damaged, or is not the one that was opened
-    ShardRows read(std::int64_t first, std::int64_t count, std::size_t threads = 1) const;
+    ShardRows read(std::int64_t first, std::int64_t count, std::size_t threads = 1, Part part = Part::everything) const;
 
 private:
     struct Impl;

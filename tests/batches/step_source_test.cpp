@@ -115,11 +115,13 @@ TEST_CASE("the ranks together compute the samples of one, and each reads its sha
         }
         for (const std::int64_t step : {1, 2, 3}) {
             std::vector<std::pair<std::int64_t, Origin>> together;
-            std::int64_t tokens = 0, masked = 0;
+            std::int64_t tokens = 0, masked = 0, most = 0, least = 1 << 30;
             for (StepSource& rank : ranks) {
                 const GlobalBatch batch = rank.make(step);
                 const auto part = samples_of(batch);
-                CHECK(static_cast<std::int64_t>(part.size()) == 24 / world_size);
+                CHECK(!part.empty());
+                most = std::max(most, batch.tokens);
+                least = std::min(least, batch.tokens);
                 CHECK(std::is_sorted(part.begin(), part.end()));
                 together.insert(together.end(), part.begin(), part.end());
                 tokens += batch.tokens;
@@ -130,6 +132,7 @@ TEST_CASE("the ranks together compute the samples of one, and each reads its sha
             CHECK(together == samples_of(whole));
             CHECK(tokens == whole.tokens);
             CHECK(masked == whole.masked);
+            if (world_size <= 4) CHECK(most - least <= sample_length);  // cuts lie within half a row of their place
         }
         if (world_size == 3)  // four bands each, those that the cuts between ranks wander over, and two of the next epoch
             for (StepSource& rank : ranks) CHECK(rank.cache().reads() <= 10);
@@ -225,22 +228,6 @@ TEST_CASE("NVIDIA's own shards give each of their rows once an epoch") {
     }
     CHECK(found.size() == 1054);
     CHECK(found == expected);
-}
-
-TEST_CASE("ranks whose number does not divide a step take parts that differ by one sequence at most") {
-    const SampleShards shards({10, 9});
-    std::set<std::int64_t> seen;
-    for (std::int64_t rank = 0; rank < 5; ++rank) {
-        BatchLoaderSettings settings = settings_of(24, 4);
-        settings.world_size = 5;
-        settings.rank = rank;
-        const GlobalBatch batch = StepSource(shards.files, settings).make(2);
-        CHECK((batch.sequences == 4 || batch.sequences == 5));
-        for (const MicroBatch& micro : batch.micro_batches)
-            seen.insert(micro.sample_numbers_B.begin(), micro.sample_numbers_B.end());
-    }
-    CHECK(seen.size() == 24);
-    CHECK((*seen.begin() == 24 && *seen.rbegin() == 47));
 }
 
 TEST_CASE("more ranks than sequences in a step are told how many there may be") {

@@ -1,0 +1,36 @@
+#pragma once
+// How many tokens rows have, known without reading anything else of them.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "batches/sample_order.h"
+#include "batches/shard_files.h"
+
+namespace bertpretrain {
+
+/// Lengths of the rows of bands, from the shards' input_mask alone: a seventh of a row's bytes, and nearly nothing of the file's.
+/// Not for several threads at once.
+class RowLengths {
+public:
+    RowLengths(std::vector<ShardFile> shards, std::size_t threads) : shards_(std::move(shards)), threads_(threads) {}
+
+    /// Tokens of a sample's row; reads its band's lengths where they are not at hand. @throws DataError
+    std::int64_t tokens_of(const SamplePlace& place);
+
+    /// Drops the bands with smaller numbers.
+    void forget_before(std::int64_t band_number);
+
+    /// Rows whose lengths were read so far.
+    std::int64_t rows_read() const { return rows_read_; }
+
+private:
+    std::vector<ShardFile> shards_;
+    std::size_t threads_;
+    std::map<std::int64_t, std::vector<std::uint32_t>> bands_;  ///< tokens of each row, by the band's number
+    std::int64_t rows_read_ = 0;
+};
+
+}  // namespace bertpretrain
