@@ -1,0 +1,69 @@
+// What ZeRO is for.
+#include "core/error.h"
+#include "distributed/ranks.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Most resident memory of a process so far, in bytes.
+double peak_bytes(pid_t pid) {
+    std::istringstream lines(read_text(concat("/proc/", pid, "/status")));
+    for (std::string line; std::getline(lines, line);)
+        if (line.rfind("VmHWM:", 0) == 0) return std::stod(line.substr(6)) * 1024;
+    return 0;
+}
+
+/// The most that any rank of a run had after some steps.
+double peak_of_a_rank(const fs::path& config, const fs::path& run, int ranks) {
+    Process process(train_command(config, run, concat("--local-ranks ", ranks)));
+    REQUIRE(wait_until(process, [&] { return last_step(run) >= 3; }));
+    double most = 0;
+    for (const pid_t rank : children_of(process.pid())) most = std::max(most, peak_bytes(rank));
+    process.send(SIGKILL);
+    return most;
+}
+
+}  // namespace
+
+TEST_CASE("master weights and moments on each of W ranks are 1/W of the whole") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(
+        folder,
+        {{"model", {{"hidden_size", 768}, {"num_attention_heads", 12}, {"intermediate_size", 3072}, {"num_hidden_layers", 6}}},
+         {"batch", {{"global_batch_size", 4}, {"micro_batch_size", 1}}},
+         {"training", {{"precision", "bf16"}}},
+         {"schedule", {{"total_steps", 100000}}},
+         {"checkpoint", {{"save_every_steps", 0}}},
+         {"evaluation", {{"every_steps", 0}}},
+         {"parallel", {{"bucket_mib", 8}}}});
+    constexpr double parameters = 43.8e6;
+    const double one = peak_of_a_rank(config, folder / "one", 1), two = peak_of_a_rank(config, folder / "two", 2),
+                 four = peak_of_a_rank(config, folder / "four", 4);
+    WARN("peak of a rank, MiB: W=1 " << one / 0x1p20 << ", W=2 " << two / 0x1p20 << ", W=4 " << four / 0x1p20
+                                     << "; bytes per parameter saved from 1 to 2: " << (one - two) / parameters
+                                     << " (6 expected), from 2 to 4: " << (two - four) / parameters << " (3 expected)");
+    CHECK((one - two) / parameters == Approx(6).margin(1.2));
+    CHECK((two - four) / parameters == Approx(3).margin(1.0));
+}
+
+TEST_CASE("a model as wide as 5B trains on four ranks") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(
+        folder,
+        {{"model", {{"hidden_size", 2560}, {"num_attention_heads", 40}, {"intermediate_size", 10240}, {"num_hidden_layers", 2}}},
+         {"batch", {{"global_batch_size", 4}, {"micro_batch_size", 1}}},
+         {"training", {{"precision", "bf16"}}},
+         {"schedule", {{"total_steps", 3}}},
+         {"checkpoint", {{"save_every_steps", 0}}},
+         {"evaluation", {{"every_steps", 0}}},
+         {"parallel", {{"bucket_mib", 64}, {"timeout_seconds", 60}, {"first_step_timeout_seconds", 60}}}});
+    const CommandResult result = train(config, folder / "run", "--local-ranks 4");
+    CHECK(result.exit_code == 0);
+    CHECK(last_step(folder / "run") == 3);
+}

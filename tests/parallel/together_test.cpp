@@ -1,0 +1,57 @@
+#include "parallel/together.h"
+
+#include <mutex>
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/run_ranks.h"
+
+using namespace bertpretrain;
+using testing::run_ranks;
+
+namespace {
+
+/// What each of three ranks throws out of together(), "" for nothing.
+std::vector<std::string> thrown_by_three(const std::function<void(std::int64_t rank)>& body) {
+    std::vector<std::string> thrown(3);
+    run_ranks(3, [&](World& world) {
+        try {
+            together(world, [&] { body(world.rank()); });
+        } catch (const Error& error) {
+            thrown[static_cast<std::size_t>(world.rank())] = concat(static_cast<int>(error.code()), " ", error.what());
+        } catch (const std::exception& error) { thrown[static_cast<std::size_t>(world.rank())] = concat("other ", error.what()); }
+    });
+    return thrown;
+}
+
+}  // namespace
+
+TEST_CASE("where all ranks succeed, together() does nothing more") {
+    CHECK(thrown_by_three([](std::int64_t) {}) == std::vector<std::string>{"", "", ""});
+}
+
+TEST_CASE("one rank's error is every rank's, with its code, its kind and its rank") {
+    const auto thrown = thrown_by_three([](std::int64_t rank) {
+        if (rank == 1) throw DataError("wiki_0007.h5: is damaged, error: row 3");
+    });
+    CHECK(thrown[1] == "3 data error: wiki_0007.h5: is damaged, error: row 3");
+    CHECK(thrown[0] == "3 data error: rank 1: wiki_0007.h5: is damaged, error: row 3");
+    CHECK(thrown[2] == thrown[0]);
+}
+
+TEST_CASE("of several errors the lowest rank's is told, and each failing rank below it keeps none of its own") {
+    const auto thrown = thrown_by_three([](std::int64_t rank) {
+        if (rank == 2) throw ConfigError("too large");
+        if (rank == 1) throw CheckpointError("disk full");
+    });
+    CHECK(thrown == std::vector<std::string>{"4 checkpoint error: rank 1: disk full", "4 checkpoint error: disk full",
+                                             "4 checkpoint error: rank 1: disk full"});
+}
+
+TEST_CASE("an error that is none of the user's is told to the others as our bug") {
+    const auto thrown = thrown_by_three([](std::int64_t rank) {
+        if (rank == 0) throw std::logic_error("broken rule");
+    });
+    CHECK(thrown[0] == "other broken rule");
+    CHECK(thrown[1] == "70 internal error: rank 0: broken rule");
+}

@@ -1,0 +1,46 @@
+#include "train/memory_plan.h"
+
+#include "core/error.h"
+#include "model/bert_parameters.h"
+#include "support/catch.h"
+#include "train/experiment_config.h"
+
+using namespace bertpretrain;
+
+namespace {
+
+ParameterLayout layout_of(const ExperimentConfig& experiment, std::int64_t ranks) {
+    const auto bucket_elements = static_cast<std::int64_t>(experiment.parallel.bucket_mib * 1024 * 1024 / 4);
+    return ParameterLayout(bert_parameters(experiment.model).layout_order, bucket_elements, ranks);
+}
+
+}  // namespace
+
+TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for its largest bucket") {
+    const auto ranks = GENERATE(as<std::int64_t>(), 1, 4, 8, 64, 128);
+    const ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_5b.json", {});
+    const ParameterLayout layout = layout_of(experiment, ranks);
+    const auto parameters = static_cast<double>(layout.parameter_elements());
+    CHECK(parameters > 4.9e9);
+    const MemoryPlan plan = plan_memory(experiment, layout);
+    CAPTURE(ranks, plan.text());
+    const double per_parameter = static_cast<double>(plan.total() - plan.transfer) / parameters;
+    CHECK(per_parameter == Approx(6 + 12.0 / static_cast<double>(ranks)).epsilon(0.002));
+    CHECK(static_cast<double>(plan.transfer) < 0.02 * 4 * parameters);
+}
+
+TEST_CASE("ZeRO stage 0 keeps the optimizer's whole state on every rank") {
+    ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/quickstart.json", {});
+    const ParameterLayout layout = layout_of(experiment, 4);
+    const std::uint64_t shared = plan_memory(experiment, layout).optimizer;
+    experiment.parallel.zero_stage = 0;
+    CHECK(plan_memory(experiment, layout).optimizer == 4 * shared);
+}
+
+TEST_CASE("a model that the machine cannot hold is refused before memory is asked for") {
+    MemoryPlan plan;
+    plan.optimizer = std::uint64_t{1} << 50;
+    CHECK_THROWS_AS(refuse_too_large(plan, 1, 1), ConfigError);
+    plan.optimizer = 1;
+    CHECK_NOTHROW(refuse_too_large(plan, 1, 2));
+}
