@@ -63,11 +63,13 @@ SamplePlace SampleOrder::locate(std::int64_t number) {
     const std::int64_t row = window_begin + window_order_[static_cast<std::size_t>(row_in_epoch - window_begin)];
     const std::size_t place = place_of(rows_before_.begin(), rows_before_.end(), row);
 
+    const auto window_rows = static_cast<double>(rows_before_[window_begins_[window_ + 1]] - window_begin);
     const auto bands_before = (number / rows_) * static_cast<std::int64_t>(bands_.size());
     return {.band = bands_[sequence_[place]],
             .row_in_band = row - rows_before_[place],
             .band_number = bands_before + static_cast<std::int64_t>(place),
-            .window_first_band = bands_before + static_cast<std::int64_t>(window_begins_[window_])};
+            .window_first_band = bands_before + static_cast<std::int64_t>(window_begins_[window_]),
+            .share_before = static_cast<double>(rows_before_[place] - window_begin) / window_rows};
 }
 
 SampleWindow SampleOrder::window_of(std::int64_t number) {

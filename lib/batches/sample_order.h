@@ -40,6 +40,7 @@ struct SamplePlace {
     std::int64_t row_in_band = 0;
     std::int64_t band_number = 0;        ///< the band's place in the order of the whole run: grows from epoch to epoch
     std::int64_t window_first_band = 0;  ///< no later sample of this window or after it lies in a band before this number
+    double share_before = 0;             ///< of the window's rows, those in bands before this one
 
     std::int64_t row_in_shard() const { return band.first_row + row_in_band; }
 };

@@ -77,8 +77,10 @@ std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step) {
         samples[static_cast<std::size_t>(i)] = {number, order_.locate(number)};
     }
     if (ranks == 1) return samples;
+    // A step may lie in two windows: each rank takes the same share of both, so that its bands are the same in all steps.
     std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) {
-        return std::tuple(a.place.band_number, a.number) < std::tuple(b.place.band_number, b.number);
+        return std::tuple(a.place.share_before, a.place.band_number, a.number) <
+               std::tuple(b.place.share_before, b.place.band_number, b.number);
     });
     std::vector<Sample> part = own_part(samples);
     std::sort(part.begin(), part.end(), [](const Sample& a, const Sample& b) { return a.number < b.number; });

