@@ -1,5 +1,7 @@
 #include "parallel/gloo_group.h"
 
+#include <mutex>
+
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
@@ -8,6 +10,10 @@
 
 namespace bertpretrain {
 namespace {
+
+/// c10d notes each operation's group in a table of the process, which two threads may not do at once (torch 2.11): the courier's
+/// tensors and the main thread's messages would.
+std::mutex one_begins_at_a_time;
 
 at::Tensor as_bytes(const at::Tensor& tensor) { return tensor.view(at::kByte); }
 
@@ -48,7 +54,11 @@ template <class Operation>
 void GlooGroup::run(const char* what, const Operation& operation) {
     check(!failed_, "an operation of a group that has failed");
     try {
-        operation(*group_->gloo, patience_.load())->wait();
+        const auto begin = [&] {
+            const std::lock_guard lock(one_begins_at_a_time);
+            return operation(*group_->gloo, patience_.load());
+        };
+        begin()->wait();
     } catch (const std::exception& error) {
         failed_ = true;
         throw DistributedError(

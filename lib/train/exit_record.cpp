@@ -40,7 +40,10 @@ void record_exit(const std::filesystem::path& file, const Launch& launch, const 
                                                {"rank", launch.rank},
                                                {"attempt", launch.attempt},
                                                {"time", unix_seconds()}};
-        write_atomically(file, record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+        std::filesystem::path own = file;  // ranks that fail at the same time do not write into each other's file
+        own.replace_filename(concat("exit.rank", launch.rank, ".json"));
+        write_atomically(own, record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+        std::filesystem::rename(own, file);
     } catch (const std::exception& failure) {
         log_warning(concat("the cause of the end could not be recorded: ", failure.what()));
     }

@@ -48,5 +48,5 @@ TEST_CASE("24 sequences as 4 x 6, 8 x 3 and 24 x 1 train the same model, with dr
         " --set schedule.total_steps=1 --set model.hidden_dropout_prob=0 --set model.attention_probs_dropout_prob=0";
     REQUIRE(train(config, folder / "without", cut(24, 1) + without).exit_code == 0);
     const double loss = nlohmann::json::parse(numbers_of(folder / "without").front()).at("loss").get<double>();
-    CHECK(std::fabs(loss - nlohmann::json::parse(by_24.front()).at("loss").get<double>()) > 1e-3);
+    CHECK(std::fabs(loss - nlohmann::json::parse(by_24.front()).at("loss").get<double>()) > 1e-4);
 }

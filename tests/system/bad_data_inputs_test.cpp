@@ -22,7 +22,7 @@ const std::vector<BadInput> bad_inputs{
     {"frobnicate", config_exit, {"frobnicate"}},
 
     {"extract {}/none.xml --output {}/out", data_exit, {"none.xml", "does not exist"}},
-    {"extract {} --output {}/out", data_exit, {"is a folder", "expected a dump"}},
+    {"extract {} --output {}/out", data_exit, {"is not a MediaWiki dump"}},
     {"extract {}/no_article.xml --output {}/out", data_exit, {"no article", "0 pages"}},
     {"extract {}/words.txt --output {}/out", data_exit, {"words.txt", "not a MediaWiki dump"}},
     {"extract {}/cut.xml --output {}/out", data_exit, {"cut.xml", "cut short", "download it again"}},

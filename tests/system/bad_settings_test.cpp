@@ -144,11 +144,3 @@ TEST_CASE("a GPU that is not there is refused, not replaced") {
     check_refused_before_training(train(config, folder / "run", "--set training.device=cuda"), config_exit,
                                   {"training.device = \"cuda\"", "cpu"}, "cuda", folder / "run");
 }
-
-TEST_CASE("more processes than this program can use are refused") {
-    NEEDS_TRAIN();
-    const TemporaryFolder folder;
-    const fs::path config = write_experiment(folder);
-    check_refused_before_training(run_command("WORLD_SIZE=2 " + train_command(config, folder / "run")), config_exit,
-                                  {"WORLD_SIZE = 2", "one process"}, "WORLD_SIZE=2", folder / "run");
-}

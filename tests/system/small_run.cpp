@@ -106,7 +106,8 @@ std::map<std::string, std::string> files_of(const fs::path& run) {
     std::map<std::string, std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(run)) {
         const std::string name = fs::relative(entry.path(), run).string();
-        if (entry.is_regular_file() && name != "log.txt" && name != ".lock") files[name] = read_file(entry.path());
+        const bool of_each_start = name == "log.txt" || name == ".lock" || name == "exit.json";
+        if (entry.is_regular_file() && !of_each_start) files[name] = read_file(entry.path());
     }
     return files;
 }

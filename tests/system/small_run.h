@@ -45,7 +45,7 @@ std::vector<std::string> numbers_of(const std::filesystem::path& run);
 /// Empty when both are equal, else the first line that differs.
 std::string first_difference(const std::vector<std::string>& a, const std::vector<std::string>& b);
 
-/// Every file of a run by its name in it, without the log and the lock, which each start touches.
+/// Every file of a run by its name in it, without the log, the lock and exit.json, which each start touches.
 std::map<std::string, std::string> files_of(const std::filesystem::path& run);
 
 /// `message` when it lacks one of `words`, else nothing: CHECK(missing_words(...) == "") prints what was said instead.
