@@ -18,22 +18,6 @@ void copy_values(const std::vector<Value>& from, std::int64_t from_columns, std:
 
 }  // namespace
 
-ShardRows empty_rows(std::int64_t rows, std::int64_t sequence_length, std::int64_t max_predictions) {
-    const auto sequence_values = static_cast<std::size_t>(rows * sequence_length);
-    const auto prediction_values = static_cast<std::size_t>(rows * max_predictions);
-    ShardRows result;
-    result.rows = rows;
-    result.sequence_length = sequence_length;
-    result.max_predictions = max_predictions;
-    result.input_ids_RS.resize(sequence_values);
-    result.input_mask_RS.resize(sequence_values);
-    result.segment_ids_RS.resize(sequence_values);
-    result.masked_lm_positions_RP.resize(prediction_values);
-    result.masked_lm_ids_RP.resize(prediction_values);
-    result.next_sentence_labels_R.resize(static_cast<std::size_t>(rows));
-    return result;
-}
-
 void copy_row(const ShardRows& from, std::int64_t from_row, ShardRows& to, std::int64_t to_row) {
     const std::int64_t S = from.sequence_length, from_P = from.max_predictions, to_P = to.max_predictions;
     check(from_row < from.rows && to_row < to.rows && to.sequence_length == S && to_P >= from_P, "row ", from_row, " of ",

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "shards/shard_reader.h"
+#include "shards/sample.h"
 
 namespace bertpretrain {
 
@@ -11,9 +11,6 @@ namespace bertpretrain {
 constexpr std::int64_t bytes_of_row(std::int64_t sequence_length, std::int64_t max_predictions) {
     return sequence_length * (4 + 1 + 1) + max_predictions * (4 + 4) + 1;
 }
-
-/// `rows` rows of zeros.
-ShardRows empty_rows(std::int64_t rows, std::int64_t sequence_length, std::int64_t max_predictions);
 
 /// Copies row `from_row` over row `to_row`; `to` has the same sequence length and room for at least as many predictions.
 void copy_row(const ShardRows& from, std::int64_t from_row, ShardRows& to, std::int64_t to_row);

@@ -95,7 +95,7 @@ ReferenceSamples::ReferenceSamples(const Documents& documents, SampleRules rules
     documents_ = shuffled(documents, dice);
     ShardRows row;
     const auto add = [&](const SentencePair& pair) {
-        row = blank_rows(1, rules_.pairs.sequence_length, rules_.masking.max_predictions);
+        row = empty_rows(1, rules_.pairs.sequence_length, rules_.masking.max_predictions);
         const std::span<std::int32_t> tokens = put_pair(documents_, pair, rules_.special_ids, row, 0);
         const MaskedTokens masked = mask_tokens(tokens, rules_.masking, rules_.special_ids, rules_.vocabulary_size, dice);
         change_begins_.push_back(changes_.size());
@@ -115,7 +115,7 @@ ReferenceSamples::ReferenceSamples(const Documents& documents, SampleRules rules
 std::int64_t ReferenceSamples::token_count() const { return total_length(pairs_); }
 
 ShardRows ReferenceSamples::rows(std::int64_t first, std::int64_t count) const {
-    ShardRows rows = blank_rows(count, rules_.pairs.sequence_length, rules_.masking.max_predictions);
+    ShardRows rows = empty_rows(count, rules_.pairs.sequence_length, rules_.masking.max_predictions);
     MaskedTokens masked;
     for (std::int64_t r = 0; r < count; ++r) {
         const std::uint32_t pair = order_[static_cast<std::size_t>(first + r)];

@@ -6,7 +6,7 @@
 
 namespace bertpretrain {
 
-ShardRows blank_rows(std::int64_t rows, std::int64_t sequence_length, std::int64_t max_predictions) {
+ShardRows empty_rows(std::int64_t rows, std::int64_t sequence_length, std::int64_t max_predictions) {
     const auto R = static_cast<std::size_t>(rows), S = static_cast<std::size_t>(sequence_length),
                P = static_cast<std::size_t>(max_predictions);
     ShardRows blank{rows, sequence_length, max_predictions, {}, {}, {}, {}, {}, {}};

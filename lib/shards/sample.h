@@ -19,14 +19,14 @@ struct SampleRules {
     std::int64_t duplicate_factor = 1;
 };
 
-/// Rows of zeros.
-ShardRows blank_rows(std::int64_t rows, std::int64_t sequence_length, std::int64_t max_predictions);
+/// `rows` rows of zeros.
+ShardRows empty_rows(std::int64_t rows, std::int64_t sequence_length, std::int64_t max_predictions);
 
-/// Puts [CLS] A [SEP] B [SEP], its mask, segments and label into a blank row.
+/// Puts [CLS] A [SEP] B [SEP], its mask, segments and label into an empty row.
 /// @returns the row's tokens, to be masked in place
 std::span<std::int32_t> put_pair(const Documents& documents, const SentencePair& pair, const SpecialIds& special_ids,
                                  ShardRows& rows, std::int64_t row);
-/// Puts the positions and labels of at most max_predictions masked tokens into a blank row.
+/// Puts the positions and labels of at most max_predictions masked tokens into an empty row.
 void put_masked(const MaskedTokens& masked, ShardRows& rows, std::int64_t row);
 
 /// `b`'s rows after `a`'s, all of one shape.

@@ -49,7 +49,7 @@ void SampleGroup::fetch_ahead(std::uint32_t pair) const {
 }
 
 ShardRows SampleGroup::rows(std::int64_t first, std::int64_t count) const {
-    ShardRows rows = blank_rows(count, rules_.pairs.sequence_length, rules_.masking.max_predictions);
+    ShardRows rows = empty_rows(count, rules_.pairs.sequence_length, rules_.masking.max_predictions);
     for (std::int64_t r = 0; r < count; ++r) {
         if (r + rows_ahead < count) fetch_ahead(order_[static_cast<std::size_t>(first + r + rows_ahead)]);
         const std::uint32_t pair = order_[static_cast<std::size_t>(first + r)];

@@ -73,7 +73,7 @@ struct ShardWriter::State {
 
 void ShardWriter::State::begin() {
     check(size.rows > 0 && size.sequence_length > 0 && size.max_predictions > 0, "a shard has at least one row");
-    rest = blank_rows(0, size.sequence_length, size.max_predictions);
+    rest = empty_rows(0, size.sequence_length, size.max_predictions);
     const Hdf5Lock lock;
     const Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE));
     H5Pset_obj_track_times(creation.get(), false);
@@ -119,7 +119,7 @@ void ShardWriter::State::append(std::int64_t count, const RowsOf& rows_of, std::
         return;
     }
     write_bands(in_bands, rows_of, threads);
-    rest = count > in_bands ? rows_of(in_bands, count - in_bands) : blank_rows(0, size.sequence_length, size.max_predictions);
+    rest = count > in_bands ? rows_of(in_bands, count - in_bands) : empty_rows(0, size.sequence_length, size.max_predictions);
 }
 
 /// The rest and `count` new rows are whole bands.
@@ -146,7 +146,7 @@ void ShardWriter::State::write_bands(std::int64_t count, const RowsOf& rows_of, 
 void ShardWriter::State::finish() {
     check(written + rest.rows == size.rows, "fewer rows than the shard was to have");
     if (rest.rows > 0) {
-        ShardRows last = std::exchange(rest, blank_rows(0, size.sequence_length, size.max_predictions));
+        ShardRows last = std::exchange(rest, empty_rows(0, size.sequence_length, size.max_predictions));
         write_bands(
             band_rows, [&](std::int64_t, std::int64_t) { return std::move(last); }, 1);
     }
