@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # One and two ranks of ours and of PyTorch's DDP + ZeroRedundancyOptimizer, interleaved in one run; prints rates and efficiencies.
-#   scripts/benchmark/scaling.sh [--size base|large] [--accumulation 4] [--rounds 5] [--steps 2]
+#   scripts/benchmark/scaling.sh [--size small|base|large] [--accumulation 4] [--rounds 5] [--steps 2]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 scripts/setup.sh --oracles >&2

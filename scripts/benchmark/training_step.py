@@ -15,7 +15,7 @@ import numpy
 
 from interleaved import interleave
 
-SIZES = {"tiny": (2, 128, 2), "base": (12, 768, 12), "large": (24, 1024, 16)}
+SIZES = {"tiny": (2, 128, 2), "small": (4, 512, 8), "base": (12, 768, 12), "large": (24, 1024, 16)}
 LENGTH, PREDICTIONS = 128, 20
 WARM_UP = 2  # on both sides; the second step still meets memory for the first time
 
