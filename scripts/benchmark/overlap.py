@@ -95,6 +95,7 @@ def main():
     parser.add_argument("--shape", choices=SHAPES, default="24x256")
     parser.add_argument("--share", type=float, nargs="*", default=[0.3, 0.5, 0.6, 0.7, 1.0, 1.5],
                         help="communication as a share of compute: chooses the bandwidths")
+    parser.add_argument("--bucket-mib", type=float, default=2)
     parser.add_argument("--steps", type=int, default=9)
     parser.add_argument("--picture", type=pathlib.Path, help="writes the chart (SVG) there")
     arguments = parser.parse_args()
@@ -112,7 +113,7 @@ def main():
             "data": {"training_shards": str(folder), "sequence_length": 128}, "batch": {"micro_batch_size": micro_batch},
             "optimizer": {"name": "adamw", "learning_rate": 1e-4, "max_grad_norm": 1.0},
             "schedule": {"name": "constant", "warmup_ratio": 0, "total_steps": 1000000},
-            "training": {"precision": "bf16"}, "parallel": {"bucket_mib": 2}, "checkpoint": {"save_every_steps": 0}}))
+            "training": {"precision": "bf16"}, "parallel": {"bucket_mib": arguments.bucket_mib}, "checkpoint": {"save_every_steps": 0}}))
         table = []
         print(f"{arguments.shape}, 2 ranks, one thread each, accumulation 1; medians of {arguments.steps} steps")
         print("Mbit/s   compute s  communication s   share    step s   step / max(compute, communication)   waited s")
