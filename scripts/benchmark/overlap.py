@@ -95,7 +95,7 @@ def main():
     parser.add_argument("--shape", choices=SHAPES, default="24x256")
     parser.add_argument("--share", type=float, nargs="*", default=[0.3, 0.5, 0.6, 0.7, 1.0, 1.5],
                         help="communication as a share of compute: chooses the bandwidths")
-    parser.add_argument("--bucket-mib", type=float, default=2)
+    parser.add_argument("--bucket-mib", type=float, default=0.5)
     parser.add_argument("--steps", type=int, default=9)
     parser.add_argument("--picture", type=pathlib.Path, help="writes the chart (SVG) there")
     arguments = parser.parse_args()
