@@ -62,7 +62,7 @@ TEST_CASE("the bytes that a step is said to send are those that leave the host, 
     const int zero_stage = GENERATE(0, 1);
     const auto config = write_distributed_experiment(
         folder, {{"model", {{"hidden_size", 256}, {"num_attention_heads", 4}, {"intermediate_size", 1024}}},
-                 {"schedule", {{"total_steps", 12}}},
+                 {"schedule", {{"total_steps", 40}}},
                  {"checkpoint", {{"save_every_steps", 0}}},
                  {"parallel", {{"zero_stage", zero_stage}, {"bucket_mib", 4}}},
                  {"evaluation", {{"every_steps", 0}}}});
