@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/log.h"
 
 namespace bertpretrain {
@@ -16,7 +17,7 @@ ProgressOutput progress_to_stderr() {
     if (winsize size{}; ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) output.columns = size.ws_col;
     output.say = [](std::string_view line) { log_info(line); };
     output.draw = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };
-    output.seconds = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+    output.seconds = seconds_now;
     return output;
 }
 

@@ -3,15 +3,10 @@
 #include <chrono>
 #include <utility>
 
+#include "core/clock.h"
 #include "core/error.h"
 
 namespace bertpretrain {
-namespace {
-
-double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-}  // namespace
-
 struct Courier::Job {
     std::function<void()> run;
     bool done = false;

@@ -4,16 +4,11 @@
 
 #include <ATen/ops/empty.h>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "parallel/rank_sum.h"
 
 namespace bertpretrain {
-namespace {
-
-double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-}  // namespace
-
 GlooWorld::GlooWorld(const MeetingPlace& place, std::int64_t rank, std::int64_t size, const std::string& address,
                      std::chrono::milliseconds patience)
     : rank_(rank),

@@ -1,13 +1,11 @@
 #include "train/train_step.h"
 
-#include <chrono>
-
 #include <ATen/ATen.h>
+
+#include "core/clock.h"
 
 namespace bertpretrain {
 namespace {
-
-double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double inverse(std::int64_t count) { return 1.0 / static_cast<double>(std::max<std::int64_t>(1, count)); }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/write.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
@@ -18,8 +19,6 @@ namespace {
 
 /// After so many skipped updates in a row the run has failed: more data will not mend it.
 constexpr std::int64_t skipped_updates_allowed = 10;
-
-double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 std::chrono::milliseconds milliseconds(double seconds) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));

@@ -9,8 +9,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string torchrun = fs::path(PYTHON).parent_path() / "torchrun";
-
 std::string port() { return std::to_string(20000 + ::getpid() % 20000); }
 
 /// Starts the command line once per environment, at the same time. @returns the exit codes
@@ -74,10 +72,7 @@ TEST_CASE("variables that are missing or contradict each other are exit 2, by na
 
 TEST_CASE("torchrun starts the ranks again when one is killed, and the losses are those of an undisturbed run") {
     NEEDS_TRAIN();
-    if (!fs::exists(torchrun)) {
-        WARN("skipped: no torchrun beside the Python of the tests");
-        return;
-    }
+    NEEDS_TORCHRUN();
     const TemporaryFolder folder;
     const auto config = write_distributed_experiment(folder, {{"checkpoint", {{"save_every_steps", 5}}}});
     REQUIRE(train(config, folder / "undisturbed").exit_code == 0);
@@ -96,10 +91,7 @@ TEST_CASE("torchrun starts the ranks again when one is killed, and the losses ar
 
 TEST_CASE("what starting again does not mend is not tried again, and torchrun names the cause") {
     NEEDS_TRAIN();
-    if (!fs::exists(torchrun)) {
-        WARN("skipped: no torchrun beside the Python of the tests");
-        return;
-    }
+    NEEDS_TORCHRUN();
     const TemporaryFolder folder;
     fs::copy(sample_data().shards, folder / "shards");
     for (const auto& entry : fs::directory_iterator(folder / "shards"))

@@ -13,6 +13,9 @@
 
 namespace bertpretrain::testing {
 
+/// The one beside the Python of the tests.
+inline const std::string torchrun = std::filesystem::path(PYTHON).parent_path() / "torchrun";
+
 /// 30 steps of 24 sequences, saved every 10, dropout 0.1, clipped gradients, small buckets; changed by a JSON merge patch.
 std::filesystem::path write_distributed_experiment(const TemporaryFolder& folder,
                                                    const nlohmann::json& patch = nlohmann::json::object());
@@ -31,3 +34,10 @@ std::vector<pid_t> children_of(pid_t parent);
 std::int64_t last_step(const std::filesystem::path& run);
 
 }  // namespace bertpretrain::testing
+
+/// Ends the test case with a printed reason where there is no torchrun.
+#define NEEDS_TORCHRUN()                                             \
+    if (!std::filesystem::exists(bertpretrain::testing::torchrun)) { \
+        WARN("skipped: no torchrun beside the Python of the tests"); \
+        return;                                                      \
+    }

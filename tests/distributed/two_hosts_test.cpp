@@ -12,7 +12,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string torchrun = fs::path(PYTHON).parent_path() / "torchrun";
 const std::string meeting_port = "29611";
 
 /// A rank per host, started by plain variables.
@@ -45,12 +44,6 @@ std::vector<int> wait_for(Process& a, Process& b) {
     const int code_a = a.wait();
     return {code_a, b.wait()};
 }
-
-#define NEEDS_TORCHRUN()                                             \
-    if (!fs::exists(torchrun)) {                                     \
-        WARN("skipped: no torchrun beside the Python of the tests"); \
-        return;                                                      \
-    }
 
 }  // namespace
 

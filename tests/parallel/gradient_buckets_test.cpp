@@ -35,13 +35,10 @@ at::Tensor slice_of(const ParameterLayout& layout, const at::Tensor& flat, std::
     return at::cat(parts);
 }
 
-void over_threads(std::int64_t ranks, const std::function<void(World&)>& body) { run_ranks(ranks, body); }
-void over_gloo(std::int64_t ranks, const std::function<void(World&)>& body) { run_gloo_ranks(ranks, body); }
-
 }  // namespace
 
 TEST_CASE("gradients are summed over ranks, into slices or everywhere, and weights come back") {
-    const auto run = GENERATE(over_threads, over_gloo);
+    const auto run = GENERATE(&testing::run_ranks, &testing::run_gloo_ranks);
     const std::int64_t ranks = GENERATE(2, 3, 5), zero_stage = GENERATE(0, 1);
     CAPTURE(ranks, zero_stage);
     run(ranks, [&](World& world) {

@@ -16,21 +16,14 @@
 using namespace bertpretrain;
 using testing::run_ranks;
 
-namespace {
-
-void over_threads(std::int64_t ranks, const std::function<void(World&)>& body) { run_ranks(ranks, body); }
-void over_gloo(std::int64_t ranks, const std::function<void(World&)>& body) { testing::run_gloo_ranks(ranks, body); }
-
-}  // namespace
-
 TEST_CASE("reduce-scatter gives each rank the sum of its part, added in fp32 in the order of ranks") {
-    const auto run_ranks = GENERATE(over_threads, over_gloo);
+    const auto run_ranks = GENERATE(&testing::run_ranks, &testing::run_gloo_ranks);
     run_ranks(3, [&](World& world) {
         // 2^24 + 1 rounds back to 2^24 in fp32, so (2^24 + 1) + 1 shows the order: 2^24; any other order gives 2^24 + 2.
         const float own = world.rank() == 0 ? 0x1p24F : 1.0F;
         const at::Tensor input = at::full({6}, own), output = at::empty({2});
         const auto pending = world.reduce_scatter(input, output);
-        if (run_ranks == over_threads && !std::isnan(output.const_data_ptr<float>()[0]))
+        if (run_ranks == &testing::run_ranks && !std::isnan(output.const_data_ptr<float>()[0]))
             throw std::runtime_error("the output was there before wait()");
         pending->wait();
         if (!at::equal(output, at::full({2}, 0x1p24F))) throw std::runtime_error("another order of summation");
@@ -44,7 +37,7 @@ TEST_CASE("reduce-scatter gives each rank the sum of its part, added in fp32 in 
 }
 
 TEST_CASE("a reduce-scatter of bf16 is added up in fp32") {
-    const auto run_ranks = GENERATE(over_threads, over_gloo);
+    const auto run_ranks = GENERATE(&testing::run_ranks, &testing::run_gloo_ranks);
     run_ranks(3, [](World& world) {
         const at::Tensor input = at::full({3}, world.rank() == 0 ? 256.0 : 1.0, at::kBFloat16),
                          output = at::empty({1}, at::kBFloat16);
@@ -57,7 +50,7 @@ TEST_CASE("a reduce-scatter of bf16 is added up in fp32") {
 }
 
 TEST_CASE("all-gather puts the inputs of all ranks one after the other") {
-    const auto run_ranks = GENERATE(over_threads, over_gloo);
+    const auto run_ranks = GENERATE(&testing::run_ranks, &testing::run_gloo_ranks);
     run_ranks(3, [](World& world) {
         const at::Tensor input = at::full({2}, static_cast<double>(world.rank()), at::kBFloat16),
                          output = at::empty({6}, at::kBFloat16);
@@ -73,7 +66,7 @@ TEST_CASE("all-gather puts the inputs of all ranks one after the other") {
 }
 
 TEST_CASE("ranks agree on numbers") {
-    const auto run_ranks = GENERATE(over_threads, over_gloo);
+    const auto run_ranks = GENERATE(&testing::run_ranks, &testing::run_gloo_ranks);
     run_ranks(3, [](World& world) {
         const double own[] = {static_cast<double>(world.rank()), 0.1};
         const bool gathered = world.all_gather(own) == std::vector<double>{0, 0.1, 1, 0.1, 2, 0.1};
