@@ -9,20 +9,20 @@ namespace {
 
 struct Description {
     std::size_t bytes;
-    std::string_view name, storage;
+    std::string_view name, storage, safetensors;
 };
 
 /// In the order of DType.
-constexpr std::array<Description, 10> descriptions{{{4, "float32", "FloatStorage"},
-                                                    {2, "float16", "HalfStorage"},
-                                                    {2, "bfloat16", "BFloat16Storage"},
-                                                    {8, "float64", "DoubleStorage"},
-                                                    {8, "int64", "LongStorage"},
-                                                    {4, "int32", "IntStorage"},
-                                                    {2, "int16", "ShortStorage"},
-                                                    {1, "int8", "CharStorage"},
-                                                    {1, "uint8", "ByteStorage"},
-                                                    {1, "bool", "BoolStorage"}}};
+constexpr std::array<Description, 10> descriptions{{{4, "float32", "FloatStorage", "F32"},
+                                                    {2, "float16", "HalfStorage", "F16"},
+                                                    {2, "bfloat16", "BFloat16Storage", "BF16"},
+                                                    {8, "float64", "DoubleStorage", "F64"},
+                                                    {8, "int64", "LongStorage", "I64"},
+                                                    {4, "int32", "IntStorage", "I32"},
+                                                    {2, "int16", "ShortStorage", "I16"},
+                                                    {1, "int8", "CharStorage", "I8"},
+                                                    {1, "uint8", "ByteStorage", "U8"},
+                                                    {1, "bool", "BoolStorage", "BOOL"}}};
 
 const Description& describe(DType dtype) { return descriptions[static_cast<std::size_t>(dtype)]; }
 
@@ -50,11 +50,21 @@ std::string_view dtype_name(DType dtype) { return describe(dtype).name; }
 
 std::string_view storage_class(DType dtype) { return describe(dtype).storage; }
 
-std::optional<DType> dtype_of_storage_class(std::string_view name) {
+std::string_view safetensors_name(DType dtype) { return describe(dtype).safetensors; }
+
+namespace {
+
+std::optional<DType> find_by(std::string_view Description::*member, std::string_view name) {
     for (std::size_t i = 0; i < descriptions.size(); ++i)
-        if (descriptions[i].storage == name) return static_cast<DType>(i);
+        if (descriptions[i].*member == name) return static_cast<DType>(i);
     return std::nullopt;
 }
+
+}  // namespace
+
+std::optional<DType> dtype_of_storage_class(std::string_view name) { return find_by(&Description::storage, name); }
+
+std::optional<DType> dtype_of_safetensors_name(std::string_view name) { return find_by(&Description::safetensors, name); }
 
 float element_as_float(DType dtype, const std::byte* element) {
     switch (dtype) {
@@ -80,6 +90,15 @@ float element_as_float(DType dtype, const std::byte* element) {
             return load<std::uint8_t>(element) != 0 ? 1.0F : 0.0F;
     }
     return 0.0F;
+}
+
+void elements_as_float(DType dtype, const std::byte* first, std::int64_t count, std::int64_t stride, float* into) {
+    const auto number = static_cast<std::size_t>(count), step = static_cast<std::size_t>(stride) * dtype_bytes(dtype);
+    if (dtype == DType::f32 && stride == 1) {
+        if (number > 0) std::memcpy(into, first, number * sizeof(float));
+        return;
+    }
+    for (std::size_t i = 0; i < number; ++i) into[i] = element_as_float(dtype, first + i * step);
 }
 
 }  // namespace bertpretrain

@@ -20,7 +20,14 @@ std::string_view dtype_name(DType dtype);
 std::string_view storage_class(DType dtype);
 std::optional<DType> dtype_of_storage_class(std::string_view name);
 
+/// "F32": the type's name in safetensors files.
+std::string_view safetensors_name(DType dtype);
+std::optional<DType> dtype_of_safetensors_name(std::string_view name);
+
 /// One element, wherever it lies, as fp32 (f64 and wide integers are rounded).
 float element_as_float(DType dtype, const std::byte* element);
+
+/// `count` elements, `stride` elements apart, as fp32.
+void elements_as_float(DType dtype, const std::byte* first, std::int64_t count, std::int64_t stride, float* into);
 
 }  // namespace bertpretrain

@@ -125,12 +125,11 @@ void PtReader::read(const PtTensor& tensor, std::int64_t first, std::int64_t cou
 }
 
 void PtReader::read_as_float(const PtTensor& tensor, std::int64_t first, std::int64_t count, float* into) const {
-    if (tensor.dtype == DType::f32) return read(tensor, first, count, into);
     const std::span<const std::byte> bytes = storage(tensor);
     const std::size_t item = dtype_bytes(tensor.dtype);
     for_each_run(tensor, first, count, [&](std::int64_t position, std::int64_t length, std::int64_t stride) {
-        for (std::int64_t i = 0; i < length; ++i)
-            *into++ = element_as_float(tensor.dtype, bytes.data() + static_cast<std::size_t>(position + i * stride) * item);
+        elements_as_float(tensor.dtype, bytes.data() + static_cast<std::size_t>(position) * item, length, stride, into);
+        into += length;
     });
 }
 
