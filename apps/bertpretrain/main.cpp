@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
     app.require_subcommand(0, 1);  // one too few is reported below, where a misspelt one is named
     bertpretrain::add_train_command(app, exit_code);
     bertpretrain::add_evaluate_command(app);
+    bertpretrain::add_inspect_command(app);
     bertpretrain::add_config_command(app);
     const int code = bertpretrain::run_guarded([&] {
         try {
