@@ -1,24 +1,64 @@
 #include "parallel/courier.h"
 
-#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
 #include <utility>
 
 #include "core/clock.h"
 #include "core/error.h"
 
 namespace bertpretrain {
+namespace {
+
+constexpr std::size_t most_under_way = 2;
+
+}  // namespace
+
 struct Courier::Job {
-    std::function<void()> run;
+    Errand errand;
+    std::function<void()> arrival;  ///< once it has begun
     bool done = false;
 };
 
 struct Courier::State {
     std::mutex mutex;
     std::condition_variable changed;
-    std::deque<std::shared_ptr<Job>> queue;
+    std::deque<std::shared_ptr<Job>> queue, under_way;
     std::exception_ptr failure;
     bool closed = false;
-    double busy_seconds = 0, waited_seconds = 0;
+    double busy_seconds = 0, waited_seconds = 0, busy_since = 0;
+
+    bool may_begin(const Job& job) const {
+        if (failure || under_way.size() >= most_under_way) return false;
+        if (!job.errand.sends_results) return true;
+        for (const auto& other : under_way)
+            if (other->errand.finish) return false;
+        return true;
+    }
+
+    /// The mutex is held.
+    void begin_what_may() {
+        while (!queue.empty() && may_begin(*queue.front())) {
+            const std::shared_ptr<Job> job = std::move(queue.front());
+            queue.pop_front();
+            if (under_way.empty()) busy_since = seconds_now();
+            try {
+                job->arrival = std::exchange(job->errand.begin, nullptr)();
+            } catch (...) { failure = std::current_exception(); }
+            under_way.push_back(job);
+        }
+    }
+
+    /// The first of those under way has come, or failed. The mutex is held.
+    void take_off(Job& job, std::exception_ptr error) {
+        job.done = !error;
+        job.arrival = nullptr;  // what they hold goes with them
+        job.errand.finish = nullptr;
+        if (error) failure = error;
+        under_way.pop_front();
+        if (under_way.empty()) busy_seconds += seconds_now() - busy_since;
+    }
 };
 
 class Courier::Delivery final : public Pending {
@@ -52,11 +92,12 @@ Courier::~Courier() {
     else thread_.join();
 }
 
-std::unique_ptr<Pending> Courier::send(std::function<void()> run) {
-    auto job = std::make_shared<Job>(Job{std::move(run)});
+std::unique_ptr<Pending> Courier::send(Errand errand) {
+    auto job = std::make_shared<Job>(Job{std::move(errand), nullptr, false});
     {
         const std::lock_guard lock(state_->mutex);
         state_->queue.push_back(job);
+        state_->begin_what_may();
     }
     state_->changed.notify_all();
     return std::make_unique<Delivery>(state_, std::move(job));
@@ -65,20 +106,18 @@ std::unique_ptr<Pending> Courier::send(std::function<void()> run) {
 void Courier::work(const std::shared_ptr<State>& state) {
     std::unique_lock lock(state->mutex);
     for (;;) {
-        state->changed.wait(lock, [&] { return !state->queue.empty() || state->closed; });
-        if (state->queue.empty() || state->failure) return;
-        const std::shared_ptr<Job> job = std::move(state->queue.front());
-        state->queue.pop_front();
+        state->changed.wait(lock, [&] { return !state->under_way.empty() || state->closed; });
+        if (state->under_way.empty() || state->failure) return;
+        const std::shared_ptr<Job> job = state->under_way.front();
         lock.unlock();
-        const double begin = seconds_now();
-        std::exception_ptr failure;
+        std::exception_ptr error;
         try {
-            std::exchange(job->run, nullptr)();  // what it holds goes with it
-        } catch (...) { failure = std::current_exception(); }
+            job->arrival();
+            if (job->errand.finish) job->errand.finish();
+        } catch (...) { error = std::current_exception(); }
         lock.lock();
-        state->busy_seconds += seconds_now() - begin;
-        job->done = !failure;
-        state->failure = failure;
+        state->take_off(*job, error);
+        state->begin_what_may();
         state->changed.notify_all();
     }
 }

@@ -1,32 +1,40 @@
 #pragma once
-// One thread that does a rank's communication in order, beside its computing.
+// What travels between ranks beside their computing: begun in order, finished in order, two errands under way at a time.
 
-#include <condition_variable>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 
 #include "parallel/world.h"
 
 namespace bertpretrain {
 
-/// Does jobs one after the other in the order of send(). After a job has thrown, it and all later ones throw in wait().
+/// Something that travels while its sender computes.
+struct Errand {
+    /// Returns soon, with what waits for the arrival.
+    std::function<std::function<void()>()> begin;
+    /// What is left to do on arrival (a sum); empty: nothing. The next errand travels meanwhile.
+    std::function<void()> finish;
+    /// It sends what earlier errands finish with: begins only when they are.
+    bool sends_results = false;
+};
+
+/// Runs errands. Two are under way at most: while one is finished, or wakes threads on its way, the other keeps the link busy.
+/// After one has failed, it and all later ones throw in wait().
 class Courier {
 public:
     Courier();
     Courier(const Courier&) = delete;
     Courier& operator=(const Courier&) = delete;
-    /// Waits for the jobs that were sent, unless one has failed or an exception is on its way: a job may then hang on peers that
-    /// do not come, so it is left behind with all that it holds. The process is to end soon after.
+    /// Waits for all errands, unless one has failed or an exception is on its way: it may then hang on peers that do not come,
+    /// so it is left behind with all that it holds. The process is to end soon after.
     ~Courier();
 
-    /// The result must be waited for.
-    std::unique_ptr<Pending> send(std::function<void()> job);
+    /// Errands begin and are finished in the order of the calls. The result must be waited for.
+    std::unique_ptr<Pending> send(Errand errand);
 
-    /// Seconds so far in which jobs were under way, and in which someone stood in wait().
+    /// Seconds so far in which errands were under way, and in which someone stood in wait().
     double busy_seconds() const;
     double waited_seconds() const;
 

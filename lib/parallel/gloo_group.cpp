@@ -12,7 +12,7 @@ namespace bertpretrain {
 namespace {
 
 /// c10d notes each operation's group in a table of the process, which two threads may not do at once (torch 2.11): the courier's
-/// tensors and the main thread's messages would.
+/// tensors and the main thread's would.
 std::mutex one_begins_at_a_time;
 
 at::Tensor as_bytes(const at::Tensor& tensor) { return tensor.view(at::kByte); }
@@ -50,24 +50,27 @@ GlooGroup::~GlooGroup() {
     if (failed_ || std::uncaught_exceptions() > 0) static_cast<void>(group_.release());
 }
 
-template <class Operation>
-void GlooGroup::run(const char* what, const Operation& operation) {
-    check(!failed_, "an operation of a group that has failed");
-    try {
-        const auto begin = [&] {
-            const std::lock_guard lock(one_begins_at_a_time);
-            return operation(*group_->gloo, patience_.load());
-        };
-        begin()->wait();
-    } catch (const std::exception& error) {
-        failed_ = true;
-        throw DistributedError(
-            concat("rank ", rank_, " of ", size_, " lost a peer or the network in ", what, ": ", first_line(error.what())));
-    }
+void GlooGroup::fail(const char* what, const std::exception& error) {
+    failed_ = true;
+    throw DistributedError(
+        concat("rank ", rank_, " of ", size_, " lost a peer or the network in ", what, ": ", first_line(error.what())));
 }
 
-void GlooGroup::all_to_all(const at::Tensor& input, const at::Tensor& output) {
-    run("all-to-all", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds patience) {
+template <class Operation>
+std::function<void()> GlooGroup::begin(const char* what, const Operation& operation) {
+    check(!failed_, "an operation of a group that has failed");
+    try {
+        const std::lock_guard lock(one_begins_at_a_time);
+        return [this, what, work = operation(*group_->gloo, patience_.load())] {
+            try {
+                work->wait();
+            } catch (const std::exception& error) { fail(what, error); }
+        };
+    } catch (const std::exception& error) { fail(what, error); }
+}
+
+std::function<void()> GlooGroup::all_to_all(const at::Tensor& input, const at::Tensor& output) {
+    return begin("all-to-all", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds patience) {
         c10d::AllToAllOptions options;
         options.timeout = patience;
         at::Tensor to = as_bytes(output), from = as_bytes(input);
@@ -76,8 +79,8 @@ void GlooGroup::all_to_all(const at::Tensor& input, const at::Tensor& output) {
     });
 }
 
-void GlooGroup::all_gather(const at::Tensor& input, const at::Tensor& output) {
-    run("all-gather", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds patience) {
+std::function<void()> GlooGroup::all_gather(const at::Tensor& input, const at::Tensor& output) {
+    return begin("all-gather", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds patience) {
         c10d::AllgatherOptions options;
         options.timeout = patience;
         at::Tensor to = as_bytes(output), from = as_bytes(input);

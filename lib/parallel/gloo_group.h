@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -13,9 +14,9 @@
 
 namespace bertpretrain {
 
-/// Ranks with connections of their own. All call the same operations in the same order, one at a time, with contiguous
-/// tensors; each waits until it is done. Destroyed while an exception is on its way, or after an operation has failed, it leaves
-/// its connections and threads behind, for they may hang on peers that do not come.
+/// Ranks with connections of their own. All begin the same operations in the same order, with contiguous tensors; each returns
+/// at once with what waits until it is done. Several may be under way. Destroyed while an exception is on its way, or after an
+/// operation has failed, it leaves its connections and threads behind, for they may hang on peers that do not come.
 class GlooGroup {
 public:
     /// @param name of this group, the same on all ranks, another one for each group
@@ -28,21 +29,22 @@ public:
     ~GlooGroup();
 
     /// Part r of the input goes to rank r; part r of the output comes from it. Sends (W - 1) / W of the input.
-    void all_to_all(const at::Tensor& input, const at::Tensor& output);
+    std::function<void()> all_to_all(const at::Tensor& input, const at::Tensor& output);
     /// output = the inputs of all ranks, one after the other. Sends (W - 1) times the input.
-    void all_gather(const at::Tensor& input, const at::Tensor& output);
+    std::function<void()> all_gather(const at::Tensor& input, const at::Tensor& output);
 
     void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
 private:
     struct Group;
     template <class Operation>
-    void run(const char* what, const Operation& operation);
+    std::function<void()> begin(const char* what, const Operation& operation);
+    [[noreturn]] void fail(const char* what, const std::exception& error);
 
     std::unique_ptr<Group> group_;
     std::int64_t rank_, size_;
     std::atomic<std::chrono::milliseconds> patience_;
-    bool failed_ = false;
+    std::atomic<bool> failed_ = false;
 };
 
 }  // namespace bertpretrain

@@ -1,5 +1,6 @@
 #include "parallel/gloo_world.h"
 
+#include <array>
 #include <cstring>
 
 #include <ATen/ops/empty.h>
@@ -9,30 +10,46 @@
 #include "parallel/rank_sum.h"
 
 namespace bertpretrain {
+
+struct GlooWorld::Rooms {
+    std::array<at::Tensor, 2> rooms;  // as many as errands are under way
+    std::size_t next = 0;
+
+    /// Room for what is as large as `input`, not used by the reduce-scatter before.
+    at::Tensor take(const at::Tensor& input) {
+        at::Tensor& room = rooms.at(next);
+        next = 1 - next;
+        const auto bytes = static_cast<std::int64_t>(input.nbytes());
+        if (!room.defined() || room.numel() < bytes) room = at::empty({bytes}, at::kByte);
+        return room.narrow(0, 0, bytes).view(input.scalar_type());
+    }
+};
+
 GlooWorld::GlooWorld(const MeetingPlace& place, std::int64_t rank, std::int64_t size, const std::string& address,
                      std::chrono::milliseconds patience)
     : rank_(rank),
       size_(size),
       tensors_(std::make_shared<GlooGroup>(place, "tensors", rank, size, address, patience)),
       messages_(place, "messages", rank, size, address, patience),
-      received_(std::make_shared<at::Tensor>()) {}
+      rooms_(std::make_shared<Rooms>()) {}
 
 std::unique_ptr<Pending> GlooWorld::reduce_scatter(const at::Tensor& input, const at::Tensor& output) {
     check(input.numel() == output.numel() * size_, "reduce-scatter of ", input.numel(), " elements into ", output.numel());
     tensor_bytes_ += static_cast<double>(input.nbytes()) * static_cast<double>(size_ - 1) / static_cast<double>(size_);
-    return courier_.send([group = tensors_, room = received_, ranks = size_, input, output] {
-        if (!room->defined() || room->nbytes() < input.nbytes())
-            *room = at::empty({static_cast<std::int64_t>(input.nbytes())}, at::kByte);
-        const at::Tensor parts = room->narrow(0, 0, static_cast<std::int64_t>(input.nbytes())).view(input.scalar_type());
-        group->all_to_all(input, parts);
-        add_in_rank_order(parts, ranks, output);
-    });
+    const auto parts = std::make_shared<at::Tensor>();
+    Errand errand;
+    errand.begin = [group = tensors_, rooms = rooms_, parts, input] {
+        *parts = rooms->take(input);
+        return group->all_to_all(input, *parts);
+    };
+    errand.finish = [parts, ranks = size_, output] { add_in_rank_order(*parts, ranks, output); };
+    return courier_.send(std::move(errand));
 }
 
 std::unique_ptr<Pending> GlooWorld::all_gather(const at::Tensor& input, const at::Tensor& output) {
     check(output.numel() == input.numel() * size_, "all-gather of ", input.numel(), " elements into ", output.numel());
     tensor_bytes_ += static_cast<double>(input.nbytes()) * static_cast<double>(size_ - 1);
-    return courier_.send([group = tensors_, input, output] { group->all_gather(input, output); });
+    return courier_.send({[group = tensors_, input, output] { return group->all_gather(input, output); }, nullptr, true});
 }
 
 std::vector<std::string> GlooWorld::all_gather(std::string_view own) {
@@ -41,7 +58,7 @@ std::vector<std::string> GlooWorld::all_gather(std::string_view own) {
     const at::Tensor input = at::empty({length + 1}, at::kByte), output = at::empty({size_ * (length + 1)}, at::kByte);
     input.fill_(0);  // the byte behind the message: a message of no bytes is a meeting too
     if (length > 0) std::memcpy(input.mutable_data_ptr(), own.data(), own.size());
-    messages_.all_gather(input, output);
+    messages_.all_gather(input, output)();
     std::vector<std::string> messages;
     const auto* bytes = static_cast<const char*>(output.const_data_ptr());
     for (std::int64_t rank = 0; rank < size_; ++rank)

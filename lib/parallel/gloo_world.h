@@ -10,7 +10,7 @@
 
 namespace bertpretrain {
 
-/// Tensors travel in the background, in the order in which the operations began; messages have connections of their own, so that
+/// Tensors travel in the background, two operations at a time; messages have connections of their own, so that
 /// they overtake tensors. A reduce-scatter is an exchange of parts and a sum in the order of ranks, for Gloo's own would send
 /// twice as much and add in an order that depends on the number of ranks.
 class GlooWorld final : public World {
@@ -31,12 +31,13 @@ public:
 
 private:
     std::int64_t rank_, size_;
-    std::shared_ptr<GlooGroup> tensors_;  ///< the courier's jobs hold it too
+    std::shared_ptr<GlooGroup> tensors_;  ///< the courier's errands hold it too
     GlooGroup messages_;
     Traffic by_messages_;
     double tensor_bytes_ = 0;
-    std::shared_ptr<at::Tensor> received_;  ///< room for the parts of one reduce-scatter, reused
-    Courier courier_;                       ///< last: its jobs end before what they use
+    struct Rooms;
+    std::shared_ptr<Rooms> rooms_;  ///< for the parts of the reduce-scatters under way, reused
+    Courier courier_;               ///< last: its errands end before what they use
 };
 
 }  // namespace bertpretrain

@@ -35,8 +35,9 @@ struct Traffic {
 };
 
 /// All ranks call the same operations in the same order, with tensors of the same size, type and kind of device: one-dimensional,
-/// contiguous, fp32 or bf16. Operations keep their tensors alive, and are done one after the other in the order in which they
-/// began: the output of one may be the input of the next, or lie in its own or an earlier one's input. One thread per rank calls
+/// contiguous, fp32 or bf16. Operations keep their tensors alive. They are finished in the order in which they began, and a
+/// reduce-scatter writes only when all before it are done: its output may lie in its own or an earlier one's input. An all-gather
+/// sends what the reduce-scatters before it wrote. Apart from that two may be under way at a time. One thread per rank calls
 /// them. Tensors and messages do not wait for each other.
 class World {
 public:

@@ -26,8 +26,10 @@ MemoryPlan plan_memory(const ExperimentConfig& experiment, const ParameterLayout
     plan.optimizer = sliced * 12;
     if (layout.shards() == 1) return plan;
     const bool rounded = experiment.parallel.reduce_dtype == "bf16";
-    for (const Bucket& bucket : layout.buckets())
-        plan.transfer = std::max(plan.transfer, static_cast<std::uint64_t>(bucket.elements()) * (rounded ? 2 + 2 : 4));
+    std::uint64_t largest[2] = {0, 0};  // buckets take turns in two rooms
+    for (std::size_t i = 0; i < layout.buckets().size(); ++i)
+        largest[i % 2] = std::max(largest[i % 2], static_cast<std::uint64_t>(layout.buckets()[i].elements()));
+    plan.transfer = (largest[0] + largest[1]) * (rounded ? 2 + 2 : 4);
     return plan;
 }
 

@@ -14,7 +14,7 @@ struct MemoryPlan {
     std::uint64_t weights = 0;    ///< working copy: bf16 or fp32
     std::uint64_t gradients = 0;  ///< fp32
     std::uint64_t optimizer = 0;  ///< fp32 master weights and two moments: at ZeRO stage 1 this rank's slice of them
-    std::uint64_t transfer = 0;  ///< parts of the largest bucket that came from other ranks, and its copy in the type on the wire
+    std::uint64_t transfer = 0;   ///< of two buckets under way: the parts from other ranks, and the copy in the type on the wire
 
     std::uint64_t total() const { return weights + gradients + optimizer + transfer; }
     /// "weights 638.5 MiB, gradients 1.2 GiB, ..."

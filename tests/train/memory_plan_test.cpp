@@ -16,7 +16,7 @@ ParameterLayout layout_of(const ExperimentConfig& experiment, std::int64_t ranks
 
 }  // namespace
 
-TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for its largest bucket") {
+TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for two buckets") {
     const auto ranks = GENERATE(as<std::int64_t>(), 1, 4, 8, 64, 128);
     const ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_5b.json", {});
     const ParameterLayout layout = layout_of(experiment, ranks);
@@ -26,7 +26,7 @@ TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for its 
     CAPTURE(ranks, plan.text());
     const double per_parameter = static_cast<double>(plan.total() - plan.transfer) / parameters;
     CHECK(per_parameter == Approx(6 + 12.0 / static_cast<double>(ranks)).epsilon(0.01));  // slices end at whole blocks
-    CHECK(static_cast<double>(plan.transfer) < 0.02 * 4 * parameters);
+    CHECK(static_cast<double>(plan.transfer) < 0.025 * 4 * parameters);
 }
 
 TEST_CASE("ZeRO stage 0 keeps the optimizer's whole state on every rank") {
