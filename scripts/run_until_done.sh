@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Runs a training command again until the run is done, and leaves to people what starting again does not mend:
+#   scripts/run_until_done.sh RUN_FOLDER -- bertpretrain train CONFIG --output RUN_FOLDER
+#   scripts/run_until_done.sh RUN_FOLDER -- torchrun ... --no-python bertpretrain train CONFIG --output RUN_FOLDER
+# Why an attempt ended is read from RUN_FOLDER/exit.json; where there is none, the command's own status counts. Codes 2, 3, 4 and 6 end
+# this script with the same code; anything else starts the command again, at most three times without a newer checkpoint.
+# SIGTERM and SIGINT are passed on, and are the end: 143 or 130.
+set -uo pipefail
+
+say() { echo "run_until_done: $*" >&2; }
+
+if (($# < 3)) || [[ $2 != -- ]]; then
+  say "usage: run_until_done.sh RUN_FOLDER -- COMMAND..."
+  exit 2
+fi
+run=$1
+shift 2
+restarts_allowed=3                      # without progress
+pause=${RUN_UNTIL_DONE_PAUSE_SECONDS:-2} # before the first restart; twice as long before each further one without progress
+longest_pause=120
+
+# The number in exit.json's "code"; nothing where the file is missing or damaged.
+recorded_code() {
+  sed -n 's/^ *"code": *\([0-9]\{1,3\}\),\{0,1\} *$/\1/p' "$run/exit.json" 2>/dev/null | head -n 1
+}
+
+newest_checkpoint() {
+  local folder newest=none
+  for folder in "$run"/checkpoints/step_*/; do
+    if [[ -e ${folder}COMPLETE.json && $folder != *.partial/ ]]; then newest=$folder; fi # in the order of the steps
+  done
+  echo "$newest"
+}
+
+stop='' child=''
+# bash knows signals by their names, exit codes by their numbers
+ask_to_stop() {
+  stop=$1
+  if [[ -n $child ]]; then kill -s "$2" "$child" 2>/dev/null; fi
+}
+trap 'ask_to_stop 143 TERM' TERM
+trap 'ask_to_stop 130 INT' INT
+
+# Runs the command and waits for it; its status is left in $status.
+attempt() {
+  set -m # in a process group of its own: a terminal's Ctrl-C reaches this script alone, which passes it on once
+  "$@" </dev/null &
+  child=$!
+  set +m
+  if [[ -n $stop ]]; then kill -TERM "$child" 2>/dev/null; fi # asked between two attempts
+  while true; do
+    wait "$child"
+    status=$?
+    kill -0 "$child" 2>/dev/null || break # else a signal has interrupted the waiting
+  done
+  child=''
+}
+
+without_progress=0
+while true; do
+  before=$(newest_checkpoint)
+  rm -f "$run/exit.json" # of an earlier attempt, which has been heard
+  attempt "$@"
+  code=$(recorded_code)
+  if ((status == 0)); then
+    say "done"
+    exit 0
+  fi
+  if [[ -n $stop ]]; then
+    say "stopped as asked (status $status)"
+    exit "$stop"
+  fi
+  case "${code:-$status}" in
+    2 | 3 | 4 | 6)
+      say "ended with code ${code:-$status}: starting again does not mend this"
+      exit "${code:-$status}"
+      ;;
+    130 | 143)
+      say "somebody has stopped the run"
+      exit "${code:-$status}"
+      ;;
+    126 | 127)
+      say "the command cannot be run"
+      exit "$status"
+      ;;
+  esac
+
+  if [[ $(newest_checkpoint) != "$before" ]]; then
+    without_progress=0
+  else
+    without_progress=$((without_progress + 1))
+  fi
+  if ((without_progress > restarts_allowed)); then
+    say "ended with code ${code:-$status} after $restarts_allowed restarts without a newer checkpoint: a person must look"
+    exit "${code:-$status}"
+  fi
+  wait_seconds=$(awk -v p="$pause" -v n="$without_progress" -v m="$longest_pause" 'BEGIN { s = p * 2 ^ n; print s < m ? s : m }')
+  say "ended with code ${code:-$status} (status $status); starting again in $wait_seconds s," \
+    "$((restarts_allowed - without_progress)) more without progress"
+  sleep "$wait_seconds" &
+  wait $!
+  if [[ -n $stop ]]; then exit "$stop"; fi
+done

@@ -1,0 +1,138 @@
+// scripts/run_until_done.sh: what is started again, and what is left to people.
+
+#include <regex>
+#include <set>
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/command.h"
+#include "support/process.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A run whose attempts are told beforehand, a line of shell each; after the last it is done.
+class ToldRun {
+public:
+    explicit ToldRun(const std::vector<std::string>& attempts) {
+        std::string script = "echo attempt >> '" + attempts_.string() + "'\ncase $(wc -l < '" + attempts_.string() + "') in\n";
+        for (std::size_t i = 0; i < attempts.size(); ++i) script += concat(i + 1, ") ", attempts[i], " ;;\n");
+        fs::create_directories(run_ / "checkpoints");
+        write_text(script_, "cd '" + run_.string() + "'\n" + script + "esac\n");
+    }
+
+    std::string command() const {
+        return "env RUN_UNTIL_DONE_PAUSE_SECONDS=0 scripts/run_until_done.sh " + run_.string() + " -- sh " + script_.string();
+    }
+    CommandResult supervise() const { return run_command(command()); }
+    std::int64_t attempts() const {
+        const std::string text = read_text(attempts_);
+        return std::count(text.begin(), text.end(), '\n');
+    }
+    const fs::path& run() const { return run_; }
+
+private:
+    TemporaryFolder folder_;
+    fs::path run_ = folder_ / "run", attempts_ = folder_ / "attempts", script_ = folder_ / "script";
+};
+
+/// Shell that leaves an exit.json as the program does, and ends with another status, as torchrun does.
+std::string fails(int code, int status = 1) {
+    return concat(R"(printf '{\n  "code": )", code, R"(,\n  "cause": "x",\n  "rank": 0\n}\n' > exit.json; exit )", status);
+}
+
+std::string saves(std::int64_t step) {
+    return concat("mkdir -p checkpoints/step_0000000", step, "; touch checkpoints/step_0000000", step, "/COMPLETE.json; ");
+}
+
+/// Codes at the beginnings of the rows of a table of a page, with the last cell.
+std::map<std::string, std::string> exit_code_table(const fs::path& page) {
+    std::map<std::string, std::string> table;
+    const std::string text = read_text(page);
+    const std::regex row(R"(\n\| (\d+|128 \+ n) \|[^\n]*\| ([^|\n]*) ?\|)");
+    for (std::sregex_iterator at(text.begin(), text.end(), row), end; at != end; ++at) table[(*at)[1]] = (*at)[2];
+    return table;
+}
+
+const std::set<int> error_codes{2, 3, 4, 5, 6, 70};
+
+}  // namespace
+
+TEST_CASE("exit codes are the program's in every table, and what the tables say of starting again is what the script does") {
+    for (const ExitCode code : {ExitCode::config, ExitCode::data, ExitCode::checkpoint, ExitCode::distributed, ExitCode::numbers,
+                                ExitCode::bug})
+        REQUIRE(error_codes.count(static_cast<int>(code)) == 1);
+    const auto table = exit_code_table(PROJECT_FOLDER "/apps/bertpretrain/TROUBLESHOOTING.md");
+    const std::string readme = read_text(PROJECT_FOLDER "/README.md");
+    CHECK(table.size() == error_codes.size() + 2);  // and 0, and 128 + n
+    CHECK(table.count("0") == 1);
+    CHECK(table.count("128 + n") == 1);
+    for (const int code : error_codes) {
+        INFO("code " << code);
+        REQUIRE(table.count(std::to_string(code)) == 1);
+        const bool again = table.at(std::to_string(code)).rfind("yes", 0) == 0;
+        const ToldRun by_record({fails(code)}), by_status({concat("exit ", code)});
+        CHECK(by_record.supervise().exit_code == (again ? 0 : code));
+        CHECK(by_record.attempts() == (again ? 2 : 1));
+        CHECK(by_status.supervise().exit_code == (again ? 0 : code));
+        CHECK(by_status.attempts() == (again ? 2 : 1));
+        CHECK(std::regex_search(readme, std::regex(concat("\\b", code, " [a-z]"))));
+    }
+}
+
+TEST_CASE("a killed command is started again, one that a person stopped is not") {
+    const ToldRun killed({"kill -KILL $$", "kill -SEGV $$"}), stopped({fails(143)}), interrupted({"exit 130"});
+    CHECK(killed.supervise().exit_code == 0);
+    CHECK(killed.attempts() == 3);
+    CHECK(stopped.supervise().exit_code == 143);
+    CHECK(stopped.attempts() == 1);
+    CHECK(interrupted.supervise().exit_code == 130);
+    CHECK(interrupted.attempts() == 1);
+}
+
+TEST_CASE("three restarts without a newer checkpoint are the end, with the last code; a checkpoint makes them three again") {
+    const ToldRun stuck(std::vector<std::string>(10, fails(5)));
+    const CommandResult result = stuck.supervise();
+    CHECK(result.exit_code == 5);
+    CHECK(stuck.attempts() == 4);
+    CHECK(result.err.find("3 restarts without a newer checkpoint") != std::string::npos);
+    const ToldRun slow({fails(5), fails(5), saves(1) + fails(5), fails(5), fails(5), saves(2) + fails(5), fails(5)});
+    CHECK(slow.supervise().exit_code == 0);
+    CHECK(slow.attempts() == 8);
+}
+
+TEST_CASE("a record that an earlier run left behind is not taken for this one's") {
+    const ToldRun run({"exit 5"});
+    write_text(run.run() / "exit.json", "{\n  \"code\": 3,\n  \"cause\": \"long ago\"\n}\n");
+    CHECK(run.supervise().exit_code == 0);
+    CHECK(run.attempts() == 2);
+}
+
+TEST_CASE("a signal to the script reaches the command once, and nothing is started again") {
+    const ToldRun run({"trap 'echo asked >> asked; sleep 0.2; exit 5' TERM; touch ready; while :; do sleep 0.01; done"});
+    Process script(run.command());
+    REQUIRE(wait_until(script, [&] { return fs::exists(run.run() / "ready"); }));
+    script.send(SIGTERM);
+    CHECK(script.wait() == 143);
+    CHECK(run.attempts() == 1);
+    CHECK(read_text(run.run() / "asked") == "asked\n");
+}
+
+TEST_CASE("a command that does not exist, and a request without one, are told at once") {
+    const TemporaryFolder folder;
+    CHECK(run_command("scripts/run_until_done.sh " + folder.path().string() + " -- /does/not/exist").exit_code == 127);
+    CHECK(run_command("scripts/run_until_done.sh " + folder.path().string() + " true").exit_code == 2);
+}
+
+TEST_CASE("shellcheck finds nothing in the script") {
+    if (run_command("command -v shellcheck").exit_code != 0) {
+        WARN("skipped: no shellcheck (scripts/setup.sh --oracles brings it)");
+        return;
+    }
+    const CommandResult result = run_command("shellcheck scripts/run_until_done.sh");
+    INFO(result.out);
+    CHECK(result.exit_code == 0);
+}
