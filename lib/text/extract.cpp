@@ -167,7 +167,7 @@ private:
                 articles.emplace_back(article);
                 bytes += article.size();
             }
-        split_ = learned_splitter(articles);
+        split_ = learned_splitter(articles, pool_);
         for (auto& prose : sample_)
             add(pool_.submit([prose = std::move(prose), this] { return text_of(*prose, split_, settings_.minimum_sentences); }),
                 0);

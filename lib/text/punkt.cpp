@@ -76,7 +76,7 @@ private:
     void decide() {
         if (!last_) return;
         std::vector<PunktToken> tokens = punkt_tokens(text_.substr(word_.begin, last_->after_end - word_.begin));
-        annotate_types(parameters_, tokens);
+        for (PunktToken& token : tokens) annotate_type(parameters_, token);
         bool breaks = false;
         for (std::size_t t = 0; t + 1 < tokens.size(); ++t) {
             annotate_pair(parameters_, tokens[t], tokens[t + 1]);
@@ -116,17 +116,14 @@ std::string_view without_outer_space(std::string_view text) {
 
 }  // namespace
 
-void annotate_types(const PunktParameters& parameters, std::vector<PunktToken>& tokens) {
-    for (PunktToken& token : tokens) {
-        if (token.text.size() == 1 && is_punkt_stop(token.text[0])) token.sentence_break = true;
-        else if (token.text.starts_with("..") && token.text.find_first_not_of('.') == std::string_view::npos)
-            token.ellipsis = true;
-        else if (token.ends_in_period() && !token.text.ends_with("..")) {
-            const std::string word = lower_text(token.text.substr(0, token.text.size() - 1));
-            const std::string part = word.substr(word.rfind('-') + 1);
-            if (parameters.abbreviations.contains(word) || parameters.abbreviations.contains(part)) token.abbreviation = true;
-            else token.sentence_break = true;
-        }
+void annotate_type(const PunktParameters& parameters, PunktToken& token) {
+    if (token.text.size() == 1 && is_punkt_stop(token.text[0])) token.sentence_break = true;
+    else if (token.text.starts_with("..") && token.text.find_first_not_of('.') == std::string_view::npos) token.ellipsis = true;
+    else if (token.ends_in_period() && !token.text.ends_with("..")) {
+        const std::string word = lower_text(token.text.substr(0, token.text.size() - 1));
+        const std::string part = word.substr(word.rfind('-') + 1);
+        if (parameters.abbreviations.contains(word) || parameters.abbreviations.contains(part)) token.abbreviation = true;
+        else token.sentence_break = true;
     }
 }
 

@@ -12,8 +12,8 @@
 
 namespace bertpretrain {
 
-/// The first stage: every word by itself. Abbreviations, ellipses, and stops that end a sentence.
-void annotate_types(const PunktParameters& parameters, std::vector<PunktToken>& tokens);
+/// The first stage: a word by itself. Abbreviations, ellipses, and stops that end a sentence.
+void annotate_type(const PunktParameters& parameters, PunktToken& token);
 /// The second stage: a word that ends in a period, in the light of the next one.
 void annotate_pair(const PunktParameters& parameters, PunktToken& token, const PunktToken& next);
 

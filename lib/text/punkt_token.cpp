@@ -92,21 +92,19 @@ std::string PunktToken::type_without_period() const {
 }
 std::string PunktToken::type_without_break() const { return sentence_break ? type_without_period() : type; }
 
-std::vector<PunktToken> punkt_tokens(std::string_view text) {
+std::size_t punkt_word_end(std::string_view text, std::size_t i) {
     static constexpr ByteSet alone("(\"`{[:;&#*@)}]-,");
+    if (const std::size_t run = run_at(text, i); run > 0) return i + run;
+    const bool is_alone = alone.contains(text[i]);
+    next_code_point(text, i);
+    if (is_alone) return i;
+    while (!word_ends_at(text, i)) next_code_point(text, i);
+    return i;
+}
+
+std::vector<PunktToken> punkt_tokens(std::string_view text) {
     std::vector<PunktToken> tokens;
-    for (std::size_t i = 0; i < text.size();) {
-        std::size_t end = i;
-        if (is_punkt_space(next_code_point(text, end))) {
-            i = end;
-            continue;
-        }
-        if (const std::size_t run = run_at(text, i); run > 0) end = i + run;
-        else if (!alone.contains(text[i]))
-            while (!word_ends_at(text, end)) next_code_point(text, end);
-        tokens.emplace_back(text.substr(i, end - i));
-        i = end;
-    }
+    for_each_punkt_word(text, [&](std::string_view word) { tokens.emplace_back(word); });
     return tokens;
 }
 

@@ -12,7 +12,6 @@ namespace bertpretrain {
 struct PunktToken {
     std::string_view text;  ///< of the text that was split, in UTF-8; not empty
     std::string type;       ///< lower case, or punkt_number
-    bool paragraph_start = false, line_start = false;
     // What annotation finds out:
     bool sentence_break = false, abbreviation = false, ellipsis = false;
 
@@ -45,8 +44,24 @@ inline bool is_punkt_non_word(char c) {
 }
 inline bool is_punkt_stop(char c) { return c == '.' || c == '?' || c == '!'; }
 
-/// Splits words at white space, brackets, quotation marks, dashes, ellipses and closing commas. Linear.
-/// The tokens are views of `text`.
+/// The end of the word that begins at `i`, where there is no white space.
+std::size_t punkt_word_end(std::string_view text, std::size_t i);
+
+/// Splits words at white space, brackets, quotation marks, dashes, ellipses and closing commas. Linear. @param visit gets views
+/// of `text`, none of them empty
+template <class Visit>
+void for_each_punkt_word(std::string_view text, const Visit& visit) {
+    for (std::size_t i = 0; i < text.size();) {
+        std::size_t end = i;
+        if (!is_punkt_space(next_code_point(text, end))) {
+            end = punkt_word_end(text, i);
+            visit(text.substr(i, end - i));
+        }
+        i = end;
+    }
+}
+
+/// All words. The tokens are views of `text`.
 std::vector<PunktToken> punkt_tokens(std::string_view text);
 
 }  // namespace bertpretrain

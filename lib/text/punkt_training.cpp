@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <cstdint>
+#include <map>
+#include <utility>
 
 #include "text/punkt.h"
+#include "text/punkt_corpus.h"
 #include "text/utf8.h"
 
 namespace bertpretrain {
@@ -12,13 +15,6 @@ namespace {
 
 constexpr double abbreviation_score = 0.3, collocation_score = 7.88, starter_score = 30;
 constexpr std::int64_t rare_below = 5;
-
-using Counts = std::unordered_map<std::string, std::int64_t>;
-
-double count_in(const Counts& counts, const std::string& key) {
-    const auto found = counts.find(key);
-    return found == counts.end() ? 0 : static_cast<double>(found->second);
-}
 
 /// x ln p, where nothing of probability nothing is nothing.
 double weighted_log(double x, double p) { return x == 0 ? 0 : x * std::log(p); }
@@ -45,14 +41,18 @@ bool is_type_word(const std::string& type) { return PunktToken(type).has_letter(
 
 class Training {
 public:
-    explicit Training(const std::vector<std::string_view>& texts) : texts_(texts) {}
+    explicit Training(PunktCorpus& corpus) : corpus_(corpus), counts_(corpus.types().size() + 1, 0) {}
 
     PunktParameters run() {
-        for_each_token([&](PunktToken& token) { count(token); });
+        for (const PunktCorpus::Word word : corpus_.words()) count(form(word));
         find_abbreviations();
-        Place place = Place::inside;
-        for_each_line([&](std::vector<PunktToken>& tokens) { note_orthography(tokens, place); });
-        for_each_pair([&](const PunktToken& token, const PunktToken& next) { count_pair(token, next); });
+        for (PunktForm& each : corpus_.forms()) annotate_type(learned_, each.token);
+        note_orthography();
+        const PunktForm* last = nullptr;
+        for (const PunktCorpus::Word word : corpus_.words()) {
+            if (last != nullptr && last->ends_in_period) count_pair(*last, form(word));
+            last = &form(word);
+        }
         find_starters();
         find_collocations();
         return std::move(learned_);
@@ -61,56 +61,25 @@ public:
 private:
     enum class Place { start, inside, unknown };
 
-    /// Tokens of one line after the other, annotated as far as the abbreviations are known.
-    void for_each_line(const std::function<void(std::vector<PunktToken>&)>& body) const {
-        bool paragraph_start = false;
-        std::vector<PunktToken> tokens;
-        const auto visit = [&](std::string_view line) {
-            tokens = punkt_tokens(line);
-            if (!tokens.empty()) {
-                tokens.front().line_start = true;
-                tokens.front().paragraph_start = paragraph_start;
-            }
-            paragraph_start = tokens.empty();
-            annotate_types(learned_, tokens);
-            body(tokens);
-        };
-        for (const std::string_view text : texts_) {
-            for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
-                end = std::min(text.find('\n', at), text.size());
-                visit(text.substr(at, end - at));
-            }
-            visit({});
-        }
-    }
-    void for_each_token(const std::function<void(PunktToken&)>& body) const {
-        for_each_line([&](std::vector<PunktToken>& tokens) {
-            for (PunktToken& token : tokens) body(token);
-        });
-    }
-    /// Also across lines.
-    void for_each_pair(const std::function<void(const PunktToken&, const PunktToken&)>& body) const {
-        std::vector<PunktToken> last;
-        for_each_token([&](PunktToken& token) {
-            if (!last.empty()) body(last.front(), token);
-            last.assign(1, token);
-        });
-    }
+    const PunktForm& form(PunktCorpus::Word word) const { return corpus_.forms()[word.form]; }
+    const std::string& text_of(std::uint32_t type) const { return corpus_.types()[type]; }
+    std::int64_t occurrences_of(const std::string& type) const { return counts_[corpus_.find_type(type)]; }
 
-    void count(const PunktToken& token) {
-        ++types_[token.type];
+    void count(const PunktForm& form) {
+        ++counts_[form.type];
         ++tokens_;
-        if (token.ends_in_period()) ++periods_;
+        if (form.ends_in_period) ++periods_;
     }
 
     /// A word is an abbreviation when it nearly always has a period, the more so the shorter it is and the more periods it has.
     void find_abbreviations() {
-        for (const auto& [type, with_period] : types_) {
-            if (!type.ends_with('.') || !is_type_word(type)) continue;
+        for (std::uint32_t t = 0; t < corpus_.types().size(); ++t) {
+            const std::string& type = text_of(t);
+            if (counts_[t] == 0 || !type.ends_with('.') || !is_type_word(type)) continue;
             const std::string word = type.substr(0, type.size() - 1);
             const auto inner_periods = static_cast<double>(std::count(word.begin(), word.end(), '.'));
             const double letters = static_cast<double>(code_points_of(word).size()) - inner_periods;
-            const double without = count_in(types_, word), with = static_cast<double>(with_period);
+            const auto without = static_cast<double>(occurrences_of(word)), with = static_cast<double>(counts_[t]);
             const double likelihood =
                 abbreviation_likelihood(with + without, static_cast<double>(periods_), with, static_cast<double>(tokens_));
             if (likelihood * std::exp(-letters) * (inner_periods + 1) * std::pow(letters, -without) >= abbreviation_score)
@@ -118,75 +87,90 @@ private:
         }
     }
 
-    void note_orthography(const std::vector<PunktToken>& tokens, Place& place) {
-        for (const PunktToken& token : tokens) {
-            if (token.paragraph_start && place != Place::unknown) place = Place::start;
-            if (token.line_start && place == Place::inside) place = Place::unknown;
+    /// Where each type was seen, capitalised or not.
+    void note_orthography() {
+        seen_.assign(corpus_.types().size(), 0);
+        Place place = Place::inside;
+        for (const PunktCorpus::Word word : corpus_.words()) {
+            if (word.paragraph_start && place != Place::unknown) place = Place::start;
+            if (word.line_start && place == Place::inside) place = Place::unknown;
+            const PunktForm& here = form(word);
             const int shift = place == Place::start ? 0 : place == Place::inside ? 1 : 2;
-            if (token.first_upper()) learned_.orthography[token.type_without_break()] |= upper_at_start << shift;
-            else if (token.first_lower()) learned_.orthography[token.type_without_break()] |= lower_at_start << shift;
-            if (token.sentence_break) {
+            if (here.is_upper) seen_[here.type_without_break()] |= upper_at_start << shift;
+            else if (here.is_lower) seen_[here.type_without_break()] |= lower_at_start << shift;
+            if (here.token.sentence_break) {
                 ++breaks_;
-                place = token.is_number() || token.is_initial() ? Place::unknown : Place::start;
+                place = here.is_ordinal ? Place::unknown : Place::start;
             } else {
-                place = token.ellipsis || token.abbreviation ? Place::unknown : Place::inside;
+                place = here.token.ellipsis || here.token.abbreviation ? Place::unknown : Place::inside;
             }
         }
+        for (std::uint32_t type = 0; type < seen_.size(); ++type)
+            if (seen_[type] != 0) learned_.orthography[text_of(type)] = seen_[type];
     }
 
     /// Too rare to be counted, but what follows looks like the middle of a sentence.
-    bool is_rare_abbreviation(const PunktToken& token, const PunktToken& next) const {
-        if (token.abbreviation || !token.sentence_break) return false;
-        const std::string type = token.type_without_break();
-        const std::string shorter = type.substr(0, type.size() - std::min<std::size_t>(1, type.size()));
-        if (learned_.abbreviations.contains(type) || count_in(types_, type) + count_in(types_, shorter) >= rare_below)
+    bool is_rare_abbreviation(const PunktForm& form, const PunktForm& next) const {
+        if (form.token.abbreviation || !form.token.sentence_break || counts_[form.type_without_period] >= rare_below)
             return false;
-        if (std::string_view(",:;").find(next.text.front()) != std::string_view::npos) return true;
-        const int seen = learned_.orthography_of(next.type_without_break());
-        return next.first_lower() && (seen & upper_at_start) != 0 && (seen & upper_inside) == 0;
+        const std::string& type = text_of(form.type_without_period);
+        std::size_t shorter = type.size();
+        previous_code_point(type, shorter);
+        if (counts_[form.type_without_period] + occurrences_of(type.substr(0, shorter)) >= rare_below ||
+            learned_.abbreviations.contains(type))
+            return false;
+        if (std::string_view(",:;").find(next.token.text.front()) != std::string_view::npos) return true;
+        const int seen = seen_[next.type_without_break()];
+        return next.is_lower && (seen & upper_at_start) != 0 && (seen & upper_inside) == 0;
     }
 
-    void count_pair(const PunktToken& token, const PunktToken& next) {
-        if (!token.ends_in_period()) return;
-        if (is_rare_abbreviation(token, next)) learned_.abbreviations.insert(token.type_without_period());
-        const bool ordinal = token.is_number() || token.is_initial();
-        if (token.sentence_break && !ordinal && next.is_alphabetic()) ++starters_[next.type];
-        if (token.sentence_break && ordinal && token.has_letter() && next.has_letter())
-            ++collocations_[token.type_without_period() + "\t" + next.type_without_break()];
+    void count_pair(const PunktForm& form, const PunktForm& next) {
+        if (is_rare_abbreviation(form, next)) learned_.abbreviations.insert(text_of(form.type_without_period));
+        if (!form.token.sentence_break) return;
+        if (!form.is_ordinal && next.is_alphabetic) ++starters_[next.type];
+        if (form.is_ordinal && form.has_letter && next.has_letter)
+            ++collocations_[{form.type_without_period, next.type_without_break()}];
     }
 
-    double occurrences(const std::string& type) const { return count_in(types_, type) + count_in(types_, type + "."); }
+    double occurrences(const std::string& type) const {
+        return static_cast<double>(occurrences_of(type) + occurrences_of(type + "."));
+    }
 
     void find_starters() {
         const auto breaks = static_cast<double>(breaks_), all = static_cast<double>(tokens_);
         for (const auto& [type, at_break] : starters_) {
-            const double behind = static_cast<double>(at_break), often = occurrences(type);
+            const double behind = static_cast<double>(at_break), often = occurrences(text_of(type));
             if (often >= behind && dependence(breaks, often, behind, all) >= starter_score && all / breaks > often / behind)
-                learned_.sentence_starters.insert(type);
+                learned_.sentence_starters.insert(text_of(type));
         }
     }
 
     void find_collocations() {
         const auto all = static_cast<double>(tokens_);
         for (const auto& [pair, count] : collocations_) {
-            const std::size_t tab = pair.find('\t');
-            const std::string first = pair.substr(0, tab), second = pair.substr(tab + 1);
+            const std::string &first = text_of(pair.first), &second = text_of(pair.second);
             if (learned_.sentence_starters.contains(second)) continue;
             const double together = static_cast<double>(count), a = occurrences(first), b = occurrences(second);
             if (a > 1 && b > 1 && together > 1 && together <= std::min(a, b) &&
                 dependence(a, b, together, all) >= collocation_score && all / a > b / together)
-                learned_.collocations.insert(pair);
+                learned_.collocations.insert(first + "\t" + second);
         }
     }
 
-    const std::vector<std::string_view>& texts_;
+    PunktCorpus& corpus_;
     PunktParameters learned_;
-    Counts types_, starters_, collocations_;
+    std::vector<std::int64_t> counts_;  ///< by type; the last one, of a type that does not occur, stays 0
+    std::vector<int> seen_;             ///< by type: bits of Orthography
+    std::map<std::uint32_t, std::int64_t> starters_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> collocations_;
     std::int64_t tokens_ = 0, periods_ = 0, breaks_ = 0;
 };
 
 }  // namespace
 
-PunktParameters learn_punkt(const std::vector<std::string_view>& texts) { return Training(texts).run(); }
+PunktParameters learn_punkt(const std::vector<std::string_view>& texts, TaskPool& pool) {
+    PunktCorpus corpus(texts, pool);
+    return Training(corpus).run();
+}
 
 }  // namespace bertpretrain

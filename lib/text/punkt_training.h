@@ -5,11 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "core/task_pool.h"
 #include "text/punkt_parameters.h"
 
 namespace bertpretrain {
 
 /// @param texts articles of a corpus, a paragraph or less per line; an empty line separates paragraphs, and so does a text's end
-PunktParameters learn_punkt(const std::vector<std::string_view>& texts);
+/// @param pool reads them; the result does not depend on its threads
+PunktParameters learn_punkt(const std::vector<std::string_view>& texts, TaskPool& pool);
 
 }  // namespace bertpretrain

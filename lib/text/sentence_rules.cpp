@@ -27,8 +27,8 @@ SplitSentences splitter_for(const SentenceRules& rules) {
     };
 }
 
-SplitSentences learned_splitter(const std::vector<std::string_view>& articles) {
-    PunktParameters learned = learn_punkt(articles);
+SplitSentences learned_splitter(const std::vector<std::string_view>& articles, TaskPool& pool) {
+    PunktParameters learned = learn_punkt(articles, pool);
     log_info(concat("punkt learned ", learned.abbreviations.size(), " abbreviations, ", learned.collocations.size(),
                     " collocations, ", learned.sentence_starters.size(), " sentence starters"));
     return punkt_splitter(std::move(learned));

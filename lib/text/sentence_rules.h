@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/task_pool.h"
+
 namespace bertpretrain {
 
 /// The sentences of a paragraph, in order. May be called by many threads at once.
@@ -27,7 +29,7 @@ inline bool learns_first(const SentenceRules& rules) { return rules.punkt && !ru
 /// @throws ConfigError, DataError as PunktParameters::read
 SplitSentences splitter_for(const SentenceRules& rules);
 
-/// Punkt with parameters learned from the corpus. @param articles a sample of it, one paragraph per line
-SplitSentences learned_splitter(const std::vector<std::string_view>& articles);
+/// Punkt with parameters learned from the corpus. @param articles a sample of it, one paragraph per line @param pool helps
+SplitSentences learned_splitter(const std::vector<std::string_view>& articles, TaskPool& pool);
 
 }  // namespace bertpretrain

@@ -49,12 +49,29 @@ TEST_CASE("what punkt learns from Wikipedia splits nearly as the given parameter
     NEEDS_SHARED_DATA();
     std::ifstream corpus(testing::shared_data() / "plain/wiki_2021_sentences.txt");
     const std::string all{std::istreambuf_iterator<char>(corpus), {}};
-    const PunktParameters learned = learn_punkt({all});
+    TaskPool pool(1);
+    const PunktParameters learned = learn_punkt({all}, pool);
     for (const char* word : {"u.s", "jr", "e.g", "b.c"}) CHECK(learned.abbreviations.contains(word));
     CHECK(learned.sentence_starters.contains("the"));
 
     // Measured: 0.987.
     CHECK(testing::boundary_f1("punkt", [&](const std::string& text) { return punkt_sentences(learned, text); }) >= 0.97);
+}
+
+TEST_CASE("what punkt learns does not depend on how texts are shared among threads") {
+    NEEDS_SHARED_DATA();
+    std::ifstream corpus(testing::shared_data() / "plain/wiki_2021_sentences.txt");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(corpus, line);) lines.push_back(line);
+    std::vector<std::string_view> texts;  // twice, for there to be several parts
+    for (int round = 0; round < 2; ++round) texts.insert(texts.end(), lines.begin(), lines.end());
+    TaskPool one(1), three(3);
+    const PunktParameters alone = learn_punkt(texts, one), shared = learn_punkt(texts, three);
+    CHECK(alone.abbreviations == shared.abbreviations);
+    CHECK(alone.collocations == shared.collocations);
+    CHECK(alone.sentence_starters == shared.sentence_starters);
+    CHECK(alone.orthography == shared.orthography);
+    CHECK(alone.abbreviations.size() > 50);
 }
 
 TEST_CASE("punkt loses no word and takes linear time, whatever the text") {

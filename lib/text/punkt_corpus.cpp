@@ -1,0 +1,97 @@
+#include "text/punkt_corpus.h"
+
+#include <algorithm>
+#include <future>
+#include <span>
+
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::size_t part_bytes = std::size_t{2} << 20;
+constexpr std::size_t most_forms = std::size_t{1} << 30;
+
+/// Gives each form a number, in the order in which they are met.
+class FormNumbers {
+public:
+    std::uint32_t operator[](std::string_view form) {
+        const auto [at, is_new] = numbers_.try_emplace(form, static_cast<std::uint32_t>(forms_.size()));
+        if (is_new) forms_.push_back(form);
+        return at->second;
+    }
+    const std::vector<std::string_view>& forms() const { return forms_; }
+
+private:
+    std::unordered_map<std::string_view, std::uint32_t> numbers_;
+    std::vector<std::string_view> forms_;
+};
+
+/// Some texts with forms numbered on their own.
+struct Part {
+    FormNumbers forms;
+    std::vector<PunktCorpus::Word> words;
+};
+
+/// Every text begins a paragraph, but for the first of all.
+Part read_part(std::span<const std::string_view> texts, bool is_first) {
+    Part part;
+    bool paragraph_start = !is_first;
+    for (const std::string_view text : texts) {
+        for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+            end = std::min(text.find('\n', at), text.size());
+            bool line_start = true;
+            for_each_punkt_word(text.substr(at, end - at), [&](std::string_view word) {
+                part.words.push_back({part.forms[word] & 0x3FFFFFFF, line_start, line_start && paragraph_start});
+                line_start = false;
+            });
+            paragraph_start = line_start;
+        }
+        paragraph_start = true;
+    }
+    return part;
+}
+
+}  // namespace
+
+PunktCorpus::PunktCorpus(const std::vector<std::string_view>& texts, TaskPool& pool) {
+    std::vector<std::future<Part>> parts;
+    for (std::size_t begin = 0, end = 0; begin < texts.size(); begin = end) {
+        for (std::size_t bytes = 0; end < texts.size() && bytes < part_bytes; ++end) bytes += texts[end].size();
+        const std::span<const std::string_view> some(texts.data() + begin, end - begin);
+        parts.push_back(pool.submit([some, begin] { return read_part(some, begin == 0); }));
+    }
+    FormNumbers all;
+    for (std::future<Part>& waiting : parts) {
+        const Part part = pool.wait(waiting);
+        std::vector<std::uint32_t> number_in_all;
+        for (const std::string_view form : part.forms.forms()) number_in_all.push_back(all[form]);
+        check(all.forms().size() < most_forms, "a corpus of ", all.forms().size(), " word forms");
+        for (Word word : part.words) {
+            word.form = number_in_all[word.form] & 0x3FFFFFFF;
+            words_.push_back(word);
+        }
+    }
+    forms_.reserve(all.forms().size());
+    for (const std::string_view form : all.forms()) add_form(form);
+}
+
+void PunktCorpus::add_form(std::string_view text) {
+    const PunktToken token(text);
+    forms_.push_back({token, type_index(token.type), type_index(token.type_without_period()), token.ends_in_period(),
+                      token.first_upper(), token.first_lower(), token.is_alphabetic(), token.has_letter(),
+                      token.is_number() || token.is_initial()});
+}
+
+std::uint32_t PunktCorpus::type_index(const std::string& type) {
+    const auto [at, is_new] = type_indices_.try_emplace(type, static_cast<std::uint32_t>(types_.size()));
+    if (is_new) types_.push_back(type);
+    return at->second;
+}
+
+std::uint32_t PunktCorpus::find_type(const std::string& type) const {
+    const auto found = type_indices_.find(type);
+    return found == type_indices_.end() ? static_cast<std::uint32_t>(types_.size()) : found->second;
+}
+
+}  // namespace bertpretrain
