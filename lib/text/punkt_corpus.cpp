@@ -1,6 +1,7 @@
 #include "text/punkt_corpus.h"
 
 #include <algorithm>
+#include <functional>
 #include <future>
 #include <span>
 
@@ -12,18 +13,42 @@ namespace {
 constexpr std::size_t part_bytes = std::size_t{2} << 20;
 constexpr std::size_t most_forms = std::size_t{1} << 30;
 
-/// Gives each form a number, in the order in which they are met.
+/// Gives each form a number, in the order in which they are met: a hash table with open addressing.
 class FormNumbers {
 public:
     std::uint32_t operator[](std::string_view form) {
-        const auto [at, is_new] = numbers_.try_emplace(form, static_cast<std::uint32_t>(forms_.size()));
-        if (is_new) forms_.push_back(form);
-        return at->second;
+        const std::size_t hash = std::hash<std::string_view>()(form);
+        Slot& slot = slots_[slot_of(form, hash)];
+        if (!slot.form.empty()) return slot.number;
+        const auto number = static_cast<std::uint32_t>(forms_.size());
+        slot = {form, hash, number};
+        forms_.push_back(form);
+        if (2 * forms_.size() > slots_.size()) grow();
+        return number;
     }
     const std::vector<std::string_view>& forms() const { return forms_; }
 
 private:
-    std::unordered_map<std::string_view, std::uint32_t> numbers_;
+    struct Slot {
+        std::string_view form;  ///< empty: the slot is free
+        std::size_t hash = 0;
+        std::uint32_t number = 0;
+    };
+
+    std::size_t slot_of(std::string_view form, std::size_t hash) const {
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t i = hash & mask;
+        while (!slots_[i].form.empty() && (slots_[i].hash != hash || slots_[i].form != form)) i = (i + 1) & mask;
+        return i;
+    }
+    void grow() {
+        std::vector<Slot> old(2 * slots_.size());
+        old.swap(slots_);
+        for (const Slot& slot : old)
+            if (!slot.form.empty()) slots_[slot_of(slot.form, slot.hash)] = slot;
+    }
+
+    std::vector<Slot> slots_ = std::vector<Slot>(4096);  ///< a power of two
     std::vector<std::string_view> forms_;
 };
 

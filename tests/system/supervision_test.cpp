@@ -62,8 +62,8 @@ const std::set<int> error_codes{2, 3, 4, 5, 6, 70};
 }  // namespace
 
 TEST_CASE("exit codes are the program's in every table, and what the tables say of starting again is what the script does") {
-    for (const ExitCode code : {ExitCode::config, ExitCode::data, ExitCode::checkpoint, ExitCode::distributed, ExitCode::numbers,
-                                ExitCode::bug})
+    for (const ExitCode code :
+         {ExitCode::config, ExitCode::data, ExitCode::checkpoint, ExitCode::distributed, ExitCode::numbers, ExitCode::bug})
         REQUIRE(error_codes.count(static_cast<int>(code)) == 1);
     const auto table = exit_code_table(PROJECT_FOLDER "/apps/bertpretrain/TROUBLESHOOTING.md");
     const std::string readme = read_text(PROJECT_FOLDER "/README.md");
