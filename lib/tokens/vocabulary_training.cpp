@@ -14,20 +14,11 @@ namespace {
 constexpr std::string_view continuation_mark = "##";
 constexpr char32_t code_points = 0x110000;
 
-/// Words in a fixed order, so that nothing depends on a hash table's.
-std::vector<std::pair<std::u32string, std::int64_t>> sorted_words(const WordCounts& counts) {
-    std::vector<std::pair<std::u32string, std::int64_t>> words;
-    words.reserve(counts.size());
-    for (const auto& [word, count] : counts) words.emplace_back(code_points_of(word), count);
-    std::sort(words.begin(), words.end());
-    return words;
-}
-
 /// The most frequent characters of the words, among equals the smaller code points, in ascending order.
-std::u32string alphabet_of(const std::vector<std::pair<std::u32string, std::int64_t>>& words, std::size_t limit) {
+std::u32string alphabet_of(const WordCounts& words, std::size_t limit) {
     std::vector<std::int64_t> counts(code_points);
     for (const auto& [word, count] : words)
-        for (const char32_t c : word) counts[c] += count;
+        for (std::size_t i = 0; i < word.size();) counts[next_code_point(word, i)] += count;
     std::u32string alphabet;
     for (char32_t c = 0; c < code_points; ++c)
         if (counts[c] > 0) alphabet.push_back(c);
@@ -70,12 +61,13 @@ std::string spelled(char32_t c, bool continues) {
 }
 
 /// Adds all words as rows of characters; those outside the alphabet are passed over.
-PairMerges words_as_symbols(const std::vector<std::pair<std::u32string, std::int64_t>>& words, const std::u32string& alphabet,
-                            TokenList& tokens) {
+PairMerges words_as_symbols(const WordCounts& words, const std::u32string& alphabet, TokenList& tokens) {
     constexpr std::int32_t none = -1;
     std::vector<bool> continues(code_points);
-    for (const auto& [word, count] : words)
-        for (std::size_t i = 1; i < word.size(); ++i) continues[word[i]] = true;
+    for (const auto& [word, count] : words) {
+        std::size_t i = 0;
+        for (next_code_point(word, i); i < word.size();) continues[next_code_point(word, i)] = true;
+    }
     std::vector<std::int32_t> first_ids(code_points, none), next_ids(code_points, none);
     for (const char32_t c : alphabet) first_ids[c] = tokens.add(spelled(c, false));
     for (const char32_t c : alphabet)
@@ -84,8 +76,10 @@ PairMerges words_as_symbols(const std::vector<std::pair<std::u32string, std::int
     std::vector<std::int32_t> symbols;
     for (const auto& [word, count] : words) {
         symbols.clear();
-        for (std::size_t i = 0; i < word.size(); ++i)
-            if (const std::int32_t id = (i == 0 ? first_ids : next_ids)[word[i]]; id != none) symbols.push_back(id);
+        for (std::size_t i = 0; i < word.size();) {
+            const std::vector<std::int32_t>& ids = i == 0 ? first_ids : next_ids;
+            if (const std::int32_t id = ids[next_code_point(word, i)]; id != none) symbols.push_back(id);
+        }
         merges.add_word(symbols, count);
     }
     return merges;
@@ -94,9 +88,8 @@ PairMerges words_as_symbols(const std::vector<std::pair<std::u32string, std::int
 }  // namespace
 
 Vocabulary train_vocabulary(const WordCounts& counts, const VocabularyTraining& training) {
-    const auto words = sorted_words(counts);
     TokenList tokens;
-    PairMerges merges = words_as_symbols(words, alphabet_of(words, training.alphabet_limit), tokens);
+    PairMerges merges = words_as_symbols(counts, alphabet_of(counts, training.alphabet_limit), tokens);
     if (std::cmp_less(training.size, tokens.size()))
         throw ConfigError(concat("a vocabulary of ", training.size,
                                  " tokens is too small for this text: special tokens and characters are ", tokens.size(),

@@ -1,5 +1,6 @@
 #include "tokens/word_counts.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -57,12 +58,16 @@ public:
             part.counts.add(word, count);
         });
     }
-    WordCounts take() {
+    WordCounts take(std::size_t threads) {
+        std::vector<WordCounts> sorted(std::size(parts_));
+        for_each_index(std::size(parts_), threads, [&](std::size_t i) {
+            sorted[i].reserve(parts_[i].counts.size());
+            parts_[i].counts.for_each([&](std::string_view word, std::int64_t count) { sorted[i].emplace_back(word, count); });
+            parts_[i].counts = {};
+            std::sort(sorted[i].begin(), sorted[i].end());
+        });
         WordCounts total;
-        for (Part& part : parts_) {
-            part.counts.for_each([&](std::string_view word, std::int64_t count) { total.emplace(word, count); });
-            part.counts = {};
-        }
+        for (WordCounts& some : sorted) std::move(some.begin(), some.end(), std::back_inserter(total));
         return total;
     }
 
@@ -97,7 +102,7 @@ WordCounts count_words(const std::vector<std::filesystem::path>& files, Casing c
         }
         total.add(counts);
     });
-    return total.take();
+    return total.take(threads);
 }
 
 }  // namespace bertpretrain
