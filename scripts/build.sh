@@ -19,7 +19,8 @@ case "$kind" in
              -DCMAKE_CXX_COMPILER="$clang" -DCMAKE_C_COMPILER="${clang/++/}") ;;
   *) echo "build: unknown kind '$kind'; known: release debug asan tsan fuzz" >&2; exit 2 ;;
 esac
-cmake -S . -B "build/$kind" -G Ninja "${options[@]}" ${BERTPRETRAIN_CMAKE_OPTIONS:-} | grep -v '^-- \(Detecting\|Check for\|The C\|Looking\|Performing\)'
+read -ra given <<<"${BERTPRETRAIN_CMAKE_OPTIONS:-}"
+cmake -S . -B "build/$kind" -G Ninja "${options[@]}" "${given[@]}" | grep -v '^-- \(Detecting\|Check for\|The C\|Looking\|Performing\)'
 targets=()
 for target in "$@"; do targets+=(--target "$target"); done
 cmake --build "build/$kind" "${targets[@]}"

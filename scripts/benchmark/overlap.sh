@@ -5,5 +5,5 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 scripts/setup.sh --oracles >&2
 scripts/build.sh release bertpretrain >&2
-ip netns add bpcheck 2>/dev/null && ip netns del bpcheck || { echo "overlap: network namespaces are refused here" >&2; exit 2; }
+{ ip netns add bpcheck && ip netns del bpcheck; } 2>/dev/null || { echo "overlap: network namespaces are refused here" >&2; exit 2; }
 exec .venv/bin/python scripts/benchmark/overlap.py "$@"

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Deletes the queue, the compute environment with its hosts, and the placement group. Jobs that run are lost up to their last
+# checkpoint; what lies in SHARED_FOLDER's file system stays, and goes on costing until you delete that.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+source scripts/launch/parameters.sh
+read -r -p "delete queue and compute environment $BATCH_NAME, and all jobs in them? Type the name: " answer
+[[ $answer == "$BATCH_NAME" ]] || { echo "nothing was deleted"; exit 2; }
+batch() { aws batch "$1" --region "$AWS_REGION" "${@:2}"; }
+# shellcheck disable=SC2016  # the backquotes are the query's
+gone() { [[ $(batch "$@" --query 'length(*[0][?status!=`DELETED`])' --output text) == 0 ]]; }
+# settled WHAT...: waits until a change that was asked for is done
+settled() { until [[ $(batch "$@" --query '*[0][0].status' --output text) == VALID ]]; do sleep 5; done; }
+
+batch update-job-queue --job-queue "$BATCH_NAME" --state DISABLED >/dev/null
+settled describe-job-queues --job-queues "$BATCH_NAME"
+batch delete-job-queue --job-queue "$BATCH_NAME"
+until gone describe-job-queues --job-queues "$BATCH_NAME"; do sleep 5; done
+batch update-compute-environment --compute-environment "$BATCH_NAME" --state DISABLED >/dev/null
+settled describe-compute-environments --compute-environments "$BATCH_NAME"
+batch delete-compute-environment --compute-environment "$BATCH_NAME"
+until gone describe-compute-environments --compute-environments "$BATCH_NAME"; do sleep 5; done
+aws ec2 delete-placement-group --region "$AWS_REGION" --group-name "$PLACEMENT_GROUP"
+echo "delete: $BATCH_NAME is gone"

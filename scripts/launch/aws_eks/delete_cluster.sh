@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Deletes the cluster. Volumes come first, by delete_storage.sh: a file system whose cluster is gone goes on costing, unseen.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+source scripts/launch/parameters.sh
+volumes=$(kubectl get persistentvolumes --output name)
+if [[ -n $volumes ]]; then
+  echo "delete_cluster: these volumes are still there, delete them first (scripts/launch/aws_eks/delete_storage.sh):" >&2
+  echo "$volumes" >&2
+  exit 2
+fi
+read -r -p "delete the cluster $CLUSTER and all that runs in it? Type its name: " answer
+[[ $answer == "$CLUSTER" ]] || { echo "nothing was deleted"; exit 2; }
+eksctl delete cluster --region "$AWS_REGION" --name "$CLUSTER" --wait --disable-nodegroup-eviction

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Checks the hosts and their network, then starts training on them:
+#   scripts/launch/aws_eks/train.sh trainjob|pytorchjob|torchelastic [--without-preflight]
+# Started again, it goes on from the run's last checkpoint. Stopped, and its job removed, by: scripts/launch/aws_eks/stop.sh
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+source scripts/launch/parameters.sh
+kind=${1:-}
+[[ $kind =~ ^(trainjob|pytorchjob|torchelastic)$ ]] ||
+  { echo "train: expected trainjob, pytorchjob or torchelastic, found '$kind'" >&2; exit 2; }
+in_namespace() { kubectl --namespace "$NAMESPACE" "$@"; }
+
+columns='POD:.metadata.name,HOST:.spec.nodeName,EXIT:.status.containerStatuses[0].state.terminated.exitCode'
+
+# Prints the bandwidth table; when it failed, also which pod ran on which host and how each ended.
+preflight() {
+  in_namespace delete job bertpretrain-preflight --ignore-not-found --wait
+  scripts/launch/fill.sh scripts/launch/aws_eks/preflight.yaml | kubectl apply -f -
+  until [[ $(in_namespace get job bertpretrain-preflight --output 'jsonpath={.status.conditions[*].type}') =~ (Complete|Failed) ]]; do
+    sleep 5
+  done
+  in_namespace logs --selector batch.kubernetes.io/job-completion-index=0,app=bertpretrain-preflight --tail=-1
+  [[ ${BASH_REMATCH[1]} == Complete ]] && return
+  echo "train: the preflight failed; nothing was started. Who ran where, and ended how:" >&2
+  in_namespace get pods --selector app=bertpretrain-preflight --output "custom-columns=$columns" >&2
+  in_namespace logs --selector app=bertpretrain-preflight --tail=5 --prefix >&2
+  exit 5
+}
+
+if [[ ${2:-} != --without-preflight ]]; then preflight; fi
+scripts/launch/fill.sh "scripts/launch/aws_eks/$kind.yaml" | kubectl apply -f -

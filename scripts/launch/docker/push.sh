@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Builds an image and pushes it to your account's registry, made when missing:  scripts/launch/docker/push.sh gpu|cpu
+# Deleted again by: scripts/launch/docker/delete.sh
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+source scripts/launch/parameters.sh
+kind=${1:?push.sh gpu|cpu}
+repository=${IMAGE%:*}
+docker build -f "scripts/launch/docker/Dockerfile.$kind" --build-arg "COMMIT=$(git rev-parse --short=12 HEAD)" -t "$IMAGE" .
+aws ecr describe-repositories --region "$AWS_REGION" --repository-names "${repository#*/}" >/dev/null 2>&1 ||
+  aws ecr create-repository --region "$AWS_REGION" --repository-name "${repository#*/}" >/dev/null
+aws ecr get-login-password --region "$AWS_REGION" | docker login --username AWS --password-stdin "${IMAGE%%/*}"
+docker push "$IMAGE"

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Prints a manifest with its ${NAMES} replaced from parameters.sh:  scripts/launch/fill.sh FILE...
+# Lines marked "# efa" are for hosts with EFA adapters, "# gpu" for hosts with GPUs; they are left out for others.
+set -euo pipefail
+folder=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=scripts/launch/parameters.sh
+source "$folder/parameters.sh"
+command -v envsubst >/dev/null || { echo "fill: envsubst is missing; apt-get install gettext-base" >&2; exit 2; }
+
+for file in "$@"; do
+  [[ -r $file ]] || { echo "fill: $file: cannot be read" >&2; exit 2; }
+  lines=$(cat "$file")
+  ((EFA_PER_NODE > 0)) || lines=$(grep -v '# efa$' <<<"$lines")
+  ((GPUS_PER_NODE > 0)) || lines=$(grep -v '# gpu$' <<<"$lines")
+  names=$(grep -oE '\$\{[A-Z_]+\}' <<<"$lines" | sort -u || true)
+  for name in $names; do
+    plain=${name:2:-1}
+    [[ -n ${!plain+set} ]] || { echo "fill: $file: $plain is in no line of parameters.sh; set it" >&2; exit 2; }
+  done
+  envsubst "$names" <<<"$lines" | sed 's/ *# \(efa\|gpu\)$//'
+done

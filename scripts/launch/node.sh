@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Starts this host's ranks of a run, and ends with the run's own exit code (torchrun's is 1 whatever happened):
+#   node.sh train CONFIG [OPTIONS]     node.sh preflight CONFIG [OPTIONS]
+# Who the host is, it learns from AWS Batch's variables, or from Kubeflow's PET_* ones (torchrun reads those); else it is alone.
+# PROCESSES_PER_NODE (1): ranks of this host. MAX_RESTARTS (3): how often torchrun starts them again. TRAIN_OPTIONS: more options.
+set -euo pipefail
+: "${2:?node.sh SUBCOMMAND CONFIG [OPTIONS]}"
+read -ra more <<<"${TRAIN_OPTIONS:-}"
+set -- "$@" "${more[@]}"
+output=runs/$(basename "$2" .json)
+for ((i = 1; i < $#; i++)); do
+  if [[ ${!i} == --output ]]; then next=$((i + 1)) && output=${!next}; fi
+done
+
+processes=${PROCESSES_PER_NODE:-1}
+ranks=(torchrun --no-python --nproc_per_node "$processes" --max-restarts "${MAX_RESTARTS:-3}")
+if [[ -n ${AWS_BATCH_JOB_NUM_NODES:-} ]]; then
+  # Batch watches the main node only, and tries the whole job again when that fails: nobody waits for a lost child here.
+  nodes=$AWS_BATCH_JOB_NUM_NODES main=$AWS_BATCH_JOB_MAIN_NODE_INDEX
+  address=${AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS:-$(hostname -I 2>/dev/null | cut -d' ' -f1)} # the main node is not told its own
+  ranks=(torchrun --no-python --nproc_per_node "$processes" --max-restarts 0 --nnodes "$nodes"
+         --node_rank "$(((AWS_BATCH_JOB_NODE_INDEX - main + nodes) % nodes))"
+         --master_addr "${address:-127.0.0.1}" --master_port "${MASTER_PORT:-29500}")
+  ((processes > 1)) || ranks=() # the program reads Batch's variables itself
+elif [[ -z ${PET_NNODES:-}${PET_RDZV_ENDPOINT:-} ]]; then
+  ranks+=(--standalone)
+fi
+
+started=$(mktemp)
+trap 'rm -f "$started"' EXIT
+"${ranks[@]}" bertpretrain "$@" &
+trap 'kill -TERM $!' TERM INT # saves, then ends
+code=0
+wait $! || code=$?
+while kill -0 $! 2>/dev/null; do # a signal ended the wait, not the run
+  code=0
+  wait $! || code=$?
+done
+if ((code == 1)) && [[ $output/exit.json -nt $started ]]; then
+  code=$(sed -n 's/.*"code": *\([0-9]*\).*/\1/p' "$output/exit.json" | head -1)
+fi
+exit "${code:-1}"

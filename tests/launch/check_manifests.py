@@ -1,0 +1,174 @@
+"""Fills every manifest of scripts/launch, for hosts with and without GPUs and EFA, and checks it against its API's schema:
+Kubernetes' OpenAPI (kubernetes-validate), Kubeflow's own models (kubeflow-trainer-api, kubeflow-training), AWS's service models
+(botocore), and for eksctl the fields of its published schema that we use. Prints one line per document; exit 1 when one is refused."""
+import copy
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import botocore.loaders
+import botocore.model
+import botocore.validate
+import jsonschema
+import kubernetes_validate
+import yaml
+from kubeflow.training import models as training_models
+from kubernetes.client import ApiClient
+from kubernetes.client import models as kubernetes_models
+from kubeflow_trainer_api import models as trainer_models
+
+folder = pathlib.Path(__file__).resolve().parents[2] / "scripts/launch"
+kubernetes_version = "1.34"
+batch_requests = {"compute_environment": "CreateComputeEnvironment", "job_queue": "CreateJobQueue",
+                  "job_definition": "RegisterJobDefinition"}
+
+
+def fill(file, gpus, adapters):
+    environment = dict(os.environ, GPUS_PER_NODE=str(gpus), EFA_PER_NODE=str(adapters))
+    return subprocess.run([folder / "fill.sh", file], env=environment, check=True, capture_output=True, text=True).stdout
+
+
+def without_nones(value):
+    if isinstance(value, dict):
+        return {key: without_nones(item) for key, item in value.items() if item is not None}
+    return [without_nones(item) for item in value] if isinstance(value, list) else value
+
+
+def same_or_refuse(given, kept, where):
+    """A model that read a document drops what it does not know: every field given must be among those kept."""
+    if isinstance(given, dict):
+        for key, value in given.items():
+            if not isinstance(kept, dict) or key not in kept:
+                raise ValueError(f"{where}.{key}: no such field")
+            same_or_refuse(value, kept[key], f"{where}.{key}")
+    elif isinstance(given, list):
+        if len(given) != len(kept):
+            raise ValueError(f"{where}: has {len(given)} items, the schema keeps {len(kept)}")
+        for i, (one, other) in enumerate(zip(given, kept)):
+            same_or_refuse(one, other, f"{where}[{i}]")
+
+
+def pods_of(document):
+    """Every pod template in a document."""
+    if isinstance(document, dict):
+        if "containers" in document:
+            yield document
+        for value in document.values():
+            yield from pods_of(value)
+    elif isinstance(document, list):
+        for value in document:
+            yield from pods_of(value)
+
+
+class TrainingClient(ApiClient):
+    """Deserializes with Kubeflow's models beside Kubernetes' own."""
+
+    def _ApiClient__deserialize(self, data, klass):
+        if isinstance(klass, str) and hasattr(training_models, klass) and not hasattr(kubernetes_models, klass):
+            klass = getattr(training_models, klass)
+        return super()._ApiClient__deserialize(data, klass)
+
+
+def check_kubeflow(document):
+    kind = document["kind"]
+    if document["apiVersion"] == "kubeflow.org/v1":
+        client = TrainingClient()
+        read = client._ApiClient__deserialize(document, f"KubeflowOrgV1{kind}")
+        same_or_refuse(document, client.sanitize_for_serialization(read), kind)
+    else:
+        model = getattr(trainer_models, f"TrainerV1alpha1{kind}")
+        same_or_refuse(document, without_nones(model.from_dict(copy.deepcopy(document)).to_dict()), kind)
+    for pod in pods_of(document):
+        kubernetes_validate.validate({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": pod},
+                                     kubernetes_version, strict=True)
+
+
+def check(document):
+    """Raises when the document is none that its API takes."""
+    api = document["apiVersion"]
+    if api.startswith("eksctl.io"):
+        jsonschema.validate(document, json.loads((pathlib.Path(__file__).parent / "eksctl_schema.json").read_text()))
+    elif "kubeflow.org" in api:
+        check_kubeflow(document)
+    else:
+        kubernetes_validate.validate(document, kubernetes_version, strict=True)
+
+
+def check_safety(document):
+    """Pods run as no root, gain no rights, hold no secret; images are pinned."""
+    for pod in pods_of(document):
+        owner = document["metadata"]["name"] == "bertpretrain-storage-owner"  # a new file system belongs to root
+        if not owner and pod.get("securityContext", {}).get("runAsNonRoot") is not True:
+            raise ValueError("runs as root")
+        for container in pod["containers"] + pod.get("initContainers", []):
+            rights = container.get("securityContext", {})
+            if rights.get("allowPrivilegeEscalation") is not False or rights.get("capabilities", {}).get("drop") != ["ALL"]:
+                raise ValueError(f"{container['name']}: keeps rights it does not need")
+            if "@" not in container["image"] and ":" not in container["image"]:
+                raise ValueError(f"{container['image']}: names no version")
+            for variable in container.get("env", []):
+                if any(word in variable["name"] for word in ("SECRET", "PASSWORD", "TOKEN", "ACCESS_KEY")):
+                    raise ValueError(f"{variable['name']}: a secret in a manifest")
+
+
+def broken(document):
+    """Copies of a document, each with one field too many, which a real check refuses."""
+    for path in (["spec"], ["metadata"]):
+        copied = copy.deepcopy(document)
+        inner = copied
+        for key in path:
+            inner = inner.get(key)
+            if inner is None:
+                break
+        else:
+            inner["notAField"] = 1
+            yield copied
+    copied = copy.deepcopy(document)
+    pod = next(pods_of(copied), None)
+    if pod is not None:
+        pod["containers"][0]["notAField"] = 1
+        yield copied
+
+
+def refused(document):
+    try:
+        check(document)
+    except Exception:  # whatever the library throws
+        return True
+    return False
+
+
+def check_kubernetes_files(gpus, adapters):
+    for file in sorted((folder / "aws_eks").glob("*.yaml")):
+        for document in yaml.safe_load_all(fill(file, gpus, adapters)):
+            where = f"{file.name}: {document['kind']} ({gpus} GPUs, {adapters} adapters)"
+            try:
+                check(document)
+                check_safety(document)
+            except Exception as error:
+                sys.exit(f"{where}: {error}")
+            if not all(refused(copied) for copied in broken(document)):
+                sys.exit(f"{where}: the check lets pass what it must not")
+            print("valid", where)
+
+
+def check_batch_files(gpus, adapters):
+    model = botocore.model.ServiceModel(botocore.loaders.Loader().load_service_model("batch", "service-2"))
+    for name, operation in batch_requests.items():
+        request = json.loads(fill(folder / "aws_batch" / f"{name}.json", gpus, adapters))
+        shape = model.operation_model(operation).input_shape
+        where = f"{name}.json: {operation} ({gpus} GPUs, {adapters} adapters)"
+        report = botocore.validate.ParamValidator().validate(request, shape)
+        if report.has_errors():
+            sys.exit(f"{where}: {report.generate_report()}")
+        if not botocore.validate.ParamValidator().validate(dict(request, notAField=1), shape).has_errors():
+            sys.exit(f"{where}: the check lets pass what it must not")
+        print("valid", where)
+
+
+for gpus, adapters in itertools.product((8, 0), (4, 0)):
+    check_kubernetes_files(gpus, adapters)
+    check_batch_files(gpus, adapters)

@@ -1,0 +1,154 @@
+// The launch scripts, with stand-ins for the clouds' command lines that only write down what they are asked.
+#include <regex>
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/command.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path launch = fs::path(PROJECT_FOLDER) / "scripts/launch";
+
+std::vector<fs::path> files_below(const fs::path& folder, const std::string& ending) {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+        if (entry.path().extension() == ending) files.push_back(entry.path());
+    return files;
+}
+
+/// Commands that take the place of kubectl, eksctl, helm and aws: each call becomes a line of calls(), `answers` is what they do.
+class StandIns {
+public:
+    explicit StandIns(const std::string& answers) {
+        const std::string script = concat("#!/usr/bin/env bash\ncommand=\"$(basename \"$0\") $*\"\necho \"$command\" >>'",
+                                          (folder_ / "calls").string(), "'\n", answers, "\nexit 0\n");
+        for (const std::string name : {"kubectl", "eksctl", "helm", "aws", "docker"}) {
+            write_text(folder_ / name, script);
+            fs::permissions(folder_ / name, fs::perms::owner_all);
+        }
+    }
+
+    /// Runs a launch script, with `typed` at its keyboard.
+    CommandResult run(const std::string& script, const std::string& typed = "") const {
+        return run_command(
+            concat("echo '", typed, "' | PATH='", folder_.path().string(), "':$PATH ", (launch / script).string()));
+    }
+    std::string calls() const { return read_text(folder_ / "calls"); }
+
+private:
+    TemporaryFolder folder_;
+};
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+TEST_CASE("every manifest is what its API takes, with and without GPUs and EFA; no pod is root or holds a secret") {
+    if (run_command(PYTHON " -c 'import kubernetes_validate, kubeflow.training, kubeflow_trainer_api, botocore'").exit_code !=
+        0) {
+        WARN("skipped, not shown: .venv has no Kubernetes schemas (scripts/setup.sh --oracles)");
+        return;
+    }
+    const CommandResult result = run_command(PYTHON " tests/launch/check_manifests.py");
+    INFO(result.out << result.err);
+    CHECK(result.exit_code == 0);
+    for (const std::string kind : {"PyTorchJob", "TrainJob", "ClusterConfig", "RegisterJobDefinition", "PersistentVolumeClaim"})
+        CHECK(has(result.out, kind));
+}
+
+TEST_CASE("shellcheck has nothing to say about any script") {
+    if (run_command("command -v shellcheck").exit_code != 0) {
+        WARN("skipped, not shown: shellcheck is missing (scripts/setup.sh --oracles)");
+        return;
+    }
+    for (const fs::path& file : files_below(fs::path(PROJECT_FOLDER) / "scripts", ".sh")) {
+        const CommandResult result = run_command("shellcheck -x " + file.string());
+        INFO(result.out);
+        CHECK(result.exit_code == 0);
+    }
+}
+
+TEST_CASE("a manifest with a name that parameters.sh does not have is refused by that name") {
+    const TemporaryFolder folder;
+    write_text(folder / "some.yaml", "a: ${CLUSTER}\nb: ${NO_SUCH_NAME}\n");
+    const CommandResult result = run_command(concat((launch / "fill.sh").string(), " ", (folder / "some.yaml").string()));
+    CHECK(result.exit_code == 2);
+    CHECK(has(result.err, "NO_SUCH_NAME"));
+}
+
+TEST_CASE("a variable that is set wins over parameters.sh") {
+    const TemporaryFolder folder;
+    write_text(folder / "some.yaml", "a: ${CLUSTER}\n");
+    CHECK(run_command(concat("CLUSTER=mine ", (launch / "fill.sh").string(), " ", (folder / "some.yaml").string())).out ==
+          "a: mine\n");
+}
+
+TEST_CASE("every create has its delete, which asks first") {
+    for (const fs::path& file : files_below(launch, ".sh")) {
+        const std::string name = file.filename().string();
+        if (name.starts_with("create")) {
+            INFO(file.string());
+            CHECK(fs::exists(file.parent_path() / std::regex_replace(name, std::regex("create"), "delete")));
+        }
+        if (!name.starts_with("delete")) continue;
+        INFO(file.string());
+        const StandIns clouds("");
+        CHECK(clouds.run(fs::relative(file, launch).string(), "yes").exit_code == 2);
+        CHECK_FALSE(std::regex_search(clouds.calls(), std::regex(" delete|uninstall|DISABLED")));
+    }
+}
+
+TEST_CASE("a cluster is not deleted before its volumes") {
+    const StandIns clouds("[[ $command != *'get persistentvolumes'* ]] || echo persistentvolume/pvc-1");
+    const CommandResult result = clouds.run("aws_eks/delete_cluster.sh", "bertpretrain");
+    CHECK(result.exit_code == 2);
+    CHECK(has(result.err, "persistentvolume/pvc-1"));
+    CHECK_FALSE(has(clouds.calls(), "eksctl"));
+    const StandIns without_volumes("");
+    CHECK(without_volumes.run("aws_eks/delete_cluster.sh", "bertpretrain").exit_code == 0);
+    CHECK(has(without_volumes.calls(), "eksctl delete cluster"));
+}
+
+TEST_CASE("storage lies in the workers' zone and the cluster's security group") {
+    const StandIns clouds(R"(case $command in
+        *vpcId*) echo vpc-7 ;; *clusterSecurityGroupId*) echo sg-7 ;; *describe-subnets*) echo subnet-7 ;;
+        *'apply -f -'*) cat >"$0.applied" ;; esac)");
+    CHECK(clouds.run("aws_eks/create_storage.sh").exit_code == 0);
+    CHECK(has(clouds.calls(), "Name=availability-zone,Values=us-east-1a"));
+    const StandIns no_subnet("[[ $command != *describe-subnets* ]] || echo None");
+    CHECK(no_subnet.run("aws_eks/create_storage.sh").exit_code == 2);
+    CHECK_FALSE(has(no_subnet.calls(), "apply"));
+}
+
+TEST_CASE("training starts after the preflight, and not at all when that fails") {
+    const auto clouds_where_preflight = [](const std::string& ends) {
+        return std::make_unique<StandIns>(
+            "case $command in *'get job'*) echo " + ends +
+            " ;; *'get pods'*) echo 'POD HOST EXIT'; echo 'bertpretrain-preflight-1 ip-10-0-0-7 3' ;;"
+            " *apply*) cat | grep '^kind' >>\"$(dirname \"$0\")/calls\" ;; esac");
+    };
+    const auto good = clouds_where_preflight("SuccessCriteriaMet Complete");
+    CHECK(good->run("aws_eks/train.sh trainjob").exit_code == 0);
+    CHECK(good->calls().find("kind: TrainJob") > good->calls().find("kind: Job"));
+    CHECK(has(good->calls(), "kind: TrainJob"));
+    const auto bad = clouds_where_preflight("FailureTarget Failed");
+    const CommandResult result = bad->run("aws_eks/train.sh trainjob");
+    CHECK(result.exit_code == 5);
+    CHECK(has(result.err, "ip-10-0-0-7"));
+    CHECK_FALSE(has(bad->calls(), "kind: TrainJob"));
+}
+
+TEST_CASE("images run as no root and name their base by version") {
+    for (const std::string name : {"Dockerfile.cpu", "Dockerfile.gpu"}) {
+        const std::string text = read_text(launch / "docker" / name);
+        INFO(name);
+        CHECK(has(text.substr(text.rfind("\nFROM")), "\nUSER 1000:1000\n"));
+        const std::regex base("\nFROM ([^ \n]+)");
+        for (std::sregex_iterator from(text.begin(), text.end(), base), end; from != end; ++from)
+            CHECK(std::regex_search((*from)[1].str(), std::regex(":[0-9]")));
+    }
+}
