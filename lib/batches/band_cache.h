@@ -25,6 +25,12 @@ public:
     /// The rows of a band, read where they are not at hand; valid until the next call. @throws DataError
     const ShardRows& rows_of(std::int64_t band_number, const Band& band);
 
+    /// The rows of a band that is at hand, else null; valid until the next call of another member.
+    const ShardRows* find(std::int64_t band_number) const {
+        const auto entry = entries_.find(band_number);
+        return entry == entries_.end() ? nullptr : &entry->second.rows;
+    }
+
     /// Reads those of `bands` that are not at hand, in their order, several at once, until no more fit beside what is there.
     /// What cannot be read is left to rows_of(), which says why.
     void read_ahead(std::span<const NumberedBand> bands, const std::stop_token& stop = {});

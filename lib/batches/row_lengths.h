@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "batches/band_cache.h"
 #include "batches/sample_order.h"
 #include "batches/shard_files.h"
 
@@ -17,16 +18,19 @@ class RowLengths {
 public:
     RowLengths(std::vector<ShardFile> shards, std::size_t threads) : shards_(std::move(shards)), threads_(threads) {}
 
-    /// Tokens of a sample's row; reads its band's lengths where they are not at hand. @throws DataError
-    std::int64_t tokens_of(const SamplePlace& place);
+    /// Tokens of a sample's row; reads its band's lengths where they are not at hand and the band is not in `cache`.
+    /// @throws DataError
+    std::int64_t tokens_of(const SamplePlace& place, const BandCache& cache);
 
     /// Drops the bands with smaller numbers.
     void forget_before(std::int64_t band_number);
 
-    /// Rows whose lengths were read so far.
+    /// Rows whose lengths alone were read so far.
     std::int64_t rows_read() const { return rows_read_; }
 
 private:
+    std::vector<std::uint32_t> lengths_of(const SamplePlace& place, const BandCache& cache);
+
     std::vector<ShardFile> shards_;
     std::size_t threads_;
     std::map<std::int64_t, std::vector<std::uint32_t>> bands_;  ///< tokens of each row, by the band's number

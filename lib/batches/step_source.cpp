@@ -89,7 +89,7 @@ std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step) {
 
 std::vector<StepSource::Sample> StepSource::own_part(const std::vector<Sample>& by_band) {
     std::vector<std::int64_t> tokens_before(1, 0);
-    for (const Sample& sample : by_band) tokens_before.push_back(tokens_before.back() + lengths_.tokens_of(sample.place));
+    for (const Sample& sample : by_band) tokens_before.push_back(tokens_before.back() + lengths_.tokens_of(sample.place, cache_));
     const std::int64_t ranks = settings_.world_size, count = std::ssize(by_band);
     std::int64_t begin = 0, end = 0;
     for (std::int64_t rank = 0; rank <= settings_.rank; ++rank) {
