@@ -9,7 +9,9 @@
 #include <string>
 
 #include <c10/util/Exception.h>
+#include <torch/headeronly/version.h>
 
+#include "command_line/program.h"
 #include "commands.h"
 
 #include "core/error.h"
@@ -33,17 +35,16 @@ int main(int argc, char** argv) {
     keep_freed_memory();
     int exit_code = 0;
     CLI::App app("Pretrains BERT from sharded h5 data, one JSON file per experiment", "bertpretrain");
-    app.require_subcommand(0, 1);  // one too few is reported below, where a misspelt one is named
+    app.require_subcommand(0, 1);
     bertpretrain::add_train_command(app, exit_code);
     bertpretrain::add_evaluate_command(app);
     bertpretrain::add_inspect_command(app);
     bertpretrain::add_config_command(app);
+    bertpretrain::add_program_options(
+        app, {{"libtorch", TORCH_VERSION}, {"CUDA", BERTPRETRAIN_CUDA_VERSION}, {"NCCL", BERTPRETRAIN_NCCL_VERSION}});
     const int code = bertpretrain::run_guarded([&] {
         try {
-            app.parse(argc, argv);
-            if (app.get_subcommands().empty()) throw bertpretrain::ConfigError("a subcommand is missing; --help lists them");
-        } catch (const CLI::ParseError& error) {
-            return app.exit(error) == 0 ? 0 : static_cast<int>(bertpretrain::ExitCode::config);
+            if (const int refused = bertpretrain::parse_and_run(app, argc, argv); refused != 0) return refused;
         } catch (const c10::Error& error) {  // also what PyTorch's allocators throw
             const std::string what = error.what_without_backtrace();
             if (what.find("allocate memory") == what.npos && what.find("out of memory") == what.npos) throw;

@@ -20,16 +20,39 @@ if(LIBTORCH_CUDA_LIBRARY AND NVCC)
   set(LIBTORCH_CUDA ON)
 endif()
 
+
 add_library(Libtorch::torch INTERFACE IMPORTED)
 target_include_directories(Libtorch::torch SYSTEM INTERFACE "${LIBTORCH_ROOT}/include"
                            "${LIBTORCH_ROOT}/include/torch/csrc/api/include"
                            "${CMAKE_CURRENT_LIST_DIR}/gloo_headers")  # the wheel includes but does not ship them
 target_compile_definitions(Libtorch::torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
 # --disable-new-dtags: libtorch_cpu's own dependencies (its OpenMP among them) must be found beside it.
-target_link_options(Libtorch::torch INTERFACE "-Wl,-rpath,${LIBTORCH_ROOT}/lib" "-Wl,--disable-new-dtags")
+target_link_options(Libtorch::torch INTERFACE "-Wl,--disable-new-dtags")
 # libtorch's own OpenMP, so that a program has one pool of threads and not two.
 file(GLOB LIBTORCH_OPENMP "${LIBTORCH_ROOT}/lib/libgomp*.so*")
 if(NOT LIBTORCH_OPENMP)
   set(LIBTORCH_OPENMP gomp)
 endif()
 target_link_libraries(Libtorch::torch INTERFACE "${LIBTORCH_CPU_LIBRARY}" "${LIBTORCH_C10_LIBRARY}" ${LIBTORCH_OPENMP})
+
+# For --version: what this build uses, or that it uses none and what lies beside it.
+set(LIBTORCH_CUDA_VERSION "?")
+set(LIBTORCH_NCCL_VERSION "?")
+set(torch_py "${LIBTORCH_ROOT}/version.py")
+if(EXISTS "${torch_py}")
+  file(STRINGS "${torch_py}" line REGEX "^cuda:")
+  string(REGEX MATCH "[0-9]+[.][0-9]+" LIBTORCH_CUDA_VERSION "${line}")
+endif()
+file(GLOB nccl_header "${LIBTORCH_ROOT}/../nvidia/nccl/include/nccl.h")
+if(nccl_header)
+  file(STRINGS "${nccl_header}" lines REGEX "#define NCCL_(MAJOR|MINOR|PATCH) ")
+  string(REGEX MATCHALL "[0-9]+" numbers "${lines}")
+  string(JOIN "." LIBTORCH_NCCL_VERSION ${numbers})
+endif()
+get_target_property(linked Libtorch::torch INTERFACE_LINK_LIBRARIES)
+if(NOT linked MATCHES "torch_cuda")
+  string(PREPEND LIBTORCH_CUDA_VERSION "none: built for CPUs (libtorch's is ")
+  string(PREPEND LIBTORCH_NCCL_VERSION "none: built for CPUs (libtorch's is ")
+  string(APPEND LIBTORCH_CUDA_VERSION ")")
+  string(APPEND LIBTORCH_NCCL_VERSION ")")
+endif()
