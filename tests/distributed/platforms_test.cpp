@@ -1,0 +1,131 @@
+// AWS Batch and Slurm, acted out: the launch scripts on two hosts (network namespaces), with the variables that the platforms
+// document and what the platforms do when a node fails.
+#include "core/error.h"
+#include "distributed/hosts.h"
+#include "distributed/ranks.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The programs and torchrun as an image has them on its PATH.
+std::string installed() {
+    return concat("env OMP_NUM_THREADS=1 PATH=" PROGRAM_FOLDER ":", fs::path(torchrun).parent_path().string(), ":$PATH ");
+}
+
+nlohmann::json long_run() {
+    return {{"schedule", {{"total_steps", 60}}}, {"parallel", {{"timeout_seconds", 10}}}, {"evaluation", {{"every_steps", 0}}}};
+}
+
+/// One node of a multi-node parallel job. The main node is not told its own address.
+std::string batch_node(const TwoHosts& hosts, int node, int attempt, int processes, const std::string& arguments) {
+    const std::string main_address =
+        node == 0 ? "" : concat("AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS=", TwoHosts::address(0), " ");
+    return hosts.on(
+        node, concat(installed(), "AWS_BATCH_JOB_NUM_NODES=2 AWS_BATCH_JOB_MAIN_NODE_INDEX=0 AWS_BATCH_JOB_NODE_INDEX=", node,
+                     " AWS_BATCH_JOB_ATTEMPT=", attempt, " ", main_address, "PROCESSES_PER_NODE=", processes,
+                     " scripts/launch/node.sh train ", arguments));
+}
+
+/// srun and scontrol for one task on each of two hosts. srun ends with the highest code of its tasks, and with
+/// --kill-on-bad-exit stops the others a while after the first bad end. scontrol leaves a file.
+void write_slurm_commands(const TemporaryFolder& folder, const TwoHosts& hosts) {
+    const std::string variables = concat(
+        "SLURM_STEP_ID=0 SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=2 SLURM_LOCALID=0 SLURM_STEP_NODELIST=",
+        TwoHosts::address(0), ",", TwoHosts::address(1));
+    std::string srun = "#!/usr/bin/env bash\nwhile [[ $1 == --* ]]; do shift; done\n";
+    for (const int task : {0, 1})
+        srun += concat(hosts.on(task, concat("env ", variables, " SLURM_PROCID=", task, " SLURM_NODEID=", task)),
+                       " \"$@\" & tasks+=($!)\n");
+    srun +=
+        "trap 'kill -TERM \"${tasks[@]}\"' TERM\nhighest=0\n"
+        "for task in \"${tasks[@]}\"; do code=0; wait \"$task\" || code=$?; "
+        "((code <= highest)) || highest=$code; done\nexit $highest\n";
+    write_text(folder / "srun", srun);
+    write_text(folder / "scontrol", concat("#!/usr/bin/env bash\necho \"$*\" >'", (folder / "queued").string(), "'\n"));
+    for (const std::string name : {"srun", "scontrol"}) fs::permissions(folder / name, fs::perms::owner_all);
+}
+
+std::string batch_script(const TemporaryFolder& commands, int restart, const std::string& arguments) {
+    return concat("env PATH=", commands.path().string(), ":" PROGRAM_FOLDER ":$PATH OMP_NUM_THREADS=1 SLURM_JOB_ID=", ::getpid(),
+                  " SLURM_RESTART_COUNT=", restart, " bash scripts/launch/slurm.sh ", arguments);
+}
+
+/// Kills the program, as running out of memory does, on the second host.
+void kill_second_rank() {
+    run_command(concat("ip netns pids $(ip netns list | grep -o 'bp", ::getpid(),
+                       "b') | while read -r pid; do [ \"$(cat /proc/$pid/comm)\" != bertpretrain ] || kill -9 $pid; done"));
+}
+
+}  // namespace
+
+TEST_CASE(
+    "AWS Batch: a job of two nodes ends as a run of one process does; a lost child is the main node's failure, and the next "
+    "attempt goes on") {
+    NEEDS_TRAIN();
+    NEEDS_TORCHRUN();
+    const TwoHosts hosts;
+    NEEDS_HOSTS(hosts);
+    const TemporaryFolder folder;
+    const int processes = GENERATE(1, 2);
+    CAPTURE(processes);
+    const auto config = write_distributed_experiment(folder, long_run());
+    REQUIRE(train(config, folder / "alone").exit_code == 0);
+    const fs::path run = folder / "run";
+    const std::string arguments = concat(config.string(), " --output ", run.string());
+    {
+        Process main_node(batch_node(hosts, 0, 1, processes, arguments));
+        Process child(batch_node(hosts, 1, 1, processes, arguments));
+        REQUIRE(wait_until(main_node, [&] { return last_step(run) >= 12; }));
+        kill_second_rank();
+        CHECK(main_node.wait() == 5);  // none of the codes on which the job definition gives up
+    }
+    Process main_node(batch_node(hosts, 0, 2, processes, arguments));
+    sleep_seconds(1);  // children come later, in any order
+    Process child(batch_node(hosts, 1, 2, processes, arguments));
+    CHECK(main_node.wait() == 0);
+    CHECK(child.wait() == 0);
+    CHECK(largest_difference(folder / "alone", run) < 1e-5);
+}
+
+TEST_CASE("AWS Batch: what starting again does not mend is the job's own exit code, also through torchrun") {
+    NEEDS_TRAIN();
+    NEEDS_TORCHRUN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder, {{"data", {{"training_shards", (folder / "nowhere").string()}}}});
+    const CommandResult result = run_command(concat(installed(), "PROCESSES_PER_NODE=2 scripts/launch/node.sh train ",
+                                                    config.string(), " --output ", (folder / "run").string()));
+    INFO(result.err);
+    CHECK((result.exit_code == 2 || result.exit_code == 3));
+}
+
+TEST_CASE(
+    "Slurm: a job of two hosts ends as a run of one process does; after a lost rank or at its time limit it is queued again and "
+    "goes on") {
+    NEEDS_TRAIN();
+    const TwoHosts hosts;
+    NEEDS_HOSTS(hosts);
+    const TemporaryFolder folder, commands;
+    write_slurm_commands(commands, hosts);
+    const bool time_limit = GENERATE(false, true);
+    CAPTURE(time_limit);
+    const auto config = write_distributed_experiment(folder, long_run());
+    REQUIRE(train(config, folder / "alone").exit_code == 0);
+    const fs::path run = folder / "run";
+    const std::string arguments = concat(config.string(), " --output ", run.string());
+    {
+        Process job(batch_script(commands, 0, arguments));
+        REQUIRE(wait_until(job, [&] { return last_step(run) >= 12; }));
+        if (time_limit)  // #SBATCH --signal: to the tasks, not to the script
+            run_command(concat("for host in a b; do ip netns pids bp", ::getpid(), "$host; done | xargs kill -TERM"));
+        else kill_second_rank();
+        CHECK(job.wait() == 0);  // scontrol's
+    }
+    CHECK(read_text(commands / "queued") == concat("requeue ", ::getpid(), "\n"));
+    Process job(batch_script(commands, 1, arguments));
+    CHECK(job.wait() == 0);
+    CHECK(largest_difference(folder / "alone", run) < 1e-5);
+}
