@@ -1,6 +1,7 @@
 #pragma once
 // The training data, step by step, made ready in the background.
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -25,6 +26,8 @@ public:
     /// `sequences`, `tokens` and `masked` count this rank's part: with several ranks, the caller adds them up.
     /// @throws DataError what the reading thread met, naming file and row
     GlobalBatch next();
+    /// Waits, but not for long. @returns whether next() will answer at once
+    bool wait_for(std::chrono::milliseconds most) { return prefetcher_.wait_for(most); }
 
     /// The step that next() gives: one more than the updates completed before it.
     std::int64_t position() const { return prefetcher_.position(); }
@@ -36,6 +39,8 @@ public:
     /// Belongs into a checkpoint beside the step: a step means the same samples only where this is equal (and the number of
     /// sequences per step too).
     const std::string& fingerprint() const { return fingerprint_; }
+    /// Where the samples of a step (of all ranks) are stored, so that a person can look at them; at any time.
+    RowsByFile rows_of(std::int64_t step) const { return source_.rows_by_file(step); }
 
 private:
     at::Device device_;

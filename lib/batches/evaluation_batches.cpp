@@ -44,6 +44,11 @@ std::int64_t EvaluationBatches::enter_band_of(std::int64_t sample) {
     return sample - band_begin_;
 }
 
+std::int64_t EvaluationBatches::fewest_batches() const {
+    const std::int64_t sequences = total_sequences() / settings_.world_size, size = settings_.micro_batch_size;
+    return (sequences + size - 1) / size;
+}
+
 void EvaluationBatches::verify() {
     for (std::int64_t sample = begin_; sample < end_; sample = band_end_) enter_band_of(sample);
 }

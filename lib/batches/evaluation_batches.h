@@ -45,6 +45,8 @@ public:
     /// Sequences of all ranks, and of this one.
     std::int64_t total_sequences() const { return samples_before_.back(); }
     std::int64_t sequences() const { return end_ - begin_; }
+    /// Micro-batches of the rank that has the fewest.
+    std::int64_t fewest_batches() const;
 
 private:
     /// Makes the band with this sample the current one. @returns the sample's row in it

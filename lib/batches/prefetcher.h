@@ -1,6 +1,7 @@
 #pragma once
 // One thread that makes items ahead of their use.
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,12 @@ public:
         lock.unlock();
         changed_.notify_all();
         return item;
+    }
+
+    /// Waits, but not for long. @returns whether next() will answer at once
+    bool wait_for(std::chrono::milliseconds most) {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, most, [&] { return !ready_.empty() || failure_; });
     }
 
     /// The position that next() gives.

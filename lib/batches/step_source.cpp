@@ -164,4 +164,16 @@ GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
     return batch;
 }
 
+RowsByFile StepSource::rows_by_file(std::int64_t step) const {
+    SampleOrder order(ordered(shards_), settings_.seed, settings_.window_rows);  // the other one belongs to who makes steps
+    RowsByFile rows;
+    const std::int64_t sequences = settings_.global_batch_sequences;
+    for (std::int64_t number = (step - 1) * sequences; number < step * sequences; ++number) {
+        const SamplePlace place = order.locate(number);
+        rows[shards_[static_cast<std::size_t>(place.band.shard)].file].push_back(place.row_in_shard());
+    }
+    for (auto& [file, of_file] : rows) std::sort(of_file.begin(), of_file.end());
+    return rows;
+}
+
 }  // namespace bertpretrain

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -33,6 +34,9 @@ struct BatchLoaderSettings {
     std::optional<DynamicMasking> masking;  ///< nothing: rows are used as they are stored
 };
 
+/// Numbers of rows, ascending, by the file that they are in.
+using RowsByFile = std::map<std::filesystem::path, std::vector<std::int64_t>>;
+
 /// A rank's part of any step, as a function of the step. Step k (the first is 1) takes samples [(k - 1) G, k G) of the run,
 /// G = global_batch_sequences. They are dealt out by bands, so that each rank reads about 1/W of the data: sorted by the band's
 /// place in its window, rank r gets the r-th of W parts, cut where each has its share of the tokens (within half a sample), and
@@ -49,6 +53,9 @@ public:
     /// This rank's micro-batches of a step, on the CPU, in pinned memory where the device is a GPU; counts are of this rank.
     /// Returns early, with anything, once a stop is requested. @throws DataError
     GlobalBatch make(std::int64_t step, const std::stop_token& stop = {});
+
+    /// The samples of a step, of all ranks. Unlike everything else it may be asked while another thread makes a step.
+    RowsByFile rows_by_file(std::int64_t step) const;
 
     std::int64_t rows_per_epoch() const { return order_.rows_per_epoch(); }
     std::string fingerprint() const { return order_.fingerprint(); }

@@ -316,3 +316,21 @@ TEST_CASE("masks drawn anew depend on the sample's number: not on ranks, micro-b
     for (const auto& [number, sample] : expected) (number < 40 ? first_epoch : second_epoch).insert(sample.ids);
     CHECK(first_epoch != second_epoch);
 }
+
+TEST_CASE("a step's rows by file are those that its samples hold, of all ranks") {
+    const SampleShards shards(uneven);
+    BatchLoaderSettings settings = settings_of(24, 8);
+    settings.world_size = 2;
+    StepSource first(shards.files, settings);
+    settings.rank = 1;
+    StepSource second(shards.files, settings);
+    for (const std::int64_t step : {1, 2, 7}) {
+        RowsByFile held;
+        for (StepSource* source : {&first, &second})
+            for (const auto& [number, origin] : samples_of(source->make(step)))
+                held[shards.files[static_cast<std::size_t>(origin.first)]].push_back(origin.second);
+        for (auto& [file, rows] : held) std::sort(rows.begin(), rows.end());
+        CHECK(first.rows_by_file(step) == held);
+        CHECK(second.rows_by_file(step) == held);
+    }
+}
