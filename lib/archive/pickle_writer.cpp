@@ -57,6 +57,19 @@ private:
         out_ += 'e';
     }
 
+    void write(const PtTuple& tuple) {
+        out_ += '(';
+        for (const PtValue& item : tuple.items) write(item);
+        out_ += 't';
+    }
+
+    void write(const PtBigInteger& number) {
+        check(number.bytes.size() < 256, "an integer in a .pt file has less than 256 bytes");
+        out_ += '\x8a';
+        out_ += static_cast<char>(number.bytes.size());
+        out_ += number.bytes;
+    }
+
     void write(const PtDict& dict) {
         out_ += "}(";
         for (const auto& [key, value] : dict) {

@@ -14,7 +14,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::size_t largest_pickle = std::size_t{64} << 20;
+constexpr std::size_t largest_pickle = std::size_t{16} << 20;
 
 /// Opens the zip, or says which of the formats that users meet the file is instead.
 const std::filesystem::path& recognised(const std::filesystem::path& file) {
@@ -69,9 +69,9 @@ PtReader::PtReader(const std::filesystem::path& file, Checksums checksums)
     if (const auto order = zip_.find(folder_ + "byteorder"); order && text_of(zip_.entries()[*order]) != "little")
         throw CheckpointError(concat(file.string(), ": its numbers are not little-endian, expected byteorder \"little\""));
     const std::size_t pickle = *zip_.find(folder_ + "data.pkl");
-    check_record(pickle, "");
     if (zip_.entries()[pickle].bytes.size() > largest_pickle)
         throw CheckpointError(concat(file.string(), ": its data.pkl is larger than that of any checkpoint"));
+    check_record(pickle, "");
     try {
         root_ = unpickle(zip_.entries()[pickle].bytes);
     } catch (const PickleRefusal& refusal) { throw CheckpointError(concat(file.string(), ": ", refusal.what())); }

@@ -32,6 +32,11 @@ bool PtTensor::is_contiguous() const {
     return true;
 }
 
+const PtList* PtValue::list() const {
+    const auto* tuple = std::get_if<PtTuple>(&content);
+    return tuple != nullptr ? &tuple->items : std::get_if<PtList>(&content);
+}
+
 const PtValue* PtValue::find(std::string_view key) const {
     const PtDict* entries = dict();
     if (entries == nullptr) return nullptr;

@@ -34,13 +34,23 @@ struct PtTensor {
 
 struct PtValue;
 struct PtEntry;
-using PtList = std::vector<PtValue>;  ///< also what a tuple becomes
+using PtList = std::vector<PtValue>;
 using PtDict = std::vector<PtEntry>;  ///< in the order of the file
 using PtKey = std::variant<std::int64_t, std::string>;
 
+struct PtTuple {
+    PtList items;
+};
+
+/// An integer beyond 64 bits, in two's complement, least byte first: kept for whoever wrote it.
+struct PtBigInteger {
+    std::string bytes;
+};
+
 struct PtValue {
     /// std::monostate is Python's None.
-    std::variant<std::monostate, bool, std::int64_t, double, std::string, PtList, PtDict, PtTensor> content;
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, PtList, PtDict, PtTensor, PtTuple, PtBigInteger>
+        content;
 
     // Defined below: the variant is complete only when PtEntry is.
     PtValue();
@@ -49,6 +59,8 @@ struct PtValue {
     PtValue(double value);
     PtValue(std::string value);
     PtValue(PtList value);
+    PtValue(PtTuple value);
+    PtValue(PtBigInteger value);
     PtValue(PtDict value);
     PtValue(PtTensor value);
 
@@ -56,7 +68,7 @@ struct PtValue {
     const std::int64_t* integer() const { return std::get_if<std::int64_t>(&content); }
     const double* real() const { return std::get_if<double>(&content); }
     const std::string* text() const { return std::get_if<std::string>(&content); }
-    const PtList* list() const { return std::get_if<PtList>(&content); }
+    const PtList* list() const;  ///< of a tuple too
     const PtDict* dict() const { return std::get_if<PtDict>(&content); }
     const PtTensor* tensor() const { return std::get_if<PtTensor>(&content); }
 
@@ -75,6 +87,8 @@ inline PtValue::PtValue(std::int64_t value) : content(value) {}
 inline PtValue::PtValue(double value) : content(value) {}
 inline PtValue::PtValue(std::string value) : content(std::move(value)) {}
 inline PtValue::PtValue(PtList value) : content(std::move(value)) {}
+inline PtValue::PtValue(PtTuple value) : content(std::move(value)) {}
+inline PtValue::PtValue(PtBigInteger value) : content(std::move(value)) {}
 inline PtValue::PtValue(PtDict value) : content(std::move(value)) {}
 inline PtValue::PtValue(PtTensor value) : content(std::move(value)) {}
 

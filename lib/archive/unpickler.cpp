@@ -19,8 +19,20 @@ namespace {
 using Kind = UnpickledValue::Kind;
 
 /// Classes and functions that plain data is made of; storage classes are added to them.
-constexpr std::array<std::string_view, 4> known_globals{"collections\nOrderedDict", "torch._utils\n_rebuild_tensor_v2",
-                                                        "torch._utils\n_rebuild_parameter", "torch\nSize"};
+constexpr std::array<std::string_view, 7> known_globals{"collections\nOrderedDict",
+                                                        "torch._utils\n_rebuild_tensor_v2",
+                                                        "torch._utils\n_rebuild_parameter",
+                                                        "torch\nSize",
+                                                        "__builtin__\nset",
+                                                        "builtins\nset",
+                                                        "torch._utils\n_rebuild_device_tensor_from_cpu_tensor"};
+
+/// "torch\nfloat32", an argument of the last of them.
+bool is_dtype(std::string_view global) {
+    static constexpr std::array<std::string_view, 4> kinds{"torch\nfloat", "torch\nbfloat", "torch\nint", "torch\nuint"};
+    return global == "torch\nbool" ||
+           std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) { return global.starts_with(kind); });
+}
 
 /// The stack machine of Python's pickle, with the instructions that torch.save uses.
 class Unpickler {
@@ -34,7 +46,7 @@ public:
             execute(opcode);
         }
         const ValueIndex root = pop();
-        return values_.tree(root, pickle_.size());
+        return values_.tree(root);
     }
 
 private:
@@ -62,8 +74,7 @@ private:
     }
 
     bool push_known(ValueIndex value) {
-        if (stack_.size() >= UnpickledValues::most_values)
-            refuse_pickle("its data.pkl holds more values than any checkpoint does");
+        values_.spend(sizeof value);  // a stack that is emptied is not given back: what it held is somewhere else then
         stack_.push_back(value);
         return true;
     }
@@ -106,7 +117,7 @@ private:
         line();
         const std::string_view global(reinterpret_cast<const char*>(pickle_.data()) + begin, at_ - begin - 1);
         const bool known = std::find(known_globals.begin(), known_globals.end(), global) != known_globals.end();
-        if (!known && !(global.starts_with("torch\n") && global.ends_with("Storage"))) {
+        if (!known && !is_dtype(global) && !(global.starts_with("torch\n") && global.ends_with("Storage"))) {
             const std::size_t end = global.find('\n');
             refuse_pickle(concat("it holds an object of the class ", printable(global.substr(0, end)), ".",
                                  printable(global.substr(end + 1)),
@@ -118,7 +129,8 @@ private:
 
     bool push_long() {
         const auto bytes = take(number<std::uint8_t>());
-        if (bytes.size() > 8) refuse_pickle("it holds an integer of more than 64 bits");
+        if (bytes.size() > 8)
+            return push(UnpickledValue(Kind::big_integer, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
         std::uint64_t bits = !bytes.empty() && (bytes.back() & std::byte{0x80}) != std::byte{} ? ~std::uint64_t{0} : 0;
         for (std::size_t i = bytes.size(); i-- > 0;) bits = bits << 8 | std::to_integer<std::uint64_t>(bytes[i]);
         return push(UnpickledValue(Kind::integer, static_cast<std::int64_t>(bits)));
@@ -132,12 +144,14 @@ private:
 
     void append(const std::vector<ValueIndex>& items) {
         auto& list = top(Kind::list, "the list that items are added to").items;
+        values_.spend(2 * sizeof(ValueIndex) * items.size());
         list.insert(list.end(), items.begin(), items.end());
     }
 
     void set_items(const std::vector<ValueIndex>& items) {
         auto& dict = top(Kind::dict, "the dict that items are added to").items;
         if (items.size() % 2 != 0) refuse_pickle("its data.pkl is odd: a dict's key has no value");
+        values_.spend(2 * sizeof(ValueIndex) * items.size());
         dict.insert(dict.end(), items.begin(), items.end());
     }
 
@@ -150,6 +164,7 @@ private:
     void remember(std::uint32_t key) {
         const ValueIndex value = pop();
         stack_.push_back(value);
+        values_.spend(40);  // a node of the table
         memo_[key] = value;
     }
 

@@ -41,7 +41,7 @@ std::optional<std::int64_t> extent(const PtTensor& tensor) {
 void refuse_pickle(const std::string& what) { throw PickleRefusal(what); }
 
 ValueIndex UnpickledValues::add(UnpickledValue value) {
-    if (values_.size() >= most_values) refuse_pickle("its data.pkl holds more values than any checkpoint does");
+    spend(sizeof value + sizeof(ValueIndex) * value.items.capacity());
     values_.push_back(std::move(value));
     return static_cast<ValueIndex>(values_.size() - 1);
 }
@@ -73,6 +73,7 @@ ValueIndex UnpickledValues::make_storage(ValueIndex persistent_id) {
     expect(parts[3], Kind::text, "the device of a storage");
     storage.storage_elements = expect(parts[4], Kind::integer, "the size of a storage").integer;
     if (storage.storage_elements < 0) refuse_pickle("its data.pkl is odd: a storage has a negative size");
+    spend(sizeof storage + storage.storage.size());
     tensors_.push_back(std::move(storage));
     return add(UnpickledValue(Kind::storage, static_cast<std::int64_t>(tensors_.size() - 1)));
 }
@@ -90,6 +91,7 @@ ValueIndex UnpickledValues::make_tensor(const std::vector<ValueIndex>& arguments
     if (tensor.storage_offset < 0 || !end || *end > tensor.storage_elements)
         refuse_pickle(concat("a tensor reaches beyond its storage \"", printable(tensor.storage), "\" of ",
                              tensor.storage_elements, " elements"));
+    spend(sizeof tensor + tensor.storage.size() + 16 * tensor.shape.size());
     tensors_.push_back(std::move(tensor));
     return add(UnpickledValue(Kind::tensor, static_cast<std::int64_t>(tensors_.size() - 1)));
 }
@@ -106,22 +108,27 @@ ValueIndex UnpickledValues::call(ValueIndex function, ValueIndex arguments) {
         integers(items[0], "a torch.Size");
         return items[0];
     }
+    if (name == "torch._utils._rebuild_device_tensor_from_cpu_tensor" && items.size() == 4) {  // of XLA
+        expect(items[0], Kind::tensor, "the data of a device's tensor");
+        return items[0];
+    }
+    if ((name == "__builtin__.set" || name == "builtins.set") && items.size() == 1) {
+        expect(items[0], Kind::list, "the items of a set");
+        return items[0];
+    }
     if (name == "collections.OrderedDict" && items.empty()) return add(UnpickledValue(Kind::dict));
     refuse_pickle(concat("it calls ", name, " in a way that builds no plain data"));
 }
 
 void UnpickledValues::spend(std::size_t bytes) {
-    if (bytes > budget_) refuse_pickle("its data.pkl repeats values until they are far larger than itself");
+    if (bytes > budget_) refuse_pickle("its data.pkl holds or repeats more values than any checkpoint does");
     budget_ -= bytes;
 }
 
-PtValue UnpickledValues::tree(ValueIndex root, std::size_t pickle_bytes) {
-    budget_ = (std::size_t{1} << 20) + 256 * pickle_bytes;
-    return tree_below(root, 0);
-}
-
-PtValue UnpickledValues::list_below(const UnpickledValue& value, int depth) {
+PtList UnpickledValues::list_below(const UnpickledValue& value, int depth) {
     PtList list;
+    spend(sizeof(PtValue) * value.items.size());
+    list.reserve(value.items.size());
     for (const ValueIndex item : value.items) list.push_back(tree_below(item, depth + 1));
     return list;
 }
@@ -129,11 +136,13 @@ PtValue UnpickledValues::list_below(const UnpickledValue& value, int depth) {
 PtValue UnpickledValues::dict_below(const UnpickledValue& value, int depth) {
     PtDict dict;
     std::set<PtKey> keys;
+    spend((sizeof(PtEntry) + sizeof(PtKey) + 48) * (value.items.size() / 2));  // 48: of the set's nodes
+    dict.reserve(value.items.size() / 2);
     for (std::size_t i = 0; i + 1 < value.items.size(); i += 2) {
         const UnpickledValue& key = values_[value.items[i]];
         if (key.kind != Kind::text && key.kind != Kind::integer)
             refuse_pickle("it holds a dict with keys that are neither strings nor integers");
-        spend(key.text.size() + sizeof(PtEntry));
+        spend(2 * key.text.size());
         PtKey name = key.kind == Kind::text ? PtKey(std::string(key.text)) : PtKey(key.integer);
         if (!keys.insert(name).second) refuse_pickle("its data.pkl is odd: a dict has a key twice");
         dict.push_back({std::move(name), tree_below(value.items[i + 1], depth + 1)});
@@ -144,7 +153,7 @@ PtValue UnpickledValues::dict_below(const UnpickledValue& value, int depth) {
 PtValue UnpickledValues::tree_below(ValueIndex index, int depth) {
     if (depth > deepest) refuse_pickle(concat("its values are nested deeper than ", deepest, ", or contain themselves"));
     const UnpickledValue& value = values_[index];
-    spend(sizeof(PtValue) + value.text.size());
+    spend(value.text.size());
     switch (value.kind) {
         case Kind::none:
             return {};
@@ -156,9 +165,12 @@ PtValue UnpickledValues::tree_below(ValueIndex index, int depth) {
             return value.real;
         case Kind::text:
             return std::string(value.text);
+        case Kind::big_integer:
+            return PtBigInteger{std::string(value.text)};
         case Kind::list:
-        case Kind::tuple:
             return list_below(value, depth);
+        case Kind::tuple:
+            return PtTuple{list_below(value, depth)};
         case Kind::dict:
             return dict_below(value, depth);
         case Kind::tensor: {

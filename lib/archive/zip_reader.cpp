@@ -14,6 +14,8 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
+constexpr std::uint64_t largest_directory = std::uint64_t{8} << 20;  ///< some 80,000 tensors; each takes thrice as much memory
+
 /// One zip while it is being read; every position is checked before it is followed.
 class DirectoryParser {
 public:
@@ -58,6 +60,7 @@ private:
             number_at<std::uint32_t>(bytes_, end - zip::end64_locator_bytes) == zip::end64_locator_signature)
             read_end64(number_at<std::uint64_t>(bytes_, end - zip::end64_locator_bytes + 8));
         if (!lies_within(directory_offset_, directory_bytes_, end)) refuse("the directory reaches beyond the file");
+        if (directory_bytes_ > largest_directory) refuse("its directory is larger than that of any checkpoint");
         if (directory_entries_ > directory_bytes_ / zip::central_bytes) refuse("more entries than the directory has room for");
     }
 

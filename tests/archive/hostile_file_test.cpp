@@ -82,7 +82,6 @@ TEST_CASE("a class that is not plain data is named and nothing is run") {
     CHECK_THAT(refusal(folder / "attack.pt"), Says("posix.system"));
     CHECK_FALSE(std::filesystem::exists(folder / "attacked"));
     CHECK_THAT(refusal(folder / "complex.pt"), Says("torch.ComplexFloatStorage"));
-    CHECK_THAT(refusal(folder / "huge_integer.pt"), Says("more than 64 bits"));
 }
 
 TEST_CASE("other formats are recognised and said") {
@@ -102,7 +101,7 @@ TEST_CASE("other formats are recognised and said") {
 TEST_CASE("values that contain themselves, or repeat until they fill the memory, are refused at once") {
     const auto begin = std::chrono::steady_clock::now();
     CHECK_THAT(refusal(python_examples() / "cycle.pt"), Says("contain themselves"));
-    CHECK_THAT(refusal(python_examples() / "repeated.pt"), Says("larger than itself"));
+    CHECK_THAT(refusal(python_examples() / "repeated.pt"), Says("holds or repeats more values"));
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(120));
 }
 

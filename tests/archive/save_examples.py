@@ -60,6 +60,33 @@ save("state_dict", model.state_dict())
 save("training", {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3,
                   "nested": collections.OrderedDict(a=collections.OrderedDict(b=torch.ones(2)))})
 
+# What JSON cannot hold: compared by compare_copies.py, after a trip through our reader and writer.
+scheduler = torch.optim.lr_scheduler.LinearLR(optimizer)
+torch.save({"integers": [2**63 - 1, -(2**63), 2**63, 2**64, -(2**64), 2**70 + 1, -(2**70), 2**2000, 255, 256, -1, -129, 65536],
+            "reals": [float("inf"), -float("inf"), float("nan"), -0.0, 5e-324, 1.7976931348623157e308, 0.1],
+            "texts": ["", "\0", "naïve 漢字 🙂", "x" * 70000, "\U0010ffff"], "tuples": [(), (1,), (1, 2), (1, (2, (3, [4])))],
+            "sets": [set(), {7}], "size": torch.Size([2, 3]), "scheduler": scheduler.state_dict(),
+            "amsgrad": torch.optim.AdamW(model.parameters(), lr=1e-3, amsgrad=True).state_dict(), "keys": {0: 1, -5: 2, "": 3}},
+           folder / "numbers.pt")
+
+
+class OfXla:
+    """Saved as torch_xla's tensors are."""
+
+    def __reduce_ex__(self, protocol):
+        return torch._utils._rebuild_device_tensor_from_cpu_tensor, (torch.arange(4.0), torch.float32, "cpu", True)
+
+
+plain_tag = torch.serialization.location_tag
+devices = {}
+for place in ("cuda:3", "hpu", "xla:0", "mps"):
+    torch.serialization.location_tag = lambda storage, place=place: place
+    torch.save({"weight": torch.arange(6.0).view(2, 3).t()}, folder / f"device_{place.split(':')[0]}.pt")
+torch.serialization.location_tag = plain_tag
+torch.save({"weight": OfXla()}, folder / "device_tensor.pt")
+torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "master params": list(model.parameters()),
+            "files": [3, "a.hdf5", "b.hdf5"], "epoch": 2, "data_loader": None}, folder / "ckpt_200.pt")
+
 shared = torch.ones(6, 2)
 save("shared", {"decoder": shared, "embedding": shared, "again": shared.t()})
 
@@ -75,7 +102,6 @@ class Attack:
 
 
 torch.save({"model": Attack()}, folder / "attack.pt")
-torch.save({"model": base, "huge": 2**70}, folder / "huge_integer.pt")
 torch.save(torch.zeros(2, dtype=torch.complex64), folder / "complex.pt")
 cycle = {}
 cycle["itself"] = cycle
