@@ -1,0 +1,114 @@
+#include "core/thread_traces.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace bertpretrain {
+namespace {
+
+constexpr int question = SIGURG;
+constexpr int most_frames = 64;
+constexpr std::chrono::milliseconds time_to_answer(300), time_for_all(10'000);
+
+/// One question at a time. The handler may touch nothing else.
+std::atomic<pid_t> asked{0};
+std::atomic<int> answered{-1};  ///< frames; -1: not yet
+std::array<void*, most_frames> frames;
+
+void answer(int) {
+    const int saved = errno;
+    pid_t own = static_cast<pid_t>(::syscall(SYS_gettid));
+    if (asked.compare_exchange_strong(own, 0)) answered = ::backtrace(frames.data(), most_frames);
+    errno = saved;
+}
+
+std::vector<pid_t> threads() {
+    std::vector<pid_t> all;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+        all.push_back(static_cast<pid_t>(std::stol(entry.path().filename().string())));
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+std::string first_line_of(const std::string& file) {
+    std::string line;
+    std::getline(std::ifstream(file), line);
+    return line;
+}
+
+std::string frame_text(void* address) {
+    std::ostringstream text;
+    Dl_info info{};
+    if (::dladdr(address, &info) == 0 || info.dli_fname == nullptr) {
+        text << address;
+        return text.str();
+    }
+    text << std::filesystem::path(info.dli_fname).filename().string();
+    if (info.dli_sname != nullptr) {
+        int status = 0;
+        const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status),
+                                                              std::free);
+        text << " " << (readable ? readable.get() : info.dli_sname);
+    }
+    text << " +0x" << std::hex << (static_cast<const char*>(address) - static_cast<const char*>(info.dli_fbase));
+    return text.str();
+}
+
+/// Frames of one thread; innermost are the handler and the kernel's return from it, which tell nothing.
+std::string trace_of(pid_t thread) {
+    answered = -1;
+    asked = thread;
+    if (::syscall(SYS_tgkill, ::getpid(), thread, question) != 0) return "    has ended\n";
+    const auto end = std::chrono::steady_clock::now() + time_to_answer;
+    while (answered < 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    pid_t still = thread;
+    if (answered < 0 && asked.compare_exchange_strong(still, 0)) {
+        const std::string where = first_line_of("/proc/self/task/" + std::to_string(thread) + "/wchan");
+        return "    does not answer" + (where.empty() || where == "0" ? "" : "; it waits in the kernel: " + where) + "\n";
+    }
+    while (answered < 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::string text;
+    for (int i = 2; i < answered; ++i) text += "    " + frame_text(frames[static_cast<std::size_t>(i)]) + "\n";
+    return text;
+}
+
+}  // namespace
+
+void prepare_thread_traces() {
+    std::array<void*, 2> first;
+    ::backtrace(first.data(), first.size());  // loads the unwinder, which a handler may not
+    struct sigaction action {};
+    action.sa_handler = answer;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(question, &action, nullptr);
+}
+
+std::string thread_traces() {
+    std::string text;
+    const auto end = std::chrono::steady_clock::now() + time_for_all;
+    for (const pid_t thread : threads()) {
+        text += "  thread " + std::to_string(thread) + " " +
+                first_line_of("/proc/self/task/" + std::to_string(thread) + "/comm") + "\n";
+        if (thread == static_cast<pid_t>(::syscall(SYS_gettid))) text += "    tells this\n";
+        else if (std::chrono::steady_clock::now() < end) text += trace_of(thread);
+    }
+    return text;
+}
+
+}  // namespace bertpretrain
