@@ -1,0 +1,38 @@
+#include "telemetry/phase_clock.h"
+
+#include <utility>
+
+#include "core/clock.h"
+
+namespace bertpretrain {
+
+std::string_view name_of(Phase phase) {
+    constexpr std::array<std::string_view, phase_count> names{"nothing",       "data",   "forward", "backward",
+                                                              "communication", "update", "saving",  "evaluation"};
+    return names.at(static_cast<std::size_t>(phase));
+}
+
+void PhaseClock::add_time() noexcept {
+    const double now = seconds_now();
+    const Phase phase = look().phase;
+    if (phase != Phase::none) seconds_[static_cast<std::size_t>(phase)] += now - since_;
+    since_ = now;
+}
+
+void PhaseClock::enter(Phase phase) noexcept {
+    add_time();
+    const std::uint64_t entries = state_.load(std::memory_order_relaxed) / 256 + 1;
+    state_.store(entries * 256 + static_cast<std::uint64_t>(phase), std::memory_order_relaxed);
+}
+
+PhaseClock::Look PhaseClock::look() const noexcept {
+    const std::uint64_t state = state_.load(std::memory_order_relaxed);
+    return {static_cast<Phase>(state % 256), state / 256};
+}
+
+PhaseSeconds PhaseClock::take_seconds() noexcept {
+    add_time();
+    return std::exchange(seconds_, {});
+}
+
+}  // namespace bertpretrain
