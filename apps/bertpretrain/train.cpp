@@ -9,6 +9,7 @@
 #include "commands.h"
 
 #include "core/error.h"
+#include "core/log.h"
 #include "core/strings.h"
 #include "parallel/local_ranks.h"
 #include "telemetry/loss_picture.h"
@@ -36,15 +37,41 @@ void report(const std::filesystem::path& folder, const std::optional<double>& un
               << "run folder: " << folder.string() << std::endl;
 }
 
+/// @returns the run's exit code
 int train_as(const Launch& launch, const ExperimentConfig& experiment, const std::filesystem::path& folder,
-             const ResumeRequest& resume) {
+             const ResumeRequest& resume, StopRequest& requests) {
     TrainerParts parts = make_trainer_parts(experiment, folder, resume, launch);
     const std::optional<double> unigram = parts.unigram_cross_entropy;
-    Trainer trainer(std::move(parts));
+    Trainer trainer(std::move(parts), requests);
     const int signal = trainer.run();
-    if (signal != 0) return 128 + signal;
-    if (launch.rank == 0) report(folder, unigram);
-    return 0;
+    if (launch.rank != 0) return signal == 0 ? 0 : 128 + signal;
+    if (signal == 0) report(folder, unigram);
+    else record_exit(RunPaths(folder).exit_record(), launch, 128 + signal, concat("stopped by signal ", signal));
+    return signal == 0 ? 0 : 128 + signal;
+}
+
+/// The same, and what it throws is left behind in exit.json.
+int train_recorded(const Launch& launch, const ExperimentConfig& experiment, const std::filesystem::path& folder,
+                   const ResumeRequest& resume) {
+    StopRequest requests;
+    const std::filesystem::path record = RunPaths(folder).exit_record();
+    try {
+        refuse_hopeless_restart(record, launch);
+        return train_as(launch, experiment, folder, resume, requests);
+    } catch (const DistributedError& error) {
+        if (requests.signal() == 0) {
+            record_exit(record, launch, error);
+            throw;
+        }
+        log_error(concat(error.what(), "\n  (the other ranks, asked to stop too, may have left before)"));
+        return 128 + requests.signal();
+    } catch (const Error& error) {
+        record_exit(record, launch, error);
+        throw;
+    } catch (const std::bad_alloc&) { throw; } catch (const std::exception& error) {
+        record_exit(record, launch, static_cast<int>(ExitCode::bug), error.what());
+        throw;
+    }
 }
 
 int train(const TrainArguments& arguments) {
@@ -59,14 +86,7 @@ int train(const TrainArguments& arguments) {
         throw ConfigError(concat("--local-ranks ", arguments.local_ranks, ": ", launch.launcher,
                                  " has started this process as rank ", launch.rank, " of ", launch.world_size,
                                  "; leave one of the two out"));
-    const RunPaths paths(folder);
-    try {
-        refuse_hopeless_restart(paths.exit_record(), launch);
-        return train_as(launch, experiment, folder, resume);
-    } catch (const Error& error) {
-        record_exit(paths.exit_record(), launch, error);
-        throw;
-    }
+    return train_recorded(launch, experiment, folder, resume);
 }
 
 }  // namespace

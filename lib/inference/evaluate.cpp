@@ -7,10 +7,18 @@
 namespace bertpretrain {
 
 EvaluationRecord evaluate(const Bert& bert, EvaluationBatches& batches, World& world, std::int64_t step) {
+    return *evaluate(bert, batches, world, step, [] { return false; });
+}
+
+std::optional<EvaluationRecord> evaluate(const Bert& bert, EvaluationBatches& batches, World& world, std::int64_t step,
+                                         const std::function<bool()>& leave) {
     batches.rewind();
+    const std::int64_t borders = batches.fewest_batches() - 1;  // a rank may have one more
+    std::int64_t begun = 0;
     at::Tensor totals_4;
     std::vector<double> sums(6, 0.0);  // the four totals, masked tokens, sequences
     while (const auto batch = batches.next()) {
+        if (++begun > 1 && begun <= borders + 1 && leave()) return std::nullopt;
         if (!totals_4.defined()) totals_4 = new_totals(batch->input_ids_T.device());
         bert.add_losses(*batch, totals_4);
         sums[4] += static_cast<double>(batch->masked());

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <sys/prctl.h>
@@ -20,7 +21,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr auto time_to_notice = std::chrono::seconds(30), time_to_end = std::chrono::seconds(30);
+constexpr auto time_to_notice = std::chrono::seconds(10), time_to_end = std::chrono::seconds(5);
 
 volatile std::sig_atomic_t passed_on = 0;
 void remember(int number) { passed_on = number; }
@@ -95,17 +96,18 @@ public:
     }
 
     /// The first cause: a rank's own failure before another's loss of it.
-    int code() const {
+    /// @param asked_to_stop the signal that all were sent, 0: none
+    int code(int asked_to_stop = 0) const {
         const auto lost = static_cast<int>(ExitCode::distributed);
         const auto cause =
             std::find_if(codes_.begin(), codes_.end(), [&](int code) { return code != 0 && code != lost && code < 128; });
         if (cause != codes_.end()) return *cause;
-        return std::all_of(codes_.begin(), codes_.end(), [](int code) { return code == 0; }) ? 0 : lost;
+        if (std::all_of(codes_.begin(), codes_.end(), [](int code) { return code == 0; })) return 0;
+        if (asked_to_stop != 0) return 128 + asked_to_stop;  // some may have lost those who left sooner
+        if (!codes_.empty() && (codes_.front() == 128 + SIGTERM || codes_.front() == 128 + SIGINT)) return codes_.front();
+        return lost;
     }
     bool failed() const { return code() != 0; }
-    bool all_are(int code) const {
-        return std::all_of(codes_.begin(), codes_.end(), [&](int one) { return one == code; });
-    }
 
 private:
     std::vector<pid_t> running_;
@@ -118,16 +120,16 @@ int run_local_ranks(std::int64_t ranks) {
     const MeetingPlace place = MeetingPlace::on_this_host();
     std::signal(SIGTERM, remember);
     std::signal(SIGINT, remember);
+    std::signal(SIGUSR1, remember);
     Ranks all;
     for (std::int64_t rank = 0; rank < ranks; ++rank) all.start(rank, ranks, place.port());
     int asked_to_stop = 0;
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     bool told_to_end = false;
     while (all.any_running()) {
-        if (passed_on != 0) {
-            asked_to_stop = passed_on;
-            passed_on = 0;
-            all.send(asked_to_stop);
+        if (const int signal = std::exchange(passed_on, 0); signal != 0) {
+            if (signal != SIGUSR1) asked_to_stop = signal;
+            all.send(signal);
         }
         const auto now = std::chrono::steady_clock::now();
         if (all.collect()) {
@@ -141,8 +143,7 @@ int run_local_ranks(std::int64_t ranks) {
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
-    if (asked_to_stop != 0 && all.all_are(128 + asked_to_stop)) return 128 + asked_to_stop;
-    return all.code();
+    return all.code(asked_to_stop);
 }
 
 }  // namespace bertpretrain

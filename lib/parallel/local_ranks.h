@@ -6,7 +6,7 @@
 namespace bertpretrain {
 
 /// Starts this very command line `ranks` times, with the environment that says who each is, and waits for all. SIGTERM and SIGINT
-/// are passed on. When one fails, the others are given half a minute to notice, then ended. Each gets an equal share of the
+/// are passed on. When one fails, the others are given ten seconds to notice, then ended. Each gets an equal share of the
 /// processors unless OMP_NUM_THREADS says otherwise.
 /// @returns the exit code of the run: the cause, where ranks ended for different reasons; 5 when a rank was killed
 int run_local_ranks(std::int64_t ranks);

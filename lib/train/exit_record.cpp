@@ -16,12 +16,12 @@ std::int64_t unix_seconds() {
 }
 
 /// The form that TorchElastic's agent reads; of several ranks' files it reports the one with the smallest timestamp.
-void tell_torchrun(const Error& error) {
+void tell_torchrun(int code, const std::string& cause) {
     const auto file = environment_variable("TORCHELASTIC_ERROR_FILE");
     if (!file) return;
     const nlohmann::json text = {{"message",
-                                  {{"message", error.what()},
-                                   {"errorCode", static_cast<int>(error.code())},
+                                  {{"message", cause},
+                                   {"errorCode", code},
                                    {"extraInfo", {{"py_callstack", ""}, {"timestamp", std::to_string(unix_seconds())}}}}}};
     std::ofstream(*file) << text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -29,17 +29,18 @@ void tell_torchrun(const Error& error) {
 }  // namespace
 
 void record_exit(const std::filesystem::path& file, const Launch& launch, const Error& error) noexcept {
+    record_exit(file, launch, static_cast<int>(error.code()), error.what());
+}
+
+void record_exit(const std::filesystem::path& file, const Launch& launch, int code, const std::string& cause) noexcept {
     try {
-        tell_torchrun(error);
+        tell_torchrun(code, cause);
         const auto before = read_exit_record(file);
-        const bool others_loss = error.code() == ExitCode::distributed;
+        const bool others_loss = code == static_cast<int>(ExitCode::distributed);
         if (before && before->attempt == launch.attempt && (others_loss || before->rank != launch.rank)) return;
         if (!std::filesystem::is_directory(file.parent_path())) return;
-        const nlohmann::ordered_json record = {{"code", static_cast<int>(error.code())},
-                                               {"cause", error.what()},
-                                               {"rank", launch.rank},
-                                               {"attempt", launch.attempt},
-                                               {"time", unix_seconds()}};
+        const nlohmann::ordered_json record = {
+            {"code", code}, {"cause", cause}, {"rank", launch.rank}, {"attempt", launch.attempt}, {"time", unix_seconds()}};
         std::filesystem::path own = file;  // ranks that fail at the same time do not write into each other's file
         own.replace_filename(concat("exit.rank", launch.rank, ".json"));
         write_atomically(own, record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");

@@ -13,13 +13,14 @@ namespace bertpretrain {
 
 /// RUN/exit.json: {"code", "cause", "rank", "attempt", "time"}. The first rank that fails in an attempt writes it.
 struct ExitRecord {
-    int code = 0;
+    int code = 0;  ///< 128 + n: stopped as signal n asked
     std::string cause;
     std::int64_t rank = 0, attempt = 0;
 };
 
 /// Writes RUN/exit.json, unless a rank of this attempt has, and torchrun's own file (TORCHELASTIC_ERROR_FILE), which makes it
 /// name the cause. Never throws: the program is ending already.
+void record_exit(const std::filesystem::path& file, const Launch& launch, int code, const std::string& cause) noexcept;
 void record_exit(const std::filesystem::path& file, const Launch& launch, const Error& error) noexcept;
 
 std::optional<ExitRecord> read_exit_record(const std::filesystem::path& file);

@@ -7,6 +7,20 @@
 #include "core/error.h"
 
 namespace bertpretrain {
+namespace {
+
+/// A lost peer is to be named by who waits for it, before the watchdog ends the run without knowing why.
+void check_patience(const std::string& file, const WatchdogConfig& watchdog, const ParallelConfig& parallel) {
+    const auto require = [&](const char* name, double seconds, const char* other, double patience) {
+        if (seconds == 0 || seconds > patience) return;
+        throw ConfigError(concat(file, ": watchdog.", name, " = ", seconds, " is not above parallel.", other, " = ", patience,
+                                 "\n  do: raise the first, or lower the second"));
+    };
+    require("communication_seconds", watchdog.communication_seconds, "timeout_seconds", parallel.timeout_seconds);
+    require("first_step_seconds", watchdog.first_step_seconds, "first_step_timeout_seconds", parallel.first_step_timeout_seconds);
+}
+
+}  // namespace
 
 ExperimentConfig load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
     nlohmann::json settings = load_settings(file);
@@ -23,6 +37,7 @@ ExperimentConfig load_experiment(const std::filesystem::path& file, const std::v
         throw ConfigError(concat(file.string(),
                                  ": data.masked_lm_prob and data.whole_word_masking change nothing while data.masking",
                                  " is \"as_stored\"\n  do: set data.masking to \"dynamic\", or leave them out"));
+    check_patience(file.string(), experiment.watchdog, experiment.parallel);
     return experiment;
 }
 

@@ -10,6 +10,7 @@
 #include "model/bert_config.h"
 #include "optimizer/optimizer_config.h"
 #include "optimizer/schedule.h"
+#include "train/watchdog.h"
 
 namespace bertpretrain {
 
@@ -69,6 +70,8 @@ struct TrainingConfig {
     std::uint64_t seed = 42;
     bool activation_checkpointing = false;
     std::string loss_mean = "global";
+    std::int64_t max_skipped_updates = 10;
+    double loss_spike_deviations = 10;
 
     static void describe(auto& self, auto&& field) {
         field("precision", self.precision, one_of({"bf16", "fp32"}),
@@ -80,6 +83,14 @@ struct TrainingConfig {
         field("loss_mean", self.loss_mean, one_of({"global", "micro_batch"}),
               "global: over all masked tokens of the step. micro_batch: the mean of the micro-batches' means, as the references "
               "do.");
+        field(
+            "max_skipped_updates", self.max_skipped_updates, at_least(0),
+            "An update is skipped when the loss or the gradient is not finite; after so many in a row the run ends with exit 6. "
+            "0: never.",
+            Resume::may_change);
+        field("loss_spike_deviations", self.loss_spike_deviations, at_least(0),
+              "A loss so many (robust) standard deviations above the median of the last 64 is reported; 0: none.",
+              Resume::may_change);
     }
 };
 
@@ -146,6 +157,7 @@ struct ExperimentConfig {
     ParallelConfig parallel;
     CheckpointConfig checkpoint;
     EvaluationConfig evaluation;
+    WatchdogConfig watchdog;
 
     static void describe(auto& self, auto&& field) {
         field("about", self.about, any, "What this experiment is, for people.", Resume::may_change);
@@ -158,6 +170,7 @@ struct ExperimentConfig {
         field("parallel", self.parallel, any, "How ranks share the work.");
         field("checkpoint", self.checkpoint, any, "What is saved when.");
         field("evaluation", self.evaluation, any, "Held-out loss while training.");
+        field("watchdog", self.watchdog, any, "How long what may take before the run is taken for hung.");
     }
 
     /// Sequences of one optimizer step of a run that starts on so many ranks.

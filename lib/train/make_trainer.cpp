@@ -184,6 +184,7 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
                                 const ResumeRequest& resume, const Launch& launch) {
     TrainerParts parts;
     parts.experiment = experiment;
+    parts.launch = launch;
     const at::Device device = device_named(experiment.training.device);
     if (!device.is_cpu() && launch.world_size > 1)
         throw ConfigError(

@@ -1,5 +1,8 @@
 #include "train/train_step.h"
 
+#include <cmath>
+#include <limits>
+
 #include <ATen/ATen.h>
 
 #include "core/clock.h"
@@ -31,24 +34,19 @@ TrainStep::TrainStep(const Bert& bert, const FlatParameters& parameters, Gradien
       loss_mean_(loss_mean),
       zero_stage_(zero_stage) {}
 
-TrainStep::Counts TrainStep::counts_of_all(const GlobalBatch& own) {
-    const std::vector<double> counts{static_cast<double>(own.sequences), static_cast<double>(own.tokens),
-                                     static_cast<double>(own.masked), static_cast<double>(own.micro_batches.size())};
-    std::vector<std::int64_t> sums(counts.size(), 0);
-    const std::vector<double> of_all = world_.all_gather(std::span<const double>(counts));
-    for (std::size_t i = 0; i < of_all.size(); ++i) sums[i % counts.size()] += static_cast<std::int64_t>(of_all[i]);
-    return {sums[0], sums[1], sums[2], sums[3]};
-}
-
-LossScale TrainStep::loss_scale(const Counts& whole, const MicroBatch& micro) const {
+LossScale TrainStep::loss_scale(const StepCounts& whole, const MicroBatch& micro) const {
     if (loss_mean_ == LossMean::global) return {inverse(whole.masked), inverse(whole.sequences)};
     return {inverse(micro.masked() * whole.micro_batches), inverse(micro.sequences() * whole.micro_batches)};
 }
 
-ParameterMoves TrainStep::moves(bool first_micro_batch, bool last_micro_batch) {
+ParameterMoves TrainStep::moves(bool last_micro_batch, PhaseClock& clock) {
     const std::vector<PlacedParameter>& placed = parameters_.layout().parameters();
     ParameterMoves moves;
-    if (first_micro_batch) moves.needed = [this, &placed](std::size_t first) { buckets_.wait_gathered(placed[first].bucket); };
+    moves.needed = [this, &placed, &clock](std::size_t first) {
+        clock.enter(Phase::communication);
+        buckets_.wait_gathered(placed[first].bucket);
+        clock.enter(first == 0 ? Phase::backward : Phase::forward);  // the heads come last, with their own backward
+    };
     if (last_micro_batch)
         moves.final = [this, &placed](std::size_t count) {
             const std::size_t unfinished = count < placed.size() ? placed[count].bucket : parameters_.layout().buckets().size();
@@ -57,31 +55,55 @@ ParameterMoves TrainStep::moves(bool first_micro_batch, bool last_micro_batch) {
     return moves;
 }
 
-void TrainStep::accumulate(const GlobalBatch& batch, const Counts& whole, const at::Tensor& totals_C4) {
+bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4, StopAgreement& stop,
+                           PhaseClock& clock) {
     next_bucket_ = 0;
     at::Tensor gradients = parameters_.gradients();
     gradients.zero_();
-    const std::size_t count = batch.micro_batches.size();
-    for (std::size_t i = 0; i < count; ++i) {
-        const MicroBatch& micro = batch.micro_batches[i];
-        bert_.forward_backward(micro, loss_scale(whole, micro), totals_C4[static_cast<std::int64_t>(i)],
-                               moves(i == 0, i + 1 == count));
+    stop.begin();
+    const auto count = static_cast<std::int64_t>(batch.micro_batches.size());
+    for (std::int64_t i = 0; i < count; ++i) {
+        // Up to here no rank has begun its last micro-batch, during which gradients leave.
+        if (i > 0 && i < whole.fewest_micro_batches) {
+            clock.enter(Phase::communication);
+            if (stop.leave()) return false;
+        }
+        const MicroBatch& micro = batch.micro_batches[static_cast<std::size_t>(i)];
+        clock.enter(Phase::forward);
+        bert_.forward_backward(micro, loss_scale(whole, micro), totals_C4[i], moves(i + 1 == count, clock));
     }
-    if (count > 0) return;
+    if (count > 0) return true;
     settle();
-    moves(true, true).final(parameters_.layout().parameters().size());
+    moves(true, clock).final(parameters_.layout().parameters().size());
+    return true;
 }
 
-StepOutcome TrainStep::run(const GlobalBatch& batch, double learning_rate, std::int64_t step) {
+UpdateResult TrainStep::update(const at::Tensor& totals_C4, double learning_rate, std::int64_t step, PhaseClock& clock) {
+    clock.enter(Phase::communication);
+    const at::Tensor gradient_slice = buckets_.finish();
+    const bool finite = std::isfinite(totals_C4.sum().item<double>());
+    const bool all_finite = world_.agree_on_largest(finite ? 0 : 1) == 0;
+    clock.enter(Phase::update);
+    BlockSumExchange& exchange = zero_stage_ == 0 ? static_cast<BlockSumExchange&>(within_rank_) : between_ranks_;
+    UpdateResult result{std::numeric_limits<double>::quiet_NaN(), true};
+    if (all_finite) result = optimizer_.update(gradient_slice, parameters_.working(), learning_rate, step, exchange);
+    buckets_.start_gather(optimizer_.state().master);
+    return result;
+}
+
+StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, double learning_rate, std::int64_t step,
+                           StopAgreement& stop, PhaseClock& clock) {
     const double begin = seconds_now();
     const Traffic before = world_.traffic();
-    const Counts whole = counts_of_all(batch);
     const at::Tensor totals_C4 = at::zeros({static_cast<std::int64_t>(batch.micro_batches.size()), 4},
                                            at::TensorOptions(parameters_.device()).dtype(at::kDouble));
-    accumulate(batch, whole, totals_C4);
-    BlockSumExchange& exchange = zero_stage_ == 0 ? static_cast<BlockSumExchange&>(within_rank_) : between_ranks_;
-    const UpdateResult update = optimizer_.update(buckets_.finish(), parameters_.working(), learning_rate, step, exchange);
-    buckets_.start_gather(optimizer_.state().master);
+    if (!accumulate(batch, whole, totals_C4, stop, clock)) {
+        StepOutcome outcome;
+        outcome.interrupted = true;
+        return outcome;
+    }
+    const UpdateResult update = this->update(totals_C4, learning_rate, step, clock);
+    clock.enter(Phase::communication);
     const double waited = (world_.traffic() - before).waited_seconds;
     StepOutcome outcome = summarize(batch, whole, totals_C4, {batch.data_wait_seconds, seconds_now() - begin - waited});
     outcome.grad_norm = update.grad_norm;
@@ -90,7 +112,7 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, double learning_rate, std::
     return outcome;
 }
 
-StepOutcome TrainStep::summarize(const GlobalBatch& batch, const Counts& whole, const at::Tensor& totals_C4,
+StepOutcome TrainStep::summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4,
                                  RankTimes own_times) {
     const at::Tensor on_host = totals_C4.cpu();
     const double* totals = on_host.data_ptr<double>();

@@ -9,6 +9,9 @@
 #include "parallel/block_sum_exchange.h"
 #include "parallel/gradient_buckets.h"
 #include "parallel/world.h"
+#include "telemetry/phase_clock.h"
+#include "train/step_counts.h"
+#include "train/stop_agreement.h"
 
 namespace bertpretrain {
 
@@ -24,7 +27,8 @@ struct RankTimes {
 struct StepOutcome {
     double mlm_loss = 0, nsp_loss = 0, mlm_accuracy = 0;
     double grad_norm = 0;
-    bool skipped = false;
+    bool skipped = false;      ///< loss or gradient were not finite: the weights are as before
+    bool interrupted = false;  ///< left in the middle, as all ranks agreed: nothing has changed, and nothing else was measured
     std::int64_t sequences = 0, tokens = 0, masked = 0;
     double square_lengths = 0;  ///< sum of squared sequence lengths: the cost of attention
     Traffic traffic;            ///< of this rank
@@ -39,8 +43,11 @@ public:
               World& world, LossMean loss_mean, std::int64_t zero_stage);
 
     /// Returns while the new weights are still on their way to the other ranks: see settle().
+    /// @param whole of all ranks' batches
     /// @param step the number of this update, 1 for the first
-    StepOutcome run(const GlobalBatch& batch, double learning_rate, std::int64_t step);
+    /// @param stop asked between micro-batches
+    StepOutcome run(const GlobalBatch& batch, const StepCounts& whole, double learning_rate, std::int64_t step,
+                    StopAgreement& stop, PhaseClock& clock);
 
     /// Makes the weights that the model computes with from the optimizer's fp32 ones; all ranks call it together.
     void publish_weights();
@@ -49,14 +56,13 @@ public:
     void settle() { buckets_.wait_all(); }
 
 private:
-    struct Counts {
-        std::int64_t sequences = 0, tokens = 0, masked = 0, micro_batches = 0;
-    };
-    Counts counts_of_all(const GlobalBatch& own);
-    LossScale loss_scale(const Counts& whole, const MicroBatch& micro) const;
-    void accumulate(const GlobalBatch& batch, const Counts& whole, const at::Tensor& totals_C4);
-    ParameterMoves moves(bool first_micro_batch, bool last_micro_batch);
-    StepOutcome summarize(const GlobalBatch& batch, const Counts& whole, const at::Tensor& totals_C4, RankTimes own_times);
+    LossScale loss_scale(const StepCounts& whole, const MicroBatch& micro) const;
+    /// @returns whether all micro-batches were done
+    bool accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4, StopAgreement& stop,
+                    PhaseClock& clock);
+    ParameterMoves moves(bool last_micro_batch, PhaseClock& clock);
+    UpdateResult update(const at::Tensor& totals_C4, double learning_rate, std::int64_t step, PhaseClock& clock);
+    StepOutcome summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4, RankTimes own_times);
 
     const Bert& bert_;
     const FlatParameters& parameters_;

@@ -9,16 +9,16 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
+#include "core/thread_traces.h"
 #include "model/initialize.h"
 #include "parallel/together.h"
+#include "train/finite_state.h"
+#include "train/hung_run.h"
 #include "train/save_together.h"
 #include "train/snapshot.h"
 
 namespace bertpretrain {
 namespace {
-
-/// After so many skipped updates in a row the run has failed: more data will not mend it.
-constexpr std::int64_t skipped_updates_allowed = 10;
 
 std::chrono::milliseconds milliseconds(double seconds) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
@@ -26,48 +26,67 @@ std::chrono::milliseconds milliseconds(double seconds) {
 
 }  // namespace
 
-Trainer::Trainer(TrainerParts parts)
+Trainer::Trainer(TrainerParts parts, StopRequest& requests)
     : parts_(std::move(parts)),
+      requests_(requests),
       store_(parts_.folder->paths().checkpoints()),
       records_(*parts_.folder, total_steps(), parts_.unigram_cross_entropy, parts_.world->rank() == 0),
-      stragglers_(parts_.experiment.parallel.straggler_report_steps) {
+      stragglers_(parts_.experiment.parallel.straggler_report_steps),
+      numbers_(parts_.experiment.training.max_skipped_updates, parts_.experiment.training.loss_spike_deviations),
+      stop_in_step_(*parts_.world, requests),
+      stop_in_evaluation_(*parts_.world, requests),
+      watchdog_(parts_.experiment.watchdog, clock_,
+                [this](const std::string& what) { end_hung_run(parts_.folder->paths().exit_record(), parts_.launch, what); }) {
     restore();
 }
 
 int Trainer::run() {
-    while (step_ < total_steps()) {
-        take_step();
-        const bool last = step_ == total_steps();
-        const int signal = static_cast<int>(parts_.world->agree_on_largest(stop_.signal()));
-        if (signal == 0 && (due(parts_.experiment.evaluation.every_steps) || last)) evaluate_held_out();
-        if (due(parts_.experiment.checkpoint.save_every_steps) || last || signal != 0) save();
-        if (signal != 0) {
-            records_.clear_progress();
-            if (parts_.world->rank() == 0)
-                log_info(concat("stopped by signal ", signal, " after step ", step_, "; the same command goes on from there"));
-            records_.event("stop", {{"step", step_}, {"signal", signal}});
-            parts_.step->settle();
-            return signal;
-        }
+    prepare_thread_traces();
+    requests_.await_requests();
+    for (;;) {
+        if (due(parts_.experiment.evaluation.every_steps) || finished()) evaluate_held_out();
+        if (due(parts_.experiment.checkpoint.save_every_steps) || finished()) save();
+        if (finished()) break;
+        const StepOpening opening = open_step(*parts_.world, *parts_.loader, requests_, clock_);
+        if (opening.save || opening.signal != 0) save();
+        if (opening.signal != 0) return leave(opening.signal);
+        take_step(opening);
     }
     records_.clear_progress();
     records_.event("finish", {{"step", step_}});
     records_.draw_losses();
-    parts_.step->settle();
-    parts_.world->barrier();  // nobody leaves while another still needs its connections
-    return 0;
+    return leave(0);
 }
 
-void Trainer::take_step() {
+int Trainer::leave(int signal) {
+    if (signal != 0) {
+        records_.clear_progress();
+        if (parts_.world->rank() == 0)
+            log_info(concat("stopped by signal ", signal, " after step ", step_, "; the same command goes on from there"));
+        records_.event("stop", {{"step", step_}, {"signal", signal}});
+    }
+    clock_.enter(Phase::communication);
+    parts_.step->settle();
+    parts_.world->barrier();  // nobody leaves while another still needs its connections
+    clock_.enter(Phase::none);
+    return signal;
+}
+
+void Trainer::take_step(const StepOpening& opening) {
     const double start = seconds_now();
-    const GlobalBatch batch = parts_.loader->next();
     const std::int64_t number = step_ + 1;
     const double rate = learning_rate_at(parts_.experiment.schedule, parts_.experiment.optimizer.learning_rate, number);
-    const StepOutcome outcome = parts_.step->run(batch, rate, number);
+    const StepOutcome outcome = parts_.step->run(opening.batch, opening.counts, rate, number, stop_in_step_, clock_);
+    if (outcome.interrupted) return;  // the next opening knows why
     step_ = number;
-    record(outcome, rate, seconds_now() - start, batch.data_wait_seconds);
-    guard_numbers(outcome);
+    clock_.enter(Phase::saving);
+    const double waited = opening.batch.data_wait_seconds;
+    record(outcome, rate, seconds_now() - start + waited, waited);
+    const double loss = outcome.mlm_loss + outcome.nsp_loss;
+    if (auto trouble = numbers_.add(step_, loss, outcome.grad_norm, outcome.skipped)) tell(std::move(*trouble));
+    numbers_.require_progress(step_);
     parts_.world->set_patience(milliseconds(parts_.experiment.parallel.timeout_seconds));
+    watchdog_.first_step_is_done();
 }
 
 void Trainer::record(const StepOutcome& outcome, double learning_rate, double seconds, double data_wait_seconds) {
@@ -98,32 +117,36 @@ void Trainer::record(const StepOutcome& outcome, double learning_rate, double se
     }
 }
 
-void Trainer::guard_numbers(const StepOutcome& outcome) {
-    if (!outcome.skipped) {
-        skipped_in_a_row_ = 0;
-        return;
-    }
-    ++skipped_;
-    ++skipped_in_a_row_;
+void Trainer::tell(NumberTrouble trouble) {
+    if (parts_.world->rank() != 0) return;
+    for (const auto& [file, rows] : parts_.loader->rows_of(step_)) trouble.details["rows"][file.string()] = rows;
+    records_.event(trouble.event, trouble.details);
+    if (trouble.warning.empty()) return;
     records_.clear_progress();
-    log_warning(concat("step ", step_, ": the gradient is not finite; the update was skipped (", skipped_, " so far)"));
-    records_.event("skipped_update", {{"step", step_}, {"loss", outcome.mlm_loss + outcome.nsp_loss}});
-    if (skipped_in_a_row_ >= skipped_updates_allowed)
-        throw NumbersError(
-            concat("step ", step_, ": ", skipped_in_a_row_, " updates in a row had a gradient that is not finite; lower ",
-                   "optimizer.learning_rate or lengthen the warm-up, and go on from an earlier checkpoint with --resume STEP"));
+    log_warning(trouble.warning);
 }
 
 void Trainer::evaluate_held_out() {
     if (!parts_.held_out || step_evaluated_ == step_) return;
+    clock_.enter(Phase::communication);
     parts_.step->settle();
-    const EvaluationRecord record = evaluate(*parts_.bert, *parts_.held_out, *parts_.world, step_);
+    clock_.enter(Phase::evaluation);
+    stop_in_evaluation_.begin();
+    const auto record = evaluate(*parts_.bert, *parts_.held_out, *parts_.world, step_, [&] {
+        clock_.enter(Phase::evaluation);
+        return stop_in_evaluation_.leave();
+    });
+    if (!record) return;  // asked to stop: made up for when the run goes on
     step_evaluated_ = step_;
-    records_.add(record);
+    records_.add(*record);
 }
 
 void Trainer::save() {
-    if (step_saved_ == step_) return;
+    if (step_saved_ == step_ || step_ == 0) return;
+    clock_.enter(Phase::saving);
+    if (parts_.world->agree_on_largest(is_finite(parts_.optimizer->state()) ? 0 : 1) != 0)
+        throw NumbersError(concat("step ", step_, ": the weights or moments are not finite, so they are not saved\n  do: lower ",
+                                  "optimizer.learning_rate or lengthen the warm-up, and go on from an earlier checkpoint"));
     Snapshot snapshot =
         take_snapshot(parts_.experiment.model, parts_.parameters->layout(), parts_.world->rank(), parts_.optimizer->state());
     TrainingState& state = snapshot.state;
@@ -134,8 +157,9 @@ void Trainer::save() {
                       {"global_batch_sequences", parts_.global_batch},
                       {"world_size", parts_.world->size()},
                       {"data_fingerprint", parts_.loader->fingerprint()},
-                      {"skipped_updates", skipped_},
-                      {"skipped_updates_in_a_row", skipped_in_a_row_}};
+                      {"step_evaluated", step_evaluated_},
+                      {"skipped_updates", numbers_.counts().skipped},
+                      {"skipped_updates_in_a_row", numbers_.counts().skipped_in_a_row}};
     state.settings = write_config(parts_.experiment);
     state.vocabulary = parts_.vocabulary;
     save_together(*parts_.world, store_, state);
@@ -154,8 +178,9 @@ void Trainer::restore() {
             restore_optimizer(*reader, layout, *parts_.optimizer);
         });
         step_ = step_saved_ = reader->step();
-        skipped_ = reader->progress().value("skipped_updates", std::int64_t{0});
-        skipped_in_a_row_ = reader->progress().value("skipped_updates_in_a_row", std::int64_t{0});
+        const auto counted = [&](const char* what, std::int64_t otherwise) { return reader->progress().value(what, otherwise); };
+        step_evaluated_ = counted("step_evaluated", step_);
+        numbers_.restore({counted("skipped_updates", 0), counted("skipped_updates_in_a_row", 0)});
         if (leads) log_info(concat("going on from step ", step_, " (", reader->folder().string(), ")"));
     } else {
         initialize_weights(parts_.experiment.model, layout, parts_.optimizer->owned_runs(), parts_.experiment.training.seed,

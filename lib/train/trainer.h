@@ -11,19 +11,26 @@
 #include "checkpoint/checkpoint_store.h"
 #include "inference/evaluate.h"
 #include "model/bert.h"
+#include "parallel/launch_environment.h"
+#include "telemetry/phase_clock.h"
 #include "train/experiment_config.h"
+#include "train/number_guard.h"
 #include "train/resume.h"
 #include "train/run_folder.h"
 #include "train/run_records.h"
+#include "train/step_opening.h"
+#include "train/stop_agreement.h"
 #include "train/stop_request.h"
 #include "train/stragglers.h"
 #include "train/train_step.h"
+#include "train/watchdog.h"
 
 namespace bertpretrain {
 
 /// Everything that a run is made of, in the order in which it is made.
 struct TrainerParts {
     ExperimentConfig experiment;
+    Launch launch;
     std::unique_ptr<World> world;
     std::unique_ptr<RunFolder> folder;
     std::unique_ptr<CheckpointReader> checkpoint;  ///< to go on from; null: a fresh start
@@ -41,31 +48,37 @@ struct TrainerParts {
 
 class Trainer {
 public:
-    explicit Trainer(TrainerParts parts);
+    /// @param requests must outlive it
+    Trainer(TrainerParts parts, StopRequest& requests);
 
-    /// Trains to the end, or until a signal asks to stop. @returns 0 or the signal's number
+    /// Trains to the end, or until a signal to any rank asks to stop. @returns 0 or the signal's number
     /// @throws NumbersError when too many updates in a row had to be skipped
     /// @throws DistributedError when a rank is lost
     int run();
 
 private:
     void restore();
-    void take_step();
+    void take_step(const StepOpening& opening);
+    int leave(int signal);
     void record(const StepOutcome& outcome, double learning_rate, double seconds, double data_wait_seconds);
-    void guard_numbers(const StepOutcome& outcome);
+    void tell(NumberTrouble trouble);
     void evaluate_held_out();
     void save();
-    bool due(std::int64_t every) const { return every > 0 && step_ % every == 0; }
+    bool due(std::int64_t every) const { return step_ > 0 && every > 0 && step_ % every == 0; }
+    bool finished() const { return step_ >= total_steps(); }
     std::int64_t total_steps() const { return parts_.experiment.schedule.total_steps; }
 
     TrainerParts parts_;
-    StopRequest stop_;
+    StopRequest& requests_;
+    PhaseClock clock_;
     CheckpointStore store_;
     RunRecords records_;
     Stragglers stragglers_;
+    NumberGuard numbers_;
+    StopAgreement stop_in_step_, stop_in_evaluation_;
     std::int64_t step_ = 0;  ///< completed optimizer updates
     std::int64_t step_saved_ = -1, step_evaluated_ = -1;
-    std::int64_t skipped_in_a_row_ = 0, skipped_ = 0;
+    Watchdog watchdog_;  ///< last: it ends before what it watches
 };
 
 }  // namespace bertpretrain

@@ -53,28 +53,6 @@ double parameter_difference(const fs::path& run_a, const fs::path& run_b) {
     return largest;
 }
 
-std::vector<pid_t> children_of(pid_t parent) {
-    std::vector<pid_t> children;
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-        const std::string name = entry.path().filename().string();
-        if (name.find_first_not_of("0123456789") != name.npos) continue;
-        std::error_code gone;
-        if (!fs::exists(entry.path() / "stat", gone)) continue;
-        std::string stat;
-        try {
-            stat = read_text(entry.path() / "stat");
-        } catch (const std::exception&) { continue; }  // it has ended meanwhile
-        const std::size_t after_name = stat.rfind(')');
-        if (after_name == stat.npos) continue;
-        std::istringstream fields(stat.substr(after_name + 1));
-        char state = 0;
-        pid_t of = 0;
-        if (fields >> state >> of && of == parent && state != 'Z') children.push_back(std::stoi(name));
-    }
-    std::sort(children.begin(), children.end());
-    return children;
-}
-
 std::int64_t last_step(const fs::path& run) {
     if (!fs::exists(run / "metrics.jsonl")) return 0;
     const auto lines = numbers_of(run);

@@ -27,9 +27,6 @@ double largest_difference(const std::filesystem::path& run_a, const std::filesys
 /// The largest absolute difference between the parameters of the runs' last checkpoints.
 double parameter_difference(const std::filesystem::path& run_a, const std::filesystem::path& run_b);
 
-/// The processes that `parent` has started and that still run, oldest first.
-std::vector<pid_t> children_of(pid_t parent);
-
 /// The last completed step that a run's metrics tell of; 0 before the first.
 std::int64_t last_step(const std::filesystem::path& run);
 

@@ -1,13 +1,19 @@
 #pragma once
 // A program that runs beside the test, so that the test can send it signals.
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "support/files.h"
 
 namespace bertpretrain::testing {
 
@@ -62,6 +68,29 @@ bool wait_until(Process& process, const Condition& holds) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (!holds() && !process.ended() && std::chrono::steady_clock::now() < end) sleep_seconds(0.001);
     return holds();
+}
+
+/// The processes that `parent` has started and that still run, oldest first.
+inline std::vector<pid_t> children_of(pid_t parent) {
+    std::vector<pid_t> children;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        const std::string name = entry.path().filename().string();
+        if (name.find_first_not_of("0123456789") != name.npos) continue;
+        std::error_code gone;
+        if (!std::filesystem::exists(entry.path() / "stat", gone)) continue;
+        std::string stat;
+        try {
+            stat = read_text(entry.path() / "stat");
+        } catch (const std::exception&) { continue; }  // it has ended meanwhile
+        const std::size_t after_name = stat.rfind(')');
+        if (after_name == stat.npos) continue;
+        std::istringstream fields(stat.substr(after_name + 1));
+        char state = 0;
+        pid_t of = 0;
+        if (fields >> state >> of && of == parent && state != 'Z') children.push_back(std::stoi(name));
+    }
+    std::sort(children.begin(), children.end());
+    return children;
 }
 
 }  // namespace bertpretrain::testing

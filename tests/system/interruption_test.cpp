@@ -1,109 +1,140 @@
-// A run that is stopped or killed and started again is the same run, to the last bit.
+// A run that is killed and started again is the same run, to the last bit.
 
 #include <csignal>
 
+#include <algorithm>
 #include <random>
 
+#include <sys/stat.h>
+
+#include "core/clock.h"
+#include "core/error.h"
 #include "support/catch.h"
 #include "support/process.h"
 #include "system/small_run.h"
 
+using namespace bertpretrain;
 using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
 
 namespace {
-
-double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 bool same_file(const fs::path& run, const fs::path& other_run, const std::string& file) {
     const std::string content = read_text(run / file);
     return !content.empty() && content == read_text(other_run / file);
 }
 
-/// Whether a checkpoint is being written right now.
-bool saving(const fs::path& run) {
-    std::error_code missing;
-    for (const auto& entry : fs::directory_iterator(run / "checkpoints", missing))
-        if (entry.path().extension() == ".partial") return true;
-    return false;
-}
-
-bool has_steps(const fs::path& run, std::size_t steps) {
-    const std::string metrics = read_text(run / "metrics.jsonl");
-    return static_cast<std::size_t>(std::count(metrics.begin(), metrics.end(), '\n')) >= steps;
-}
-
-std::string step_folder(std::size_t step) {
-    const std::string digits = std::to_string(step);
-    return "step_" + std::string(8 - digits.size(), '0') + digits;
-}
-
-/// Kills the run at random moments, every second time while it writes a checkpoint, each of these later in the run.
-/// @returns how often it was killed
-int kill_at_random(const std::string& command, const fs::path& run, double undisturbed_seconds, unsigned seed) {
-    std::mt19937 random(seed);
-    std::uniform_real_distribution<double> pause(0, undisturbed_seconds / 3);
-    int kills = 0;
-    for (std::size_t life = 0; life < 8; ++life) {
-        Process process(command);
-        if (life % 2 == 0) sleep_seconds(pause(random));
-        else wait_until(process, [&] { return has_steps(run, 4 * life) && saving(run); });
-        process.send(SIGKILL);
-        kills += process.wait() == 128 + SIGKILL ? 1 : 0;
+/// What tells one moment of saving from another; nothing while no checkpoint is being written.
+std::string partial_folder(const fs::path& run) {
+    std::error_code gone;
+    for (const auto& entry : fs::directory_iterator(run / "checkpoints", gone)) {
+        struct stat status {};
+        if (entry.path().extension() == ".partial" && ::stat(entry.path().c_str(), &status) == 0)
+            return concat(entry.path().string(), " ", status.st_ino, " ", status.st_mtim.tv_sec, " ", status.st_mtim.tv_nsec);
     }
-    return kills;
+    return {};
 }
 
-void check_killed_run(const nlohmann::json& patch) {
+bool finished(const fs::path& run) { return read_text(run / "events.jsonl").find("\"finish\"") != std::string::npos; }
+
+/// A run to be killed at random moments, a third of them while it writes a checkpoint.
+class Victim {
+public:
+    Victim(std::string command, fs::path run, double undisturbed_seconds, std::mt19937& random)
+        : command_(std::move(command)), run_(std::move(run)), pause_(0, 0.8 * undisturbed_seconds), random_(random) {}
+
+    /// One life. @returns whether it was killed; else it had finished
+    bool live_and_die(bool while_saving) {
+        Process process(command_);
+        if (while_saving) {
+            const std::string left_behind = partial_folder(run_);  // by the life before
+            std::string now;
+            wait_until(process, [&] { return !(now = partial_folder(run_)).empty() && now != left_behind; });
+            sleep_seconds(std::uniform_real_distribution<double>(0, 0.004)(random_));
+        } else {
+            sleep_seconds(pause_(random_));
+        }
+        if (process.ended() || finished(run_)) return process.wait() != 0;
+        std::vector<pid_t> candidates = children_of(process.pid());  // the ranks, where there are several
+        candidates.push_back(process.pid());
+        ::kill(candidates[random_() % candidates.size()], SIGKILL);
+        return process.wait() != 0;
+    }
+
+private:
+    std::string command_;
+    fs::path run_;
+    std::uniform_real_distribution<double> pause_;
+    std::mt19937& random_;
+};
+
+void check_checkpoints(const fs::path& run) {
+    if (!fs::exists(run / "checkpoints/step_00000004")) return;
+    const CommandResult verified = run_command(train_program + " inspect --verify " + run.string());
+    INFO(verified.err);
+    CHECK(verified.exit_code == 0);
+}
+
+void check_equals(const fs::path& run, const fs::path& undisturbed) {
+    CHECK(first_difference(numbers_of(run), numbers_of(undisturbed)) == "");
+    CHECK(same_file(run, undisturbed, "checkpoints/step_00000040/model.pt"));
+    CHECK(same_file(run, undisturbed, "checkpoints/step_00000040/optimizer.pt"));
+    CHECK(partial_folder(run).empty());
+}
+
+/// Runs of 40 steps, each killed again and again until it finishes, until there were so many kills.
+void check_kills(const std::string& options, const nlohmann::json& patch, int kills) {
     const TemporaryFolder folder;
-    nlohmann::json experiment = {{"schedule", {{"total_steps", 40}}}};
+    nlohmann::json experiment = {{"schedule", {{"total_steps", 40}}}, {"checkpoint", {{"save_every_steps", 4}}}};
     experiment.merge_patch(patch);
-    const fs::path config = write_experiment(folder, experiment), undisturbed = folder / "undisturbed",
-                   killed = folder / "killed";
+    const fs::path config = write_experiment(folder, experiment), undisturbed = folder / "undisturbed", run = folder / "killed";
     const double start = seconds_now();
-    REQUIRE(train(config, undisturbed).exit_code == 0);
+    REQUIRE(train(config, undisturbed, options).exit_code == 0);
     const unsigned seed = std::random_device()();
     INFO("seed of the killing: " << seed);
-    CHECK(kill_at_random(train_command(config, killed), killed, seconds_now() - start, seed) >= 4);
-    const CommandResult last_life = train(config, killed);
-    INFO(last_life.err);
-    CHECK(last_life.exit_code == 0);
-    CHECK(missing_words(last_life.err, {"going on from step "}) == "");
-    CHECK(first_difference(numbers_of(killed), numbers_of(undisturbed)) == "");
-    CHECK(same_file(killed, undisturbed, "checkpoints/step_00000040/model.pt"));
-    CHECK(same_file(killed, undisturbed, "checkpoints/step_00000040/optimizer.pt"));
-    CHECK_FALSE(saving(killed));
+    std::mt19937 random(seed);
+    Victim victim(train_command(config, run, options), run, seconds_now() - start, random);
+    for (int killed = 0; killed < kills;) {
+        if (victim.live_and_die(killed % 3 == 2)) ++killed;
+        check_checkpoints(run);
+        if (!finished(run) && killed < kills) continue;
+        const CommandResult last_life = train(config, run, options);
+        INFO(last_life.err);
+        CHECK(last_life.exit_code == 0);
+        check_equals(run, undisturbed);
+        fs::remove_all(run);
+    }
 }
+
+nlohmann::json bf16_lamb() {
+    return {{"training", {{"precision", "bf16"}}}, {"optimizer", {{"name", "lamb"}, {"learning_rate", 0.01}}}};
+}
+
+/// As many sequences as one rank takes.
+const std::string two_ranks = "--local-ranks 2 --set batch.global_batch_size=8 --set parallel.first_step_timeout_seconds=20";
 
 }  // namespace
 
-TEST_CASE("a run killed again and again ends with the numbers of an undisturbed one: adamw, fp32") {
+TEST_CASE("a run killed again and again ends with the bits of an undisturbed one: one rank, lamb, bf16") {
     NEEDS_TRAIN();
-    check_killed_run({{"training", {{"precision", "fp32"}}}});
+    check_kills("", bf16_lamb(), 10);
 }
 
-TEST_CASE("a run killed again and again ends with the numbers of an undisturbed one: lamb, bf16") {
+TEST_CASE("a run killed again and again ends with the bits of an undisturbed one: two ranks, adamw, fp32") {
     NEEDS_TRAIN();
-    check_killed_run({{"training", {{"precision", "bf16"}}}, {"optimizer", {{"name", "lamb"}, {"learning_rate", 0.01}}}});
+    check_kills(two_ranks, nlohmann::json::object(), 10);
 }
 
-TEST_CASE("a signal to stop saves the step it comes in, and the same command goes on from there") {
+TEST_CASE("200 kills: 100 on one rank, 100 on two", "[.long]") {
     NEEDS_TRAIN();
-    for (const int signal : {SIGTERM, SIGINT}) {
-        const TemporaryFolder folder;
-        const fs::path& config = finished_run().config;
-        Process process(train_command(config, folder / "run"));
-        REQUIRE(wait_until(process, [&] { return has_steps(folder / "run", 4); }));
-        process.send(signal);
-        CHECK(process.wait() == 128 + signal);
-        const std::size_t step = nlohmann::json::parse(numbers_of(folder / "run").back()).at("step").get<std::size_t>();
-        CHECK(step < 20);
-        CHECK(fs::exists(folder / "run/checkpoints" / step_folder(step) / "COMPLETE.json"));
-        const CommandResult rest = train(config, folder / "run");
-        CHECK(missing_words(rest.err, {"going on from step " + std::to_string(step)}) == "");
-        CHECK(rest.exit_code == 0);
-        CHECK(first_difference(numbers_of(folder / "run"), numbers_of(finished_run().run)) == "");
-    }
+    check_kills("", bf16_lamb(), 100);
+    check_kills(two_ranks, nlohmann::json::object(), 100);
+}
+
+TEST_CASE("1,000 kills: 500 on one rank, 500 on two", "[.long]") {
+    NEEDS_TRAIN();
+    check_kills("", nlohmann::json::object(), 500);
+    check_kills(two_ranks, bf16_lamb(), 500);
 }
 
 TEST_CASE("a finished run, started again, changes nothing") {

@@ -1,0 +1,31 @@
+#include "train/hung_run.h"
+
+#include <csignal>
+
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/log.h"
+#include "core/thread_traces.h"
+#include "train/exit_record.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr int exit_code = static_cast<int>(ExitCode::distributed);
+constexpr unsigned seconds_to_tell = 60;
+
+void give_up(int) { ::_exit(exit_code); }
+
+}  // namespace
+
+void end_hung_run(const std::filesystem::path& exit_file, const Launch& launch, const std::string& what) {
+    std::signal(SIGALRM, give_up);
+    ::alarm(seconds_to_tell);
+    const DistributedError error(concat("rank ", launch.rank, " of ", launch.world_size, " hangs: ", what));
+    log_error(concat(error.what(), "\n", thread_traces()));
+    record_exit(exit_file, launch, error);
+    ::_exit(exit_code);
+}
+
+}  // namespace bertpretrain

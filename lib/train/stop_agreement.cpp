@@ -1,0 +1,38 @@
+#include "train/stop_agreement.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/clock.h"
+
+namespace bertpretrain {
+namespace {
+
+/// Seldom enough to cost nothing, often enough to leave half a minute for saving.
+constexpr double seconds_between_agreements = 4;
+
+}  // namespace
+
+void StopAgreement::begin() {
+    since_ = seconds_now();
+    borders_ = 0;
+}
+
+bool StopAgreement::leave() {
+    if (++borders_ < every_) return false;
+    // How often is decided by what all ranks know, so that none asks alone.
+    const std::array<double, 2> own{static_cast<double>(requests_.signal()), seconds_now() - since_};
+    double signal = 0, slowest = 1e-3;
+    const std::vector<double> all = world_.all_gather(std::span<const double>(own));
+    for (std::size_t i = 0; i < all.size(); i += own.size()) {
+        signal = std::max(signal, all[i]);
+        slowest = std::max(slowest, all[i + 1]);
+    }
+    const double fitting = std::floor(static_cast<double>(every_) * seconds_between_agreements / slowest);
+    every_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(fitting), 1, 2 * every_);
+    begin();
+    return signal != 0;
+}
+
+}  // namespace bertpretrain

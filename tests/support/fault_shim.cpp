@@ -1,0 +1,80 @@
+// Loaded into a program by LD_PRELOAD: makes one call of the C library hang or fail, as a bad disk would.
+//   FAULT_CALL   pread or fsync
+//   FAULT_FILE   part of the path of the files it is about
+//   FAULT_WHEN   a file: until it is there, nothing happens
+//   FAULT_AFTER  so many such calls go well first (0)
+//   FAULT_DO     hang, or fail (EIO)
+//   FAULT_TIMES  how many calls then fail (1); hanging ones hang for good
+//   FAULT_ONCE   a file that is made when it strikes; where it is there already, nothing happens (so that restarts go well)
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace {
+
+std::string variable(const char* name, const char* otherwise) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? otherwise : value;
+}
+
+std::string path_of(int file) {
+    char path[4096];
+    const ssize_t size = ::readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), path, sizeof path);
+    return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : std::string();
+}
+
+/// @returns whether this call is to fail; does not return where it is to hang
+bool strikes(const char* call, int file) {
+    static std::atomic<long> calls{0};
+    if (variable("FAULT_CALL", "") != call || path_of(file).find(variable("FAULT_FILE", "")) == std::string::npos) return false;
+    if (const std::string when = variable("FAULT_WHEN", ""); !when.empty() && ::access(when.c_str(), F_OK) != 0) return false;
+    const long number = calls++, first = std::stol(variable("FAULT_AFTER", "0"));
+    const bool hangs = variable("FAULT_DO", "hang") == "hang";
+    if (number < first || (!hangs && number >= first + std::stol(variable("FAULT_TIMES", "1")))) return false;
+    if (const std::string once = variable("FAULT_ONCE", ""); !once.empty() && number == first) {
+        const int mark = ::open(once.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0644);
+        if (mark < 0) {
+            calls = first + (1L << 40);  // it has struck in an earlier process
+            return false;
+        }
+        ::close(mark);
+    }
+    while (hangs) ::pause();
+    return true;
+}
+
+template <class Function>
+Function next(const char* name) {
+    Function function = nullptr;
+    void* const found = ::dlsym(RTLD_NEXT, name);
+    std::memcpy(&function, &found, sizeof function);
+    return function;
+}
+
+}  // namespace
+
+extern "C" {
+
+ssize_t pread(int file, void* buffer, std::size_t size, off_t offset) {
+    static const auto real = next<ssize_t (*)(int, void*, std::size_t, off_t)>("pread");
+    if (!strikes("pread", file)) return real(file, buffer, size, offset);
+    errno = EIO;
+    return -1;
+}
+
+ssize_t pread64(int file, void* buffer, std::size_t size, off64_t offset) { return pread(file, buffer, size, offset); }
+
+int fsync(int file) {
+    static const auto real = next<int (*)(int)>("fsync");
+    if (!strikes("fsync", file)) return real(file);
+    errno = EIO;
+    return -1;
+}
+
+}  // extern "C"
