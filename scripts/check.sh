@@ -43,3 +43,6 @@ if [[ ${1:-} == --long ]]; then
   run_long fuzz
 fi
 ctest --test-dir build/release --no-tests=error --output-on-failure --label-exclude long
+
+say "every command of the documentation"
+.venv/bin/python scripts/check_docs.py

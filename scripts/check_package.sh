@@ -36,8 +36,9 @@ unshare --mount bash -euc '
   in_root() { chroot "$@"; }
   in_root "$1" sh -euc "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
     /tmp/package.deb >/tmp/install.log 2>&1 || { cat /tmp/install.log; exit 1; }"
-  in_root "$1" sh -euc "ldd /usr/bin/bertpretrain /usr/bin/bertpretrain_data >/tmp/libraries; ! grep \"not found\" /tmp/libraries
-    grep -c \"=> /usr/lib.*/bertpretrain/\" /tmp/libraries; bertpretrain --version; ls /usr/share/doc/bertpretrain"
+  in_root "$1" sh -euc "ldd /usr/bin/bertpretrain /usr/bin/bertpretrain_data >/tmp/libraries
+    if grep \"not found\" /tmp/libraries; then exit 1; fi
+    grep \"lib/bertpretrain/\" /tmp/libraries; bertpretrain --version; ls /usr/share/doc/bertpretrain"
   in_root --userspec=1000:1000 "$1" sh -euc "
     export HOME=/tmp/user; mkdir -p /tmp/user; cd /tmp/user
     bertpretrain_data extract /tmp/encyclopaedia.xml --output text.txt
@@ -45,7 +46,7 @@ unshare --mount bash -euc '
     bertpretrain_data shard text.txt --vocabulary vocab.txt --output shards --sequence-length 128 --max-predictions 20 \
       --duplicate-factor 10 --shards 4 --held-out-shards 1 --held-out-fraction 0.1
     bertpretrain train /usr/share/bertpretrain/configs/quickstart.json --set data.training_shards=shards --output run \
-      --set schedule.total_steps=$2 | tail -20"
+      --set schedule.total_steps=$2 2>train.log | tail -8"
 ' bash "$root" "$steps"
 [[ -e $root/tmp/user/run/checkpoints/step_$(printf %08d "$steps")/COMPLETE.json ]]
 say "trained $steps steps in a clean $release; removed again: $(du -sh "$root" | cut -f1)"

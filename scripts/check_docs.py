@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Runs every command block of the documentation, page by page, as a reader would:  scripts/check_docs.py [PAGE...]
+
+A block is fenced as ```sh or ```python. The blocks of a page run in one shell, in a folder of their own that looks like a built checkout;
+pages that build on others follow them in the list below. A block that needs what is not here says so on its fence (```sh needs: 8 GPUs):
+it is not run, only read by the shell, and its programs' options are compared with --help."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+root = pathlib.Path(__file__).resolve().parents[1]
+# in a reader's order: preparing data leaves the shards that training takes
+pages = ["README.md", "data_tools/README.md", "apps/bertpretrain/README.md", "apps/bertpretrain/TROUBLESHOOTING.md",
+         "configs/README.md", "scripts/launch/README.md", "scripts/benchmark/README.md", "lib/ARCHITECTURE.md",
+         "data_tools/sample/README.md"]
+fence = re.compile(r"^```(sh|python)(?: needs: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page):
+    text = (root / page).read_text()
+    for match in fence.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        yield f"{page}:{line}", match.group(1), match.group(2), match.group(3)
+
+
+def check_fences(page):
+    """Commands in an indented block, or in one of another kind, would not be run."""
+    if (root / page).read_text().count("\n```") != 2 * len(list(blocks(page))):
+        sys.exit(f"docs: {page}: has blocks that are neither ```sh nor ```python")
+    for number, line in enumerate((root / page).read_text().split("\n"), 1):
+        if re.match(r"    (bertpretrain(_data)? [a-z]|scripts/\w+\S* |torchrun |srun |sbatch |build/release/|PATH=)", line):
+            before = (root / page).read_text().split("\n")[:number]
+            if sum(text.startswith("```") for text in before) % 2 == 0:
+                sys.exit(f"docs: {page}:{number}: a command outside a ```sh block")
+
+
+def make_checkout(folder):
+    """A folder with the project's files by link. What scripts build, they build in the real one."""
+    for entry in root.iterdir():
+        if entry.name not in ("scripts", "runs", "quickstart", ".git"):
+            (folder / entry.name).symlink_to(entry)
+    (folder / "scripts").mkdir()
+    for entry in (root / "scripts").iterdir():
+        if entry.name in ("setup.sh", "build.sh"):
+            (folder / "scripts" / entry.name).write_text(f'#!/bin/sh\nexec "{entry}" "$@"\n')
+            (folder / "scripts" / entry.name).chmod(0o755)
+        else:
+            (folder / "scripts" / entry.name).symlink_to(entry)
+
+
+def check_options(where, block):
+    """Refuses scripts that do not exist, and options of our two programs that --help does not list."""
+    for script in re.findall(r"\bscripts/[\w/.]+", block):
+        if not (root / script).exists():
+            sys.exit(f"docs: {where}: there is no {script}")
+    for command in re.split(r"\n|;|\|", block.replace("\\\n", " ")):
+        match = re.search(r"\b(bertpretrain(?:_data)?) ([a-z]+)( [a-z]+)?(.*)", command.split("#")[0])
+        if not match:
+            continue
+        program, subcommand, deeper, rest = match.groups()
+        words = [program, subcommand] + ([deeper.strip()] if subcommand == "config" and deeper else [])
+        result = subprocess.run([root / "build/release" / program, *words[1:], "--help"], capture_output=True, text=True)
+        if result.returncode != 0:
+            sys.exit(f"docs: {where}: `{' '.join(words)}` is no command")
+        for option in re.findall(r"(?<!\S)--[a-z-]+", rest):
+            if option not in result.stdout:
+                sys.exit(f"docs: {where}: {' '.join(words)} has no {option}")
+
+
+def script_of(page):
+    """The page's blocks as one bash script."""
+    script = "set -euo pipefail\n"
+    for where, language, needs, block in blocks(page):
+        if needs:
+            print(f"docs: {where}: not run, needs {needs}")
+            subprocess.run(["bash", "-n"], input=block, text=True, check=True)
+            check_options(where, block)
+            continue
+        script += f"echo 'docs: {where}'\n"
+        script += block if language == "sh" else f"python - <<'END_OF_BLOCK'\n{block}END_OF_BLOCK\n"
+    return script
+
+
+def main():
+    environment = dict(os.environ, PATH=f"{root}/build/release:{root}/.venv/bin:{os.environ['PATH']}")
+    asked = sys.argv[1:] or pages
+    for page in asked:
+        if page not in pages:
+            sys.exit(f"docs: {page} is none of the pages: {' '.join(pages)}")
+    with tempfile.TemporaryDirectory() as folder:
+        make_checkout(pathlib.Path(folder))
+        for page in asked:
+            check_fences(page)
+            if subprocess.run(["bash", "-c", script_of(page)], cwd=folder, env=environment, check=False).returncode != 0:
+                sys.exit(f"docs: a block of {page} failed, the last one named above")
+    unlisted = [str(file.relative_to(root)) for place in ("apps", "configs", "data_tools", "lib", "scripts", "tests")
+                for file in (root / place).rglob("*.md") if str(file.relative_to(root)) not in pages]
+    if unlisted:
+        sys.exit(f"docs: pages that are not listed here: {' '.join(unlisted)}")
+    print("docs: every block ran, but those said above")
+
+
+main()
