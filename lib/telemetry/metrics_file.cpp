@@ -1,5 +1,6 @@
 #include "telemetry/metrics_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -76,12 +77,13 @@ void for_each_line(const std::filesystem::path& file, const std::string& content
 void MetricsFile::append(const StepRecord& record) { lines_->append(line_of(record)); }
 void MetricsFile::append(const EvaluationRecord& record) { lines_->append(line_of(record)); }
 
-void MetricsFile::cut_to_step(std::int64_t step) {
+void MetricsFile::cut_to_step(std::int64_t step, std::int64_t evaluated) {
     const std::filesystem::path file = lines_->path();
     const std::string content = read_file(file);
     std::string kept;
     for_each_line(file, content, [&](std::string_view line, const json& parsed) {
-        if (parsed.at("step").get<std::int64_t>() <= step) kept.append(line).append("\n");
+        if (parsed.at("step").get<std::int64_t>() <= (is_evaluation(parsed) ? std::min(step, evaluated) : step))
+            kept.append(line).append("\n");
     });
     if (kept.size() == content.size()) return;
     write_atomically(file, kept);

@@ -22,10 +22,10 @@ public:
     void append(const StepRecord& record);
     void append(const EvaluationRecord& record);
 
-    /// Takes away, at once or not at all, every line of a later step than `step`, which a resumed run will do again, and
-    /// damaged lines.
+    /// Takes away, at once or not at all, what a resumed run will do again: steps after `step`, evaluations after step
+    /// `evaluated`, and damaged lines.
     /// @throws DataError
-    void cut_to_step(std::int64_t step);
+    void cut_to_step(std::int64_t step, std::int64_t evaluated);
 
 private:
     std::optional<LineFile> lines_;

@@ -23,6 +23,9 @@ struct StepRecord {
     double bytes_sent = 0;                     ///< by one rank to the others
     double communication_seconds = 0;          ///< in which something was on its way between ranks
     double exposed_communication_seconds = 0;  ///< the part of step_seconds spent waiting for other ranks
+    double forward_seconds = 0, backward_seconds = 0, update_seconds = 0;  ///< of the thread that computes
+    double saving_seconds = 0;      ///< since the step before: waiting for checkpoints and for this file
+    double evaluation_seconds = 0;  ///< since the step before
 
     /// Calls field(key of the metrics file, member) for each member.
     static void fields(auto& self, auto&& field) {
@@ -42,6 +45,11 @@ struct StepRecord {
         field("bytes_sent", self.bytes_sent);
         field("communication_seconds", self.communication_seconds);
         field("exposed_communication_seconds", self.exposed_communication_seconds);
+        field("forward_seconds", self.forward_seconds);
+        field("backward_seconds", self.backward_seconds);
+        field("update_seconds", self.update_seconds);
+        field("saving_seconds", self.saving_seconds);
+        field("evaluation_seconds", self.evaluation_seconds);
     }
 };
 

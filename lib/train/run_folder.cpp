@@ -1,6 +1,7 @@
 #include "train/run_folder.h"
 
 #include <chrono>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -18,6 +19,15 @@ std::string new_mark() {
     return concat(host, " ", ::getpid(), " ", std::chrono::system_clock::now().time_since_epoch().count(), "\n");
 }
 
+/// A run that was just killed may hold its folder for a moment longer.
+bool lock_soon(int file) {
+    for (int attempt = 0; attempt < 50; ++attempt) {
+        if (::flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return false;
+}
+
 }  // namespace
 
 RunFolder::RunFolder(std::filesystem::path path, Role role) : paths_(std::move(path)) {
@@ -26,7 +36,7 @@ RunFolder::RunFolder(std::filesystem::path path, Role role) : paths_(std::move(p
     make_writable_folder(paths_.folder());
     lock_ = ::open(paths_.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (lock_ < 0) throw ConfigError(concat(folder, ": cannot make a lock file here; choose another folder with --output"));
-    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    if (!lock_soon(lock_)) {
         ::close(lock_);
         throw ConfigError(
             concat(folder, ": another process is training in this folder; wait for it, or choose another with --output"));

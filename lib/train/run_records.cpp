@@ -22,8 +22,8 @@ RunRecords::RunRecords(const RunFolder& folder, std::int64_t total_steps, std::o
     if (keeps) files_.emplace(paths_, total_steps);
 }
 
-void RunRecords::cut_to_step(std::int64_t step) {
-    if (files_) files_->metrics.cut_to_step(step);
+void RunRecords::cut_to_step(std::int64_t step, std::int64_t evaluated) {
+    if (files_) files_->metrics.cut_to_step(step, evaluated);
 }
 
 void RunRecords::add(const StepRecord& record) {

@@ -18,7 +18,7 @@ class RunRecords {
 public:
     RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps);
 
-    void cut_to_step(std::int64_t step);
+    void cut_to_step(std::int64_t step, std::int64_t evaluated);
     void add(const StepRecord& record);
     void add(const EvaluationRecord& record);
     void event(std::string_view name, const nlohmann::ordered_json& details);

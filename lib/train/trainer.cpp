@@ -44,7 +44,10 @@ int Trainer::run() {
     prepare_thread_traces();
     requests_.await_requests();
     for (;;) {
-        if (due(parts_.experiment.evaluation.every_steps) || finished()) evaluate_held_out();
+        if ((due(parts_.experiment.evaluation.every_steps) || finished()) && !evaluate_held_out()) {
+            save();
+            return leave(static_cast<int>(parts_.world->agree_on_largest(requests_.signal())));
+        }
         if (due(parts_.experiment.checkpoint.save_every_steps) || finished()) save();
         if (finished()) break;
         const StepOpening opening = open_step(*parts_.world, *parts_.loader, requests_, clock_);
@@ -110,6 +113,13 @@ void Trainer::record(const StepOutcome& outcome, double learning_rate, double se
     record.bytes_sent = outcome.traffic.bytes_sent;
     record.communication_seconds = outcome.traffic.busy_seconds;
     record.exposed_communication_seconds = outcome.traffic.waited_seconds;
+    const PhaseSeconds phases = clock_.take_seconds();
+    const auto in = [&](Phase phase) { return phases[static_cast<std::size_t>(phase)]; };
+    record.forward_seconds = in(Phase::forward);
+    record.backward_seconds = in(Phase::backward);
+    record.update_seconds = in(Phase::update);
+    record.saving_seconds = in(Phase::saving);
+    record.evaluation_seconds = in(Phase::evaluation);
     records_.add(record);
     if (const auto report = stragglers_.add(outcome.ranks); report && parts_.world->rank() == 0) {
         records_.clear_progress();
@@ -126,8 +136,8 @@ void Trainer::tell(NumberTrouble trouble) {
     log_warning(trouble.warning);
 }
 
-void Trainer::evaluate_held_out() {
-    if (!parts_.held_out || step_evaluated_ == step_) return;
+bool Trainer::evaluate_held_out() {
+    if (!parts_.held_out || step_evaluated_ == step_) return true;
     clock_.enter(Phase::communication);
     parts_.step->settle();
     clock_.enter(Phase::evaluation);
@@ -136,9 +146,10 @@ void Trainer::evaluate_held_out() {
         clock_.enter(Phase::evaluation);
         return stop_in_evaluation_.leave();
     });
-    if (!record) return;  // asked to stop: made up for when the run goes on
+    if (!record) return false;
     step_evaluated_ = step_;
     records_.add(*record);
+    return true;
 }
 
 void Trainer::save() {
@@ -188,7 +199,7 @@ void Trainer::restore() {
         if (leads) log_info("fresh start: no checkpoint to go on from");
     }
     records_.event(reader ? "resume" : "start", {{"step", step_}, {"ranks", parts_.world->size()}});
-    records_.cut_to_step(step_);
+    records_.cut_to_step(step_, step_evaluated_);
     parts_.step->publish_weights();
     parts_.loader->seek(step_ + 1);
     if (leads) write_atomically(parts_.folder->paths().settings(), write_config(parts_.experiment).dump(2) + "\n");

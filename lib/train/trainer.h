@@ -62,7 +62,8 @@ private:
     int leave(int signal);
     void record(const StepOutcome& outcome, double learning_rate, double seconds, double data_wait_seconds);
     void tell(NumberTrouble trouble);
-    void evaluate_held_out();
+    /// @returns whether it was done; else a rank was asked to stop, and it is made up for when the run goes on
+    bool evaluate_held_out();
     void save();
     bool due(std::int64_t every) const { return step_ > 0 && every > 0 && step_ % every == 0; }
     bool finished() const { return step_ >= total_steps(); }

@@ -81,9 +81,18 @@ const FinishedRun& finished_run() {
 void copy_finished_run(const fs::path& to) { fs::copy(finished_run().run, to, fs::copy_options::recursive); }
 
 std::vector<std::string> numbers_of(const fs::path& run) {
-    static const std::set<std::string> by_the_clock{
-        "sequences_per_second", "tokens_per_second",     "model_tflops_per_second",      "step_seconds",
-        "data_wait_seconds",    "communication_seconds", "exposed_communication_seconds"};
+    static const std::set<std::string> by_the_clock{"sequences_per_second",
+                                                    "tokens_per_second",
+                                                    "model_tflops_per_second",
+                                                    "step_seconds",
+                                                    "data_wait_seconds",
+                                                    "communication_seconds",
+                                                    "exposed_communication_seconds",
+                                                    "forward_seconds",
+                                                    "backward_seconds",
+                                                    "update_seconds",
+                                                    "saving_seconds",
+                                                    "evaluation_seconds"};
     std::vector<std::string> numbers;
     std::istringstream lines(read_text(run / "metrics.jsonl"));
     for (std::string line; std::getline(lines, line);) {

@@ -66,7 +66,8 @@ TEST_CASE("a step and an evaluation are one line of JSON each, with the promised
         read_text(folder / "metrics.jsonl") ==
         R"({"step":3,"samples":48,"loss":7.5,"mlm_loss":0.0,"nsp_loss":0.0,"mlm_accuracy":0.0,"learning_rate":0.0,"grad_norm":0.0,)"
         R"("sequences_per_second":0.0,"tokens_per_second":0.0,"model_tflops_per_second":0.0,"step_seconds":0.0,"data_wait_seconds":0.0,)"
-        R"("bytes_sent":0.0,"communication_seconds":0.0,"exposed_communication_seconds":0.0})"
+        R"("bytes_sent":0.0,"communication_seconds":0.0,"exposed_communication_seconds":0.0,)"
+        R"("forward_seconds":0.0,"backward_seconds":0.0,"update_seconds":0.0,"saving_seconds":0.0,"evaluation_seconds":0.0})"
         "\n"
         R"({"step":3,"held_out_mlm_loss":6.5,"held_out_mlm_accuracy":0.0,"held_out_perplexity":0.0,"held_out_nsp_loss":0.0,)"
         R"("held_out_nsp_accuracy":0.0,"held_out_sequences":20})"
@@ -124,13 +125,16 @@ TEST_CASE("a resumed run cuts what lies after its checkpoint, evaluations too, a
         }
     }
     MetricsFile file(folder / "metrics.jsonl");
-    file.cut_to_step(4);
+    file.cut_to_step(4, 4);
     file.append(step_record(5));
     const Metrics metrics = read_metrics(folder / "metrics.jsonl");
     CHECK(steps_of(metrics) == std::vector<std::int64_t>{1, 2, 3, 4, 5});
     CHECK(metrics.evaluations.size() == 2);
     CHECK_FALSE(std::filesystem::exists(folder / "metrics.jsonl.partial"));
-    file.cut_to_step(0);
+    file.cut_to_step(4, 2);  // its evaluation was not done when step 4 was saved
+    CHECK(steps_of(read_metrics(folder / "metrics.jsonl")) == std::vector<std::int64_t>{1, 2, 3, 4});
+    CHECK(read_metrics(folder / "metrics.jsonl").evaluations.size() == 1);
+    file.cut_to_step(0, 0);
     CHECK(read_text(folder / "metrics.jsonl").empty());
 }
 

@@ -1,0 +1,80 @@
+// Numbers that are not finite: updates are skipped, nothing of it is saved, and the run ends with exit 6 where they stay.
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/command.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+bool has_python_torch() {
+    const bool has = run_command(PYTHON " -c 'import torch'").exit_code == 0;
+    if (!has) WARN("skipped: no Python with torch");
+    return has;
+}
+
+/// A run of three steps whose checkpoint holds a weight that makes every loss infinite or NaN, and then goes on.
+CommandResult go_on_with(const std::string& value, const fs::path& config, const fs::path& run) {
+    const CommandResult begun = train(config, run, "--set schedule.total_steps=3");
+    check(begun.exit_code == 0, begun.err);
+    const CommandResult spoilt =
+        run_command(concat(PYTHON, " tests/system/spoil_weights.py ", (run / "checkpoints/step_00000003").string(), " ", value));
+    check(spoilt.exit_code == 0, spoilt.err);
+    return train(config, run, "--local-ranks 2 --set batch.global_batch_size=8 --set training.max_skipped_updates=5");
+}
+
+std::vector<nlohmann::json> events_of(const fs::path& run, const std::string& name) {
+    std::vector<nlohmann::json> events;
+    std::istringstream lines(read_text(run / "events.jsonl"));
+    for (std::string line; std::getline(lines, line);)
+        if (auto event = nlohmann::json::parse(line); event.at("event") == name) events.push_back(std::move(event));
+    return events;
+}
+
+std::size_t count(const std::string& text, const std::string& words) {
+    std::size_t times = 0;
+    for (std::size_t at = text.find(words); at != text.npos; at = text.find(words, at + 1)) ++times;
+    return times;
+}
+
+}  // namespace
+
+TEST_CASE("updates without finite numbers are skipped, told once with their rows, and end the run when too many come in a row") {
+    NEEDS_TRAIN();
+    if (!has_python_torch()) return;
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 20}}}}), run = folder / "run";
+    const CommandResult result = go_on_with("3e38", config, run);
+    INFO(result.err);
+    CHECK(result.exit_code == 6);
+    CHECK(nlohmann::json::parse(read_text(run / "exit.json")).at("code") == 6);
+    CHECK(count(result.err, "the update was skipped") == 5);  // by one rank of two
+    const auto skipped = events_of(run, "skipped_update");
+    REQUIRE(skipped.size() == 5);
+    for (const auto& event : skipped) {
+        std::size_t rows = 0;
+        for (const auto& [file, of_file] : event.at("rows").items()) {
+            CHECK(fs::exists(file));
+            rows += of_file.size();
+        }
+        CHECK(rows == 8);
+        CHECK(event.at("step").get<std::int64_t>() == 3 + event.at("in_a_row").get<std::int64_t>());
+    }
+}
+
+TEST_CASE("a state that is not finite is not saved: the run ends with exit 6, and the last good checkpoint stays the newest") {
+    NEEDS_TRAIN();
+    if (!has_python_torch()) return;
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 20}}}}), run = folder / "run";
+    const CommandResult result = go_on_with("nan", config, run);
+    INFO(result.err);
+    CHECK(result.exit_code == 6);
+    CHECK(missing_words(result.err, {"step 6", "not finite, so they are not saved"}) == "");
+    CHECK_FALSE(fs::exists(run / "checkpoints/step_00000006"));
+    CHECK(fs::exists(run / "checkpoints/step_00000003/COMPLETE.json"));
+}
