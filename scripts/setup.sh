@@ -12,7 +12,7 @@ packages=(g++ cmake ninja-build python3 python3-venv libhdf5-dev libspdlog-dev n
 oracles=no
 for option in "$@"; do
   case "$option" in
-    --oracles) oracles=yes; packages+=(catch2 iproute2 etcd-server shellcheck gettext-base debootstrap) ;;
+    --oracles) oracles=yes; packages+=(catch2 iproute2 etcd-server shellcheck gettext-base debootstrap dpkg-dev file) ;;
     --fuzz) packages+=(clang libclang-rt-dev) ;;
     *) echo "setup: unknown option $option; known: --oracles --fuzz" >&2; exit 2 ;;
   esac

@@ -119,8 +119,7 @@ TEST_CASE(
     {
         Process job(batch_script(commands, 0, arguments));
         REQUIRE(wait_until(job, [&] { return last_step(run) >= 12; }));
-        if (time_limit)  // #SBATCH --signal: to the tasks, not to the script
-            run_command(concat("for host in a b; do ip netns pids bp", ::getpid(), "$host; done | xargs kill -TERM"));
+        if (time_limit) job.send(SIGUSR1);
         else kill_second_rank();
         CHECK(job.wait() == 0);  // scontrol's
     }

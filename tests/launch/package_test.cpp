@@ -1,8 +1,36 @@
-// The .deb, where nothing else of ours is.
+// What is installed, where nothing else of ours is.
+#include "core/error.h"
 #include "support/catch.h"
 #include "support/command.h"
 
+using namespace bertpretrain;
 using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+TEST_CASE("an installed folder may be moved: its programs find what they need beside them, and bring manuals and completion") {
+    const TemporaryFolder folder;
+    const CommandResult installed =
+        run_command(concat("cmake --install " PROGRAM_FOLDER " --prefix ", (folder / "here").string()));
+    INFO(installed.err);
+    REQUIRE(installed.exit_code == 0);
+    const fs::path there = folder / "there";
+    fs::rename(folder / "here", there);
+    for (const std::string name : {"bertpretrain", "bertpretrain_data"}) {
+        if (!fs::exists(PROGRAM_FOLDER "/" + name)) continue;
+        const std::string program = (there / "bin" / name).string();
+        const CommandResult version = run_command("env -i " + program + " --version");
+        INFO(version.err);
+        CHECK(version.exit_code == 0);
+        const std::string libraries = run_command("env -i PATH=/usr/bin:/bin ldd " + program).out;
+        INFO(libraries);
+        CHECK(libraries.find("not found") == libraries.npos);
+        CHECK(libraries.find("site-packages") == libraries.npos);
+        CHECK((name == "bertpretrain_data" || libraries.find("there/bin/../lib/") != libraries.npos));
+        CHECK(fs::file_size(there / "share/man/man1" / (name + ".1")) > 1000);
+        CHECK(fs::file_size(there / "share/bash-completion/completions" / name) > 1000);
+    }
+    CHECK(fs::exists(there / "share/bertpretrain/configs/quickstart.json"));
+}
 
 TEST_CASE("the .deb installs on a clean Debian and trains quickstart's model there", "[.long]") {
     if (run_command("test $(id -u) = 0 && command -v debootstrap && unshare --mount true").exit_code != 0) {

@@ -34,8 +34,10 @@ public:
 
     /// Runs a launch script, with `typed` at its keyboard.
     CommandResult run(const std::string& script, const std::string& typed = "") const {
-        return run_command(
-            concat("echo '", typed, "' | PATH='", folder_.path().string(), "':$PATH ", (launch / script).string()));
+        return run_command(concat("echo '", typed, "' | ", command(script)));
+    }
+    std::string command(const std::string& script) const {
+        return concat("PATH='", folder_.path().string(), "':$PATH ", (launch / script).string());
     }
     std::string calls() const { return read_text(folder_ / "calls"); }
 
@@ -140,6 +142,28 @@ TEST_CASE("training starts after the preflight, and not at all when that fails")
     CHECK(result.exit_code == 5);
     CHECK(has(result.err, "ip-10-0-0-7"));
     CHECK_FALSE(has(bad->calls(), "kind: TrainJob"));
+}
+
+TEST_CASE("scaling trains on each number of hosts in turn, each in a folder of its own") {
+    const StandIns clouds(
+        "case $command in *'get trainjob'*) echo Complete ;; *'get job'*) echo Complete ;;"
+        " *apply*|*'run bertpretrain-table'*) cat | grep -E 'numNodes|runs/' >>\"$(dirname \"$0\")/calls\" ;; esac");
+    const CommandResult result = run_command(concat("STEPS=5 COUNTS='1 4' ", clouds.command("aws_eks/scaling.sh")));
+    INFO(result.err << clouds.calls());
+    CHECK(result.exit_code == 0);
+    const std::string calls = clouds.calls();
+    CHECK(has(calls, "/shared/runs/bert_large_scaling_1"));
+    CHECK(calls.find("numNodes: 4") > calls.rfind("numNodes: 1"));
+    CHECK(has(calls, "bert_large_scaling_$count/metrics.jsonl"));
+}
+
+TEST_CASE("a Batch job is registered as parameters.sh has it, and submitted for so many hosts") {
+    const StandIns clouds("[[ $command != *register-job-definition* ]] || echo arn:7");
+    const CommandResult result = run_command(concat("NODES=8 RUN=large ", clouds.command("aws_batch/submit.sh")));
+    INFO(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(has(clouds.calls(), "submit-job --region us-east-1 --job-name large --job-queue bertpretrain --job-definition arn:7"));
+    CHECK(has(clouds.calls(), "numNodes=8"));
 }
 
 TEST_CASE("images run as no root and name their base by version") {
