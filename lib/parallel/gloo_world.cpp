@@ -1,11 +1,9 @@
 #include "parallel/gloo_world.h"
 
 #include <array>
-#include <cstring>
 
 #include <ATen/ops/empty.h>
 
-#include "core/clock.h"
 #include "core/error.h"
 #include "parallel/rank_sum.h"
 
@@ -30,7 +28,7 @@ GlooWorld::GlooWorld(const MeetingPlace& place, std::int64_t rank, std::int64_t 
     : rank_(rank),
       size_(size),
       tensors_(std::make_shared<GlooGroup>(place, "tensors", rank, size, address, patience)),
-      messages_(place, "messages", rank, size, address, patience),
+      messages_(place, rank, size, address, patience),
       rooms_(std::make_shared<Rooms>()) {}
 
 std::unique_ptr<Pending> GlooWorld::reduce_scatter(const at::Tensor& input, const at::Tensor& output) {
@@ -52,30 +50,17 @@ std::unique_ptr<Pending> GlooWorld::all_gather(const at::Tensor& input, const at
     return courier_.send({[group = tensors_, input, output] { return group->all_gather(input, output); }, nullptr, true});
 }
 
-std::vector<std::string> GlooWorld::all_gather(std::string_view own) {
-    const double begin = seconds_now();
-    const auto length = static_cast<std::int64_t>(own.size());
-    const at::Tensor input = at::empty({length + 1}, at::kByte), output = at::empty({size_ * (length + 1)}, at::kByte);
-    input.fill_(0);  // the byte behind the message: a message of no bytes is a meeting too
-    if (length > 0) std::memcpy(input.mutable_data_ptr(), own.data(), own.size());
-    messages_.all_gather(input, output)();
-    std::vector<std::string> messages;
-    const auto* bytes = static_cast<const char*>(output.const_data_ptr());
-    for (std::int64_t rank = 0; rank < size_; ++rank)
-        messages.emplace_back(bytes + rank * (length + 1), static_cast<std::size_t>(length));
-    by_messages_.bytes_sent += static_cast<double>((length + 1) * (size_ - 1));
-    by_messages_.busy_seconds += seconds_now() - begin;
-    return messages;
-}
-
 void GlooWorld::set_patience(std::chrono::milliseconds patience) {
     tensors_->set_patience(patience);
     messages_.set_patience(patience);
 }
 
 Traffic GlooWorld::traffic() const {
-    return {tensor_bytes_ + by_messages_.bytes_sent, courier_.busy_seconds() + by_messages_.busy_seconds,
-            courier_.waited_seconds() + by_messages_.busy_seconds};
+    Traffic traffic = messages_.traffic();
+    traffic.bytes_sent += tensor_bytes_;
+    traffic.busy_seconds += courier_.busy_seconds();
+    traffic.waited_seconds += courier_.waited_seconds();
+    return traffic;
 }
 
 }  // namespace bertpretrain

@@ -6,6 +6,7 @@
 
 #include "parallel/courier.h"
 #include "parallel/gloo_group.h"
+#include "parallel/gloo_messages.h"
 #include "parallel/world.h"
 
 namespace bertpretrain {
@@ -25,15 +26,14 @@ public:
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override;
     std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override;
     using World::all_gather;
-    std::vector<std::string> all_gather(std::string_view own) override;
+    std::vector<std::string> all_gather(std::string_view own) override { return messages_.all_gather(own); }
     void set_patience(std::chrono::milliseconds patience) override;
     Traffic traffic() const override;
 
 private:
     std::int64_t rank_, size_;
     std::shared_ptr<GlooGroup> tensors_;  ///< the courier's errands hold it too
-    GlooGroup messages_;
-    Traffic by_messages_;
+    GlooMessages messages_;
     double tensor_bytes_ = 0;
     struct Rooms;
     std::shared_ptr<Rooms> rooms_;  ///< for the parts of the reduce-scatters under way, reused

@@ -2,6 +2,7 @@
 
 #include "parallel/gloo_world.h"
 #include "parallel/host_address.h"
+#include "parallel/nccl_module.h"
 
 namespace bertpretrain {
 namespace {
@@ -16,9 +17,11 @@ std::string own_address(const Launch& launch) {
 
 }  // namespace
 
-std::unique_ptr<World> make_world(const Launch& launch, std::chrono::seconds patience) {
+std::unique_ptr<World> make_world(const Launch& launch, std::chrono::seconds patience, at::Device device) {
     if (launch.world_size == 1) return std::make_unique<SingleProcess>();
     const MeetingPlace place(launch, patience);
+    if (device.is_cuda())
+        return make_nccl_world(place, {launch.rank, launch.world_size, device.index(), own_address(launch), patience});
     return std::make_unique<GlooWorld>(place, launch.rank, launch.world_size, own_address(launch), patience);
 }
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <memory>
 
+#include <c10/core/Device.h>
+
 #include "parallel/launch_environment.h"
 #include "parallel/world.h"
 
@@ -11,7 +13,8 @@ namespace bertpretrain {
 
 /// A world of one where the launch says so; else all its ranks, connected.
 /// @param patience how long to wait for the others to come, and in every operation until set_patience()
+/// @param device what the ranks' tensors are on: Gloo carries those of CPUs, NCCL those of GPUs
 /// @throws DistributedError when they do not come in time
-std::unique_ptr<World> make_world(const Launch& launch, std::chrono::seconds patience);
+std::unique_ptr<World> make_world(const Launch& launch, std::chrono::seconds patience, at::Device device = at::kCPU);
 
 }  // namespace bertpretrain

@@ -7,6 +7,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "config/write.h"
 #include "core/error.h"
@@ -173,9 +174,17 @@ bool has_gpu() {
 
 }  // namespace
 
-at::Device device_named(const std::string& name) {
+at::Device device_named(const std::string& name, std::int64_t local_rank) {
     if (name == "cpu") return at::kCPU;
-    if (has_gpu()) return {at::kCUDA, 0};
+    if (has_gpu()) {
+        const auto devices = static_cast<std::int64_t>(at::detail::getCUDAHooks().deviceCount());
+        if (local_rank >= devices)
+            throw ConfigError(concat("local rank ", local_rank, " has no GPU of its own: this host has ", devices,
+                                     "\n  do: start one rank per GPU, or set training.device to \"cpu\""));
+        const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(local_rank));
+        c10::impl::VirtualGuardImpl(at::kCUDA).setDevice(device);
+        return device;
+    }
     if (name == "cuda") throw ConfigError("training.device = \"cuda\": no GPU is to be had here; set it to \"cpu\" or \"auto\"");
     return at::kCPU;
 }
@@ -185,14 +194,9 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     TrainerParts parts;
     parts.experiment = experiment;
     parts.launch = launch;
-    const at::Device device = device_named(experiment.training.device);
-    if (!device.is_cpu() && launch.world_size > 1)
-        throw ConfigError(
-            concat(launch.launcher, " started ", launch.world_size,
-                   " ranks: this version trains on several processes on CPUs only; set training.device to \"cpu\", ",
-                   "or start one process"));
+    const at::Device device = device_named(experiment.training.device, launch.local_rank);
     const auto patience = std::chrono::seconds(static_cast<std::int64_t>(experiment.parallel.first_step_timeout_seconds));
-    parts.world = make_world(launch, patience);
+    parts.world = make_world(launch, patience, device);
     parts.folder = open_folder(*parts.world, output);
     const bool leads = parts.world->rank() == 0;
     if (leads) {

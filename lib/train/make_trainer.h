@@ -14,6 +14,6 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
                                 const ResumeRequest& resume, const Launch& launch);
 
 /// The device that a setting names: "auto", "cpu" or "cuda". @throws ConfigError when there is no GPU to be had
-at::Device device_named(const std::string& name);
+at::Device device_named(const std::string& name, std::int64_t local_rank = 0);
 
 }  // namespace bertpretrain

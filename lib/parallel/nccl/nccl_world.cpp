@@ -1,0 +1,189 @@
+// The module behind nccl_module.h, and the only file that sees c10d's NCCL. Built where libtorch has its CUDA half; it takes
+// what it shares with the program (messages, errors, World) from the program that opens it.
+#include <cstdlib>
+#include <deque>
+#include <utility>
+
+#include <ATen/ATen.h>
+#include <c10/core/Event.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+
+#include "core/error.h"
+#include "core/strings.h"
+#include "parallel/gloo_messages.h"
+#include "parallel/nccl_module.h"
+
+namespace bertpretrain {
+namespace {
+
+using Work = c10::intrusive_ptr<c10d::Work>;
+
+/// c10d reads these when a group is made. What the user has set stands.
+void choose_error_handling() {
+    // The watchdog takes a hung communicator down, which ends its kernels, and leaves the process to us: it ends with our code.
+    ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "2", 0);
+    ::setenv("TORCH_NCCL_TRACE_BUFFER_SIZE", "2000", 0);  // the flight recorder: the last operations, for the dump
+    ::setenv("TORCH_NCCL_DUMP_ON_TIMEOUT", "1", 0);
+}
+
+/// Tensors go through NCCL on a stream of their own, which waits for the computing where an operation begins; the computing
+/// waits where wait() is called, and the host never. Sums of fp32 are NCCL's, in an order that the machine's topology fixes;
+/// bf16 is exchanged and added up in fp32 in the order of ranks.
+class NcclWorld final : public World {
+public:
+    NcclWorld(const MeetingPlace& place, const NcclRank& rank)
+        : rank_(rank.rank),
+          size_(rank.size),
+          device_(at::kCUDA, static_cast<c10::DeviceIndex>(rank.device)),
+          streams_(at::kCUDA),
+          side_(streams_.getStreamFromGlobalPool(device_, true)),
+          messages_(place, rank.rank, rank.size, rank.address, rank.patience) {
+        choose_error_handling();
+        auto options = c10d::ProcessGroupNCCL::Options::create(true);
+        options->timeout = rank.patience;
+        auto store = c10::intrusive_ptr<c10d::Store>::reclaim_copy(place.store().get());
+        group_ = c10::make_intrusive<c10d::ProcessGroupNCCL>(c10::make_intrusive<c10d::PrefixStore>("nccl", store),
+                                                             static_cast<int>(rank_), static_cast<int>(size_), options);
+    }
+
+    std::int64_t rank() const override { return rank_; }
+    std::int64_t size() const override { return size_; }
+
+    std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override {
+        check(input.numel() == output.numel() * size_, "reduce-scatter of ", input.numel(), " elements into ", output.numel());
+        sent_ += static_cast<double>(input.nbytes()) * static_cast<double>(size_ - 1) / static_cast<double>(size_);
+        return run("reduce-scatter", {input, output}, [&] {
+            // Not into the output: it may overlap the input, and other ranks still read theirs.
+            if (input.scalar_type() == at::kFloat) {
+                at::Tensor sum = room(output.nbytes(), at::kFloat);
+                at::Tensor from = input;
+                finish(group_->_reduce_scatter_base(sum, from));
+                output.copy_(sum);
+            } else {
+                output.copy_(exchange_and_add(input));
+            }
+        });
+    }
+
+    std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override {
+        check(output.numel() == input.numel() * size_, "all-gather of ", input.numel(), " elements into ", output.numel());
+        sent_ += static_cast<double>(input.nbytes()) * static_cast<double>(size_ - 1);
+        return run("all-gather", {input, output}, [&] {
+            at::Tensor to = output, from = input;
+            finish(group_->_allgather_base(to, from));
+        });
+    }
+
+    using World::all_gather;
+    std::vector<std::string> all_gather(std::string_view own) override {
+        refuse_failed();
+        return messages_.all_gather(own);
+    }
+
+    void set_patience(std::chrono::milliseconds patience) override {
+        messages_.set_patience(patience);
+        group_->setTimeout(patience);
+    }
+
+    Traffic traffic() const override {
+        Traffic traffic = messages_.traffic();
+        traffic.bytes_sent += sent_;
+        return traffic;  // streams are not timed: that would cost events; a profile shows them
+    }
+
+private:
+    /// Later work of the computing's stream sees what was done before the event.
+    class Arrival final : public Pending {
+    public:
+        Arrival(NcclWorld& world, c10::Event done) : world_(world), done_(std::move(done)) {}
+        void wait() override {
+            world_.refuse_failed();
+            done_.block(world_.streams_.getStream(world_.device_));
+        }
+
+    private:
+        NcclWorld& world_;
+        c10::Event done_;
+    };
+
+    template <class Operation>
+    std::unique_ptr<Pending> run(const char* what, const std::vector<at::Tensor>& tensors, const Operation& operation) {
+        refuse_failed();
+        c10::Event ready(at::kCUDA), done(at::kCUDA);
+        ready.record(streams_.getStream(device_));
+        ready.block(side_);
+        try {
+            const c10::StreamGuard on_side(side_);
+            for (const at::Tensor& tensor : tensors) tensor.record_stream(side_);  // it may be freed while it travels
+            operation();
+        } catch (const std::exception& error) { fail(what, error.what()); }
+        done.record(side_);
+        return std::make_unique<Arrival>(*this, std::move(done));
+    }
+
+    /// The side stream waits for NCCL's.
+    void finish(Work work) {
+        work->wait();
+        under_way_.push_back(std::move(work));
+    }
+
+    at::Tensor room(std::size_t bytes, at::ScalarType type) {
+        const auto wanted = static_cast<std::int64_t>(bytes);
+        if (!room_.defined() || room_.numel() < wanted) room_ = at::empty({wanted}, at::TensorOptions(device_).dtype(at::kByte));
+        return room_.narrow(0, 0, wanted).view(type);
+    }
+
+    at::Tensor exchange_and_add(const at::Tensor& input) {
+        at::Tensor parts = room(input.nbytes(), input.scalar_type()), from = input;
+        std::vector<std::int64_t> equal_parts;
+        finish(group_->alltoall_base(parts, from, equal_parts, equal_parts));
+        const at::Tensor parts_RN = parts.view({size_, -1});
+        at::Tensor sum = parts_RN[0].to(at::kFloat);
+        for (std::int64_t r = 1; r < size_; ++r) sum.add_(parts_RN[r]);
+        return sum;
+    }
+
+    [[noreturn]] void fail(const char* what, const std::string& reason) const {
+        throw DistributedError(
+            concat("rank ", rank_, " of ", size_, " lost a peer or the network in ", what, ": ", first_line(reason)));
+    }
+
+    /// Throws what the watchdog has found out about the operations so far.
+    void refuse_failed() {
+        while (!under_way_.empty() && under_way_.front()->isCompleted()) {
+            const std::exception_ptr error = under_way_.front()->exception();
+            under_way_.pop_front();
+            if (!error) continue;
+            try {
+                std::rethrow_exception(error);
+            } catch (const std::exception& reason) { fail("an operation of NCCL", reason.what()); }
+        }
+    }
+
+    std::int64_t rank_, size_;
+    c10::Device device_;
+    c10::impl::VirtualGuardImpl streams_;
+    c10::Stream side_;
+    GlooMessages messages_;
+    c10::intrusive_ptr<c10d::ProcessGroupNCCL> group_;
+    std::deque<Work> under_way_;
+    at::Tensor room_;  ///< of the operation under way: the side stream does one after the other
+    double sent_ = 0;
+};
+
+}  // namespace
+}  // namespace bertpretrain
+
+extern "C" bertpretrain::World* bertpretrain_make_nccl_world(const bertpretrain::MeetingPlace& place,
+                                                             const bertpretrain::NcclRank& rank) {
+    using namespace bertpretrain;
+    try {
+        return new NcclWorld(place, rank);
+    } catch (const Error&) { throw; } catch (const std::exception& error) {
+        throw DistributedError(
+            concat("rank ", rank.rank, " of ", rank.size, " cannot make NCCL's group: ", first_line(error.what())));
+    }
+}

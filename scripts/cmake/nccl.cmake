@@ -1,0 +1,26 @@
+# libbertpretrain_nccl.so, which the program opens where several ranks have GPUs (lib/parallel/nccl_module.h). It needs no nvcc, only
+# the headers that the wheels torch depends on carry: NCCL's and the CUDA runtime's.
+file(GLOB NVIDIA_FOLDER "${LIBTORCH_ROOT}/../nvidia")
+find_path(NCCL_INCLUDE nccl.h PATHS "${NVIDIA_FOLDER}/nccl/include")
+find_path(CUDA_RUNTIME_INCLUDE cuda_runtime_api.h PATHS "${NVIDIA_FOLDER}/cu13/include" /usr/local/cuda/include NO_DEFAULT_PATH)
+find_library(LIBTORCH_C10_CUDA_LIBRARY c10_cuda PATHS "${LIBTORCH_ROOT}/lib" NO_DEFAULT_PATH)
+set(BERTPRETRAIN_NCCL OFF)
+if(LIBTORCH_CUDA_LIBRARY AND LIBTORCH_C10_CUDA_LIBRARY AND NCCL_INCLUDE AND CUDA_RUNTIME_INCLUDE
+   AND EXISTS "${LIBTORCH_ROOT}/include/torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp")
+  set(BERTPRETRAIN_NCCL ON)
+  add_library(bertpretrain_nccl MODULE "${CMAKE_SOURCE_DIR}/lib/parallel/nccl/nccl_world.cpp")
+  target_include_directories(bertpretrain_nccl PRIVATE "${CMAKE_SOURCE_DIR}/lib")
+  target_include_directories(bertpretrain_nccl SYSTEM PRIVATE "${NCCL_INCLUDE}" "${CUDA_RUNTIME_INCLUDE}")
+  target_compile_definitions(bertpretrain_nccl PRIVATE USE_C10D_NCCL)
+  target_link_libraries(bertpretrain_nccl PRIVATE Libtorch::torch "${LIBTORCH_CUDA_LIBRARY}" "${LIBTORCH_C10_CUDA_LIBRARY}"
+                                                  nlohmann_json::nlohmann_json bertpretrain_warnings)
+  set_target_properties(bertpretrain_nccl PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+endif()
+
+# uses_nccl_module(PROGRAM): lets it find the module beside itself and share its own symbols with it.
+function(uses_nccl_module program)
+  if(BERTPRETRAIN_NCCL)
+    add_dependencies(${program} bertpretrain_nccl)
+    set_target_properties(${program} PROPERTIES ENABLE_EXPORTS ON BUILD_RPATH "$ORIGIN")
+  endif()
+endfunction()

@@ -1,0 +1,25 @@
+// What can be said of the NCCL module without a GPU.
+#include "parallel/nccl_module.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+
+#include "parallel/make_world.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+
+TEST_CASE("the NCCL module finds all that it takes from the program and from libtorch") {
+    if (!std::filesystem::exists(std::filesystem::path(PROGRAM_FOLDER) / nccl_module_file)) {
+        WARN("skipped: the module was not built, for libtorch has no CUDA half or NCCL's headers are missing");
+        return;
+    }
+    static auto* volatile linked = &make_world;  // brings into this test what the program has
+    REQUIRE(linked != nullptr);
+    // Nothing is bound later, so that what is missing shows here and not on the first machine with two GPUs.
+    void* const module = ::dlopen(nccl_module_file, RTLD_NOW | RTLD_LOCAL);
+    INFO((module == nullptr ? ::dlerror() : "loaded"));
+    REQUIRE(module != nullptr);
+    CHECK(::dlsym(module, nccl_module_symbol) != nullptr);
+}
