@@ -15,6 +15,11 @@ constexpr double seconds_between_agreements = 4;
 }  // namespace
 
 void StopAgreement::begin() {
+    bytes_sent_ = 0;
+    count_from_here();
+}
+
+void StopAgreement::count_from_here() {
     since_ = seconds_now();
     borders_ = 0;
 }
@@ -24,6 +29,7 @@ bool StopAgreement::leave() {
     // How often is decided by what all ranks know, so that none asks alone.
     const std::array<double, 2> own{static_cast<double>(requests_.signal()), seconds_now() - since_};
     double signal = 0, slowest = 1e-3;
+    const Traffic before = world_.traffic();
     const std::vector<double> all = world_.all_gather(std::span<const double>(own));
     for (std::size_t i = 0; i < all.size(); i += own.size()) {
         signal = std::max(signal, all[i]);
@@ -31,7 +37,8 @@ bool StopAgreement::leave() {
     }
     const double fitting = std::floor(static_cast<double>(every_) * seconds_between_agreements / slowest);
     every_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(fitting), 1, 2 * every_);
-    begin();
+    bytes_sent_ += (world_.traffic() - before).bytes_sent;
+    count_from_here();
     return signal != 0;
 }
 

@@ -19,10 +19,15 @@ public:
     void begin();
     /// At a border; all ranks call it together. @returns whether to leave the work
     bool leave();
+    /// Bytes that the agreements in this work have sent: how many there were depends on the clock.
+    double bytes_sent() const { return bytes_sent_; }
 
 private:
+    void count_from_here();
+
     World& world_;
     const StopRequest& requests_;
+    double bytes_sent_ = 0;
     double since_ = 0;                      ///< the work's begin or the last agreement
     std::int64_t borders_ = 0, every_ = 1;  ///< since then; that make some seconds, as far as is known
 };

@@ -109,6 +109,7 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
     outcome.grad_norm = update.grad_norm;
     outcome.skipped = update.skipped;
     outcome.traffic = world_.traffic() - before;
+    outcome.traffic.bytes_sent -= stop.bytes_sent();
     return outcome;
 }
 

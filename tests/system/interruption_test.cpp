@@ -111,7 +111,7 @@ nlohmann::json bf16_lamb() {
 }
 
 /// As many sequences as one rank takes.
-const std::string two_ranks = "--local-ranks 2 --set batch.global_batch_size=8 --set parallel.first_step_timeout_seconds=20";
+const std::string two_ranks = "--local-ranks 2 --set batch.global_batch_size=24 --set parallel.first_step_timeout_seconds=20";
 
 }  // namespace
 
