@@ -32,6 +32,8 @@ std::string path_of(int file) {
 /// @returns whether this call is to fail; does not return where it is to hang
 bool strikes(const char* call, int file) {
     static std::atomic<long> calls{0};
+    static std::atomic<bool> spent{false};  // it has struck, in an earlier process or another one
+    if (spent) return false;
     if (variable("FAULT_CALL", "") != call || path_of(file).find(variable("FAULT_FILE", "")) == std::string::npos) return false;
     if (const std::string when = variable("FAULT_WHEN", ""); !when.empty() && ::access(when.c_str(), F_OK) != 0) return false;
     const long number = calls++, first = std::stol(variable("FAULT_AFTER", "0"));
@@ -39,10 +41,8 @@ bool strikes(const char* call, int file) {
     if (number < first || (!hangs && number >= first + std::stol(variable("FAULT_TIMES", "1")))) return false;
     if (const std::string once = variable("FAULT_ONCE", ""); !once.empty() && number == first) {
         const int mark = ::open(once.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0644);
-        if (mark < 0) {
-            calls = first + (1L << 40);  // it has struck in an earlier process
-            return false;
-        }
+        spent = mark < 0;
+        if (spent) return false;
         ::close(mark);
     }
     while (hangs) ::pause();
