@@ -27,6 +27,7 @@ install(DIRECTORY configs/ DESTINATION "${CMAKE_INSTALL_DATADIR}/bertpretrain/co
 if(BERTPRETRAIN_TORCH)
   file(RELATIVE_PATH to_private "/${CMAKE_INSTALL_BINDIR}" "/${private_folder}")
   set_target_properties(bertpretrain PROPERTIES INSTALL_RPATH "$ORIGIN/${to_private}")
+  # The module for GPUs stays out, as libtorch_cuda and its gigabytes do: GPU users take the image.
   # libcudart and libcupti: the wheel's libtorch_cpu asks for them even where there is no GPU.
   get_filename_component(site_packages "${LIBTORCH_ROOT}" DIRECTORY)
   file(GLOB bundled "${LIBTORCH_ROOT}/lib/libtorch_cpu.so" "${LIBTORCH_ROOT}/lib/libc10.so" "${LIBTORCH_ROOT}/lib/libgomp*.so*"
