@@ -7,7 +7,9 @@
 namespace bertpretrain {
 
 void add_train_command(CLI::App& app, int& exit_code);
-void add_evaluate_command(CLI::App& app);
+void add_evaluate_command(CLI::App& app, int& exit_code);
+void add_export_command(CLI::App& app);
+void add_embed_command(CLI::App& app, int& exit_code);
 void add_inspect_command(CLI::App& app);
 void add_config_command(CLI::App& app);
 

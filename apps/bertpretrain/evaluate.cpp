@@ -1,17 +1,24 @@
-// bertpretrain evaluate CHECKPOINT --shards DIR
+// bertpretrain evaluate CHECKPOINT... --shards DIR
 
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "rank_options.h"
 
+#include "checkpoint/checkpoint_store.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "core/strings.h"
 #include "core/table.h"
 #include "inference/evaluate.h"
 #include "inference/load_model.h"
+#include "parallel/together.h"
 #include "shards/manifest.h"
 #include "shards/vocabulary_match.h"
 #include "train/make_trainer.h"
@@ -19,24 +26,34 @@
 namespace bertpretrain {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct EvaluateArguments {
-    std::string checkpoint, shards, precision = "fp32", device = "auto", kind = "held_out";
-    std::int64_t micro_batch_size = 32, max_sequences = 0;
-    bool json = false;
+    std::vector<std::string> checkpoints;
+    std::string shards, precision = "fp32", device = "auto", kind = "held_out", baseline;
+    std::int64_t micro_batch_size = 32, max_sequences = 0, local_ranks = 0;
+    double tolerance = 0;
+    bool all = false, json = false;
 };
 
-void print(const EvaluationRecord& record, bool as_json) {
-    if (as_json) {
-        const nlohmann::ordered_json out = {{"step", record.step},
-                                            {"mlm_loss", record.mlm_loss},
-                                            {"mlm_accuracy", record.mlm_accuracy},
-                                            {"perplexity", record.perplexity},
-                                            {"nsp_loss", record.nsp_loss},
-                                            {"nsp_accuracy", record.nsp_accuracy},
-                                            {"sequences", record.sequences}};
-        std::cout << out.dump() << std::endl;
-        return;
-    }
+/// One measured checkpoint.
+struct Measured {
+    std::string name;
+    EvaluationRecord record;
+};
+
+nlohmann::ordered_json as_json(const Measured& measured) {
+    const EvaluationRecord& record = measured.record;
+    return {{"step", record.step},
+            {"mlm_loss", record.mlm_loss},
+            {"mlm_accuracy", record.mlm_accuracy},
+            {"perplexity", record.perplexity},
+            {"nsp_loss", record.nsp_loss},
+            {"nsp_accuracy", record.nsp_accuracy},
+            {"sequences", record.sequences}};
+}
+
+std::string one_as_table(const EvaluationRecord& record) {
     Table table({"measure", "value"});
     table.add({"step", std::to_string(record.step)});
     table.add({"mlm_loss", fixed(record.mlm_loss, 4)});
@@ -45,32 +62,121 @@ void print(const EvaluationRecord& record, bool as_json) {
     table.add({"nsp_loss", fixed(record.nsp_loss, 4)});
     table.add({"nsp_accuracy", fixed(record.nsp_accuracy, 4)});
     table.add({"sequences", with_thousands(record.sequences)});
-    std::cout << table.text() << std::flush;
+    return table.text();
 }
 
-void run(const EvaluateArguments& arguments) {
-    const at::Device device = device_named(arguments.device);
-    const auto files = find_shards(arguments.shards, arguments.kind == "training" ? ShardKind::training : ShardKind::held_out);
-    const LoadedModel model =
-        load_model(arguments.checkpoint, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
-    EvaluationSettings settings;
-    settings.format = {model.sequence_length, model.config.max_position_embeddings, model.config.vocab_size};
-    settings.micro_batch_size = arguments.micro_batch_size;
-    settings.max_sequences = arguments.max_sequences;
-    settings.device = device;
-    if (const auto vocabulary = model.folder / "vocab.txt"; std::filesystem::exists(vocabulary))
-        refuse_other_vocabulary(arguments.shards, vocabulary);
-    EvaluationBatches batches(files, settings);
-    SingleProcess world;
-    print(evaluate(*model.bert, batches, world, model.step), arguments.json);
+std::string curve_as_table(const std::vector<Measured>& curve) {
+    Table table({"checkpoint", "step", "mlm_loss", "mlm_accuracy", "perplexity", "nsp_loss", "nsp_accuracy", "sequences"});
+    for (const auto& [name, record] : curve)
+        table.add({name, std::to_string(record.step), fixed(record.mlm_loss, 4), fixed(record.mlm_accuracy, 4),
+                   fixed(record.perplexity, 2), fixed(record.nsp_loss, 4), fixed(record.nsp_accuracy, 4),
+                   with_thousands(record.sequences)});
+    return table.text();
+}
+
+/// The checkpoints that the arguments mean, runs opened up under --all.
+std::vector<std::string> chosen_checkpoints(const EvaluateArguments& arguments) {
+    if (!arguments.all) return arguments.checkpoints;
+    std::vector<std::string> chosen;
+    for (const std::string& run : arguments.checkpoints) {
+        const auto found = CheckpointStore(fs::path(run) / "checkpoints").all_complete();
+        if (found.empty()) throw CheckpointError(concat(run, ": --all: no complete checkpoint in its folder checkpoints"));
+        for (const fs::path& folder : found) chosen.push_back(folder.string());
+    }
+    return chosen;
+}
+
+/// Measures models on the same shards, which are opened again only for a model of another shape.
+class Measuring {
+public:
+    Measuring(const EvaluateArguments& arguments, World& world, at::Device device)
+        : arguments_(arguments), world_(world), device_(device) {}
+
+    EvaluationRecord measure(const std::string& checkpoint) {
+        LoadedModel model;
+        together(world_, [&] {
+            model = load_model(checkpoint, arguments_.precision == "bf16" ? at::kBFloat16 : at::kFloat, device_);
+            require_parameters(model, "", "an evaluation");
+            if (model.sequence_length == 0) model.sequence_length = length_of_shards(model);
+            if (!model.vocabulary.empty()) refuse_other_vocabulary(arguments_.shards, model.vocabulary);
+            open_shards({model.sequence_length, model.config.max_position_embeddings, model.config.vocab_size});
+        });
+        return evaluate(*model.bert, *batches_, world_, model.step);
+    }
+
+private:
+    /// Where the model does not say what it was trained with.
+    std::int64_t length_of_shards(const LoadedModel& model) const {
+        const auto manifest = read_manifest(arguments_.shards);
+        return manifest ? manifest->settings.sequence_length : model.config.max_position_embeddings;
+    }
+
+    void open_shards(const RowFormat& format) {
+        const auto same = [&](const RowFormat& open) {
+            return open.sequence_length == format.sequence_length && open.vocab_size == format.vocab_size &&
+                   open.max_position_embeddings == format.max_position_embeddings;
+        };
+        if (batches_ && same(settings_.format)) return;
+        settings_.format = format;
+        settings_.micro_batch_size = arguments_.micro_batch_size;
+        settings_.max_sequences = arguments_.max_sequences;
+        settings_.rank = world_.rank();
+        settings_.world_size = world_.size();
+        settings_.device = device_;
+        const ShardKind kind = arguments_.kind == "training" ? ShardKind::training : ShardKind::held_out;
+        batches_ = std::make_unique<EvaluationBatches>(find_shards(arguments_.shards, kind), settings_);
+    }
+
+    const EvaluateArguments& arguments_;
+    World& world_;
+    at::Device device_;
+    EvaluationSettings settings_;
+    std::unique_ptr<EvaluationBatches> batches_;
+};
+
+/// @throws NumbersError where a checkpoint is worse than the baseline by more than the tolerance
+void refuse_regression(const EvaluateArguments& arguments, const std::vector<Measured>& curve, const EvaluationRecord& baseline) {
+    const double most = baseline.mlm_loss * (1 + arguments.tolerance);
+    for (const auto& [name, record] : curve)
+        if (!(record.mlm_loss <= most))
+            throw NumbersError(concat(name, ": held-out mlm_loss ", fixed(record.mlm_loss, 4), " is worse than that of ",
+                                      arguments.baseline, ", ", fixed(baseline.mlm_loss, 4), ", by more than ",
+                                      fixed(100 * arguments.tolerance, 2), " %"));
+}
+
+int run(const EvaluateArguments& arguments) {
+    const Launch launch = read_launch();
+    if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
+    const at::Device device = device_named(arguments.device, launch.local_rank);
+    const std::vector<std::string> checkpoints = chosen_checkpoints(arguments);
+    const std::unique_ptr<World> world = patient_world(launch);
+    const bool leads = world->rank() == 0;
+    const bool alone = checkpoints.size() == 1 && !arguments.all;
+    Measuring measuring(arguments, *world, device);
+    std::optional<EvaluationRecord> baseline;
+    if (!arguments.baseline.empty()) baseline = measuring.measure(arguments.baseline);
+    std::vector<Measured> curve;
+    for (const std::string& checkpoint : checkpoints) {
+        curve.push_back({checkpoint, measuring.measure(checkpoint)});
+        if (!leads) continue;
+        nlohmann::ordered_json line = as_json(curve.back());
+        if (!alone) line["checkpoint"] = checkpoint;
+        if (arguments.json) std::cout << line.dump() << std::endl;
+        else if (!alone) log_info(concat(checkpoint, ": mlm_loss ", fixed(curve.back().record.mlm_loss, 4)));
+    }
+    if (leads && !arguments.json) std::cout << (alone ? one_as_table(curve.front().record) : curve_as_table(curve)) << std::flush;
+    if (baseline) refuse_regression(arguments, curve, *baseline);
+    return 0;
 }
 
 }  // namespace
 
-void add_evaluate_command(CLI::App& app) {
+void add_evaluate_command(CLI::App& app, int& exit_code) {
     const auto arguments = std::make_shared<EvaluateArguments>();
-    CLI::App* command = app.add_subcommand("evaluate", "Measures a checkpoint on shards that it was not trained on");
-    command->add_option("checkpoint", arguments->checkpoint, "A step's folder, or a run: then its newest checkpoint")->required();
+    CLI::App* command = app.add_subcommand("evaluate", "Measures checkpoints on shards that they were not trained on");
+    command->add_option("checkpoints", arguments->checkpoints, "Steps' folders, or runs: then their newest checkpoints")
+        ->required();
+    command->add_flag("--all", arguments->all, "All complete checkpoints of the runs: the curve");
     command->add_option("--shards", arguments->shards, "Folder of shards")->required();
     command->add_option("--kind", arguments->kind, "Which shards of the folder")
         ->check(CLI::IsMember({"held_out", "training"}))
@@ -87,8 +193,13 @@ void add_evaluate_command(CLI::App& app) {
     command->add_option("--max-sequences", arguments->max_sequences, "0: all")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    command->add_flag("--json", arguments->json, "One JSON object instead of a table");
-    command->callback([arguments] { run(*arguments); });
+    command->add_option("--baseline", arguments->baseline, "Exit 6 where a checkpoint's mlm_loss is above this one's");
+    command->add_option("--tolerance", arguments->tolerance, "How far above, as a share of it: 0.01 is 1 %")
+        ->check(CLI::Range(0.0, 1.0))
+        ->needs("--baseline");
+    add_local_ranks_option(*command, arguments->local_ranks);
+    command->add_flag("--json", arguments->json, "A JSON object per checkpoint instead of a table");
+    command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 
 }  // namespace bertpretrain

@@ -37,7 +37,9 @@ int main(int argc, char** argv) {
     CLI::App app("Pretrains BERT from sharded h5 data, one JSON file per experiment", "bertpretrain");
     app.require_subcommand(0, 1);
     bertpretrain::add_train_command(app, exit_code);
-    bertpretrain::add_evaluate_command(app);
+    bertpretrain::add_evaluate_command(app, exit_code);
+    bertpretrain::add_embed_command(app, exit_code);
+    bertpretrain::add_export_command(app);
     bertpretrain::add_inspect_command(app);
     bertpretrain::add_config_command(app);
     bertpretrain::add_program_options(

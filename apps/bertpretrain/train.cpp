@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "commands.h"
+#include "rank_options.h"
 
 #include "core/error.h"
 #include "core/log.h"
 #include "core/strings.h"
-#include "parallel/local_ranks.h"
 #include "telemetry/loss_picture.h"
 #include "train/exit_record.h"
 #include "train/make_trainer.h"
@@ -81,11 +81,7 @@ int train(const TrainArguments& arguments) {
                                              ? std::filesystem::path("runs") / std::filesystem::path(arguments.config).stem()
                                              : std::filesystem::path(arguments.output);
     const Launch launch = read_launch();
-    if (arguments.local_ranks > 0 && launch.launcher == "none") return run_local_ranks(arguments.local_ranks);
-    if (arguments.local_ranks > 0 && launch.world_size != arguments.local_ranks)
-        throw ConfigError(concat("--local-ranks ", arguments.local_ranks, ": ", launch.launcher,
-                                 " has started this process as rank ", launch.rank, " of ", launch.world_size,
-                                 "; leave one of the two out"));
+    if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
     return train_recorded(launch, experiment, folder, resume);
 }
 
@@ -98,8 +94,7 @@ void add_train_command(CLI::App& app, int& exit_code) {
     command->add_option("--output", arguments->output, "The run's folder; runs/NAME-OF-CONFIG when not given");
     command->add_option("--resume", arguments->resume, "auto: the newest complete checkpoint, if any; never; or a step")
         ->capture_default_str();
-    command->add_option("--local-ranks", arguments->local_ranks, "Train with so many processes on this host")
-        ->check(CLI::Range(1, 4096));
+    add_local_ranks_option(*command, arguments->local_ranks);
     command->add_option("--set", arguments->overrides, "section.key=value, instead of what the file says; may be given often")
         ->allow_extra_args(false);
     command->callback([arguments, &exit_code] { exit_code = train(*arguments); });

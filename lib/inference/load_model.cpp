@@ -2,18 +2,22 @@
 
 #include <ATen/ATen.h>
 
+#include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_store.h"
 #include "config/read.h"
 #include "core/error.h"
+#include "core/strings.h"
+#include "inference/hf_model.h"
 
 namespace bertpretrain {
+namespace {
 
-LoadedModel load_model(const std::filesystem::path& checkpoint, at::ScalarType working, at::Device device) {
+LoadedModel load_checkpoint(const std::filesystem::path& checkpoint, at::ScalarType working, at::Device device) {
     LoadedModel loaded;
     loaded.folder = resolve_checkpoint(checkpoint);
     const CheckpointReader reader(loaded.folder);
-    const std::string file = (loaded.folder / "settings.json").string();
+    const std::string file = (loaded.folder / settings_file).string();
     try {
         loaded.config = read_config<BertConfig>(reader.settings().at("model"), file + ": model");
         loaded.sequence_length = reader.settings().at("data").at("sequence_length").get<std::int64_t>();
@@ -21,9 +25,10 @@ LoadedModel load_model(const std::filesystem::path& checkpoint, at::ScalarType w
         throw CheckpointError(concat(file, ": not the settings of a run (", error.what(), ")"));
     }
     loaded.step = reader.step();
-    ParameterLayout layout(bert_parameters(loaded.config).layout_order, std::int64_t{1} << 40, 1);
-    loaded.parameters = std::make_unique<FlatParameters>(layout, working, device, FlatParameters::Gradients::none);
-    for (const PlacedParameter& parameter : layout.parameters()) {
+    loaded.cased = reader.progress().value("casing", "uncased") == "cased";
+    if (std::filesystem::exists(loaded.folder / vocabulary_file)) loaded.vocabulary = loaded.folder / vocabulary_file;
+    loaded.parameters = new_parameters(loaded.config, working, device);
+    for (const PlacedParameter& parameter : loaded.parameters->layout().parameters()) {
         const at::Tensor values = at::empty(parameter.spec.shape, at::kFloat);
         reader.read_parameter(parameter.spec.name, 0, values.data_ptr<float>(), values.numel());
         at::Tensor weight = loaded.parameters->weight(parameter.spec.name);
@@ -31,6 +36,25 @@ LoadedModel load_model(const std::filesystem::path& checkpoint, at::ScalarType w
     }
     loaded.bert = std::make_unique<Bert>(loaded.config, *loaded.parameters, Bert::Choices{});
     return loaded;
+}
+
+}  // namespace
+
+std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::ScalarType working, at::Device device) {
+    ParameterLayout layout(bert_parameters(config).layout_order, std::int64_t{1} << 40, 1);
+    return std::make_unique<FlatParameters>(std::move(layout), working, device, FlatParameters::Gradients::none);
+}
+
+LoadedModel load_model(const std::filesystem::path& path, at::ScalarType working, at::Device device) {
+    return is_hf_folder(path) ? load_hf_model(path, working, device) : load_checkpoint(path, working, device);
+}
+
+void require_parameters(const LoadedModel& model, const std::string& prefix, const std::string& what_for) {
+    std::vector<std::string> lacking;
+    for (const std::string& name : model.missing)
+        if (name.starts_with(prefix)) lacking.push_back(name);
+    if (!lacking.empty())
+        throw CheckpointError(concat(model.folder.string(), ": lacks ", join(lacking), ", and ", what_for, " needs them"));
 }
 
 }  // namespace bertpretrain

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "model/bert.h"
 
@@ -15,11 +17,21 @@ struct LoadedModel {
     std::unique_ptr<Bert> bert;
     std::filesystem::path folder;  ///< the checkpoint that was read
     std::int64_t step = 0;
-    std::int64_t sequence_length = 0;  ///< that it was trained with
+    std::int64_t sequence_length = 0;  ///< that it was trained with; 0 where it does not say
+    std::vector<std::string> missing;  ///< parameters of pooler and heads that it came without
+    std::filesystem::path vocabulary;  ///< its vocab.txt; empty where it came without one
+    bool cased = false;                ///< whether its words keep case and accents
 };
 
-/// @param checkpoint a step's folder, or a run: then its newest complete checkpoint
+/// @param path a step's folder; a run: then its newest complete checkpoint; or a folder of transformers (hf_model.h)
 /// @throws CheckpointError when it is missing, damaged or does not fit its own settings
-LoadedModel load_model(const std::filesystem::path& checkpoint, at::ScalarType working, at::Device device);
+LoadedModel load_model(const std::filesystem::path& path, at::ScalarType working, at::Device device);
+
+/// Room for a model that is only used.
+std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::ScalarType working, at::Device device);
+
+/// @param prefix of the parameters' names that `what_for` needs, e.g. "bert.pooler."; empty: all
+/// @throws CheckpointError when the model came without some of them
+void require_parameters(const LoadedModel& model, const std::string& prefix, const std::string& what_for);
 
 }  // namespace bertpretrain

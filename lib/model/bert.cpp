@@ -109,4 +109,9 @@ at::Tensor Bert::encode(const MicroBatch& batch) const {
     return encode(context(full, Wanted::every_row, false)).narrow(0, 0, batch.tokens());
 }
 
+at::Tensor Bert::encode_first(const MicroBatch& batch) const {
+    const MicroBatch full = fill_up(batch);
+    return encode(context(full, Wanted::heads_rows, false)).narrow(0, 0, batch.sequences());
+}
+
 }  // namespace bertpretrain

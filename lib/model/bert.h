@@ -39,6 +39,10 @@ public:
     Logits logits(const MicroBatch& batch) const;
     /// The encoder's output, working, T x H.
     at::Tensor encode(const MicroBatch& batch) const;
+    /// The same at each sequence's first token, working, B x H: the last layer computes no other rows.
+    at::Tensor encode_first(const MicroBatch& batch) const;
+    /// The pooler's output of such rows, which the next sentence head reads: fp32, B x H.
+    at::Tensor pool(const at::Tensor& first_BH) const { return pool_first_rows(weights_, first_BH); }
 
     const BertConfig& config() const { return config_; }
 

@@ -31,18 +31,18 @@ struct HeadRows {
           masked_MH(x_RH.narrow(0, context.batch.sequences(), context.batch.masked())) {}
 };
 
-at::Tensor pool(const BertViews& weights, const at::Tensor& first_BH) {
+}  // namespace
+
+at::Tensor pool_first_rows(const BertViews& weights, const at::Tensor& first_BH) {
     return (linear_product(first_BH, weights.pooler_weight).to(at::kFloat) + weights.pooler_bias).tanh();
 }
-
-}  // namespace
 
 at::Tensor new_totals(at::Device device) { return at::zeros({4}, at::TensorOptions(at::kDouble).device(device)); }
 
 Logits heads_logits(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH) {
     const HeadRows read(context, read_RH);
     const Transformed t = transform(context, weights, read.masked_MH);
-    const at::Tensor pooled_BH = pool(weights, read.first_BH);
+    const at::Tensor pooled_BH = pool_first_rows(weights, read.first_BH);
     return {linear_product(t.norm.normed_TH, weights.word_VH).to(at::kFloat) + weights.decoder_bias_V,
             linear_product(pooled_BH.to(read_RH.scalar_type()), weights.next_sentence_weight).to(at::kFloat) +
                 weights.next_sentence_bias};
@@ -79,7 +79,7 @@ at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& 
         d_read.masked_MH.copy_(linear_input_gradient(d_product_MH, weights.transform_weight));
     }
 
-    const at::Tensor pooled_exact_BH = pool(weights, read.first_BH), pooled_BH = pooled_exact_BH.to(working);
+    const at::Tensor pooled_exact_BH = pool_first_rows(weights, read.first_BH), pooled_BH = pooled_exact_BH.to(working);
     at::Tensor logits_B2 = linear_product(pooled_BH, weights.next_sentence_weight);
     softmax_cross_entropy(logits_B2, weights.next_sentence_bias, context.batch.next_sentence_labels_B, scale.nsp,
                           gradients.next_sentence_bias, totals_4.narrow(0, 2, 2));

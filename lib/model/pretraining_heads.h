@@ -22,6 +22,9 @@ struct Logits {
 };
 Logits heads_logits(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH);
 
+/// tanh(pooler's product + bias) of the sequences' first rows, working: fp32, B x H.
+at::Tensor pool_first_rows(const BertViews& weights, const at::Tensor& first_BH);
+
 /// Adds the losses to totals_4 and the heads' parameter gradients to `gradients`.
 /// @returns the gradient of read_RH, exact
 at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH,

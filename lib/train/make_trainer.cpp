@@ -136,7 +136,9 @@ void open_data(TrainerParts& parts, at::Device device) {
     parts.held_out = make_held_out(experiment, *parts.world, device);
     parts.vocabulary = choose_vocabulary(experiment);
     if (parts.held_out) parts.held_out->verify();  // the vocabulary comes first: it explains more
-    if (manifest) parts.unigram_cross_entropy = manifest->unigram_cross_entropy;
+    if (!manifest) return;
+    parts.unigram_cross_entropy = manifest->unigram_cross_entropy;
+    parts.casing = manifest->settings.casing;
 }
 
 MemoryPlan open_model(TrainerParts& parts, const Launch& launch, at::Device device) {

@@ -171,6 +171,7 @@ void Trainer::save() {
                       {"step_evaluated", step_evaluated_},
                       {"skipped_updates", numbers_.counts().skipped},
                       {"skipped_updates_in_a_row", numbers_.counts().skipped_in_a_row}};
+    if (!parts_.casing.empty()) state.progress["casing"] = parts_.casing;
     state.settings = write_config(parts_.experiment);
     state.vocabulary = parts_.vocabulary;
     save_together(*parts_.world, store_, state);

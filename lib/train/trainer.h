@@ -38,6 +38,7 @@ struct TrainerParts {
     std::unique_ptr<BatchLoader> loader;
     std::unique_ptr<EvaluationBatches> held_out;  ///< null: no evaluation
     std::filesystem::path vocabulary;             ///< may be empty
+    std::string casing;                           ///< "cased", "uncased"; empty where the shards do not tell
     std::optional<double> unigram_cross_entropy;  ///< of the training shards, where their manifest tells
     std::unique_ptr<FlatParameters> parameters;
     std::unique_ptr<Bert> bert;

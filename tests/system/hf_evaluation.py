@@ -1,6 +1,6 @@
 """The held-out loss of a checkpoint according to Hugging Face, in one batch.
 
-Usage: hf_evaluation.py CHECKPOINT SHARD. Prints one JSON object under the names of `bertpretrain evaluate --json`. Exits 77 where a
+Usage: hf_evaluation.py MODEL SHARD. MODEL is a checkpoint of ours or a folder for from_pretrained. Prints one JSON object under the names of `bertpretrain evaluate --json`. Exits 77 where a
 package is missing.
 """
 
@@ -35,12 +35,18 @@ def hf_batch(shard):
     }
 
 
+def model_of(folder):
+    if (folder / "config.json").exists():
+        return BertForPreTraining.from_pretrained(folder)
+    settings = json.loads((folder / "settings.json").read_text())
+    model = BertForPreTraining(BertConfig(**settings["model"]))
+    model.load_state_dict(torch.load(folder / "model.pt", weights_only=True), strict=True)
+    return model
+
+
 def main(checkpoint, shard):
     torch.set_num_threads(1)
-    settings = json.loads((Path(checkpoint) / "settings.json").read_text())
-    model = BertForPreTraining(BertConfig(**settings["model"]))
-    model.load_state_dict(torch.load(Path(checkpoint) / "model.pt", weights_only=True), strict=True)
-    model.eval()
+    model = model_of(Path(checkpoint)).eval()
     with h5py.File(shard) as rows:
         batch = hf_batch(rows)
     with torch.no_grad():

@@ -1,0 +1,44 @@
+// bertpretrain export MODEL --format hf|nvidia|state_dict|torchscript --output PATH
+
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "commands.h"
+
+#include "inference/export_model.h"
+
+namespace bertpretrain {
+namespace {
+
+struct ExportArguments {
+    std::string model, format, output;
+    bool cased = false;
+};
+
+void run(const ExportArguments& arguments) {
+    LoadedModel model = load_model(arguments.model, at::kFloat, at::kCPU);
+    require_parameters(model, "", "an export");
+    model.cased = model.cased || arguments.cased;
+    export_model(model, arguments.format, arguments.output);
+    std::cout << arguments.output << std::endl;
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& app) {
+    const auto arguments = std::make_shared<ExportArguments>();
+    CLI::App* command =
+        app.add_subcommand("export", "Writes a trained model in a format that others read, verified by reading it back");
+    command->add_option("model", arguments->model, "A checkpoint, or a run: then its newest")->required();
+    command
+        ->add_option("--format", arguments->format,
+                     "hf: a folder for from_pretrained; nvidia: ckpt_N.pt; state_dict; torchscript")
+        ->required()
+        ->check(CLI::IsMember({"hf", "nvidia", "state_dict", "torchscript"}));
+    command->add_option("--output", arguments->output, "The new folder (hf) or file")->required();
+    command->add_flag("--cased", arguments->cased, "The tokenizer keeps case and accents, where the model does not say so");
+    command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,104 @@
+#include "inference/embed.h"
+
+#include <algorithm>
+
+#include <ATen/ATen.h>
+
+#include "archive/checksum.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/progress_line.h"
+#include "core/strings.h"
+#include "parallel/together.h"
+
+namespace bertpretrain {
+namespace {
+
+void check_finite(const TextSurvey& text, const TextPart& part, const at::Tensor& vectors_LH) {
+    const at::Tensor finite_L = vectors_LH.isfinite().all(1);
+    if (finite_L.all().item<bool>()) return;
+    const std::int64_t line = finite_L.logical_not().nonzero()[0].item<std::int64_t>();
+    throw NumbersError(
+        concat(text.file.string(), ": line ", part.first_line + line + 1, ": its vector is not finite; is the model whole?"));
+}
+
+/// Rank 0's view of the work of all.
+class EmbedProgress {
+public:
+    EmbedProgress(const TextSurvey& text, const EmbeddingStore& store, ProgressOutput output)
+        : text_(text), store_(store), before_(lines_done()), line_(std::move(output)) {}
+
+    void show() {
+        if (!line_.is_due()) return;
+        const double done = lines_done(), all = static_cast<double>(text_.lines), rate = (done - before_) / line_.seconds();
+        std::string message = concat(with_thousands(static_cast<std::int64_t>(done)), " of ", with_thousands(text_.lines),
+                                     " lines | ", fixed(rate, 1), " lines/s");
+        if (rate > 0) message += " | eta " + duration_text((all - done) / rate);
+        line_.show(message, done / all);
+    }
+
+private:
+    /// All parts but the last are about alike.
+    double lines_done() const {
+        return static_cast<double>(text_.lines) * static_cast<double>(store_.progress().parts) /
+               static_cast<double>(text_.parts.size());
+    }
+
+    const TextSurvey& text_;
+    const EmbeddingStore& store_;
+    double before_;
+    ProgressLine line_;
+};
+
+}  // namespace
+
+EmbedCounts embed(const TextSurvey& text, const TextEncoder& encoder, EmbeddingStore& store, World& world,
+                  ProgressOutput progress_output) {
+    const double start = seconds_now();
+    std::vector<std::size_t> open;
+    together(world, [&] {
+        for (std::size_t part = 0; part < text.parts.size(); ++part)
+            if (!store.done(part)) open.push_back(part);
+    });
+    world.barrier();  // before anyone changes what the others still read
+    std::int64_t tokens = 0;
+    together(world, [&] {
+        EmbedProgress progress(text, store, std::move(progress_output));
+        for (auto i = static_cast<std::size_t>(world.rank()); i < open.size(); i += static_cast<std::size_t>(world.size())) {
+            const TextPart& part = text.parts[open[i]];
+            const TextVectors result = encoder.encode(read_lines(text, part));
+            check_finite(text, part, result.vectors_LH);
+            store.put(open[i], part.first_line,
+                      {result.vectors_LH.data_ptr<float>(), static_cast<std::size_t>(result.vectors_LH.numel())},
+                      result.truncated);
+            tokens += result.tokens;
+            if (world.rank() == 0) progress.show();
+        }
+    });
+    EmbedCounts counts{text.lines, world.sum(tokens), seconds_now() - start, 0};
+    together(world, [&] {
+        if (world.rank() != 0) return;
+        counts.truncated_lines = store.progress().truncated;
+        store.complete();
+    });
+    return counts;
+}
+
+nlohmann::ordered_json embedding_identity(const TextSurvey& text, const FlatParameters& parameters,
+                                          const nlohmann::ordered_json& choices) {
+    const auto crc32 = [](const at::Tensor& values) {
+        const at::Tensor here = values.cpu().contiguous();
+        return crc32_of({static_cast<const std::byte*>(here.data_ptr()), here.nbytes()});
+    };
+    nlohmann::ordered_json identity = {{"text_bytes", text.bytes}, {"text_crc32", text.crc32}, {"lines", text.lines}};
+    std::uint32_t weights = 0;
+    for (const PlacedParameter& parameter : parameters.layout().parameters()) {
+        const at::Tensor values = parameters.weight(parameter.spec.name);
+        weights = crc32_joined(weights, crc32(values), values.nbytes());
+    }
+    identity["weights_crc32"] = weights;
+    identity.update(choices);
+    return identity;
+}
+
+}  // namespace bertpretrain

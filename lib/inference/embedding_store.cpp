@@ -1,0 +1,120 @@
+#include "inference/embedding_store.h"
+
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/files.h"
+
+namespace bertpretrain {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Of a part that is not done; otherwise its number of truncated lines.
+constexpr std::int64_t open_mark = -1;
+
+fs::path working_folder(const fs::path& output) { return output.string() + ".partial"; }
+fs::path vectors_file(const fs::path& output) { return working_folder(output) / "vectors"; }
+fs::path marks_file(const fs::path& output) { return working_folder(output) / "done"; }
+fs::path request_file(const fs::path& output) { return working_folder(output) / "request.json"; }
+
+void refuse_other_work(const fs::path& output, const nlohmann::json& begun, const nlohmann::ordered_json& wanted) {
+    for (const auto& [name, value] : wanted.items())
+        if (const auto found = begun.find(name); found == begun.end() || *found != value)
+            throw ConfigError(concat(working_folder(output).string(), ": was begun with another ", name, " (",
+                                     found == begun.end() ? "none" : found->dump(), ", now ", value.dump(),
+                                     ")\n  do: give another --output, or remove it"));
+}
+
+nlohmann::json read_request(const fs::path& file) {
+    nlohmann::json request = nlohmann::json::parse(read_file(file), nullptr, false);
+    if (!request.is_object() || !request.contains("first_row_offset") || !request["first_row_offset"].is_number_unsigned() ||
+        !request.contains("identity"))
+        throw DataError(concat(file.string(), ": damaged\n  do: remove ", file.parent_path().string(), " and start again"));
+    return request;
+}
+
+void begin(const EmbeddingRequest& request) {
+    make_writable_folder(working_folder(request.output));
+    std::map<std::string, std::string> attributes;
+    for (const auto& [name, value] : request.identity.items())
+        attributes[name] = value.is_string() ? value.get<std::string>() : value.dump();
+    const std::uint64_t offset = create_vector_file(vectors_file(request.output), vector_format_of(request.output), request.shape,
+                                                    request.vectors, attributes);
+    const std::vector<std::int64_t> marks(request.parts, open_mark);
+    write_atomically(marks_file(request.output), std::string_view(reinterpret_cast<const char*>(marks.data()), marks.size() * 8));
+    flush_to_disk(vectors_file(request.output));
+    write_atomically(request_file(request.output),
+                     nlohmann::ordered_json{{"first_row_offset", offset}, {"identity", request.identity}}.dump(2) + "\n");
+}
+
+}  // namespace
+
+bool EmbeddingStore::prepare(const EmbeddingRequest& request) {
+    if (fs::exists(request.output))
+        throw ConfigError(concat("--output ", request.output.string(), ": exists\n  do: remove it, or give another name"));
+    const bool begun = fs::exists(request_file(request.output));  // written last
+    if (begun) refuse_other_work(request.output, read_request(request_file(request.output))["identity"], request.identity);
+    else begin(request);
+    return begun;
+}
+
+EmbeddingStore::EmbeddingStore(const EmbeddingRequest& request)
+    : request_(request),
+      first_row_offset_(read_request(request_file(request.output))["first_row_offset"].get<std::uint64_t>()),
+      vectors_(vectors_file(request.output)),
+      marks_(marks_file(request.output)) {}
+
+EmbeddingStore::Progress EmbeddingStore::progress() const {
+    std::vector<std::int64_t> marks(request_.parts, open_mark);
+    marks_.read(0, std::as_writable_bytes(std::span(marks)));
+    Progress progress;
+    for (const std::int64_t mark : marks) {
+        if (mark == open_mark) continue;
+        ++progress.parts;
+        progress.truncated += mark;
+    }
+    return progress;
+}
+
+bool EmbeddingStore::done(std::size_t part) const {
+    std::int64_t mark = open_mark;
+    marks_.read(part * sizeof mark, std::as_writable_bytes(std::span(&mark, 1)));
+    return mark != open_mark;
+}
+
+void EmbeddingStore::put(std::size_t part, std::int64_t first_row, std::span<const float> rows, std::int64_t truncated) {
+    vectors_.write(first_row_offset_ + static_cast<std::uint64_t>(first_row * request_.shape.columns) * sizeof(float),
+                   std::as_bytes(rows));
+    vectors_.flush();
+    marks_.write(part * sizeof truncated, std::as_bytes(std::span(&truncated, 1)));
+}
+
+void EmbeddingStore::complete() const {
+    check(progress().parts == request_.parts, progress().parts, " of ", request_.parts, " parts are done");
+    flush_to_disk(vectors_file(request_.output));
+    std::error_code failure;
+    fs::rename(vectors_file(request_.output), request_.output, failure);
+    if (failure) throw DataError(concat(request_.output.string(), ": cannot be written (", failure.message(), ")"));
+    flush_to_disk(fs::absolute(request_.output).parent_path());
+    fs::remove_all(working_folder(request_.output), failure);
+}
+
+EmbeddingLock::EmbeddingLock(const fs::path& output) : folder_(working_folder(output)) {
+    make_writable_folder(folder_);
+    handle_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (handle_ >= 0 && ::flock(handle_, LOCK_EX | LOCK_NB) == 0) return;
+    ::close(handle_);
+    throw ConfigError(concat(folder_.string(), ": another process is at work on it"));
+}
+
+EmbeddingLock::~EmbeddingLock() {
+    ::rmdir(folder_.c_str());  // fails where there is anything in it
+    ::close(handle_);
+}
+
+}  // namespace bertpretrain

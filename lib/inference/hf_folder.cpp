@@ -1,0 +1,90 @@
+#include "inference/hf_folder.h"
+
+#include <cstring>
+
+#include <ATen/ATen.h>
+
+#include "archive/safetensors_reader.h"
+#include "archive/safetensors_writer.h"
+#include "core/error.h"
+#include "core/files.h"
+#include "inference/hf_tokenizer.h"
+#include "model/bert_parameters.h"
+
+namespace bertpretrain {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<SafetensorsTensor> tensors_of(const LoadedModel& model) {
+    std::vector<SafetensorsTensor> tensors;
+    for (const ParameterSpec& spec : bert_parameters(model.config).checkpoint_order) {
+        const at::Tensor values = model.parameters->weight(spec.name);
+        check(values.is_cpu() && values.is_contiguous() && values.scalar_type() == at::kFloat, "an export wants fp32 on the CPU");
+        tensors.push_back(
+            {spec.name, DType::f32, spec.shape, {static_cast<const std::byte*>(values.data_ptr()), values.nbytes()}});
+    }
+    return tensors;
+}
+
+void read_back(const fs::path& file, const std::vector<SafetensorsTensor>& expected) {
+    const SafetensorsReader reader(file);
+    for (const SafetensorsTensor& right : expected) {
+        const SafetensorsEntry* found = reader.find(right.name);
+        const bool fits = found != nullptr && found->shape == right.shape && found->bytes == right.bytes.size();
+        if (!fits || std::memcmp(reader.bytes(*found).data(), right.bytes.data(), right.bytes.size()) != 0)
+            throw CheckpointError(concat(file.string(), ": read back, ", right.name, " is not what was written"));
+    }
+}
+
+}  // namespace
+
+nlohmann::ordered_json hf_config(const LoadedModel& model) {
+    const BertConfig& config = model.config;
+    nlohmann::ordered_json json;
+    switch (config.placement()) {
+        case NormPlacement::post_ln:
+            json = {{"architectures", {"BertForPreTraining"}}, {"model_type", "bert"}};
+            break;
+        case NormPlacement::pre_ln:
+            json = {{"architectures", {"MegatronBertForPreTraining"}}, {"model_type", "megatron-bert"}};
+            break;
+        case NormPlacement::pre_ln_zero_residual:
+            json = {{"norm_placement", "pre_ln_zero_residual"}};
+            break;
+    }
+    json.update({{"hidden_size", config.hidden_size},
+                 {"num_hidden_layers", config.num_hidden_layers},
+                 {"num_attention_heads", config.num_attention_heads},
+                 {"intermediate_size", config.intermediate_size},
+                 {"vocab_size", config.vocab_size},
+                 {"max_position_embeddings", config.max_position_embeddings},
+                 {"type_vocab_size", config.type_vocab_size},
+                 {"hidden_act", config.hidden_act},
+                 {"hidden_dropout_prob", config.hidden_dropout_prob},
+                 {"attention_probs_dropout_prob", config.attention_probs_dropout_prob},
+                 {"layer_norm_eps", config.layer_norm_eps},
+                 {"initializer_range", config.initializer_range},
+                 {"pad_token_id", 0},
+                 {"position_embedding_type", "absolute"},
+                 {"tie_word_embeddings", true}});
+    return json;
+}
+
+void write_hf_folder(const LoadedModel& model, const fs::path& folder) {
+    if (model.config.placement() == NormPlacement::pre_ln_zero_residual)
+        throw ConfigError(
+            "--format hf: transformers has no class that computes norm_placement pre_ln_zero_residual (BertForPreTraining would "
+            "load the weights and compute something else)\n"
+            "  do: --format torchscript, whose file Python runs with torch.jit.load");
+    fs::create_directory(folder);
+    write_atomically(folder / "config.json", hf_config(model).dump(2) + "\n");
+    const std::vector<SafetensorsTensor> tensors = tensors_of(model);
+    write_safetensors(folder / "model.safetensors", tensors);
+    read_back(folder / "model.safetensors", tensors);
+    if (!model.vocabulary.empty())
+        write_hf_tokenizer(folder, Vocabulary::read(model.vocabulary), model.cased ? Casing::cased : Casing::uncased,
+                           model.config.max_position_embeddings);
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,92 @@
+#include "inference/pt_export.h"
+
+#include <cstring>
+#include <functional>
+
+#include <ATen/ATen.h>
+
+#include "archive/pt_layout.h"
+#include "archive/pt_reader.h"
+#include "archive/pt_writer.h"
+#include "core/error.h"
+#include "model/bert_parameters.h"
+
+namespace bertpretrain {
+namespace {
+
+/// Names to write, and the parameter behind each.
+using NamesInFile = std::function<std::string(const std::string& name)>;
+
+std::span<const std::byte> bytes_of(const LoadedModel& model, const std::string& name) {
+    const at::Tensor values = model.parameters->weight(name);
+    check(values.is_cpu() && values.is_contiguous() && values.scalar_type() == at::kFloat, "an export wants fp32 on the CPU");
+    return {static_cast<const std::byte*>(values.data_ptr()), values.nbytes()};
+}
+
+/// A storage's key is its parameter's name.
+PtDict weights_tree(const LoadedModel& model, const NamesInFile& name_in_file) {
+    PtDict tree;
+    const auto add = [&](const std::string& name, const ParameterSpec& spec) {
+        if (const std::string written = name_in_file(name); !written.empty())
+            tree.push_back({written, PtTensor::whole(DType::f32, spec.shape, spec.name)});
+    };
+    const std::vector<ParameterSpec> specs = bert_parameters(model.config).checkpoint_order;
+    for (const ParameterSpec& spec : specs) add(spec.name, spec);
+    for (const auto& [alias, name] : tied_names())
+        for (const ParameterSpec& spec : specs)
+            if (spec.name == name) add(alias, spec);
+    return tree;
+}
+
+void write(const LoadedModel& model, const PtValue& tree, const std::string& archive, const std::filesystem::path& file) {
+    PtWriter writer(file, PtLayout(tree, archive), PtWriter::Open::create);
+    std::vector<WrittenPiece> pieces;
+    for (const ParameterSpec& spec : bert_parameters(model.config).checkpoint_order)
+        pieces.push_back(writer.write_piece(writer.layout().record_of(spec.name), 0, bytes_of(model, spec.name)));
+    writer.finish(std::move(pieces));
+}
+
+/// Every tensor of `expected` must be in the file, with its parameter's bytes.
+void read_back(const LoadedModel& model, const PtDict& expected, const PtReader& reader, const PtValue* found) {
+    for (const auto& [key, value] : expected) {
+        const auto& name = std::get<std::string>(key);
+        const PtValue* tensor = found == nullptr ? nullptr : found->find(name);
+        const std::span<const std::byte> right = bytes_of(model, value.tensor()->storage);
+        const auto same = [&](std::span<const std::byte> stored) {
+            return stored.size() == right.size() && std::memcmp(stored.data(), right.data(), right.size()) == 0;
+        };
+        if (tensor == nullptr || tensor->tensor() == nullptr || tensor->tensor()->shape != value.tensor()->shape ||
+            !same(reader.storage(*tensor->tensor())))
+            throw CheckpointError(concat(reader.file().string(), ": read back, ", name, " is not what was written"));
+    }
+}
+
+}  // namespace
+
+void write_state_dict(const LoadedModel& model, const std::filesystem::path& file) {
+    const PtDict tree = weights_tree(model, [](const std::string& name) { return name; });
+    write(model, tree, "model", file);
+    const PtReader reader(file);
+    read_back(model, tree, reader, &reader.root());
+}
+
+void write_nvidia(const LoadedModel& model, const std::filesystem::path& file) {
+    if (model.config.placement() == NormPlacement::pre_ln)
+        throw ConfigError(
+            "--format nvidia: NVIDIA's and Habana's scripts know no model with norm_placement pre_ln\n"
+            "  do: --format hf (MegatronBertForPreTraining), or --format torchscript");
+    const auto nvidia_name = [](std::string name) -> std::string {
+        if (name == "cls.predictions.decoder.bias") return "";  // theirs has no bias of its own
+        for (const std::string with_activation : {"intermediate.dense.", "pooler.dense.", "transform.dense."})
+            if (const std::size_t place = name.find(with_activation); place != name.npos)
+                return name.replace(place, with_activation.size(),
+                                    with_activation.substr(0, with_activation.size() - 1) + "_act.");
+        return name;
+    };
+    const PtDict tree = weights_tree(model, nvidia_name);
+    write(model, PtDict{{"model", tree}, {"epoch", std::int64_t{0}}, {"files", PtList{}}}, "ckpt", file);
+    const PtReader reader(file);
+    read_back(model, tree, reader, reader.root().find("model"));
+}
+
+}  // namespace bertpretrain

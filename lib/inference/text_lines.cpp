@@ -1,0 +1,74 @@
+#include "inference/text_lines.h"
+
+#include <fstream>
+#include <optional>
+
+#include "archive/checksum.h"
+#include "core/error.h"
+#include "core/input_file.h"
+#include "text/utf8.h"
+#include "tokens/line_blocks.h"
+
+namespace bertpretrain {
+namespace {
+
+/// The first byte of `line` that is not part of UTF-8.
+std::optional<std::size_t> first_foreign_byte(std::string_view line) {
+    constexpr char32_t replacement = 0xFFFD;
+    constexpr char replacement_begin = '\xEF';  // where the text itself holds U+FFFD
+    for (std::size_t position = 0; position < line.size();) {
+        const std::size_t begin = position;
+        if (next_code_point(line, position) == replacement && line[begin] != replacement_begin) return begin;
+    }
+    return std::nullopt;
+}
+
+void check_line(const TextSurvey& text, std::string_view line) {
+    const auto foreign = first_foreign_byte(line);
+    if (!foreign) return;
+    constexpr char digits[] = "0123456789ABCDEF";
+    const auto byte = static_cast<unsigned char>(line[*foreign]);
+    throw DataError(concat(text.file.string(), ": line ", text.lines + 1, ": byte ", *foreign + 1, " (0x", digits[byte >> 4],
+                           digits[byte & 15], ") is not UTF-8\n  do: convert the file, e.g. with iconv"));
+}
+
+void add_line(TextSurvey& text, std::string_view line, const PartSize& size) {
+    check_line(text, line);
+    if (text.parts.empty() || text.parts.back().lines >= size.lines || text.parts.back().bytes >= size.bytes) {
+        const std::uint64_t offset = text.parts.empty() ? 0 : text.parts.back().offset + text.parts.back().bytes;
+        text.parts.push_back({offset, 0, text.lines, 0});
+    }
+    text.parts.back().bytes += line.size() + 1;
+    ++text.parts.back().lines;
+    ++text.lines;
+}
+
+}  // namespace
+
+TextSurvey survey_text(const std::filesystem::path& file, const PartSize& size) {
+    TextSurvey text{file, 0, 0, 0, {}};
+    std::ifstream in(file, std::ios::binary);
+    if (!in) throw DataError(concat(file.string(), ": cannot be read"));
+    LineBlocks blocks(in, file.string());
+    for (std::string block; blocks.next(block);) {
+        for_each_line(block, [&](std::string_view line) { add_line(text, line, size); });
+        text.crc32 = crc32_joined(text.crc32, crc32_of(std::as_bytes(std::span(block))), block.size());
+        text.bytes += block.size();
+    }
+    if (text.lines == 0) throw DataError(concat(file.string(), ": has no lines; expected a text on each"));
+    text.parts.back().bytes = text.bytes - text.parts.back().offset;  // where the last line has no end
+    return text;
+}
+
+std::vector<std::string> read_lines(const TextSurvey& text, const TextPart& part) {
+    std::string bytes(part.bytes, '\0');
+    if (InputFile(text.file).read_at(part.offset, bytes.data(), bytes.size()) != bytes.size())
+        throw DataError(concat(text.file.string(), ": has become shorter while it was read"));
+    std::vector<std::string> lines;
+    for_each_line(bytes, [&](std::string_view line) { lines.emplace_back(line); });
+    if (static_cast<std::int64_t>(lines.size()) != part.lines)
+        throw DataError(concat(text.file.string(), ": has changed while it was read, behind line ", part.first_line));
+    return lines;
+}
+
+}  // namespace bertpretrain

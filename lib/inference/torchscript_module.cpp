@@ -1,0 +1,134 @@
+#include "inference/torchscript_module.h"
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+#include <ATen/ATen.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+#include "core/error.h"
+#include "inference/torchscript_source.h"
+#include "model/bert_parameters.h"
+
+namespace bertpretrain {
+namespace {
+
+namespace jit = torch::jit;
+
+/// Modules by their dotted names, made as parameters ask for them; the root's name is "".
+class ModuleTree {
+public:
+    jit::Module module(const std::string& name) {
+        if (const auto found = modules_.find(name); found != modules_.end()) return found->second;
+        jit::Module made(type_name(name), unit_, /*shouldMangle=*/true);
+        made.register_attribute("training", c10::BoolType::get(), false);  // Python asks every module
+        modules_.emplace(name, made);
+        if (name.empty()) return made;
+        const std::size_t dot = name.rfind('.');
+        module(dot == name.npos ? "" : name.substr(0, dot)).register_module(name.substr(dot == name.npos ? 0 : dot + 1), made);
+        return made;
+    }
+
+    void add(const std::string& name, const at::Tensor& values) {
+        const std::size_t dot = name.rfind('.');
+        module(name.substr(0, dot)).register_parameter(name.substr(dot + 1), values, /*is_buffer=*/false);
+    }
+
+private:
+    /// Types are read back as Python names, where no part may be a number.
+    static c10::QualifiedName type_name(std::string module_name) {
+        for (char& c : module_name)
+            if (c == '.') c = '_';
+        return {"__torch__.bertpretrain.Bert" + (module_name.empty() ? "" : "_" + module_name)};
+    }
+
+    std::shared_ptr<jit::CompilationUnit> unit_ = std::make_shared<jit::CompilationUnit>();
+    std::unordered_map<std::string, jit::Module> modules_;
+};
+
+jit::Module make_module(const BertConfig& config, const FlatParameters& parameters) {
+    ModuleTree tree;
+    for (const ParameterSpec& spec : bert_parameters(config).checkpoint_order)
+        tree.add(spec.name, parameters.weight(spec.name).to(at::kCPU, at::kFloat, false, /*copy=*/true));
+    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i)
+        tree.module(concat("bert.encoder.layer.", i)).define(torchscript_layer(config));
+    jit::Module whole = tree.module("");
+    whole.define(torchscript_model(config));
+    return whole;
+}
+
+/// Texts of different lengths, once without padding and once with.
+struct RaggedTexts {
+    MicroBatch batch;
+    at::Tensor ids_BS, mask_BS, types_BS;
+    std::vector<at::Tensor> padded(const at::Tensor& x_BSX) const {  // the real rows of each text
+        std::vector<at::Tensor> rows;
+        for (std::int64_t b = 0; b < batch.sequences(); ++b) rows.push_back(x_BSX.select(0, b).narrow(0, 0, length(b)));
+        return rows;
+    }
+    std::int64_t length(std::int64_t b) const {
+        const auto i = static_cast<std::size_t>(b);
+        return batch.starts_B1[i + 1] - batch.starts_B1[i];
+    }
+};
+
+RaggedTexts ragged_texts(const BertConfig& config) {
+    constexpr std::int64_t texts = 3;
+    const std::int64_t longest = std::min<std::int64_t>(48, config.max_position_embeddings);
+    at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(17);
+    RaggedTexts ragged;
+    ragged.ids_BS = at::randint(config.vocab_size, {texts, longest}, generator, at::TensorOptions(at::kLong));
+    ragged.types_BS = at::randint(2, {texts, longest}, generator, at::TensorOptions(at::kLong));
+    ragged.mask_BS = at::zeros({texts, longest}, at::kLong);
+    std::vector<at::Tensor> ids, types, positions;
+    ragged.batch.starts_B1 = {0};
+    for (std::int64_t b = 0; b < texts; ++b) {
+        const std::int64_t length = std::max<std::int64_t>(1, longest * (b + 1) / texts);
+        ragged.mask_BS.select(0, b).narrow(0, 0, length).fill_(1);
+        ids.push_back(ragged.ids_BS.select(0, b).narrow(0, 0, length));
+        types.push_back(ragged.types_BS.select(0, b).narrow(0, 0, length));
+        positions.push_back(at::arange(length, at::kLong));
+        ragged.batch.starts_B1.push_back(ragged.batch.starts_B1.back() + length);
+        ragged.batch.sample_numbers_B.push_back(b);
+    }
+    ragged.batch.input_ids_T = at::cat(ids);
+    ragged.batch.token_type_ids_T = at::cat(types);
+    ragged.batch.position_ids_T = at::cat(positions);
+    ragged.batch.masked_rows_M = at::arange(ragged.batch.tokens(), at::kLong);  // all rows
+    ragged.batch.masked_labels_M = at::zeros({ragged.batch.tokens()}, at::kLong);
+    return ragged;
+}
+
+void check_close(const std::filesystem::path& file, const char* what, const at::Tensor& found, const at::Tensor& expected) {
+    const double difference = (found - expected).abs().max().item<double>();
+    const double size = std::max(1.0, expected.abs().max().item<double>());
+    if (!(difference <= torchscript_tolerance * size))
+        throw CheckpointError(concat(file.string(), ": read back, it does not compute what the model does: ", what, " differ by ",
+                                     difference, ", at most ", torchscript_tolerance * size, " was expected"));
+}
+
+}  // namespace
+
+void write_torchscript(const std::filesystem::path& file, const BertConfig& config, const FlatParameters& parameters,
+                       const std::map<std::string, std::string>& extra_files) {
+    make_module(config, parameters).save(file.string(), {extra_files.begin(), extra_files.end()});
+}
+
+void check_torchscript(const std::filesystem::path& file, const Bert& bert) {
+    const c10::InferenceMode inference;
+    const RaggedTexts texts = ragged_texts(bert.config());
+    jit::Module module = jit::load(file.string(), at::Device(at::kCPU));
+    const std::vector<c10::IValue> arguments{texts.ids_BS, texts.mask_BS, texts.types_BS};
+    const auto run = [&](const char* method) { return module.get_method(method)(arguments).toTuple(); };
+    const auto encoded = run("forward"), logits = run("pretraining");
+    const auto output = [](const auto& tuple, std::size_t i) { return tuple->elements()[i].toTensor(); };
+    const Logits expected = bert.logits(texts.batch);
+    check_close(file, "hidden states", at::cat(texts.padded(output(encoded, 0))), bert.encode(texts.batch));
+    check_close(file, "pooled vectors", output(encoded, 1), bert.pool(bert.encode_first(texts.batch)));
+    check_close(file, "logits of masked tokens", at::cat(texts.padded(output(logits, 0))), expected.mlm_MV);
+    check_close(file, "logits of the next sentence", output(logits, 1), expected.next_sentence_B2);
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,107 @@
+#include "inference/torchscript_source.h"
+
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+std::string linear(const std::string& x, const std::string& module) {
+    return concat("torch.linear(", x, ", ", module, ".weight, ", module, ".bias)");
+}
+
+std::string norm(const BertConfig& config, const std::string& x, const std::string& module) {
+    return concat("torch.layer_norm(", x, ", [", config.hidden_size, "], ", module, ".weight, ", module, ".bias, ",
+                  config.layer_norm_eps, ")");
+}
+
+std::string activation(const BertConfig& config, const std::string& x) {
+    return concat("torch.gelu(", x, ", approximate=\"", config.hidden_act == "gelu" ? "none" : "tanh", "\")");
+}
+
+/// What the two sublayers' outputs are added to, and where LayerNorm stands (NormPlacement).
+std::string layer_body(const BertConfig& config) {
+    const std::string attended = "self.attended(hidden, mask)", fed_forward = "self.fed_forward(hidden)";
+    switch (config.placement()) {
+        case NormPlacement::post_ln:
+            return concat("    hidden = ", norm(config, "hidden + " + attended, "self.attention.output.LayerNorm"), "\n",
+                          "    hidden = ", norm(config, "hidden + " + fed_forward, "self.output.LayerNorm"), "\n",
+                          "    return hidden, hidden\n");
+        case NormPlacement::pre_ln:
+            return concat("    hidden = ", norm(config, "residual", "self.attention.ln"), "\n",  //
+                          "    residual = residual + ", attended, "\n",                          //
+                          "    hidden = ", norm(config, "residual", "self.ln"), "\n",            //
+                          "    residual = residual + ", fed_forward, "\n",                       //
+                          "    return residual, residual\n");
+        case NormPlacement::pre_ln_zero_residual:
+            return concat("    residual = residual + ", attended, "\n",                                        //
+                          "    hidden = ", norm(config, "residual", "self.attention.output.LayerNorm"), "\n",  //
+                          "    residual = residual + ", fed_forward, "\n",                                     //
+                          "    hidden = ", norm(config, "residual", "self.output.LayerNorm"), "\n",            //
+                          "    return hidden, residual\n");
+    }
+    throw std::logic_error("a norm placement that has no text");
+}
+
+std::string encode_body(const BertConfig& config) {
+    const NormPlacement placement = config.placement();
+    std::string text =
+        "    types = torch.zeros_like(input_ids)\n"
+        "    if token_type_ids is not None:\n"
+        "        types = token_type_ids\n"
+        "    mask: Optional[Tensor] = None\n"
+        "    if attention_mask is not None:\n"
+        "        mask = attention_mask.ne(0).unsqueeze(1).unsqueeze(1)\n"
+        "    tables = self.bert.embeddings\n"
+        "    hidden = torch.embedding(tables.word_embeddings.weight, input_ids)\n"
+        "    hidden = hidden + torch.embedding(tables.token_type_embeddings.weight, types)\n"
+        "    hidden = hidden + torch.slice(tables.position_embeddings.weight, 0, 0, input_ids.size(1))\n";
+    if (placement != NormPlacement::pre_ln) text += "    hidden = " + norm(config, "hidden", "tables.LayerNorm") + "\n";
+    text += placement == NormPlacement::pre_ln_zero_residual ? "    residual = torch.zeros_like(hidden)\n"
+                                                             : "    residual = hidden\n";
+    for (std::int64_t i = 0; i < config.num_hidden_layers; ++i)
+        text += concat("    hidden, residual = getattr(self.bert.encoder.layer, \"", i, "\").forward(hidden, residual, mask)\n");
+    if (placement == NormPlacement::pre_ln) text += "    hidden = " + norm(config, "hidden", "self.bert.encoder.ln") + "\n";
+    return text + "    return hidden\n";
+}
+
+}  // namespace
+
+std::string torchscript_layer(const BertConfig& config) {
+    const std::int64_t N = config.num_attention_heads, D = config.hidden_size / N;
+    const auto split = [&](const std::string& part) {
+        return concat("    ", part, " = ", linear("x", "self.attention.self." + part), ".unflatten(2, [", N, ", ", D,
+                      "]).transpose(1, 2)\n");
+    };
+    return concat("def attended(self, x: Tensor, mask: Optional[Tensor]) -> Tensor:\n",  //
+                  split("query"), split("key"), split("value"),
+                  "    context = torch.scaled_dot_product_attention(query, key, value, mask)\n",                       //
+                  "    return ", linear("context.transpose(1, 2).flatten(2)", "self.attention.output.dense"), "\n\n",  //
+                  "def fed_forward(self, x: Tensor) -> Tensor:\n",                                                     //
+                  "    inner = ", activation(config, linear("x", "self.intermediate.dense")), "\n",                    //
+                  "    return ", linear("inner", "self.output.dense"), "\n\n",                                         //
+                  "def forward(self, hidden: Tensor, residual: Tensor, mask: Optional[Tensor]) -> Tuple[Tensor, Tensor]:\n",
+                  layer_body(config));
+}
+
+std::string torchscript_model(const BertConfig& config) {
+    const std::string arguments =
+        "(self, input_ids: Tensor, attention_mask: Optional[Tensor] = None, token_type_ids: Optional[Tensor] = None)";
+    const std::string encoded = "    hidden = self.encode(input_ids, attention_mask, token_type_ids)\n";
+    const std::string transform = "self.cls.predictions.transform";
+    return concat("def encode", arguments, " -> Tensor:\n", encode_body(config), "\n",  //
+                  "def pool(self, hidden: Tensor) -> Tensor:\n",                        //
+                  "    return torch.tanh(", linear("hidden.select(1, 0)", "self.bert.pooler.dense"), ")\n\n",
+                  "def mean(self, hidden: Tensor, attention_mask: Tensor) -> Tensor:\n",
+                  "    own = attention_mask.ne(0).unsqueeze(2)\n",  //
+                  "    return (hidden * own).sum(1) / own.sum(1)\n\n", "def forward", arguments,
+                  " -> Tuple[Tensor, Tensor]:\n",                       //
+                  encoded, "    return hidden, self.pool(hidden)\n\n",  //
+                  "def pretraining", arguments, " -> Tuple[Tensor, Tensor]:\n", encoded,
+                  "    transformed = ", activation(config, linear("hidden", transform + ".dense")), "\n",  //
+                  "    transformed = ", norm(config, "transformed", transform + ".LayerNorm"), "\n",       //
+                  "    prediction_logits = torch.linear(transformed, self.bert.embeddings.word_embeddings.weight, ",
+                  "self.cls.predictions.bias)\n",  //
+                  "    return prediction_logits, ", linear("self.pool(hidden)", "self.cls.seq_relationship"), "\n");
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,22 @@
+#pragma once
+// BERT's forward pass as TorchScript text, one per norm placement: what an exported file computes when our code is not there.
+
+#include <string>
+
+#include "model/bert_config.h"
+
+namespace bertpretrain {
+
+/// Methods of one encoder layer, whose parameters have the names behind "bert.encoder.layer.N.":
+///     forward(hidden: B x S x H, residual: B x S x H, mask: B x 1 x 1 x S of bool or None) -> (hidden, residual)
+std::string torchscript_layer(const BertConfig& config);
+
+/// Methods of the whole model:
+///     encode(input_ids: B x S, attention_mask: B x S or None, token_type_ids: B x S or None) -> B x S x H
+///     pool(hidden: B x S x H) -> B x H
+///     mean(hidden: B x S x H, attention_mask: B x S) -> B x H, over each text's own tokens
+///     forward(the arguments of encode) -> (hidden, pooled)
+///     pretraining(the arguments of encode) -> (prediction_logits: B x S x V, seq_relationship_logits: B x 2)
+std::string torchscript_model(const BertConfig& config);
+
+}  // namespace bertpretrain

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# `embed` beside transformers on this machine, interleaved in one run; prints both sides, the ratios and how far the vectors are apart.
+#   scripts/benchmark/embed.sh [--shape 6x384|base]... [--lines N] [--rounds 3] [--threads N]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+scripts/setup.sh --oracles >&2
+scripts/build.sh release bertpretrain >&2
+exec .venv/bin/python scripts/benchmark/embed.py "$@"

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Learning is right: our bf16 run and Hugging Face's model in plain PyTorch, fp32, with the same initial weights, samples in the
+# same order, schedule, and dropout 0.1; prints both held-out curves and draws them into one picture. About an hour on two cores.
+#   scripts/benchmark/learning.sh [--steps 1500] [--output build/learning]      run again, it goes on where it stopped
+# The text: BENCHMARK_TEXT, or the shared corpus where there is one.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+steps=1500 output=build/learning
+while (($#)); do
+  case "$1" in
+    --steps) steps=${2:?--steps needs a number}; shift 2 ;;
+    --output) output=${2:?--output needs a folder}; shift 2 ;;
+    *) echo "learning: unknown option $1; known: --steps N, --output DIR" >&2; exit 2 ;;
+  esac
+done
+text=${BENCHMARK_TEXT:-../shared/data/plain/wiki_2021_sentences.txt}
+[[ -r $text ]] || { echo "learning: $text cannot be read; set BENCHMARK_TEXT to about 10 MB of text" >&2; exit 3; }
+scripts/setup.sh --oracles >&2
+scripts/build.sh release bertpretrain bertpretrain_data print_sample_order draw_curves >&2
+build=build/release experiment=scripts/benchmark/learning/experiment.json
+batch=32 length=128 seed=42 # the experiment's
+mkdir -p "$output"
+
+[[ -e $output/vocab.txt ]] || $build/bertpretrain_data vocabulary "$text" --size 2000 --output "$output/vocab.txt"
+[[ -e $output/shards/manifest.json ]] ||
+  $build/bertpretrain_data shard "$text" --vocabulary "$output/vocab.txt" --output "$output/shards" --name wiki --overwrite \
+    --sequence-length $length --max-predictions 20 --duplicate-factor 2 --shards 4 --held-out-shards 1 --held-out-fraction 0.05
+[[ -e $output/order-$steps ]] || {
+  $build/print_sample_order "$output/shards" $length $seed $((steps * batch)) >"$output/order.partial"
+  mv "$output/order.partial" "$output/order-$steps"
+}
+echo "== ours" >&2
+$build/bertpretrain train $experiment --set "data.training_shards=$output/shards" --set "schedule.total_steps=$steps" \
+  --output "$output/ours-$steps" >&2
+# The rate of a linear schedule's last step is 0: after a run of one step the weights are still those of the start.
+[[ -e $output/start/checkpoints/step_00000001/COMPLETE.json ]] ||
+  $build/bertpretrain train $experiment --set "data.training_shards=$output/shards" --set schedule.total_steps=1 \
+    --output "$output/start" >&2
+echo "== Hugging Face" >&2
+held_out=("$output"/shards/*test*.h5)
+[[ -e $output/theirs-$steps/metrics.jsonl ]] ||
+  .venv/bin/python scripts/benchmark/learning/hf_training.py "$output/start/checkpoints/step_00000001" \
+    "$output/order-$steps" "$output/shards" "${held_out[0]}" "$output/theirs-$steps" "$steps"
+exec .venv/bin/python scripts/benchmark/learning/compare.py "$output/ours-$steps/metrics.jsonl" \
+  "$output/theirs-$steps/metrics.jsonl" "$output/shards/manifest.json" $build/draw_curves "$output/learning.svg"

@@ -1,0 +1,27 @@
+// Prints which rows a run reads, in its order, a "FILE ROW" per sample, so that another program can train on the same:
+//   print_sample_order SHARDS SEQUENCE_LENGTH SEED SAMPLES
+#include <iostream>
+#include <string>
+
+#include "batches/sample_order.h"
+#include "batches/shard_files.h"
+#include "core/guard.h"
+#include "shards/manifest.h"
+
+using namespace bertpretrain;
+
+int main(int argc, char** argv) {
+    if (argc != 5) return 2;
+    return run_guarded([&] {
+        const RowFormat format{std::stoll(argv[2]), std::stoll(argv[2]), std::int64_t{1} << 24};
+        std::vector<OrderedShard> shards;
+        for (const ShardFile& shard : survey_shards(find_shards(argv[1], ShardKind::training), format))
+            shards.push_back({shard.file.filename().string(), shard.rows, shard.band_rows, shard.crc32});
+        SampleOrder order(shards, std::stoull(argv[3]));
+        for (std::int64_t number = 0; number < std::stoll(argv[4]); ++number) {
+            const SamplePlace place = order.locate(number);
+            std::cout << shards[static_cast<std::size_t>(place.band.shard)].name << " " << place.row_in_shard() << "\n";
+        }
+        return 0;
+    });
+}

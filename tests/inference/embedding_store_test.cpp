@@ -1,0 +1,104 @@
+#include "inference/embedding_store.h"
+
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/command.h"
+#include "support/files.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+EmbeddingRequest request_of(const fs::path& output) { return {output, {5, 3}, 2, "mean", {{"weights_crc32", 7}}}; }
+
+std::vector<float> counting(std::size_t count, float first) {
+    std::vector<float> values(count);
+    std::iota(values.begin(), values.end(), first);
+    return values;
+}
+
+std::string refusal(const EmbeddingRequest& request) {
+    try {
+        EmbeddingStore::prepare(request);
+    } catch (const ConfigError& error) { return error.what(); }
+    return "no refusal";
+}
+
+}  // namespace
+
+TEST_CASE("parts may be put in any order and by another start; the file appears when all are there") {
+    const TemporaryFolder folder;
+    const EmbeddingRequest request = request_of(folder / "vectors.npy");
+    CHECK_FALSE(EmbeddingStore::prepare(request));
+    {
+        EmbeddingStore store(request);
+        store.put(1, 3, counting(6, 9), 4);
+        CHECK_FALSE(store.done(0));
+    }
+    CHECK_FALSE(fs::exists(request.output));
+    CHECK(EmbeddingStore::prepare(request));
+    EmbeddingStore store(request);
+    CHECK(store.done(1));
+    CHECK_THROWS_AS(store.complete(), std::logic_error);
+    store.put(0, 0, counting(9, 0), 0);
+    CHECK(store.progress().truncated == 4);
+    store.complete();
+    CHECK_FALSE(fs::exists(folder / "vectors.npy.partial"));
+
+    const std::string file = read_text(request.output), begin("\x93NUMPY\x01\0", 8);
+    CHECK((file.substr(0, 8) == begin));
+    CHECK(file.find("'descr': '<f4', 'fortran_order': False, 'shape': (5, 3), }") != std::string::npos);
+    const std::size_t header = 10 + static_cast<unsigned char>(file[8]) + 256U * static_cast<unsigned char>(file[9]);
+    CHECK(header % 64 == 0);
+    REQUIRE(file.size() == header + 15 * sizeof(float));
+    std::vector<float> rows(15);
+    std::memcpy(rows.data(), file.data() + header, 15 * sizeof(float));
+    CHECK(rows == counting(15, 0));
+}
+
+TEST_CASE("what was begun for other weights is not gone on with, and what exists is not replaced") {
+    const TemporaryFolder folder;
+    EmbeddingRequest request = request_of(folder / "vectors.h5");
+    EmbeddingStore::prepare(request);
+    request.identity["weights_crc32"] = 8;
+    CHECK(refusal(request).find("begun with another weights_crc32 (7, now 8)") != std::string::npos);
+    write_text(folder / "vectors.npy", "mine");
+    CHECK(refusal(request_of(folder / "vectors.npy")).find("exists") != std::string::npos);
+}
+
+TEST_CASE("the files are NumPy's and HDF5's") {
+    const TemporaryFolder folder;
+    for (const char* name : {"vectors.npy", "vectors.h5"}) {
+        const EmbeddingRequest request = request_of(folder / name);
+        EmbeddingStore::prepare(request);
+        EmbeddingStore store(request);
+        store.put(0, 0, counting(9, 0), 0);
+        store.put(1, 3, counting(6, 9), 0);
+        store.complete();
+    }
+    const CommandResult python = run_command(
+        PYTHON
+        " -c 'import numpy, h5py, sys\n"
+        "for rows in (numpy.load(sys.argv[1] + \"/vectors.npy\"), h5py.File(sys.argv[1] + \"/vectors.h5\")[\"mean\"]):\n"
+        "    assert rows.dtype == \"<f4\" and (rows[:] == numpy.arange(15).reshape(5, 3)).all()\n"
+        "assert rows.attrs[\"weights_crc32\"] == \"7\"' " +
+        folder.path().string());
+    if (python.exit_code == 127 || python.err.find("ModuleNotFoundError") != std::string::npos) {
+        WARN("skipped: no Python with numpy and h5py");
+        return;
+    }
+    INFO(python.err);
+    CHECK(python.exit_code == 0);
+}
+
+TEST_CASE("one process at a time works on an output") {
+    const TemporaryFolder folder;
+    const EmbeddingLock lock(folder / "vectors.npy");
+    CHECK_THROWS_AS(EmbeddingLock(folder / "vectors.npy"), ConfigError);
+}

@@ -1,0 +1,77 @@
+#include "inference/text_encoder.h"
+
+#include <ATen/ATen.h>
+
+#include "model/small_model.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+WordPiece letters_tokenizer() {
+    std::vector<std::string> tokens{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+    for (char c = 'a'; c <= 'z'; ++c) tokens.emplace_back(1, c);
+    return {std::make_shared<const Vocabulary>(tokens, "letters"), Casing::uncased};
+}
+
+const std::vector<std::string> texts{"a b c", "", "d", "z y x w v u t s r q p", "   ", "e f", "a b c"};
+
+double difference(const at::Tensor& a, const at::Tensor& b) { return (a - b).abs().max().item<double>(); }
+
+/// One text's hidden states.
+at::Tensor hidden(const Bert& bert, const std::vector<std::int64_t>& ids) {
+    MicroBatch batch;
+    batch.input_ids_T = at::tensor(ids, at::kLong);
+    batch.token_type_ids_T = at::zeros_like(batch.input_ids_T);
+    batch.position_ids_T = at::arange(batch.input_ids_T.numel(), at::kLong);
+    batch.masked_rows_M = batch.masked_labels_M = at::empty({0}, at::kLong);
+    batch.starts_B1 = {0, batch.input_ids_T.numel()};
+    batch.sample_numbers_B = {0};
+    return bert.encode(batch);
+}
+
+}  // namespace
+
+TEST_CASE("a text's vector is its tokens' mean, its first hidden state, or the pooler's output") {
+    Model model(odd_config(GENERATE("post_ln", "pre_ln", "pre_ln_zero_residual")));
+    model.randomize(3);
+    const WordPiece tokenizer = letters_tokenizer();
+    const auto vectors = [&](Pooling pooling) {
+        return TextEncoder(model.bert, tokenizer, at::kCPU, {pooling, 40}).encode(texts).vectors_LH;
+    };
+    const at::Tensor abc = hidden(model.bert, {2, 5, 6, 7, 3}), nothing = hidden(model.bert, {2, 3});
+    const at::Tensor mean = vectors(Pooling::mean), cls = vectors(Pooling::cls), pooled = vectors(Pooling::pooled);
+    CHECK(difference(mean[0], abc.mean(0)) < 1e-5);
+    CHECK(difference(mean[1], nothing.mean(0)) < 1e-5);  // a line without a word is [CLS][SEP]
+    CHECK(difference(mean[4], nothing.mean(0)) < 1e-5);
+    CHECK(difference(cls[0], abc[0]) < 1e-5);
+    CHECK(difference(pooled[0], model.bert.pool(abc.narrow(0, 0, 1))[0]) < 1e-5);
+    CHECK(difference(mean[0], mean[6]) < 1e-5);
+    CHECK(difference(mean[0], mean[2]) > 1e-2);
+}
+
+TEST_CASE("vectors do not depend on the size of batches, and normalized ones have length 1") {
+    Model model(odd_config("post_ln"));
+    model.randomize(4);
+    const WordPiece tokenizer = letters_tokenizer();
+    const at::Tensor right = TextEncoder(model.bert, tokenizer, at::kCPU, {Pooling::mean, 40}).encode(texts).vectors_LH;
+    for (const std::int64_t tokens : {1, 6, 12})
+        CHECK(difference(TextEncoder(model.bert, tokenizer, at::kCPU, {Pooling::mean, 40, tokens}).encode(texts).vectors_LH,
+                         right) < 1e-5);
+    const at::Tensor unit =
+        TextEncoder(model.bert, tokenizer, at::kCPU, {Pooling::mean, 40, 4096, true}).encode(texts).vectors_LH;
+    CHECK(difference(unit.norm(2, 1), at::ones({7})) < 1e-5);
+    CHECK(difference(unit * right.norm(2, 1, true), right) < 1e-4);
+}
+
+TEST_CASE("what is longer than the model takes is cut before [SEP], and counted") {
+    Model model(odd_config("post_ln"));
+    model.randomize(5);
+    const WordPiece tokenizer = letters_tokenizer();
+    const TextVectors cut = TextEncoder(model.bert, tokenizer, at::kCPU, {Pooling::mean, 5}).encode(texts);
+    CHECK(cut.truncated == 1);  // "a b c" just fits
+    CHECK(cut.tokens == 5 + 2 + 3 + 5 + 2 + 4 + 5);
+    CHECK(difference(cut.vectors_LH[3], hidden(model.bert, {2, 30, 29, 28, 3}).mean(0)) < 1e-5);
+}

@@ -1,0 +1,65 @@
+#include "inference/text_lines.h"
+
+#include "archive/checksum.h"
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/files.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+std::string refusal(const std::filesystem::path& file) {
+    try {
+        survey_text(file);
+    } catch (const DataError& error) { return error.what(); }
+    return "no refusal";
+}
+
+}  // namespace
+
+TEST_CASE("parts of a text hold every line once, in order, empty ones and an unended last one too") {
+    const TemporaryFolder folder;
+    const std::string content = "one\n\nthree\nfour is longer\n\nsix";
+    write_text(folder / "text", content);
+    const std::vector<std::string> right{"one", "", "three", "four is longer", "", "six"};
+    for (const std::int64_t lines : {1, 2, 4, 100}) {
+        const TextSurvey text = survey_text(folder / "text", {lines, 1000});
+        CAPTURE(lines);
+        CHECK(text.lines == 6);
+        CHECK(text.bytes == content.size());
+        CHECK(text.crc32 == crc32_of(std::as_bytes(std::span(content))));
+        std::vector<std::string> found;
+        for (const TextPart& part : text.parts) {
+            CHECK(part.first_line == static_cast<std::int64_t>(found.size()));
+            CHECK(part.lines <= lines);
+            for (const std::string& line : read_lines(text, part)) found.push_back(line);
+        }
+        CHECK(found == right);
+    }
+    CHECK(survey_text(folder / "text", {100, 10}).parts.size() == 3);  // a part ends where it has 10 bytes
+}
+
+TEST_CASE("a line that is not UTF-8 is refused by its number and byte") {
+    const TemporaryFolder folder;
+    write_text(folder / "text", "fine\nna\xC3\xAFve \xEF\xBF\xBD\ncaf\xE9 au lait\n");
+    CHECK(refusal(folder / "text").find("line 3: byte 4 (0xE9) is not UTF-8") != std::string::npos);
+    write_text(folder / "text", "cut short \xE2\x82");
+    CHECK(refusal(folder / "text").find("line 1: byte 11") != std::string::npos);
+}
+
+TEST_CASE("a text without a line, and one that is not there, are refused by name") {
+    const TemporaryFolder folder;
+    write_text(folder / "empty", "");
+    CHECK(refusal(folder / "empty").find("has no lines") != std::string::npos);
+    CHECK(refusal(folder / "nowhere").find("nowhere: cannot be read") != std::string::npos);
+}
+
+TEST_CASE("a text that changes while it is read is found out") {
+    const TemporaryFolder folder;
+    write_text(folder / "text", "one\ntwo\n");
+    const TextSurvey text = survey_text(folder / "text");
+    write_text(folder / "text", "one\n");
+    CHECK_THROWS_AS(read_lines(text, text.parts.front()), DataError);
+}

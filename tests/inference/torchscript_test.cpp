@@ -1,0 +1,25 @@
+#include "inference/torchscript_module.h"
+
+#include <ATen/ATen.h>
+
+#include "core/error.h"
+#include "model/small_model.h"
+#include "support/catch.h"
+#include "support/files.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+TEST_CASE("the TorchScript text computes what the model does, for every norm placement and activation") {
+    BertConfig config = odd_config(GENERATE("post_ln", "pre_ln", "pre_ln_zero_residual"));
+    config.hidden_act = GENERATE("gelu", "gelu_new");
+    CAPTURE(config.norm_placement, config.hidden_act);
+    Model model(config);
+    model.randomize(6);
+    const TemporaryFolder folder;
+    write_torchscript(folder / "model.pt", config, model.parameters, {{"config.json", "{}"}});
+    CHECK_NOTHROW(check_torchscript(folder / "model.pt", model.bert));
+
+    model.parameters.weight("bert.encoder.layer.1.output.dense.bias").select(0, 0).add_(0.01);
+    CHECK_THROWS_AS(check_torchscript(folder / "model.pt", model.bert), CheckpointError);
+}

@@ -1,0 +1,61 @@
+// Held-out numbers of many checkpoints, and what they do not depend on.
+#include <cmath>
+#include <sstream>
+
+#include "support/catch.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+CommandResult evaluate(const std::string& models, const std::string& options) {
+    return run_command("env OMP_NUM_THREADS=1 " + train_program + " evaluate " + models + " --shards " +
+                       sample_data().shards.string() + " " + options);
+}
+
+std::vector<json> lines_of(const CommandResult& result) {
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    std::vector<json> lines;
+    std::istringstream in(result.out);
+    for (std::string line; std::getline(in, line);) lines.push_back(json::parse(line));
+    return lines;
+}
+
+fs::path step(const std::string& number) { return finished_run().run / "checkpoints" / ("step_000000" + number); }
+
+}  // namespace
+
+TEST_CASE("the curve of a run is what its checkpoints give one by one, whatever the ranks and micro-batches") {
+    NEEDS_TRAIN();
+    const auto curve = lines_of(evaluate(finished_run().run.string(), "--all --json"));
+    REQUIRE(curve.size() == 7);
+    CHECK(curve.back().at("mlm_loss").get<double>() < curve.front().at("mlm_loss").get<double>());
+    const auto alone = lines_of(evaluate(step("18").string(), "--json"));
+    REQUIRE(alone.size() == 1);
+    for (const auto& [name, value] : alone.front().items()) CHECK(curve.at(5).at(name) == value);
+    for (const char* other : {"--local-ranks 3", "--micro-batch-size 5", "--micro-batch-size 1 --local-ranks 2"}) {
+        CAPTURE(other);
+        const auto again = lines_of(evaluate(step("03").string() + " " + step("18").string(), std::string("--json ") + other));
+        REQUIRE(again.size() == 2);
+        CHECK(again.at(1).at("checkpoint") == step("18").string());
+        for (const char* name : {"mlm_loss", "nsp_loss", "mlm_accuracy", "nsp_accuracy", "sequences"})
+            CHECK(std::fabs(again.at(1).at(name).get<double>() - alone.front().at(name).get<double>()) < 1e-6);
+    }
+    CHECK(missing_words(evaluate(finished_run().run.string(), "--all").out, {"step_00000003", "mlm_loss", "step_00000020"}) ==
+          "");
+}
+
+TEST_CASE("a checkpoint that is worse than the baseline is exit 6, one that is not is exit 0") {
+    NEEDS_TRAIN();
+    const std::string early = step("03").string(), late = step("20").string();
+    CHECK(evaluate(late, "--baseline " + early).exit_code == 0);
+    CHECK(evaluate(early, "--baseline " + early).exit_code == 0);
+    const CommandResult worse = evaluate(early, "--baseline " + late);
+    CHECK(worse.exit_code == 6);
+    CHECK(missing_words(worse.err, {early, "held-out mlm_loss", "is worse than that of", late}) == "");
+    CHECK(evaluate(early, "--tolerance 0.9 --baseline " + late).exit_code == 0);
+}
