@@ -38,6 +38,11 @@ ExperimentConfig load_experiment(const std::filesystem::path& file, const std::v
                                  ": data.masked_lm_prob and data.whole_word_masking change nothing while data.masking",
                                  " is \"as_stored\"\n  do: set data.masking to \"dynamic\", or leave them out"));
     check_patience(file.string(), experiment.watchdog, experiment.parallel);
+    const InitializationConfig& initialization = experiment.initialization;
+    if (!initialization.init_from &&
+        (initialization.init_missing != "refuse" || initialization.init_unexpected != "refuse" || initialization.init_moments))
+        throw ConfigError(concat(file.string(), ": the settings of initialization change nothing while init_from is null",
+                                 "\n  do: set initialization.init_from, or leave them out"));
     return experiment;
 }
 

@@ -44,6 +44,26 @@ struct DataConfig {
     }
 };
 
+struct InitializationConfig {
+    std::optional<std::string> init_from;
+    std::string init_missing = "refuse";
+    std::string init_unexpected = "refuse";
+    bool init_moments = false;
+
+    static void describe(auto& self, auto&& field) {
+        field("init_from", self.init_from, any,
+              "Weights that a fresh start begins with: a run or step of this program, a .pt, .bin or .safetensors file, a folder "
+              "of "
+              "Hugging Face, DeepSpeed or NVIDIA. null: random ones.");
+        field("init_missing", self.init_missing, one_of({"refuse", "random"}),
+              "Parameters that the file lacks. random: they are new, and named in the log.");
+        field("init_unexpected", self.init_unexpected, one_of({"refuse", "ignore"}),
+              "Tensors of the file that the model has not.");
+        field("init_moments", self.init_moments, any,
+              "Take the optimizer's moments too, and count its updates on; of a checkpoint of this program.");
+    }
+};
+
 struct BatchConfig {
     std::int64_t micro_batch_size = 16;
     std::int64_t gradient_accumulation_steps = 1;
@@ -150,6 +170,7 @@ struct ExperimentConfig {
     std::string about;
     BertConfig model;
     DataConfig data;
+    InitializationConfig initialization;
     BatchConfig batch;
     OptimizerConfig optimizer;
     ScheduleConfig schedule;
@@ -163,6 +184,7 @@ struct ExperimentConfig {
         field("about", self.about, any, "What this experiment is, for people.", Resume::may_change);
         field("model", self.model, required(any), "The shape of the model, as in HF's BertConfig.");
         field("data", self.data, required(any), "What is trained and evaluated on.");
+        field("initialization", self.initialization, any, "What a fresh start begins with.");
         field("batch", self.batch, any, "How many sequences make one optimizer step.");
         field("optimizer", self.optimizer, required(any), "How weights are updated.");
         field("schedule", self.schedule, required(any), "How the learning rate moves.");

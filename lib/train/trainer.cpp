@@ -14,6 +14,7 @@
 #include "parallel/together.h"
 #include "train/finite_state.h"
 #include "train/hung_run.h"
+#include "train/init_from.h"
 #include "train/save_together.h"
 #include "train/snapshot.h"
 
@@ -79,7 +80,8 @@ void Trainer::take_step(const StepOpening& opening) {
     const double start = seconds_now();
     const std::int64_t number = step_ + 1;
     const double rate = learning_rate_at(parts_.experiment.schedule, parts_.experiment.optimizer.learning_rate, number);
-    const StepOutcome outcome = parts_.step->run(opening.batch, opening.counts, rate, number, stop_in_step_, clock_);
+    const StepOutcome outcome =
+        parts_.step->run(opening.batch, opening.counts, rate, updates_before_ + number, stop_in_step_, clock_);
     if (outcome.interrupted) return;  // the next opening knows why
     step_ = number;
     clock_.enter(Phase::saving);
@@ -169,6 +171,7 @@ void Trainer::save() {
                       {"world_size", parts_.world->size()},
                       {"data_fingerprint", parts_.loader->fingerprint()},
                       {"step_evaluated", step_evaluated_},
+                      {"updates_before", updates_before_},
                       {"skipped_updates", numbers_.counts().skipped},
                       {"skipped_updates_in_a_row", numbers_.counts().skipped_in_a_row}};
     if (!parts_.casing.empty()) state.progress["casing"] = parts_.casing;
@@ -192,11 +195,14 @@ void Trainer::restore() {
         step_ = step_saved_ = reader->step();
         const auto counted = [&](const char* what, std::int64_t otherwise) { return reader->progress().value(what, otherwise); };
         step_evaluated_ = counted("step_evaluated", step_);
+        updates_before_ = counted("updates_before", 0);
         numbers_.restore({counted("skipped_updates", 0), counted("skipped_updates_in_a_row", 0)});
         if (leads) log_info(concat("going on from step ", step_, " (", reader->folder().string(), ")"));
     } else {
         initialize_weights(parts_.experiment.model, layout, parts_.optimizer->owned_runs(), parts_.experiment.training.seed,
                            parts_.optimizer->state().master);
+        if (parts_.experiment.initialization.init_from)
+            updates_before_ = init_from(parts_.experiment, parts_.vocabulary.string(), *parts_.world, layout, *parts_.optimizer);
         if (leads) log_info("fresh start: no checkpoint to go on from");
     }
     records_.event(reader ? "resume" : "start", {{"step", step_}, {"ranks", parts_.world->size()}});

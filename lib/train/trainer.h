@@ -80,7 +80,8 @@ private:
     StopAgreement stop_in_step_, stop_in_evaluation_;
     std::int64_t step_ = 0;  ///< completed optimizer updates
     std::int64_t step_saved_ = -1, step_evaluated_ = -1;
-    Watchdog watchdog_;  ///< last: it ends before what it watches
+    std::int64_t updates_before_ = 0;  ///< of the moments that the run began with
+    Watchdog watchdog_;                ///< last: it ends before what it watches
 };
 
 }  // namespace bertpretrain

@@ -28,6 +28,10 @@ nlohmann::json small_experiment();
 /// small_experiment() changed by a JSON merge patch, as the file FOLDER/experiment.json.
 std::filesystem::path write_experiment(const TemporaryFolder& folder, const nlohmann::json& patch = nlohmann::json::object());
 
+/// Makes a folder of one training shard of 16 rows: where that is the global batch, every step has the same samples.
+/// False, with a warning, where there is no Python with h5py.
+bool make_one_batch(const std::filesystem::path& shards);
+
 /// The command line of `train`. One thread: the model is tiny, and tests share the machine.
 std::string train_command(const std::filesystem::path& config, const std::filesystem::path& run, const std::string& options = "");
 CommandResult train(const std::filesystem::path& config, const std::filesystem::path& run, const std::string& options = "");

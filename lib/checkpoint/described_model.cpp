@@ -1,0 +1,62 @@
+#include "checkpoint/described_model.h"
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "checkpoint/checkpoint_files.h"
+#include "config/read.h"
+#include "config/write.h"
+#include "core/error.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace {
+
+/// config.json's fields that are ours too; it may leave out those with BERT's defaults.
+nlohmann::json our_fields(const nlohmann::json& config, const std::filesystem::path& file) {
+    const auto refuse = [&](const std::string& what) { throw CheckpointError(concat(file.string(), ": ", what)); };
+    const std::string type = config.value("model_type", "bert");
+    if (type != "bert" && type != "megatron-bert")
+        refuse("model_type is \"" + type + "\", expected \"bert\" or \"megatron-bert\"");
+    if (config.value("position_embedding_type", "absolute") != "absolute")
+        refuse("position_embedding_type is not \"absolute\", which alone is known");
+    nlohmann::json fields = write_config(BertConfig());
+    fields["vocab_size"] = 30522;
+    for (const auto& [name, value] : fields.items())
+        if (config.contains(name) && name != "norm_placement") fields[name] = config[name];
+    fields["norm_placement"] = type == "bert" ? "post_ln" : "pre_ln";
+    return fields;
+}
+
+}  // namespace
+
+BertConfig described_model(const std::filesystem::path& file) {
+    const nlohmann::json json = read_json(file);
+    try {
+        const bool is_ours = json.is_object() && json.contains("model") && json["model"].is_object();
+        if (!json.is_object()) throw CheckpointError(concat(file.string(), ": describes no model"));
+        const auto config = read_config<BertConfig>(is_ours ? json["model"] : our_fields(json, file), file.string());
+        check_bert(config);
+        return config;
+    } catch (const nlohmann::json::exception& error) {
+        throw CheckpointError(concat(file.string(), ": describes no model (", first_line(error.what()), ")"));
+    } catch (const ConfigError& error) {
+        throw CheckpointError(concat(file.string(), ": describes a model that is not one of ours: ", error.what()));
+    }
+}
+
+void refuse_other_arithmetic(const BertConfig& described, const BertConfig& wanted, const std::filesystem::path& file) {
+    const nlohmann::json there = write_config(described), here = write_config(wanted);
+    std::vector<std::string> problems;
+    for (const char* name : {"num_attention_heads", "hidden_act", "layer_norm_eps", "norm_placement"})
+        if (there[name] != here[name])
+            problems.push_back(
+                concat("model.", name, ": ", there[name].dump(), " there, ", here[name].dump(), " in this experiment"));
+    if (!problems.empty())
+        throw ConfigError(
+            concat(file.string(), ": describes another model:\n  ", join(problems, "\n  "), "\n  do: set the same"));
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,144 @@
+#include "checkpoint/find_weights.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "archive/mapped_file.h"
+#include "archive/printable.h"
+#include "checkpoint/checkpoint_files.h"
+#include "checkpoint/checkpoint_store.h"
+#include "core/error.h"
+#include "core/files.h"
+
+namespace bertpretrain {
+namespace fs = std::filesystem;
+
+namespace {
+
+using Kind = FoundWeights::Kind;
+
+constexpr std::size_t largest_index = std::size_t{16} << 20;
+
+/// The shards that an index names; they lie beside it.
+std::vector<fs::path> shards_of(const fs::path& index) {
+    const auto refuse = [&](const auto&... what) { throw CheckpointError(concat(index.string(), ": damaged: ", what...)); };
+    if (MappedFile(index).bytes().size() > largest_index) refuse("is larger than the index of any model");
+    const nlohmann::json json = read_json(index);
+    const auto map = json.is_object() ? json.find("weight_map") : json.end();
+    if (map == json.end() || !map->is_object()) refuse("has no weight_map");
+    std::set<std::string> names;
+    for (const auto& [tensor, file] : map->items()) {
+        if (!file.is_string()) refuse("tensor \"", printable(tensor, 300), "\" lies in no file");
+        const auto name = file.get<std::string>();
+        if (name.empty() || name.find('/') != std::string::npos || name == "..")
+            refuse("names the file \"", printable(name), "\", expected one beside it");
+        names.insert(name);
+    }
+    if (names.empty()) refuse("lists no tensor");
+    std::vector<fs::path> files;
+    for (const std::string& name : names) files.push_back(index.parent_path() / name);
+    return files;
+}
+
+bool looks_like_safetensors(const fs::path& file) {
+    if (file.extension() == ".safetensors") return true;
+    const MappedFile mapped(file);
+    return mapped.bytes().size() > 8 && mapped.bytes()[8] == std::byte{'{'};
+}
+
+void add_neighbours(FoundWeights& found, const fs::path& folder) {
+    if (exists_here(folder / "config.json")) found.model = folder / "config.json";
+    if (exists_here(folder / "vocab.txt")) found.vocabulary = folder / "vocab.txt";
+}
+
+FoundWeights in_file(const fs::path& file) {
+    FoundWeights found;
+    found.what = "a file";
+    if (file.string().ends_with(".index.json")) {
+        found.index = file;
+        found.files = shards_of(file);
+        found.kind = looks_like_safetensors(found.files.front()) ? Kind::safetensors : Kind::pt;
+    } else {
+        found.files = {file};
+        found.kind = looks_like_safetensors(file) ? Kind::safetensors : Kind::pt;
+    }
+    add_neighbours(found, file.parent_path());
+    return found;
+}
+
+FoundWeights in_checkpoint(const fs::path& folder) {
+    FoundWeights found;
+    found.what = "a checkpoint of this program";
+    found.files = {folder / model_file};
+    found.checkpoint = folder;
+    found.model = folder / settings_file;
+    if (exists_here(folder / vocabulary_file)) found.vocabulary = folder / vocabulary_file;
+    return found;
+}
+
+bool is_ours(const fs::path& folder) {
+    if (exists_here(folder / complete_file)) return true;
+    if (step_of_folder_name(folder.filename().string())) return true;  // one without its mark: said so when it is read
+    return CheckpointStore(folder).newest_complete() || CheckpointStore(folder / "checkpoints").newest_complete();
+}
+
+/// DeepSpeed's tag folder: the one that `latest` names, or this one.
+std::optional<fs::path> deepspeed_states(const fs::path& folder) {
+    fs::path tag = folder;
+    if (exists_here(folder / "latest")) {
+        std::string name = read_file(folder / "latest");
+        while (!name.empty() && std::isspace(static_cast<unsigned char>(name.back()))) name.pop_back();
+        if (name.empty() || name.size() > 200 || name.find('/') != std::string::npos || name == "..")
+            throw CheckpointError(concat((folder / "latest").string(), ": damaged: names the folder \"", printable(name), "\""));
+        tag = folder / name;
+    }
+    if (!exists_here(tag / "mp_rank_00_model_states.pt")) return std::nullopt;
+    if (exists_here(tag / "mp_rank_01_model_states.pt"))
+        throw CheckpointError(concat(tag.string(),
+                                     ": its model is cut into parallel parts (mp_rank_01_model_states.pt), which are ",
+                                     "not put together\n  do: merge them with DeepSpeed's tools first"));
+    return tag / "mp_rank_00_model_states.pt";
+}
+
+/// The ckpt_N.pt of the largest N.
+std::optional<fs::path> newest_nvidia(const fs::path& folder) {
+    std::optional<fs::path> newest;
+    long long largest = -1;
+    for (const fs::path& file : list_files(folder, {".pt"})) {
+        const std::string name = file.stem().string();
+        long long step = -1;
+        if (!name.starts_with("ckpt_")) continue;
+        const auto [end, failure] = std::from_chars(name.data() + 5, name.data() + name.size(), step);
+        if (failure != std::errc{} || end != name.data() + name.size() || step <= largest) continue;
+        largest = step;
+        newest = file;
+    }
+    return newest;
+}
+
+FoundWeights named(FoundWeights found, const std::string& what) {
+    found.what = what;
+    return found;
+}
+
+}  // namespace
+
+FoundWeights find_weights(const fs::path& path) {
+    if (!exists_here(path)) throw CheckpointError(concat(path.string(), ": there is no such file or folder"));
+    if (!fs::is_directory(path)) return in_file(path);
+    const fs::path folder = path.has_filename() ? path : path.parent_path();
+    if (is_ours(folder)) return in_checkpoint(resolve_checkpoint(folder));
+    for (const char* name :
+         {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"})
+        if (exists_here(folder / name)) return named(in_file(folder / name), "a folder of Hugging Face");
+    if (const auto states = deepspeed_states(folder)) return named(in_file(*states), "a checkpoint of DeepSpeed");
+    if (const auto newest = newest_nvidia(folder)) return named(in_file(*newest), "checkpoints of NVIDIA's script");
+    throw CheckpointError(concat(folder.string(), ": holds no weights that are known: looked for checkpoints of this program, ",
+                                 "model.safetensors or pytorch_model.bin (or the .index.json of either), DeepSpeed's latest or ",
+                                 "mp_rank_00_model_states.pt, and NVIDIA's ckpt_N.pt"));
+}
+
+}  // namespace bertpretrain

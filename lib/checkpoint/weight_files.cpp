@@ -1,0 +1,109 @@
+#include "checkpoint/weight_files.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "archive/printable.h"
+#include "checkpoint/checkpoint_files.h"
+#include "core/error.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string key_text(const PtKey& key) {
+    const auto* text = std::get_if<std::string>(&key);
+    return text != nullptr ? *text : std::to_string(std::get<std::int64_t>(key));
+}
+
+bool holds_tensors(const PtValue& value) {
+    const PtDict* dict = value.dict();
+    return dict != nullptr &&
+           std::any_of(dict->begin(), dict->end(), [](const PtEntry& entry) { return entry.value.tensor() != nullptr; });
+}
+
+/// The dict of tensors in a .pt: the whole, or what lies under one of the keys that trainers use.
+std::pair<std::string, const PtValue*> state_dict_of(const PtReader& reader) {
+    const PtValue& root = reader.root();
+    if (holds_tensors(root)) return {"", &root};
+    for (const char* key : {"model", "module", "state_dict", "model_state_dict"})
+        if (const PtValue* found = root.find(key); found != nullptr && holds_tensors(*found)) return {key, found};
+    std::vector<std::string> keys;
+    if (root.dict() != nullptr)
+        for (const auto& [key, value] : *root.dict()) keys.push_back(concat("\"", printable(key_text(key)), "\""));
+    throw CheckpointError(concat(reader.file().string(), ": holds no dict of tensors, neither itself nor under \"model\", ",
+                                 "\"module\", \"state_dict\" or \"model_state_dict\"",
+                                 keys.empty() ? "" : "; it has " + printable(join(keys), 500)));
+}
+
+}  // namespace
+
+std::int64_t StoredTensor::elements() const {
+    std::int64_t count = 1;
+    for (const std::int64_t size : shape) count *= size;
+    return count;
+}
+
+WeightFiles::WeightFiles(FoundWeights found, PtReader::Checksums checksums) : found_(std::move(found)) {
+    for (const fs::path& file : found_.files) {
+        if (found_.kind == FoundWeights::Kind::safetensors) {
+            safetensors_.push_back(std::make_unique<SafetensorsReader>(file));
+            add_safetensors(*safetensors_.back());
+        } else {
+            pt_.push_back(std::make_unique<PtReader>(file, checksums));
+            add_pt(*pt_.back());
+        }
+    }
+    if (found_.index) check_index();
+}
+
+void WeightFiles::add_pt(const PtReader& reader) {
+    const auto [section, dict] = state_dict_of(reader);
+    section_ = section;
+    for (const auto& [key, value] : *dict->dict()) {
+        const PtTensor* tensor = value.tensor();
+        if (tensor == nullptr) other_entries_.push_back(key_text(key));
+        else tensors_.push_back({key_text(key), tensor->dtype, tensor->shape, pt_.size() - 1, *tensor});
+    }
+}
+
+void WeightFiles::add_safetensors(const SafetensorsReader& reader) {
+    for (const SafetensorsEntry& entry : reader.tensors())
+        tensors_.push_back({entry.name, entry.dtype, entry.shape, safetensors_.size() - 1, {}});
+}
+
+/// The index and its shards name the same tensors, each in one file.
+void WeightFiles::check_index() const {
+    std::map<std::string, fs::path> listed;
+    const nlohmann::json json = read_json(*found_.index);
+    for (const auto& [name, file] : json.at("weight_map").items()) listed[name] = file.get<std::string>();
+    const auto refuse = [&](const std::string& tensor, const auto&... what) {
+        throw CheckpointError(concat(found_.index->string(), ": tensor \"", printable(tensor, 300), "\" ", what...));
+    };
+    for (const StoredTensor& tensor : tensors_) {
+        const auto entry = listed.find(tensor.name);
+        const fs::path file = found_.files[tensor.file].filename();
+        if (entry == listed.end()) refuse(tensor.name, "is in ", file.string(), " once more or unlisted");
+        if (entry->second != file)
+            refuse(tensor.name, "is listed in ", printable(entry->second.string()), ", but is in ", file.string());
+        listed.erase(entry);
+    }
+    if (!listed.empty()) refuse(listed.begin()->first, "is listed, but not in ", printable(listed.begin()->second.string()));
+}
+
+void WeightFiles::read_as_float(const StoredTensor& tensor, std::int64_t first, std::int64_t count, float* into) const {
+    if (!pt_.empty()) return pt_[tensor.file]->read_as_float(tensor.view, first, count, into);
+    const SafetensorsReader& reader = *safetensors_[tensor.file];
+    reader.read_as_float(*reader.find(tensor.name), first, count, into);
+}
+
+void WeightFiles::verify() const {
+    for (const auto& reader : pt_) reader->verify();
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,120 @@
+#include "train/init_from.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <span>
+
+#include <ATen/ATen.h>
+
+#include "checkpoint/checkpoint_reader.h"
+#include "checkpoint/described_model.h"
+#include "checkpoint/import_plan.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/strings.h"
+#include "model/bert_parameters.h"
+#include "parallel/together.h"
+#include "tokens/vocabulary.h"
+
+namespace bertpretrain {
+namespace {
+
+/// Both vocabularies list the same tokens, as far as both go.
+void refuse_other_words(const std::filesystem::path& theirs, const std::filesystem::path& ours) {
+    const Vocabulary there = Vocabulary::read(theirs), here = Vocabulary::read(ours);
+    for (std::int32_t id = 0; id < std::max(there.size(), here.size()); ++id) {
+        const std::string a = id < there.size() ? std::string(there.token(id)) : "",
+                          b = id < here.size() ? std::string(here.token(id)) : "";
+        if (a != b)
+            throw ConfigError(concat(theirs.string(), ": token ", id, " is \"", a, "\", but \"", b, "\" in ", ours.string(),
+                                     "\n  do: make the shards with the vocabulary of the weights"));
+    }
+}
+
+/// What a file is found to be, open on this rank.
+struct Source {
+    std::unique_ptr<CheckpointReader> checkpoint;  ///< null: not ours
+    std::unique_ptr<WeightFiles> files;
+    ImportPlan plan;
+};
+
+Source open_source(const InitializationConfig& config, const BertConfig& model, const std::string& vocabulary, bool leads) {
+    Source source;
+    FoundWeights found = find_weights(*config.init_from);
+    if (found.checkpoint)
+        source.checkpoint = std::make_unique<CheckpointReader>(
+            *found.checkpoint, leads ? CheckpointReader::Verify::contents : CheckpointReader::Verify::sizes);
+    else if (config.init_moments)
+        throw ConfigError(concat("initialization.init_moments: ", *config.init_from, " is ", found.what,
+                                 "; moments are taken from checkpoints of this program only"));
+    if (found.model) refuse_other_arithmetic(described_model(*found.model), model, *found.model);
+    if (found.vocabulary && !vocabulary.empty()) refuse_other_words(*found.vocabulary, vocabulary);
+    const bool checks = leads && !found.checkpoint;
+    source.files =
+        std::make_unique<WeightFiles>(std::move(found), checks ? PtReader::Checksums::on_first_read : PtReader::Checksums::never);
+    if (checks) source.files->verify();
+    std::vector<TensorDescription> parameters;
+    for (const ParameterSpec& spec : bert_parameters(model).checkpoint_order) parameters.push_back({spec.name, spec.shape});
+    std::vector<TensorAlias> aliases;
+    for (const auto& [alias, name] : tied_names()) aliases.push_back({alias, name});
+    source.plan =
+        plan_import(*source.files, parameters, aliases, {config.init_missing == "random", config.init_unexpected == "ignore"});
+    return source;
+}
+
+void say(const Source& source) {
+    const FoundWeights& found = source.files->found();
+    log_info(concat("weights from ", found.files.front().string(),
+                    found.files.size() > 1 ? concat(" and ", found.files.size() - 1, " more") : "", " (", found.what,
+                    "): ", source.plan.imports.size(), " tensors"));
+    for (const std::string& remark : source.plan.remarks) log_info("  " + remark);
+    for (const std::string& name : source.plan.initial)
+        log_warning(concat("  ", name, " is not in it and begins with new values"));
+    for (const std::string& name : source.plan.ignored) log_warning(concat("  ", name, " in it is left aside"));
+}
+
+/// Reads this rank's runs over what `slice` holds.
+void fill_weights(const Source& source, const ParameterLayout& layout, std::span<const OwnedRun> runs, at::Tensor& slice) {
+    std::map<std::string, const PlannedImport*> planned;
+    for (const PlannedImport& import : source.plan.imports) planned[import.name] = &import;
+    const at::Tensor on_host = slice.cpu();
+    for (const OwnedRun& run : runs)
+        if (const auto found = planned.find(layout.parameters()[run.parameter].spec.name); found != planned.end())
+            read_planned(*source.files, *found->second, run.in_parameter, run.elements, on_host.data_ptr<float>() + run.in_slice);
+    if (!on_host.is_same(slice)) slice.copy_(on_host);
+}
+
+void fill_moment(const CheckpointReader& reader, const std::string& moment, const ParameterLayout& layout,
+                 std::span<const OwnedRun> runs, at::Tensor& slice) {
+    const at::Tensor on_host = slice.cpu();
+    for (const OwnedRun& run : runs)
+        reader.read_moment(moment, layout.parameters()[run.parameter].spec.name, run.in_parameter,
+                           on_host.data_ptr<float>() + run.in_slice, run.elements);
+    if (!on_host.is_same(slice)) slice.copy_(on_host);
+}
+
+}  // namespace
+
+std::int64_t init_from(const ExperimentConfig& experiment, const std::string& vocabulary, World& world,
+                       const ParameterLayout& layout, ShardedOptimizer& optimizer) {
+    const InitializationConfig& config = experiment.initialization;
+    const bool leads = world.rank() == 0;
+    std::int64_t updates = 0;
+    together(world, [&] {
+        const Source source = open_source(config, experiment.model, vocabulary, leads);
+        fill_weights(source, layout, optimizer.owned_runs(), optimizer.state().master);
+        if (config.init_moments) {
+            if (!source.plan.remarks.empty())
+                throw ConfigError(concat("initialization.init_moments: moments are of a model of the same shape, but ",
+                                         join(source.plan.remarks)));
+            fill_moment(*source.checkpoint, "exp_avg", layout, optimizer.owned_runs(), optimizer.state().exp_avg);
+            fill_moment(*source.checkpoint, "exp_avg_sq", layout, optimizer.owned_runs(), optimizer.state().exp_avg_sq);
+            updates = source.checkpoint->step() + source.checkpoint->progress().value("updates_before", std::int64_t{0});
+        }
+        if (leads) say(source);
+    });
+    return updates;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,211 @@
+// Weights of other programs, read under our names.
+
+#include "checkpoint/import_plan.h"
+
+#include <algorithm>
+
+#include "checkpoint/described_model.h"
+#include "checkpoint/example_state.h"
+#include "checkpoint/parameter_names.h"
+#include "core/error.h"
+#include "model/bert_parameters.h"
+
+namespace bertpretrain {
+namespace {
+
+using namespace testing;
+namespace fs = std::filesystem;
+
+/// The folder that save_models.py filled; none where Python lacks a package.
+const fs::path& models() {
+    static const TemporaryFolder folder;
+    static const CommandResult result =
+        run_command("OMP_NUM_THREADS=1 " PYTHON " tests/checkpoint/save_models.py '" + folder.path().string() + "'");
+    if (result.exit_code != 0) FAIL("save_models.py: " << result.err);
+    return folder.path();
+}
+
+BertConfig small_bert() {
+    BertConfig config;
+    config.hidden_size = 16;
+    config.num_hidden_layers = 2;
+    config.num_attention_heads = 2;
+    config.intermediate_size = 32;
+    config.vocab_size = 50;
+    config.max_position_embeddings = 24;
+    return config;
+}
+
+std::vector<TensorDescription> parameters_of(const BertConfig& config) {
+    std::vector<TensorDescription> parameters;
+    for (const ParameterSpec& spec : bert_parameters(config).checkpoint_order) parameters.push_back({spec.name, spec.shape});
+    return parameters;
+}
+
+ImportPlan plan(const WeightFiles& files, const BertConfig& config = small_bert(), const ImportChoices& choices = {}) {
+    std::vector<TensorAlias> aliases;
+    for (const auto& [alias, name] : tied_names()) aliases.push_back({alias, name});
+    return plan_import(files, parameters_of(config), aliases, choices);
+}
+
+std::vector<float> read(const WeightFiles& files, const PlannedImport& planned, std::int64_t elements) {
+    std::vector<float> values(static_cast<std::size_t>(elements), -7);
+    for (std::int64_t first = 0; first < elements; first += 100)  // as ranks do: in pieces that end anywhere
+        read_planned(files, planned, first, std::min<std::int64_t>(100, elements - first), values.data() + first);
+    return values;
+}
+
+/// Every parameter of the model is read from `path` as it stands in a file of save_models.py.
+void check_equal(const fs::path& path, const std::string& expected) {
+    INFO(path);
+    const WeightFiles files(find_weights(path));
+    files.verify();
+    const ImportPlan found = plan(files);
+    CHECK(found.imports.size() == parameters_of(small_bert()).size());
+    const PtReader truth(models() / expected);
+    for (const PlannedImport& import : found.imports) {
+        const PtTensor& tensor = *truth.root().find(import.name)->tensor();
+        std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
+        truth.read(tensor, 0, tensor.elements(), values.data());
+        CHECK(read(files, import, tensor.elements()) == values);
+    }
+}
+
+std::string refusal(const fs::path& path, const BertConfig& config = small_bert(), const ImportChoices& choices = {}) {
+    try {
+        const WeightFiles files(find_weights(path));
+        files.verify();
+        plan(files, config, choices);
+    } catch (const Error& error) { return error.what(); }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("a model is read to the bit from every kind of file and folder that others keep it in") {
+    for (const char* name : {"hf", "hf/model.safetensors", "hf_shards", "hf_shards/model.safetensors.index.json", "hf_bin",
+                             "hf_bin/pytorch_model.bin", "hf_bin_shards", "tensorflow.bin", "old_hf.bin", "nvidia",
+                             "nvidia/ckpt_1600.pt", "double.safetensors", "expected.pt"})
+        check_equal(models() / name, "expected.pt");
+    check_equal(models() / "half.safetensors", "expected_half.pt");
+    check_equal(models() / "deepspeed", "expected_bfloat16.pt");
+    check_equal(models() / "deepspeed/3400", "expected_bfloat16.pt");
+}
+
+TEST_CASE("what was converted, padded, cut or repeated is said, and done") {
+    const WeightFiles half(find_weights(models() / "half.safetensors"));
+    CHECK(plan(half).remarks.size() == 1);
+    CHECK_THAT(plan(half).remarks.front(), Says("are float16 and are converted to float32"));
+    const WeightFiles files(find_weights(models() / "hf"));
+    BertConfig config = small_bert();
+    config.vocab_size = 56;
+    config.max_position_embeddings = 60;
+    const ImportPlan larger = plan(files, config);
+    REQUIRE(larger.remarks.size() == 3);
+    CHECK_THAT(larger.remarks[0], Says("word_embeddings.weight: 50 rows, expected 56: the other 6 are new"));
+    CHECK_THAT(larger.remarks[1], Says("position_embeddings.weight: 24 rows, expected 60: they are repeated"));
+    const auto words = read(files, larger.imports[0], 56 * 16), positions = read(files, larger.imports[1], 60 * 16);
+    CHECK(std::count(words.begin() + 50 * 16, words.end(), -7.0F) == 6 * 16);
+    CHECK(std::count(words.begin(), words.end(), -7.0F) == 6 * 16);
+    CHECK(std::equal(positions.begin(), positions.begin() + 36 * 16, positions.begin() + 24 * 16));
+    config.vocab_size = 48;
+    config.max_position_embeddings = 8;
+    const ImportPlan smaller = plan(files, config);
+    CHECK_THAT(smaller.remarks[1], Says("24 rows, expected 8: the first 8 are taken"));
+    CHECK(read(files, smaller.imports[1], 8 * 16) == std::vector<float>(positions.begin(), positions.begin() + 8 * 16));
+}
+
+TEST_CASE("a model without its heads is refused, unless missing parameters may be new") {
+    CHECK_THAT(refusal(models() / "encoder"), Says("missing:    \"cls.predictions.bias\"") &&
+                                                  Says("missing:    \"cls.seq_relationship.weight\"") && Says("init_missing"));
+    const WeightFiles files(find_weights(models() / "encoder"));
+    const ImportPlan found = plan(files, small_bert(), {.missing_allowed = true});
+    CHECK(found.initial.size() == 7);
+    CHECK(found.imports.size() + 7 == parameters_of(small_bert()).size());
+}
+
+TEST_CASE("tensors that the model has not are refused, unless they may be left aside") {
+    CHECK_THAT(refusal(models() / "classifier.bin"), Says("unexpected: \"classifier.weight\"") && Says("init_unexpected"));
+    const WeightFiles files(find_weights(models() / "classifier.bin"));
+    CHECK(plan(files, small_bert(), {.unexpected_allowed = true}).ignored == std::vector<std::string>{"classifier.weight"});
+}
+
+TEST_CASE("twenty wrong files are refused with what is wrong") {
+    const auto refused = [](const std::string& name, const std::string& why) {
+        INFO(name);
+        CHECK_THAT(refusal(models() / name), Says(name.substr(0, name.find('/'))) && Says(why));
+    };
+    refused("none.pt", "there is no such file or folder");
+    refused("untied.bin", "untied:     \"bert.embeddings.word_embeddings.weight\" and \"cls.predictions.decoder.weight\" differ");
+    refused("no_model.pt", "it has \"optimizer\", \"epoch\"");
+    refused("list.pt", "holds no dict of tensors");
+    refused("tensor.pt", "holds no dict of tensors");
+    refused("object.pt", "transformers.models.bert.modeling_bert.BertForPreTraining");
+    refused("before_1_6.pt", "before 1.6");
+    refused("nvidia/ckpt_9.pt", "holds no dict of tensors");
+    refused("other.safetensors", "unexpected: \"a\"");
+    refused("cut.safetensors", "reaches beyond the file");
+    refused("long.safetensors", "its tensors take");
+    refused("header.safetensors", "a header of 1000000000000000 bytes");
+    refused("cut.bin", "no zip directory");
+    refused("empty.pt", "too short");
+    refused("hf_shards/climbing.index.json", "names the file \"../hf/model.safetensors\"");
+    refused("hf_shards/lacking.index.json", "is in ");
+    refused("hf_shards/promising.index.json", "tensor \"x\" is listed, but not in");
+    refused("hf_shards/absent.index.json", "none.safetensors: cannot be opened");
+    refused("hf/config.json", "no zip directory");
+    refused("parallel", "cut into parallel parts");
+    BertConfig config = small_bert();
+    config.hidden_size = 32;
+    CHECK_THAT(refusal(models() / "hf", config),
+               Says("misshapen:  \"bert.embeddings.word_embeddings.weight\" is [50, 16], expected [50, 32]"));
+    config = small_bert();
+    config.num_hidden_layers = 3;
+    CHECK_THAT(refusal(models() / "hf", config), Says("missing:    \"bert.encoder.layer.2.attention.self.query.weight\""));
+    config.num_hidden_layers = 1;
+    CHECK_THAT(refusal(models() / "hf", config), Says("unexpected: \"bert.encoder.layer.1.attention.self.query.weight\""));
+    config = small_bert();
+    config.vocab_size = 50 + vocabulary_padding;
+    CHECK_THAT(refusal(models() / "hf", config), Says("misshapen:  \"bert.embeddings.word_embeddings.weight\""));
+    const TemporaryFolder empty;
+    CHECK_THAT(refusal(empty.path()), Says("holds no weights that are known"));
+}
+
+TEST_CASE("Hugging Face's config tells the shape, and another arithmetic is refused") {
+    const BertConfig described = described_model(models() / "hf/config.json");
+    CHECK(described.hidden_size == 16);
+    CHECK(described.max_position_embeddings == 24);
+    CHECK(described.norm_placement == "post_ln");
+    refuse_other_arithmetic(described, small_bert(), "config.json");
+    BertConfig other = small_bert();
+    other.num_attention_heads = 4;
+    other.hidden_act = "gelu_new";
+    CHECK_THROWS_WITH(refuse_other_arithmetic(described, other, "config.json"),
+                      Says("model.num_attention_heads: 2 there, 4 in this experiment") && Says("model.hidden_act"));
+    const TemporaryFolder folder;
+    write_text(folder / "config.json", R"({"model_type": "roberta", "hidden_size": 16})");
+    CHECK_THROWS_WITH(described_model(folder / "config.json"), Says("model_type is \"roberta\""));
+    write_text(folder / "config.json", R"({"model_type": "bert", "hidden_size": "16"})");
+    CHECK_THROWS_WITH(described_model(folder / "config.json"), Says("config.json"));
+}
+
+TEST_CASE("real files of the hub are read") {
+    NEEDS_SHARED_DATA();
+    BertConfig config = described_model(shared_data() / "ckpt/coldfire_tiny_bert/config.json");
+    const WeightFiles tiny(find_weights(shared_data() / "ckpt/coldfire_tiny_bert"));
+    CHECK(plan(tiny, config, {.missing_allowed = true}).imports.size() == 4 + 2 * 16 + 1);
+    config = described_model(shared_data() / "ckpt/camphr_ner_bert/config.json");
+    const WeightFiles ner(find_weights(shared_data() / "ckpt/camphr_ner_bert"));
+    const ImportPlan found = plan(ner, config, {.missing_allowed = true, .unexpected_allowed = true});
+    CHECK(found.imports.size() + found.initial.size() == parameters_of(config).size());
+    CHECK(found.ignored == std::vector<std::string>{"classifier.weight", "classifier.bias"});
+}
+
+TEST_CASE("names of every origin are one name") {
+    for (const char* name : {"bert.pooler.dense.weight", "pooler.dense.weight", "module.bert.pooler.dense_act.weight",
+                             "module.module.bert.pooler.dense.weight", "bert.pooler.dense.gamma"})
+        CHECK(hugging_face_name(name) == "bert.pooler.dense.weight");
+    CHECK(hugging_face_name("something.else") == "something.else");
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,201 @@
+// Runs that begin with somebody's weights.
+
+#include <cmath>
+#include <sstream>
+
+#include "support/catch.h"
+#include "system/refusal.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// A run of other samples and another schedule that begins with the weights of `source`.
+fs::path write_second_experiment(const TemporaryFolder& folder, const fs::path& source, const json& patch = json::object()) {
+    json changes = {{"initialization", {{"init_from", source.string()}}},
+                    {"training", {{"seed", 8}}},
+                    {"schedule", {{"total_steps", 6}}},
+                    {"checkpoint", {{"save_every_steps", 3}}},
+                    {"evaluation", {{"every_steps", 0}}}};
+    changes.merge_patch(patch);
+    return write_experiment(folder, changes);
+}
+
+/// The lines of a second run, which must succeed and say what it began with.
+std::vector<std::string> second_run(const fs::path& source, const std::string& options = "", const json& patch = json::object()) {
+    const TemporaryFolder folder;
+    const fs::path config = write_second_experiment(folder, source, patch);
+    const CommandResult result = train(config, folder / "run", options);
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    CHECK(missing_words(result.err, {"weights from " + source.string().substr(0, 20)}) == "");
+    return numbers_of(folder / "run");
+}
+
+/// The largest difference of the losses of two runs of equally many steps.
+double loss_difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    REQUIRE(a.size() == b.size());
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        largest =
+            std::max(largest, std::fabs(json::parse(a[i]).at("loss").get<double>() - json::parse(b[i]).at("loss").get<double>()));
+    return largest;
+}
+
+/// Train, then begin anew from it in every way: the losses are those of one way.
+void check_every_way(const fs::path& run, const std::string& step) {
+    const fs::path checkpoint = run / "checkpoints" / step;
+    const std::vector<std::string> expected = second_run(run);
+    REQUIRE(expected.size() == 6);
+    CHECK(first_difference(second_run(checkpoint / "model.pt"), expected) == "");
+    CHECK(loss_difference(second_run(checkpoint, "--local-ranks 2 --set batch.global_batch_size=8"), expected) < 1e-5);
+    const TemporaryFolder folder;
+    const CommandResult python =
+        run_command(PYTHON " -c \"import sys, torch; torch.save(torch.load(sys.argv[1], weights_only=True), sys.argv[2])\" " +
+                    (checkpoint / "model.pt").string() + " " + (folder / "trip.bin").string());
+    REQUIRE(python.err == "");
+    CHECK(first_difference(second_run(folder / "trip.bin"), expected) == "");
+    const double trained = json::parse(expected.front()).at("loss").get<double>();
+    CHECK(trained < std::log(800) + std::log(2) - 0.1);  // it knows something already
+}
+
+}  // namespace
+
+TEST_CASE("a run that begins with another's weights has the same losses from its file, from Python's copy and on two ranks") {
+    NEEDS_TRAIN();
+    check_every_way(finished_run().run, "step_00000020");
+}
+
+TEST_CASE("two hundred steps, then others from their weights, in every way", "[.long]") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(
+        folder,
+        {{"schedule", {{"total_steps", 200}}}, {"evaluation", {{"every_steps", 0}}}, {"checkpoint", {{"save_every_steps", 0}}}});
+    REQUIRE(train(config, folder / "run").exit_code == 0);
+    check_every_way(folder / "run", "step_00000200");
+}
+
+TEST_CASE("with its moments and their count a run's weights go on as the run itself does") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    if (!make_one_batch(folder / "shards")) return;
+    const auto losses = [&](const std::string& run, std::int64_t steps, const json& initialization) {
+        const fs::path config =
+            write_experiment(folder, {{"model", {{"hidden_dropout_prob", 0}, {"attention_probs_dropout_prob", 0}}},
+                                      {"data", {{"training_shards", (folder / "shards").string()}}},
+                                      {"initialization", initialization},
+                                      {"batch", {{"micro_batch_size", 8}}},
+                                      {"schedule", {{"name", "constant"}, {"warmup_ratio", 0}, {"total_steps", steps}}},
+                                      {"evaluation", {{"every_steps", 0}}}});
+        const CommandResult result = train(config, folder / run);
+        INFO(result.err);
+        REQUIRE(result.exit_code == 0);
+        return numbers_of(folder / run);
+    };
+    const auto whole = losses("whole", 12, json::object());
+    const std::string source = (folder / "whole/checkpoints/step_00000006").string();
+    const std::vector<std::string> expected(whole.begin() + 6, whole.end());
+    losses("kept", 3, {{"init_from", source}, {"init_moments", true}});  // stopped, then gone on with
+    CHECK(loss_difference(losses("kept", 6, {{"init_from", source}, {"init_moments", true}}), expected) < 1e-5);
+    CHECK(loss_difference(losses("fresh", 6, {{"init_from", source}}), expected) > 1e-3);
+}
+
+TEST_CASE("a randomly initialised model of Hugging Face trains here with the losses that it has there") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    if (!make_one_batch(folder / "shards")) return;
+    fs::create_directory(folder / "oracle");
+    const CommandResult saved = run_command(PYTHON " - " + folder.path().string() + R"( <<'END'
+import sys
+import torch
+from transformers import BertConfig, BertForPreTraining
+folder = sys.argv[1]
+torch.manual_seed(2)
+model = BertForPreTraining(BertConfig(vocab_size=800, hidden_size=64, num_hidden_layers=2, num_attention_heads=2, intermediate_size=256,
+                                      max_position_embeddings=64))
+model.save_pretrained(folder + "/hf")
+torch.save(model.state_dict(), folder + "/oracle/model.pt")
+END)");
+    INFO(saved.err);
+    REQUIRE(saved.exit_code == 0);
+    const fs::path config = write_second_experiment(folder, folder / "hf",
+                                                    {{"model", {{"hidden_dropout_prob", 0}, {"attention_probs_dropout_prob", 0}}},
+                                                     {"data", {{"training_shards", (folder / "shards").string()}}},
+                                                     {"batch", {{"micro_batch_size", 8}}}});
+    const CommandResult trained = train(config, folder / "run");
+    INFO(trained.err);
+    REQUIRE(trained.exit_code == 0);
+    fs::copy_file(folder / "run/settings.json", folder / "oracle/settings.json");
+    const CommandResult oracle =
+        run_command("OMP_NUM_THREADS=1 " PYTHON " tests/system/torch_training.py " + (folder / "oracle").string() + " " +
+                    (folder / "shards/part_training_0000.h5").string() + " 6");
+    INFO(oracle.err);
+    REQUIRE(oracle.exit_code == 0);
+    std::istringstream lines(oracle.out);
+    std::vector<std::string> theirs;
+    for (std::string line; std::getline(lines, line);) theirs.push_back(line);
+    const double difference = loss_difference(numbers_of(folder / "run"), theirs);
+    INFO("largest difference: " << difference);
+    CHECK(difference < 1e-4);
+}
+
+TEST_CASE("weights that do not fit are refused before anything is trained") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path model = finished_run().run / "checkpoints/step_00000020/model.pt";
+    const auto refused = [&](const fs::path& source, const json& patch, int code, const std::vector<std::string>& words) {
+        const fs::path config = write_second_experiment(folder, source, patch);
+        check_refusal(train(config, folder / "run"), code, words, patch.dump());
+        CHECK_FALSE(fs::exists(folder / "run/checkpoints"));
+        fs::remove_all(folder / "run");
+    };
+    refused(model, {{"model", {{"hidden_size", 128}}}}, config_exit, {"misshapen:", "[800, 64], expected [800, 128]"});
+    refused(model, {{"model", {{"num_hidden_layers", 3}}}}, config_exit,
+            {"missing:    \"bert.encoder.layer.2.output.dense.weight\""});
+    refused(finished_run().run, {{"model", {{"num_attention_heads", 4}}}}, config_exit,
+            {"model.num_attention_heads: 2 there, 4"});
+    refused(model, {{"initialization", {{"init_moments", true}}}}, config_exit, {"init_moments", "checkpoints of this program"});
+    refused(folder / "none", json::object(), checkpoint_exit, {"none: there is no such file or folder"});
+    std::string damaged = read_text(model);
+    damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
+    write_text(folder / "damaged.pt", damaged);
+    refused(folder / "damaged.pt", json::object(), checkpoint_exit, {"damaged.pt: damaged: tensor"});
+    check_refusal(train(write_experiment(folder), folder / "run", "--set initialization.init_missing=random"), config_exit,
+                  {"initialization change nothing"}, "init_missing without init_from");
+}
+
+TEST_CASE("inspect verifies every checkpoint of a run, and names what is damaged") {
+    NEEDS_TRAIN();
+    const auto inspect = [](const fs::path& path, const std::string& options) {
+        return run_command(train_program + " inspect " + path.string() + " " + options);
+    };
+    const CommandResult whole = inspect(finished_run().run, "--verify");
+    CHECK(whole.exit_code == 0);
+    CHECK(missing_words(whole.out, {"step_00000003", "step_00000020", "whole"}) == "");
+    CHECK(missing_words(inspect(finished_run().run, "").out,
+                        {"step        20", "exp_avg, exp_avg_sq", "bert.embeddings.word_embeddings.weight", "[800, 64]"}) == "");
+    const TemporaryFolder folder;
+    for (const std::string file :
+         {"model.pt", "optimizer.pt", "training_state.json", "settings.json", "vocab.txt", "COMPLETE.json"}) {
+        INFO(file);
+        fs::remove_all(folder / "run");
+        copy_finished_run(folder / "run");
+        const fs::path damaged = folder / "run/checkpoints/step_00000018" / file;
+        std::string content = read_text(damaged);
+        content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 1);
+        write_text(damaged, content);
+        const CommandResult result = inspect(folder / "run", "--verify");
+        CHECK(result.exit_code == checkpoint_exit);
+        CHECK(missing_words(result.err, {"step_00000018", file == "COMPLETE.json" ? "" : file}) == "");
+        CHECK(missing_words(result.err, {"step_00000015"}) != "");
+        CHECK(inspect(folder / "run/checkpoints/step_00000020/", "--verify").exit_code == 0);
+    }
+    const CommandResult file = inspect(finished_run().run / "checkpoints/step_00000020/optimizer.pt", "");
+    CHECK(missing_words(file.out, {"state.exp_avg_sq.cls.predictions.bias", "float32", "[800]", "step", "20"}) == "");
+    CHECK(inspect(finished_run().run / "checkpoints/step_00000020/optimizer.pt", "--verify").exit_code == 0);
+    CHECK(inspect(folder / "none", "").exit_code == checkpoint_exit);
+}
