@@ -7,6 +7,7 @@
 #include "check_report.h"
 
 #include "core/error.h"
+#include "core/markup.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
@@ -16,31 +17,8 @@ constexpr const char* style =
     "body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}"
     "table{border-collapse:collapse;margin:1em 0}th,td{padding:.2em .8em;border-bottom:1px solid #ddd;text-align:right}"
     "th:first-child,td:first-child{text-align:left}.bad{color:#b00020;font-weight:600}.good{color:#1b7f3b}"
-    "figure{margin:1.5em 0}figcaption{font-weight:600}svg{width:100%;height:auto}text{font-size:11px;fill:#555}";
-
-std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text) switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            case '\n':
-                out += "<br>";
-                break;
-            default:
-                out += c;
-        }
-    return out;
-}
+    "li{white-space:pre-line}figure{margin:1.5em "
+    "0}figcaption{font-weight:600}svg{width:100%;height:auto}text{font-size:11px;fill:#555}";
 
 std::string percent(double share) { return fixed(100 * share, 2) + " %"; }
 
@@ -51,7 +29,7 @@ std::string row(const std::vector<std::string>& cells, const char* tag = "td") {
 }
 
 std::vector<std::string> cells(const std::string& name, const ShardContent& content) {
-    return {escaped(name),
+    return {escape_markup(name),
             with_thousands(content.rows),
             with_thousands(content.tokens),
             fixed(content.mean_length(), 1),
@@ -85,7 +63,7 @@ std::string picture(const std::string& title, const std::string& unit, const std
     const auto tallest = static_cast<double>(*std::max_element(bars.counts.begin(), bars.counts.end()));
     const double bar = width / static_cast<double>(bars.counts.size());
     std::ostringstream svg;
-    svg << "<figure><figcaption>" << escaped(title) << "</figcaption><svg viewBox=\"0 0 " << width << ' ' << height
+    svg << "<figure><figcaption>" << escape_markup(title) << "</figcaption><svg viewBox=\"0 0 " << width << ' ' << height
         << "\" role=\"img\">";
     for (std::size_t i = 0; i < bars.counts.size(); ++i) {
         const double tall = 140 * static_cast<double>(bars.counts[i]) / tallest;
@@ -114,7 +92,7 @@ std::string histograms(const std::string& name, const ShardContent& content) {
 std::string problem_list(const FolderReport& report) {
     if (report.problems.empty()) return "<p class=\"good\">No problems found.</p>\n";
     std::string list = concat("<p class=\"bad\">", report.problems.size(), " problem(s):</p><ul>\n");
-    for (const std::string& problem : report.problems) list += "<li>" + escaped(problem) + "</li>\n";
+    for (const std::string& problem : report.problems) list += "<li>" + escape_markup(problem) + "</li>\n";
     return list + "</ul>\n";
 }
 
@@ -136,8 +114,8 @@ std::string facts(const FolderReport& report) {
 
 std::string check_page(const FolderReport& report, const std::string& folder) {
     std::ostringstream page;
-    page << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Shards of " << escaped(folder)
-         << "</title><style>" << style << "</style></head><body>\n<h1>Shards of " << escaped(folder) << "</h1>\n"
+    page << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Shards of " << escape_markup(folder)
+         << "</title><style>" << style << "</style></head><body>\n<h1>Shards of " << escape_markup(folder) << "</h1>\n"
          << problem_list(report) << facts(report) << "<table>\n"
          << row({"", "rows", "tokens", "mean length", "masked", "as [MASK] / as they are", "random next"}, "th");
     if (report.training.rows > 0) page << row(cells("all training", report.training));

@@ -6,25 +6,21 @@
 #include <limits>
 
 #include "core/error.h"
+#include "core/markup.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
 namespace {
 
 constexpr double width = 900, height = 520;
+constexpr const char* level_style = "class=\"level\" stroke=\"#555555\" stroke-dasharray=\"6 4\"";
+constexpr const char* mark_style = "class=\"level\" stroke=\"#777777\" stroke-dasharray=\"2 4\"";
 constexpr double left = 80, right = width - 30, top = 60, bottom = height - 70;
 
-std::string escaped(const std::string& text) {
-    std::string safe;
-    for (const char c : text) {
-        if (c == '<') safe += "&lt;";
-        else if (c == '>') safe += "&gt;";
-        else if (c == '&') safe += "&amp;";
-        else if (static_cast<unsigned char>(c) < 0x20) safe += ' ';  // XML knows no control characters
-        else safe += c;
-    }
-    return safe;
-}
+/// Over the colors that the elements carry for programs that know no style sheets.
+constexpr const char* dark_style =
+    "<style>@media (prefers-color-scheme:dark){.chart{fill:#d7dade}.chart .paper{fill:#16191d}.chart .grid{stroke:#30363d}"
+    ".chart .axis{stroke:#9aa1a9}.chart .level{stroke:#9aa1a9}}</style>\n";
 
 /// Round numbers that cover [low, high]: about six steps of 1, 2 or 5 times a power of ten.
 struct Axis {
@@ -72,11 +68,12 @@ Frame frame_of(const Chart& chart) {
         y_high = std::max(y_high, level.y);
     }
     if (y_low > y_high) y_low = 0, y_high = 1;
+    if (chart.y_from_zero) y_low = std::min(0.0, y_low);
     return {Axis(0, x_high), Axis(y_low, y_high)};
 }
 
 std::string text_at(const std::string& x, const std::string& y, const std::string& anchor, const std::string& text) {
-    return concat("<text x=\"", x, "\" y=\"", y, "\" text-anchor=\"", anchor, "\">", escaped(text), "</text>\n");
+    return concat("<text x=\"", x, "\" y=\"", y, "\" text-anchor=\"", anchor, "\">", escape_markup(text), "</text>\n");
 }
 
 std::string line_from(const std::string& x1, const std::string& y1, const std::string& x2, const std::string& y2,
@@ -90,15 +87,16 @@ std::string axes(const Chart& chart, const Frame& frame) {
     const auto ticks = [](const Axis& axis) { return std::llround((axis.high - axis.low) / axis.step); };
     for (long long i = 0; i <= ticks(frame.x); ++i) {
         const double value = frame.x.low + static_cast<double>(i) * frame.x.step;
-        svg += line_from(frame.px(value), t, frame.px(value), b, "stroke=\"#e5e5e5\"");
+        svg += line_from(frame.px(value), t, frame.px(value), b, "class=\"grid\" stroke=\"#e5e5e5\"");
         svg += text_at(frame.px(value), fixed(bottom + 20, 0), "middle", frame.x.label(value));
     }
     for (long long i = 0; i <= ticks(frame.y); ++i) {
         const double value = frame.y.low + static_cast<double>(i) * frame.y.step;
-        svg += line_from(l, frame.py(value), r, frame.py(value), "stroke=\"#e5e5e5\"");
+        svg += line_from(l, frame.py(value), r, frame.py(value), "class=\"grid\" stroke=\"#e5e5e5\"");
         svg += text_at(fixed(left - 8, 0), fixed(frame.y.place(value, bottom, top) + 4, 2), "end", frame.y.label(value));
     }
-    svg += line_from(l, b, r, b, "stroke=\"#333333\"") + line_from(l, t, l, b, "stroke=\"#333333\"");
+    svg +=
+        line_from(l, b, r, b, "class=\"axis\" stroke=\"#333333\"") + line_from(l, t, l, b, "class=\"axis\" stroke=\"#333333\"");
     svg += text_at(fixed((left + right) / 2, 0), fixed(height - 22, 0), "middle", chart.x_label);
     svg += concat("<g transform=\"translate(22 ", fixed((top + bottom) / 2, 0), ") rotate(-90)\">",
                   text_at("0", "0", "middle", chart.y_label), "</g>\n");
@@ -133,7 +131,10 @@ std::string legend(const Chart& chart) {
     };
     for (const ChartLine& line : chart.lines)
         if (!line.name.empty()) entry(line.name, concat("stroke=\"", line.color, "\" stroke-width=\"", line.width, "\""));
-    for (const ChartLevel& level : chart.levels) entry(level.name, "stroke=\"#555555\" stroke-dasharray=\"6 4\"");
+    for (const ChartLevel& level : chart.levels) entry(level.name, level_style);
+    std::string last;
+    for (const ChartMark& mark : chart.marks)
+        if (mark.name != last) entry(last = mark.name, mark_style);
     return svg;
 }
 
@@ -142,12 +143,14 @@ std::string legend(const Chart& chart) {
 std::string svg_text(const Chart& chart) {
     const Frame frame = frame_of(chart);
     const std::string w = fixed(width, 0), h = fixed(height, 0);
-    std::string svg = concat("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", w, "\" height=\"", h, "\" viewBox=\"0 0 ", w,
-                             " ", h, "\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#222222\">\n",
-                             "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n", axes(chart, frame));
+    std::string svg =
+        concat("<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" width=\"", w, "\" height=\"", h, "\" viewBox=\"0 0 ", w,
+               " ", h, "\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#222222\">\n", dark_style,
+               "<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n", axes(chart, frame));
     for (const ChartLevel& level : chart.levels)
-        svg += line_from(fixed(left, 0), frame.py(level.y), fixed(right, 0), frame.py(level.y),
-                         "stroke=\"#555555\" stroke-dasharray=\"6 4\"");
+        svg += line_from(fixed(left, 0), frame.py(level.y), fixed(right, 0), frame.py(level.y), level_style);
+    for (const ChartMark& mark : chart.marks)
+        svg += line_from(frame.px(mark.x), fixed(top, 0), frame.px(mark.x), fixed(bottom, 0), mark_style);
     for (const ChartLine& line : chart.lines) svg += drawn(line, frame);
     return svg + legend(chart) + "</svg>\n";
 }

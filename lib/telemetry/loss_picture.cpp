@@ -1,58 +1,17 @@
 #include "telemetry/loss_picture.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "core/error.h"
 #include "core/strings.h"
 #include "core/table.h"
 #include "telemetry/chart.h"
+#include "telemetry/chart_points.h"
 
 namespace bertpretrain {
 namespace {
-
-using Points = std::vector<std::pair<double, double>>;
-
-constexpr std::size_t points_at_most = 1000;  // more than the picture has pixels
-
-/// Each point's mean with those before it, at most `count` together; one that is not finite begins anew.
-Points smoothed(const Points& points, std::size_t count) {
-    Points means;
-    double sum = 0;
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        if (!std::isfinite(points[i].second)) {
-            means.push_back(points[i]);
-            sum = 0;
-            first = i + 1;
-            continue;
-        }
-        sum += points[i].second;
-        if (i - first == count) sum -= points[first++].second;
-        means.emplace_back(points[i].first, sum / static_cast<double>(i - first + 1));
-    }
-    return means;
-}
-
-/// Means of equal groups, so that a long run makes no large file.
-Points thinned(const Points& points) {
-    const std::size_t group = (points.size() + points_at_most - 1) / points_at_most;
-    if (group <= 1) return points;
-    Points means;
-    for (std::size_t start = 0; start < points.size(); start += group) {
-        const std::size_t count = std::min(group, points.size() - start);
-        std::pair<double, double> mean{0, 0};
-        for (std::size_t i = start; i < start + count; ++i) {
-            mean.first += points[i].first / static_cast<double>(count);
-            mean.second += points[i].second / static_cast<double>(count);
-        }
-        means.push_back(mean);
-    }
-    return means;
-}
 
 /// The mean loss of the steps from `next` on up to `until`, which are then behind `next`; "-" when there are none.
 std::string mean_training_loss(const std::vector<StepRecord>& steps, std::size_t& next, std::int64_t until) {
@@ -70,7 +29,7 @@ std::string mean_training_loss(const std::vector<StepRecord>& steps, std::size_t
 
 std::string loss_picture(const Metrics& metrics, const LossPictureOptions& options) {
     if (metrics.steps.empty()) throw DataError("the metrics hold no step yet: nothing to draw; train first");
-    Points training, held_out;
+    ChartPoints training, held_out;
     for (const StepRecord& record : metrics.steps) training.emplace_back(record.step, record.mlm_loss);
     for (const EvaluationRecord& record : metrics.evaluations) held_out.emplace_back(record.step, record.mlm_loss);
 

@@ -77,17 +77,23 @@ void for_each_line(const std::filesystem::path& file, const std::string& content
 void MetricsFile::append(const StepRecord& record) { lines_->append(line_of(record)); }
 void MetricsFile::append(const EvaluationRecord& record) { lines_->append(line_of(record)); }
 
-void MetricsFile::cut_to_step(std::int64_t step, std::int64_t evaluated) {
+CutSteps MetricsFile::cut_to_step(std::int64_t step, std::int64_t evaluated) {
     const std::filesystem::path file = lines_->path();
     const std::string content = read_file(file);
     std::string kept;
+    CutSteps cut;
     for_each_line(file, content, [&](std::string_view line, const json& parsed) {
-        if (parsed.at("step").get<std::int64_t>() <= (is_evaluation(parsed) ? std::min(step, evaluated) : step))
+        if (parsed.at("step").get<std::int64_t>() <= (is_evaluation(parsed) ? std::min(step, evaluated) : step)) {
             kept.append(line).append("\n");
+        } else if (!is_evaluation(parsed)) {
+            ++cut.steps;
+            read_member(parsed, "time", cut.time);
+        }
     });
-    if (kept.size() == content.size()) return;
+    if (kept.size() == content.size()) return cut;
     write_atomically(file, kept);
     lines_.emplace(file);  // the old handle belongs to the replaced file
+    return cut;
 }
 
 Metrics read_metrics(const std::filesystem::path& file) {

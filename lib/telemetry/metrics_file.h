@@ -11,6 +11,12 @@
 
 namespace bertpretrain {
 
+/// What a resumed run does again.
+struct CutSteps {
+    std::int64_t steps = 0;  ///< lines of steps that were taken away
+    double time = 0;         ///< of the last of them
+};
+
 /// The metrics of a run, written as it goes. Numbers are written so that reading gives the same float64 again. A number that
 /// is not finite stands as null, and its line then carries "non_finite": true.
 class MetricsFile {
@@ -25,7 +31,7 @@ public:
     /// Takes away, at once or not at all, what a resumed run will do again: steps after `step`, evaluations after step
     /// `evaluated`, and damaged lines.
     /// @throws DataError
-    void cut_to_step(std::int64_t step, std::int64_t evaluated);
+    CutSteps cut_to_step(std::int64_t step, std::int64_t evaluated);
 
 private:
     std::optional<LineFile> lines_;

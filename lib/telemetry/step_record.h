@@ -26,6 +26,7 @@ struct StepRecord {
     double forward_seconds = 0, backward_seconds = 0, update_seconds = 0;  ///< of the thread that computes
     double saving_seconds = 0;      ///< since the step before: waiting for checkpoints and for this file
     double evaluation_seconds = 0;  ///< since the step before
+    double time = 0;                ///< when the step ended, in seconds since 1970 UTC
 
     /// Calls field(key of the metrics file, member) for each member.
     static void fields(auto& self, auto&& field) {
@@ -50,6 +51,7 @@ struct StepRecord {
         field("update_seconds", self.update_seconds);
         field("saving_seconds", self.saving_seconds);
         field("evaluation_seconds", self.evaluation_seconds);
+        field("time", self.time);
     }
 };
 
@@ -62,6 +64,7 @@ struct EvaluationRecord {
     double nsp_loss = 0;
     double nsp_accuracy = 0;
     std::int64_t sequences = 0;
+    double time = 0;  ///< when it ended, in seconds since 1970 UTC
 
     /// Calls field(key of the metrics file, member) for each member.
     static void fields(auto& self, auto&& field) {
@@ -72,6 +75,7 @@ struct EvaluationRecord {
         field("held_out_nsp_loss", self.nsp_loss);
         field("held_out_nsp_accuracy", self.nsp_accuracy);
         field("held_out_sequences", self.sequences);
+        field("time", self.time);
     }
 };
 

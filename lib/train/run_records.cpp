@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/clock.h"
 #include "core/files.h"
 #include "telemetry/loss_picture.h"
 
@@ -15,7 +16,11 @@ constexpr double seconds_between_lines = 10;
 }  // namespace
 
 RunRecords::Files::Files(const RunPaths& paths, std::int64_t total_steps)
-    : metrics(paths.metrics()), events(paths.events()), progress(total_steps, seconds_between_lines) {}
+    : metrics(paths.metrics()),
+      events(paths.events()),
+      progress(total_steps, seconds_between_lines),
+      tensorboard(paths.tensorboard()),
+      prometheus(paths.prometheus(), std::filesystem::absolute(paths.folder()).filename().string(), total_steps) {}
 
 RunRecords::RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps)
     : paths_(folder.paths()), total_steps_(total_steps), unigram_cross_entropy_(unigram_cross_entropy) {
@@ -23,19 +28,28 @@ RunRecords::RunRecords(const RunFolder& folder, std::int64_t total_steps, std::o
 }
 
 void RunRecords::cut_to_step(std::int64_t step, std::int64_t evaluated) {
-    if (files_) files_->metrics.cut_to_step(step, evaluated);
+    if (!files_) return;
+    const CutSteps cut = files_->metrics.cut_to_step(step, evaluated);
+    files_->tensorboard.cut_to_step(step);
+    if (cut.steps > 0) event("lost", {{"step", step}, {"lost_steps", cut.steps}, {"lost_until", cut.time}});
 }
 
-void RunRecords::add(const StepRecord& record) {
+void RunRecords::add(StepRecord record) {
     if (!files_) return;
+    record.time = unix_seconds_now();
     files_->metrics.append(record);
     files_->progress.show(record);
+    files_->tensorboard.append(record);
+    files_->prometheus.show(record);
 }
 
-void RunRecords::add(const EvaluationRecord& record) {
+void RunRecords::add(EvaluationRecord record) {
     if (!files_) return;
+    record.time = unix_seconds_now();
     files_->metrics.append(record);
     files_->progress.show(record);
+    files_->tensorboard.append(record);
+    files_->prometheus.show(record);
     draw_losses();
 }
 

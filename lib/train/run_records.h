@@ -9,6 +9,8 @@
 #include "telemetry/events_file.h"
 #include "telemetry/metrics_file.h"
 #include "telemetry/progress.h"
+#include "telemetry/prometheus_file.h"
+#include "telemetry/tensorboard_file.h"
 #include "train/run_folder.h"
 
 namespace bertpretrain {
@@ -19,8 +21,9 @@ public:
     RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps);
 
     void cut_to_step(std::int64_t step, std::int64_t evaluated);
-    void add(const StepRecord& record);
-    void add(const EvaluationRecord& record);
+    /// Stamps it with the time, and writes it to everything that tells of steps.
+    void add(StepRecord record);
+    void add(EvaluationRecord record);
     void event(std::string_view name, const nlohmann::ordered_json& details);
     /// Makes room for other words on the terminal.
     void clear_progress();
@@ -32,6 +35,8 @@ private:
         MetricsFile metrics;
         EventsFile events;
         Progress progress;
+        TensorboardFile tensorboard;
+        PrometheusFile prometheus;
     };
 
     RunPaths paths_;

@@ -205,7 +205,8 @@ void Trainer::restore() {
             updates_before_ = init_from(parts_.experiment, parts_.vocabulary.string(), *parts_.world, layout, *parts_.optimizer);
         if (leads) log_info("fresh start: no checkpoint to go on from");
     }
-    records_.event(reader ? "resume" : "start", {{"step", step_}, {"ranks", parts_.world->size()}});
+    records_.event(reader ? "resume" : "start",
+                   {{"step", step_}, {"ranks", parts_.world->size()}, {"samples_per_epoch", parts_.loader->rows_per_epoch()}});
     records_.cut_to_step(step_, step_evaluated_);
     parts_.step->publish_weights();
     parts_.loader->seek(step_ + 1);

@@ -14,9 +14,9 @@ namespace fs = std::filesystem;
 namespace {
 
 /// lib/'s folders from the bottom to the top: one may include only those before it.
-const std::vector<std::string> folder_order{"core",       "config",     "text",      "tokens", "shards",    "archive",
-                                            "telemetry",  "batches",    "kernels",   "model",  "optimizer", "parallel",
-                                            "checkpoint", "operations", "inference", "train"};
+const std::vector<std::string> folder_order{"core",      "config",     "text",       "tokens",    "shards", "archive",
+                                            "telemetry", "reports",    "batches",    "kernels",   "model",  "optimizer",
+                                            "parallel",  "checkpoint", "operations", "inference", "train"};
 
 std::vector<fs::path> source_files(const std::string& folder) {
     static const std::array endings{".h", ".cpp", ".inc", ".cu", ".cuh", ".py", ".sh"};

@@ -107,7 +107,8 @@ std::vector<std::string> numbers_of(const fs::path& run) {
                                                     "backward_seconds",
                                                     "update_seconds",
                                                     "saving_seconds",
-                                                    "evaluation_seconds"};
+                                                    "evaluation_seconds",
+                                                    "time"};
     std::vector<std::string> numbers;
     std::istringstream lines(read_text(run / "metrics.jsonl"));
     for (std::string line; std::getline(lines, line);) {

@@ -51,7 +51,7 @@ TEST_CASE("the picture of the losses is well-formed XML that needs no other file
     const std::string svg = loss_picture(sample_metrics(100), {.title = "a < b & \"c\" > \x01", .unigram_loss = 7.1});
     CHECK(is_well_formed_xml(svg));
     CHECK(count(svg, "href") == 0);
-    CHECK(count(svg, "a &lt; b &amp; \"c\" &gt;") == 1);
+    CHECK(count(svg, "a &lt; b &amp; &quot;c&quot; &gt;") == 1);
 }
 
 TEST_CASE("the picture shows training, held-out with a marker each, and the word-frequency level") {

@@ -29,7 +29,8 @@ StepRecord step_record(std::int64_t step) {
             .tokens_per_second = 1600,
             .model_tflops_per_second = 2.25,
             .step_seconds = 30.72,
-            .data_wait_seconds = 0};
+            .data_wait_seconds = 0,
+            .time = 1000.0 * static_cast<double>(step)};
 }
 
 EvaluationRecord evaluation_record(std::int64_t step) {
@@ -67,10 +68,10 @@ TEST_CASE("a step and an evaluation are one line of JSON each, with the promised
         R"({"step":3,"samples":48,"loss":7.5,"mlm_loss":0.0,"nsp_loss":0.0,"mlm_accuracy":0.0,"learning_rate":0.0,"grad_norm":0.0,)"
         R"("sequences_per_second":0.0,"tokens_per_second":0.0,"model_tflops_per_second":0.0,"step_seconds":0.0,"data_wait_seconds":0.0,)"
         R"("bytes_sent":0.0,"communication_seconds":0.0,"exposed_communication_seconds":0.0,)"
-        R"("forward_seconds":0.0,"backward_seconds":0.0,"update_seconds":0.0,"saving_seconds":0.0,"evaluation_seconds":0.0})"
+        R"("forward_seconds":0.0,"backward_seconds":0.0,"update_seconds":0.0,"saving_seconds":0.0,"evaluation_seconds":0.0,"time":0.0})"
         "\n"
         R"({"step":3,"held_out_mlm_loss":6.5,"held_out_mlm_accuracy":0.0,"held_out_perplexity":0.0,"held_out_nsp_loss":0.0,)"
-        R"("held_out_nsp_accuracy":0.0,"held_out_sequences":20})"
+        R"("held_out_nsp_accuracy":0.0,"held_out_sequences":20,"time":0.0})"
         "\n");
 }
 
@@ -125,7 +126,10 @@ TEST_CASE("a resumed run cuts what lies after its checkpoint, evaluations too, a
         }
     }
     MetricsFile file(folder / "metrics.jsonl");
-    file.cut_to_step(4, 4);
+    const CutSteps cut = file.cut_to_step(4, 4);
+    CHECK(cut.steps == 2);
+    CHECK(cut.time == 6000);
+    CHECK(file.cut_to_step(4, 4).steps == 0);
     file.append(step_record(5));
     const Metrics metrics = read_metrics(folder / "metrics.jsonl");
     CHECK(steps_of(metrics) == std::vector<std::int64_t>{1, 2, 3, 4, 5});

@@ -26,6 +26,7 @@ StepRecord step_record(std::int64_t step, double seconds = 2) {
             .nsp_loss = 0.69123,
             .learning_rate = 1e-3,
             .sequences_per_second = 123.44,
+            .model_tflops_per_second = 1.2345,
             .step_seconds = seconds};
 }
 
@@ -75,7 +76,7 @@ TEST_CASE("on a terminal one line is drawn over, no wider than the terminal, and
     {
         Progress progress(50, 10, screen.output(true));
         progress.show(step_record(25));
-        CHECK(screen.drawn == "\r\x1b[K[==========          ] 25/50 | loss 6.1234 | 123.4 seq/s | eta 50.0s");
+        CHECK(screen.drawn == "\r\x1b[K[==========          ] 25/50 | loss 6.1234 | 123.4 seq/s | 1.23 TFLOP/s | eta 50.0s");
         screen.drawn.clear();
         progress.show(step_record(26));  // at the same moment
         CHECK(screen.drawn.empty());

@@ -1,0 +1,84 @@
+// bertpretrain report RUN...
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/log.h"
+#include "core/table.h"
+#include "reports/report_page.h"
+#include "reports/run_charts.h"
+#include "reports/scaling.h"
+#include "reports/time_shares.h"
+
+namespace bertpretrain {
+namespace {
+
+struct ReportArguments {
+    std::vector<std::string> runs;
+    std::string output, svg_folder, target;
+    std::optional<double> price;
+    bool scaling = false;
+};
+
+void print(const std::vector<std::vector<std::string>>& rows) {
+    Table table(rows.front());
+    for (std::size_t r = 1; r < rows.size(); ++r) table.add(rows[r]);
+    std::cout << table.text() << std::flush;
+}
+
+void write_charts(const std::filesystem::path& folder, const std::vector<RunHistory>& runs, bool scaling) {
+    make_writable_folder(folder);
+    std::vector<NamedChart> charts = run_charts(runs);
+    if (scaling) {
+        const std::vector<ScalingPoint> points = scaling_points(runs);
+        charts.push_back({"scaling", scaling_chart(points)});
+        charts.push_back({"efficiency", efficiency_chart(points)});
+    }
+    for (const NamedChart& chart : charts) write_atomically(folder / (chart.name + ".svg"), svg_text(chart.chart));
+    log_info(concat(charts.size(), " charts: ", folder.string()));
+}
+
+void report(const ReportArguments& arguments) {
+    ReportChoices choices;
+    if (!arguments.target.empty()) choices.target = Target::parse(arguments.target);
+    if (arguments.price && !choices.target)
+        throw ConfigError("--price tells what a target costs; say which with --target, such as held_out_mlm_loss=3.2");
+    choices.price = arguments.price;
+    choices.scaling = arguments.scaling;
+    const std::vector<RunHistory> runs = read_runs(arguments.runs);
+    if (choices.target) print(target_rows(runs, *choices.target, choices.price));
+    if (choices.scaling) print(scaling_rows(scaling_points(runs)));
+    if (!choices.target && !choices.scaling) print(summary_rows(runs));
+    for (const RunHistory& run : runs)
+        if (const auto flag = low_utilisation(run, time_shares(run))) log_warning(*flag);
+    if (!arguments.svg_folder.empty()) write_charts(arguments.svg_folder, runs, choices.scaling);
+    if (arguments.output.empty()) return;
+    write_atomically(arguments.output, report_page(runs, choices));
+    log_info(concat("report: ", arguments.output));
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app) {
+    const auto arguments = std::make_shared<ReportArguments>();
+    CLI::App* command = app.add_subcommand("report", "Compares runs: table, charts, cost, scaling");
+    command->add_option("runs", arguments->runs, "Folders of runs, finished or not")->required();
+    command->add_option("--output", arguments->output, "Write one HTML page with everything, which needs no network");
+    command->add_option("--svg", arguments->svg_folder, "Write every chart as an SVG file into this folder");
+    command->add_option("--target", arguments->target,
+                        "KEY=NUMBER of metrics.jsonl: how long each run took to reach it first, restarts included");
+    command->add_option("--price", arguments->price, "Of an accelerator for an hour: what the target cost")
+        ->check(CLI::PositiveNumber);
+    command->add_flag("--scaling", arguments->scaling, "Rates and efficiency of runs on different numbers of accelerators");
+    command->callback([arguments] { report(*arguments); });
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,138 @@
+#include "reports/report_page.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "core/error.h"
+#include "core/markup.h"
+#include "core/strings.h"
+#include "reports/run_charts.h"
+#include "reports/scaling.h"
+#include "reports/time_shares.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr const char* style =
+    ":root{color-scheme:light dark}"
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:84em;margin:2em auto;padding:0 1em;background:#fff;color:#222}"
+    "table{border-collapse:collapse;margin:1em 0}th,td{padding:.25em .9em;border-bottom:1px solid #8884;text-align:right}"
+    "th:first-child,td:first-child{text-align:left}.scroll{overflow-x:auto}"
+    ".flag{border-left:4px solid #d98a00;background:#d98a0018;padding:.5em 1em;margin:.6em 0}"
+    ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(26em,1fr));gap:1em}"
+    ".charts figure{margin:0}.charts svg{width:100%;height:auto;display:block;border:1px solid #8883;border-radius:6px}"
+    ".bar{display:flex;height:1.2em;width:24em;border-radius:3px;overflow:hidden}.bar i{display:block;height:100%}"
+    ".key i{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin:0 .35em 0 1em}"
+    "@media (prefers-color-scheme:dark){body{background:#0f1114;color:#d7dade}}";
+
+struct Part {
+    const char* name;
+    const char* color;
+    double TimeShares::*seconds;
+};
+constexpr Part parts[]{{"computing", "#2ca02c", &TimeShares::computing},
+                       {"waiting for data", "#ff7f0e", &TimeShares::data},
+                       {"waiting for ranks", "#d62728", &TimeShares::communication},
+                       {"evaluating", "#9467bd", &TimeShares::evaluating},
+                       {"saving", "#17becf", &TimeShares::saving},
+                       {"starting", "#8c564b", &TimeShares::starting},
+                       {"lost", "#7f7f7f", &TimeShares::lost}};
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+    std::string html = "<div class=\"scroll\"><table>\n";
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        const char* tag = r == 0 ? "th" : "td";
+        html += "<tr>";
+        for (const std::string& cell : rows[r]) html += concat("<", tag, ">", escape_markup(cell), "</", tag, ">");
+        html += "</tr>\n";
+    }
+    return html + "</table></div>\n";
+}
+
+std::string time_bars(const std::vector<RunHistory>& runs) {
+    std::string html = "<h2>Where the time went</h2>\n<p class=\"key\">";
+    for (const Part& part : parts) html += concat("<i style=\"background:", part.color, "\"></i>", part.name);
+    html += "</p>\n<table>\n";
+    for (const RunHistory& run : runs) {
+        const TimeShares shares = time_shares(run);
+        html += concat("<tr><td>", escape_markup(run.name), "</td><td><div class=\"bar\">");
+        for (const Part& part : parts) {
+            const std::string percent = fixed(shares.total() > 0 ? 100 * shares.*part.seconds / shares.total() : 0, 2);
+            html += concat("<i style=\"width:", percent, "%;background:", part.color, "\" title=\"", part.name, " ", percent,
+                           " %\"></i>");
+        }
+        html += concat("</div></td><td>", duration_text(shares.total()), "</td></tr>\n");
+    }
+    return html + "</table>\n";
+}
+
+std::string flags(const std::vector<RunHistory>& runs) {
+    std::string html;
+    for (const RunHistory& run : runs)
+        if (const auto flag = low_utilisation(run, time_shares(run)))
+            html += concat("<p class=\"flag\">", escape_markup(*flag), "</p>\n");
+    return html;
+}
+
+std::string figures(const std::vector<NamedChart>& charts) {
+    std::string html = "<div class=\"charts\">\n";
+    for (const NamedChart& chart : charts)
+        html += concat("<figure id=\"", chart.name, "\">", svg_text(chart.chart), "</figure>\n");
+    return html + "</div>\n";
+}
+
+std::string scaling_part(const std::vector<RunHistory>& runs) {
+    const std::vector<ScalingPoint> points = scaling_points(runs);
+    return concat("<h2>Scaling</h2>\n", table(scaling_rows(points)),
+                  figures({{"scaling", scaling_chart(points)}, {"efficiency", efficiency_chart(points)}}));
+}
+
+/// The mean of the last tenth of the steps, 100 at most: one step alone is noise.
+double last_training_loss(const RunHistory& run) {
+    const auto& steps = run.metrics.steps;
+    const std::size_t count = std::clamp<std::size_t>(steps.size() / 10, 1, 100);
+    double sum = 0;
+    for (std::size_t i = steps.size() - count; i < steps.size(); ++i) sum += steps[i].mlm_loss;
+    return sum / static_cast<double>(count);
+}
+
+std::string best_held_out(const RunHistory& run) {
+    double best = INFINITY;
+    for (const EvaluationRecord& evaluation : run.metrics.evaluations) best = std::min(best, evaluation.mlm_loss);
+    return std::isfinite(best) ? fixed(best, 4) : "-";
+}
+
+}  // namespace
+
+std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>& runs) {
+    std::vector<std::vector<std::string>> rows{{"run", "ranks", "steps", "sequences", "mlm loss", "best held-out", "sequences/s",
+                                                "TFLOP/s", "hours", "accelerator-hours", "restarts", "utilisation"}};
+    for (const RunHistory& run : runs) {
+        const StepRecord& last = run.metrics.steps.back();
+        const Spent spent = spent_until(run, INFINITY);
+        const std::string of = run.total_steps > 0 ? " of " + with_thousands(run.total_steps) : "";
+        rows.push_back({run.name, std::to_string(run.sessions.back().ranks), with_thousands(last.step) + of,
+                        with_thousands(last.samples), fixed(last_training_loss(run), 4), best_held_out(run),
+                        fixed(steady_rate(run), 2), fixed(last.model_tflops_per_second, 3), fixed(spent.seconds / 3600, 3),
+                        fixed(spent.accelerator_seconds / 3600, 3), std::to_string(run.restarts()),
+                        fixed(100 * time_shares(run).utilisation(), 1) + " %"});
+    }
+    return rows;
+}
+
+std::string report_page(const std::vector<RunHistory>& runs, const ReportChoices& choices) {
+    std::ostringstream page;
+    page << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+         << "<meta name=\"viewport\" content=\"width=device-width\"><title>Training report</title><style>" << style
+         << "</style></head><body>\n<h1>Training report</h1>\n"
+         << table(summary_rows(runs)) << flags(runs);
+    if (choices.target)
+        page << "<h2>Until " << escape_markup(choices.target->key) << " = " << choices.target->value << "</h2>\n"
+             << table(target_rows(runs, *choices.target, choices.price));
+    if (choices.scaling) page << scaling_part(runs);
+    page << time_bars(runs) << "<h2>Charts</h2>\n" << figures(run_charts(runs)) << "</body></html>\n";
+    return page.str();
+}
+
+}  // namespace bertpretrain

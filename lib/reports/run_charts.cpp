@@ -1,0 +1,131 @@
+#include "reports/run_charts.h"
+
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "telemetry/chart_points.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::array colors{"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2"};
+
+template <class Record>
+using Place = std::function<double(const RunHistory&, const Record&)>;
+
+/// Draws one number of every run's records, each run in its color.
+class Painter {
+public:
+    Painter(const std::vector<RunHistory>& runs, std::string title, std::string x_label, std::string y_label)
+        : runs_(runs), chart_{std::move(title), std::move(x_label), std::move(y_label), {}, {}} {}
+
+    template <class Record>
+    ChartPoints points(const RunHistory& run, const std::vector<Record>& records, const Place<Record>& x,
+                       const Place<Record>& y) {
+        ChartPoints all;
+        for (const Record& record : records) all.emplace_back(x(run, record), y(run, record));
+        return all;
+    }
+    Painter& steps(const Place<StepRecord>& x, const Place<StepRecord>& y, const std::string& what, bool smooth) {
+        for (std::size_t i = 0; i < runs_.size(); ++i) {
+            ChartPoints all = points<StepRecord>(runs_[i], runs_[i].metrics.steps, x, y);
+            if (smooth) all = smoothed(all, std::max<std::size_t>(1, all.size() / 100));
+            chart_.lines.push_back({runs_[i].name + what, colors[i % colors.size()], thinned(all), 1.5, false});
+        }
+        return *this;
+    }
+    Painter& evaluations(const Place<EvaluationRecord>& x, const Place<EvaluationRecord>& y, const std::string& what) {
+        for (std::size_t i = 0; i < runs_.size(); ++i)
+            chart_.lines.push_back({runs_[i].name + what, colors[i % colors.size()],
+                                    thinned(points<EvaluationRecord>(runs_[i], runs_[i].metrics.evaluations, x, y)), 2, true});
+        return *this;
+    }
+    Painter& restarts() {
+        for (const RunHistory& run : runs_)
+            for (std::size_t i = 1; i < run.sessions.size(); ++i)
+                chart_.marks.push_back({"restart", static_cast<double>(run.sessions[i].first_step)});
+        return *this;
+    }
+    /// Without the lines that have no point; nothing where none has any.
+    void add_to(std::vector<NamedChart>& charts, const std::string& name) {
+        const auto has_no_point = [](const ChartLine& line) {
+            for (const auto& [x, y] : line.points)
+                if (std::isfinite(x) && std::isfinite(y)) return false;
+            return true;
+        };
+        std::erase_if(chart_.lines, has_no_point);
+        if (!chart_.lines.empty()) charts.push_back({name, chart_});
+    }
+    Painter& from_zero() {
+        chart_.y_from_zero = true;
+        return *this;
+    }
+
+private:
+    const std::vector<RunHistory>& runs_;
+    Chart chart_;
+};
+
+double step_of(const RunHistory&, const StepRecord& record) { return static_cast<double>(record.step); }
+double evaluated_step_of(const RunHistory&, const EvaluationRecord& record) { return static_cast<double>(record.step); }
+double hours_of(const RunHistory& run, const EvaluationRecord& record) { return spent_until(run, record.time).seconds / 3600; }
+
+/// NaN where a run does not tell how long its epochs are.
+double epochs_of(const RunHistory& run, const StepRecord& record) {
+    return run.samples_per_epoch > 0 ? static_cast<double>(record.samples) / static_cast<double>(run.samples_per_epoch) : NAN;
+}
+
+Place<StepRecord> number(double StepRecord::*member) {
+    return [member](const RunHistory&, const StepRecord& record) { return record.*member; };
+}
+Place<EvaluationRecord> number(double EvaluationRecord::*member) {
+    return [member](const RunHistory&, const EvaluationRecord& record) { return record.*member; };
+}
+Place<StepRecord> percent_of_step(double StepRecord::*member) {
+    return [member](const RunHistory&, const StepRecord& record) { return 100 * record.*member / record.step_seconds; };
+}
+
+void add_losses(std::vector<NamedChart>& charts, const std::vector<RunHistory>& runs) {
+    const std::string nats = "nats per masked token";
+    Painter(runs, "Masked-word loss", "optimizer step", nats)
+        .steps(step_of, number(&StepRecord::mlm_loss), "", true)
+        .evaluations(evaluated_step_of, number(&EvaluationRecord::mlm_loss), ", held-out")
+        .restarts()
+        .add_to(charts, "mlm_loss");
+    Painter(runs, "Masked-word loss by epochs", "epochs", nats)
+        .steps(epochs_of, number(&StepRecord::mlm_loss), "", true)
+        .add_to(charts, "mlm_loss_by_epochs");
+    Painter(runs, "Held-out masked-word loss by time, restarts included", "hours", nats)
+        .evaluations(hours_of, number(&EvaluationRecord::mlm_loss), "")
+        .add_to(charts, "held_out_mlm_loss_by_hours");
+    Painter(runs, "Next-sentence loss", "optimizer step", "nats per sequence")
+        .steps(step_of, number(&StepRecord::nsp_loss), "", true)
+        .evaluations(evaluated_step_of, number(&EvaluationRecord::nsp_loss), ", held-out")
+        .restarts()
+        .add_to(charts, "nsp_loss");
+    Painter(runs, "Held-out masked words guessed right", "optimizer step", "share")
+        .evaluations(evaluated_step_of, number(&EvaluationRecord::mlm_accuracy), "")
+        .from_zero()
+        .add_to(charts, "held_out_mlm_accuracy");
+}
+
+}  // namespace
+
+std::vector<NamedChart> run_charts(const std::vector<RunHistory>& runs) {
+    std::vector<NamedChart> charts;
+    add_losses(charts, runs);
+    const auto per_step = [&](const std::string& name, const std::string& title, const std::string& unit,
+                              const Place<StepRecord>& y) {
+        Painter(runs, title, "optimizer step", unit).steps(step_of, y, "", false).restarts().from_zero().add_to(charts, name);
+    };
+    per_step("learning_rate", "Learning rate", "", number(&StepRecord::learning_rate));
+    per_step("grad_norm", "Gradient norm before clipping", "", number(&StepRecord::grad_norm));
+    per_step("sequences_per_second", "Throughput", "sequences per second", number(&StepRecord::sequences_per_second));
+    per_step("data_wait", "Waiting for data", "% of the step", percent_of_step(&StepRecord::data_wait_seconds));
+    per_step("exposed_communication", "Waiting for other ranks", "% of the step",
+             percent_of_step(&StepRecord::exposed_communication_seconds));
+    return charts;
+}
+
+}  // namespace bertpretrain

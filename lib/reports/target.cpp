@@ -1,0 +1,89 @@
+#include "reports/target.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/error.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace {
+
+/// Keys of a record that tell how good the model is.
+template <class Record>
+std::vector<std::string> quality_keys() {
+    std::vector<std::string> keys;
+    const Record any_record;
+    Record::fields(any_record, [&](const std::string& key, const auto&) {
+        for (const std::string_view ending : {"loss", "accuracy", "perplexity"})
+            if (key.ends_with(ending)) keys.push_back(key);
+    });
+    return keys;
+}
+
+template <class Record>
+const Record* first_of(const std::vector<Record>& records, const Target& target) {
+    for (const Record& record : records) {
+        bool reached = false;
+        Record::fields(record, [&](const std::string& key, const auto& value) {
+            reached = reached || (key == target.key && target.is_reached_by(static_cast<double>(value)));
+        });
+        if (reached) return &record;
+    }
+    return nullptr;
+}
+
+std::int64_t samples_at(const RunHistory& run, std::int64_t step) {
+    for (const StepRecord& record : run.metrics.steps)
+        if (record.step == step) return record.samples;
+    return 0;
+}
+
+}  // namespace
+
+Target Target::parse(std::string_view text) {
+    const std::size_t equals = text.find('=');
+    Target target{std::string(text.substr(0, equals)), 0};
+    std::vector<std::string> known = quality_keys<EvaluationRecord>();
+    for (std::string& key : quality_keys<StepRecord>()) known.push_back(std::move(key));
+    if (std::find(known.begin(), known.end(), target.key) == known.end())
+        throw ConfigError(concat("--target ", text, ": \"", target.key, "\" is nothing to reach; there are: ", join(known)));
+    const std::string_view number = equals == text.npos ? std::string_view() : text.substr(equals + 1);
+    const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), target.value);
+    if (failure != std::errc() || end != number.data() + number.size())
+        throw ConfigError(concat("--target ", text, ": expected KEY=NUMBER, such as held_out_mlm_loss=3.2"));
+    return target;
+}
+
+bool Target::is_reached_by(double measured) const { return key.ends_with("accuracy") ? measured >= value : measured <= value; }
+
+std::optional<Reached> first_reached(const RunHistory& run, const Target& target) {
+    const StepRecord* step = first_of(run.metrics.steps, target);
+    if (step != nullptr) return Reached{step->step, step->samples, spent_until(run, step->time)};
+    const EvaluationRecord* evaluation = first_of(run.metrics.evaluations, target);
+    if (evaluation == nullptr) return std::nullopt;
+    return Reached{evaluation->step, samples_at(run, evaluation->step), spent_until(run, evaluation->time)};
+}
+
+std::vector<std::vector<std::string>> target_rows(const std::vector<RunHistory>& runs, const Target& target,
+                                                  const std::optional<double>& price) {
+    std::vector<std::vector<std::string>> rows{
+        {"run", "step", "sequences", "hours", "accelerator-hours", "restarts", "cost", "times the first"}};
+    std::optional<double> first;
+    for (const RunHistory& run : runs) {
+        const auto reached = first_reached(run, target);
+        if (!reached) {
+            rows.push_back({run.name, "not reached", "-", "-", "-", "-", "-", "-"});
+            continue;
+        }
+        const double accelerator_hours = reached->spent.accelerator_seconds / 3600;
+        if (!first) first = accelerator_hours;
+        rows.push_back({run.name, with_thousands(reached->step), with_thousands(reached->samples),
+                        fixed(reached->spent.seconds / 3600, 4), fixed(accelerator_hours, 4),
+                        std::to_string(reached->spent.restarts), price ? fixed(*price * accelerator_hours, 4) : "-",
+                        *first > 0 ? fixed(accelerator_hours / *first, 3) : "-"});
+    }
+    return rows;
+}
+
+}  // namespace bertpretrain

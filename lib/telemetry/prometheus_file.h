@@ -1,0 +1,41 @@
+#pragma once
+// A run's last numbers as Prometheus reads them from node-exporter's textfile collector.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "telemetry/step_record.h"
+
+namespace bertpretrain {
+
+/// Gauges bertpretrain_KEY{run="NAME"}, KEY as in metrics.jsonl, of the last step and the last evaluation. The file is always
+/// whole: it is replaced, at the first record, then every 10 seconds at most, and at the end. To have it collected, link it:
+/// `ln -s RUN/metrics.prom /var/lib/node_exporter/textfile/NAME.prom`. A run does not end because it cannot be written: there is
+/// one warning then, and no more writing.
+class PrometheusFile {
+public:
+    /// @param run the label; its last folder's name is usual
+    PrometheusFile(std::filesystem::path file, std::string run, std::int64_t total_steps)
+        : file_(std::move(file)), run_(std::move(run)), total_steps_(total_steps) {}
+    PrometheusFile(const PrometheusFile&) = delete;
+    PrometheusFile& operator=(const PrometheusFile&) = delete;
+    ~PrometheusFile();
+
+    void show(const StepRecord& record);
+    void show(const EvaluationRecord& record);
+
+private:
+    std::string text() const;
+    void write(double time);
+
+    std::filesystem::path file_;
+    std::string run_;
+    std::int64_t total_steps_;
+    StepRecord step_;
+    std::optional<EvaluationRecord> evaluation_;
+    double written_ = 0;  ///< when, by the records' time
+    bool is_due_ = false, is_broken_ = false;
+};
+
+}  // namespace bertpretrain

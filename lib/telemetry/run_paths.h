@@ -1,0 +1,31 @@
+#pragma once
+// Where everything of one run lies.
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+namespace bertpretrain {
+
+/// The names in a run's folder.
+class RunPaths {
+public:
+    explicit RunPaths(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+    const std::filesystem::path& folder() const { return folder_; }
+    std::filesystem::path settings() const { return folder_ / "settings.json"; }
+    std::filesystem::path metrics() const { return folder_ / "metrics.jsonl"; }
+    std::filesystem::path events() const { return folder_ / "events.jsonl"; }
+    std::filesystem::path log() const { return folder_ / "log.txt"; }
+    std::filesystem::path prometheus() const { return folder_ / "metrics.prom"; }
+    std::filesystem::path tensorboard() const { return folder_ / "tensorboard"; }
+    std::filesystem::path loss_picture() const { return folder_ / "loss.svg"; }
+    std::filesystem::path checkpoints() const { return folder_ / "checkpoints"; }
+    std::filesystem::path exit_record() const { return folder_ / "exit.json"; }
+    std::filesystem::path lock() const { return folder_ / ".lock"; }
+
+private:
+    std::filesystem::path folder_;
+};
+
+}  // namespace bertpretrain

@@ -1,0 +1,109 @@
+#include "telemetry/tensorboard_file.h"
+
+#include <bit>
+#include <cstring>
+#include <string_view>
+
+#include <isa-l/crc.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/log.h"
+
+namespace bertpretrain {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "TFRecord and protobuf numbers begin with their lowest byte");
+
+template <class Number>
+std::string bytes_of(Number number) {
+    std::string bytes(sizeof number, '\0');
+    std::memcpy(bytes.data(), &number, sizeof number);
+    return bytes;
+}
+
+/// CRC-32C, turned and shifted, so that a checksum of what holds checksums is no special case. Source: TensorFlow's crc32c.h.
+std::uint32_t masked_crc32c(std::string bytes) {
+    auto* data = reinterpret_cast<unsigned char*>(bytes.data());
+    const std::uint32_t crc = ~::crc32_iscsi(data, static_cast<int>(bytes.size()), 0xffffffffU);
+    return std::rotr(crc, 15) + 0xa282ead8U;
+}
+
+std::string tf_record(const std::string& content) {
+    const std::string length = bytes_of(std::uint64_t{content.size()});
+    return length + bytes_of(masked_crc32c(length)) + content + bytes_of(masked_crc32c(content));
+}
+
+// Protocol buffers: a field is its number and kind in one varint, then its value.
+enum Kind : std::uint64_t { varint_kind = 0, double_kind = 1, bytes_kind = 2, float_kind = 5 };
+
+std::string varint(std::uint64_t number) {
+    std::string bytes;
+    for (; number >= 128; number >>= 7) bytes += static_cast<char>(number | 128);
+    return bytes + static_cast<char>(number);
+}
+
+std::string field(std::uint64_t number, Kind kind, const std::string& value) { return varint(number << 3 | kind) + value; }
+std::string bytes_field(std::uint64_t number, std::string_view value) {
+    return field(number, bytes_kind, varint(value.size()) + std::string(value));
+}
+
+/// Field numbers of tensorflow/core/util/event.proto and framework/summary.proto.
+std::string version_content() { return bytes_field(3, "brain.Event:2"); }
+std::string restart_content() { return bytes_field(7, field(1, varint_kind, varint(1))); }  // session_log {status: START}
+std::string scalar_value(const std::string& tag, double value) {
+    return bytes_field(1, bytes_field(1, tag) + field(2, float_kind, bytes_of(static_cast<float>(value))));
+}
+
+std::string file_name(double time) {
+    char host[256] = "";
+    ::gethostname(host, sizeof host - 1);
+    return concat("events.out.tfevents.", static_cast<std::int64_t>(time), ".", host, ".", ::getpid());
+}
+
+}  // namespace
+
+void TensorboardFile::open(double time) {
+    if (out_.is_open()) return;
+    std::error_code failure;  // a folder that cannot be made is a file that cannot be opened
+    std::filesystem::create_directories(folder_, failure);
+    out_.open(folder_ / file_name(time), std::ios::binary | std::ios::app);
+    write_event(time, 0, version_content());
+    if (cut_to_ >= 0) write_event(time, cut_to_ + 1, restart_content());
+}
+
+void TensorboardFile::write_event(double time, std::int64_t step, const std::string& content) {
+    out_ << tf_record(field(1, double_kind, bytes_of(time)) + field(2, varint_kind, varint(static_cast<std::uint64_t>(step))) +
+                      content);
+}
+
+void TensorboardFile::write_scalars(double time, std::int64_t step, const std::vector<std::pair<std::string, double>>& scalars) {
+    if (is_broken_) return;
+    open(time);
+    std::string summary;
+    for (const auto& [tag, value] : scalars) summary += scalar_value(tag, value);
+    write_event(time, step, bytes_field(5, summary));
+    out_.flush();
+    if (out_) return;
+    is_broken_ = true;
+    log_warning(concat(folder_.string(), ": TensorBoard's events cannot be written here; the run goes on without them"));
+}
+
+void TensorboardFile::append(const StepRecord& record) {
+    std::vector<std::pair<std::string, double>> scalars;
+    StepRecord::fields(record, [&](const std::string& key, const auto& value) {
+        if (key != "step" && key != "time") scalars.emplace_back("train/" + key, static_cast<double>(value));
+    });
+    write_scalars(record.time, record.step, scalars);
+}
+
+void TensorboardFile::append(const EvaluationRecord& record) {
+    constexpr std::string_view prefix = "held_out_";
+    std::vector<std::pair<std::string, double>> scalars;
+    EvaluationRecord::fields(record, [&](const std::string& key, const auto& value) {
+        if (key.starts_with(prefix)) scalars.emplace_back("held_out/" + key.substr(prefix.size()), static_cast<double>(value));
+    });
+    write_scalars(record.time, record.step, scalars);
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,86 @@
+#include "reports/report_page.h"
+
+#include <expat.h>
+
+#include "core/error.h"
+#include "reports/run_charts.h"
+#include "reports/sample_run.h"
+#include "support/catch.h"
+#include "support/command.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+/// A page of two runs, one of them restarted; the name of one is hostile.
+std::string sample_page(const TemporaryFolder& folder) {
+    write_run(folder / "a<b>&", 2, 10, 14);
+    write_resumed_run(folder / "second");
+    ReportChoices choices;
+    choices.target = Target::parse("held_out_mlm_loss=4.5");
+    choices.scaling = true;
+    return report_page(read_runs({(folder / "a<b>&").string(), (folder / "second").string()}), choices);
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++found;
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("a report is one page with a chart of everything that was measured, and asks nothing of the network") {
+    const TemporaryFolder folder;
+    const std::string page = sample_page(folder);
+    for (const char* chart :
+         {"mlm_loss", "mlm_loss_by_epochs", "held_out_mlm_loss_by_hours", "nsp_loss", "held_out_mlm_accuracy", "learning_rate",
+          "grad_norm", "sequences_per_second", "data_wait", "exposed_communication", "scaling", "efficiency"})
+        CHECK(count(page, concat("<figure id=\"", chart, "\">")) == 1);
+    CHECK(count(page, "<svg") == 12);
+    CHECK(page.find(">restart<") != std::string::npos);
+    CHECK(page.find("class=\"flag\"") != std::string::npos);
+    CHECK(page.find("prefers-color-scheme:dark") != std::string::npos);
+    CHECK(page.find("a&lt;b&gt;&amp;") != std::string::npos);
+    CHECK(page.find("a<b>") == std::string::npos);
+    const std::size_t namespaces = count(page, "http://www.w3.org/2000/svg");
+    CHECK(count(page, "http") == namespaces);
+    for (const char* part : {"src=", "href=", "@import", "url("}) CHECK(page.find(part) == std::string::npos);
+}
+
+TEST_CASE("a number that no run has makes no chart") {
+    const TemporaryFolder folder;
+    write_run(folder / "run", 1, 3);
+    write_text(folder / "run/events.jsonl", "");  // says nothing of epochs
+    for (const NamedChart& chart : run_charts({read_run(folder / "run")})) {
+        CHECK(chart.name.find("held_out") == std::string::npos);
+        CHECK(chart.name.find("epochs") == std::string::npos);
+    }
+}
+
+TEST_CASE("a browser shows the report, light and dark") {
+    if (run_command("command -v chromium").exit_code != 0) {
+        WARN("skipped: no chromium");
+        return;
+    }
+    const TemporaryFolder folder;
+    const std::string page = (folder / "report.html").string();
+    write_text(page, sample_page(folder));
+    const std::string looks_at = "HOME=" + folder.path().string() +
+                                 " timeout 50 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars" +
+                                 " --window-size=1400,2600 --user-data-dir=" + (folder / "profile").string();
+    for (const std::string mode : {"light", "dark"}) {
+        const std::string image = (folder / (mode + ".png")).string();
+        const CommandResult shot = run_command(looks_at + (mode == "dark" ? " --blink-settings=preferredColorScheme=0" : "") +
+                                               " --screenshot=" + image + " file://" + page);
+        CAPTURE(shot.err);
+        REQUIRE(std::filesystem::exists(image));
+        const CommandResult seen = run_command(concat(PYTHON, " tests/reports/look_at.py ", image));
+        CAPTURE(mode, seen.out, seen.err);
+        CHECK(seen.out == mode + "\n");
+    }
+    const CommandResult dom = run_command(looks_at + " --dump-dom file://" + page);
+    CHECK(count(dom.out, "<path d=") >= 12);
+    CHECK(dom.out.find("</html>") != std::string::npos);
+}

@@ -1,0 +1,73 @@
+#include "reports/run_history.h"
+
+#include "core/error.h"
+#include "reports/sample_run.h"
+#include "reports/time_shares.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+TEST_CASE("a killed run's sessions last until its last step, though those lines were cut, and time between them is not counted") {
+    const TemporaryFolder folder;
+    write_resumed_run(folder / "run");
+    const RunHistory run = read_run(folder / "run");
+    REQUIRE(run.sessions.size() == 2);
+    CHECK(run.sessions[0].end - run.sessions[0].begin == Approx(135));
+    CHECK(run.sessions[0].lost_steps == 2);
+    CHECK(run.sessions[1].end - run.sessions[1].begin == Approx(22));
+    CHECK(run.restarts() == 1);
+    CHECK(run.samples_per_epoch == 32);
+    const Spent all = spent_until(run, INFINITY);
+    CHECK(all.seconds == Approx(135 + 22));
+    CHECK(all.accelerator_seconds == Approx(2 * 135 + 4 * 22));
+    CHECK(all.restarts == 1);
+    CHECK(spent_until(run, noon + 12).seconds == Approx(12));
+    CHECK(spent_until(run, noon + 12).restarts == 0);
+    CHECK(steady_rate(run) == Approx(1.5));  // of the last session
+}
+
+TEST_CASE("every second of a run is spent on one thing") {
+    const TemporaryFolder folder;
+    write_resumed_run(folder / "run");
+    const RunHistory run = read_run(folder / "run");
+    const TimeShares shares = time_shares(run);
+    CHECK(shares.data == Approx(10));
+    CHECK(shares.communication == Approx(5));
+    CHECK(shares.computing == Approx(10 * 8.5 + 4 * 5));
+    CHECK(shares.evaluating == Approx(2));
+    CHECK(shares.starting == Approx(2 + 2));
+    CHECK(shares.saving == Approx(9 - 1));              // a second between steps, but for the one in which it evaluated
+    CHECK(shares.lost == Approx(135 - (12 + 99 + 1)));  // behind the evaluation of step 10
+    CHECK(shares.total() == Approx(spent_until(run, INFINITY).seconds));
+}
+
+TEST_CASE("what keeps a run from computing is named with what to do") {
+    const TemporaryFolder folder;
+    const auto flag = [&](const std::string& name, double every, SampleStep one) {
+        write_run(folder / name, 2, 10, every, one);
+        const RunHistory run = read_run(folder / name);
+        return low_utilisation(run, time_shares(run)).value_or("none");
+    };
+    CHECK(flag("good", 10.1, {10, 0.1, 0.1, 2}) == "none");
+    CHECK(flag("data", 10.1, {10, 3, 0.1, 2}).find("data.loader_threads") != std::string::npos);
+    CHECK(flag("network", 10.1, {10, 0.1, 3, 5}).find("bucket_mib") != std::string::npos);
+    CHECK(flag("small", 10.1, {10, 0.1, 6, 9}).find("small batches") != std::string::npos);
+    CHECK(flag("saving", 14, {10, 0.1, 0.1, 2}).find("save_every_steps") != std::string::npos);
+}
+
+TEST_CASE("a folder without a run, and a run without a step, are refused by name") {
+    const TemporaryFolder folder;
+    CHECK_THROWS_AS(read_run(folder / "absent"), DataError);
+    write_text(folder / "metrics.jsonl", "");
+    CHECK_THROWS_WITH(read_run(folder.path()), Catch::Matchers::Contains("no step"));
+}
+
+TEST_CASE("runs whose folders have the same name are told apart by their paths") {
+    const TemporaryFolder folder;
+    for (const std::string name : {"a/run", "b/run", "c"}) write_run(folder / name, 1, 3);
+    const std::string a = (folder / "a/run").string();
+    const auto runs = read_runs({a, (folder / "b/run").string(), (folder / "c").string() + "/"});
+    CHECK(runs[0].name == a);
+    CHECK(runs[2].name == "c");
+}

@@ -1,0 +1,66 @@
+#include "reports/target.h"
+
+#include "core/error.h"
+#include "reports/sample_run.h"
+#include "reports/scaling.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+TEST_CASE("a target is first reached at an evaluation, after all that was spent until then") {
+    const TemporaryFolder folder;
+    write_run(folder / "slow", 2, 10);
+    write_run(folder / "fast", 4, 10, 5.5, {5, 0, 0, 0});
+    write_run(folder / "short", 2, 4);
+    const Target target = Target::parse("held_out_mlm_loss=4.35");
+    const auto runs = read_runs({(folder / "slow").string(), (folder / "fast").string(), (folder / "short").string()});
+    const auto reached = first_reached(runs[0], target);
+    REQUIRE(reached.has_value());
+    CHECK(reached->step == 10);
+    CHECK(reached->samples == 80);
+    CHECK(reached->spent.seconds == Approx(12 + 9 * 11 + 1));
+    CHECK_FALSE(first_reached(runs[2], target).has_value());
+
+    const auto rows = target_rows(runs, target, 36.0);
+    REQUIRE(rows.size() == 4);
+    CHECK(rows[1][4] == "0.0622");  // 112 s x 2
+    CHECK(rows[1][6] == "2.2400");
+    CHECK(rows[2][6] == "2.5000");  // (12 + 9 x 5.5 + 1) s x 4
+    CHECK(rows[2][7] == "1.116");
+    CHECK(rows[3][1] == "not reached");
+}
+
+TEST_CASE("restarts and what they lost count towards a target") {
+    const TemporaryFolder folder;
+    write_resumed_run(folder / "run");
+    const auto reached = first_reached(read_run(folder / "run"), Target::parse("mlm_loss=3.95"));
+    REQUIRE(reached.has_value());
+    CHECK(reached->step == 12);
+    CHECK(reached->spent.seconds == Approx(135 + 12));
+    CHECK(reached->spent.accelerator_seconds == Approx(2 * 135 + 4 * 12));
+    CHECK(reached->spent.restarts == 1);
+}
+
+TEST_CASE("accuracy is reached from below; what is no target is refused with those there are") {
+    const TemporaryFolder folder;
+    write_run(folder / "run", 1, 10);
+    CHECK(first_reached(read_run(folder / "run"), Target::parse("held_out_mlm_accuracy=0.1"))->step == 10);
+    CHECK_THROWS_WITH(Target::parse("grad_norm=1"), Catch::Matchers::Contains("held_out_mlm_loss"));
+    for (const char* text : {"mlm_loss", "mlm_loss=", "mlm_loss=3x", "=3", ""}) CHECK_THROWS_AS(Target::parse(text), ConfigError);
+}
+
+TEST_CASE("efficiency is the rate per accelerator against that of the smallest run") {
+    const TemporaryFolder folder;
+    write_run(folder / "four", 4, 10, 11, {2.5, 0, 0, 0});
+    write_run(folder / "one", 1, 10, 11, {8, 0, 0, 0});
+    write_run(folder / "two", 2, 10, 11, {4.4, 0, 0, 0});
+    const auto points =
+        scaling_points(read_runs({(folder / "four").string(), (folder / "one").string(), (folder / "two").string()}));
+    const auto rows = scaling_rows(points);
+    CHECK(rows[1] == std::vector<std::string>{"1", "1.00", "1.00", "100.00 %", "one"});
+    CHECK(rows[2] == std::vector<std::string>{"2", "1.82", "0.91", "90.91 %", "two"});
+    CHECK(rows[3] == std::vector<std::string>{"4", "3.20", "0.80", "80.00 %", "four"});
+    CHECK(scaling_chart(points).lines[0].points.back() == std::pair(4.0, 4.0));
+    CHECK(efficiency_chart(points).lines[0].points.back().second == Approx(80));
+}

@@ -1,0 +1,132 @@
+// What TensorBoard and Prometheus read of a run.
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/command.h"
+#include "telemetry/prometheus_file.h"
+#include "telemetry/tensorboard_file.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+using nlohmann::json;
+
+namespace {
+
+json read_by_others(const std::filesystem::path& path) {
+    const CommandResult result = run_command(concat(PYTHON, " tests/telemetry/read_exports.py ", path.string()));
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+    return json::parse(result.out);
+}
+
+#define SKIP_WITHOUT_READER(read)                                                  \
+    if ((read).contains("missing")) {                                              \
+        WARN("skipped: " << (read)["missing"] << " (scripts/setup.sh --oracles)"); \
+        return;                                                                    \
+    }
+
+StepRecord step_record(std::int64_t step, double loss) {
+    StepRecord record{.step = step, .samples = 16 * step, .loss = loss, .mlm_loss = loss - 0.5, .learning_rate = 1e-4};
+    record.time = 1.7e9 + static_cast<double>(step);
+    return record;
+}
+
+}  // namespace
+
+TEST_CASE("TensorBoard's reader finds every number of every step and evaluation") {
+    const TemporaryFolder folder;
+    {
+        TensorboardFile file(folder / "tensorboard");
+        CHECK_FALSE(std::filesystem::exists(folder / "tensorboard"));  // nothing before the first record
+        for (std::int64_t step = 1; step <= 300; ++step) file.append(step_record(step, 1.0 / static_cast<double>(step)));
+        file.append(EvaluationRecord{.step = 300, .mlm_loss = 2.5, .sequences = 7, .time = 1.7e9 + 301});
+    }
+    const json read = read_by_others(folder / "tensorboard");
+    SKIP_WITHOUT_READER(read);
+    const StepRecord any_record;
+    StepRecord::fields(any_record, [&](const std::string& key, const auto&) {
+        if (key != "step" && key != "time") CHECK(read.at("train/" + key).size() == 300);
+    });
+    CHECK(read.at("train/loss")[299][0] == 300);
+    CHECK(read.at("train/loss")[299][1].get<double>() == Approx(1.0 / 300));
+    CHECK(read.at("train/samples")[299][1] == 4800);
+    CHECK(read.at("train/loss")[299][2] == 1.7e9 + 300);
+    CHECK(read.at("held_out/mlm_loss")[0][1] == 2.5);
+    CHECK(read.at("held_out/sequences")[0][1] == 7);
+}
+
+TEST_CASE("TensorBoard shows steps that were done again once") {
+    const TemporaryFolder folder;
+    {
+        TensorboardFile file(folder.path());
+        for (std::int64_t step = 1; step <= 6; ++step) file.append(step_record(step, 1));
+    }
+    {
+        TensorboardFile file(folder.path());
+        file.cut_to_step(4);
+        StepRecord again = step_record(5, 2);
+        again.time += 10;  // TensorBoard reads a folder's files in the order of their names, which begin with the time
+        file.append(again);
+    }
+    const json read = read_by_others(folder.path());
+    SKIP_WITHOUT_READER(read);
+    const json& losses = read.at("train/loss");
+    REQUIRE(losses.size() == 5);
+    CHECK(losses[3] == json({4, 1.0, 1.7e9 + 4}));
+    CHECK(losses[4] == json({5, 2.0, 1.7e9 + 15}));
+}
+
+TEST_CASE("prometheus_client's parser finds the last numbers, those that are not finite too") {
+    const TemporaryFolder folder;
+    const auto file = folder / "metrics.prom";
+    PrometheusFile prometheus(file, "a \"quoted\" \\ run", 20);
+    StepRecord record = step_record(3, 2.25);
+    record.grad_norm = std::numeric_limits<double>::infinity();
+    record.nsp_loss = std::numeric_limits<double>::quiet_NaN();
+    prometheus.show(EvaluationRecord{.step = 2, .mlm_loss = 2.5});
+    prometheus.show(record);
+    const json read = read_by_others(file);
+    SKIP_WITHOUT_READER(read);
+    CHECK(read.at("bertpretrain_loss")[0] == "2.25");
+    CHECK(read.at("bertpretrain_loss")[1].at("run") == "a \"quoted\" \\ run");
+    CHECK(read.at("bertpretrain_loss")[2] == "gauge");
+    CHECK(read.at("bertpretrain_loss")[3] == true);
+    CHECK(read.at("bertpretrain_grad_norm")[0] == "inf");
+    CHECK(read.at("bertpretrain_nsp_loss")[0] == "nan");
+    CHECK(read.at("bertpretrain_held_out_mlm_loss")[0] == "2.5");
+    CHECK(read.at("bertpretrain_held_out_step")[0] == "2.0");
+    CHECK(read.at("bertpretrain_total_steps")[0] == "20.0");
+    CHECK(read.at("bertpretrain_last_step_timestamp_seconds")[0] == "1700000003.0");
+    CHECK(read.size() == 25);
+}
+
+TEST_CASE("the Prometheus file is written at the first step, every ten seconds at most, and at the end") {
+    const TemporaryFolder folder;
+    const auto file = folder / "metrics.prom";
+    const auto shows = [&](const std::string& step) {
+        return read_text(file).find("bertpretrain_step{run=\"r\"} " + step + "\n") != std::string::npos;
+    };
+    {
+        PrometheusFile prometheus(file, "r", 20);
+        for (std::int64_t step = 1; step <= 14; ++step) {
+            prometheus.show(step_record(step, 1));
+            CHECK(shows(step < 11 ? "1" : "11"));
+        }
+    }
+    CHECK(shows("14"));
+    CHECK_FALSE(std::filesystem::exists(folder / "metrics.prom.partial"));
+}
+
+TEST_CASE("a run goes on where pictures of it cannot be written") {
+    const TemporaryFolder folder;
+    write_text(folder / "file", "");
+    TensorboardFile tensorboard(folder / "file/tensorboard");
+    PrometheusFile prometheus(folder / "file/metrics.prom", "r", 20);
+    for (std::int64_t step = 1; step <= 3; ++step) {
+        CHECK_NOTHROW(tensorboard.append(step_record(step, 1)));
+        CHECK_NOTHROW(prometheus.show(step_record(step, 1)));
+    }
+}
