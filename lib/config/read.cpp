@@ -157,12 +157,13 @@ void refuse_unless_section(const json& found, const std::string& where) {
     if (!found.is_object()) refuse(where, found, "a section in { }");
 }
 
-void refuse_unknown_names(const json& section, const std::vector<std::string>& known, const std::string& prefix) {
+void refuse_unknown_names(const json& section, const std::vector<std::string>& known, const std::string& prefix,
+                          Refusals& refusals) {
     for (const auto& [name, unused] : section.items()) {
         if (std::find(known.begin(), known.end(), name) != known.end()) continue;
         const auto guess = nearest_name(name, known);
-        throw ConfigError(concat(prefix, name, ": no such setting; ",
-                                 guess ? "did you mean \"" + *guess + "\"?" : "there are: " + join(known)));
+        const std::string advice = guess ? "did you mean \"" + *guess + "\"?" : "there are: " + join(known);
+        refusals.attempt([&, key = name] { throw ConfigError(concat(prefix, key, ": no such setting; ", advice)); });
     }
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "config/field.h"
+#include "config/refusals.h"
 
 namespace bertpretrain {
 
@@ -34,29 +35,35 @@ void read_value(SettingValue& value, const nlohmann::json& json, const Rule& rul
 const nlohmann::json& empty_section();
 
 void refuse_unless_section(const nlohmann::json& json, const std::string& where);
-void refuse_unknown_names(const nlohmann::json& section, const std::vector<std::string>& known, const std::string& prefix);
+void refuse_unknown_names(const nlohmann::json& section, const std::vector<std::string>& known, const std::string& prefix,
+                          Refusals& refusals);
 [[noreturn]] void refuse_missing(const std::string& where, const Rule& rule);
 
 template <Config T>
-void read_section(T& config, const nlohmann::json& json, const std::string& prefix) {
+void read_section(T& config, const nlohmann::json& json, const std::string& prefix, Refusals& refusals);
+
+/// Reads one member, a section or a value. @throws ConfigError
+template <class Member>
+void read_member(Member& member, const nlohmann::json* found, const Rule& rule, const std::string& where, Refusals& refusals) {
+    if (found == nullptr && rule.is_required) refuse_missing(where, rule);
+    if constexpr (Config<Member>) {
+        if (found != nullptr) refuse_unless_section(*found, where);
+        read_section(member, found != nullptr ? *found : empty_section(), where + ".", refusals);
+    } else if (found != nullptr) {
+        SettingValue value(std::in_place_type<Member>);
+        read_value(value, *found, rule, where);
+        member = std::get<Member>(std::move(value));
+    }
+}
+
+template <Config T>
+void read_section(T& config, const nlohmann::json& json, const std::string& prefix, Refusals& refusals) {
     std::vector<std::string> known;
     for_each_field(config, [&](const FieldInfo& info, auto&) { known.emplace_back(info.name); });
-    refuse_unknown_names(json, known, prefix);
+    refuse_unknown_names(json, known, prefix, refusals);
     for_each_field(config, [&](const FieldInfo& info, auto& member) {
-        using Member = std::remove_cvref_t<decltype(member)>;
-        const nlohmann::json* found = find_member(json, info.name);
         const std::string where = prefix + std::string(info.name);
-        if constexpr (Config<Member>) {
-            if (found == nullptr && info.rule.is_required) refuse_missing(where, info.rule);
-            if (found != nullptr) refuse_unless_section(*found, where);
-            read_section(member, found != nullptr ? *found : empty_section(), where + ".");
-        } else if (found != nullptr) {
-            SettingValue value(std::in_place_type<Member>);
-            read_value(value, *found, info.rule, where);
-            member = std::get<Member>(std::move(value));
-        } else if (info.rule.is_required) {
-            refuse_missing(where, info.rule);
-        }
+        refusals.attempt([&] { read_member(member, find_member(json, info.name), info.rule, where, refusals); });
     });
 }
 
@@ -65,12 +72,14 @@ void read_section(T& config, const nlohmann::json& json, const std::string& pref
 /// The config that `json` describes; what it leaves out keeps its default.
 /// @param file named in messages
 /// @throws ConfigError `FILE: section.key = VALUE: must be ...` for an unknown key (with the nearest known one), another type
-///         (4.7 for an integer, 1 for a bool, null), a value outside its rule, a required key that is absent
+///         (4.7 for an integer, 1 for a bool, null), a value outside its rule, a required key that is absent; all of them at once
 template <Config T>
 T read_config(const nlohmann::json& json, const std::string& file) {
     T config{};
     detail::refuse_unless_section(json, file);
-    detail::read_section(config, json, file + ": ");
+    Refusals refusals;
+    detail::read_section(config, json, file + ": ", refusals);
+    refusals.throw_if_any();
     return config;
 }
 

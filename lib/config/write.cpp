@@ -1,10 +1,12 @@
 #include "config/write.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/strings.h"
 #include "core/table.h"
 
 namespace bertpretrain::detail {
@@ -71,9 +73,16 @@ std::string settings_table(const std::vector<Setting>& settings, const std::vect
     return table.text();
 }
 
-std::string explain_settings(const std::vector<Setting>& defaults) {
+std::string explain_settings(const std::vector<Setting>& defaults, const std::string& which) {
+    std::vector<std::string> known;
+    for (const Setting& setting : defaults) known.push_back(setting.path);
+    if (!which.empty() && std::find(known.begin(), known.end(), which) == known.end()) {
+        const auto guess = nearest_name(which, known);
+        throw ConfigError(concat(which, ": no such setting", guess ? "; did you mean \"" + *guess + "\"?" : ""));
+    }
     Table table({"setting", "default", "allowed", "on resume", "meaning"});
     for (const Setting& setting : defaults) {
+        if (!which.empty() && setting.path != which && !setting.path.starts_with(which + ".")) continue;
         if (setting.is_section) {
             table.add({setting.path, "", "section", "", setting.meaning});
             continue;

@@ -21,7 +21,7 @@ struct Difference {
 namespace detail {
 nlohmann::ordered_json to_json(const std::vector<Setting>& settings);
 std::string settings_table(const std::vector<Setting>& settings, const std::vector<Setting>& defaults);
-std::string explain_settings(const std::vector<Setting>& defaults);
+std::string explain_settings(const std::vector<Setting>& defaults, const std::string& which);
 std::vector<Difference> compare_settings(const std::vector<Setting>& a, const std::vector<Setting>& b);
 }  // namespace detail
 
@@ -38,9 +38,10 @@ std::string settings_table(const T& config) {
 }
 
 /// A table of every setting: default, allowed values, whether it may change on resume, meaning.
+/// @param which only this setting or section: "optimizer", "optimizer.betas" @throws ConfigError when there is none
 template <Config T>
-std::string explain_config() {
-    return detail::explain_settings(list_settings(T{}));
+std::string explain_config(const std::string& which = "") {
+    return detail::explain_settings(list_settings(T{}), which);
 }
 
 /// What differs between `a` and `b`, in the order of describe().

@@ -20,29 +20,37 @@ void check_patience(const std::string& file, const WatchdogConfig& watchdog, con
     require("first_step_seconds", watchdog.first_step_seconds, "first_step_timeout_seconds", parallel.first_step_timeout_seconds);
 }
 
+void check_data(const ExperimentConfig& experiment, const std::string& file) {
+    const DataConfig& data = experiment.data;
+    if (data.sequence_length > experiment.model.max_position_embeddings)
+        throw ConfigError(concat(file, ": data.sequence_length = ", data.sequence_length,
+                                 " is more than model.max_position_embeddings = ", experiment.model.max_position_embeddings));
+    if (data.masking == "as_stored" && (data.whole_word_masking || data.masked_lm_prob != DataConfig().masked_lm_prob))
+        throw ConfigError(concat(file, ": data.masked_lm_prob and data.whole_word_masking change nothing while data.masking",
+                                 " is \"as_stored\"\n  do: set data.masking to \"dynamic\", or leave them out"));
+}
+
+void check_initialization(const InitializationConfig& initialization, const std::string& file) {
+    if (!initialization.init_from &&
+        (initialization.init_missing != "refuse" || initialization.init_unexpected != "refuse" || initialization.init_moments))
+        throw ConfigError(concat(file, ": the settings of initialization change nothing while init_from is null",
+                                 "\n  do: set initialization.init_from, or leave them out"));
+}
+
 }  // namespace
 
 ExperimentConfig load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
     nlohmann::json settings = load_settings(file);
     apply_overrides(settings, overrides);
     const auto experiment = read_config<ExperimentConfig>(settings, file.string());
-    check_bert(experiment.model);
-    check_optimizer(experiment.optimizer);
-    check_schedule(experiment.schedule);
-    if (experiment.data.sequence_length > experiment.model.max_position_embeddings)
-        throw ConfigError(concat(file.string(), ": data.sequence_length = ", experiment.data.sequence_length,
-                                 " is more than model.max_position_embeddings = ", experiment.model.max_position_embeddings));
-    const DataConfig& data = experiment.data;
-    if (data.masking == "as_stored" && (data.whole_word_masking || data.masked_lm_prob != DataConfig().masked_lm_prob))
-        throw ConfigError(concat(file.string(),
-                                 ": data.masked_lm_prob and data.whole_word_masking change nothing while data.masking",
-                                 " is \"as_stored\"\n  do: set data.masking to \"dynamic\", or leave them out"));
-    check_patience(file.string(), experiment.watchdog, experiment.parallel);
-    const InitializationConfig& initialization = experiment.initialization;
-    if (!initialization.init_from &&
-        (initialization.init_missing != "refuse" || initialization.init_unexpected != "refuse" || initialization.init_moments))
-        throw ConfigError(concat(file.string(), ": the settings of initialization change nothing while init_from is null",
-                                 "\n  do: set initialization.init_from, or leave them out"));
+    Refusals refusals;
+    refusals.attempt([&] { check_bert(experiment.model); });
+    refusals.attempt([&] { check_optimizer(experiment.optimizer); });
+    refusals.attempt([&] { check_schedule(experiment.schedule); });
+    refusals.attempt([&] { check_data(experiment, file.string()); });
+    refusals.attempt([&] { check_patience(file.string(), experiment.watchdog, experiment.parallel); });
+    refusals.attempt([&] { check_initialization(experiment.initialization, file.string()); });
+    refusals.throw_if_any();
     return experiment;
 }
 

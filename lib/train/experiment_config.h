@@ -203,7 +203,7 @@ struct ExperimentConfig {
 };
 
 /// Reads a file strictly, with command-line overrides, and checks what no single rule can.
-/// @throws ConfigError
+/// @throws ConfigError with everything that is wrong at once
 ExperimentConfig load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 
 }  // namespace bertpretrain

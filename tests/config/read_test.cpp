@@ -162,3 +162,17 @@ TEST_CASE("a number may be left to the program where its setting says so") {
     CHECK_THROWS_AS(threads("\"many\""), ConfigError);
     CHECK_THROWS_AS(threads("null"), ConfigError);
 }
+
+TEST_CASE("everything that is wrong with a file is told at once") {
+    const std::string all =
+        refusal(R"({"seed": -1, "wrong": 2, "wronger": 3, "batch": {"micro_batch_size": 0, "other": 1}, "optimizer": 5})");
+    CHECK(contains(all, "6 settings are refused:\n"));
+    for (const char* part : {"run.json: seed = -1: ", "run.json: wrong: ", "run.json: wronger: ",
+                             "run.json: batch.micro_batch_size = 0: ", "run.json: batch.other: ", "run.json: optimizer = 5: "})
+        CHECK(contains(all, part));
+    std::string many = "{";
+    for (int i = 0; i < 1000; ++i) many += concat("\"key", i, "\": 1, ");
+    const std::string shortened = refusal(many + "\"last\": 1}");
+    CHECK(contains(shortened, "1001 settings are refused"));
+    CHECK(contains(shortened, "and 971 more"));
+}
