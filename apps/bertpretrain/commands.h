@@ -13,5 +13,6 @@ void add_embed_command(CLI::App& app, int& exit_code);
 void add_inspect_command(CLI::App& app);
 void add_config_command(CLI::App& app);
 void add_report_command(CLI::App& app);
+void add_plan_command(CLI::App& app);
 
 }  // namespace bertpretrain

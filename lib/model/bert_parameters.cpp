@@ -90,6 +90,11 @@ BertParameters bert_parameters(const BertConfig& config) {
     return parameters;
 }
 
+ParameterLayout bert_layout(const BertConfig& config, double bucket_mib, std::int64_t shards) {
+    const auto bucket_elements = static_cast<std::int64_t>(bucket_mib * 1024 * 1024 / 4);
+    return {bert_parameters(config).layout_order, std::max<std::int64_t>(1, bucket_elements), shards};
+}
+
 std::vector<std::pair<std::string, std::string>> tied_names() {
     return {{"cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"},
             {"cls.predictions.decoder.bias", "cls.predictions.bias"}};

@@ -25,6 +25,9 @@ struct BertParameters {
 
 BertParameters bert_parameters(const BertConfig& config);
 
+/// The flat buffers of a model. @param bucket_mib of fp32 gradients @param shards as in ParameterLayout
+ParameterLayout bert_layout(const BertConfig& config, double bucket_mib, std::int64_t shards);
+
 /// Names under which tied tensors appear a second time in HF's state_dict: {alias, name}.
 std::vector<std::pair<std::string, std::string>> tied_names();
 

@@ -143,10 +143,8 @@ void open_data(TrainerParts& parts, at::Device device) {
 
 MemoryPlan open_model(TrainerParts& parts, const Launch& launch, at::Device device) {
     const ExperimentConfig& experiment = parts.experiment;
-    const auto bucket_elements = static_cast<std::int64_t>(experiment.parallel.bucket_mib * 1024 * 1024 / 4);
-    ParameterLayout layout(bert_parameters(experiment.model).layout_order, std::max<std::int64_t>(1, bucket_elements),
-                           parts.world->size());
-    const MemoryPlan memory = plan_memory(experiment, layout);
+    ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, parts.world->size());
+    const MemoryPlan memory = plan_memory(experiment, layout, parts.loader->rows_per_epoch());
     if (device.is_cpu()) refuse_too_large(memory, layout.parameter_elements(), launch.local_world_size);
     const at::ScalarType working = experiment.training.precision == "bf16" ? at::kBFloat16 : at::kFloat;
     parts.parameters = std::make_unique<FlatParameters>(std::move(layout), working, device);

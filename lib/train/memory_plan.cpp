@@ -4,17 +4,43 @@
 
 #include <unistd.h>
 
+#include "batches/sample_order.h"
 #include "core/error.h"
 #include "core/strings.h"
+#include "model/activation_memory.h"
 
 namespace bertpretrain {
+namespace {
+
+/// Resident memory of a run whose model is next to nothing.
+constexpr std::uint64_t program_bytes = std::uint64_t{200} << 20;
+
+std::uint64_t activations_of(const ExperimentConfig& experiment) {
+    ActivationShape shape;
+    shape.sequences = experiment.batch.micro_batch_size;
+    shape.tokens = shape.sequences * experiment.data.sequence_length;
+    shape.masked = static_cast<std::int64_t>(experiment.data.masked_lm_prob * static_cast<double>(shape.tokens));
+    shape.bf16 = experiment.training.precision == "bf16";
+    shape.checkpointing = experiment.training.activation_checkpointing;
+    return activation_bytes(experiment.model, shape);
+}
+
+/// A row is its tokens' ids, masks and segments, and about 0.15 positions and labels per token.
+std::uint64_t data_of(const ExperimentConfig& experiment, std::int64_t ranks, std::int64_t rows) {
+    constexpr std::int64_t window = SampleOrder::default_window_rows, windows = 2, bytes_per_token = 7;
+    const std::int64_t held = rows > 0 ? std::min(rows, windows * window) : windows * window;
+    return static_cast<std::uint64_t>(held / ranks * experiment.data.sequence_length * bytes_per_token);
+}
+
+}  // namespace
 
 std::string MemoryPlan::text() const {
     return concat("weights ", bytes_text(weights), ", gradients ", bytes_text(gradients), ", optimizer ", bytes_text(optimizer),
-                  transfer > 0 ? concat(", transfer ", bytes_text(transfer)) : "", ", and activations");
+                  transfer > 0 ? concat(", transfer ", bytes_text(transfer)) : "", ", activations ", bytes_text(activations),
+                  ", data ", bytes_text(data), ", program ", bytes_text(program));
 }
 
-MemoryPlan plan_memory(const ExperimentConfig& experiment, const ParameterLayout& layout) {
+MemoryPlan plan_memory(const ExperimentConfig& experiment, const ParameterLayout& layout, std::int64_t rows) {
     const auto elements = static_cast<std::uint64_t>(layout.flat_elements());
     const auto sliced = experiment.parallel.zero_stage == 1 ? static_cast<std::uint64_t>(layout.slice_elements()) : elements;
     std::uint64_t exempt = 0;
@@ -24,6 +50,9 @@ MemoryPlan plan_memory(const ExperimentConfig& experiment, const ParameterLayout
     plan.weights = elements * (experiment.training.precision == "bf16" ? 2 : 4) + exempt * 4;
     plan.gradients = elements * 4;
     plan.optimizer = sliced * 12;
+    plan.activations = activations_of(experiment);
+    plan.data = data_of(experiment, layout.shards(), rows);
+    plan.program = program_bytes;
     if (layout.shards() == 1) return plan;
     const bool rounded = experiment.parallel.reduce_dtype == "bf16";
     std::uint64_t largest[2] = {0, 0};  // buckets take turns in two rooms

@@ -9,19 +9,26 @@
 
 namespace bertpretrain {
 
-/// Bytes of one rank. Activations come on top: they depend on the batch.
+/// Bytes of one rank.
 struct MemoryPlan {
     std::uint64_t weights = 0;    ///< working copy: bf16 or fp32
     std::uint64_t gradients = 0;  ///< fp32
     std::uint64_t optimizer = 0;  ///< fp32 master weights and two moments: at ZeRO stage 1 this rank's slice of them
     std::uint64_t transfer = 0;   ///< of two buckets under way: the parts from other ranks, and the copy in the type on the wire
 
+    std::uint64_t activations = 0;  ///< of one micro-batch of full length
+    std::uint64_t data = 0;         ///< rows of two windows of samples
+    std::uint64_t program = 0;      ///< code and threads; measured, on a CPU
+
+    /// What lasts from step to step.
     std::uint64_t total() const { return weights + gradients + optimizer + transfer; }
+    std::uint64_t peak() const { return total() + activations + data + program; }
     /// "weights 638.5 MiB, gradients 1.2 GiB, ..."
     std::string text() const;
 };
 
-MemoryPlan plan_memory(const ExperimentConfig& experiment, const ParameterLayout& layout);
+/// @param rows of the training shards; 0: many
+MemoryPlan plan_memory(const ExperimentConfig& experiment, const ParameterLayout& layout, std::int64_t rows = 0);
 
 /// @param ranks_here that share this machine's memory
 /// @throws ConfigError when this machine has less; the system would otherwise end the process without a word

@@ -7,19 +7,10 @@
 
 using namespace bertpretrain;
 
-namespace {
-
-ParameterLayout layout_of(const ExperimentConfig& experiment, std::int64_t ranks) {
-    const auto bucket_elements = static_cast<std::int64_t>(experiment.parallel.bucket_mib * 1024 * 1024 / 4);
-    return ParameterLayout(bert_parameters(experiment.model).layout_order, bucket_elements, ranks);
-}
-
-}  // namespace
-
 TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for two buckets") {
     const auto ranks = GENERATE(as<std::int64_t>(), 1, 4, 8, 64, 128);
     const ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_5b.json", {});
-    const ParameterLayout layout = layout_of(experiment, ranks);
+    const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, ranks);
     const auto parameters = static_cast<double>(layout.parameter_elements());
     CHECK(parameters > 4.9e9);
     const MemoryPlan plan = plan_memory(experiment, layout);
@@ -31,7 +22,7 @@ TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for two 
 
 TEST_CASE("ZeRO stage 0 keeps the optimizer's whole state on every rank") {
     ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/quickstart.json", {});
-    const ParameterLayout layout = layout_of(experiment, 4);
+    const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 4);
     const std::uint64_t shared = plan_memory(experiment, layout).optimizer;
     experiment.parallel.zero_stage = 0;
     CHECK(plan_memory(experiment, layout).optimizer == 4 * shared);

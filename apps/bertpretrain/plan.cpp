@@ -1,0 +1,211 @@
+// bertpretrain plan CONFIG
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+
+#include "core/error.h"
+#include "core/strings.h"
+#include "core/table.h"
+#include "model/bert_parameters.h"
+#include "operations/plan_fit.h"
+#include "operations/run_plan.h"
+#include "reports/run_history.h"
+#include "shards/manifest.h"
+#include "train/memory_plan.h"
+
+namespace bertpretrain {
+namespace {
+
+struct PlanArguments {
+    std::string config, fit, deadline;
+    std::vector<std::string> overrides, accelerators{"a100"}, networks{"efa4"};
+    std::vector<std::int64_t> world_sizes{8, 16, 32, 64, 128};
+    std::optional<double> tflops, memory_gib, price, tokens;
+    std::optional<std::int64_t> per_node, steps;
+    ForecastInputs run;
+    double save_gbps = 1;
+    bool no_overlap = false, json = false;
+};
+
+/// "24h", "90m" or "3d" in hours. @throws ConfigError
+double hours_of(const std::string& text) {
+    std::size_t end = 0;
+    double number = -1;
+    try {
+        number = std::stod(text, &end);
+    } catch (const std::exception&) {}
+    const std::string unit = text.substr(std::min(end, text.size()));
+    const double hours = unit == "h" ? 1 : unit == "m" ? 1.0 / 60 : unit == "d" ? 24 : 0;
+    if (!(number > 0) || hours == 0)
+        throw ConfigError(concat("--deadline ", text, ": expected a number of hours, such as 24h; also 90m, 3d"));
+    return number * hours;
+}
+
+std::optional<MeasuredRun> measured_run(const PlanArguments& arguments) {
+    if (arguments.fit.empty()) return std::nullopt;
+    const RunHistory run = read_run(arguments.fit);
+    return measure(run.metrics, run.sessions.back().ranks);
+}
+
+/// What is known of an accelerator, with what was measured or given in its place.
+Accelerator accelerator_of(const std::string& name, const PlanArguments& arguments, const std::optional<MeasuredRun>& measured) {
+    Accelerator accelerator = find_accelerator(name);
+    if (measured) {
+        accelerator.sustained_tflops = measured->tflops_per_rank;
+        accelerator.memory_gbps = 0;  // the measured rate has the update in it
+        accelerator.source = "fitted to " + arguments.fit;
+    }
+    accelerator.sustained_tflops = arguments.tflops.value_or(accelerator.sustained_tflops);
+    accelerator.memory_gib = arguments.memory_gib.value_or(accelerator.memory_gib);
+    accelerator.price_per_hour = arguments.price.value_or(accelerator.price_per_hour);
+    accelerator.per_node = arguments.per_node.value_or(accelerator.per_node);
+    return accelerator;
+}
+
+PlanInputs plan_inputs(const ExperimentConfig& experiment, const PlanArguments& arguments,
+                       const std::optional<MeasuredRun>& measured) {
+    PlanInputs inputs;
+    const double measured_tokens =
+        measured ? measured->tokens_per_sequence : static_cast<double>(experiment.data.sequence_length);
+    inputs.step.model = experiment.model;
+    inputs.step.tokens_per_sequence = arguments.tokens.value_or(measured_tokens);
+    inputs.step.masked_per_sequence = experiment.data.masked_lm_prob * inputs.step.tokens_per_sequence;
+    inputs.step.micro_batch_size = experiment.batch.micro_batch_size;
+    inputs.step.zero_stage = experiment.parallel.zero_stage;
+    inputs.step.gradient_bytes = experiment.parallel.reduce_dtype == "bf16" ? 2 : 4;
+    inputs.step.weight_bytes = experiment.training.precision == "bf16" ? 2 : 4;
+    inputs.step.bucket_mib = experiment.parallel.bucket_mib;
+    inputs.step.overlaps = !arguments.no_overlap;
+    inputs.global_batch = [experiment](std::int64_t world_size) { return experiment.global_batch(world_size); };
+    for (const std::string& name : arguments.accelerators)
+        inputs.accelerators.push_back(accelerator_of(name, arguments, measured));
+    for (const std::string& name : arguments.networks) inputs.networks.push_back(find_network(name));
+    inputs.world_sizes = arguments.world_sizes;
+    std::sort(inputs.world_sizes.begin(), inputs.world_sizes.end());
+    inputs.run = arguments.run;
+    inputs.run.steps = arguments.steps.value_or(experiment.schedule.total_steps);
+    inputs.save_gbps = arguments.save_gbps;
+    return inputs;
+}
+
+MemoryPlan memory_of(ExperimentConfig experiment, std::int64_t world_size, std::int64_t zero_stage) {
+    experiment.parallel.zero_stage = zero_stage;
+    const std::string& shards = experiment.data.training_shards;
+    const auto manifest = std::filesystem::is_directory(shards) ? read_manifest(shards) : std::nullopt;
+    std::int64_t rows = 0;
+    if (manifest)
+        for (const ShardRecord& shard : manifest->shards)
+            if (shard_kind(shard.file) == ShardKind::training) rows += shard.rows;
+    return plan_memory(experiment, bert_layout(experiment.model, experiment.parallel.bucket_mib, world_size), rows);
+}
+
+std::string memory_table(const ExperimentConfig& experiment, const PlanInputs& inputs) {
+    Table table(
+        {"ranks", "ZeRO", "weights", "gradients", "optimizer", "transfer", "activations", "data", "program", "in all", "fits"});
+    const double memory = inputs.accelerators.front().memory_gib * 0x1p30;
+    for (const std::int64_t ranks : inputs.world_sizes)
+        for (const std::int64_t stage : {0, 1}) {
+            const MemoryPlan plan = memory_of(experiment, ranks, stage);
+            const std::string fits = memory == 0 ? "-" : static_cast<double>(plan.peak()) < memory ? "yes" : "no";
+            table.add({std::to_string(ranks), std::to_string(stage), bytes_text(plan.weights), bytes_text(plan.gradients),
+                       bytes_text(plan.optimizer), bytes_text(plan.transfer), bytes_text(plan.activations), bytes_text(plan.data),
+                       bytes_text(plan.program), bytes_text(plan.peak()), fits});
+        }
+    return table.text();
+}
+
+std::string fit_text(const MeasuredRun& run) {
+    return concat("measured on ", run.world_size, " rank(s): ", fixed(run.tokens_per_sequence, 1),
+                  " tokens per sequence; a step of ", fixed(run.step_seconds, 4), " s computes ", fixed(run.computing_seconds, 4),
+                  " and waits ", fixed(run.exposed_seconds, 4), " of ", fixed(run.communication_seconds, 4),
+                  " s of communication; ", fixed(run.tflops_per_rank, 4), " TFLOP/s and ", fixed(run.sent_gbps, 4),
+                  " GB/s sent per rank\n\n");
+}
+
+void print_json(const ExperimentConfig& experiment, const std::vector<PlannedRun>& runs,
+                const std::optional<MeasuredRun>& measured) {
+    nlohmann::ordered_json out;
+    for (const PlannedRun& planned : runs) {
+        const MemoryPlan memory = memory_of(experiment, planned.step.world_size, experiment.parallel.zero_stage);
+        out["plan"].push_back(plan_json(planned));
+        out["plan"].back()["memory_bytes"] = memory.peak();
+    }
+    if (measured)
+        out["fit"] = {{"tflops_per_rank", measured->tflops_per_rank},
+                      {"tokens_per_sequence", measured->tokens_per_sequence},
+                      {"computing_seconds", measured->computing_seconds},
+                      {"step_seconds", measured->step_seconds},
+                      {"sent_gbps", measured->sent_gbps}};
+    std::cout << out.dump(2) << std::endl;
+}
+
+void plan(const PlanArguments& arguments) {
+    const ExperimentConfig experiment = load_experiment(arguments.config, arguments.overrides);
+    const auto deadline = arguments.deadline.empty() ? std::nullopt : std::optional(hours_of(arguments.deadline));
+    const std::optional<MeasuredRun> measured = measured_run(arguments);
+    const PlanInputs inputs = plan_inputs(experiment, arguments, measured);
+    const std::vector<PlannedRun> runs = plan_runs(inputs);
+    if (arguments.json) return print_json(experiment, runs, measured);
+    std::cout << (measured ? fit_text(*measured) : "") << "memory of a rank at its peak\n"
+              << memory_table(experiment, inputs) << "\ntime; efficiency is against the smallest number of ranks\n"
+              << plan_table(runs, deadline) << "\nassumed\n"
+              << plan_assumptions(runs) << std::flush;
+}
+
+void add_machine_options(CLI::App& command, PlanArguments& arguments) {
+    command.add_option("--accelerator", arguments.accelerators, "One or several of a100, a100-40, h100, gaudi1")
+        ->delimiter(',')
+        ->capture_default_str();
+    command
+        .add_option("--network", arguments.networks, "Between nodes: efa32, hdr8, efa4, efa1, tcp, or NAME:GB/S[:MICROSECONDS]")
+        ->delimiter(',')
+        ->capture_default_str();
+    command.add_option("--tflops", arguments.tflops, "Sustained by an accelerator, of the model's operations")
+        ->check(CLI::PositiveNumber);
+    command.add_option("--memory-gib", arguments.memory_gib, "Of an accelerator")->check(CLI::PositiveNumber);
+    command.add_option("--price", arguments.price, "Of an accelerator for an hour")->check(CLI::PositiveNumber);
+    command.add_option("--ranks-per-node", arguments.per_node, "That share its network")->check(CLI::PositiveNumber);
+    command.add_option("--save-gbps", arguments.save_gbps, "GB/s at which a checkpoint is written")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command.add_option("--hours-between-failures", arguments.run.hours_between_failures, "Of one accelerator")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command.add_option("--restart-seconds", arguments.run.restart_seconds, "From a failure to the next step")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app) {
+    const auto arguments = std::make_shared<PlanArguments>();
+    CLI::App* command = app.add_subcommand("plan", "Forecasts memory, time, cost and failures of an experiment");
+    command->add_option("config", arguments->config, "The experiment's JSON file")->required();
+    command->add_option("--set", arguments->overrides, "section.key=value, instead of what the file says; may be given often")
+        ->allow_extra_args(false);
+    command->add_option("--world-size", arguments->world_sizes, "Numbers of ranks")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 1 << 20))
+        ->capture_default_str();
+    command->add_option("--fit", arguments->fit, "A run on such an accelerator: its FLOP/s and tokens per sequence are taken");
+    command->add_option("--tokens", arguments->tokens, "Mean per sequence; data.sequence_length when not given")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--steps", arguments->steps, "Of the run; schedule.total_steps when not given")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--deadline", arguments->deadline, "Say what is in time: 24h, 90m, 3d");
+    command->add_flag("--no-overlap", arguments->no_overlap, "As if communication began when computing ends");
+    command->add_flag("--json", arguments->json, "Everything as one JSON object");
+    add_machine_options(*command, *arguments);
+    command->callback([arguments] { plan(*arguments); });
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,105 @@
+#include "operations/run_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/strings.h"
+#include "core/table.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr double saved_bytes = 12;  // weights and two moments, per parameter
+
+PlannedRun planned_run(const PlanInputs& inputs, const Accelerator& accelerator, const Network& network,
+                       std::int64_t world_size) {
+    PlannedRun planned{accelerator, network, inputs.step, {}, {}, 1};
+    planned.step.world_size = world_size;
+    planned.step.global_batch = inputs.global_batch(world_size);
+    planned.time = step_time(planned.step, accelerator, network);
+    ForecastInputs run = inputs.run;
+    run.step_seconds = planned.time.total();
+    run.accelerators = world_size;
+    run.save_seconds = saved_bytes * static_cast<double>(planned.step.layout().parameter_elements()) / (inputs.save_gbps * 1e9);
+    run.price_per_hour = accelerator.price_per_hour;
+    planned.forecast = forecast(run);
+    return planned;
+}
+
+std::string cost_text(const PlannedRun& planned) {
+    return planned.forecast.cost ? with_thousands(std::llround(*planned.forecast.cost)) : "-";
+}
+
+}  // namespace
+
+std::vector<PlannedRun> plan_runs(const PlanInputs& inputs) {
+    std::vector<PlannedRun> plan;
+    for (const Accelerator& accelerator : inputs.accelerators)
+        for (const Network& network : inputs.networks) {
+            const std::size_t smallest = plan.size();
+            for (const std::int64_t world_size : inputs.world_sizes) {
+                plan.push_back(planned_run(inputs, accelerator, network, world_size));
+                plan.back().efficiency = plan.back().per_accelerator() / plan[smallest].per_accelerator();
+            }
+        }
+    return plan;
+}
+
+std::string plan_table(const std::vector<PlannedRun>& plan, const std::optional<double>& deadline_hours) {
+    Table table({"accelerator", "network", "ranks", "batch", "step s", "exposed s", "sequences/s", "each", "efficiency", "hours",
+                 "cost", "failures", "save every", deadline_hours ? "deadline" : ""});
+    for (const PlannedRun& planned : plan) {
+        const bool in_time = deadline_hours && planned.forecast.hours <= *deadline_hours;
+        table.add({planned.accelerator.name, planned.network.name, std::to_string(planned.step.world_size),
+                   with_thousands(planned.step.global_batch), fixed(planned.time.total(), 3), fixed(planned.time.exposed(), 4),
+                   fixed(planned.rate(), 1), fixed(planned.per_accelerator(), 2), fixed(100 * planned.efficiency, 1) + " %",
+                   fixed(planned.forecast.hours, 1), cost_text(planned), fixed(planned.forecast.failures, 2),
+                   concat(planned.forecast.save_every_steps, " steps"),
+                   !deadline_hours ? ""
+                   : in_time       ? "in time"
+                                   : "too late"});
+    }
+    return table.text();
+}
+
+std::string plan_assumptions(const std::vector<PlannedRun>& plan) {
+    std::vector<std::string> lines;
+    const auto add = [&](const std::string& line) {
+        if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+    };
+    for (const PlannedRun& planned : plan) {
+        const Accelerator& accelerator = planned.accelerator;
+        const std::string price =
+            accelerator.price_per_hour > 0 ? concat(", price ", accelerator.price_per_hour, " an hour") : "";
+        add(concat(accelerator.name, ": ", accelerator.sustained_tflops, " TFLOP/s sustained", price, " (", accelerator.source,
+                   ")"));
+        add(concat(planned.network.name, ": ", planned.network.node_gbps, " GB/s out of a node of ", accelerator.per_node, ", ",
+                   planned.network.local_gbps, " inside, ", planned.network.latency_us, " us per doubling (",
+                   planned.network.source, ")"));
+    }
+    return join(lines, "\n") + "\n";
+}
+
+nlohmann::ordered_json plan_json(const PlannedRun& planned) {
+    nlohmann::ordered_json line{{"accelerator", planned.accelerator.name},
+                                {"network", planned.network.name},
+                                {"ranks", planned.step.world_size},
+                                {"global_batch", planned.step.global_batch},
+                                {"step_seconds", planned.time.total()},
+                                {"computing_seconds", planned.time.computing},
+                                {"optimizer_seconds", planned.time.optimizer},
+                                {"communication_seconds", planned.time.communication},
+                                {"exposed_seconds", planned.time.exposed()},
+                                {"sequences_per_second", planned.rate()},
+                                {"efficiency", planned.efficiency},
+                                {"hours", planned.forecast.hours},
+                                {"failures", planned.forecast.failures},
+                                {"save_every_steps", planned.forecast.save_every_steps}};
+    line["cost"] = planned.forecast.cost ? nlohmann::ordered_json(*planned.forecast.cost) : nlohmann::ordered_json();
+    return line;
+}
+
+}  // namespace bertpretrain

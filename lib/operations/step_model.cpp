@@ -1,0 +1,141 @@
+#include "operations/step_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/bert_parameters.h"
+
+namespace bertpretrain {
+namespace {
+
+/// The share of a pass's operations that each stage of the backward has: 0 the heads, then the layers from the last to the first,
+/// then the embeddings, which are as good as free.
+std::vector<double> stage_shares(const PlannedStep& step) {
+    const auto layers = static_cast<std::size_t>(step.model.num_hidden_layers);
+    const double whole = step.flops_per_sequence();
+    const double of_layers =
+        model_flops(step.model, step.tokens_per_sequence, step.tokens_per_sequence * step.tokens_per_sequence, 0, 0);
+    std::vector<double> shares(layers + 2, of_layers / whole / static_cast<double>(layers));
+    shares.front() = 1 - of_layers / whole;
+    shares.back() = 0;
+    return shares;
+}
+
+/// The stage behind which each bucket's gradients are final.
+std::vector<std::size_t> final_stages(const ParameterLayout& layout, const std::vector<std::size_t>& stage_ends) {
+    std::vector<std::size_t> stages(layout.buckets().size(), 0);
+    for (std::size_t p = 0; p < layout.parameters().size(); ++p) {
+        const auto stage = std::upper_bound(stage_ends.begin(), stage_ends.end(), p) - stage_ends.begin();
+        std::size_t& last = stages[layout.parameters()[p].bucket];
+        last = std::max(last, std::min(static_cast<std::size_t>(stage), stage_ends.size() - 1));
+    }
+    return stages;
+}
+
+/// Seconds of every bucket's collectives, there and back.
+struct BucketTimes {
+    std::vector<double> reduce, gather;
+    double sum() const {
+        double sum = 0;
+        for (std::size_t b = 0; b < reduce.size(); ++b) sum += reduce[b] + gather[b];
+        return sum;
+    }
+};
+
+BucketTimes bucket_times(const PlannedStep& step, const ParameterLayout& layout, const Accelerator& accelerator,
+                         const Network& network) {
+    BucketTimes times;
+    std::vector<bool> exact(layout.buckets().size(), false);
+    for (const PlacedParameter& parameter : layout.parameters())
+        if (!parameter.spec.decays) exact[parameter.bucket] = true;
+    for (std::size_t b = 0; b < layout.buckets().size(); ++b) {
+        const auto elements = static_cast<double>(layout.buckets()[b].elements());
+        const auto seconds = [&](double bytes) {
+            return collective_seconds(network, step.world_size, accelerator.per_node, elements * bytes);
+        };
+        const double back = seconds(step.zero_stage == 0 ? step.gradient_bytes : exact[b] ? 4 : step.weight_bytes);
+        const double there = seconds(step.gradient_bytes);
+        // stage 0 sends the sums to all at once, behind each bucket
+        times.reduce.push_back(step.zero_stage == 0 ? there + back : there);
+        times.gather.push_back(step.zero_stage == 0 ? 0 : back);
+    }
+    return times;
+}
+
+/// What is left to wait for when the last backward ends.
+double exposed_reduce(const BucketTimes& times, const std::vector<std::size_t>& final_stage, const std::vector<double>& shares,
+                      double backward) {
+    std::vector<double> stage_end(shares.size());
+    double clock = 0;
+    for (std::size_t s = 0; s < shares.size(); ++s) stage_end[s] = clock += shares[s] * backward;
+    double sent = 0;
+    for (std::size_t b = 0; b < times.reduce.size(); ++b) sent = std::max(sent, stage_end[final_stage[b]]) + times.reduce[b];
+    return std::max(0.0, sent - clock);
+}
+
+/// By how much the first forward is later than if all weights were there: buckets come from the last to the first, and a stage
+/// needs all of its own and all behind them.
+double exposed_gather(const BucketTimes& times, const std::vector<std::size_t>& first_bucket, const std::vector<double>& shares,
+                      double forward) {
+    std::vector<double> arrived(times.gather.size());
+    double clock = 0;
+    for (std::size_t b = times.gather.size(); b-- > 0;) arrived[b] = clock += times.gather[b];
+    double now = 0;
+    for (std::size_t s = shares.size(); s-- > 0;) now = std::max(now, arrived[first_bucket[s]]) + shares[s] * forward;
+    return now - forward;
+}
+
+/// The first bucket that holds a parameter of each stage.
+std::vector<std::size_t> first_buckets(const ParameterLayout& layout, const std::vector<std::size_t>& stage_ends) {
+    std::vector<std::size_t> buckets{0};
+    for (std::size_t s = 0; s + 1 < stage_ends.size(); ++s)
+        buckets.push_back(layout.parameters()[std::min(stage_ends[s], layout.parameters().size() - 1)].bucket);
+    return buckets;
+}
+
+}  // namespace
+
+std::int64_t PlannedStep::accumulation() const {
+    const std::int64_t of_all = world_size * micro_batch_size;
+    return std::max<std::int64_t>(1, (global_batch + of_all - 1) / of_all);
+}
+
+double PlannedStep::flops_per_sequence() const {
+    return model_flops(model, tokens_per_sequence, tokens_per_sequence * tokens_per_sequence, masked_per_sequence, 1);
+}
+
+ParameterLayout PlannedStep::layout() const { return bert_layout(model, bucket_mib, world_size); }
+
+double collective_seconds(const Network& network, std::int64_t world_size, std::int64_t per_node, double bytes) {
+    if (world_size <= 1) return 0;
+    const auto ranks = static_cast<double>(world_size);
+    const double gbps = world_size <= per_node ? network.local_gbps : network.node_gbps;
+    return network.latency_us * 1e-6 * std::log2(ranks) + bytes * (ranks - 1) / ranks / (gbps * 1e9);
+}
+
+StepTime step_time(const PlannedStep& step, const Accelerator& accelerator, const Network& network) {
+    const ParameterLayout layout = step.layout();
+    const double sequences = static_cast<double>(step.global_batch) / static_cast<double>(step.world_size);
+    StepTime time;
+    time.computing = sequences * step.flops_per_sequence() / (accelerator.sustained_tflops * 1e12);
+    const auto updated = static_cast<double>(step.zero_stage == 0 ? layout.flat_elements() : layout.slice_elements());
+    if (accelerator.memory_gbps > 0) time.optimizer = updated * step.optimizer_traffic / (accelerator.memory_gbps * 1e9);
+    if (step.world_size == 1) return time;
+    constexpr int exchanges = 3;  // of counts and norms: a few bytes
+    time.optimizer += exchanges * collective_seconds(network, step.world_size, accelerator.per_node, 0);
+
+    const BucketTimes times = bucket_times(step, layout, accelerator, network);
+    time.communication = times.sum();
+    if (!step.overlaps) {
+        time.exposed_reduce = time.communication;
+        return time;
+    }
+    const double pass = time.computing / static_cast<double>(step.accumulation());
+    const std::vector<double> shares = stage_shares(step);
+    const std::vector<std::size_t> stage_ends = bert_parameters(step.model).stage_ends;
+    time.exposed_reduce = exposed_reduce(times, final_stages(layout, stage_ends), shares, pass * 2 / 3);
+    if (step.zero_stage == 1) time.exposed_gather = exposed_gather(times, first_buckets(layout, stage_ends), shares, pass / 3);
+    return time;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,128 @@
+#include "operations/step_model.h"
+
+#include "core/error.h"
+#include "operations/plan_fit.h"
+#include "operations/run_forecast.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+
+namespace {
+
+PlannedStep small_step(std::int64_t ranks) {
+    PlannedStep step;
+    step.model.hidden_size = 256;
+    step.model.num_attention_heads = 4;
+    step.model.intermediate_size = 1024;
+    step.model.num_hidden_layers = 24;
+    step.model.vocab_size = 2048;
+    step.world_size = ranks;
+    step.global_batch = 16 * ranks;
+    step.bucket_mib = 0.5;
+    return step;
+}
+
+const Accelerator core{"core", 0, 0.1, 0, 0, 1, 0, ""};
+Network link(double gbps, double latency_us = 0) { return {"link", gbps, latency_us, gbps, ""}; }
+
+}  // namespace
+
+TEST_CASE("one rank computes and sends nothing") {
+    const PlannedStep step = small_step(1);
+    const StepTime time = step_time(step, core, link(1));
+    CHECK(time.total() == Approx(16 * step.flops_per_sequence() / 0.1e12));
+    CHECK(time.communication == 0);
+}
+
+TEST_CASE("communication takes its bytes over the bandwidth, and what does not overlap is added to the step") {
+    PlannedStep step = small_step(2);
+    const auto elements = static_cast<double>(step.layout().flat_elements());
+    step.weight_bytes = 4;
+    step.overlaps = false;
+    const StepTime time = step_time(step, core, link(0.01));
+    CHECK(time.communication == Approx(elements * 8 / 2 / 0.01e9));
+    CHECK(time.total() == Approx(time.computing + time.communication));
+    step.zero_stage = 0;
+    CHECK(step_time(step, core, link(0.01)).communication == Approx(elements * 8 / 2 / 0.01e9));
+}
+
+TEST_CASE("overlap hides communication behind the passes at both ends of a step, and never more than there is") {
+    PlannedStep step = small_step(2);
+    const StepTime fast = step_time(step, core, link(100)), slow = step_time(step, core, link(0.001));
+    CHECK(fast.exposed() < 0.01 * fast.computing);
+    CHECK(slow.exposed() < slow.communication);
+    CHECK(slow.exposed() > slow.communication - slow.computing);
+    step.bucket_mib = 1024;  // one bucket leaves when all is over: only the weights overlap
+    CHECK(step_time(step, core, link(0.05)).exposed_reduce > 3 * step_time(small_step(2), core, link(0.05)).exposed_reduce);
+    PlannedStep longer = small_step(2);
+    longer.global_batch *= 24;  // the same traffic in a step of 24 passes
+    CHECK(step_time(longer, core, link(0.01)).exposed() == Approx(step_time(small_step(2), core, link(0.01)).exposed()));
+}
+
+TEST_CASE("every bucket costs its latency") {
+    PlannedStep step = small_step(4);
+    step.overlaps = false;
+    const double without = step_time(step, core, link(1)).communication;
+    const double collectives = 2 * static_cast<double>(step.layout().buckets().size());
+    CHECK(step_time(step, core, link(1, 100)).communication - without == Approx(collectives * 2 * 100e-6));
+}
+
+TEST_CASE("inside a node the node's own links count") {
+    const Network network{"n", 1, 0, 100, ""};
+    CHECK(collective_seconds(network, 8, 8, 8e9) == Approx(0.07));
+    CHECK(collective_seconds(network, 16, 8, 16e9) == Approx(15));
+    CHECK(collective_seconds(network, 1, 8, 16e9) == 0);
+}
+
+TEST_CASE("a failure costs its restart and half an interval, and the best interval is Young's") {
+    ForecastInputs inputs;
+    inputs.step_seconds = 2;
+    inputs.steps = 180'000;  // 100 hours
+    inputs.accelerators = 100;
+    inputs.hours_between_failures = 1000;  // a failure of the job every 10 hours
+    inputs.save_seconds = 18;
+    inputs.restart_seconds = 100;
+    inputs.price_per_hour = 2;
+    const Forecast result = forecast(inputs);
+    CHECK(result.save_every_seconds == Approx(std::sqrt(2 * 18 * 36'000.0)));
+    CHECK(result.save_every_steps == 569);
+    CHECK(result.hours == Approx(100 * (1 + 18.0 / 1138) / (1 - (569 + 100) / 36'000.0)).epsilon(1e-3));
+    CHECK(result.failures == Approx(result.hours / 10));
+    CHECK(*result.cost == Approx(result.hours * 200));
+    inputs.price_per_hour = 0;
+    CHECK_FALSE(forecast(inputs).cost.has_value());
+    // no other interval is better
+    for (const double factor : {0.5, 2.0}) {
+        const double interval = 1138 * factor;
+        CHECK(100 * (1 + 18 / interval) / (1 - (interval / 2 + 100) / 36'000) > result.hours);
+    }
+}
+
+TEST_CASE("a run tells what a rank computes without its waits, and at what rate it sends") {
+    Metrics metrics;
+    for (std::int64_t step = 1; step <= 10; ++step) {
+        StepRecord record{.step = step, .sequences_per_second = 8, .tokens_per_second = 800, .model_tflops_per_second = 0.3};
+        record.step_seconds = step == 1 ? 100 : 2;  // the first is slow
+        record.data_wait_seconds = 0.1;
+        record.exposed_communication_seconds = 0.4;
+        record.communication_seconds = 0.8;
+        record.bytes_sent = 1.6e6;
+        metrics.steps.push_back(record);
+    }
+    const MeasuredRun run = measure(metrics, 2);
+    CHECK(run.computing_seconds == Approx(1.5));
+    CHECK(run.tokens_per_sequence == Approx(100));
+    CHECK(run.tflops_per_rank == Approx(0.3 * 2 / 1.5 / 2));
+    CHECK(run.sent_gbps == Approx(0.002));
+    metrics.steps.resize(2);
+    CHECK_THROWS_AS(measure(metrics, 2), DataError);
+}
+
+TEST_CASE("machines that are not known are refused with those that are; any network can be described") {
+    CHECK_THROWS_WITH(find_accelerator("a1000"), Catch::Matchers::Contains("a100"));
+    CHECK_THROWS_WITH(find_network("wifi"), Catch::Matchers::Contains("efa4"));
+    for (const char* text : {"x:", "x:fast", "x:0", "x:1:2:3", "x:-1", "x:nan"}) CHECK_THROWS_AS(find_network(text), ConfigError);
+    CHECK(find_network("mine:12.5:50").node_gbps == 12.5);
+    CHECK(find_network("mine:12.5:50").latency_us == 50);
+    CHECK(find_network("efa4").node_gbps == 43);
+}
