@@ -1,0 +1,101 @@
+// What `report`, `plan` and `config` say of real runs and files.
+#include "core/error.h"
+#include "support/catch.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+CommandResult bertpretrain_command(const std::string& rest) { return run_command(train_program + " " + rest); }
+
+}  // namespace
+
+TEST_CASE("report makes a page, charts and a table of a real run, and tells what a target cost") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::string run = finished_run().run.string(), page = (folder / "report.html").string();
+    const CommandResult whole =
+        bertpretrain_command("report " + run + " --output " + page + " --svg " + (folder / "charts").string());
+    CAPTURE(whole.err);
+    REQUIRE(whole.exit_code == 0);
+    CHECK(whole.out.find("20 of 20") != std::string::npos);
+    CHECK(read_text(page).find("id=\"mlm_loss_by_epochs\"") != std::string::npos);
+    for (const char* chart : {"mlm_loss", "nsp_loss", "learning_rate", "grad_norm", "sequences_per_second", "data_wait"})
+        CHECK(fs::file_size(folder / "charts" / (std::string(chart) + ".svg")) > 1000);
+
+    const CommandResult target = bertpretrain_command("report " + run + " --target held_out_mlm_loss=6.6 --price 3600000");
+    CHECK(target.exit_code == 0);
+    CHECK(target.out.find("times the first") != std::string::npos);
+    CHECK(target.out.find("not reached") == std::string::npos);
+    CHECK(bertpretrain_command("report " + run + " --target grad_norm=1").exit_code == 2);
+    CHECK(bertpretrain_command("report " + run + " --price 1").exit_code == 2);
+    CHECK(bertpretrain_command("report " + folder.path().string()).exit_code == 3);
+}
+
+TEST_CASE("report --scaling compares runs on 1 and 2 ranks; plan takes a run's rate") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 6}}}, {"evaluation", {{"every_steps", 0}}}});
+    for (const std::string ranks : {"1", "2"})
+        REQUIRE(train(config, folder / ("on_" + ranks), "--local-ranks " + ranks).exit_code == 0);
+    const CommandResult scaling =
+        bertpretrain_command("report --scaling " + (folder / "on_1").string() + " " + (folder / "on_2").string());
+    CAPTURE(scaling.out, scaling.err);
+    CHECK(scaling.exit_code == 0);
+    CHECK(scaling.out.find("100.00 %  on_1") != std::string::npos);
+    CHECK(scaling.out.find("%  on_2") != std::string::npos);
+
+    const CommandResult plan = bertpretrain_command("plan " + config.string() + " --fit " + (folder / "on_2").string() +
+                                                    " --network mine:1:50 --world-size 1,2 --json");
+    CAPTURE(plan.err);
+    REQUIRE(plan.exit_code == 0);
+    const json planned = json::parse(plan.out);
+    CHECK(planned.at("fit").at("tflops_per_rank") > 0);
+    CHECK(planned.at("plan").size() == 2);
+    CHECK(planned.at("plan")[1].at("communication_seconds") > 0);
+    CHECK(bertpretrain_command("plan " + config.string() + " --accelerator abacus").exit_code == 2);
+    CHECK(bertpretrain_command("plan " + config.string() + " --deadline soon").exit_code == 2);
+}
+
+TEST_CASE("a run leaves events for TensorBoard and a file for Prometheus, and a resumed one tells what was lost") {
+    NEEDS_TRAIN();
+    const fs::path run = finished_run().run;
+    CHECK(read_text(run / "metrics.prom").find("\nbertpretrain_step{run=\"run\"} 20\n") != std::string::npos);
+    std::size_t files = 0;
+    for (const auto& entry : fs::directory_iterator(run / "tensorboard")) files += entry.file_size() > 5000;
+    CHECK(files == 1);
+
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    for (const std::string step : {"18", "20"}) fs::remove_all(folder / ("run/checkpoints/step_000000" + step));
+    REQUIRE(train(finished_run().config, folder / "run").exit_code == 0);
+    const std::string events = read_text(folder / "run/events.jsonl");
+    CHECK(events.find(R"("event":"lost","step":15,"lost_steps":5)") != std::string::npos);
+    const CommandResult report = bertpretrain_command("report " + (folder / "run").string() + " --target held_out_mlm_loss=6.6");
+    CHECK(report.exit_code == 0);
+}
+
+TEST_CASE("config check tells all errors at once, compare takes files and runs, explain takes a section") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path wrong = write_experiment(folder, {{"batch", {{"micro_batch_size", 0}}}, {"optimizer", {{"nam", "adamw"}}}});
+    const CommandResult check = bertpretrain_command("config check " + wrong.string());
+    CHECK(check.exit_code == 2);
+    CHECK(missing_words(check.err, {"2 settings", "batch.micro_batch_size = 0", "optimizer.nam", "did you mean"}) == "");
+    CHECK(bertpretrain_command("config check " + finished_run().config.string()).exit_code == 0);
+
+    const TemporaryFolder other;
+    const fs::path file = write_experiment(other, {{"optimizer", {{"learning_rate", 0.5}}}});
+    const CommandResult compare = bertpretrain_command("config compare " + file.string() + " " + finished_run().run.string());
+    CHECK(compare.exit_code == 0);
+    CHECK(missing_words(compare.out, {"optimizer.learning_rate", "0.5", "0.001", "may change"}) == "");
+
+    const CommandResult explain = bertpretrain_command("config explain optimizer");
+    CHECK(explain.out.find("optimizer.betas") != std::string::npos);
+    CHECK(explain.out.find("model.") == std::string::npos);
+    CHECK(bertpretrain_command("config explain optimiser").exit_code == 2);
+}
