@@ -13,6 +13,7 @@
 #include "core/log.h"
 #include "core/strings.h"
 #include "telemetry/loss_picture.h"
+#include "telemetry/trace.h"
 #include "train/exit_record.h"
 #include "train/make_trainer.h"
 
@@ -23,7 +24,7 @@ struct TrainArguments {
     std::string config;
     std::string output;
     std::string resume = "auto";
-    std::int64_t local_ranks = 0;
+    std::int64_t local_ranks = 0, profile = 0;
     std::vector<std::string> overrides;
 };
 
@@ -82,6 +83,8 @@ int train(const TrainArguments& arguments) {
                                              : std::filesystem::path(arguments.output);
     const Launch launch = read_launch();
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
+    constexpr std::int64_t warm_up = 2;  // the second step still meets memory for the first time
+    const Trace trace(folder / concat("trace_rank_", launch.rank, ".json"), launch.rank, warm_up, arguments.profile);
     return train_recorded(launch, experiment, folder, resume);
 }
 
@@ -95,6 +98,10 @@ void add_train_command(CLI::App& app, int& exit_code) {
     command->add_option("--resume", arguments->resume, "auto: the newest complete checkpoint, if any; never; or a step")
         ->capture_default_str();
     add_local_ranks_option(*command, arguments->local_ranks);
+    command
+        ->add_option("--profile", arguments->profile,
+                     "Write a Chrome trace of so many steps, behind the first two, for each rank")
+        ->check(CLI::NonNegativeNumber);
     command->add_option("--set", arguments->overrides, "section.key=value, instead of what the file says; may be given often")
         ->allow_extra_args(false);
     command->callback([arguments, &exit_code] { exit_code = train(*arguments); });

@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "telemetry/trace.h"
 
 namespace bertpretrain {
 namespace {
@@ -112,6 +113,7 @@ void Courier::work(const std::shared_ptr<State>& state) {
         lock.unlock();
         std::exception_ptr error;
         try {
+            const TraceSpan span("on its way");
             job->arrival();
             if (job->errand.finish) job->errand.finish();
         } catch (...) { error = std::current_exception(); }

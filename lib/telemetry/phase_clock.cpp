@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/clock.h"
+#include "telemetry/trace.h"
 
 namespace bertpretrain {
 
@@ -15,7 +16,10 @@ std::string_view name_of(Phase phase) {
 void PhaseClock::add_time() noexcept {
     const double now = seconds_now();
     const Phase phase = look().phase;
-    if (phase != Phase::none) seconds_[static_cast<std::size_t>(phase)] += now - since_;
+    if (phase != Phase::none) {
+        seconds_[static_cast<std::size_t>(phase)] += now - since_;
+        trace_span(name_of(phase).data(), since_, now);
+    }
     since_ = now;
 }
 

@@ -12,6 +12,7 @@
 #include "core/thread_traces.h"
 #include "model/initialize.h"
 #include "parallel/together.h"
+#include "telemetry/trace.h"
 #include "train/finite_state.h"
 #include "train/hung_run.h"
 #include "train/init_from.h"
@@ -45,6 +46,7 @@ int Trainer::run() {
     prepare_thread_traces();
     requests_.await_requests();
     for (;;) {
+        const TraceStep step;
         if ((due(parts_.experiment.evaluation.every_steps) || finished()) && !evaluate_held_out()) {
             save();
             return leave(static_cast<int>(parts_.world->agree_on_largest(requests_.signal())));

@@ -79,6 +79,29 @@ TEST_CASE("a run leaves events for TensorBoard and a file for Prometheus, and a 
     CHECK(report.exit_code == 0);
 }
 
+TEST_CASE("train --profile leaves a Chrome trace of each rank") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 6}}}, {"evaluation", {{"every_steps", 0}}}});
+    REQUIRE(train(config, folder / "run", "--local-ranks 2 --profile 3").exit_code == 0);
+    for (const int rank : {0, 1}) {
+        const json trace = json::parse(read_text(folder / concat("run/trace_rank_", rank, ".json")));
+        std::map<std::string, std::vector<json>> spans;
+        for (const json& event : trace.at("traceEvents")) {
+            CHECK(event.at("pid") == rank);
+            if (event.at("ph") == "X") spans[event.at("name")].push_back(event);
+        }
+        CHECK(spans["step"].size() == 3);
+        CHECK(spans["update"].size() >= 3);
+        for (const char* phase : {"data", "forward", "backward", "communication"}) CHECK(spans[phase].size() >= 3);
+        CHECK(spans["on its way"].size() >= 6);
+        CHECK(spans["on its way"][0].at("tid") != spans["step"][0].at("tid"));
+        const double begin = spans["step"][0].at("ts"), end = begin + spans["step"][0].at("dur").get<double>();
+        CHECK(spans["update"][0].at("ts") > begin);
+        CHECK(spans["update"][0].at("ts").get<double>() + spans["update"][0].at("dur").get<double>() < end);
+    }
+}
+
 TEST_CASE("config check tells all errors at once, compare takes files and runs, explain takes a section") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

@@ -1,0 +1,124 @@
+#include "telemetry/trace.h"
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/files.h"
+#include "core/log.h"
+
+namespace bertpretrain {
+namespace {
+
+struct Span {
+    const char* name;
+    pid_t thread;
+    double begin, end;
+};
+
+struct Recorder {
+    std::atomic<bool> keeps{false};
+    std::mutex mutex;  // for all that follows
+    std::filesystem::path file;
+    std::int64_t rank = 0, skip = 0, count = 0;
+    std::vector<Span> spans;
+};
+
+Recorder& recorder() {
+    static Recorder one;
+    return one;
+}
+
+/// Microseconds, as the format wants them. Format: "Trace Event Format", complete events.
+nlohmann::json event_of(const Span& span, std::int64_t rank) {
+    return {{"name", span.name},
+            {"cat", "train"},
+            {"ph", "X"},
+            {"pid", rank},
+            {"tid", span.thread},
+            {"ts", span.begin * 1e6},
+            {"dur", (span.end - span.begin) * 1e6}};
+}
+
+std::string trace_text(const Recorder& of) {
+    nlohmann::json events = nlohmann::json::array();
+    events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", of.rank}, {"args", {{"name", concat("rank ", of.rank)}}}});
+    for (const Span& span : of.spans) events.push_back(event_of(span, of.rank));
+    return nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump();
+}
+
+/// Writes what there is and forgets it. A run does not end because its trace cannot be written.
+void write_trace(Recorder& of) {
+    of.keeps = false;
+    if (of.spans.empty()) return;
+    try {
+        write_atomically(of.file, trace_text(of));
+        log_info(concat("trace: ", of.file.string()));
+    } catch (const std::exception& error) { log_warning(error.what()); }
+    of.spans.clear();
+}
+
+}  // namespace
+
+void trace_span(const char* name, double begin, double end) noexcept {
+    Recorder& to = recorder();
+    if (!to.keeps) return;
+    try {
+        const std::lock_guard lock(to.mutex);
+        if (to.keeps) to.spans.push_back({name, ::gettid(), begin, end});  // else the trace was written meanwhile
+    } catch (const std::exception&) {}                                     // a span less, where memory has run out
+}
+
+Trace::Trace(std::filesystem::path file, std::int64_t rank, std::int64_t skip, std::int64_t count) {
+    Recorder& to = recorder();
+    const std::lock_guard lock(to.mutex);
+    to.file = std::move(file);
+    to.rank = rank;
+    to.skip = skip;
+    to.count = count;
+    to.spans.clear();
+}
+
+Trace::~Trace() {
+    Recorder& of = recorder();
+    const std::lock_guard lock(of.mutex);
+    write_trace(of);
+    of.count = 0;
+}
+
+TraceSpan::TraceSpan(const char* name) : name_(name) {
+    if (recorder().keeps) begin_ = seconds_now();
+}
+
+TraceSpan::~TraceSpan() {
+    if (begin_ >= 0) trace_span(name_, begin_, seconds_now());
+}
+
+TraceStep::TraceStep() {
+    Recorder& to = recorder();
+    const std::lock_guard lock(to.mutex);
+    if (to.count == 0) return;
+    if (to.skip > 0) {
+        --to.skip;
+        return;
+    }
+    to.keeps = true;
+    begin_ = seconds_now();
+}
+
+TraceStep::~TraceStep() {
+    if (begin_ < 0) return;
+    trace_span("step", begin_, seconds_now());
+    Recorder& to = recorder();
+    const std::lock_guard lock(to.mutex);
+    if (--to.count == 0) write_trace(to);
+}
+
+}  // namespace bertpretrain
