@@ -13,7 +13,7 @@ import time
 from training_step import WARM_UP, experiment, peak_bytes, sample_rows, write_shard
 
 PROGRAM = "build/release/bertpretrain"
-MODELS = {"33M": (6, 512, 8, 16), "44M": (3, 768, 12, 8), "110M": (12, 768, 12, 4)}  # layers, hidden, heads, micro-batch
+MODELS = {"33M": (6, 512, 8, 8), "44M": (3, 768, 12, 4), "110M": (12, 768, 12, 2)}  # layers, hidden, heads, micro-batch
 
 
 def ranks_of(process, count):
