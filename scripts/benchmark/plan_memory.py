@@ -16,10 +16,8 @@ PROGRAM = "build/release/bertpretrain"
 MODELS = {"33M": (6, 512, 8, 8), "44M": (3, 768, 12, 4), "110M": (12, 768, 12, 2)}  # layers, hidden, heads, micro-batch
 
 
-def ranks_of(process, count):
-    """The processes that train."""
-    if count == 1:
-        return [process.pid]
+def ranks_of(process):
+    """The processes that train: those that the first one has started."""
     children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     return [int(child) for child in children]
 
@@ -36,7 +34,7 @@ def measured(config, folder, ranks, steps):
         time.sleep(0.3)
         metrics = output / "metrics.jsonl"
         lines = len(metrics.read_text().splitlines()) if metrics.exists() else 0
-    peak = max(peak_bytes(pid) for pid in ranks_of(process, ranks))
+    peak = max(peak_bytes(pid) for pid in ranks_of(process))
     process.send_signal(signal.SIGTERM)
     process.wait()
     return peak
