@@ -59,6 +59,8 @@ MemoryPlan plan_memory(const ExperimentConfig& experiment, const ParameterLayout
     for (std::size_t i = 0; i < layout.buckets().size(); ++i)
         largest[i % 2] = std::max(largest[i % 2], static_cast<std::uint64_t>(layout.buckets()[i].elements()));
     plan.transfer = (largest[0] + largest[1]) * (rounded ? 2 + 2 : 4);
+    // Gloo and the heaps of its threads hold copies of their own; measured on two ranks
+    plan.program += std::max(largest[0], largest[1]) * 4 * 5 / 2;
     return plan;
 }
 
