@@ -88,4 +88,24 @@ std::function<void()> GlooGroup::all_gather(const at::Tensor& input, const at::T
     });
 }
 
+std::function<void()> GlooGroup::gather_at_first(const at::Tensor& input, const at::Tensor& output) {
+    return begin("gather", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds patience) {
+        c10d::GatherOptions options;
+        options.timeout = patience;
+        std::vector<at::Tensor> from{as_bytes(input)};
+        std::vector<std::vector<at::Tensor>> to;
+        if (rank_ == 0) to.push_back(as_bytes(output).chunk(size_));
+        return gloo.gather(to, from, options);
+    });
+}
+
+std::function<void()> GlooGroup::broadcast_from_first(const at::Tensor& tensor) {
+    return begin("broadcast", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds patience) {
+        c10d::BroadcastOptions options;
+        options.timeout = patience;
+        std::vector<at::Tensor> bytes{as_bytes(tensor)};
+        return gloo.broadcast(bytes, options);
+    });
+}
+
 }  // namespace bertpretrain

@@ -33,6 +33,11 @@ public:
     /// output = the inputs of all ranks, one after the other. Sends (W - 1) times the input.
     std::function<void()> all_gather(const at::Tensor& input, const at::Tensor& output);
 
+    /// Rank 0's output = the inputs of all ranks, one after the other; elsewhere it is not used. Sends the input once.
+    std::function<void()> gather_at_first(const at::Tensor& input, const at::Tensor& output);
+    /// Rank 0's tensor is put into every other rank's.
+    std::function<void()> broadcast_from_first(const at::Tensor& tensor);
+
     void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
 private:

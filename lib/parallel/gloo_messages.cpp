@@ -3,26 +3,60 @@
 #include <cstring>
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 
 #include "core/clock.h"
 
 namespace bertpretrain {
+namespace {
+
+/// The message with a byte behind it: a message of no bytes is a meeting too.
+at::Tensor with_byte_behind(std::string_view message) {
+    at::Tensor bytes = at::empty({static_cast<std::int64_t>(message.size()) + 1}, at::kByte);
+    bytes.fill_(0);
+    if (!message.empty()) std::memcpy(bytes.mutable_data_ptr(), message.data(), message.size());
+    return bytes;
+}
+
+/// Undoes with_byte_behind() for messages of `length`, one after the other.
+std::vector<std::string> messages_in(const at::Tensor& joined, std::size_t length) {
+    std::vector<std::string> messages;
+    const auto* bytes = static_cast<const char*>(joined.const_data_ptr());
+    for (std::size_t at = 0; at < joined.nbytes(); at += length + 1) messages.emplace_back(bytes + at, length);
+    return messages;
+}
+
+}  // namespace
 
 std::vector<std::string> GlooMessages::all_gather(std::string_view own) {
     const double begin = seconds_now();
-    const auto length = static_cast<std::int64_t>(own.size());
-    const at::Tensor input = at::empty({length + 1}, at::kByte), output = at::empty({size_ * (length + 1)}, at::kByte);
-    input.fill_(0);  // the byte behind the message: a message of no bytes is a meeting too
-    if (length > 0) std::memcpy(input.mutable_data_ptr(), own.data(), own.size());
+    const at::Tensor input = with_byte_behind(own), output = at::empty({size_ * input.numel()}, at::kByte);
     group_.all_gather(input, output)();
-    std::vector<std::string> messages;
-    const auto* bytes = static_cast<const char*>(output.const_data_ptr());
-    for (std::int64_t rank = 0; rank < size_; ++rank)
-        messages.emplace_back(bytes + rank * (length + 1), static_cast<std::size_t>(length));
-    traffic_.bytes_sent += static_cast<double>((length + 1) * (size_ - 1));
+    traffic_.bytes_sent += static_cast<double>(input.numel() * (size_ - 1));
     traffic_.busy_seconds += seconds_now() - begin;
     traffic_.waited_seconds = traffic_.busy_seconds;
-    return messages;
+    return messages_in(output, own.size());
+}
+
+std::vector<std::string> GlooMessages::gather_at_first(std::string_view own) {
+    const at::Tensor input = with_byte_behind(own);
+    const at::Tensor output = at::empty({rank_ == 0 ? size_ * input.numel() : 0}, at::kByte);
+    group_.gather_at_first(input, output)();
+    return messages_in(output, own.size());
+}
+
+void GlooMessages::broadcast_from_first(std::span<std::byte> bytes) {
+    if (bytes.empty()) return;
+    group_.broadcast_from_first(at::from_blob(bytes.data(), {static_cast<std::int64_t>(bytes.size())}, at::kByte))();
+}
+
+void GlooMessages::set_patience(std::chrono::milliseconds patience) {
+    patience_ = patience;
+    group_.set_patience(patience);
+}
+
+std::unique_ptr<Messenger> GlooMessages::connect_again(const std::string& name) const {
+    return std::make_unique<GlooMessages>(place_, name, rank_, size_, address_, patience_);
 }
 
 }  // namespace bertpretrain

@@ -2,6 +2,7 @@
 // What ranks say to each other from CPU to CPU, whatever carries their tensors.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,22 +13,38 @@
 namespace bertpretrain {
 
 /// Messages on connections of their own, so that they overtake tensors.
-class GlooMessages {
+class GlooMessages final : public Messenger {
 public:
     /// As GlooGroup's.
-    GlooMessages(const MeetingPlace& place, std::int64_t rank, std::int64_t size, const std::string& address,
-                 std::chrono::milliseconds patience)
-        : group_(place, "messages", rank, size, address, patience), size_(size) {}
+    GlooMessages(const MeetingPlace& place, const std::string& name, std::int64_t rank, std::int64_t size,
+                 const std::string& address, std::chrono::milliseconds patience)
+        : place_(place),
+          rank_(rank),
+          size_(size),
+          address_(address),
+          patience_(patience),
+          group_(place, name, rank, size, address, patience) {}
 
-    /// As World::all_gather(own).
-    std::vector<std::string> all_gather(std::string_view own);
-    void set_patience(std::chrono::milliseconds patience) { group_.set_patience(patience); }
-    /// Sender and computing stand still while a message travels: busy and waited are the same.
+    std::int64_t rank() const override { return rank_; }
+    std::int64_t size() const override { return size_; }
+    using Messenger::all_gather;
+    std::vector<std::string> all_gather(std::string_view own) override;
+    std::vector<std::string> gather_at_first(std::string_view own) override;
+    void broadcast_from_first(std::span<std::byte> bytes) override;
+    void set_patience(std::chrono::milliseconds patience) override;
+
+    /// As World's.
+    std::unique_ptr<Messenger> connect_again(const std::string& name) const;
+
+    /// Of all_gather. Sender and computing stand still while a message travels: busy and waited are the same.
     const Traffic& traffic() const { return traffic_; }
 
 private:
+    MeetingPlace place_;
+    std::int64_t rank_, size_;
+    std::string address_;
+    std::chrono::milliseconds patience_;
     GlooGroup group_;
-    std::int64_t size_;
     Traffic traffic_;
 };
 

@@ -28,7 +28,7 @@ GlooWorld::GlooWorld(const MeetingPlace& place, std::int64_t rank, std::int64_t 
     : rank_(rank),
       size_(size),
       tensors_(std::make_shared<GlooGroup>(place, "tensors", rank, size, address, patience)),
-      messages_(place, rank, size, address, patience),
+      messages_(place, "messages", rank, size, address, patience),
       rooms_(std::make_shared<Rooms>()) {}
 
 std::unique_ptr<Pending> GlooWorld::reduce_scatter(const at::Tensor& input, const at::Tensor& output) {

@@ -27,8 +27,11 @@ public:
     std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override;
     using World::all_gather;
     std::vector<std::string> all_gather(std::string_view own) override { return messages_.all_gather(own); }
+    std::vector<std::string> gather_at_first(std::string_view own) override { return messages_.gather_at_first(own); }
+    void broadcast_from_first(std::span<std::byte> bytes) override { messages_.broadcast_from_first(bytes); }
     void set_patience(std::chrono::milliseconds patience) override;
     Traffic traffic() const override;
+    std::unique_ptr<Messenger> connect_again(const std::string& name) override { return messages_.connect_again(name); }
 
 private:
     std::int64_t rank_, size_;

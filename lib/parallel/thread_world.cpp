@@ -1,5 +1,6 @@
 #include "parallel/thread_world.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -52,6 +53,20 @@ public:
         return gathered;
     }
 
+    std::vector<std::string> gather_at_first(std::string_view own) override {
+        std::vector<std::string> gathered = all_gather(own);
+        if (rank_ != 0) gathered.clear();
+        return gathered;
+    }
+
+    void broadcast_from_first(std::span<std::byte> bytes) override {
+        const std::string_view own(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        const std::string first = all_gather(own).front();
+        if (rank_ != 0) std::copy(first.begin(), first.end(), reinterpret_cast<char*>(bytes.data()));
+    }
+
+    std::unique_ptr<Messenger> connect_again(const std::string& name) override { return group_.again(name).world(rank_); }
+
 private:
     /// Makes what the output will hold, while nobody writes yet.
     using Use = std::function<at::Tensor(const std::vector<ThreadGroup::Contribution>&)>;
@@ -94,6 +109,14 @@ void ThreadGroup::abandon() {
     const std::lock_guard lock(mutex_);
     abandoned_ = true;
     all_here_.notify_all();
+    for (const auto& [name, group] : again_) group->abandon();
+}
+
+ThreadGroup& ThreadGroup::again(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<ThreadGroup>& group = again_[name];
+    if (!group) group = std::make_unique<ThreadGroup>(ranks_, patience_);
+    return *group;
 }
 
 void ThreadGroup::meet(std::int64_t rank, Contribution own, const std::function<void(const std::vector<Contribution>&)>& use) {

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,6 +41,8 @@ private:
     /// @throws DistributedError when the group was abandoned or patience ended; std::logic_error when the operations differ
     void meet(std::int64_t rank, Contribution own, const std::function<void(const std::vector<Contribution>&)>& use);
     void arrive();
+    /// The group of this name among the same ranks, which ends with this one.
+    ThreadGroup& again(const std::string& name);
 
     std::int64_t ranks_;
     std::chrono::milliseconds patience_;
@@ -49,6 +52,7 @@ private:
     std::int64_t arrived_ = 0;
     std::uint64_t meetings_ = 0;
     bool abandoned_ = false;
+    std::map<std::string, std::unique_ptr<ThreadGroup>> again_;
 };
 
 }  // namespace bertpretrain

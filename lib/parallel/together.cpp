@@ -21,7 +21,7 @@ std::string spoken(const Error& error) { return concat(static_cast<int>(error.co
 
 }  // namespace
 
-void together(World& world, const std::function<void()>& body) {
+void together(Messenger& ranks, const std::function<void()>& body) {
     std::exception_ptr own;
     std::string said;
     try {
@@ -33,10 +33,10 @@ void together(World& world, const std::function<void()>& body) {
         own = std::current_exception();
         said = concat(static_cast<int>(ExitCode::bug), " internal", kind_end, error.what());
     }
-    const std::vector<std::string> all = world.all_gather_texts(said);
+    const std::vector<std::string> all = ranks.all_gather_texts(said);
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         if (all[rank].empty()) continue;
-        if (static_cast<std::int64_t>(rank) == world.rank()) std::rethrow_exception(own);
+        if (static_cast<std::int64_t>(rank) == ranks.rank()) std::rethrow_exception(own);
         throw_heard(rank, all[rank]);
     }
 }

@@ -1,7 +1,7 @@
 #pragma once
 // The ranks of a run, and what they say to each other. One interface, whatever carries it.
 
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,6 +10,8 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+
+#include "parallel/messenger.h"
 
 namespace bertpretrain {
 
@@ -39,12 +41,8 @@ struct Traffic {
 /// reduce-scatter writes only when all before it are done: its output may lie in its own or an earlier one's input. An all-gather
 /// sends what the reduce-scatters before it wrote. Apart from that two may be under way at a time. One thread per rank calls
 /// them. Tensors and messages do not wait for each other.
-class World {
+class World : public Messenger {
 public:
-    virtual ~World() = default;
-    virtual std::int64_t rank() const = 0;  ///< 0 <= rank < size
-    virtual std::int64_t size() const = 0;
-
     /// output = this rank's 1/size of the elementwise sum of all inputs, added in fp32 in the order of ranks.
     /// @param input size * output elements
     /// @param output fp32 or bf16, whichever the input is
@@ -52,28 +50,13 @@ public:
 
     /// output = the inputs of all ranks, one after the other. @param output size * input elements
     virtual std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) = 0;
-
-    /// The messages of all ranks, rank 0 first; all are of one length. Waits for all.
-    virtual std::vector<std::string> all_gather(std::string_view own) = 0;
-
-    /// From now on a rank that is waited for longer than this is taken for lost.
-    virtual void set_patience(std::chrono::milliseconds) {}
+    using Messenger::all_gather;
 
     virtual Traffic traffic() const { return {}; }
 
-    /// Returns when all ranks have called it.
-    void barrier() { all_gather(std::string_view()); }
-
-    /// The numbers of all ranks, rank 0 first; each gives equally many.
-    std::vector<double> all_gather(std::span<const double> own);
-
-    /// As all_gather, for messages of any lengths.
-    std::vector<std::string> all_gather_texts(std::string_view own);
-
-    /// The largest of what the ranks say, the same on all: the way to agree to stop, to save, to fail. |value| < 2^53.
-    std::int64_t agree_on_largest(std::int64_t value);
-    /// The sum of what the ranks say, the same on all; below 2^53.
-    std::int64_t sum(std::int64_t value);
+    /// The same ranks with connections of their own, for another thread of each; all ranks call it together.
+    /// @param name of this connection, another one each time
+    virtual std::unique_ptr<Messenger> connect_again(const std::string& name) = 0;
 };
 
 /// Already done.
@@ -91,6 +74,9 @@ public:
     std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override;
     using World::all_gather;
     std::vector<std::string> all_gather(std::string_view own) override { return {std::string(own)}; }
+    std::vector<std::string> gather_at_first(std::string_view own) override { return {std::string(own)}; }
+    void broadcast_from_first(std::span<std::byte>) override {}
+    std::unique_ptr<Messenger> connect_again(const std::string&) override { return std::make_unique<SingleProcess>(); }
 };
 
 }  // namespace bertpretrain

@@ -40,7 +40,7 @@ public:
           device_(at::kCUDA, static_cast<c10::DeviceIndex>(rank.device)),
           streams_(at::kCUDA),
           side_(streams_.getStreamFromGlobalPool(device_, true)),
-          messages_(place, rank.rank, rank.size, rank.address, rank.patience) {
+          messages_(place, "messages", rank.rank, rank.size, rank.address, rank.patience) {
         choose_error_handling();
         auto options = c10d::ProcessGroupNCCL::Options::create(true);
         options->timeout = rank.patience;
@@ -82,6 +82,9 @@ public:
         refuse_failed();
         return messages_.all_gather(own);
     }
+    std::vector<std::string> gather_at_first(std::string_view own) override { return messages_.gather_at_first(own); }
+    void broadcast_from_first(std::span<std::byte> bytes) override { messages_.broadcast_from_first(bytes); }
+    std::unique_ptr<Messenger> connect_again(const std::string& name) override { return messages_.connect_again(name); }
 
     void set_patience(std::chrono::milliseconds patience) override {
         messages_.set_patience(patience);
