@@ -35,6 +35,9 @@ bool exists_here(const std::filesystem::path& path) noexcept;
 /// Forces a folder's entries to the disk. @throws CheckpointError
 void flush_folder(const std::filesystem::path& folder);
 
+/// What a checkpoint takes on the disk, the small files generously.
+std::uint64_t checkpoint_bytes(const TrainingState& state);
+
 /// What COMPLETE.json says.
 struct CompleteMark {
     std::int64_t step = 0;
@@ -49,7 +52,7 @@ CompleteMark read_mark(const std::filesystem::path& folder);
 /// @throws CheckpointError naming the first file that is missing or has another size than the mark says
 void check_sizes(const std::filesystem::path& folder, const CompleteMark& mark);
 
-/// The same for sizes and CRC-32; reads everything.
+/// The same for sizes and CRC-32; reads everything, on all cores. Of a damaged .pt file the tensor is named as well.
 void check_contents(const std::filesystem::path& folder, const CompleteMark& mark);
 
 /// A file's JSON. @throws CheckpointError naming the file when it cannot be read or is no JSON

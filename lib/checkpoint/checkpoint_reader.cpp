@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "checkpoint/checkpoint_files.h"
+#include "checkpoint/checkpoint_store.h"
 #include "core/error.h"
 #include "core/strings.h"
 
@@ -44,6 +45,8 @@ CheckpointReader::CheckpointReader(const fs::path& folder, Verify verify)
       optimizer_(folder / optimizer_file, PtReader::Checksums::never),
       progress_(read_json(folder / progress_file)),
       settings_(read_json(folder / settings_file)) {
+    if (const auto named = step_of_folder_name(folder.filename().string()); named && *named != step_)
+        throw CheckpointError(concat((folder / complete_file).string(), ": damaged: says step ", step_, ", its folder ", *named));
     std::set<std::string> storages;
     for (auto& [name, tensor] : tensors_of(model_, &model_.root())) {
         if (storages.insert(tensor.storage).second) parameters_.push_back({name, tensor.shape});

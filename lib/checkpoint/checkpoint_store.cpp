@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <span>
 #include <system_error>
 #include <utility>
 
@@ -12,12 +11,17 @@
 
 #include "archive/mapped_file.h"
 #include "checkpoint/checkpoint_files.h"
+#include "checkpoint/slice_writer.h"
 #include "core/error.h"
+#include "core/strings.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Small enough that the checksum leaves a part in the cache for the writing.
+constexpr std::size_t part_bytes = std::size_t{1} << 20;
 
 void remove_folder(const fs::path& folder) {
     std::error_code failure;
@@ -32,8 +36,6 @@ void move_folder(const fs::path& from, const fs::path& to) {
         throw CheckpointError(
             concat(from.string(), ": cannot be renamed to ", to.filename().string(), " (", failure.message(), ")"));
 }
-
-fs::path partial_folder(const fs::path& store, std::int64_t step) { return store / (step_folder_name(step) + ".partial"); }
 
 /// Puts a finished folder in place; a checkpoint of the same step from an earlier life of the run makes room.
 void put_in_place(const fs::path& partial, const fs::path& place) {
@@ -53,18 +55,6 @@ void put_in_place(const fs::path& partial, const fs::path& place) {
     remove_folder(partial);
 }
 
-/// This rank's pieces of a set of tensors, whose storages have the key key_of(tensor).
-template <class KeyOf>
-void write_pieces(PtWriter& writer, const TensorSet& set, const KeyOf& key_of, std::vector<WrittenPiece>& receipt) {
-    for (const TensorPiece& piece : set.pieces) {
-        check(piece.tensor < set.tensors.size() && piece.first_element >= 0 && piece.elements >= 0,
-              "a piece belongs to a tensor");
-        const auto bytes = std::as_bytes(std::span(piece.data, static_cast<std::size_t>(piece.elements)));
-        const std::uint64_t offset = static_cast<std::uint64_t>(piece.first_element) * sizeof(float);
-        receipt.push_back(writer.write_piece(writer.layout().record_of(key_of(piece.tensor)), offset, bytes));
-    }
-}
-
 std::string json_text(const nlohmann::json& json) {
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -77,16 +67,28 @@ std::vector<WrittenPiece> collected(const std::vector<SaveReceipt>& receipts, st
 
 }  // namespace
 
-void CheckpointStore::begin(const TrainingState& state) const {
-    std::error_code failure;
-    fs::create_directories(folder_, failure);
-    if (failure) throw CheckpointError(concat(folder_.string(), ": cannot be made (", failure.message(), ")"));
+fs::path CheckpointStore::partial_folder(std::int64_t step) const { return folder_ / (step_folder_name(step) + ".partial"); }
+
+void CheckpointStore::remove_unfinished() const {
+    std::error_code missing;
     std::vector<fs::path> stale;
-    for (const auto& entry : fs::directory_iterator(folder_, failure))
+    for (const auto& entry : fs::directory_iterator(folder_, missing))
         if (entry.path().filename().string().starts_with("step_") && entry.path().extension() == ".partial")
             stale.push_back(entry.path());
     for (const fs::path& folder : stale) remove_folder(folder);
-    const fs::path partial = partial_folder(folder_, state.step);
+}
+
+void CheckpointStore::begin(const TrainingState& state) const {
+    std::error_code failure;
+    fs::create_directory(folder_, failure);  // not its parents: a run's folder that has vanished stays so
+    if (failure) throw CheckpointError(concat(folder_.string(), ": cannot be made (", failure.message(), ")"));
+    remove_unfinished();
+    // Known before a disk is filled to its last byte, which whatever else is written there needs as well.
+    const std::uint64_t needed = checkpoint_bytes(state);
+    if (const auto space = fs::space(folder_, failure); !failure && space.available < needed)
+        throw CheckpointError(concat(folder_.string(), ": no space for a checkpoint: it takes ", bytes_text(needed),
+                                     ", free are ", bytes_text(space.available)));
+    const fs::path partial = partial_folder(state.step);
     try {
         if (!fs::create_directory(partial, failure))
             throw CheckpointError(concat(partial.string(), ": cannot be made (", failure.message(), ")"));
@@ -99,25 +101,13 @@ void CheckpointStore::begin(const TrainingState& state) const {
 }
 
 SaveReceipt CheckpointStore::write(const TrainingState& state) const {
-    const fs::path partial = partial_folder(folder_, state.step);
-    SaveReceipt receipt;
-    PtWriter model(partial / model_file, model_layout(state), PtWriter::Open::existing);
-    write_pieces(
-        model, state.parameters, [](std::size_t tensor) { return std::to_string(tensor); }, receipt.model);
-    PtWriter optimizer(partial / optimizer_file, optimizer_layout(state), PtWriter::Open::existing);
-    std::size_t moment = 0;
-    for (const auto& [name, set] : state.moments) {
-        const auto key_of = [&](std::size_t tensor) { return moment_storage(moment, tensor); };
-        write_pieces(optimizer, set, key_of, receipt.optimizer);
-        ++moment;
-    }
-    model.flush();
-    optimizer.flush();
-    return receipt;
+    SliceWriter writer(partial_folder(state.step), state);
+    for (const SlicePart& part : slice_parts(state, part_bytes)) writer.write(part);
+    return writer.flush();
 }
 
 fs::path CheckpointStore::complete(const TrainingState& state, const std::vector<SaveReceipt>& receipts) const {
-    const fs::path partial = partial_folder(folder_, state.step), place = folder_ / step_folder_name(state.step);
+    const fs::path partial = partial_folder(state.step), place = folder_ / step_folder_name(state.step);
     try {
         CompleteMark mark;
         mark.step = state.step;
@@ -157,16 +147,16 @@ fs::path CheckpointStore::save(const TrainingState& state) const {
 
 void CheckpointStore::abandon(std::int64_t step) const noexcept {
     std::error_code ignored;
-    fs::remove_all(partial_folder(folder_, step), ignored);
+    fs::remove_all(partial_folder(step), ignored);
 }
 
-void CheckpointStore::prune(std::int64_t keep_last, std::int64_t keep_every) const {
+void CheckpointStore::prune(const Keep& keep) const {
     const std::vector<fs::path> complete = all_complete();
-    const auto newest = static_cast<std::size_t>(std::max<std::int64_t>(keep_last, 1));
+    const auto newest = static_cast<std::size_t>(std::max<std::int64_t>(keep.last, 1));
     for (std::size_t i = 0; i + newest < complete.size(); ++i) {
         const std::int64_t step = *step_of_folder_name(complete[i].filename().string());
-        if (keep_every > 0 && step % keep_every == 0) continue;
-        const fs::path partial = complete[i].string() + ".partial";  // killed while removing, it must not look like a checkpoint
+        if ((keep.every > 0 && step % keep.every == 0) || keep.steps.contains(step)) continue;
+        const fs::path partial = partial_folder(step);  // killed while removing, it must not look like a checkpoint
         move_folder(complete[i], partial);
         remove_folder(partial);
     }

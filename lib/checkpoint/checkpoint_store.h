@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,10 @@ public:
     /// Saves a state whose pieces are all here. @returns the checkpoint's folder
     std::filesystem::path save(const TrainingState& state) const;
 
-    /// Removes what killed saves left, makes the folder step_N.partial and the empty files.
+    /// Removes what killed saves left.
+    void remove_unfinished() const;
+
+    /// remove_unfinished(), then makes the folder step_N.partial and the empty files.
     void begin(const TrainingState& state) const;
     /// Writes this rank's pieces in place and flushes them to the disk.
     SaveReceipt write(const TrainingState& state) const;
@@ -54,9 +58,17 @@ public:
     /// @throws CheckpointError listing the steps there are
     std::filesystem::path complete_at(std::int64_t step) const;
 
-    /// Deletes complete checkpoints but for the newest `keep_last` (at least the newest) and those whose step is a multiple
-    /// of `keep_every` (0: none for that reason).
-    void prune(std::int64_t keep_last, std::int64_t keep_every) const;
+    /// What prune() leaves.
+    struct Keep {
+        std::int64_t last = 1;              ///< so many of the newest; the newest one always
+        std::int64_t every = 0;             ///< multiples of this; 0: none for that reason
+        std::set<std::int64_t> steps = {};  ///< and these
+    };
+    /// Deletes the other complete checkpoints.
+    void prune(const Keep& keep) const;
+
+    /// Where a save that is not complete lies.
+    std::filesystem::path partial_folder(std::int64_t step) const;
 
 private:
     std::filesystem::path folder_;

@@ -144,12 +144,28 @@ struct CheckpointConfig {
     std::int64_t save_every_steps = 200;
     std::int64_t keep_last = 3;
     std::int64_t keep_every_steps = 0;
+    bool background = true;
+    std::string on_save_error = "retry";
+    std::string after_save;
+
+    /// Whether saves are written while training goes on: those at the end never are.
+    bool snapshots() const { return background && save_every_steps > 0; }
 
     static void describe(auto& self, auto&& field) {
         field("save_every_steps", self.save_every_steps, at_least(0), "0: only at the end.", Resume::may_change);
         field("keep_last", self.keep_last, at_least(1), "Older checkpoints are deleted.", Resume::may_change);
         field("keep_every_steps", self.keep_every_steps, at_least(0),
               "Checkpoints of multiples of this are never deleted; 0: none.", Resume::may_change);
+        field("background", self.background, any,
+              "Write a snapshot while training goes on; it takes as much memory as the optimizer's state. false: training waits.",
+              Resume::may_change);
+        field("on_save_error", self.on_save_error, one_of({"retry", "stop"}),
+              "retry: go on, and try again when the next save is due; the last save of a run must succeed. stop: exit 4 at once.",
+              Resume::may_change);
+        field("after_save", self.after_save, any,
+              "Shell command run in the background on each complete checkpoint, whose folder is $1: to copy it elsewhere, say. "
+              "Nobody waits for it; while it runs, its checkpoint is not deleted; its failure is logged.",
+              Resume::may_change);
     }
 };
 

@@ -94,7 +94,7 @@ std::unique_ptr<EvaluationBatches> make_held_out(const ExperimentConfig& experim
     return std::make_unique<EvaluationBatches>(find_shards(folder, ShardKind::held_out), settings);
 }
 
-void announce(const TrainerParts& parts, const Launch& launch, const MemoryPlan& memory) {
+void announce(const TrainerParts& parts, const Launch& launch, const MemoryPlan& memory, const std::string& space) {
     const ExperimentConfig& experiment = parts.experiment;
     const std::int64_t ranks = parts.world->size(), micro = experiment.batch.micro_batch_size;
     const auto global_batch = static_cast<double>(parts.global_batch);
@@ -113,17 +113,30 @@ void announce(const TrainerParts& parts, const Launch& launch, const MemoryPlan&
         log_info(concat("traffic per rank  ", bytes_text(static_cast<std::uint64_t>(parts.buckets->bytes_per_step())),
                         " sent per step"));
     log_info(concat("device            ", parts.parameters->device().str(), ", ", at::get_num_threads(), " threads"));
+    log_info(concat("checkpoints       ", space));
     log_info(concat("run folder        ", parts.folder->paths().folder().string()));
+    const auto apart = std::count(parts.sees_folder.begin(), parts.sees_folder.end(), false);
+    if (apart > 0)
+        log_info(concat("                  ", apart, " of ", ranks, " ranks do not see it: their part of each checkpoint goes ",
+                        "through rank 0"));
 }
 
-/// The run's folder, held by rank 0 and seen by all.
-std::unique_ptr<RunFolder> open_folder(World& world, const std::filesystem::path& path) {
+/// Removes what killed saves left, and compares what is free then with what checkpoints take. @returns both in words
+std::string make_space(const TrainerParts& parts, const CheckpointStore& store) {
+    store.remove_unfinished();
+    const ExperimentConfig& experiment = parts.experiment;
+    if (parts.checkpoint && parts.checkpoint->step >= experiment.schedule.total_steps) return "none is due";
+    return compare_space(store.folder(), checkpoint_bytes(experiment.model), experiment.checkpoint);
+}
+
+/// The run's folder, held by rank 0. @param sees_folder by rank: whether it has that folder as well
+std::unique_ptr<RunFolder> open_folder(World& world, const std::filesystem::path& path, std::vector<bool>& sees_folder) {
     std::unique_ptr<RunFolder> folder;
     together(world, [&] {
         folder = std::make_unique<RunFolder>(path, world.rank() == 0 ? RunFolder::Role::takes : RunFolder::Role::joins);
     });
-    const std::string mark = world.all_gather_texts(folder->mark()).front();
-    together(world, [&] { folder->must_have(mark); });
+    const bool sees = folder->has(world.text_of_first(folder->mark()));
+    for (const std::string& one : world.all_gather(std::string_view(sees ? "1" : "0"))) sees_folder.push_back(one == "1");
     return folder;
 }
 
@@ -197,7 +210,7 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     const at::Device device = device_named(experiment.training.device, launch.local_rank);
     const auto patience = std::chrono::seconds(static_cast<std::int64_t>(experiment.parallel.first_step_timeout_seconds));
     parts.world = make_world(launch, patience, device);
-    parts.folder = open_folder(*parts.world, output);
+    parts.folder = open_folder(*parts.world, output, parts.sees_folder);
     const bool leads = parts.world->rank() == 0;
     if (leads) {
         std::error_code ignored;
@@ -205,15 +218,18 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
         log_also_to(parts.folder->paths().log());
     }
     const CheckpointStore store(parts.folder->paths().checkpoints());
-    parts.checkpoint = choose_checkpoint(*parts.world, store, resume);
+    parts.checkpoint =
+        choose_checkpoint(*parts.world, store, resume, parts.sees_folder[static_cast<std::size_t>(parts.world->rank())]);
     MemoryPlan memory;
+    std::string space;
     together(*parts.world, [&] {
         parts.global_batch = global_batch_of(experiment, parts.world->size(), parts.checkpoint.get());
         open_data(parts, device);
         memory = open_model(parts, launch, device);
+        if (leads) space = make_space(parts, store);
     });
     parts.experiment.batch.global_batch_size = parts.global_batch;  // what every later start keeps
-    if (leads) announce(parts, launch, memory);
+    if (leads) announce(parts, launch, memory, space);
     return parts;
 }
 

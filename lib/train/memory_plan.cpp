@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/strings.h"
 #include "model/activation_memory.h"
+#include "train/snapshot.h"
 
 namespace bertpretrain {
 namespace {
@@ -36,7 +37,8 @@ std::uint64_t data_of(const ExperimentConfig& experiment, std::int64_t ranks, st
 
 std::string MemoryPlan::text() const {
     return concat("weights ", bytes_text(weights), ", gradients ", bytes_text(gradients), ", optimizer ", bytes_text(optimizer),
-                  transfer > 0 ? concat(", transfer ", bytes_text(transfer)) : "", ", activations ", bytes_text(activations),
+                  transfer > 0 ? concat(", transfer ", bytes_text(transfer)) : "",
+                  snapshot > 0 ? concat(", snapshot ", bytes_text(snapshot)) : "", ", activations ", bytes_text(activations),
                   ", data ", bytes_text(data), ", program ", bytes_text(program));
 }
 
@@ -50,6 +52,7 @@ MemoryPlan plan_memory(const ExperimentConfig& experiment, const ParameterLayout
     plan.weights = elements * (experiment.training.precision == "bf16" ? 2 : 4) + exempt * 4;
     plan.gradients = elements * 4;
     plan.optimizer = sliced * 12;
+    if (experiment.checkpoint.snapshots()) plan.snapshot = SnapshotBuffers::bytes(layout);
     plan.activations = activations_of(experiment);
     plan.data = data_of(experiment, layout.shards(), rows);
     plan.program = program_bytes;
@@ -70,9 +73,10 @@ void refuse_too_large(const MemoryPlan& plan, std::int64_t parameters, std::int6
         static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     if (needed > there)
         throw ConfigError(concat("model: ", with_thousands(parameters), " parameters need ", bytes_text(needed),
-                                 " of memory for weights, gradients and optimizer state",
+                                 " of memory for weights, gradients, optimizer state and a snapshot of it",
                                  ranks_here > 1 ? concat(" of the ", ranks_here, " ranks on this machine") : "",
-                                 ", and this machine has ", bytes_text(there), "; make the model smaller"));
+                                 ", and this machine has ", bytes_text(there), "; make the model smaller",
+                                 plan.snapshot > 0 ? ", or do without the snapshot (checkpoint.background)" : ""));
 }
 
 }  // namespace bertpretrain

@@ -16,12 +16,13 @@ struct MemoryPlan {
     std::uint64_t optimizer = 0;  ///< fp32 master weights and two moments: at ZeRO stage 1 this rank's slice of them
     std::uint64_t transfer = 0;   ///< of two buckets under way: the parts from other ranks, and the copy in the type on the wire
 
+    std::uint64_t snapshot = 0;     ///< copy of this rank's slice that is written while training goes on; 0 without
     std::uint64_t activations = 0;  ///< of one micro-batch of full length
     std::uint64_t data = 0;         ///< rows of two windows of samples
     std::uint64_t program = 0;      ///< code and threads; measured, on a CPU
 
     /// What lasts from step to step.
-    std::uint64_t total() const { return weights + gradients + optimizer + transfer; }
+    std::uint64_t total() const { return weights + gradients + optimizer + transfer + snapshot; }
     std::uint64_t peak() const { return total() + activations + data + program; }
     /// "weights 638.5 MiB, gradients 1.2 GiB, ..."
     std::string text() const;

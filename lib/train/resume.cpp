@@ -46,9 +46,7 @@ std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store
                                  "); go on with --resume auto, or choose another --output"));
     for (const auto& [step, folder] : folders) {
         try {
-            auto reader = std::make_unique<CheckpointReader>(folder);
-            if (reader->step() != step) throw CheckpointError(concat(folder.string(), ": holds step ", reader->step()));
-            return reader;
+            return std::make_unique<CheckpointReader>(folder);
         } catch (const CheckpointError& error) {
             log_warning(concat(error.what(), "\n  this checkpoint is not used; trying the one before it"));
         }
@@ -58,47 +56,56 @@ std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store
                                  "\n  do: bring an undamaged copy back, or train into another folder with --output"));
 }
 
-std::unique_ptr<CheckpointReader> choose_checkpoint(World& world, const CheckpointStore& store, const ResumeRequest& request) {
-    std::unique_ptr<CheckpointReader> reader;
-    together(world, [&] {
-        if (world.rank() == 0) reader = choose_checkpoint(store, request);
+std::unique_ptr<ResumePoint> choose_checkpoint(Messenger& ranks, const CheckpointStore& store, const ResumeRequest& request,
+                                               bool sees_store) {
+    ResumePoint point;
+    const bool leads = ranks.rank() == 0;
+    together(ranks, [&] {
+        if (leads) point.reader = choose_checkpoint(store, request);
     });
-    const std::int64_t step = world.agree_on_largest(reader ? reader->step() : -1);
-    together(world, [&] {
-        if (world.rank() != 0 && step >= 0)
-            reader = std::make_unique<CheckpointReader>(store.complete_at(step), CheckpointReader::Verify::sizes);
+    point.step = ranks.agree_on_largest(point.reader ? point.reader->step() : -1);
+    if (point.step < 0) return nullptr;
+    together(ranks, [&] {
+        if (!leads && sees_store)
+            point.reader = std::make_unique<CheckpointReader>(store.complete_at(point.step), CheckpointReader::Verify::sizes);
     });
-    return reader;
+    const auto of_first = [&](const nlohmann::json& json) {
+        return nlohmann::json::parse(ranks.text_of_first(leads ? json.dump() : ""));
+    };
+    point.folder = store.folder() / step_folder_name(point.step);
+    point.progress = of_first(leads ? point.reader->progress() : nullptr);
+    point.settings = of_first(leads ? point.reader->settings() : nullptr);
+    return std::make_unique<ResumePoint>(std::move(point));
 }
 
-std::int64_t global_batch_of(const ExperimentConfig& experiment, std::int64_t world_size, const CheckpointReader* reader) {
+std::int64_t global_batch_of(const ExperimentConfig& experiment, std::int64_t world_size, const ResumePoint* point) {
     const std::int64_t now = experiment.global_batch(world_size);
-    if (reader == nullptr || experiment.batch.global_batch_size > 0) return now;
-    const auto saved = read_config<ExperimentConfig>(reader->settings(), (reader->folder() / "settings.json").string());
+    if (point == nullptr || experiment.batch.global_batch_size > 0) return now;
+    const auto saved = read_config<ExperimentConfig>(point->settings, (point->folder / "settings.json").string());
     const auto of_one_rank = [](const BatchConfig& batch) { return batch.micro_batch_size * batch.gradient_accumulation_steps; };
     const bool as_before = of_one_rank(saved.batch) == of_one_rank(experiment.batch);
-    return as_before ? reader->progress().at("global_batch_sequences").get<std::int64_t>() : now;
+    return as_before ? point->progress.at("global_batch_sequences").get<std::int64_t>() : now;
 }
 
-void refuse_changed_settings(const CheckpointReader& reader, const ExperimentConfig& experiment, std::int64_t global_batch,
+void refuse_changed_settings(const ResumePoint& point, const ExperimentConfig& experiment, std::int64_t global_batch,
                              const std::string& data_fingerprint) {
-    const std::string file = (reader.folder() / "settings.json").string();
-    const auto saved = read_config<ExperimentConfig>(reader.settings(), file);
+    const std::string file = (point.folder / "settings.json").string();
+    const auto saved = read_config<ExperimentConfig>(point.settings, file);
     std::vector<std::string> problems;
     for (const Difference& difference : compare_configs(saved, experiment))
         if (!difference.may_change)
             problems.push_back(
                 concat("  ", difference.path, ": ", difference.value_a, " in the checkpoint, ", difference.value_b, " now"));
-    const auto saved_batch = reader.progress().at("global_batch_sequences").get<std::int64_t>();
+    const auto saved_batch = point.progress.at("global_batch_sequences").get<std::int64_t>();
     if (saved_batch != global_batch)
         problems.push_back(
             concat("  the global batch (batch.global_batch_size, or micro_batch_size x gradient_accumulation_steps x ",
                    "ranks): ", saved_batch, " in the checkpoint, ", global_batch, " now"));
-    if (const auto fingerprint = reader.progress().at("data_fingerprint").get<std::string>(); fingerprint != data_fingerprint)
+    if (const auto fingerprint = point.progress.at("data_fingerprint").get<std::string>(); fingerprint != data_fingerprint)
         problems.push_back(concat("  the training data's fingerprint: ", fingerprint, " in the checkpoint, ", data_fingerprint,
                                   " now (other shards, another order or another seed)"));
     if (problems.empty()) return;
-    std::string message = concat(reader.folder().string(), ": this run cannot go on with changed settings:\n");
+    std::string message = concat(point.folder.string(), ": this run cannot go on with changed settings:\n");
     for (const std::string& problem : problems) message += problem + "\n";
     throw ConfigError(message + "  do: set them back, or train into another folder with --output");
 }

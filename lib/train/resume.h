@@ -1,12 +1,15 @@
 #pragma once
 // Which checkpoint a run goes on from, and whether it may.
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_store.h"
-#include "parallel/world.h"
+#include "parallel/messenger.h"
 #include "train/experiment_config.h"
 
 namespace bertpretrain {
@@ -26,16 +29,25 @@ struct ResumeRequest {
 /// @throws ConfigError for `never` in a folder that holds checkpoints
 std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store, const ResumeRequest& request);
 
-/// The same for all ranks together: rank 0 chooses and checks the contents, the others open what it chose.
-std::unique_ptr<CheckpointReader> choose_checkpoint(World& world, const CheckpointStore& store, const ResumeRequest& request);
+/// The checkpoint that all ranks go on from.
+struct ResumePoint {
+    std::int64_t step = 0;
+    std::filesystem::path folder;              ///< as rank 0 sees it
+    nlohmann::json progress, settings;         ///< the checkpoint's
+    std::unique_ptr<CheckpointReader> reader;  ///< null on a rank that does not see the folder
+};
+
+/// Rank 0 chooses and checks the contents; those others that see the folder open what it chose. Null for a fresh start.
+std::unique_ptr<ResumePoint> choose_checkpoint(Messenger& ranks, const CheckpointStore& store, const ResumeRequest& request,
+                                               bool sees_store);
 
 /// Sequences of one optimizer step: those of the run's first start, whatever the number of ranks now; another number where the
 /// experiment asks for one (which refuse_changed_settings then refuses).
-/// @param reader null for a fresh start
-std::int64_t global_batch_of(const ExperimentConfig& experiment, std::int64_t world_size, const CheckpointReader* reader);
+/// @param point null for a fresh start
+std::int64_t global_batch_of(const ExperimentConfig& experiment, std::int64_t world_size, const ResumePoint* point);
 
 /// @throws ConfigError naming every setting that differs from the checkpoint's and may not, with both values
-void refuse_changed_settings(const CheckpointReader& reader, const ExperimentConfig& experiment, std::int64_t global_batch,
+void refuse_changed_settings(const ResumePoint& point, const ExperimentConfig& experiment, std::int64_t global_batch,
                              const std::string& data_fingerprint);
 
 }  // namespace bertpretrain

@@ -8,7 +8,7 @@
 
 namespace bertpretrain {
 
-/// Holds the folder for one run. Rank 0 takes it; the others see that it is the same folder.
+/// Holds the folder for one run. Rank 0 takes it; the others look whether they see the same folder.
 class RunFolder {
 public:
     enum class Role { takes, joins };
@@ -25,8 +25,8 @@ public:
     /// What tells this holding of this folder from any other; empty for those who join.
     const std::string& mark() const { return mark_; }
     /// @param mark of the rank that took the folder
-    /// @throws ConfigError when the folder here is not the one that was taken: ranks need a file system that they share
-    void must_have(const std::string& mark) const;
+    /// @returns whether the folder here is the one that was taken: a file system that this rank has as well
+    bool has(const std::string& mark) const;
 
 private:
     RunPaths paths_;

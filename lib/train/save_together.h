@@ -1,13 +1,20 @@
 #pragma once
 // One checkpoint by all ranks.
 
+#include <filesystem>
+#include <vector>
+
 #include "checkpoint/checkpoint_store.h"
-#include "parallel/world.h"
+#include "parallel/messenger.h"
 
 namespace bertpretrain {
 
-/// Every rank writes its pieces straight into the files, which lie on a file system that all share; rank 0 completes them.
+/// Every rank writes its pieces straight into the files, where it sees them; the others send theirs to rank 0, in parts, of which
+/// rank 0 holds 64 MiB at most at a time. Rank 0 completes them.
+/// @param sees_store by rank: whether the checkpoints of rank 0 lie on a file system that this rank has as well
+/// @returns the checkpoint's folder, as rank 0 sees it
 /// @throws CheckpointError on every rank when any fails; what was begun is removed then
-void save_together(World& world, const CheckpointStore& store, const TrainingState& state);
+std::filesystem::path save_together(Messenger& ranks, const CheckpointStore& store, const TrainingState& state,
+                                    const std::vector<bool>& sees_store);
 
 }  // namespace bertpretrain

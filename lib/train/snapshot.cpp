@@ -1,59 +1,106 @@
 #include "train/snapshot.h"
 
-#include <ATen/ATen.h>
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
 
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <sys/mman.h>
+
+#include "checkpoint/checkpoint_files.h"
 #include "model/bert_parameters.h"
 
 namespace bertpretrain {
 namespace {
 
-/// Pieces of one slice buffer, in the checkpoint's order of tensors.
-TensorSet describe_slice(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank, const at::Tensor& slice) {
+/// The checkpoint's tensors in its order, without any memory of them.
+TrainingState describe_tensors(const BertConfig& config) {
+    TrainingState state;
+    for (const ParameterSpec& spec : bert_parameters(config).checkpoint_order)
+        state.parameters.tensors.push_back({spec.name, spec.shape});
+    state.moments["exp_avg"] = state.moments["exp_avg_sq"] = state.parameters;
+    for (const auto& [alias, name] : tied_names()) state.aliases.push_back({alias, name});
+    return state;
+}
+
+/// The rank's part of one set of tensors, whose values lie in `slice`: its own slice, or all slices.
+void add_pieces(TensorSet& set, const ParameterLayout& layout, std::int64_t rank, const at::Tensor& slice) {
     const bool holds_all = slice.numel() == layout.flat_elements();
-    TensorSet set;
     std::map<std::string, std::size_t> places;
-    for (const ParameterSpec& spec : bert_parameters(config).checkpoint_order) {
-        places[spec.name] = set.tensors.size();
-        set.tensors.push_back({spec.name, spec.shape});
-    }
+    for (const TensorDescription& tensor : set.tensors) places.emplace(tensor.name, places.size());
     for (const OwnedRun& run : layout.owned_by(rank)) {
         const std::string& name = layout.parameters()[run.parameter].spec.name;
         set.pieces.push_back({places.at(name), run.in_parameter,
-                              slice.data_ptr<float>() + (holds_all ? run.in_flat : run.in_slice), run.elements});
+                              slice.const_data_ptr<float>() + (holds_all ? run.in_flat : run.in_slice), run.elements});
     }
-    return set;
+}
+
+Snapshot describe(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank, const OptimizerState& on_host) {
+    Snapshot snapshot{on_host.master, on_host.exp_avg, on_host.exp_avg_sq, describe_tensors(config)};
+    add_pieces(snapshot.state.parameters, layout, rank, snapshot.master);
+    add_pieces(snapshot.state.moments["exp_avg"], layout, rank, snapshot.exp_avg);
+    add_pieces(snapshot.state.moments["exp_avg_sq"], layout, rank, snapshot.exp_avg_sq);
+    return snapshot;
+}
+
+/// Each thread copies one long stretch: memcpy then writes around the cache.
+void copy_on_all_threads(const float* from, float* into, std::int64_t elements) {
+    constexpr std::int64_t worth_a_thread = std::int64_t{1} << 18;
+    const std::int64_t threads = at::get_num_threads(), share = (elements + threads - 1) / threads;
+    at::parallel_for(0, elements, std::max(share, worth_a_thread), [&](std::int64_t begin, std::int64_t end) {
+        std::memcpy(into + begin, from + begin, static_cast<std::size_t>(end - begin) * sizeof(float));
+    });
+}
+
+void copy_slice(const ParameterLayout& layout, std::int64_t rank, const at::Tensor& from, const at::Tensor& into) {
+    if (from.numel() == into.numel()) {
+        if (!from.device().is_cpu()) into.copy_(from);
+        else copy_on_all_threads(from.const_data_ptr<float>(), into.mutable_data_ptr<float>(), into.numel());
+        return;
+    }
+    std::int64_t at = 0;  // stage 0 holds all slices
+    for (std::size_t b = 0; b < layout.buckets().size(); ++b) {
+        const Bucket slice = layout.slice_of(b, rank);
+        into.narrow(0, at, slice.elements()).copy_(from.narrow(0, slice.begin, slice.elements()));
+        at += slice.elements();
+    }
+}
+
+at::Tensor touched_buffer(std::int64_t elements, at::Device device) {
+    at::Tensor buffer = at::empty({elements}, at::TensorOptions().dtype(at::kFloat).pinned_memory(!device.is_cpu()));
+    constexpr std::uintptr_t page = 4096;
+    const auto begin = (reinterpret_cast<std::uintptr_t>(buffer.mutable_data_ptr()) + page - 1) / page * page;
+    const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(buffer.mutable_data_ptr()) + buffer.nbytes();
+    // Fewer, larger pages where there are some to be had: a wish, so what comes back does not matter.
+    if (device.is_cpu() && end > begin) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+    return buffer.zero_();
 }
 
 }  // namespace
 
-Snapshot take_snapshot(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank,
-                       const OptimizerState& optimizer) {
-    Snapshot snapshot{optimizer.master.cpu(), optimizer.exp_avg.cpu(), optimizer.exp_avg_sq.cpu(), {}};
-    snapshot.state.parameters = describe_slice(config, layout, rank, snapshot.master);
-    snapshot.state.moments["exp_avg"] = describe_slice(config, layout, rank, snapshot.exp_avg);
-    snapshot.state.moments["exp_avg_sq"] = describe_slice(config, layout, rank, snapshot.exp_avg_sq);
-    for (const auto& [alias, name] : tied_names()) snapshot.state.aliases.push_back({alias, name});
-    return snapshot;
+Snapshot see_state(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank, const OptimizerState& optimizer) {
+    return describe(config, layout, rank, {optimizer.master.cpu(), optimizer.exp_avg.cpu(), optimizer.exp_avg_sq.cpu()});
 }
 
-void restore_optimizer(const CheckpointReader& reader, const ParameterLayout& layout, ShardedOptimizer& optimizer) {
-    const auto fill = [&](at::Tensor& slice, const auto& read) {
-        const at::Tensor on_host = at::zeros(slice.sizes(), at::kFloat);
-        for (const OwnedRun& run : optimizer.owned_runs())
-            read(layout.parameters()[run.parameter].spec.name, run.in_parameter, on_host.data_ptr<float>() + run.in_slice,
-                 run.elements);
-        slice.copy_(on_host);
-    };
-    fill(optimizer.state().master, [&](const std::string& name, std::int64_t first, float* into, std::int64_t elements) {
-        reader.read_parameter(name, first, into, elements);
-    });
-    const auto moment = [&](const std::string& which) {
-        return [&reader, which](const std::string& name, std::int64_t first, float* into, std::int64_t elements) {
-            reader.read_moment(which, name, first, into, elements);
-        };
-    };
-    fill(optimizer.state().exp_avg, moment("exp_avg"));
-    fill(optimizer.state().exp_avg_sq, moment("exp_avg_sq"));
+std::uint64_t checkpoint_bytes(const BertConfig& config) { return checkpoint_bytes(describe_tensors(config)); }
+
+SnapshotBuffers::SnapshotBuffers(const ParameterLayout& layout, at::Device device)
+    : master_(touched_buffer(layout.slice_elements(), device)),
+      exp_avg_(touched_buffer(layout.slice_elements(), device)),
+      exp_avg_sq_(touched_buffer(layout.slice_elements(), device)) {}
+
+std::uint64_t SnapshotBuffers::bytes(const ParameterLayout& layout) {
+    return 3 * sizeof(float) * static_cast<std::uint64_t>(layout.slice_elements());
+}
+
+Snapshot SnapshotBuffers::copy(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank,
+                               const OptimizerState& optimizer) {
+    copy_slice(layout, rank, optimizer.master, master_);
+    copy_slice(layout, rank, optimizer.exp_avg, exp_avg_);
+    copy_slice(layout, rank, optimizer.exp_avg_sq, exp_avg_sq_);
+    return describe(config, layout, rank, {master_, exp_avg_, exp_avg_sq_});
 }
 
 }  // namespace bertpretrain

@@ -1,11 +1,10 @@
 #pragma once
-// Between the running parts and a checkpoint: the optimizer's slices as plain data, and back.
+// The optimizer's slices as plain data: as they are, or copied, so that training can go on while they are written.
 
 #include <cstdint>
 
 #include <ATen/core/Tensor.h>
 
-#include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/training_state.h"
 #include "model/bert_config.h"
 #include "model/parameter_layout.h"
@@ -15,17 +14,31 @@ namespace bertpretrain {
 
 /// A TrainingState together with the memory that its pieces point into.
 struct Snapshot {
-    at::Tensor master, exp_avg, exp_avg_sq;  ///< on the CPU; the optimizer's own where that is there already
+    at::Tensor master, exp_avg, exp_avg_sq;  ///< on the CPU
     TrainingState state;                     ///< parameters, aliases and moments are filled in; the rest is the trainer's
 };
 
 /// The part of a checkpoint that a rank writes. Where every rank holds everything (ZeRO stage 0), each writes its slice of it.
-/// The optimizer must not step while the snapshot is in use.
-Snapshot take_snapshot(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank,
-                       const OptimizerState& optimizer);
+/// On the CPU the pieces lie in the optimizer's own memory: it must not step while they are in use.
+Snapshot see_state(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank, const OptimizerState& optimizer);
 
-/// Fills the optimizer's state from a checkpoint written by any number of ranks. Padding stays zero.
-/// @throws CheckpointError when it is damaged or of another model
-void restore_optimizer(const CheckpointReader& reader, const ParameterLayout& layout, ShardedOptimizer& optimizer);
+/// What a checkpoint of this model takes on the disk.
+std::uint64_t checkpoint_bytes(const BertConfig& config);
+
+/// Room for the slice of one rank, used again by each copy; on a GPU's host it is pinned. The constructor touches all of it, so
+/// that the first copy is as fast as the others.
+class SnapshotBuffers {
+public:
+    SnapshotBuffers(const ParameterLayout& layout, at::Device device);
+
+    /// Bytes of the buffers of one rank.
+    static std::uint64_t bytes(const ParameterLayout& layout);
+
+    /// Copies on all threads of torch. The result is good until the next copy.
+    Snapshot copy(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank, const OptimizerState& optimizer);
+
+private:
+    at::Tensor master_, exp_avg_, exp_avg_sq_;
+};
 
 }  // namespace bertpretrain

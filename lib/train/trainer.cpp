@@ -13,11 +13,9 @@
 #include "model/initialize.h"
 #include "parallel/together.h"
 #include "telemetry/trace.h"
-#include "train/finite_state.h"
 #include "train/hung_run.h"
 #include "train/init_from.h"
-#include "train/save_together.h"
-#include "train/snapshot.h"
+#include "train/restore_optimizer.h"
 
 namespace bertpretrain {
 namespace {
@@ -31,8 +29,9 @@ std::chrono::milliseconds milliseconds(double seconds) {
 Trainer::Trainer(TrainerParts parts, StopRequest& requests)
     : parts_(std::move(parts)),
       requests_(requests),
-      store_(parts_.folder->paths().checkpoints()),
       records_(*parts_.folder, total_steps(), parts_.unigram_cross_entropy, parts_.world->rank() == 0),
+      saver_(*parts_.world, parts_.experiment.checkpoint, CheckpointStore(parts_.folder->paths().checkpoints()),
+             parts_.sees_folder, records_),
       stragglers_(parts_.experiment.parallel.straggler_report_steps),
       numbers_(parts_.experiment.training.max_skipped_updates, parts_.experiment.training.loss_spike_deviations),
       stop_in_step_(*parts_.world, requests),
@@ -47,14 +46,15 @@ int Trainer::run() {
     requests_.await_requests();
     for (;;) {
         const TraceStep step;
+        saver_.look();
         if ((due(parts_.experiment.evaluation.every_steps) || finished()) && !evaluate_held_out()) {
-            save();
+            save(false);
             return leave(static_cast<int>(parts_.world->agree_on_largest(requests_.signal())));
         }
-        if (due(parts_.experiment.checkpoint.save_every_steps) || finished()) save();
+        if (due(parts_.experiment.checkpoint.save_every_steps) || finished()) save(!finished());
         if (finished()) break;
         const StepOpening opening = open_step(*parts_.world, *parts_.loader, requests_, clock_);
-        if (opening.save || opening.signal != 0) save();
+        if (opening.save || opening.signal != 0) save(opening.signal == 0);
         if (opening.signal != 0) return leave(opening.signal);
         take_step(opening);
     }
@@ -91,7 +91,12 @@ void Trainer::take_step(const StepOpening& opening) {
     record(outcome, rate, seconds_now() - start + waited, waited);
     const double loss = outcome.mlm_loss + outcome.nsp_loss;
     if (auto trouble = numbers_.add(step_, loss, outcome.grad_norm, outcome.skipped)) tell(std::move(*trouble));
-    numbers_.require_progress(step_);
+    try {
+        numbers_.require_progress(step_);
+    } catch (const NumbersError&) {  // on all ranks: what was good and is being written is worth its end
+        saver_.make_room();
+        throw;
+    }
     parts_.world->set_patience(milliseconds(parts_.experiment.parallel.timeout_seconds));
     watchdog_.first_step_is_done();
 }
@@ -156,14 +161,7 @@ bool Trainer::evaluate_held_out() {
     return true;
 }
 
-void Trainer::save() {
-    if (step_saved_ == step_ || step_ == 0) return;
-    clock_.enter(Phase::saving);
-    if (parts_.world->agree_on_largest(is_finite(parts_.optimizer->state()) ? 0 : 1) != 0)
-        throw NumbersError(concat("step ", step_, ": the weights or moments are not finite, so they are not saved\n  do: lower ",
-                                  "optimizer.learning_rate or lengthen the warm-up, and go on from an earlier checkpoint"));
-    Snapshot snapshot =
-        take_snapshot(parts_.experiment.model, parts_.parameters->layout(), parts_.world->rank(), parts_.optimizer->state());
+Snapshot Trainer::with_progress(Snapshot snapshot) const {
     TrainingState& state = snapshot.state;
     state.step = step_;
     state.progress = {{"format_version", 1},
@@ -179,27 +177,40 @@ void Trainer::save() {
     if (!parts_.casing.empty()) state.progress["casing"] = parts_.casing;
     state.settings = write_config(parts_.experiment);
     state.vocabulary = parts_.vocabulary;
-    save_together(*parts_.world, store_, state);
-    step_saved_ = step_;
-    if (parts_.world->rank() == 0)
-        store_.prune(parts_.experiment.checkpoint.keep_last, parts_.experiment.checkpoint.keep_every_steps);
+    return snapshot;
+}
+
+void Trainer::save(bool training_goes_on) {
+    if (step_ == 0) return;
+    clock_.enter(Phase::saving);
+    const BertConfig& model = parts_.experiment.model;
+    const ParameterLayout& layout = parts_.parameters->layout();
+    const std::int64_t rank = parts_.world->rank();
+    const OptimizerState& optimizer = parts_.optimizer->state();
+    if (step_begun_ != step_) {
+        saver_.make_room();
+        const double began = seconds_now();
+        if (training_goes_on && snapshot_) saver_.start(with_progress(snapshot_->copy(model, layout, rank, optimizer)), began);
+        else saver_.save_now(with_progress(see_state(model, layout, rank, optimizer)), !training_goes_on);
+        step_begun_ = step_;
+    }
+    if (!training_goes_on) saver_.finish();
 }
 
 void Trainer::restore() {
     const bool leads = parts_.world->rank() == 0;
     const ParameterLayout& layout = parts_.parameters->layout();
-    const std::unique_ptr<CheckpointReader> reader = std::move(parts_.checkpoint);
-    if (reader) {
-        together(*parts_.world, [&] {
-            refuse_changed_settings(*reader, parts_.experiment, parts_.global_batch, parts_.loader->fingerprint());
-            restore_optimizer(*reader, layout, *parts_.optimizer);
-        });
-        step_ = step_saved_ = reader->step();
-        const auto counted = [&](const char* what, std::int64_t otherwise) { return reader->progress().value(what, otherwise); };
+    const std::unique_ptr<ResumePoint> point = std::move(parts_.checkpoint);
+    if (point) {
+        together(*parts_.world,
+                 [&] { refuse_changed_settings(*point, parts_.experiment, parts_.global_batch, parts_.loader->fingerprint()); });
+        restore_optimizer(*parts_.world, point->reader.get(), layout, *parts_.optimizer);
+        step_ = step_begun_ = point->step;
+        const auto counted = [&](const char* what, std::int64_t otherwise) { return point->progress.value(what, otherwise); };
         step_evaluated_ = counted("step_evaluated", step_);
         updates_before_ = counted("updates_before", 0);
         numbers_.restore({counted("skipped_updates", 0), counted("skipped_updates_in_a_row", 0)});
-        if (leads) log_info(concat("going on from step ", step_, " (", reader->folder().string(), ")"));
+        if (leads) log_info(concat("going on from step ", step_, " (", point->folder.string(), ")"));
     } else {
         initialize_weights(parts_.experiment.model, layout, parts_.optimizer->owned_runs(), parts_.experiment.training.seed,
                            parts_.optimizer->state().master);
@@ -207,11 +218,13 @@ void Trainer::restore() {
             updates_before_ = init_from(parts_.experiment, parts_.vocabulary.string(), *parts_.world, layout, *parts_.optimizer);
         if (leads) log_info("fresh start: no checkpoint to go on from");
     }
-    records_.event(reader ? "resume" : "start",
+    records_.event(point ? "resume" : "start",
                    {{"step", step_}, {"ranks", parts_.world->size()}, {"samples_per_epoch", parts_.loader->rows_per_epoch()}});
     records_.cut_to_step(step_, step_evaluated_);
     parts_.step->publish_weights();
+    refuse_different_weights(*parts_.world, *parts_.parameters);
     parts_.loader->seek(step_ + 1);
+    if (parts_.experiment.checkpoint.snapshots()) snapshot_.emplace(layout, parts_.parameters->device());
     if (leads) write_atomically(parts_.folder->paths().settings(), write_config(parts_.experiment).dump(2) + "\n");
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "batches/batch_loader.h"
 #include "checkpoint/checkpoint_store.h"
@@ -13,11 +14,13 @@
 #include "model/bert.h"
 #include "parallel/launch_environment.h"
 #include "telemetry/phase_clock.h"
+#include "train/checkpoint_saver.h"
 #include "train/experiment_config.h"
 #include "train/number_guard.h"
 #include "train/resume.h"
 #include "train/run_folder.h"
 #include "train/run_records.h"
+#include "train/snapshot.h"
 #include "train/step_opening.h"
 #include "train/stop_agreement.h"
 #include "train/stop_request.h"
@@ -33,8 +36,9 @@ struct TrainerParts {
     Launch launch;
     std::unique_ptr<World> world;
     std::unique_ptr<RunFolder> folder;
-    std::unique_ptr<CheckpointReader> checkpoint;  ///< to go on from; null: a fresh start
-    std::int64_t global_batch = 0;                 ///< sequences of one step over all ranks
+    std::vector<bool> sees_folder;            ///< by rank: whether it has rank 0's run folder as well
+    std::unique_ptr<ResumePoint> checkpoint;  ///< to go on from; null: a fresh start
+    std::int64_t global_batch = 0;            ///< sequences of one step over all ranks
     std::unique_ptr<BatchLoader> loader;
     std::unique_ptr<EvaluationBatches> held_out;  ///< null: no evaluation
     std::filesystem::path vocabulary;             ///< may be empty
@@ -65,7 +69,9 @@ private:
     void tell(NumberTrouble trouble);
     /// @returns whether it was done; else a rank was asked to stop, and it is made up for when the run goes on
     bool evaluate_held_out();
-    void save();
+    /// Saves this step, unless it is saved already, while training goes on where it may.
+    void save(bool training_goes_on);
+    Snapshot with_progress(Snapshot snapshot) const;
     bool due(std::int64_t every) const { return step_ > 0 && every > 0 && step_ % every == 0; }
     bool finished() const { return step_ >= total_steps(); }
     std::int64_t total_steps() const { return parts_.experiment.schedule.total_steps; }
@@ -73,13 +79,15 @@ private:
     TrainerParts parts_;
     StopRequest& requests_;
     PhaseClock clock_;
-    CheckpointStore store_;
     RunRecords records_;
+    CheckpointSaver saver_;
+    std::optional<SnapshotBuffers> snapshot_;
     Stragglers stragglers_;
     NumberGuard numbers_;
     StopAgreement stop_in_step_, stop_in_evaluation_;
-    std::int64_t step_ = 0;  ///< completed optimizer updates
-    std::int64_t step_saved_ = -1, step_evaluated_ = -1;
+    std::int64_t step_ = 0;         ///< completed optimizer updates
+    std::int64_t step_begun_ = -1;  ///< the last that was saved, or whose save is under way
+    std::int64_t step_evaluated_ = -1;
     std::int64_t updates_before_ = 0;  ///< of the moments that the run began with
     Watchdog watchdog_;                ///< last: it ends before what it watches
 };

@@ -151,9 +151,9 @@ TEST_CASE("pruning keeps the newest, those asked for, and what is not complete")
     const CheckpointStore store(run / "checkpoints");
     save_steps(store, {10, 20, 30, 40, 50, 60});
     std::filesystem::create_directories(store.folder() / "step_00000005");
-    store.prune(2, 30);
+    store.prune({.last = 2, .every = 30});
     CHECK(names_in(store.folder()) == Names{"step_00000005", "step_00000030", "step_00000050", "step_00000060"});
-    store.prune(0, 0);
+    store.prune({.last = 0});
     CHECK(names_in(store.folder()) == Names{"step_00000005", "step_00000060"});
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("killed at any moment of saving, the newest complete checkpoint is who
         if (child == 0) {
             for (std::int64_t step = last + 1;; ++step) {
                 store.save(example_state(step).state);
-                store.prune(1, 0);
+                store.prune({.last = 1});
             }
         }
         ::usleep(static_cast<useconds_t>(one_save * 2 * round / rounds));

@@ -1,9 +1,10 @@
 // Loaded into a program by LD_PRELOAD: makes one call of the C library hang or fail, as a bad disk would.
-//   FAULT_CALL   pread or fsync
+//   FAULT_CALL   pread, pwrite, write or fsync
 //   FAULT_FILE   part of the path of the files it is about
 //   FAULT_WHEN   a file: until it is there, nothing happens
 //   FAULT_AFTER  so many such calls go well first (0)
-//   FAULT_DO     hang, or fail (EIO)
+//   FAULT_DO     hang, or fail
+//   FAULT_ERROR  errno of a call that fails (5: EIO)
 //   FAULT_TIMES  how many calls then fail (1); hanging ones hang for good
 //   FAULT_ONCE   a file that is made when it strikes; where it is there already, nothing happens (so that restarts go well)
 #include <atomic>
@@ -29,7 +30,7 @@ std::string path_of(int file) {
     return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : std::string();
 }
 
-/// @returns whether this call is to fail; does not return where it is to hang
+/// @returns whether this call is to fail, errno set; does not return where it is to hang
 bool strikes(const char* call, int file) {
     static std::atomic<long> calls{0};
     static std::atomic<bool> spent{false};  // it has struck, in an earlier process or another one
@@ -46,6 +47,7 @@ bool strikes(const char* call, int file) {
         ::close(mark);
     }
     while (hangs) ::pause();
+    errno = std::stoi(variable("FAULT_ERROR", "5"));
     return true;
 }
 
@@ -63,18 +65,24 @@ extern "C" {
 
 ssize_t pread(int file, void* buffer, std::size_t size, off_t offset) {
     static const auto real = next<ssize_t (*)(int, void*, std::size_t, off_t)>("pread");
-    if (!strikes("pread", file)) return real(file, buffer, size, offset);
-    errno = EIO;
-    return -1;
+    return strikes("pread", file) ? -1 : real(file, buffer, size, offset);
 }
 
 ssize_t pread64(int file, void* buffer, std::size_t size, off64_t offset) { return pread(file, buffer, size, offset); }
 
 int fsync(int file) {
     static const auto real = next<int (*)(int)>("fsync");
-    if (!strikes("fsync", file)) return real(file);
-    errno = EIO;
-    return -1;
+    return strikes("fsync", file) ? -1 : real(file);
+}
+
+ssize_t pwrite(int file, const void* buffer, std::size_t size, off_t offset) {
+    static const auto real = next<ssize_t (*)(int, const void*, std::size_t, off_t)>("pwrite");
+    return strikes("pwrite", file) ? -1 : real(file, buffer, size, offset);
+}
+
+ssize_t write(int file, const void* buffer, std::size_t size) {
+    static const auto real = next<ssize_t (*)(int, const void*, std::size_t)>("write");
+    return strikes("write", file) ? -1 : real(file, buffer, size);
 }
 
 }  // extern "C"

@@ -2,25 +2,25 @@
 
 #include <limits>
 
-#include <ATen/ATen.h>
-
-#include "support/catch.h"
+#include "checkpoint/example_state.h"
 
 using namespace bertpretrain;
+using namespace bertpretrain::testing;
 
 TEST_CASE("a state with one number that is not finite, anywhere, is found") {
-    const auto ordinary = [] { return at::linspace(-3, 3, 100'003); };
-    OptimizerState state{ordinary(), ordinary(), ordinary()};
-    CHECK(is_finite(state));
-    CHECK(is_finite(OptimizerState{at::empty({0}), at::empty({0}), at::empty({0})}));
-    for (at::Tensor* values : {&state.master, &state.exp_avg, &state.exp_avg_sq})
+    ExampleState example = example_state(1);
+    CHECK(is_finite(example.state));
+    CHECK(is_finite(TrainingState()));
+    for (std::vector<float>& values : example.memory)
         for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                                 -std::numeric_limits<float>::infinity()})
-            for (const int at : {0, 50'000, 100'002}) {
-                const at::Tensor before = (*values)[at].clone();
-                (*values)[at] = bad;
-                CHECK_FALSE(is_finite(state));
-                (*values)[at] = before;
+            for (const std::size_t at : {std::size_t{0}, values.size() / 2, values.size() - 1}) {
+                const float before = std::exchange(values[at], bad);
+                CHECK_FALSE(is_finite(example.state));
+                values[at] = before;
             }
-    CHECK(is_finite(state));
+    for (const float edge : {std::numeric_limits<float>::max(), std::numeric_limits<float>::denorm_min()}) {
+        example.memory.back().back() = edge;
+        CHECK(is_finite(example.state));
+    }
 }

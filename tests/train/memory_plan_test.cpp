@@ -15,9 +15,23 @@ TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for two 
     CHECK(parameters > 4.9e9);
     const MemoryPlan plan = plan_memory(experiment, layout);
     CAPTURE(ranks, plan.text());
-    const double per_parameter = static_cast<double>(plan.total() - plan.transfer) / parameters;
+    const double per_parameter = static_cast<double>(plan.total() - plan.transfer - plan.snapshot) / parameters;
     CHECK(per_parameter == Approx(6 + 12.0 / static_cast<double>(ranks)).epsilon(0.01));  // slices end at whole blocks
     CHECK(static_cast<double>(plan.transfer) < 0.025 * 4 * parameters);
+}
+
+TEST_CASE("a snapshot takes 12/W bytes per parameter and rank at either stage, and nothing where there is none") {
+    ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/quickstart.json", {});
+    const ParameterLayout layout = layout_of(experiment, 4);
+    for (const std::int64_t stage : {0, 1}) {
+        experiment.parallel.zero_stage = stage;
+        CHECK(plan_memory(experiment, layout).snapshot == 12 * static_cast<std::uint64_t>(layout.slice_elements()));
+    }
+    experiment.checkpoint.background = false;
+    CHECK(plan_memory(experiment, layout).snapshot == 0);
+    experiment.checkpoint = {};
+    experiment.checkpoint.save_every_steps = 0;
+    CHECK(plan_memory(experiment, layout).snapshot == 0);
 }
 
 TEST_CASE("ZeRO stage 0 keeps the optimizer's whole state on every rank") {

@@ -1,0 +1,89 @@
+// Whether the files of a checkpoint are what was written, bit by bit.
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "archive/checksum.h"
+#include "archive/pt_reader.h"
+#include "checkpoint/checkpoint_files.h"
+#include "core/error.h"
+#include "core/threads.h"
+
+namespace bertpretrain {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t part_bytes = std::uint64_t{8} << 20;
+
+[[noreturn]] void fail(const fs::path& file, int reason) {
+    throw CheckpointError(concat(file.string(), ": cannot be read (", std::strerror(reason), ")"));
+}
+
+/// Reads with pread, not through a mapping: a disk that fails is then an error and not a signal.
+class PartReader {
+public:
+    explicit PartReader(const fs::path& file) : file_(file), handle_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+        if (handle_ < 0) fail(file_, errno);
+    }
+    PartReader(const PartReader&) = delete;
+    PartReader& operator=(const PartReader&) = delete;
+    ~PartReader() { ::close(handle_); }
+
+    std::uint32_t crc32(std::uint64_t begin, std::uint64_t bytes) const {
+        std::vector<std::byte> content(bytes);
+        for (std::uint64_t done = 0; done < bytes;) {
+            const ssize_t got = ::pread(handle_, content.data() + done, bytes - done, static_cast<off_t>(begin + done));
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) fail(file_, errno);
+            if (got == 0) throw CheckpointError(concat(file_.string(), ": damaged: became shorter while it was read"));
+            done += static_cast<std::uint64_t>(got);
+        }
+        return crc32_of(content);
+    }
+
+private:
+    const fs::path& file_;
+    int handle_;
+};
+
+std::uint32_t crc32_of_whole(const fs::path& file, std::uint64_t bytes) {
+    constexpr std::size_t most_threads = 16;
+    const PartReader reader(file);
+    std::vector<std::uint32_t> parts((bytes + part_bytes - 1) / part_bytes);
+    const auto size_of = [&](std::size_t part) { return std::min(part_bytes, bytes - part * part_bytes); };
+    for_each_index(parts.size(), std::min(available_cores(), most_threads),
+                   [&](std::size_t part) { parts[part] = reader.crc32(part * part_bytes, size_of(part)); });
+    std::uint32_t crc = 0;
+    for (std::size_t part = 0; part < parts.size(); ++part) crc = crc32_joined(crc, parts[part], size_of(part));
+    return crc;
+}
+
+/// Which tensor of a damaged file it is, where the file still tells.
+std::string place_of_damage(const fs::path& file) {
+    if (file.extension() != ".pt") return "";
+    try {
+        PtReader(file).verify();
+        return "\n  no tensor is hit: the damage lies between them, or in the zip's directory";
+    } catch (const CheckpointError& error) { return concat("\n  ", error.what()); }
+}
+
+}  // namespace
+
+void check_contents(const fs::path& folder, const CompleteMark& mark) {
+    check_sizes(folder, mark);
+    for (const auto& [name, expected] : mark.files) {
+        const fs::path file = folder / name;
+        if (crc32_of_whole(file, expected.bytes) != expected.crc32)
+            throw CheckpointError(concat(file.string(), ": damaged: does not have the CRC-32 that ", complete_file, " says",
+                                         place_of_damage(file), "\n  do: resume from an older checkpoint with --resume STEP"));
+    }
+}
+
+}  // namespace bertpretrain

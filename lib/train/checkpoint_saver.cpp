@@ -1,0 +1,181 @@
+#include "train/checkpoint_saver.h"
+
+#include <atomic>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/strings.h"
+#include "parallel/together.h"
+#include "train/finite_state.h"
+#include "train/save_together.h"
+
+namespace bertpretrain {
+namespace {
+
+/// How long a run that ends by an error waits for a save under way, which other ranks may have left already.
+constexpr double farewell_seconds = 10;
+
+/// A shorter wait for the save before is recorded, not said.
+constexpr double worth_a_line_seconds = 1;
+
+void refuse_bad_numbers(const TrainingState& state) {
+    if (is_finite(state)) return;
+    throw NumbersError(concat("step ", state.step, ": the weights or moments are not finite, so they are not saved\n  do: lower ",
+                              "optimizer.learning_rate or lengthen the warm-up, and go on from an earlier checkpoint"));
+}
+
+}  // namespace
+
+/// A save, with all that it needs: where a run ends by an error, its thread may outlive everything else.
+struct CheckpointSaver::Job {
+    std::shared_ptr<Messenger> ranks;
+    CheckpointStore store;
+    std::vector<bool> sees_store;
+    CheckpointStore::Keep keep;
+    Snapshot snapshot;
+    double began = 0, stall_seconds = 0;
+    // Written by the saving thread before `ended`, read by the training thread after it.
+    std::filesystem::path folder;
+    std::exception_ptr failure;
+    std::string trouble;  ///< older checkpoints that could not be deleted
+    double end = 0;
+    std::atomic<bool> ended = false;
+};
+
+CheckpointSaver::CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store,
+                                 std::vector<bool> sees_store, RunRecords& records)
+    : world_(world),
+      config_(config),
+      store_(store),
+      sees_store_(std::move(sees_store)),
+      records_(records),
+      after_save_(config.after_save),
+      ranks_(world.connect_again("saving")) {
+    ranks_->set_patience(std::chrono::hours(24));  // who is lost closes its connections; who writes slowly is not lost
+}
+
+CheckpointSaver::~CheckpointSaver() {
+    const double end = seconds_now() + farewell_seconds;
+    while (job_ && !job_->ended && seconds_now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (!thread_.joinable()) return;
+    if (job_->ended) thread_.join();
+    else thread_.detach();
+}
+
+std::shared_ptr<CheckpointSaver::Job> CheckpointSaver::make_job(Snapshot snapshot, double began) {
+    const CheckpointStore::Keep keep{config_.keep_last, config_.keep_every_steps, after_save_.look()};
+    return std::make_shared<Job>(ranks_, store_, sees_store_, keep, std::move(snapshot), began);
+}
+
+void CheckpointSaver::run(Job& job) {
+    try {
+        together(*job.ranks, [&] { refuse_bad_numbers(job.snapshot.state); });
+        job.folder = save_together(*job.ranks, job.store, job.snapshot.state, job.sees_store);
+        if (job.ranks->rank() == 0) job.store.prune(job.keep);
+    } catch (const CheckpointError& error) {
+        if (job.folder.empty()) job.failure = std::current_exception();
+        else job.trouble = error.what();
+    } catch (...) { job.failure = std::current_exception(); }
+    job.end = seconds_now();
+    job.ended = true;
+    job.ended.notify_all();
+}
+
+void CheckpointSaver::look() {
+    after_save_.look();
+    if (job_ && world_.agree_on_largest(job_->ended ? 0 : 1) == 0) conclude(false);
+}
+
+void CheckpointSaver::make_room() {
+    if (!job_) return;
+    const double begin = seconds_now();
+    const std::int64_t step = job_->snapshot.state.step;
+    const bool waits = world_.agree_on_largest(job_->ended ? 0 : 1) != 0;
+    conclude(false);
+    if (!waits || world_.rank() != 0) return;
+    const double seconds = seconds_now() - begin;
+    records_.event("save_waited", {{"for_step", step}, {"seconds", seconds}});
+    if (seconds < worth_a_line_seconds) return;
+    records_.clear_progress();
+    log_info(concat("the checkpoint of step ", step, " was still being written: training waited ", fixed(seconds, 1),
+                    " s for it (checkpoint.save_every_steps is short for this disk)"));
+}
+
+void CheckpointSaver::start(Snapshot snapshot, double began) {
+    check(!job_, "one save at a time");
+    job_ = make_job(std::move(snapshot), began);
+    job_->stall_seconds = seconds_now() - began;
+    thread_ = std::thread([job = job_] { run(*job); });
+}
+
+void CheckpointSaver::save_now(Snapshot snapshot, bool last) {
+    check(!job_, "one save at a time");
+    job_ = make_job(std::move(snapshot), seconds_now());
+    run(*job_);
+    job_->stall_seconds = job_->end - job_->began;
+    conclude(last);
+}
+
+void CheckpointSaver::finish() {
+    if (job_) conclude(true);
+    after_save_.look();
+}
+
+void CheckpointSaver::conclude(bool last) {
+    job_->ended.wait(false);
+    if (thread_.joinable()) thread_.join();
+    const std::shared_ptr<Job> job = std::exchange(job_, nullptr);
+    if (!job->failure) return note_success(*job);
+    try {
+        std::rethrow_exception(job->failure);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::checkpoint || last || config_.on_save_error == "stop") throw;
+        note_failure(*job, error);
+    }
+}
+
+void CheckpointSaver::note_success(const Job& job) {
+    const std::int64_t step = job.snapshot.state.step;
+    step_saved_ = step;
+    if (world_.rank() != 0) return;
+    if (!job.trouble.empty()) {
+        records_.clear_progress();
+        log_warning(concat(job.trouble, "\n  an older checkpoint could not be deleted; the run goes on"));
+    }
+    records_.event("save", {{"step", step}, {"seconds", job.end - job.began}, {"stall_seconds", job.stall_seconds}});
+    after_save_.start(step, job.folder);
+}
+
+void CheckpointSaver::note_failure(const Job& job, const Error& error) {
+    if (world_.rank() != 0) return;
+    records_.clear_progress();
+    log_warning(
+        concat(error.what(), "\n  step ", job.snapshot.state.step, " is not saved; ",
+               step_saved_ ? concat("the newest good checkpoint is of step ", *step_saved_) : "this start has saved none yet",
+               "; the run goes on and saves again when it is due (checkpoint.on_save_error is \"retry\")"));
+    records_.event("save_failed", {{"step", job.snapshot.state.step}, {"cause", error.what()}});
+}
+
+std::string compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config) {
+    std::error_code failure;
+    const std::filesystem::space_info space = std::filesystem::space(store.parent_path(), failure);
+    if (failure)
+        throw CheckpointError(concat(store.parent_path().string(), ": its file system does not say how much space it has (",
+                                     failure.message(), ")"));
+    const std::uint64_t kept = static_cast<std::uint64_t>(config.keep_last) + 1;
+    const std::string words =
+        concat(bytes_text(checkpoint_bytes), " each; ", config.keep_last, " kept and one being written take ",
+               bytes_text(kept * checkpoint_bytes), "; free now: ", bytes_text(space.available));
+    if (space.available < checkpoint_bytes)
+        throw CheckpointError(concat(store.string(), ": no space for even one checkpoint: ", words,
+                                     "\n  do: make room, or give --output a path on a larger disk"));
+    return words;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,83 @@
+#pragma once
+// Saves while training goes on.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "checkpoint/checkpoint_store.h"
+#include "core/error.h"
+#include "parallel/world.h"
+#include "train/after_save.h"
+#include "train/experiment_config.h"
+#include "train/run_records.h"
+#include "train/snapshot.h"
+
+namespace bertpretrain {
+
+/// One save at a time, by a thread of its own on every rank, which talk over connections of their own. All ranks call the same
+/// members between the same steps.
+///
+/// A save that fails is not the end where checkpoint.on_save_error is "retry": it is logged, and the next one that falls due
+/// tries again; but the last one of a run must succeed.
+/// Members throw CheckpointError, on all ranks, for a save that may not fail; DistributedError when a rank is lost.
+class CheckpointSaver {
+public:
+    /// @param sees_store by rank, as in save_together()
+    CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store, std::vector<bool> sees_store,
+                    RunRecords& records);
+    CheckpointSaver(const CheckpointSaver&) = delete;
+    CheckpointSaver& operator=(const CheckpointSaver&) = delete;
+    ~CheckpointSaver();
+
+    /// After every step: notices, on all ranks after the same step, that a save has ended.
+    void look();
+
+    /// Waits for the save under way, if there is one: at most one is, and its snapshot's memory is used again. The wait is
+    /// logged.
+    void make_room();
+
+    /// Writes a snapshot while training goes on; make_room() comes first.
+    /// @param began seconds_now() before the snapshot was taken, for the records
+    void start(Snapshot snapshot, double began);
+
+    /// Writes it, after make_room(), and returns when it is complete: the state must not change meanwhile.
+    /// @param last no save follows that could try again: it must succeed
+    void save_now(Snapshot snapshot, bool last);
+
+    /// Returns when no save is under way; one that has failed will not be tried again.
+    void finish();
+
+    /// The last step that is known to be saved whole; nothing before the first.
+    std::optional<std::int64_t> step_saved() const { return step_saved_; }
+
+private:
+    struct Job;
+    std::shared_ptr<Job> make_job(Snapshot snapshot, double began);
+    static void run(Job& job);
+    /// Waits for the job and takes note of how it ended.
+    void conclude(bool last);
+    void note_success(const Job& job);
+    void note_failure(const Job& job, const Error& error);
+
+    World& world_;
+    CheckpointConfig config_;
+    CheckpointStore store_;
+    std::vector<bool> sees_store_;
+    RunRecords& records_;
+    AfterSave after_save_;
+    std::shared_ptr<Messenger> ranks_;  ///< of the saving threads
+    std::optional<std::int64_t> step_saved_;
+    std::shared_ptr<Job> job_;  ///< under way, or done and not yet concluded
+    std::thread thread_;        ///< of the job
+};
+
+/// Compares what checkpoints take with the space there is. @returns both in words
+/// @throws CheckpointError when not even one fits
+std::string compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config);
+
+}  // namespace bertpretrain

@@ -1,0 +1,108 @@
+#include "train/restore_optimizer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "archive/checksum.h"
+#include "core/error.h"
+#include "parallel/together.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::int64_t sent_at_once = std::int64_t{1} << 20;  ///< elements
+
+/// Copies elements of a tensor of the checkpoint, by the parameter's name.
+using Read = std::function<void(const std::string& name, std::int64_t first, float* into, std::int64_t elements)>;
+
+/// The three slices of an optimizer with how each is read; a rank without a reader has no use for that.
+std::vector<std::pair<at::Tensor*, Read>> slices_of(OptimizerState& state, const CheckpointReader* reader) {
+    const auto moment = [reader](const char* which) -> Read {
+        return [reader, which](const std::string& name, std::int64_t first, float* into, std::int64_t elements) {
+            reader->read_moment(which, name, first, into, elements);
+        };
+    };
+    const Read parameter = [reader](const std::string& name, std::int64_t first, float* into, std::int64_t elements) {
+        reader->read_parameter(name, first, into, elements);
+    };
+    return {{&state.master, parameter}, {&state.exp_avg, moment("exp_avg")}, {&state.exp_avg_sq, moment("exp_avg_sq")}};
+}
+
+/// Fills this rank's part of one parameter with what of it lies in [first, first + values.size()).
+void take_overlap(const OwnedRun& run, std::int64_t first, std::span<const float> values, float* slice) {
+    const std::int64_t begin = std::max(run.in_parameter, first);
+    const std::int64_t end = std::min(run.in_parameter + run.elements, first + static_cast<std::int64_t>(values.size()));
+    if (begin < end)
+        std::copy(values.begin() + (begin - first), values.begin() + (end - first),
+                  slice + run.in_slice + begin - run.in_parameter);
+}
+
+/// Rank 0 reads each parameter and sends it; what fails there is thrown only after all has been sent, so that nobody waits.
+void restore_from_first(Messenger& ranks, const ParameterLayout& layout, const std::vector<OwnedRun>& owned, const Read& read,
+                        float* slice) {
+    std::vector<float> values;
+    std::exception_ptr failure;
+    auto run = owned.begin();
+    for (std::size_t p = 0; p < layout.parameters().size(); ++p) {
+        const ParameterSpec& spec = layout.parameters()[p].spec;
+        while (run != owned.end() && run->parameter < p) ++run;
+        for (std::int64_t first = 0; first < spec.elements(); first += sent_at_once) {
+            const std::int64_t elements = std::min(sent_at_once, spec.elements() - first);
+            values.resize(static_cast<std::size_t>(elements));
+            try {
+                if (ranks.rank() == 0 && !failure) read(spec.name, first, values.data(), elements);
+            } catch (const Error&) { failure = std::current_exception(); }
+            ranks.broadcast_from_first(std::as_writable_bytes(std::span(values)));
+            if (run != owned.end() && run->parameter == p) take_overlap(*run, first, values, slice);
+        }
+    }
+    together(ranks, [&] {
+        if (failure) std::rethrow_exception(failure);
+    });
+}
+
+}  // namespace
+
+void restore_optimizer(Messenger& ranks, const CheckpointReader* reader, const ParameterLayout& layout,
+                       ShardedOptimizer& optimizer) {
+    const bool all_see = ranks.agree_on_largest(reader == nullptr ? 1 : 0) == 0;
+    const std::vector<OwnedRun>& owned = optimizer.owned_runs();
+    for (const auto& [slice, read] : slices_of(optimizer.state(), reader)) {
+        const at::Tensor on_host = at::zeros(slice->sizes(), at::kFloat);
+        auto* into = on_host.mutable_data_ptr<float>();
+        if (!all_see) restore_from_first(ranks, layout, owned, read, into);
+        else
+            together(ranks, [&, read = read] {
+                for (const OwnedRun& run : owned)
+                    read(layout.parameters()[run.parameter].spec.name, run.in_parameter, into + run.in_slice, run.elements);
+            });
+        slice->copy_(on_host);
+    }
+}
+
+void refuse_different_weights(Messenger& ranks, const FlatParameters& parameters) {
+    std::vector<std::uint32_t> own;
+    const std::vector<PlacedParameter>& placed = parameters.layout().parameters();
+    for (const PlacedParameter& parameter : placed) {
+        const at::Tensor weight = parameters.weight(parameter.spec.name).cpu();
+        own.push_back(crc32_of({static_cast<const std::byte*>(weight.const_data_ptr()), weight.nbytes()}));
+    }
+    const std::string said(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(std::uint32_t));
+    const std::vector<std::string> all = ranks.all_gather(std::string_view(said));
+    for (std::size_t p = 0; p < placed.size(); ++p)
+        for (std::size_t rank = 1; rank < all.size(); ++rank)
+            if (all[rank].compare(p * sizeof(std::uint32_t), sizeof(std::uint32_t), all[0], p * sizeof(std::uint32_t),
+                                  sizeof(std::uint32_t)) != 0)
+                throw DistributedError(concat("after loading, parameter ", placed[p].spec.name, " of rank ", rank,
+                                              " is not that of rank 0; start the run again, and look at these hosts' memory ",
+                                              "and network if it comes back"));
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,105 @@
+// No damage to a checkpoint's files goes unnoticed, and a run goes back to the one before.
+
+#include <random>
+
+#include "checkpoint/checkpoint_files.h"
+#include "checkpoint/checkpoint_reader.h"
+#include "checkpoint/example_state.h"
+#include "core/error.h"
+#include "train/resume.h"
+
+namespace bertpretrain {
+namespace {
+
+using namespace testing;
+namespace fs = std::filesystem;
+
+/// Two checkpoints, the newer of which is to be spoilt.
+struct TwoCheckpoints {
+    TwoCheckpoints() : store(run / "checkpoints") {
+        store.save(example_state(10).state);
+        newer = store.save(example_state(20).state);
+    }
+    TemporaryFolder run;
+    CheckpointStore store;
+    fs::path newer;
+};
+
+/// What opening the checkpoint says; nothing when it finds nothing wrong.
+std::string complaint(const fs::path& folder) {
+    try {
+        CheckpointReader reader(folder);
+        return "";
+    } catch (const CheckpointError& error) { return error.what(); }
+}
+
+/// The tensor whose record holds a byte of a file; empty for bytes that are no tensor's.
+std::string tensor_at(const std::string& file, std::uint64_t position) {
+    const ExampleState example = example_state(20);
+    if (file != model_file && file != optimizer_file) return "";
+    const PtLayout layout = file == model_file ? model_layout(example.state) : optimizer_layout(example.state);
+    for (const PtRecord& record : layout.records())
+        if (position >= record.file_offset && position < record.file_offset + record.bytes) return record.tensor;
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("each of 500 flipped bits, anywhere in a checkpoint's files, is found and its file and tensor named") {
+    const TwoCheckpoints two;
+    std::map<std::string, std::string> contents;
+    std::vector<std::pair<std::string, std::size_t>> bytes;
+    for (const std::string& name : names_in(two.newer)) {
+        contents[name] = read_text(two.newer / name);
+        for (std::size_t at = 0; at < contents[name].size(); ++at) bytes.emplace_back(name, at);
+    }
+    const unsigned seed = std::random_device()();
+    INFO("seed of the flips: " << seed);
+    std::mt19937 random(seed);
+    std::size_t in_tensors = 0;
+    for (int flip = 0; flip < 500; ++flip) {
+        const auto& [name, at] = bytes[random() % bytes.size()];
+        const int bit = static_cast<int>(random() % 8);
+        CAPTURE(name, at, bit);
+        std::string spoilt = contents[name];
+        spoilt[at] = static_cast<char>(spoilt[at] ^ (1 << bit));
+        write_text(two.newer / name, spoilt);
+        const std::string said = complaint(two.newer);
+        CHECK(said.find(name) != said.npos);
+        const std::string tensor = tensor_at(name, at);
+        if (!tensor.empty()) ++in_tensors;
+        CHECK(said.find(tensor) != said.npos);
+        if (flip % 50 == 0) CHECK(choose_checkpoint(two.store, {})->step() == 10);
+        write_text(two.newer / name, contents[name]);
+    }
+    CHECK(in_tensors > 0);
+    CHECK(complaint(two.newer) == "");
+    CHECK(choose_checkpoint(two.store, {})->step() == 20);
+}
+
+TEST_CASE("a checkpoint cut short at any 4 KiB border, or missing a file, is not taken for one") {
+    const TwoCheckpoints two;
+    for (const std::string& name : names_in(two.newer)) {
+        CAPTURE(name);
+        const std::string content = read_text(two.newer / name);
+        for (std::size_t length = 0; length < content.size(); length += 4096) {
+            fs::resize_file(two.newer / name, length);
+            CHECK(complaint(two.newer).find(name) != std::string::npos);
+            CHECK(*two.store.newest_complete() == two.store.folder() / "step_00000010");
+            write_text(two.newer / name, content);
+        }
+        fs::remove(two.newer / name);
+        CHECK(complaint(two.newer).find(name) != std::string::npos);
+        CHECK(choose_checkpoint(two.store, {})->step() == 10);
+        write_text(two.newer / name, content);
+    }
+    CHECK(choose_checkpoint(two.store, {})->step() == 20);
+}
+
+TEST_CASE("when every checkpoint is damaged the run does not begin anew: it says so") {
+    const TwoCheckpoints two;
+    for (const char* step : {"step_00000010", "step_00000020"}) fs::resize_file(two.store.folder() / step / "model.pt", 100);
+    CHECK_THROWS_WITH(choose_checkpoint(two.store, {}), Says("all 2 checkpoints are damaged"));
+}
+
+}  // namespace bertpretrain

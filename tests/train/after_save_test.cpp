@@ -1,0 +1,48 @@
+#include "train/after_save.h"
+
+#include <chrono>
+#include <thread>
+
+#include "support/catch.h"
+#include "support/files.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+/// Looks until no command runs; a minute at most.
+void look_until_done(AfterSave& after_save) {
+    for (int i = 0; i < 6000 && !after_save.look().empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    CHECK(after_save.look().empty());
+}
+
+}  // namespace
+
+TEST_CASE("the command gets the checkpoint's folder as its argument and in its environment") {
+    const TemporaryFolder folder;
+    AfterSave after_save("printf '%s %s' \"$1\" \"$BERTPRETRAIN_CHECKPOINT\" > '" + (folder / "said").string() + "'");
+    after_save.start(7, "/runs/with space/step_00000007");
+    look_until_done(after_save);
+    CHECK(read_text(folder / "said") == "/runs/with space/step_00000007 /runs/with space/step_00000007");
+}
+
+TEST_CASE("nobody waits for a command, and the steps whose commands run are known") {
+    const TemporaryFolder folder;
+    const auto begin = std::chrono::steady_clock::now();
+    AfterSave after_save("while [ ! -e '" + (folder / "go").string() + "' ]; do sleep 0.01; done; exit 3");
+    after_save.start(7, "a");
+    after_save.start(9, "b");
+    CHECK(after_save.look() == std::set<std::int64_t>{7, 9});
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+    write_text(folder / "go", "");
+    look_until_done(after_save);
+}
+
+TEST_CASE("without a command nothing is started, and a command that fails is no error") {
+    AfterSave nothing(""), failing("exit 7"), nonsense("/no/such/program");
+    for (AfterSave* after_save : {&nothing, &failing, &nonsense}) {
+        CHECK_NOTHROW(after_save->start(1, "a"));
+        look_until_done(*after_save);
+    }
+}
