@@ -49,6 +49,25 @@ TEST_CASE("a run stopped on two ranks goes on with three, then with one, and its
     CHECK(parameter_difference(folder / "undisturbed", run) < 1e-5);
 }
 
+TEST_CASE("stopped on four ranks, then two, then three, a run ends on one with the losses of an undisturbed one") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder);
+    REQUIRE(train(config, folder / "undisturbed").exit_code == 0);
+    const fs::path run = folder / "run";
+    std::int64_t stopped = 0;
+    for (const int ranks : {4, 2, 3}) {
+        Running some(config, run, ranks, stopped + 4);
+        some.process.send(SIGTERM);
+        CHECK(some.process.wait() == 143);
+        stopped = last_step(run);
+    }
+    CHECK(stopped < 30);
+    REQUIRE(train(config, run).exit_code == 0);
+    CHECK(largest_difference(folder / "undisturbed", run) < 1e-5);
+    CHECK(parameter_difference(folder / "undisturbed", run) < 1e-5);
+}
+
 TEST_CASE("another global batch than the first start's is refused with both numbers") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

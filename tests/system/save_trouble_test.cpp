@@ -1,0 +1,156 @@
+// Disks that are full, fail or vanish while a run saves: it follows checkpoint.on_save_error, and the last good checkpoint stays.
+
+#include "core/error.h"
+#include "core/files.h"
+#include "support/catch.h"
+#include "support/process.h"
+#include "support/small_disk.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+using bertpretrain::concat;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int checkpoint_exit = 4;
+
+/// The steps of the checkpoints that are there, each of which must have all its files whole.
+std::vector<std::int64_t> steps_saved(const fs::path& run) {
+    std::vector<std::int64_t> steps;
+    for (const auto& entry : fs::directory_iterator(run / "checkpoints")) {
+        const auto mark = nlohmann::json::parse(read_text(entry.path() / "COMPLETE.json"));
+        for (const auto& [name, file] : mark.at("files").items())
+            CHECK(bertpretrain::crc32_of_file(entry.path() / name) == file.at("crc32").get<std::uint32_t>());
+        steps.push_back(mark.at("step"));
+    }
+    std::sort(steps.begin(), steps.end());
+    return steps;
+}
+
+/// What of `train` is run where some calls fail.
+std::string on_failing_disk(const std::string& plan, const fs::path& config, const fs::path& run,
+                            const std::string& options = "") {
+    return "env LD_PRELOAD=" PROGRAM_FOLDER "/libfailing_disk.so FAILING_DISK='" + plan + "' " +
+           train_command(config, run, options);
+}
+
+void check_same_end(const fs::path& run) {
+    CHECK(first_difference(numbers_of(run), numbers_of(finished_run().run)) == "");
+    CHECK((read_text(run / "checkpoints/step_00000020/model.pt") ==
+           read_text(finished_run().run / "checkpoints/step_00000020/model.pt")));
+}
+
+struct Failure {
+    std::string plan, words;
+};
+/// One that hits the first save only.
+Failure any_failure() {
+    return GENERATE(Failure{"pwrite 5 1 1", "model.pt: cannot be written (Input/output error)"},
+                    Failure{"pwrite 28 3 3", "cannot be written (No space left on device)"},
+                    Failure{"fsync 5 2 2", "optimizer.pt: cannot be flushed to the disk (Input/output error)"},
+                    Failure{"write 122 1 1", "training_state.json: cannot be written (Disk quota exceeded)"});
+}
+
+}  // namespace
+
+TEST_CASE("a save that fails costs that checkpoint and nothing else") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto [plan, words] = any_failure();
+    const bool background = GENERATE(true, false);
+    const CommandResult result = run_command(
+        on_failing_disk(plan, finished_run().config, folder / "run", background ? "" : "--set checkpoint.background=false"));
+    CHECK(result.exit_code == 0);
+    CHECK(missing_words(result.err, {words, "step 3 is not saved", "the run goes on"}) == "");
+    CHECK(missing_words(read_text(folder / "run/events.jsonl"), {"save_failed"}) == "");
+    CHECK(steps_saved(folder / "run") == std::vector<std::int64_t>{6, 9, 12, 15, 18, 20});
+    check_same_end(folder / "run");
+}
+
+TEST_CASE(
+    "with on_save_error stop, a save that fails ends the run with exit 4, and the same command goes on from the one before") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    REQUIRE(train(finished_run().config, run, "--set schedule.total_steps=6").exit_code == 0);
+    const CommandResult result =
+        run_command(on_failing_disk("fsync 5 2 2", finished_run().config, run, "--set checkpoint.on_save_error=stop"));
+    CHECK(result.exit_code == checkpoint_exit);
+    CHECK(missing_words(result.err, {"checkpoint error: ", "optimizer.pt: cannot be flushed to the disk (Input/output error)"}) ==
+          "");
+    CHECK(steps_saved(run) == std::vector<std::int64_t>{3, 6});
+    CHECK(train(finished_run().config, run).exit_code == 0);
+    CHECK(steps_saved(run) == std::vector<std::int64_t>{3, 6, 9, 12, 15, 18, 20});
+}
+
+TEST_CASE("the last save of a run must succeed: else exit 4, and the checkpoint before it stays") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    REQUIRE(train(finished_run().config, run, "--set schedule.total_steps=6").exit_code == 0);
+    const CommandResult result = run_command(on_failing_disk("pwrite 5 1 1000000", finished_run().config, run));
+    CHECK(result.exit_code == checkpoint_exit);
+    CHECK(missing_words(result.err,
+                        {"step 18 is not saved", "the newest good", "checkpoint error: ", "model.pt: cannot be written"}) == "");
+    CHECK(steps_saved(run) == std::vector<std::int64_t>{3, 6});
+}
+
+TEST_CASE("on a disk with room for one checkpoint the first stays, and with more room the run goes on to the same end") {
+    NEEDS_TRAIN();
+    NEEDS_MOUNTS();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "disk/run", out = folder / "out";
+    fs::create_directories(folder / "disk");
+    const std::string command = train_command(finished_run().config, run);
+    const CommandResult result = run_command(in_mount_namespace(
+        concat("mount -t tmpfs -o size=4500k none ", (folder / "disk").string(), " || exit 99; ", command, " 2>", out.string(),
+               ".full; echo exit $?; ls ", run.string(), "/checkpoints; mount -o remount,size=64m ", (folder / "disk").string(),
+               "; ", command, " 2>", out.string(), ".roomy; echo exit $?; cp -r ", run.string(), " ", out.string())));
+    CHECK(result.out.starts_with("exit 4\nstep_00000003\n"));
+    CHECK(missing_words(result.out, {"exit 0"}) == "");
+    CHECK(missing_words(read_text(out.string() + ".full"), {"no space", "step 6 is not saved", "checkpoint error: "}) == "");
+    CHECK(missing_words(read_text(out.string() + ".roomy"), {"going on from step 3"}) == "");
+    check_same_end(out);
+}
+
+TEST_CASE("a disk with no room for a single checkpoint is refused before training") {
+    NEEDS_TRAIN();
+    NEEDS_MOUNTS();
+    const TemporaryFolder folder;
+    const std::string disk = folder.path().string();
+    const CommandResult result = run_command(
+        in_mount_namespace(concat("cp ", finished_run().config.string(), " /dev/shm/c.$$; mount -t tmpfs -o size=1m none ", disk,
+                                  " || exit 99; cp /dev/shm/c.$$ ", disk, "/config.json; rm /dev/shm/c.$$; ",
+                                  train_command(disk + "/config.json", disk + "/run"))));
+    CHECK(result.exit_code == checkpoint_exit);
+    CHECK(missing_words(result.err, {"no space for even one checkpoint", "free now: ", "--output"}) == "");
+}
+
+TEST_CASE("checkpoints on a disk that is read-only now: the run goes on, and ends with exit 4") {
+    NEEDS_TRAIN();
+    NEEDS_MOUNTS();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    REQUIRE(train(finished_run().config, run, "--set schedule.total_steps=6").exit_code == 0);
+    const std::string checkpoints = (run / "checkpoints").string();
+    const CommandResult result =
+        run_command(in_mount_namespace(concat("mount --bind ", checkpoints, " ", checkpoints, " && mount -o remount,bind,ro ",
+                                              checkpoints, " || exit 99; ", train_command(finished_run().config, run))));
+    CHECK(result.exit_code == checkpoint_exit);
+    CHECK(missing_words(result.err, {"Read-only file system", "step 9 is not saved"}) == "");
+    CHECK(steps_saved(run) == std::vector<std::int64_t>{3, 6});
+}
+
+TEST_CASE("checkpoints that vanish while a run trains are missed, and the next save makes the folder anew") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    Process process(train_command(finished_run().config, run, "--set schedule.total_steps=200"));
+    REQUIRE(wait_until(process, [&] { return fs::exists(run / "checkpoints/step_00000006/COMPLETE.json"); }));
+    for (std::error_code filled_again{1, std::generic_category()}; filled_again;)
+        fs::remove_all(run / "checkpoints", filled_again);
+    CHECK(process.wait() == 0);
+    const auto steps = steps_saved(run);
+    CHECK(steps.back() == 200);
+}
