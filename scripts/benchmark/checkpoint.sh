@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Saving and loading model and optimizer against torch.save, torch.load and dd, and what saving costs the training beside it.
+#   scripts/benchmark/checkpoint.sh [--size small|base|large] [--rounds 3] [--folder DIR on the disk to measure]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+scripts/setup.sh --oracles >&2
+scripts/build.sh release bertpretrain time_checkpoint >&2
+exec .venv/bin/python scripts/benchmark/checkpoint.py "$@"
