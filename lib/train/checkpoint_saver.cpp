@@ -157,7 +157,7 @@ void CheckpointSaver::note_failure(const Job& job, const Error& error) {
     records_.clear_progress();
     log_warning(
         concat(error.what(), "\n  step ", job.snapshot.state.step, " is not saved; ",
-               step_saved_ ? concat("the newest good checkpoint is of step ", *step_saved_) : "this start has saved none yet",
+               step_saved_ ? concat("the newest good checkpoint is of step ", *step_saved_) : "there is no checkpoint yet",
                "; the run goes on and saves again when it is due (checkpoint.on_save_error is \"retry\")"));
     records_.event("save_failed", {{"step", job.snapshot.state.step}, {"cause", error.what()}});
 }

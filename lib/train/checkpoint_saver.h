@@ -52,6 +52,9 @@ public:
     /// Returns when no save is under way; one that has failed will not be tried again.
     void finish();
 
+    /// The step that the run goes on from, which is saved.
+    void goes_on_from(std::int64_t step) { step_saved_ = step; }
+
     /// The last step that is known to be saved whole; nothing before the first.
     std::optional<std::int64_t> step_saved() const { return step_saved_; }
 

@@ -206,6 +206,7 @@ void Trainer::restore() {
                  [&] { refuse_changed_settings(*point, parts_.experiment, parts_.global_batch, parts_.loader->fingerprint()); });
         restore_optimizer(*parts_.world, point->reader.get(), layout, *parts_.optimizer);
         step_ = step_begun_ = point->step;
+        saver_.goes_on_from(step_);
         const auto counted = [&](const char* what, std::int64_t otherwise) { return point->progress.value(what, otherwise); };
         step_evaluated_ = counted("step_evaluated", step_);
         updates_before_ = counted("updates_before", 0);

@@ -1,5 +1,7 @@
 // Disks that are full, fail or vanish while a run saves: it follows checkpoint.on_save_error, and the last good checkpoint stays.
 
+#include <cerrno>
+
 #include "core/error.h"
 #include "core/files.h"
 #include "support/catch.h"
@@ -28,11 +30,17 @@ std::vector<std::int64_t> steps_saved(const fs::path& run) {
     return steps;
 }
 
-/// What of `train` is run where some calls fail.
-std::string on_failing_disk(const std::string& plan, const fs::path& config, const fs::path& run,
-                            const std::string& options = "") {
-    return "env LD_PRELOAD=" PROGRAM_FOLDER "/libfailing_disk.so FAILING_DISK='" + plan + "' " +
-           train_command(config, run, options);
+/// Calls on a save's files that fail.
+struct Failure {
+    std::string call;
+    int error, good_before, times;
+};
+
+/// `train` where some calls fail.
+CommandResult train_on_failing_disk(const Failure& failure, const fs::path& run, const std::string& options = "") {
+    return run_command(concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_FILE=.partial/ FAULT_DO=fail FAULT_CALL=",
+                              failure.call, " FAULT_ERROR=", failure.error, " FAULT_AFTER=", failure.good_before,
+                              " FAULT_TIMES=", failure.times, " ", train_command(finished_run().config, run, options)));
 }
 
 void check_same_end(const fs::path& run) {
@@ -41,15 +49,13 @@ void check_same_end(const fs::path& run) {
            read_text(finished_run().run / "checkpoints/step_00000020/model.pt")));
 }
 
-struct Failure {
-    std::string plan, words;
-};
-/// One that hits the first save only.
-Failure any_failure() {
-    return GENERATE(Failure{"pwrite 5 1 1", "model.pt: cannot be written (Input/output error)"},
-                    Failure{"pwrite 28 3 3", "cannot be written (No space left on device)"},
-                    Failure{"fsync 5 2 2", "optimizer.pt: cannot be flushed to the disk (Input/output error)"},
-                    Failure{"write 122 1 1", "training_state.json: cannot be written (Disk quota exceeded)"});
+/// Failures that hit the first save only, and what is said of them.
+std::pair<Failure, std::string> first_save_failure() {
+    using Case = std::pair<Failure, std::string>;
+    return GENERATE(Case{{"pwrite", EIO, 0, 1}, "model.pt: cannot be written (Input/output error)"},
+                    Case{{"pwrite", ENOSPC, 2, 1}, "cannot be written (No space left on device)"},
+                    Case{{"fsync", EIO, 1, 1}, "optimizer.pt: cannot be flushed to the disk (Input/output error)"},
+                    Case{{"write", EDQUOT, 0, 1}, "training_state.json: cannot be written (Disk quota exceeded)"});
 }
 
 }  // namespace
@@ -57,10 +63,10 @@ Failure any_failure() {
 TEST_CASE("a save that fails costs that checkpoint and nothing else") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
-    const auto [plan, words] = any_failure();
+    const auto [failure, words] = first_save_failure();
     const bool background = GENERATE(true, false);
-    const CommandResult result = run_command(
-        on_failing_disk(plan, finished_run().config, folder / "run", background ? "" : "--set checkpoint.background=false"));
+    const CommandResult result =
+        train_on_failing_disk(failure, folder / "run", background ? "" : "--set checkpoint.background=false");
     CHECK(result.exit_code == 0);
     CHECK(missing_words(result.err, {words, "step 3 is not saved", "the run goes on"}) == "");
     CHECK(missing_words(read_text(folder / "run/events.jsonl"), {"save_failed"}) == "");
@@ -74,8 +80,7 @@ TEST_CASE(
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
     REQUIRE(train(finished_run().config, run, "--set schedule.total_steps=6").exit_code == 0);
-    const CommandResult result =
-        run_command(on_failing_disk("fsync 5 2 2", finished_run().config, run, "--set checkpoint.on_save_error=stop"));
+    const CommandResult result = train_on_failing_disk({"fsync", EIO, 1, 1}, run, "--set checkpoint.on_save_error=stop");
     CHECK(result.exit_code == checkpoint_exit);
     CHECK(missing_words(result.err, {"checkpoint error: ", "optimizer.pt: cannot be flushed to the disk (Input/output error)"}) ==
           "");
@@ -89,10 +94,10 @@ TEST_CASE("the last save of a run must succeed: else exit 4, and the checkpoint 
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
     REQUIRE(train(finished_run().config, run, "--set schedule.total_steps=6").exit_code == 0);
-    const CommandResult result = run_command(on_failing_disk("pwrite 5 1 1000000", finished_run().config, run));
+    const CommandResult result = train_on_failing_disk({"pwrite", EIO, 0, 1'000'000}, run);
     CHECK(result.exit_code == checkpoint_exit);
-    CHECK(missing_words(result.err,
-                        {"step 18 is not saved", "the newest good", "checkpoint error: ", "model.pt: cannot be written"}) == "");
+    CHECK(missing_words(result.err, {"step 18 is not saved", "the newest good checkpoint is of step 6",
+                                     "checkpoint error: ", "model.pt: cannot be written"}) == "");
     CHECK(steps_saved(run) == std::vector<std::int64_t>{3, 6});
 }
 
