@@ -123,7 +123,7 @@ void CheckpointSaver::save_now(Snapshot snapshot, bool last) {
 }
 
 void CheckpointSaver::finish() {
-    if (job_) conclude(true);
+    if (job_) conclude(false);
     after_save_.look();
 }
 

@@ -49,7 +49,7 @@ public:
     /// @param last no save follows that could try again: it must succeed
     void save_now(Snapshot snapshot, bool last);
 
-    /// Returns when no save is under way; one that has failed will not be tried again.
+    /// Returns when no save is under way.
     void finish();
 
     /// The step that the run goes on from, which is saved.

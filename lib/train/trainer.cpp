@@ -181,20 +181,19 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
 }
 
 void Trainer::save(bool training_goes_on) {
-    if (step_ == 0) return;
+    if (step_ == 0 || (training_goes_on && step_begun_ == step_)) return;
     clock_.enter(Phase::saving);
     const BertConfig& model = parts_.experiment.model;
     const ParameterLayout& layout = parts_.parameters->layout();
     const std::int64_t rank = parts_.world->rank();
     const OptimizerState& optimizer = parts_.optimizer->state();
-    if (step_begun_ != step_) {
-        saver_.make_room();
-        const double began = seconds_now();
-        if (training_goes_on && snapshot_) saver_.start(with_progress(snapshot_->copy(model, layout, rank, optimizer)), began);
-        else saver_.save_now(with_progress(see_state(model, layout, rank, optimizer)), !training_goes_on);
-        step_begun_ = step_;
-    }
-    if (!training_goes_on) saver_.finish();
+    if (training_goes_on) saver_.make_room();
+    else saver_.finish();
+    if (saver_.step_saved() == step_) return;
+    const double began = seconds_now();
+    step_begun_ = step_;
+    if (training_goes_on && snapshot_) saver_.start(with_progress(snapshot_->copy(model, layout, rank, optimizer)), began);
+    else saver_.save_now(with_progress(see_state(model, layout, rank, optimizer)), !training_goes_on);
 }
 
 void Trainer::restore() {

@@ -113,7 +113,8 @@ TEST_CASE("a save that fails is told and tried again when the next is due, unles
             check(!saving.saver.step_saved(), "nothing is saved yet");
             must_say([&] { saving.save_now(3, true); }, "checkpoints: cannot be made");
             saving.start(4);
-            must_say([&] { saving.saver.finish(); }, "checkpoints: cannot be made");
+            saving.saver.finish();
+            check(!saving.saver.step_saved(), "nothing is saved yet");
             world.barrier();
             if (world.rank() == 0) fs::create_directories(run / "later");
             saving.start(5);
