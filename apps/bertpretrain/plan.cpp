@@ -108,16 +108,17 @@ MemoryPlan memory_of(ExperimentConfig experiment, std::int64_t world_size, std::
 }
 
 std::string memory_table(const ExperimentConfig& experiment, const PlanInputs& inputs) {
-    Table table(
-        {"ranks", "ZeRO", "weights", "gradients", "optimizer", "transfer", "activations", "data", "program", "in all", "fits"});
+    Table table({"ranks", "ZeRO", "weights", "gradients", "optimizer", "transfer", "snapshot", "activations", "data", "program",
+                 "in all", "fits"});
     const double memory = inputs.accelerators.front().memory_gib * 0x1p30;
     for (const std::int64_t ranks : inputs.world_sizes)
         for (const std::int64_t stage : {0, 1}) {
             const MemoryPlan plan = memory_of(experiment, ranks, stage);
             const std::string fits = memory == 0 ? "-" : static_cast<double>(plan.peak()) < memory ? "yes" : "no";
             table.add({std::to_string(ranks), std::to_string(stage), bytes_text(plan.weights), bytes_text(plan.gradients),
-                       bytes_text(plan.optimizer), bytes_text(plan.transfer), bytes_text(plan.activations), bytes_text(plan.data),
-                       bytes_text(plan.program), bytes_text(plan.peak()), fits});
+                       bytes_text(plan.optimizer), bytes_text(plan.transfer), bytes_text(plan.snapshot),
+                       bytes_text(plan.activations), bytes_text(plan.data), bytes_text(plan.program), bytes_text(plan.peak()),
+                       fits});
         }
     return table.text();
 }
