@@ -22,7 +22,7 @@ TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for two 
 
 TEST_CASE("a snapshot takes 12/W bytes per parameter and rank at either stage, and nothing where there is none") {
     ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/quickstart.json", {});
-    const ParameterLayout layout = layout_of(experiment, 4);
+    const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 4);
     for (const std::int64_t stage : {0, 1}) {
         experiment.parallel.zero_stage = stage;
         CHECK(plan_memory(experiment, layout).snapshot == 12 * static_cast<std::uint64_t>(layout.slice_elements()));

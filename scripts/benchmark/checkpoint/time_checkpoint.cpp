@@ -12,6 +12,7 @@
 #include "checkpoint/checkpoint_store.h"
 #include "core/clock.h"
 #include "model/bert_parameters.h"
+#include "parallel/world.h"
 #include "train/restore_optimizer.h"
 #include "train/snapshot.h"
 
