@@ -17,6 +17,8 @@
 namespace bertpretrain {
 namespace {
 
+constexpr std::size_t worth_writing_out = std::size_t{1} << 20;
+
 [[noreturn]] void fail(const std::filesystem::path& file, const char* what) {
     throw CheckpointError(concat(file.string(), ": cannot be ", what, " (", std::strerror(errno), ")"));
 }
@@ -78,6 +80,11 @@ WrittenPiece PtWriter::write_piece(std::size_t record, std::uint64_t offset, std
     check(target.content.empty(), target.name, " is no tensor record");
     check(offset <= target.bytes && bytes.size() <= target.bytes - offset, target.tensor, ": a piece lies within its record");
     write_at(target.file_offset + offset, bytes);
+    // The disk begins at once, beside the next piece's copying, and flush() finds little left to wait for. A wish: what comes
+    // back does not matter, and errors of the disk come out of flush().
+    if (bytes.size() >= worth_writing_out)
+        ::sync_file_range(handle_, static_cast<off_t>(target.file_offset + offset), static_cast<off_t>(bytes.size()),
+                          SYNC_FILE_RANGE_WRITE);
     return {record, offset, bytes.size(), crc32_of(bytes)};
 }
 
