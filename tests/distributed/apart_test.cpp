@@ -20,12 +20,12 @@ std::string rank_apart(int rank, const fs::path& runs, const std::string& comman
     return in_mount_namespace(concat("mount -t tmpfs -o size=1m none ", runs.string(), " && exec ", as_rank));
 }
 
-/// @returns the exit codes of the three, which are sent SIGTERM after `stop_after` steps
+/// @returns the exit codes of the three, which are sent SIGTERM after `stop_after` steps, if there are as many
 std::vector<int> run_apart(const fs::path& config, const fs::path& run, int port, std::int64_t stop_after) {
     std::list<Process> ranks;
     for (const int rank : {0, 1, 2}) ranks.emplace_back(rank_apart(rank, run.parent_path(), train_command(config, run), port));
-    wait_until(ranks.front(), [&] { return last_step(run) >= stop_after; });
-    for (Process& rank : ranks) rank.send(SIGTERM);
+    if (wait_until(ranks.front(), [&] { return last_step(run) >= stop_after; }))
+        for (Process& rank : ranks) rank.send(SIGTERM);
     std::vector<int> codes;
     for (Process& rank : ranks) codes.push_back(rank.wait());
     return codes;

@@ -31,9 +31,17 @@ std::size_t steps_of(const fs::path& run) {
 
 int recorded_code(const fs::path& run) { return nlohmann::json::parse(read_text(run / "exit.json")).at("code").get<int>(); }
 
+std::size_t complete_checkpoints(const fs::path& run) {
+    std::size_t count = 0;
+    if (fs::exists(run / "checkpoints"))
+        for (const auto& entry : fs::directory_iterator(run / "checkpoints"))
+            count += fs::exists(entry.path() / "COMPLETE.json") && entry.path().extension() != ".partial" ? 1U : 0U;
+    return count;
+}
+
 /// The run is whole, and ends as one that nobody stopped.
 void check_goes_on(const fs::path& config, const fs::path& run, const fs::path& undisturbed, const std::string& options = "") {
-    CHECK((!fs::exists(run / "checkpoints") || run_command(train_program + " inspect --verify " + run.string()).exit_code == 0));
+    CHECK((complete_checkpoints(run) == 0 || run_command(train_program + " inspect --verify " + run.string()).exit_code == 0));
     const CommandResult rest = train(config, run, options);
     INFO(rest.err);
     CHECK(rest.exit_code == 0);
@@ -162,7 +170,7 @@ TEST_CASE("a signal while a checkpoint is written leaves after it; a second one 
     {
         Process process(
             with_fault("FAULT_CALL=fsync FAULT_FILE=step_", folder / "now", train_command(finished_run().config, run)));
-        REQUIRE(wait_until(process, [&] { return steps_of(run) >= 4; }));
+        REQUIRE(wait_until(process, [&] { return complete_checkpoints(run) > 0; }));
         write_text(folder / "now", "");
         sleep_seconds(0.5);
         process.send(SIGTERM);
@@ -170,6 +178,7 @@ TEST_CASE("a signal while a checkpoint is written leaves after it; a second one 
         process.send(SIGTERM);
         CHECK(wait_for_end(process, 5) == 143);
     }
+    CHECK(complete_checkpoints(run) > 0);
     check_goes_on(finished_run().config, run, finished_run().run);
 }
 
@@ -184,16 +193,10 @@ TEST_CASE("SIGUSR1 to any rank saves, and the run goes on") {
     REQUIRE(ranks.size() == 2);
     CHECK_FALSE(fs::exists(folder / "run/checkpoints"));
     ::kill(ranks[1], SIGUSR1);
-    const auto complete = [&] {
-        std::size_t count = 0;
-        for (const auto& entry : fs::directory_iterator(folder / "run/checkpoints"))
-            count += fs::exists(entry.path() / "COMPLETE.json") && entry.path().extension() != ".partial" ? 1U : 0U;
-        return count;
-    };
-    REQUIRE(wait_until(process, [&] { return fs::exists(folder / "run/checkpoints") && complete() == 1; }));
+    REQUIRE(wait_until(process, [&] { return complete_checkpoints(folder / "run") == 1; }));
     const std::size_t then = steps_of(folder / "run");
     CHECK(wait_until(process, [&] { return steps_of(folder / "run") >= then + 5; }));
     process.send(SIGTERM);
     CHECK(wait_for_end(process) == 143);
-    CHECK(complete() == 2);
+    CHECK(complete_checkpoints(folder / "run") == 2);
 }
