@@ -7,6 +7,7 @@
 #include "checkpoint/example_state.h"
 #include "core/error.h"
 #include "model/bert_parameters.h"
+#include "model/small_model.h"
 #include "support/run_ranks.h"
 #include "train/save_together.h"
 #include "train/snapshot.h"
@@ -16,18 +17,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-BertConfig small_bert() {
-    BertConfig config;
-    config.hidden_size = 40;
-    config.num_hidden_layers = 2;
-    config.num_attention_heads = 5;
-    config.intermediate_size = 72;
-    config.vocab_size = 101;
-    config.max_position_embeddings = 40;
-    return config;
-}
-
-ParameterLayout layout_for(std::int64_t ranks) { return {bert_parameters(small_bert()).layout_order, 20'000, ranks}; }
+ParameterLayout layout_for(std::int64_t ranks) { return {bert_parameters(odd_config("post_ln")).layout_order, 20'000, ranks}; }
 
 float value_of(std::size_t set, std::size_t parameter, std::int64_t element) {
     return static_cast<float>(set) + static_cast<float>(parameter) * 0.01F + static_cast<float>(element) * 1e-5F;
@@ -60,8 +50,8 @@ void save(const std::filesystem::path& folder, std::int64_t ranks, std::int64_t 
         Rank rank(world, zero_stage);
         rank.each([](float& value, float wanted) { value = wanted; });
         SnapshotBuffers buffers(rank.layout, at::kCPU);
-        Snapshot snapshot = copied ? buffers.copy(small_bert(), rank.layout, world.rank(), rank.optimizer.state())
-                                   : see_state(small_bert(), rank.layout, world.rank(), rank.optimizer.state());
+        Snapshot snapshot = copied ? buffers.copy(odd_config("post_ln"), rank.layout, world.rank(), rank.optimizer.state())
+                                   : see_state(odd_config("post_ln"), rank.layout, world.rank(), rank.optimizer.state());
         if (copied) rank.each([](float& value, float) { value = -1; });  // training goes on
         snapshot.state.step = 5;
         save_together(world, CheckpointStore(folder), snapshot.state, std::vector<bool>(static_cast<std::size_t>(ranks), true));
@@ -104,7 +94,7 @@ TEST_CASE("a checkpoint of another model is every rank's refusal, also of those 
     save(run / "checkpoints", 1, 1, false);
     const CheckpointReader reader(run / "checkpoints/step_00000005");
     run_ranks(3, [&](World& world) {
-        BertConfig larger = small_bert();
+        BertConfig larger = odd_config("post_ln");
         larger.num_hidden_layers = 3;
         const ParameterLayout layout(bert_parameters(larger).layout_order, 20'000, 3);
         ShardedOptimizer optimizer(OptimizerConfig(), layout, world.rank());
