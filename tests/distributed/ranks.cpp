@@ -54,9 +54,9 @@ double parameter_difference(const fs::path& run_a, const fs::path& run_b) {
 }
 
 std::int64_t last_step(const fs::path& run) {
-    if (!fs::exists(run / "metrics.jsonl")) return 0;
-    const auto lines = numbers_of(run);
-    return lines.empty() ? 0 : json::parse(lines.back()).at("step").get<std::int64_t>();
+    std::int64_t step = 0;
+    for (const std::string& line : lines_so_far(run / "metrics.jsonl")) step = json::parse(line).at("step").get<std::int64_t>();
+    return step;
 }
 
 }  // namespace bertpretrain::testing

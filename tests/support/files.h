@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include <unistd.h>
 
@@ -35,6 +36,15 @@ inline void write_text(const std::filesystem::path& file, const std::string& tex
 inline std::string read_text(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The ended lines of a file that another process may be writing; none where there is no file yet.
+inline std::vector<std::string> lines_so_far(const std::filesystem::path& file) {
+    std::vector<std::string> lines;
+    const std::string text = read_text(file);
+    for (std::size_t start = 0, end = 0; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
+        lines.push_back(text.substr(start, end - start));
+    return lines;
 }
 
 /// Real text, dumps and golden outputs beside the checkout; absent on most machines.

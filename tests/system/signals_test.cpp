@@ -24,8 +24,7 @@ int wait_for_end(Process& process, double seconds = time_to_stop) {
 
 std::size_t steps_of(const fs::path& run) {
     std::size_t steps = 0;
-    if (fs::exists(run / "metrics.jsonl"))
-        for (const std::string& line : numbers_of(run)) steps += line.find("held_out") == line.npos ? 1U : 0U;
+    for (const std::string& line : lines_so_far(run / "metrics.jsonl")) steps += line.find("held_out") == line.npos ? 1U : 0U;
     return steps;
 }
 
@@ -65,10 +64,19 @@ TEST_CASE("a signal while the run starts ends it at once, on one rank and on two
     const unsigned seed = std::random_device()();
     INFO("seed " << seed);
     std::mt19937 random(seed);
+    double start_up = 0;
+    {
+        const TemporaryFolder folder;
+        const auto begin = std::chrono::steady_clock::now();
+        Process process(train_command(finished_run().config, folder / "run"));
+        REQUIRE(wait_until(process, [&] { return steps_of(folder / "run") > 0; }));
+        start_up = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        process.wait();
+    }
     for (const std::string options : {"", "", "--local-ranks 2", "--local-ranks 2"}) {
         const TemporaryFolder folder;
         Process process(train_command(finished_run().config, folder / "run", options));
-        sleep_seconds(std::uniform_real_distribution<double>(0.02, 0.8)(random));
+        sleep_seconds(std::uniform_real_distribution<double>(0.02, start_up)(random));
         process.send(SIGTERM);
         CHECK(wait_for_end(process) == 143);
         if (options.empty()) check_goes_on(finished_run().config, folder / "run", finished_run().run);
