@@ -10,6 +10,7 @@
 #include "checkpoint/parameter_names.h"
 #include "core/error.h"
 #include "core/strings.h"
+#include "model/bert_parameters.h"
 
 namespace bertpretrain {
 namespace {
@@ -128,11 +129,9 @@ private:
         const std::size_t more = problems.size() - std::min(problems.size(), most);
         problems.erase(problems.end() - static_cast<std::ptrdiff_t>(more), problems.end());
         if (more > 0) problems.push_back(concat("... and ", more, " more"));
-        throw ConfigError(
-            concat(files_.found().files.front().string(), " (", files_.found().what,
-                   "): its tensors are not those of this model:\n  ", join(problems, "\n  "),
-                   "\n  do: set the model section to the shape of the file; initialization.init_missing = \"random\" ",
-                   "gives missing ones new values, init_unexpected = \"ignore\" leaves others aside"));
+        throw ConfigError(concat(files_.found().files.front().string(), " (", files_.found().what,
+                                 "): its tensors are not those of this model:\n  ", join(problems, "\n  "),
+                                 "\n  do: ", choices.advice));
     }
 
     /// A tensor of the file whose name is nearly this.
@@ -158,6 +157,14 @@ private:
 ImportPlan plan_import(const WeightFiles& files, const std::vector<TensorDescription>& parameters,
                        const std::vector<TensorAlias>& aliases, const ImportChoices& choices) {
     return Planner(files, parameters, aliases).run(choices);
+}
+
+ImportPlan plan_import(const WeightFiles& files, const BertConfig& model, const ImportChoices& choices) {
+    std::vector<TensorDescription> parameters;
+    for (const ParameterSpec& spec : bert_parameters(model).checkpoint_order) parameters.push_back({spec.name, spec.shape});
+    std::vector<TensorAlias> aliases;
+    for (const auto& [alias, name] : tied_names()) aliases.push_back({alias, name});
+    return plan_import(files, parameters, aliases, choices);
 }
 
 void read_planned(const WeightFiles& files, const PlannedImport& planned, std::int64_t first, std::int64_t count, float* into) {

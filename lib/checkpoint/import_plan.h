@@ -7,6 +7,7 @@
 
 #include "checkpoint/training_state.h"
 #include "checkpoint/weight_files.h"
+#include "model/bert_config.h"
 
 namespace bertpretrain {
 
@@ -34,6 +35,9 @@ struct ImportPlan {
 struct ImportChoices {
     bool missing_allowed = false;     ///< they keep their new values
     bool unexpected_allowed = false;  ///< they are left aside
+    std::string advice =              ///< what a refusal says to do
+        "set the model section to the shape of the file; initialization.init_missing = \"random\" gives missing ones new values, "
+        "init_unexpected = \"ignore\" leaves others aside";
 };
 
 /// Vocabularies are padded to a multiple of this at most: rows beyond a vocabulary are new, or left aside.
@@ -46,6 +50,9 @@ inline constexpr std::int64_t vocabulary_padding = 128;
 /// @throws CheckpointError when the file is damaged, where tied tensors are compared
 ImportPlan plan_import(const WeightFiles& files, const std::vector<TensorDescription>& parameters,
                        const std::vector<TensorAlias>& aliases, const ImportChoices& choices);
+
+/// The same for the parameters and tied tensors of a BERT.
+ImportPlan plan_import(const WeightFiles& files, const BertConfig& model, const ImportChoices& choices);
 
 /// Copies elements [first, first + count) of a parameter; those that the file does not have are left as they are, or repeated.
 void read_planned(const WeightFiles& files, const PlannedImport& planned, std::int64_t first, std::int64_t count, float* into);

@@ -14,6 +14,13 @@ std::string hugging_face_name(std::string_view name) {
     return known;
 }
 
+std::string nvidia_name(std::string_view hugging_face_name) {
+    std::string name(hugging_face_name);
+    for (const std::string_view dense : {"intermediate.dense.", "pooler.dense.", "transform.dense."})
+        if (const std::size_t at = name.find(dense); at != std::string::npos) name.insert(at + dense.size() - 1, "_act");
+    return name;
+}
+
 bool is_derived_buffer(std::string_view name) {
     return name.ends_with("embeddings.position_ids") || name.ends_with("embeddings.token_type_ids");
 }

@@ -4,18 +4,18 @@
 
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_reader.h"
-#include "checkpoint/checkpoint_store.h"
+#include "checkpoint/find_weights.h"
 #include "config/read.h"
 #include "core/error.h"
 #include "core/strings.h"
-#include "inference/hf_model.h"
+#include "inference/imported_model.h"
 
 namespace bertpretrain {
 namespace {
 
 LoadedModel load_checkpoint(const std::filesystem::path& checkpoint, at::ScalarType working, at::Device device) {
     LoadedModel loaded;
-    loaded.folder = resolve_checkpoint(checkpoint);
+    loaded.folder = checkpoint;
     const CheckpointReader reader(loaded.folder);
     const std::string file = (loaded.folder / settings_file).string();
     try {
@@ -46,7 +46,8 @@ std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::Sca
 }
 
 LoadedModel load_model(const std::filesystem::path& path, at::ScalarType working, at::Device device) {
-    return is_hf_folder(path) ? load_hf_model(path, working, device) : load_checkpoint(path, working, device);
+    const FoundWeights found = find_weights(path);
+    return found.checkpoint ? load_checkpoint(*found.checkpoint, working, device) : import_model(found, working, device);
 }
 
 void require_parameters(const LoadedModel& model, const std::string& prefix, const std::string& what_for) {

@@ -23,7 +23,8 @@ struct LoadedModel {
     bool cased = false;                ///< whether its words keep case and accents
 };
 
-/// @param path a step's folder; a run: then its newest complete checkpoint; or a folder of transformers (hf_model.h)
+/// @param path a step's folder; a run: then its newest complete checkpoint; or weights of others (find_weights.h) beside a
+/// config.json
 /// @throws CheckpointError when it is missing, damaged or does not fit its own settings
 LoadedModel load_model(const std::filesystem::path& path, at::ScalarType working, at::Device device);
 

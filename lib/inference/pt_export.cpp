@@ -8,6 +8,7 @@
 #include "archive/pt_layout.h"
 #include "archive/pt_reader.h"
 #include "archive/pt_writer.h"
+#include "checkpoint/parameter_names.h"
 #include "core/error.h"
 #include "model/bert_parameters.h"
 
@@ -75,15 +76,9 @@ void write_nvidia(const LoadedModel& model, const std::filesystem::path& file) {
         throw ConfigError(
             "--format nvidia: NVIDIA's and Habana's scripts know no model with norm_placement pre_ln\n"
             "  do: --format hf (MegatronBertForPreTraining), or --format torchscript");
-    const auto nvidia_name = [](std::string name) -> std::string {
-        if (name == "cls.predictions.decoder.bias") return "";  // theirs has no bias of its own
-        for (const std::string with_activation : {"intermediate.dense.", "pooler.dense.", "transform.dense."})
-            if (const std::size_t place = name.find(with_activation); place != name.npos)
-                return name.replace(place, with_activation.size(),
-                                    with_activation.substr(0, with_activation.size() - 1) + "_act.");
-        return name;
-    };
-    const PtDict tree = weights_tree(model, nvidia_name);
+    const PtDict tree = weights_tree(model, [](const std::string& name) {
+        return name == "cls.predictions.decoder.bias" ? "" : nvidia_name(name);  // theirs has no bias of its own
+    });
     write(model, PtDict{{"model", tree}, {"epoch", std::int64_t{0}}, {"files", PtList{}}}, "ckpt", file);
     const PtReader reader(file);
     read_back(model, tree, reader, reader.root().find("model"));

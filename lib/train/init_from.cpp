@@ -13,7 +13,6 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/strings.h"
-#include "model/bert_parameters.h"
 #include "parallel/together.h"
 #include "tokens/vocabulary.h"
 
@@ -54,12 +53,9 @@ Source open_source(const InitializationConfig& config, const BertConfig& model, 
     source.files =
         std::make_unique<WeightFiles>(std::move(found), checks ? PtReader::Checksums::on_first_read : PtReader::Checksums::never);
     if (checks) source.files->verify();
-    std::vector<TensorDescription> parameters;
-    for (const ParameterSpec& spec : bert_parameters(model).checkpoint_order) parameters.push_back({spec.name, spec.shape});
-    std::vector<TensorAlias> aliases;
-    for (const auto& [alias, name] : tied_names()) aliases.push_back({alias, name});
-    source.plan =
-        plan_import(*source.files, parameters, aliases, {config.init_missing == "random", config.init_unexpected == "ignore"});
+    source.plan = plan_import(
+        *source.files, model,
+        {.missing_allowed = config.init_missing == "random", .unexpected_allowed = config.init_unexpected == "ignore"});
     return source;
 }
 

@@ -43,9 +43,7 @@ std::vector<TensorDescription> parameters_of(const BertConfig& config) {
 }
 
 ImportPlan plan(const WeightFiles& files, const BertConfig& config = small_bert(), const ImportChoices& choices = {}) {
-    std::vector<TensorAlias> aliases;
-    for (const auto& [alias, name] : tied_names()) aliases.push_back({alias, name});
-    return plan_import(files, parameters_of(config), aliases, choices);
+    return plan_import(files, config, choices);
 }
 
 std::vector<float> read(const WeightFiles& files, const PlannedImport& planned, std::int64_t elements) {
@@ -206,6 +204,10 @@ TEST_CASE("names of every origin are one name") {
                              "module.module.bert.pooler.dense.weight", "bert.pooler.dense.gamma"})
         CHECK(hugging_face_name(name) == "bert.pooler.dense.weight");
     CHECK(hugging_face_name("something.else") == "something.else");
+    CHECK(nvidia_name("bert.pooler.dense.weight") == "bert.pooler.dense_act.weight");
+    CHECK(nvidia_name("bert.encoder.layer.0.attention.output.dense.bias") == "bert.encoder.layer.0.attention.output.dense.bias");
+    for (const TensorDescription& parameter : parameters_of(small_bert()))
+        CHECK(hugging_face_name(nvidia_name(parameter.name)) == parameter.name);
 }
 
 }  // namespace bertpretrain

@@ -1,0 +1,68 @@
+#include "inference/imported_model.h"
+
+#include <ATen/ATen.h>
+
+#include "checkpoint/checkpoint_files.h"
+#include "checkpoint/described_model.h"
+#include "checkpoint/import_plan.h"
+#include "core/error.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace {
+
+bool is_of_a_head(const std::string& name) { return name.starts_with("cls.") || name.starts_with("bert.pooler."); }
+
+BertConfig described(const FoundWeights& found) {
+    if (!found.model)
+        throw CheckpointError(concat(found.files.front().string(), " (", found.what,
+                                     "): no config.json lies beside it, which says what model this is\n  ",
+                                     "do: put the config.json that its model was made with into the same folder"));
+    return described_model(*found.model);
+}
+
+/// @throws CheckpointError where the encoder is not whole
+ImportPlan plan_of(const WeightFiles& files, const BertConfig& config) {
+    ImportChoices choices{.missing_allowed = true, .unexpected_allowed = true};
+    choices.advice = concat("take the config.json that belongs to these weights, instead of ", files.found().model->string());
+    try {
+        ImportPlan plan = plan_import(files, config, choices);
+        std::vector<std::string> lacking;
+        for (const std::string& name : plan.initial)
+            if (!is_of_a_head(name)) lacking.push_back(name);
+        if (!lacking.empty())
+            throw CheckpointError(
+                concat(files.found().files.front().string(), ": lacks ", join(lacking), "\n  do: ", choices.advice));
+        return plan;
+    } catch (const ConfigError& error) { throw CheckpointError(error.what()); }  // no setting is at fault here
+}
+
+void read_weights(const WeightFiles& files, const ImportPlan& plan, FlatParameters& parameters) {
+    for (const PlacedParameter& parameter : parameters.layout().parameters()) parameters.weight(parameter.spec.name).zero_();
+    for (const PlannedImport& import : plan.imports) {
+        at::Tensor weight = parameters.weight(import.name);
+        const at::Tensor values = at::zeros(weight.sizes(), at::kFloat);
+        read_planned(files, import, 0, values.numel(), values.data_ptr<float>());
+        weight.copy_(values);
+    }
+}
+
+}  // namespace
+
+LoadedModel import_model(const FoundWeights& found, at::ScalarType working, at::Device device) {
+    LoadedModel loaded;
+    loaded.folder = found.files.front().parent_path();
+    loaded.config = described(found);
+    const WeightFiles files(found);
+    const ImportPlan plan = plan_of(files, loaded.config);
+    loaded.missing = plan.initial;
+    loaded.parameters = new_parameters(loaded.config, working, device);
+    read_weights(files, plan, *loaded.parameters);
+    loaded.bert = std::make_unique<Bert>(loaded.config, *loaded.parameters, Bert::Choices{});
+    if (found.vocabulary) loaded.vocabulary = *found.vocabulary;
+    if (const auto tokenizer = loaded.folder / "tokenizer_config.json"; exists_here(tokenizer))
+        loaded.cased = !read_json(tokenizer).value("do_lower_case", true);
+    return loaded;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,79 @@
+// Weights of other programs, used without training.
+
+#include <ATen/ATen.h>
+
+#include "core/error.h"
+#include "inference/load_model.h"
+#include "support/catch.h"
+#include "support/command.h"
+#include "support/files.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The folder that save_models.py filled, with the model's config.json beside the weights of every kind.
+const fs::path& models() {
+    static const TemporaryFolder folder;
+    static const bool filled = [] {
+        const CommandResult made =
+            run_command("OMP_NUM_THREADS=1 " PYTHON " tests/checkpoint/save_models.py '" + folder.path().string() + "'");
+        if (made.exit_code != 0) FAIL("save_models.py: " << made.err);
+        for (const char* place : {"hf_bin", "hf_bin_shards", "nvidia", "deepspeed/3400", "parallel"})
+            fs::copy(folder / "hf/config.json", folder / place);
+        return true;
+    }();
+    (void)filled;
+    return folder.path();
+}
+
+at::Tensor words_of(const fs::path& path) {
+    const LoadedModel model = load_model(path, at::kFloat, at::kCPU);
+    CHECK(model.missing.empty());
+    return model.parameters->weight("bert.embeddings.word_embeddings.weight").clone();
+}
+
+std::string refusal(const fs::path& path) {
+    try {
+        load_model(path, at::kFloat, at::kCPU);
+    } catch (const CheckpointError& error) { return error.what(); }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("whole, sharded, pickled, NVIDIA's and DeepSpeed's weights are the same model, when a config.json says which") {
+    const at::Tensor words = words_of(models() / "hf");
+    for (const char* name : {"hf_shards", "hf_bin", "hf_bin_shards", "nvidia", "hf/model.safetensors"})
+        CHECK(at::equal(words_of(models() / name), words));
+    CHECK(at::equal(words_of(models() / "deepspeed"), words.to(at::kBFloat16).to(at::kFloat)));
+}
+
+TEST_CASE("an encoder alone can be used; the heads that it came without are named when they are needed") {
+    const LoadedModel model = load_model(models() / "encoder", at::kFloat, at::kCPU);
+    CHECK(model.missing.size() == 7);
+    CHECK_NOTHROW(require_parameters(model, "bert.pooler.", "--pool pooled"));
+    CHECK_THROWS_WITH(require_parameters(model, "cls.", "evaluate"), Catch::Contains("cls.predictions.bias"));
+}
+
+TEST_CASE("weights that are not what their config.json says are refused with the list of what is wrong") {
+    const TemporaryFolder folder;
+    CHECK_THAT(refusal(folder / "none"), Catch::Contains("no such file"));
+    CHECK_THAT(refusal(folder.path()), Catch::Contains("looked for"));
+    fs::copy(models() / "hf/model.safetensors", folder.path());
+    CHECK_THAT(refusal(folder.path()), Catch::Contains("no config.json lies beside it"));
+    const std::string config = read_text(models() / "hf/config.json");
+    const auto with = [&](const std::string& from, const std::string& to) {
+        std::string changed = config;
+        changed.replace(changed.find(from), from.size(), to);
+        write_text(folder / "config.json", changed);
+        return refusal(folder.path());
+    };
+    CHECK_THAT(with("\"intermediate_size\": 32", "\"intermediate_size\": 48"),
+               Catch::Contains("intermediate.dense.weight") && Catch::Contains("[48, 16]") && Catch::Contains("config.json"));
+    CHECK_THAT(with("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3"), Catch::Contains("encoder.layer.2."));
+    CHECK_THAT(with("\"hidden_size\": 16", "\"hidden_size\": 17"), Catch::Contains("num_attention_heads"));
+    CHECK_THAT(with("{", "["), Catch::Contains("config.json"));
+}
