@@ -14,5 +14,6 @@ void add_inspect_command(CLI::App& app);
 void add_config_command(CLI::App& app);
 void add_report_command(CLI::App& app);
 void add_plan_command(CLI::App& app);
+void add_preflight_command(CLI::App& app, int& exit_code);
 
 }  // namespace bertpretrain

@@ -1,5 +1,7 @@
 #include "parallel/world.h"
 
+#include <ATen/core/Tensor.h>
+
 #include "core/error.h"
 
 namespace bertpretrain {
@@ -12,6 +14,13 @@ std::unique_ptr<Pending> copy_unless_same(const at::Tensor& input, const at::Ten
 }
 
 }  // namespace
+
+std::unique_ptr<Pending> World::broadcast(const at::Tensor& tensor) {
+    const at::Tensor on_host = tensor.cpu();
+    broadcast_from_first({static_cast<std::byte*>(on_host.data_ptr()), on_host.nbytes()});
+    if (!on_host.is_same(tensor)) tensor.copy_(on_host);
+    return std::make_unique<Done>();
+}
 
 std::unique_ptr<Pending> SingleProcess::reduce_scatter(const at::Tensor& input, const at::Tensor& output) {
     return copy_unless_same(input, output);

@@ -52,6 +52,9 @@ public:
     virtual std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) = 0;
     using Messenger::all_gather;
 
+    /// Rank 0's tensor is put into every other rank's. Unless it is overridden, it goes as a message does, through the host.
+    virtual std::unique_ptr<Pending> broadcast(const at::Tensor& tensor);
+
     virtual Traffic traffic() const { return {}; }
 
     /// The same ranks with connections of their own, for another thread of each; all ranks call it together.

@@ -162,20 +162,4 @@ void CheckpointSaver::note_failure(const Job& job, const Error& error) {
     records_.event("save_failed", {{"step", job.snapshot.state.step}, {"cause", error.what()}});
 }
 
-std::string compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config) {
-    std::error_code failure;
-    const std::filesystem::space_info space = std::filesystem::space(store.parent_path(), failure);
-    if (failure)
-        throw CheckpointError(concat(store.parent_path().string(), ": its file system does not say how much space it has (",
-                                     failure.message(), ")"));
-    const std::uint64_t kept = static_cast<std::uint64_t>(config.keep_last) + 1;
-    const std::string words =
-        concat(bytes_text(checkpoint_bytes), " each; ", config.keep_last, " kept and one being written take ",
-               bytes_text(kept * checkpoint_bytes), "; free now: ", bytes_text(space.available));
-    if (space.available < checkpoint_bytes)
-        throw CheckpointError(concat(store.string(), ": no space for even one checkpoint: ", words,
-                                     "\n  do: make room, or give --output a path on a larger disk"));
-    return words;
-}
-
 }  // namespace bertpretrain

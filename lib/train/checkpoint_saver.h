@@ -79,8 +79,4 @@ private:
     std::thread thread_;        ///< of the job
 };
 
-/// Compares what checkpoints take with the space there is. @returns both in words
-/// @throws CheckpointError when not even one fits
-std::string compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config);
-
 }  // namespace bertpretrain

@@ -22,6 +22,7 @@
 #include "shards/manifest.h"
 #include "shards/vocabulary_match.h"
 #include "tokens/vocabulary.h"
+#include "train/checkpoint_space.h"
 #include "train/memory_plan.h"
 
 namespace bertpretrain {
@@ -204,12 +205,18 @@ at::Device device_named(const std::string& name, std::int64_t local_rank) {
 
 TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::filesystem::path& output,
                                 const ResumeRequest& resume, const Launch& launch) {
+    const at::Device device = device_named(experiment.training.device, launch.local_rank);
+    const auto patience = std::chrono::seconds(static_cast<std::int64_t>(experiment.parallel.first_step_timeout_seconds));
+    return make_trainer_parts(experiment, output, resume, launch, make_world(launch, patience, device), device);
+}
+
+TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::filesystem::path& output,
+                                const ResumeRequest& resume, const Launch& launch, std::unique_ptr<World> world,
+                                at::Device device) {
     TrainerParts parts;
     parts.experiment = experiment;
     parts.launch = launch;
-    const at::Device device = device_named(experiment.training.device, launch.local_rank);
-    const auto patience = std::chrono::seconds(static_cast<std::int64_t>(experiment.parallel.first_step_timeout_seconds));
-    parts.world = make_world(launch, patience, device);
+    parts.world = std::move(world);
     parts.folder = open_folder(*parts.world, output, parts.sees_folder);
     const bool leads = parts.world->rank() == 0;
     if (leads) {

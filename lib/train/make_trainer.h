@@ -13,6 +13,11 @@ namespace bertpretrain {
 TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::filesystem::path& output,
                                 const ResumeRequest& resume, const Launch& launch);
 
+/// The same for ranks that are connected already. @param device this rank's
+TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::filesystem::path& output,
+                                const ResumeRequest& resume, const Launch& launch, std::unique_ptr<World> world,
+                                at::Device device);
+
 /// The device that a setting names: "auto", "cpu" or "cuda". @throws ConfigError when there is no GPU to be had
 at::Device device_named(const std::string& name, std::int64_t local_rank = 0);
 

@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "support/run_ranks.h"
+#include "train/checkpoint_space.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

@@ -77,6 +77,14 @@ public:
         });
     }
 
+    std::unique_ptr<Pending> broadcast(const at::Tensor& tensor) override {
+        if (rank_ == 0) sent_ += static_cast<double>(tensor.nbytes());
+        return run("broadcast", {tensor}, [&] {
+            std::vector<at::Tensor> one{tensor};
+            finish(group_->broadcast(one));
+        });
+    }
+
     using World::all_gather;
     std::vector<std::string> all_gather(std::string_view own) override {
         refuse_failed();

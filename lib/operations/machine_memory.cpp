@@ -1,0 +1,46 @@
+#include "operations/machine_memory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include <c10/core/CachingDeviceAllocator.h>
+
+namespace bertpretrain {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+
+/// The number that a file of a control group holds; unlimited where it says "max" or is not there.
+std::uint64_t number_in(const fs::path& file) {
+    std::uint64_t number = 0;
+    return std::ifstream(file) >> number ? number : unlimited;
+}
+
+std::uint64_t left_by(const fs::path& limit, const fs::path& usage) {
+    const std::uint64_t most = number_in(limit), used = number_in(usage);
+    if (most == unlimited || used == unlimited) return unlimited;
+    return most - std::min(most, used);
+}
+
+}  // namespace
+
+std::uint64_t available_host_memory(const fs::path& root) {
+    std::uint64_t available = unlimited, kibibytes = 0;
+    std::ifstream meminfo(root / "proc/meminfo");
+    for (std::string name, unit; meminfo >> name >> kibibytes && std::getline(meminfo, unit);)
+        if (name == "MemAvailable:") available = kibibytes * 1024;
+    const fs::path groups = root / "sys/fs/cgroup";
+    available = std::min(available, left_by(groups / "memory.max", groups / "memory.current"));
+    return std::min(available, left_by(groups / "memory/memory.limit_in_bytes", groups / "memory/memory.usage_in_bytes"));
+}
+
+std::uint64_t available_memory(at::Device device) {
+    if (device.is_cpu()) return available_host_memory();
+    return c10::getDeviceAllocator(device.type())->getMemoryInfo(device.index()).first;
+}
+
+}  // namespace bertpretrain

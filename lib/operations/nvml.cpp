@@ -1,0 +1,110 @@
+#include "operations/nvml.h"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+#include <dlfcn.h>
+
+#include "core/error.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace {
+
+/// The part of NVML's C interface that is used here, as its reference manual declares it; 0 is success everywhere.
+using Device = void*;
+struct Memory {
+    unsigned long long total, free, used;
+};
+struct Utilization {
+    unsigned gpu, memory;
+};
+constexpr int sm_clock = 1, core_temperature = 0, uncorrected = 1, since_driver_load = 0;
+
+class Library {
+public:
+    Library() : handle_(::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
+        ready_ = handle_ != nullptr && call<int()>("nvmlInit_v2") == 0;
+    }
+    Library(const Library&) = delete;
+    Library& operator=(const Library&) = delete;
+    ~Library() {
+        if (ready_) call<int()>("nvmlShutdown");
+        if (handle_ != nullptr) ::dlclose(handle_);
+    }
+    bool ready() const { return ready_; }
+
+    /// Calls a function of the library; one that it lacks fails.
+    template <class Signature, class... Arguments>
+    int call(const char* name, Arguments... arguments) const {
+        Signature* function = nullptr;
+        void* const found = ::dlsym(handle_, name);
+        std::memcpy(&function, &found, sizeof function);
+        return function == nullptr ? -1 : function(arguments...);
+    }
+
+private:
+    void* handle_;
+    bool ready_ = false;
+};
+
+/// The entry of CUDA_VISIBLE_DEVICES for a device of this process; the number itself where it is not set.
+std::string visible_name(std::int64_t index) {
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    if (visible == nullptr || *visible == '\0') return std::to_string(index);
+    std::istringstream names(visible);
+    std::string name;
+    for (std::int64_t i = 0; i <= index; ++i)
+        if (!std::getline(names, name, ',')) return "";
+    return name;
+}
+
+Device device_of(const Library& nvml, std::int64_t index) {
+    const std::string name = visible_name(index);
+    Device device = nullptr;
+    unsigned number = 0;
+    const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), number);
+    const bool is_number = failure == std::errc{} && end == name.data() + name.size();
+    const int result = is_number ? nvml.call<int(unsigned, Device*)>("nvmlDeviceGetHandleByIndex_v2", number, &device)
+                                 : nvml.call<int(const char*, Device*)>("nvmlDeviceGetHandleByUUID", name.c_str(), &device);
+    return result == 0 ? device : nullptr;
+}
+
+}  // namespace
+
+std::string GpuHealth::text() const {
+    return concat(name, ", ", bytes_text(memory_bytes - used_bytes), " of ", bytes_text(memory_bytes), " free, ", sm_mhz, " of ",
+                  most_sm_mhz, " MHz, ", celsius, " C, ", busy_percent, " % busy, ",
+                  uncorrected_errors ? concat(*uncorrected_errors, " uncorrected memory errors") : "no ECC");
+}
+
+std::optional<GpuHealth> gpu_health(std::int64_t index) {
+    const Library nvml;
+    if (!nvml.ready()) return std::nullopt;
+    const Device device = device_of(nvml, index);
+    if (device == nullptr) return std::nullopt;
+    GpuHealth health;
+    std::array<char, 96> name{};
+    nvml.call<int(Device, char*, unsigned)>("nvmlDeviceGetName", device, name.data(), static_cast<unsigned>(name.size() - 1));
+    health.name = name.data();
+    Memory memory{};
+    nvml.call<int(Device, Memory*)>("nvmlDeviceGetMemoryInfo", device, &memory);
+    health.memory_bytes = memory.total;
+    health.used_bytes = memory.used;
+    nvml.call<int(Device, int, unsigned*)>("nvmlDeviceGetClockInfo", device, sm_clock, &health.sm_mhz);
+    nvml.call<int(Device, int, unsigned*)>("nvmlDeviceGetMaxClockInfo", device, sm_clock, &health.most_sm_mhz);
+    nvml.call<int(Device, int, unsigned*)>("nvmlDeviceGetTemperature", device, core_temperature, &health.celsius);
+    Utilization utilization{};
+    nvml.call<int(Device, Utilization*)>("nvmlDeviceGetUtilizationRates", device, &utilization);
+    health.busy_percent = utilization.gpu;
+    unsigned long long errors = 0;
+    if (nvml.call<int(Device, int, int, unsigned long long*)>("nvmlDeviceGetTotalEccErrors", device, uncorrected,
+                                                              since_driver_load, &errors) == 0)
+        health.uncorrected_errors = errors;
+    return health;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,45 @@
+#include "train/checkpoint_space.h"
+
+#include <system_error>
+
+#include "core/error.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace {
+
+std::uint64_t free_bytes(const std::filesystem::path& store) {
+    std::error_code failure;
+    std::filesystem::path there = std::filesystem::absolute(store).parent_path();
+    while (!std::filesystem::exists(there, failure) && there != there.root_path()) there = there.parent_path();
+    const std::filesystem::space_info space = std::filesystem::space(there, failure);
+    if (failure)
+        throw CheckpointError(
+            concat(there.string(), ": its file system does not say how much space it has (", failure.message(), ")"));
+    return space.available;
+}
+
+std::string compare(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config,
+                    std::uint64_t fewest, const char* complaint) {
+    const std::uint64_t kept = static_cast<std::uint64_t>(config.keep_last) + 1, there = free_bytes(store);
+    const std::string words =
+        concat(bytes_text(checkpoint_bytes), " each; ", config.keep_last, " kept and one being written take ",
+               bytes_text(kept * checkpoint_bytes), "; free now: ", bytes_text(there));
+    if (there < fewest * checkpoint_bytes)
+        throw CheckpointError(concat(store.string(), ": ", complaint, ": ", words,
+                                     "\n  do: make room, lower checkpoint.keep_last, or give --output a path on a larger disk"));
+    return words;
+}
+
+}  // namespace
+
+std::string compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config) {
+    return compare(store, checkpoint_bytes, config, 1, "no space for even one checkpoint");
+}
+
+std::string require_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config) {
+    return compare(store, checkpoint_bytes, config, static_cast<std::uint64_t>(config.keep_last) + 1,
+                   "no space for all checkpoints");
+}
+
+}  // namespace bertpretrain

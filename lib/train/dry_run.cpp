@@ -1,0 +1,92 @@
+#include "train/dry_run.h"
+
+#include <unistd.h>
+
+#include "checkpoint/checkpoint_health.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/median.h"
+#include "telemetry/metrics_file.h"
+#include "train/make_trainer.h"
+
+namespace bertpretrain {
+namespace fs = std::filesystem;
+
+namespace {
+
+ExperimentConfig shortened(ExperimentConfig experiment, std::int64_t steps) {
+    experiment.schedule.total_steps = steps;
+    if (experiment.evaluation.every_steps > 0) experiment.evaluation.every_steps = steps;
+    experiment.checkpoint.save_every_steps = steps;
+    experiment.checkpoint.keep_last = 1;
+    experiment.checkpoint.keep_every_steps = 0;
+    experiment.checkpoint.on_save_error = "stop";
+    experiment.checkpoint.after_save.clear();
+    experiment.parallel.straggler_report_steps = steps - 1;
+    return experiment;
+}
+
+/// The dry run's folder, which no other process has, gone when the dry run ends, however it ends.
+class ScratchFolder {
+public:
+    ScratchFolder(fs::path path, bool owned) : path_(std::move(path)), owned_(owned) {}
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+    ~ScratchFolder() {
+        std::error_code failure;
+        if (owned_) fs::remove_all(path_, failure);
+    }
+    const fs::path& path() const { return path_; }
+
+private:
+    fs::path path_;
+    bool owned_;
+};
+
+void add_metrics(DryRun& run, const Metrics& metrics) {
+    std::vector<double> seconds, rates, waits;
+    for (std::size_t i = metrics.steps.size() > 1 ? 1 : 0; i < metrics.steps.size(); ++i) {
+        const StepRecord& step = metrics.steps[i];
+        seconds.push_back(step.step_seconds);
+        rates.push_back(step.sequences_per_second);
+        waits.push_back(step.data_wait_seconds / step.step_seconds);
+    }
+    run.steps = static_cast<std::int64_t>(metrics.steps.size());
+    run.step_seconds = median(seconds);
+    run.sequences_per_second = median(rates);
+    run.data_wait_share = median(waits);
+    if (!metrics.evaluations.empty()) run.held_out_mlm_loss = metrics.evaluations.back().mlm_loss;
+}
+
+void read_back(DryRun& run, const fs::path& folder) {
+    const auto newest = CheckpointStore(folder / "checkpoints").newest_complete();
+    if (!newest) throw CheckpointError(concat(folder.string(), ": the dry run has left no complete checkpoint"));
+    const double begin = seconds_now();
+    const CheckpointHealth health = examine_checkpoint(*newest);
+    if (!health.damage.empty()) throw CheckpointError(concat("what was just written is damaged: ", health.damage));
+    run.checkpoint_bytes = health.bytes;
+    run.read_gbps = static_cast<double>(health.bytes) / (seconds_now() - begin) * 1e-9;
+}
+
+}  // namespace
+
+DryRun dry_run(const ExperimentConfig& experiment, const fs::path& beside, std::int64_t steps, const Launch& launch,
+               std::unique_ptr<World> world, at::Device device, StopRequest& requests) {
+    check(steps >= 2, "a dry run of ", steps, " steps: the first is not representative");
+    const fs::path whole = fs::absolute(beside / "").parent_path();
+    const bool leads = world->rank() == 0;
+    const ScratchFolder scratch(world->text_of_first(concat(whole.string(), ".preflight-", ::getpid())), leads);
+    const ResumeRequest fresh{ResumeRequest::Kind::never, 0};
+    DryRun run;
+    {
+        Trainer trainer(make_trainer_parts(shortened(experiment, steps), scratch.path(), fresh, launch, std::move(world), device),
+                        requests);
+        run.stopped_by = trainer.run();
+    }
+    if (!leads || run.stopped_by != 0) return run;
+    add_metrics(run, read_metrics(RunPaths(scratch.path()).metrics()));
+    read_back(run, scratch.path());
+    return run;
+}
+
+}  // namespace bertpretrain

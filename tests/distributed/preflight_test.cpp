@@ -1,0 +1,127 @@
+// What is wrong with machines, network or files is found before the job, with the name of the rank or the file.
+#include "core/error.h"
+#include "distributed/ranks.h"
+#include "support/catch.h"
+#include "support/small_disk.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+std::string preflight_command(const TemporaryFolder& folder, const std::string& options, const std::string& run = "run") {
+    return concat("OMP_NUM_THREADS=1 ", train_program, " preflight ", write_distributed_experiment(folder).string(), " --output ",
+                  (folder / run).string(), " --max-bytes 64K --repetitions 8 --slow 0.2 ", options);
+}
+
+/// With what a bad device does on one rank.
+std::string with_bad_device(const std::string& fault, int rank, const std::string& command) {
+    return concat("export LD_PRELOAD=" PROGRAM_FOLDER "/libdevice_fault.so FAULT_DO=", fault, " FAULT_RANK=", rank, "; ",
+                  command);
+}
+
+}  // namespace
+
+TEST_CASE("a preflight of 2 and 4 ranks prints nccl-tests' table, takes five steps and leaves nothing behind") {
+    NEEDS_TRAIN();
+    for (const int ranks : {2, 4}) {
+        const TemporaryFolder folder;
+        const CommandResult result = run_command(preflight_command(folder, concat("--local-ranks ", ranks)));
+        INFO(result.out << result.err);
+        CHECK(result.exit_code == 0);
+        CHECK(missing_words(
+                  result.out,
+                  {"# all_reduce", "# all_gather", "# reduce_scatter", "# broadcast",
+                   "size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong",
+                   "(B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)",
+                   "       65536         16384     float     sum      -1", "# Out of bounds values : 0 OK",
+                   "# Avg bus bandwidth    : ", "matrix product, bf16", "slowest", concat("ranks 0-", ranks - 1), "dry run",
+                   "5 steps of", "written and read back", "preflight: ready to train"}) == "");
+        std::vector<std::string> left;
+        for (const auto& entry : fs::directory_iterator(folder.path())) left.push_back(entry.path().filename());
+        CHECK(left == std::vector<std::string>{"experiment.json"});
+    }
+}
+
+TEST_CASE("a preflight's JSON says what its text says, and nothing else is on standard output") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const CommandResult result = run_command(preflight_command(folder, "--local-ranks 2 --json"));
+    INFO(result.err);
+    const json said = json::parse(result.out);
+    CHECK(said.at("exit_code") == 0);
+    CHECK(said.at("ranks") == 2);
+    CHECK(said.at("collectives").size() == 4);
+    CHECK(said["collectives"][0].at("rows").size() == 14);
+    CHECK(said["operations"][0].at("rate_of_rank").size() == 2);
+    CHECK(said.at("dry_run").at("steps") == 5);
+    for (const json& finding : said.at("findings")) CHECK(finding.at("ok") == true);
+}
+
+TEST_CASE("a device that computes wrong now and then is found and named") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const CommandResult result = run_command(with_bad_device("wrong", 2, preflight_command(folder, "--local-ranks 4")));
+    INFO(result.err);
+    CHECK(result.exit_code == 6);
+    CHECK(missing_words(result.out,
+                        {"FAILED  device, rank 2 on ", "this device computes wrong", "matrix product, fp32: 1 of 8 wrong",
+                         "element 12345", "ok      device, rank 3", "not ready (exit code 6)"}) == "");
+    CHECK(result.out.find("FAILED  device, rank 1") == std::string::npos);
+}
+
+TEST_CASE("a slow rank is found and named") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const CommandResult result = run_command(with_bad_device("slow", 1, preflight_command(folder, "--local-ranks 4")));
+    INFO(result.err);
+    CHECK(result.exit_code == 5);
+    CHECK(missing_words(result.out, {"FAILED  speed, rank 1 on ", "matrix product, bf16", "of the ranks' median"}) == "");
+}
+
+TEST_CASE("bad shards are found, all of them, and named; no step is tried") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path shards = folder / "shards";
+    fs::copy(sample_data().shards, shards, fs::copy_options::recursive);
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(shards))
+        if (entry.path().extension() == ".h5") {
+            std::string content = read_text(entry.path());
+            content[content.size() / 2] ^= 1;
+            write_text(entry.path(), content);
+            names.push_back(entry.path().filename().string());
+        }
+    const CommandResult result =
+        run_command(preflight_command(folder, "--local-ranks 2 --set data.training_shards=" + shards.string()));
+    INFO(result.err);
+    CHECK(result.exit_code == 3);
+    REQUIRE(names.size() >= 3);
+    for (const std::string& name : names) CHECK(missing_words(result.out, {name}) == "");
+    CHECK(missing_words(result.out, {"FAILED  shards", "its checksum is"}) == "");
+    CHECK(missing_words(result.err, {"the dry run is left out"}) == "");
+}
+
+TEST_CASE("too little disk is found before the job, with what is needed and what is there") {
+    NEEDS_TRAIN();
+    NEEDS_MOUNTS();
+    const TemporaryFolder folder;
+    fs::create_directory(folder / "disk");
+    const CommandResult result =
+        run_command(in_mount_namespace(concat("mount -t tmpfs -o size=3m none ", (folder / "disk").string(), "; ",
+                                              preflight_command(folder, "--local-ranks 2", "disk/run"))));
+    INFO(result.err);
+    CHECK(result.exit_code == 4);
+    CHECK(missing_words(result.out, {"FAILED  disk", "no space for all checkpoints", "free now: 3.0 MiB"}) == "");
+}
+
+TEST_CASE("a transport that is required and not there is found") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const CommandResult result = run_command(preflight_command(folder, "--local-ranks 2 --require-transport efa"));
+    INFO(result.err);
+    CHECK(result.exit_code == 5);
+    CHECK(missing_words(result.out, {"FAILED  transport", "tensors travel by loopback", "asks for efa"}) == "");
+}

@@ -1,0 +1,83 @@
+// What a machine is found to be.
+#include <dlfcn.h>
+
+#include "operations/device_check.h"
+#include "operations/machine_memory.h"
+#include "operations/nvml.h"
+#include "operations/transport.h"
+#include "support/catch.h"
+#include "support/files.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+TEST_CASE("a sound device passes every operation, every time") {
+    const std::vector<CheckedOperation> checked = check_device(at::kCPU, 3);
+    CHECK(checked.size() == 5);
+    for (const CheckedOperation& operation : checked) {
+        INFO(operation.name << ": " << operation.first_wrong);
+        CHECK(operation.wrong == 0);
+        CHECK(operation.repetitions == 3);
+        CHECK(operation.rate > 0);
+    }
+}
+
+namespace {
+
+void write_below(const TemporaryFolder& root, const std::string& name, const std::string& text) {
+    fs::create_directories((root / name).parent_path());
+    write_text(root / name, text);
+}
+
+}  // namespace
+
+TEST_CASE("available memory is what the kernel and the container's limit leave, of either version of control groups") {
+    const TemporaryFolder root;
+    write_below(root, "proc/meminfo", "MemTotal:       1000 kB\nMemAvailable:    600 kB\nHugePages_Total:       0\n");
+    CHECK(available_host_memory(root.path()) == 600 * 1024);
+    write_below(root, "sys/fs/cgroup/memory.max", "max\n");
+    write_below(root, "sys/fs/cgroup/memory.current", "1000\n");
+    CHECK(available_host_memory(root.path()) == 600 * 1024);
+    write_below(root, "sys/fs/cgroup/memory.max", "5000\n");
+    CHECK(available_host_memory(root.path()) == 4000);
+    write_below(root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "3000\n");
+    write_below(root, "sys/fs/cgroup/memory/memory.usage_in_bytes", "3500\n");
+    CHECK(available_host_memory(root.path()) == 0);
+    CHECK(available_memory(at::kCPU) > 0);
+}
+
+TEST_CASE("the transport is told from the adapters here and the libraries in this process") {
+    const TemporaryFolder root;
+    const at::Device gpu(at::kCUDA, 0);
+    for (const auto& [card, state] : {std::pair("eth0", "up"), std::pair("eth1", "down"), std::pair("lo", "unknown")})
+        write_below(root, std::string("sys/class/net/") + card + "/operstate", std::string(state) + "\n");
+    write_below(root, "sys/class/net/eth0/speed", "25000\n");
+    CHECK(find_transport(at::kCPU, false, root.path()).text() == "loopback");
+    CHECK(find_transport(at::kCPU, true, root.path()).text() == "sockets (eth0 25000 Mb/s)");
+    CHECK(find_transport(gpu, true, root.path()).name == "sockets");
+    fs::create_directories(root / "sys/class/infiniband/rdmap16s27/device");
+    fs::create_symlink("../../bus/pci/drivers/efa", root / "sys/class/infiniband/rdmap16s27/device/driver");
+    CHECK(find_transport(gpu, true, root.path()).name == "sockets");  // the adapter alone does nothing
+    write_below(root, "proc/self/maps", "7f00 r-xp /opt/lib/libfabric.so.1\n7f01 r-xp /opt/lib/libnccl-net-ofi.so\n");
+    CHECK(find_transport(gpu, true, root.path()).text() == "efa (rdmap16s27 efa)");
+    CHECK(find_transport(at::kCPU, true, root.path()).name == "sockets");
+    fs::create_directories(root / "sys/class/infiniband/mlx5_0/device");
+    fs::create_symlink("../../bus/pci/drivers/mlx5_core", root / "sys/class/infiniband/mlx5_0/device/driver");
+    write_below(root, "proc/self/maps", "7f00 r-xp /usr/lib/libibverbs.so.1\n");
+    CHECK(find_transport(gpu, true, root.path()).text() == "infiniband (mlx5_0 mlx5_core)");
+}
+
+TEST_CASE("a GPU's health is read through NVIDIA's library, and is unknown without it") {
+    if (::dlopen("libnvidia-ml.so.1", RTLD_NOW) == nullptr) {
+        CHECK_FALSE(gpu_health(0));
+        REQUIRE(::dlopen(PROGRAM_FOLDER "/libnvml_stub.so", RTLD_NOW | RTLD_GLOBAL) != nullptr);  // from now on it is there
+        const auto health = gpu_health(0);
+        REQUIRE(health);
+        CHECK(health->text() ==
+              "Stub GPU, 60.0 GiB of 80.0 GiB free, 1410 of 1980 MHz, 41 C, 12 % busy, 3 uncorrected memory errors");
+        CHECK_FALSE(gpu_health(7));
+    } else {
+        WARN("NVIDIA's own library is here; the stub was not used");
+    }
+}

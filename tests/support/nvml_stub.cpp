@@ -1,0 +1,44 @@
+// Stands in for NVIDIA's management library where there is no driver: one GPU, by its C interface as the manual declares it.
+#include <cstring>
+
+extern "C" {
+
+int nvmlInit_v2() { return 0; }
+int nvmlShutdown() { return 0; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+    static int gpu = 0;
+    *device = &gpu;
+    return index == 0 ? 0 : 2;
+}
+int nvmlDeviceGetName(void*, char* name, unsigned length) {
+    std::strncpy(name, "Stub GPU", length);
+    return 0;
+}
+int nvmlDeviceGetMemoryInfo(void*, unsigned long long* total_free_used) {
+    total_free_used[0] = 80ULL << 30;
+    total_free_used[1] = 60ULL << 30;
+    total_free_used[2] = 20ULL << 30;
+    return 0;
+}
+int nvmlDeviceGetClockInfo(void*, int type, unsigned* mhz) {
+    *mhz = 1410;
+    return type == 1 ? 0 : 2;
+}
+int nvmlDeviceGetMaxClockInfo(void*, int type, unsigned* mhz) {
+    *mhz = 1980;
+    return type == 1 ? 0 : 2;
+}
+int nvmlDeviceGetTemperature(void*, int sensor, unsigned* celsius) {
+    *celsius = 41;
+    return sensor == 0 ? 0 : 2;
+}
+int nvmlDeviceGetUtilizationRates(void*, unsigned* gpu_memory) {
+    gpu_memory[0] = 12;
+    gpu_memory[1] = 5;
+    return 0;
+}
+int nvmlDeviceGetTotalEccErrors(void*, int kind, int counter, unsigned long long* errors) {
+    *errors = 3;
+    return kind == 1 && counter == 0 ? 0 : 2;
+}
+}
