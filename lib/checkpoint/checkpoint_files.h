@@ -15,6 +15,9 @@ namespace bertpretrain {
 
 inline constexpr std::string_view model_file = "model.pt", optimizer_file = "optimizer.pt", progress_file = "training_state.json",
                                   settings_file = "settings.json", vocabulary_file = "vocab.txt", complete_file = "COMPLETE.json";
+/// In training_state.json, where the step was evaluated before it was saved.
+inline constexpr const char* held_out_loss_key = "held_out_mlm_loss";
+inline constexpr std::string_view best_link = "best";
 inline constexpr int checkpoint_format_version = 1;
 
 /// model.pt: {name: tensor}, aliases behind the tensors that they name. The storage of parameter i has the key i.

@@ -150,12 +150,24 @@ void CheckpointStore::abandon(std::int64_t step) const noexcept {
     fs::remove_all(partial_folder(step), ignored);
 }
 
+/// A file system without links has no such link; the checkpoint stays all the same.
+void CheckpointStore::lead_to(const fs::path& best) const {
+    const fs::path link = folder_ / best_link, partial = folder_ / (std::string(best_link) + ".partial");
+    std::error_code failure;
+    if (fs::read_symlink(link, failure) == best.filename()) return;
+    fs::remove(partial, failure);
+    fs::create_symlink(best.filename(), partial, failure);
+    if (!failure) fs::rename(partial, link, failure);
+}
+
 void CheckpointStore::prune(const Keep& keep) const {
     const std::vector<fs::path> complete = all_complete();
+    const std::optional<fs::path> best = keep.best ? best_complete() : std::nullopt;
+    if (best) lead_to(*best);
     const auto newest = static_cast<std::size_t>(std::max<std::int64_t>(keep.last, 1));
     for (std::size_t i = 0; i + newest < complete.size(); ++i) {
         const std::int64_t step = *step_of_folder_name(complete[i].filename().string());
-        if ((keep.every > 0 && step % keep.every == 0) || keep.steps.contains(step)) continue;
+        if ((keep.every > 0 && step % keep.every == 0) || keep.steps.contains(step) || complete[i] == best) continue;
         const fs::path partial = partial_folder(step);  // killed while removing, it must not look like a checkpoint
         move_folder(complete[i], partial);
         remove_folder(partial);

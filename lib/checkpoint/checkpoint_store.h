@@ -57,12 +57,15 @@ public:
     std::optional<std::filesystem::path> newest_complete() const;
     /// @throws CheckpointError listing the steps there are
     std::filesystem::path complete_at(std::int64_t step) const;
+    /// The complete one with the lowest held-out loss, the older of equals; nothing where none was saved at an evaluated step.
+    std::optional<std::filesystem::path> best_complete() const;
 
     /// What prune() leaves.
     struct Keep {
         std::int64_t last = 1;              ///< so many of the newest; the newest one always
         std::int64_t every = 0;             ///< multiples of this; 0: none for that reason
         std::set<std::int64_t> steps = {};  ///< and these
+        bool best = false;                  ///< and best_complete(), to which the link "best" then leads
     };
     /// Deletes the other complete checkpoints.
     void prune(const Keep& keep) const;
@@ -71,6 +74,8 @@ public:
     std::filesystem::path partial_folder(std::int64_t step) const;
 
 private:
+    void lead_to(const std::filesystem::path& best) const;
+
     std::filesystem::path folder_;
 };
 

@@ -4,8 +4,11 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <limits>
 #include <string>
 #include <system_error>
+
+#include <nlohmann/json.hpp>
 
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_store.h"
@@ -52,6 +55,22 @@ std::vector<fs::path> CheckpointStore::all_complete() const {
 std::optional<fs::path> CheckpointStore::newest_complete() const {
     const std::vector<fs::path> complete = all_complete();
     return complete.empty() ? std::nullopt : std::optional(complete.back());
+}
+
+std::optional<fs::path> CheckpointStore::best_complete() const {
+    std::optional<fs::path> best;
+    double lowest = std::numeric_limits<double>::infinity();
+    for (const fs::path& folder : all_complete()) {
+        try {
+            const nlohmann::json progress = read_json(folder / progress_file);
+            const double loss = progress.value(held_out_loss_key, std::numeric_limits<double>::infinity());
+            if (!(loss < lowest)) continue;
+            lowest = loss;
+            best = folder;
+        } catch (const CheckpointError&) {  // damaged: found and named by whoever reads it
+        } catch (const nlohmann::json::exception&) {}
+    }
+    return best;
 }
 
 fs::path CheckpointStore::complete_at(std::int64_t step) const {

@@ -69,7 +69,7 @@ CheckpointSaver::~CheckpointSaver() {
 }
 
 std::shared_ptr<CheckpointSaver::Job> CheckpointSaver::make_job(Snapshot snapshot, double began) {
-    const CheckpointStore::Keep keep{config_.keep_last, config_.keep_every_steps, after_save_.look()};
+    const CheckpointStore::Keep keep{config_.keep_last, config_.keep_every_steps, after_save_.look(), config_.keep_best};
     return std::make_shared<Job>(ranks_, store_, sees_store_, keep, std::move(snapshot), began);
 }
 

@@ -19,12 +19,17 @@ std::uint64_t free_bytes(const std::filesystem::path& store) {
     return space.available;
 }
 
+/// Those that stay, and one being written.
+std::uint64_t kept_at_once(const CheckpointConfig& config) {
+    return static_cast<std::uint64_t>(config.keep_last) + (config.keep_best ? 2 : 1);
+}
+
 std::string compare(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config,
                     std::uint64_t fewest, const char* complaint) {
-    const std::uint64_t kept = static_cast<std::uint64_t>(config.keep_last) + 1, there = free_bytes(store);
+    const std::uint64_t kept = kept_at_once(config), there = free_bytes(store);
     const std::string words =
-        concat(bytes_text(checkpoint_bytes), " each; ", config.keep_last, " kept and one being written take ",
-               bytes_text(kept * checkpoint_bytes), "; free now: ", bytes_text(there));
+        concat(bytes_text(checkpoint_bytes), " each; ", config.keep_last, config.keep_best ? " kept, the best one" : " kept",
+               " and one being written take ", bytes_text(kept * checkpoint_bytes), "; free now: ", bytes_text(there));
     if (there < fewest * checkpoint_bytes)
         throw CheckpointError(concat(store.string(), ": ", complaint, ": ", words,
                                      "\n  do: make room, lower checkpoint.keep_last, or give --output a path on a larger disk"));
@@ -38,8 +43,7 @@ std::string compare_space(const std::filesystem::path& store, std::uint64_t chec
 }
 
 std::string require_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config) {
-    return compare(store, checkpoint_bytes, config, static_cast<std::uint64_t>(config.keep_last) + 1,
-                   "no space for all checkpoints");
+    return compare(store, checkpoint_bytes, config, kept_at_once(config), "no space for all checkpoints");
 }
 
 }  // namespace bertpretrain

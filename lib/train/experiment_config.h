@@ -144,6 +144,7 @@ struct CheckpointConfig {
     std::int64_t save_every_steps = 200;
     std::int64_t keep_last = 3;
     std::int64_t keep_every_steps = 0;
+    bool keep_best = true;
     bool background = true;
     std::string on_save_error = "retry";
     std::string after_save;
@@ -156,6 +157,11 @@ struct CheckpointConfig {
         field("keep_last", self.keep_last, at_least(1), "Older checkpoints are deleted.", Resume::may_change);
         field("keep_every_steps", self.keep_every_steps, at_least(0),
               "Checkpoints of multiples of this are never deleted; 0: none.", Resume::may_change);
+        field("keep_best", self.keep_best, any,
+              "Never delete the one with the lowest held-out MLM loss of those saved at an evaluated step; checkpoints/best "
+              "leads to "
+              "it. For that, let save_every_steps be a multiple of evaluation.every_steps.",
+              Resume::may_change);
         field("background", self.background, any,
               "Write a snapshot while training goes on; it takes as much memory as the optimizer's state. false: training waits.",
               Resume::may_change);

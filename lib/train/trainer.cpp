@@ -1,9 +1,12 @@
 #include "train/trainer.h"
 
 #include <chrono>
+#include <cmath>
+#include <limits>
 
 #include <nlohmann/json.hpp>
 
+#include "checkpoint/checkpoint_files.h"
 #include "config/write.h"
 #include "core/clock.h"
 #include "core/error.h"
@@ -157,6 +160,7 @@ bool Trainer::evaluate_held_out() {
     });
     if (!record) return false;
     step_evaluated_ = step_;
+    held_out_loss_ = record->mlm_loss;
     records_.add(*record);
     return true;
 }
@@ -174,6 +178,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
                       {"updates_before", updates_before_},
                       {"skipped_updates", numbers_.counts().skipped},
                       {"skipped_updates_in_a_row", numbers_.counts().skipped_in_a_row}};
+    if (step_evaluated_ == step_ && std::isfinite(held_out_loss_)) state.progress[held_out_loss_key] = held_out_loss_;
     if (!parts_.casing.empty()) state.progress["casing"] = parts_.casing;
     state.settings = write_config(parts_.experiment);
     state.vocabulary = parts_.vocabulary;
@@ -208,6 +213,7 @@ void Trainer::restore() {
         saver_.goes_on_from(step_);
         const auto counted = [&](const char* what, std::int64_t otherwise) { return point->progress.value(what, otherwise); };
         step_evaluated_ = counted("step_evaluated", step_);
+        held_out_loss_ = point->progress.value(held_out_loss_key, std::numeric_limits<double>::quiet_NaN());
         updates_before_ = counted("updates_before", 0);
         numbers_.restore({counted("skipped_updates", 0), counted("skipped_updates_in_a_row", 0)});
         if (leads) log_info(concat("going on from step ", step_, " (", point->folder.string(), ")"));

@@ -88,6 +88,7 @@ private:
     std::int64_t step_ = 0;         ///< completed optimizer updates
     std::int64_t step_begun_ = -1;  ///< the last that was saved, or whose save is under way
     std::int64_t step_evaluated_ = -1;
+    double held_out_loss_ = 0;         ///< MLM, of step_evaluated_
     std::int64_t updates_before_ = 0;  ///< of the moments that the run began with
     Watchdog watchdog_;                ///< last: it ends before what it watches
 };

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/example_state.h"
 #include "core/error.h"
@@ -155,6 +156,25 @@ TEST_CASE("pruning keeps the newest, those asked for, and what is not complete")
     CHECK(names_in(store.folder()) == Names{"step_00000005", "step_00000030", "step_00000050", "step_00000060"});
     store.prune({.last = 0});
     CHECK(names_in(store.folder()) == Names{"step_00000005", "step_00000060"});
+}
+
+TEST_CASE("the checkpoint with the lowest held-out loss stays, and the link best leads to it") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    CHECK_FALSE(store.best_complete());
+    for (const auto& [step, loss] : {std::pair(10, 5.5), std::pair(20, 4.5), std::pair(30, 4.5), std::pair(40, 6.0)}) {
+        const auto example = example_state(step);
+        TrainingState state = example.state;
+        state.progress[held_out_loss_key] = loss;
+        store.save(state);
+        store.prune({.last = 1, .best = true});
+    }
+    save_steps(store, {50});  // at a step that was not evaluated
+    store.prune({.last = 1, .best = true});
+    CHECK(store.best_complete() == store.folder() / "step_00000020");
+    CHECK(names_in(store.folder()) == Names{"best", "step_00000020", "step_00000050"});
+    CHECK(CheckpointReader(store.folder() / best_link).step() == 20);
+    CHECK(resolve_checkpoint(run.path()) == store.folder() / "step_00000050");
 }
 
 TEST_CASE("a disk that is full ends the save with the file and the reason, and older checkpoints stay") {
