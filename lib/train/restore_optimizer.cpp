@@ -12,12 +12,13 @@
 
 #include "archive/checksum.h"
 #include "core/error.h"
+#include "core/threads.h"
 #include "parallel/together.h"
 
 namespace bertpretrain {
 namespace {
 
-constexpr std::int64_t sent_at_once = std::int64_t{1} << 20;  ///< elements
+constexpr std::int64_t sent_at_once = std::int64_t{1} << 20, read_at_once = std::int64_t{1} << 22;  ///< elements
 
 /// Copies elements of a tensor of the checkpoint, by the parameter's name.
 using Read = std::function<void(const std::string& name, std::int64_t first, float* into, std::int64_t elements)>;
@@ -33,6 +34,22 @@ std::vector<std::pair<at::Tensor*, Read>> slices_of(OptimizerState& state, const
         reader->read_parameter(name, first, into, elements);
     };
     return {{&state.master, parameter}, {&state.exp_avg, moment("exp_avg")}, {&state.exp_avg_sq, moment("exp_avg_sq")}};
+}
+
+/// Reads this rank's runs, on all cores: what is read is in memory already, where it was verified.
+void restore_own(const ParameterLayout& layout, const std::vector<OwnedRun>& owned, const Read& read, float* slice) {
+    std::vector<OwnedRun> parts;
+    for (OwnedRun run : owned)
+        for (const std::int64_t end = run.in_parameter + run.elements; run.in_parameter < end;) {
+            run.elements = std::min(read_at_once, end - run.in_parameter);
+            parts.push_back(run);
+            run.in_parameter += run.elements;
+            run.in_slice += run.elements;
+        }
+    for_each_index(parts.size(), available_cores(), [&](std::size_t i) {
+        const OwnedRun& part = parts[i];
+        read(layout.parameters()[part.parameter].spec.name, part.in_parameter, slice + part.in_slice, part.elements);
+    });
 }
 
 /// Fills this rank's part of one parameter with what of it lies in [first, first + values.size()).
@@ -75,15 +92,11 @@ void restore_optimizer(Messenger& ranks, const CheckpointReader* reader, const P
     const bool all_see = ranks.agree_on_largest(reader == nullptr ? 1 : 0) == 0;
     const std::vector<OwnedRun>& owned = optimizer.owned_runs();
     for (const auto& [slice, read] : slices_of(optimizer.state(), reader)) {
-        const at::Tensor on_host = at::zeros(slice->sizes(), at::kFloat);
+        const at::Tensor on_host = slice->is_cpu() ? *slice : at::zeros(slice->sizes(), at::kFloat);
         auto* into = on_host.mutable_data_ptr<float>();
-        if (!all_see) restore_from_first(ranks, layout, owned, read, into);
-        else
-            together(ranks, [&, read = read] {
-                for (const OwnedRun& run : owned)
-                    read(layout.parameters()[run.parameter].spec.name, run.in_parameter, into + run.in_slice, run.elements);
-            });
-        slice->copy_(on_host);
+        if (all_see) together(ranks, [&, read = read] { restore_own(layout, owned, read, into); });
+        else restore_from_first(ranks, layout, owned, read, into);
+        if (!on_host.is_same(*slice)) slice->copy_(on_host);
     }
 }
 
