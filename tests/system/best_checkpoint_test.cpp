@@ -14,7 +14,7 @@ TEST_CASE("a run that wavers keeps its best checkpoint, which evaluates to the l
         write_experiment(folder, {{"optimizer", {{"learning_rate", 0.3}}},  // far too high
                                   {"schedule", {{"name", "constant"}, {"total_steps", 12}, {"warmup_ratio", 0.5}}},
                                   {"checkpoint", {{"save_every_steps", 2}, {"keep_last", 1}}},
-                                  {"evaluation", {{"every_steps", 2}}}});
+                                  {"evaluation", {{"every_steps", 2}, {"max_sequences", 0}}}});
     const CommandResult run = train(config, folder / "run");
     INFO(run.err);
     REQUIRE(run.exit_code == 0);
