@@ -122,6 +122,12 @@ std::vector<NamedChart> run_charts(const std::vector<RunHistory>& runs) {
     per_step("learning_rate", "Learning rate", "", number(&StepRecord::learning_rate));
     per_step("grad_norm", "Gradient norm before clipping", "", number(&StepRecord::grad_norm));
     per_step("sequences_per_second", "Throughput", "sequences per second", number(&StepRecord::sequences_per_second));
+    per_step("mfu", "Model's operations beside matrix products at the start", "%",
+             [](const RunHistory&, const StepRecord& record) { return 100 * record.mfu; });
+    per_step("device_utilization", "Rank 0's device is busy", "% of the time",
+             [](const RunHistory&, const StepRecord& record) { return 100 * record.device_utilization; });
+    per_step("memory", "Memory in use on rank 0's device", "GiB",
+             [](const RunHistory&, const StepRecord& record) { return record.memory_bytes / 0x1p30; });
     per_step("data_wait", "Waiting for data", "% of the step", percent_of_step(&StepRecord::data_wait_seconds));
     per_step("exposed_communication", "Waiting for other ranks", "% of the step",
              percent_of_step(&StepRecord::exposed_communication_seconds));

@@ -78,9 +78,10 @@ std::string Progress::drawn_line(const StepRecord& record, double eta) const {
     const std::int64_t done = total_steps_ > 0 ? std::clamp<std::int64_t>(record.step * width / total_steps_, 0, width) : width;
     std::string bar(static_cast<std::size_t>(done), '=');
     bar.resize(static_cast<std::size_t>(width), ' ');
-    std::string line = concat("[", bar, "] ", record.step, "/", total_steps_, " | loss ", fixed(record.loss, 4), " | ",
-                              fixed(record.sequences_per_second, 1), " seq/s | ", fixed(record.model_tflops_per_second, 2),
-                              " TFLOP/s | eta ", duration_text(eta));
+    std::string line =
+        concat("[", bar, "] ", record.step, "/", total_steps_, " | loss ", fixed(record.loss, 4), " | ",
+               fixed(record.sequences_per_second, 1), " seq/s | ", fixed(record.model_tflops_per_second, 2), " TFLOP/s",
+               record.mfu > 0 ? concat(" | mfu ", fixed(100 * record.mfu, 1), " %") : "", " | eta ", duration_text(eta));
     if (line.size() >= output_.columns) line.resize(output_.columns - 1);  // a line that wraps cannot be drawn over
     return line;
 }

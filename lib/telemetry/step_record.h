@@ -18,6 +18,7 @@ struct StepRecord {
     double sequences_per_second = 0;
     double tokens_per_second = 0;  ///< real tokens, no padding
     double model_tflops_per_second = 0;
+    double mfu = 0;  ///< the same as a share of what matrix products reached on the ranks' devices when the run started
     double step_seconds = 0;
     double data_wait_seconds = 0;              ///< the part of step_seconds spent waiting for data
     double bytes_sent = 0;                     ///< by one rank to the others
@@ -26,6 +27,8 @@ struct StepRecord {
     double forward_seconds = 0, backward_seconds = 0, update_seconds = 0;  ///< of the thread that computes
     double saving_seconds = 0;      ///< since the step before: waiting for checkpoints and for this file
     double evaluation_seconds = 0;  ///< since the step before
+    double device_utilization = 0;  ///< of rank 0's device since the step before, 0 to 1 (device_usage.h)
+    double memory_bytes = 0;        ///< taken of its memory when the step ended
     double time = 0;                ///< when the step ended, in seconds since 1970 UTC
 
     /// Calls field(key of the metrics file, member) for each member.
@@ -41,6 +44,7 @@ struct StepRecord {
         field("sequences_per_second", self.sequences_per_second);
         field("tokens_per_second", self.tokens_per_second);
         field("model_tflops_per_second", self.model_tflops_per_second);
+        field("mfu", self.mfu);
         field("step_seconds", self.step_seconds);
         field("data_wait_seconds", self.data_wait_seconds);
         field("bytes_sent", self.bytes_sent);
@@ -51,6 +55,8 @@ struct StepRecord {
         field("update_seconds", self.update_seconds);
         field("saving_seconds", self.saving_seconds);
         field("evaluation_seconds", self.evaluation_seconds);
+        field("device_utilization", self.device_utilization);
+        field("memory_bytes", self.memory_bytes);
         field("time", self.time);
     }
 };

@@ -16,6 +16,7 @@
 #include "core/strings.h"
 #include "core/threads.h"
 #include "model/bert_parameters.h"
+#include "operations/gemm_roof.h"
 #include "parallel/launch_environment.h"
 #include "parallel/make_world.h"
 #include "parallel/together.h"
@@ -114,6 +115,8 @@ void announce(const TrainerParts& parts, const Launch& launch, const MemoryPlan&
         log_info(concat("traffic per rank  ", bytes_text(static_cast<std::uint64_t>(parts.buckets->bytes_per_step())),
                         " sent per step"));
     log_info(concat("device            ", parts.parameters->device().str(), ", ", at::get_num_threads(), " threads"));
+    log_info(concat("matrix products   ", fixed(parts.gemm_roof * 1e-12, 3), " TFLOP/s in ", experiment.training.precision,
+                    ", of which mfu is the share that the model's operations reach"));
     log_info(concat("checkpoints       ", space));
     log_info(concat("run folder        ", parts.folder->paths().folder().string()));
     const auto apart = std::count(parts.sees_folder.begin(), parts.sees_folder.end(), false);
@@ -235,6 +238,8 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
         memory = open_model(parts, launch, device);
         if (leads) space = make_space(parts, store);
     });
+    const std::vector<double> own_roof{measured_gemm_roof(device, parts.parameters->working_type())};
+    for (const double roof : parts.world->all_gather(std::span<const double>(own_roof))) parts.gemm_roof += roof;
     parts.experiment.batch.global_batch_size = parts.global_batch;  // what every later start keeps
     if (leads) announce(parts, launch, memory, space);
     return parts;

@@ -13,6 +13,7 @@
 #include "core/files.h"
 #include "core/log.h"
 #include "core/thread_traces.h"
+#include "core/threads.h"
 #include "model/initialize.h"
 #include "parallel/together.h"
 #include "telemetry/trace.h"
@@ -22,6 +23,11 @@
 
 namespace bertpretrain {
 namespace {
+
+std::optional<std::int64_t> gpu_of(const TrainerParts& parts) {
+    const at::Device device = parts.parameters->device();
+    return device.is_cpu() ? std::nullopt : std::optional<std::int64_t>(device.index());
+}
 
 std::chrono::milliseconds milliseconds(double seconds) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
@@ -35,6 +41,7 @@ Trainer::Trainer(TrainerParts parts, StopRequest& requests)
       records_(*parts_.folder, total_steps(), parts_.unigram_cross_entropy, parts_.world->rank() == 0),
       saver_(*parts_.world, parts_.experiment.checkpoint, CheckpointStore(parts_.folder->paths().checkpoints()),
              parts_.sees_folder, records_),
+      usage_(gpu_of(parts_), static_cast<double>(available_cores()) / static_cast<double>(parts_.launch.local_world_size)),
       stragglers_(parts_.experiment.parallel.straggler_report_steps),
       numbers_(parts_.experiment.training.max_skipped_updates, parts_.experiment.training.loss_spike_deviations),
       stop_in_step_(*parts_.world, requests),
@@ -120,6 +127,7 @@ void Trainer::record(const StepOutcome& outcome, double learning_rate, double se
         model_flops(parts_.experiment.model, static_cast<double>(outcome.tokens), outcome.square_lengths,
                     static_cast<double>(outcome.masked), static_cast<double>(outcome.sequences)) /
         seconds * 1e-12;
+    record.mfu = record.model_tflops_per_second * 1e12 / parts_.gemm_roof;
     record.step_seconds = seconds;
     record.data_wait_seconds = data_wait_seconds;
     record.bytes_sent = outcome.traffic.bytes_sent;
@@ -132,6 +140,9 @@ void Trainer::record(const StepOutcome& outcome, double learning_rate, double se
     record.update_seconds = in(Phase::update);
     record.saving_seconds = in(Phase::saving);
     record.evaluation_seconds = in(Phase::evaluation);
+    const DeviceUsage usage = usage_.sample();
+    record.device_utilization = usage.utilization;
+    record.memory_bytes = usage.memory_bytes;
     records_.add(record);
     if (const auto report = stragglers_.add(outcome.ranks); report && parts_.world->rank() == 0) {
         records_.clear_progress();

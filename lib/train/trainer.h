@@ -13,6 +13,7 @@
 #include "inference/evaluate.h"
 #include "model/bert.h"
 #include "parallel/launch_environment.h"
+#include "telemetry/device_usage.h"
 #include "telemetry/phase_clock.h"
 #include "train/checkpoint_saver.h"
 #include "train/experiment_config.h"
@@ -49,6 +50,7 @@ struct TrainerParts {
     std::unique_ptr<ShardedOptimizer> optimizer;
     std::unique_ptr<GradientBuckets> buckets;
     std::unique_ptr<TrainStep> step;
+    double gemm_roof = 0;  ///< FLOP/s that matrix products reach on all ranks' devices together
 };
 
 class Trainer {
@@ -82,6 +84,7 @@ private:
     RunRecords records_;
     CheckpointSaver saver_;
     std::optional<SnapshotBuffers> snapshot_;
+    DeviceUsageMeter usage_;
     Stragglers stragglers_;
     NumberGuard numbers_;
     StopAgreement stop_in_step_, stop_in_evaluation_;

@@ -3,10 +3,10 @@
 
 #include "operations/device_check.h"
 #include "operations/machine_memory.h"
-#include "operations/nvml.h"
 #include "operations/transport.h"
 #include "support/catch.h"
 #include "support/files.h"
+#include "telemetry/nvml.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

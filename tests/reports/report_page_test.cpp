@@ -34,11 +34,11 @@ std::size_t count(const std::string& text, const std::string& part) {
 TEST_CASE("a report is one page with a chart of everything that was measured, and asks nothing of the network") {
     const TemporaryFolder folder;
     const std::string page = sample_page(folder);
-    for (const char* chart :
-         {"mlm_loss", "mlm_loss_by_epochs", "held_out_mlm_loss_by_hours", "nsp_loss", "held_out_mlm_accuracy", "learning_rate",
-          "grad_norm", "sequences_per_second", "data_wait", "exposed_communication", "scaling", "efficiency"})
+    for (const char* chart : {"mlm_loss", "mlm_loss_by_epochs", "held_out_mlm_loss_by_hours", "nsp_loss", "held_out_mlm_accuracy",
+                              "learning_rate", "grad_norm", "sequences_per_second", "mfu", "device_utilization", "memory",
+                              "data_wait", "exposed_communication", "scaling", "efficiency"})
         CHECK(count(page, concat("<figure id=\"", chart, "\">")) == 1);
-    CHECK(count(page, "<svg") == 12);
+    CHECK(count(page, "<svg") == 15);
     CHECK(page.find(">restart<") != std::string::npos);
     CHECK(page.find("class=\"flag\"") != std::string::npos);
     CHECK(page.find("prefers-color-scheme:dark") != std::string::npos);

@@ -66,9 +66,10 @@ TEST_CASE("a step and an evaluation are one line of JSON each, with the promised
     CHECK(
         read_text(folder / "metrics.jsonl") ==
         R"({"step":3,"samples":48,"loss":7.5,"mlm_loss":0.0,"nsp_loss":0.0,"mlm_accuracy":0.0,"learning_rate":0.0,"grad_norm":0.0,)"
-        R"("sequences_per_second":0.0,"tokens_per_second":0.0,"model_tflops_per_second":0.0,"step_seconds":0.0,"data_wait_seconds":0.0,)"
+        R"("sequences_per_second":0.0,"tokens_per_second":0.0,"model_tflops_per_second":0.0,"mfu":0.0,"step_seconds":0.0,"data_wait_seconds":0.0,)"
         R"("bytes_sent":0.0,"communication_seconds":0.0,"exposed_communication_seconds":0.0,)"
-        R"("forward_seconds":0.0,"backward_seconds":0.0,"update_seconds":0.0,"saving_seconds":0.0,"evaluation_seconds":0.0,"time":0.0})"
+        R"("forward_seconds":0.0,"backward_seconds":0.0,"update_seconds":0.0,"saving_seconds":0.0,"evaluation_seconds":0.0,)"
+        R"("device_utilization":0.0,"memory_bytes":0.0,"time":0.0})"
         "\n"
         R"({"step":3,"held_out_mlm_loss":6.5,"held_out_mlm_accuracy":0.0,"held_out_perplexity":0.0,"held_out_nsp_loss":0.0,)"
         R"("held_out_nsp_accuracy":0.0,"held_out_sequences":20,"time":0.0})"

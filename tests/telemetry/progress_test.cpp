@@ -71,6 +71,15 @@ TEST_CASE("an evaluation is always said") {
     CHECK(screen.said.size() == 3);
 }
 
+TEST_CASE("the share of what the device's matrix products reach is drawn where it is known") {
+    Screen screen;
+    Progress progress(50, 10, screen.output(true));
+    StepRecord record = step_record(25);
+    record.mfu = 0.4126;
+    progress.show(record);
+    CHECK(screen.drawn.find("| 1.23 TFLOP/s | mfu 41.3 % | eta") != std::string::npos);
+}
+
 TEST_CASE("on a terminal one line is drawn over, no wider than the terminal, and cleared for other words") {
     Screen screen;
     {

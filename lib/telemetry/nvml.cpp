@@ -1,4 +1,4 @@
-#include "operations/nvml.h"
+#include "telemetry/nvml.h"
 
 #include <array>
 #include <charconv>
