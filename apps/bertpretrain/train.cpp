@@ -23,7 +23,7 @@ namespace {
 struct TrainArguments {
     std::string config;
     std::string output;
-    std::string resume = "auto";
+    std::string resume = "auto", metrics_address;
     std::int64_t local_ranks = 0, profile = 0;
     std::vector<std::string> overrides;
 };
@@ -40,8 +40,9 @@ void report(const std::filesystem::path& folder, const std::optional<double>& un
 
 /// @returns the run's exit code
 int train_as(const Launch& launch, const ExperimentConfig& experiment, const std::filesystem::path& folder,
-             const ResumeRequest& resume, StopRequest& requests) {
+             const ResumeRequest& resume, const std::string& metrics_address, StopRequest& requests) {
     TrainerParts parts = make_trainer_parts(experiment, folder, resume, launch);
+    parts.metrics_address = metrics_address;
     const std::optional<double> unigram = parts.unigram_cross_entropy;
     Trainer trainer(std::move(parts), requests);
     const int signal = trainer.run();
@@ -53,12 +54,12 @@ int train_as(const Launch& launch, const ExperimentConfig& experiment, const std
 
 /// The same, and what it throws is left behind in exit.json.
 int train_recorded(const Launch& launch, const ExperimentConfig& experiment, const std::filesystem::path& folder,
-                   const ResumeRequest& resume) {
+                   const ResumeRequest& resume, const std::string& metrics_address) {
     StopRequest requests;
     const std::filesystem::path record = RunPaths(folder).exit_record();
     try {
         refuse_hopeless_restart(record, launch);
-        return train_as(launch, experiment, folder, resume, requests);
+        return train_as(launch, experiment, folder, resume, metrics_address, requests);
     } catch (const DistributedError& error) {
         if (requests.signal() == 0) {
             record_exit(record, launch, error);
@@ -85,7 +86,7 @@ int train(const TrainArguments& arguments) {
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
     constexpr std::int64_t warm_up = 2;  // the second step still meets memory for the first time
     const Trace trace(folder / concat("trace_rank_", launch.rank, ".json"), launch.rank, warm_up, arguments.profile);
-    return train_recorded(launch, experiment, folder, resume);
+    return train_recorded(launch, experiment, folder, resume, arguments.metrics_address);
 }
 
 }  // namespace
@@ -102,6 +103,8 @@ void add_train_command(CLI::App& app, int& exit_code) {
         ->add_option("--profile", arguments->profile,
                      "Write a Chrome trace of so many steps, behind the first two, for each rank")
         ->check(CLI::NonNegativeNumber);
+    command->add_option("--metrics-address", arguments->metrics_address,
+                        "Rank 0 serves its last numbers for Prometheus there, e.g. 127.0.0.1:9400; not given: nowhere");
     command->add_option("--set", arguments->overrides, "section.key=value, instead of what the file says; may be given often")
         ->allow_extra_args(false);
     command->callback([arguments, &exit_code] { exit_code = train(*arguments); });

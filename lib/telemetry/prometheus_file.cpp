@@ -30,43 +30,30 @@ std::string number_text(double value) {
     return text;
 }
 
-std::string gauge(const std::string& key, const std::string& help, const std::string& run, double value) {
-    const std::string name = "bertpretrain_" + key;
-    return concat("# HELP ", name, " ", help, "\n# TYPE ", name, " gauge\n", name, "{run=\"", label_value(run), "\"} ",
-                  number_text(value), "\n");
-}
-
 }  // namespace
 
 PrometheusFile::~PrometheusFile() {
-    if (is_due_) write(step_.time);
+    if (is_due_) write(numbers_.step.time);
 }
 
 void PrometheusFile::show(const StepRecord& record) {
-    step_ = record;
+    numbers_.step = record;
     is_due_ = true;
     if (record.time - written_ >= seconds_between_writes) write(record.time);
 }
 
 void PrometheusFile::show(const EvaluationRecord& record) {
-    evaluation_ = record;
+    numbers_.evaluation = record;
     is_due_ = true;
 }
 
 std::string PrometheusFile::text() const {
-    std::string text = gauge("total_steps", "Steps of the whole run.", run_, static_cast<double>(total_steps_));
-    StepRecord::fields(step_, [&](const std::string& key, const auto& value) {
-        const bool is_time = key == "time";
-        text += gauge(is_time ? "last_step_timestamp_seconds" : key,
-                      is_time ? "When the last step ended, seconds since 1970." : "Of the last step, as in metrics.jsonl.", run_,
-                      static_cast<double>(value));
+    std::string text;
+    for_each_gauge(numbers_, [&](const std::string& name, const std::string& help, double value) {
+        text += concat("# HELP ", name, " ", help, "\n# TYPE ", name, " gauge\n", name, "{run=\"", label_value(run_), "\"} ",
+                       number_text(value), "\n");
     });
-    if (!evaluation_) return text;
-    EvaluationRecord::fields(*evaluation_, [&](const std::string& key, const auto& value) {
-        if (key.starts_with("held_out_"))
-            text += gauge(key, "Of the last evaluation, as in metrics.jsonl.", run_, static_cast<double>(value));
-    });
-    return text + gauge("held_out_step", "Step of the last evaluation.", run_, static_cast<double>(evaluation_->step));
+    return text;
 }
 
 void PrometheusFile::write(double time) {

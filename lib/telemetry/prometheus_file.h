@@ -2,14 +2,13 @@
 // A run's last numbers as Prometheus reads them from node-exporter's textfile collector.
 
 #include <filesystem>
-#include <optional>
 #include <string>
 
-#include "telemetry/step_record.h"
+#include "telemetry/gauges.h"
 
 namespace bertpretrain {
 
-/// Gauges bertpretrain_KEY{run="NAME"}, KEY as in metrics.jsonl, of the last step and the last evaluation. The file is always
+/// The gauges of gauges.h, labelled {run="NAME"}. The file is always
 /// whole: it is replaced, at the first record, then every 10 seconds at most, and at the end. To have it collected, link it:
 /// `ln -s RUN/metrics.prom /var/lib/node_exporter/textfile/NAME.prom`. A run does not end because it cannot be written: there is
 /// one warning then, and no more writing.
@@ -17,7 +16,9 @@ class PrometheusFile {
 public:
     /// @param run the label; its last folder's name is usual
     PrometheusFile(std::filesystem::path file, std::string run, std::int64_t total_steps)
-        : file_(std::move(file)), run_(std::move(run)), total_steps_(total_steps) {}
+        : file_(std::move(file)), run_(std::move(run)) {
+        numbers_.total_steps = total_steps;
+    }
     PrometheusFile(const PrometheusFile&) = delete;
     PrometheusFile& operator=(const PrometheusFile&) = delete;
     ~PrometheusFile();
@@ -31,9 +32,7 @@ private:
 
     std::filesystem::path file_;
     std::string run_;
-    std::int64_t total_steps_;
-    StepRecord step_;
-    std::optional<EvaluationRecord> evaluation_;
+    RunNumbers numbers_;
     double written_ = 0;  ///< when, by the records' time
     bool is_due_ = false, is_broken_ = false;
 };

@@ -5,13 +5,17 @@
 #include <nlohmann/json.hpp>
 
 #include "core/clock.h"
+#include "core/error.h"
 #include "core/files.h"
+#include "core/log.h"
 #include "telemetry/loss_picture.h"
 
 namespace bertpretrain {
 namespace {
 
 constexpr double seconds_between_lines = 10;
+
+std::string name_of(const RunPaths& paths) { return std::filesystem::absolute(paths.folder()).filename().string(); }
 
 }  // namespace
 
@@ -20,11 +24,16 @@ RunRecords::Files::Files(const RunPaths& paths, std::int64_t total_steps)
       events(paths.events()),
       progress(total_steps, seconds_between_lines),
       tensorboard(paths.tensorboard()),
-      prometheus(paths.prometheus(), std::filesystem::absolute(paths.folder()).filename().string(), total_steps) {}
+      prometheus(paths.prometheus(), name_of(paths), total_steps) {}
 
-RunRecords::RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps)
+RunRecords::RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps,
+                       const std::string& metrics_address)
     : paths_(folder.paths()), total_steps_(total_steps), unigram_cross_entropy_(unigram_cross_entropy) {
-    if (keeps) files_.emplace(paths_, total_steps);
+    if (!keeps) return;
+    files_.emplace(paths_, total_steps);
+    if (metrics_address.empty()) return;
+    files_->endpoint = std::make_unique<MetricsEndpoint>(metrics_address, name_of(paths_), total_steps);
+    log_info(concat("metrics           http://", metrics_address, "/metrics"));
 }
 
 void RunRecords::cut_to_step(std::int64_t step, std::int64_t evaluated) {
@@ -41,6 +50,7 @@ void RunRecords::add(StepRecord record) {
     files_->progress.show(record);
     files_->tensorboard.append(record);
     files_->prometheus.show(record);
+    if (files_->endpoint) files_->endpoint->show(record);
 }
 
 void RunRecords::add(EvaluationRecord record) {
@@ -50,6 +60,7 @@ void RunRecords::add(EvaluationRecord record) {
     files_->progress.show(record);
     files_->tensorboard.append(record);
     files_->prometheus.show(record);
+    if (files_->endpoint) files_->endpoint->show(record);
     draw_losses();
 }
 

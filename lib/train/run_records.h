@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "telemetry/events_file.h"
+#include "telemetry/metrics_endpoint.h"
 #include "telemetry/metrics_file.h"
 #include "telemetry/progress.h"
 #include "telemetry/prometheus_file.h"
@@ -18,7 +19,9 @@ namespace bertpretrain {
 /// Metrics, events, progress line and loss picture, kept by rank 0; on the other ranks every call does nothing.
 class RunRecords {
 public:
-    RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps);
+    /// @param metrics_address where the last numbers are served by HTTP (metrics_endpoint.h); empty: nowhere
+    RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps,
+               const std::string& metrics_address = "");
 
     void cut_to_step(std::int64_t step, std::int64_t evaluated);
     /// Stamps it with the time, and writes it to everything that tells of steps.
@@ -37,6 +40,7 @@ private:
         Progress progress;
         TensorboardFile tensorboard;
         PrometheusFile prometheus;
+        std::unique_ptr<MetricsEndpoint> endpoint;  ///< null: none
     };
 
     RunPaths paths_;

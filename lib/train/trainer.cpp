@@ -38,7 +38,7 @@ std::chrono::milliseconds milliseconds(double seconds) {
 Trainer::Trainer(TrainerParts parts, StopRequest& requests)
     : parts_(std::move(parts)),
       requests_(requests),
-      records_(*parts_.folder, total_steps(), parts_.unigram_cross_entropy, parts_.world->rank() == 0),
+      records_(*parts_.folder, total_steps(), parts_.unigram_cross_entropy, parts_.world->rank() == 0, parts_.metrics_address),
       saver_(*parts_.world, parts_.experiment.checkpoint, CheckpointStore(parts_.folder->paths().checkpoints()),
              parts_.sees_folder, records_),
       usage_(gpu_of(parts_), static_cast<double>(available_cores()) / static_cast<double>(parts_.launch.local_world_size)),

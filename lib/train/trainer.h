@@ -50,7 +50,8 @@ struct TrainerParts {
     std::unique_ptr<ShardedOptimizer> optimizer;
     std::unique_ptr<GradientBuckets> buckets;
     std::unique_ptr<TrainStep> step;
-    double gemm_roof = 0;  ///< FLOP/s that matrix products reach on all ranks' devices together
+    std::string metrics_address;  ///< "127.0.0.1:9400": where rank 0 serves its last numbers; empty: nowhere
+    double gemm_roof = 0;         ///< FLOP/s that matrix products reach on all ranks' devices together
 };
 
 class Trainer {

@@ -1,0 +1,23 @@
+#include "telemetry/gauges.h"
+
+namespace bertpretrain {
+
+void for_each_gauge(const RunNumbers& numbers, const std::function<void(const std::string&, const std::string&, double)>& visit) {
+    const auto gauge = [&](const std::string& key, const std::string& help, double value) {
+        visit("bertpretrain_" + key, help, value);
+    };
+    gauge("total_steps", "Steps of the whole run.", static_cast<double>(numbers.total_steps));
+    StepRecord::fields(numbers.step, [&](const std::string& key, const auto& value) {
+        const bool is_time = key == "time";
+        gauge(is_time ? "last_step_timestamp_seconds" : key,
+              is_time ? "When the last step ended, seconds since 1970." : "Of the last step, as in metrics.jsonl.",
+              static_cast<double>(value));
+    });
+    if (!numbers.evaluation) return;
+    EvaluationRecord::fields(*numbers.evaluation, [&](const std::string& key, const auto& value) {
+        if (key.starts_with("held_out_")) gauge(key, "Of the last evaluation, as in metrics.jsonl.", static_cast<double>(value));
+    });
+    gauge("held_out_step", "Step of the last evaluation.", static_cast<double>(numbers.evaluation->step));
+}
+
+}  // namespace bertpretrain
