@@ -154,7 +154,7 @@ TEST_CASE("scaling trains on each number of hosts in turn, each in a folder of i
     const std::string calls = clouds.calls();
     CHECK(has(calls, "/shared/runs/bert_large_scaling_1"));
     CHECK(calls.find("numNodes: 4") > calls.rfind("numNodes: 1"));
-    CHECK(has(calls, "bert_large_scaling_$count/metrics.jsonl"));
+    CHECK(has(calls, R"("report", "--scaling", "/shared/runs/bert_large_scaling_1", "/shared/runs/bert_large_scaling_4"])"));
 }
 
 TEST_CASE("a Batch job is registered as parameters.sh has it, and submitted for so many hosts") {

@@ -36,18 +36,19 @@ TEST_CASE("report makes a page, charts and a table of a real run, and tells what
     CHECK(bertpretrain_command("report " + folder.path().string()).exit_code == 3);
 }
 
-TEST_CASE("report --scaling compares runs on 1 and 2 ranks; plan takes a run's rate") {
+TEST_CASE("report --scaling compares runs on 1, 2 and 4 ranks; plan takes a run's rate") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 6}}}, {"evaluation", {{"every_steps", 0}}}});
-    for (const std::string ranks : {"1", "2"})
+    for (const std::string ranks : {"1", "2", "4"})
         REQUIRE(train(config, folder / ("on_" + ranks), "--local-ranks " + ranks).exit_code == 0);
-    const CommandResult scaling =
-        bertpretrain_command("report --scaling " + (folder / "on_1").string() + " " + (folder / "on_2").string());
+    const CommandResult scaling = bertpretrain_command("report --scaling " + (folder / "on_1").string() + " " +
+                                                       (folder / "on_2").string() + " " + (folder / "on_4").string());
     CAPTURE(scaling.out, scaling.err);
     CHECK(scaling.exit_code == 0);
     CHECK(scaling.out.find("100.00 %  on_1") != std::string::npos);
     CHECK(scaling.out.find("%  on_2") != std::string::npos);
+    CHECK(scaling.out.find("%  on_4") != std::string::npos);
 
     const CommandResult plan = bertpretrain_command("plan " + config.string() + " --fit " + (folder / "on_2").string() +
                                                     " --network mine:1:50 --world-size 1,2 --json");

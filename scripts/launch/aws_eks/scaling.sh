@@ -2,7 +2,7 @@
 # Trains the same experiment for some steps on 1, 2, 4, ... hosts, one after the other, each in a run folder of its own:
 #   STEPS=60 COUNTS="1 2 4 8" scripts/launch/aws_eks/scaling.sh [--without-preflight]
 # The global batch grows with the hosts, as in the published tables; give --set batch.global_batch_size=N in TRAIN_OPTIONS to keep it.
-# Then prints sequences per second of each, from the runs' own metrics (the first third of the steps is warm-up).
+# Then prints the table of `bertpretrain report --scaling`.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
@@ -19,14 +19,9 @@ for count in "${counts[@]}"; do
     =~ (Complete|Failed) ]]; do sleep 10; done
 done
 
-in_namespace run bertpretrain-table --rm --stdin --restart=Never --image "$IMAGE" --overrides '{"spec": {
+runs=$(printf ', "/shared/runs/%s"' "${counts[@]/#/${name}_scaling_}")
+in_namespace run bertpretrain-table --rm --attach --restart=Never --image "$IMAGE" --overrides '{"spec": {
   "securityContext": {"runAsNonRoot": true, "runAsUser": 1000},
   "volumes": [{"name": "shared", "persistentVolumeClaim": {"claimName": "bertpretrain"}}],
-  "containers": [{"name": "table", "image": "'"$IMAGE"'", "stdin": true, "command": ["bash"],
-                  "volumeMounts": [{"name": "shared", "mountPath": "/shared"}]}]}}' <<EOF
-for count in ${counts[*]}; do
-  sed -n 's/.*"sequences_per_second": *\([0-9.e+]*\).*/\1/p' "/shared/runs/${name}_scaling_\$count/metrics.jsonl" |
-    awk -v hosts=\$count '{rate[NR] = \$1} END {from = int(NR / 3) + 1; for (i = from; i <= NR; i++) sum += 1 / rate[i];
-      printf "%3d hosts %10.1f sequences/s\n", hosts, (NR - from + 1) / sum}'
-done
-EOF
+  "containers": [{"name": "table", "image": "'"$IMAGE"'", "command": ["bertpretrain", "report", "--scaling"'"$runs"'],
+                  "volumeMounts": [{"name": "shared", "mountPath": "/shared"}]}]}}'
