@@ -1,5 +1,6 @@
 #include "telemetry/line_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/log.h"
 
 namespace bertpretrain {
 namespace {
@@ -44,22 +46,42 @@ LineFile::LineFile(std::filesystem::path file) : path_(std::move(file)) {
     refuse(path_, "cannot be read to its end");
 }
 
-LineFile::~LineFile() { ::close(handle_); }
+LineFile::~LineFile() {
+    if (!kept_.empty() && !write_kept())
+        log_error(concat(path_.string(), ": the last ", std::count(kept_.begin(), kept_.end(), '\n'),
+                         " line(s) could not be written (", std::strerror(errno), ")"));
+    ::close(handle_);
+}
 
-void LineFile::append(std::string_view line) {
-    const std::string text = std::string(line) + "\n";
+/// @returns false, errno set, when the system does not take all that is kept; the file then holds no part of it, or as much as
+/// kept_ lacks
+bool LineFile::write_kept() {
     const off_t before = ::lseek(handle_, 0, SEEK_END);
-    for (std::size_t done = 0; done < text.size();) {
-        const ssize_t count = ::write(handle_, text.data() + done, text.size() - done);
+    for (std::size_t done = 0; done < kept_.size();) {
+        const ssize_t count = ::write(handle_, kept_.data() + done, kept_.size() - done);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) {
             const int reason = errno;
-            const bool is_whole = done == 0 || ::ftruncate(handle_, before) == 0;
+            if (done > 0 && ::ftruncate(handle_, before) != 0) kept_.erase(0, done);  // goes on in the middle of a line
             errno = reason;
-            refuse(path_, is_whole ? "cannot be written" : "cannot be written, its last line is torn");
+            return false;
         }
         done += static_cast<std::size_t>(count);
     }
+    kept_.clear();
+    return true;
+}
+
+void LineFile::append(std::string_view line) {
+    kept_.append(line).push_back('\n');
+    if (write_kept()) {
+        is_behind_ = false;
+        return;
+    }
+    if (kept_.size() > most_kept) refuse(path_, "cannot be written");
+    if (!std::exchange(is_behind_, true))
+        log_warning(concat(path_.string(), ": cannot be written (", std::strerror(errno),
+                           "); the run goes on, and its lines are kept until they can be"));
 }
 
 }  // namespace bertpretrain

@@ -101,6 +101,19 @@ TEST_CASE("the last save of a run must succeed: else exit 4, and the checkpoint 
     CHECK(steps_saved(run) == std::vector<std::int64_t>{3, 6});
 }
 
+TEST_CASE("a disk that is full for some steps loses no line of the metrics, and stops no run") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const CommandResult result =
+        run_command(concat("env LD_PRELOAD=" PROGRAM_FOLDER
+                           "/libfault_shim.so FAULT_FILE=/metrics.jsonl FAULT_DO=fail FAULT_CALL=write FAULT_ERROR=",
+                           ENOSPC, " FAULT_AFTER=4 FAULT_TIMES=5 ", train_command(finished_run().config, folder / "run")));
+    INFO(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(missing_words(result.err, {"metrics.jsonl: cannot be written (No space left on device); the run goes on"}) == "");
+    check_same_end(folder / "run");
+}
+
 TEST_CASE("on a disk with room for one checkpoint the first stays, and with more room the run goes on to the same end") {
     NEEDS_TRAIN();
     NEEDS_MOUNTS();

@@ -1,13 +1,17 @@
 #include "telemetry/metrics_file.h"
 
 #include <cmath>
+#include <csignal>
 #include <limits>
+
+#include <sys/resource.h>
 
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/files.h"
+#include "telemetry/line_file.h"
 
 using namespace bertpretrain;
 using testing::read_text;
@@ -170,5 +174,27 @@ TEST_CASE("metrics that cannot be read or written are a data error") {
     CHECK_THROWS_AS(read_metrics(folder / "none.jsonl"), DataError);
     CHECK_THROWS_AS(MetricsFile(folder / "no_folder" / "metrics.jsonl"), DataError);
     CHECK_THROWS_AS(MetricsFile(folder.path()), DataError);
-    if (std::filesystem::exists("/dev/full")) CHECK_THROWS_AS(MetricsFile("/dev/full").append(step_record(1)), DataError);
+}
+
+TEST_CASE("lines that a full disk does not take are kept, and written in their order when there is room") {
+    const TemporaryFolder folder;
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    const auto limit_files = [&](rlim_t bytes) {  // fails as a full disk does
+        const rlimit limit{bytes, before.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    };
+    {
+        LineFile file(folder / "lines");
+        file.append("first");
+        limit_files(9);
+        CHECK_NOTHROW(file.append("second"));
+        CHECK_NOTHROW(file.append("third"));
+        CHECK(read_text(folder / "lines") == "first\n");
+        CHECK_THROWS_AS(file.append(std::string(LineFile::most_kept, 'x')), DataError);
+        limit_files(before.rlim_cur);
+    }
+    std::signal(SIGXFSZ, handler);
+    CHECK(read_text(folder / "lines").substr(0, 19) == "first\nsecond\nthird\n");
 }
