@@ -4,6 +4,7 @@
 A block is fenced as ```sh or ```python. The blocks of a page run in one shell, in a folder of their own that looks like a built checkout;
 a page may use what those before it have left. A block that needs what is not here says so on its fence (```sh needs: 8 GPUs):
 it is not run, only read by the shell, and its programs' options are compared with --help."""
+import json
 import os
 import pathlib
 import re
@@ -27,9 +28,16 @@ def blocks(page):
 
 
 def check_fences(page):
-    """Commands in an indented block, or in one of another kind, would not be run."""
-    if (root / page).read_text().count("\n```") != 2 * len(list(blocks(page))):
-        sys.exit(f"docs: {page}: has blocks that are neither ```sh nor ```python")
+    """Commands in an indented block, or in one of another kind, would not be run. Parts of a settings file are ```json."""
+    text = (root / page).read_text()
+    parts = re.findall(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    for part in parts:
+        try:
+            json.loads("{" + part + "}")
+        except ValueError as error:
+            sys.exit(f"docs: {page}: a ```json block is no part of a JSON object: {error}")
+    if text.count("\n```") != 2 * (len(list(blocks(page))) + len(parts)):
+        sys.exit(f"docs: {page}: has blocks that are neither ```sh nor ```python nor ```json")
     for number, line in enumerate((root / page).read_text().split("\n"), 1):
         if re.match(r"    (bertpretrain(_data)? [a-z]|scripts/\w+\S* |torchrun |srun |sbatch |build/release/|PATH=)", line):
             before = (root / page).read_text().split("\n")[:number]
