@@ -5,6 +5,9 @@
 #include <system_error>
 #include <utility>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
 
 #include "core/clock.h"
@@ -28,6 +31,13 @@ void refuse_bad_numbers(const TrainingState& state) {
     if (is_finite(state)) return;
     throw NumbersError(concat("step ", state.step, ": the weights or moments are not finite, so they are not saved\n  do: lower ",
                               "optimizer.learning_rate or lengthen the warm-up, and go on from an earlier checkpoint"));
+}
+
+/// On a CPU the training wants every core, and waits for its slowest thread: what writes beside it takes the leavings, and the
+/// whole machine once the training waits for it. Threads that this one starts do the same.
+void yield_cores() {
+    constexpr int niceness = 15;
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), niceness);
 }
 
 }  // namespace
@@ -111,7 +121,10 @@ void CheckpointSaver::start(Snapshot snapshot, double began) {
     check(!job_, "one save at a time");
     job_ = make_job(std::move(snapshot), began);
     job_->stall_seconds = seconds_now() - began;
-    thread_ = std::thread([job = job_] { run(*job); });
+    thread_ = std::thread([job = job_] {
+        yield_cores();
+        run(*job);
+    });
 }
 
 void CheckpointSaver::save_now(Snapshot snapshot, bool last) {
