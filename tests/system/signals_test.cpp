@@ -34,7 +34,7 @@ std::size_t complete_checkpoints(const fs::path& run) {
     std::size_t count = 0;
     if (fs::exists(run / "checkpoints"))
         for (const auto& entry : fs::directory_iterator(run / "checkpoints"))
-            count += fs::exists(entry.path() / "COMPLETE.json") && entry.path().extension() != ".partial" ? 1U : 0U;
+            count += !entry.is_symlink() && fs::exists(entry.path() / "COMPLETE.json") && entry.path().extension() != ".partial";
     return count;
 }
 
