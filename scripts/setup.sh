@@ -8,7 +8,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(g++ cmake ninja-build python3 python3-venv libhdf5-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
-          libexpat1-dev libbz2-dev zlib1g-dev libutf8proc-dev libisal-dev prometheus-cpp-dev)
+          libexpat1-dev libbz2-dev zlib1g-dev libutf8proc-dev libisal-dev)
+welcome=prometheus-cpp-dev # the HTTP endpoint; not every release has it, and all else is built without
 oracles=no
 for option in "$@"; do
   case "$option" in
@@ -37,6 +38,7 @@ if ((${#missing[@]})); then
     as_root=(sudo)
   fi
   "${as_root[@]}" apt-get update -qq || give_up "'apt-get update' failed; is the package mirror reachable?"
+  if apt-cache show "$welcome" >/dev/null 2>&1; then missing+=("$welcome"); fi
   # RUNLEVEL=1: etcd is for a test, which starts its own; nobody asked for a service on this machine
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
     give_up "apt-get could not install: ${missing[*]}"
