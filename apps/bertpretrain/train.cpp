@@ -12,9 +12,11 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/strings.h"
+#include "core/thread_traces.h"
 #include "telemetry/loss_picture.h"
 #include "telemetry/trace.h"
 #include "train/exit_record.h"
+#include "train/hung_run.h"
 #include "train/make_trainer.h"
 
 namespace bertpretrain {
@@ -38,13 +40,27 @@ void report(const std::filesystem::path& folder, const std::optional<double>& un
               << "run folder: " << folder.string() << std::endl;
 }
 
+/// Ends a start that hangs: on a disk that stops answering, say.
+struct StartWatch {
+    StartWatch(const WatchdogConfig& limits, const std::filesystem::path& folder, const Launch& launch)
+        : watchdog(limits, clock,
+                   [folder, launch](const std::string& what) { end_hung_run(RunPaths(folder).exit_record(), launch, what); }) {
+        prepare_thread_traces();
+    }
+
+    PhaseClock clock;
+    Watchdog watchdog;
+};
+
 /// @returns the run's exit code
 int train_as(const Launch& launch, const ExperimentConfig& experiment, const std::filesystem::path& folder,
              const ResumeRequest& resume, const std::string& metrics_address, StopRequest& requests) {
-    TrainerParts parts = make_trainer_parts(experiment, folder, resume, launch);
+    std::optional<StartWatch> start(std::in_place, experiment.watchdog, folder, launch);
+    TrainerParts parts = make_trainer_parts(experiment, folder, resume, launch, start->clock);
     parts.metrics_address = metrics_address;
     const std::optional<double> unigram = parts.unigram_cross_entropy;
     Trainer trainer(std::move(parts), requests);
+    start.reset();  // the trainer has a watchdog of its own
     const int signal = trainer.run();
     if (launch.rank != 0) return signal == 0 ? 0 : 128 + signal;
     if (signal == 0) report(folder, unigram);

@@ -8,8 +8,8 @@
 namespace bertpretrain {
 
 std::string_view name_of(Phase phase) {
-    constexpr std::array<std::string_view, phase_count> names{"nothing",       "data",   "forward", "backward",
-                                                              "communication", "update", "saving",  "evaluation"};
+    constexpr std::array<std::string_view, phase_count> names{"nothing", "data",   "forward",    "backward", "communication",
+                                                              "update",  "saving", "evaluation", "start"};
     return names.at(static_cast<std::size_t>(phase));
 }
 

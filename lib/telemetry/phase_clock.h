@@ -9,8 +9,8 @@
 
 namespace bertpretrain {
 
-enum class Phase : std::uint8_t { none, data, forward, backward, communication, update, saving, evaluation };
-inline constexpr std::size_t phase_count = 8;
+enum class Phase : std::uint8_t { none, data, forward, backward, communication, update, saving, evaluation, start };
+inline constexpr std::size_t phase_count = 9;
 std::string_view name_of(Phase phase);
 
 using PhaseSeconds = std::array<double, phase_count>;  ///< by Phase

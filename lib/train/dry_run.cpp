@@ -79,8 +79,9 @@ DryRun dry_run(const ExperimentConfig& experiment, const fs::path& beside, std::
     const ResumeRequest fresh{ResumeRequest::Kind::never, 0};
     DryRun run;
     {
-        Trainer trainer(make_trainer_parts(shortened(experiment, steps), scratch.path(), fresh, launch, std::move(world), device),
-                        requests);
+        PhaseClock clock;
+        const ExperimentConfig few = shortened(experiment, steps);
+        Trainer trainer(make_trainer_parts(few, scratch.path(), fresh, launch, clock, std::move(world), device), requests);
         run.stopped_by = trainer.run();
     }
     if (!leads || run.stopped_by != 0) return run;

@@ -207,15 +207,17 @@ at::Device device_named(const std::string& name, std::int64_t local_rank) {
 }
 
 TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::filesystem::path& output,
-                                const ResumeRequest& resume, const Launch& launch) {
+                                const ResumeRequest& resume, const Launch& launch, PhaseClock& clock) {
+    clock.enter(Phase::start);
     const at::Device device = device_named(experiment.training.device, launch.local_rank);
     const auto patience = std::chrono::seconds(static_cast<std::int64_t>(experiment.parallel.first_step_timeout_seconds));
-    return make_trainer_parts(experiment, output, resume, launch, make_world(launch, patience, device), device);
+    return make_trainer_parts(experiment, output, resume, launch, clock, make_world(launch, patience, device), device);
 }
 
 TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::filesystem::path& output,
-                                const ResumeRequest& resume, const Launch& launch, std::unique_ptr<World> world,
-                                at::Device device) {
+                                const ResumeRequest& resume, const Launch& launch, PhaseClock& clock,
+                                std::unique_ptr<World> world, at::Device device) {
+    clock.enter(Phase::start);
     TrainerParts parts;
     parts.experiment = experiment;
     parts.launch = launch;
@@ -230,16 +232,19 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     const CheckpointStore store(parts.folder->paths().checkpoints());
     parts.checkpoint =
         choose_checkpoint(*parts.world, store, resume, parts.sees_folder[static_cast<std::size_t>(parts.world->rank())]);
+    clock.enter(Phase::start);
     MemoryPlan memory;
     std::string space;
     together(*parts.world, [&] {
         parts.global_batch = global_batch_of(experiment, parts.world->size(), parts.checkpoint.get());
         open_data(parts, device);
+        clock.enter(Phase::start);
         memory = open_model(parts, launch, device);
         if (leads) space = make_space(parts, store);
     });
     const std::vector<double> own_roof{measured_gemm_roof(device, parts.parameters->working_type())};
     for (const double roof : parts.world->all_gather(std::span<const double>(own_roof))) parts.gemm_roof += roof;
+    clock.enter(Phase::start);
     parts.experiment.batch.global_batch_size = parts.global_batch;  // what every later start keeps
     if (leads) announce(parts, launch, memory, space);
     return parts;

@@ -24,6 +24,8 @@ double WatchdogConfig::limit_of(Phase phase) const {
     switch (phase) {
         case Phase::none:
             return 0;
+        case Phase::start:
+            return first_step_seconds;
         case Phase::data:
             return data_seconds;
         case Phase::forward:

@@ -28,7 +28,8 @@ struct WatchdogConfig {
             field(name, seconds, between(0, 1e6), meaning, Resume::may_change);
         };
         limit("first_step_seconds", self.first_step_seconds,
-              "Of anything, until a step is done after a start: after so long without a sign of life the run says where each "
+              "Of anything, until a step is done after a start, and of looking through all shards before it: after so long "
+              "without a sign of life the run says where each "
               "thread "
               "stands and ends with exit 5. 0: never.");
         limit("data_seconds", self.data_seconds, "The same, waiting for a step's samples.");

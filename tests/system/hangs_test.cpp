@@ -37,6 +37,20 @@ TEST_CASE("a disk that stops answering in the middle of a shard is a hang in dat
     check_hang("FAULT_CALL=pread FAULT_FILE=.h5", "data", "pread");
 }
 
+TEST_CASE("a disk that stops answering while shards are looked through is a hang in the start") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    const fs::path config =
+        write_experiment(folder, {{"watchdog", {{"first_step_seconds", 3}}}, {"parallel", {{"first_step_timeout_seconds", 2}}}});
+    Process process(concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_CALL=pread FAULT_FILE=.h5 ",
+                           train_command(config, run)));
+    CHECK(process.wait() == 5);
+    const auto record = nlohmann::json::parse(read_text(run / "exit.json"));
+    CHECK(missing_words(record.at("cause").get<std::string>(), {"hangs", "start", "watchdog.first_step_seconds"}) == "");
+    CHECK(missing_words(read_text(run / "log.txt"), {"thread ", "bertpretrain::", "pread"}) == "");
+}
+
 TEST_CASE("a disk that stops answering in the middle of a checkpoint is a hang in saving") {
     NEEDS_TRAIN();
     check_hang("FAULT_CALL=fsync FAULT_FILE=step_", "saving", "fsync");
