@@ -80,7 +80,8 @@ PlanInputs plan_inputs(const ExperimentConfig& experiment, const PlanArguments& 
     inputs.step.masked_per_sequence = experiment.data.masked_lm_prob * inputs.step.tokens_per_sequence;
     inputs.step.micro_batch_size = experiment.batch.micro_batch_size;
     inputs.step.zero_stage = experiment.parallel.zero_stage;
-    inputs.step.gradient_bytes = experiment.parallel.reduce_dtype == "bf16" ? 2 : 4;
+    const bool rounded = experiment.parallel.reduce_dtype == "bf16" || experiment.parallel.gradient_dtype == "bf16";
+    inputs.step.gradient_bytes = rounded ? 2 : 4;
     inputs.step.weight_bytes = experiment.training.precision == "bf16" ? 2 : 4;
     inputs.step.bucket_mib = experiment.parallel.bucket_mib;
     inputs.step.overlaps = !arguments.no_overlap;

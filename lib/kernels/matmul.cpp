@@ -12,7 +12,7 @@ at::Tensor linear_input_gradient(const at::Tensor& dy_TO, const at::Tensor& weig
 
 void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI) {
     at::Tensor sum = d_weight_OI;
-    if (dy_TO.scalar_type() == at::kFloat) at::addmm_out(sum, sum, dy_TO.t(), x_TI);
+    if (dy_TO.scalar_type() == sum.scalar_type()) at::addmm_out(sum, sum, dy_TO.t(), x_TI);
     else if (dy_TO.is_cuda()) at::addmm_out(sum, sum, dy_TO.t(), x_TI, at::kFloat);
     else cpu::accumulate_bf16(at::mm(dy_TO.t(), x_TI), sum);
 }

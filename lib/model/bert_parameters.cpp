@@ -20,8 +20,9 @@ public:
     void matrix(const std::string& name, std::int64_t rows, std::int64_t columns, bool adjoins = false) {
         all.push_back({{name, {rows, columns}, true, adjoins}, stage_});
     }
+    void table(const std::string& name, std::int64_t rows) { all.push_back({{name, {rows, H}, true, false, true}, stage_}); }
     void vector(const std::string& name, std::int64_t elements, bool adjoins = false) {
-        all.push_back({{name, {elements}, false, adjoins}, stage_});
+        all.push_back({{name, {elements}, false, adjoins, true}, stage_});
     }
     void dense(const std::string& name, std::int64_t outputs, std::int64_t inputs, bool adjoins = false) {
         matrix(name + ".weight", outputs, inputs, adjoins);
@@ -59,9 +60,9 @@ BertParameters bert_parameters(const BertConfig& config) {
     const bool pre = config.placement() == NormPlacement::pre_ln;
     Collector collect(config);
     collect.at_stage(layers + 1);
-    collect.matrix("bert.embeddings.word_embeddings.weight", config.vocab_size, H);
-    collect.matrix("bert.embeddings.position_embeddings.weight", config.max_position_embeddings, H);
-    collect.matrix("bert.embeddings.token_type_embeddings.weight", config.type_vocab_size, H);
+    collect.table("bert.embeddings.word_embeddings.weight", config.vocab_size);
+    collect.table("bert.embeddings.position_embeddings.weight", config.max_position_embeddings);
+    collect.table("bert.embeddings.token_type_embeddings.weight", config.type_vocab_size);
     if (!pre) collect.norm("bert.embeddings.LayerNorm");
     for (std::size_t i = 0; i < layers; ++i) {
         collect.at_stage(layers - i);

@@ -18,17 +18,17 @@ FlatParameters::FlatParameters(ParameterLayout layout, at::ScalarType working, a
     const auto options = at::TensorOptions(device);
     working_ = at::zeros({layout_.flat_elements()}, options.dtype(working));
     exact_ = at::zeros({layout_.flat_elements() - exact_begin_}, options.dtype(at::kFloat));
-    if (gradients == Gradients::wanted) gradients_ = at::zeros({layout_.flat_elements()}, options.dtype(at::kFloat));
+    if (gradients != Gradients::none) gradients_ = GradientStorage(layout_, gradients == Gradients::narrow, device);
 }
 
 at::Tensor FlatParameters::view(const std::string& name, std::int64_t count, bool of_gradient) const {
     const PlacedParameter& parameter = layout_.parameters()[layout_.index_of(name)];
-    const bool in_exact = !of_gradient && !parameter.spec.decays;
-    const at::Tensor& flat = of_gradient ? gradients_ : in_exact ? exact_ : working_;
-    if (!flat.defined()) return {};
+    const std::int64_t elements = parameter.spec.elements() * count;
     std::vector<std::int64_t> shape = parameter.spec.shape;
     shape.front() *= count;
-    return flat.narrow(0, parameter.begin - (in_exact ? exact_begin_ : 0), parameter.spec.elements() * count).view(shape);
+    if (of_gradient) return gradients_.defined() ? gradients_.range(parameter.begin, elements).view(shape) : at::Tensor();
+    const bool exact = !parameter.spec.decays;
+    return (exact ? exact_ : working_).narrow(0, parameter.begin - (exact ? exact_begin_ : 0), elements).view(shape);
 }
 
 }  // namespace bertpretrain

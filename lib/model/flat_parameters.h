@@ -5,24 +5,30 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "model/gradient_storage.h"
 #include "model/parameter_layout.h"
 
 namespace bertpretrain {
 
 /// Decaying parameters (matrices) are in the run's precision; exempt ones (biases, LayerNorm) stay fp32, for a bf16 near 1
-/// moves in steps of 1/128. Gradients of both are fp32.
+/// moves in steps of 1/128. Gradients of both are fp32, or bf16 for matrices where memory is short.
 class FlatParameters {
 public:
-    enum class Gradients { wanted, none };  ///< none: for a model that is only used; its gradients are not to be touched
+    /// narrow: bf16 for matrices but not for the embedding tables, each of whose rows adds up many tokens' gradients.
+    /// none: for a model that is only used; its gradients are not to be touched.
+    enum class Gradients { exact, narrow, none };
 
-    FlatParameters(ParameterLayout layout, at::ScalarType working, at::Device device, Gradients gradients = Gradients::wanted);
+    FlatParameters(ParameterLayout layout, at::ScalarType working, at::Device device, Gradients gradients = Gradients::exact);
 
     const ParameterLayout& layout() const { return layout_; }
     at::ScalarType working_type() const { return working_.scalar_type(); }
     at::Device device() const { return working_.device(); }
 
-    const at::Tensor& working() const { return working_; }      ///< flat_elements(); its exempt part is not used
-    const at::Tensor& gradients() const { return gradients_; }  ///< fp32, flat_elements()
+    const at::Tensor& working() const { return working_; }  ///< flat_elements(); its exempt part is not used
+    const GradientStorage& gradient_storage() const { return gradients_; }
+    /// fp32, flat_elements(). @throws std::logic_error when they are narrow
+    at::Tensor gradients() const { return gradients_.range(0, layout_.flat_elements()); }
+    void zero_gradients() const { gradients_.zero(); }
     /// fp32, the exempt parameters: element i of it is element exact_begin() + i of a flat buffer.
     const at::Tensor& exact() const { return exact_; }
     std::int64_t exact_begin() const { return exact_begin_; }
@@ -39,7 +45,8 @@ private:
 
     ParameterLayout layout_;
     std::int64_t exact_begin_;
-    at::Tensor working_, exact_, gradients_;
+    at::Tensor working_, exact_;
+    GradientStorage gradients_;
 };
 
 }  // namespace bertpretrain

@@ -14,6 +14,7 @@ struct ParameterSpec {
     std::vector<std::int64_t> shape;  ///< elements per axis
     bool decays = true;               ///< false for biases and LayerNorm: no weight decay, and fp32 in the model as well
     bool adjoins = false;             ///< begins right behind the one before, so that both can be seen as one matrix
+    bool wide_gradient = false;       ///< fp32 also where other gradients are bf16: it is added up from very many small parts
 
     std::int64_t elements() const;
 };
@@ -50,7 +51,7 @@ public:
     static constexpr std::int64_t alignment_elements = 64;  ///< where a parameter may begin: whole cache lines in bf16
 
     /// @param specs in the order in which the backward finishes their gradients; a bucket holds either decaying or exempt
-    /// parameters, so that it has one dtype
+    /// parameters, with either wide gradients or others, so that it has one dtype
     /// @param bucket_elements a bucket is closed when it holds at least so many
     /// @param shards ranks that share the optimizer state, at least 1
     ParameterLayout(std::vector<ParameterSpec> specs, std::int64_t bucket_elements, std::int64_t shards);

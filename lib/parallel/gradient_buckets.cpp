@@ -12,6 +12,13 @@ GradientBuckets::GradientBuckets(const FlatParameters& parameters, World& world,
       gathering_(layout_.buckets().size()) {
     check(layout_.shards() == world.size(), "a layout for ", layout_.shards(), " shards in a world of ", world.size());
     check(choices.zero_stage == 0 || choices.zero_stage == 1, "ZeRO stage ", choices.zero_stage);
+    check(parameters.gradient_storage().narrow_elements() == 0 || (choices.zero_stage == 1 && !alone()),
+          "narrow gradients have room for their sums at ZeRO stage 1 and on several ranks only");
+}
+
+at::ScalarType GradientBuckets::wire_of(std::size_t bucket) const {
+    const bool narrow = layout_.buckets()[bucket].begin < parameters_.gradient_storage().narrow_elements();
+    return narrow ? at::kBFloat16 : choices_.wire;
 }
 
 bool GradientBuckets::is_exact(std::size_t bucket) const { return layout_.buckets()[bucket].begin >= parameters_.exact_begin(); }
@@ -35,14 +42,18 @@ void GradientBuckets::ready(std::size_t bucket) {
     check(bucket == ready_, "bucket ", bucket, " is ready, expected ", ready_);
     ++ready_;
     if (alone()) return;
-    const at::Tensor gradients = whole(parameters_.gradients(), bucket), wired = gradients.to(choices_.wire);
+    const GradientStorage& storage = parameters_.gradient_storage();
+    const Bucket& range = layout_.buckets().at(bucket);
+    const at::Tensor gradients = storage.range(range.begin, range.elements()), wired = gradients.to(wire_of(bucket));
     if (choices_.zero_stage == 1) {
         // The slices gather at the front of the flat buffer, over gradients that have left already: bucket b's slice ends
-        // before b does, and nothing of b or before it is still needed when b's sums are written.
-        reducing_.push_back(world_.reduce_scatter(wired, in_slice(parameters_.gradients(), bucket)));
+        // before b does (with bf16 gradients too: the sums' bytes are twice as many, and half of them or fewer are one rank's),
+        // and nothing of b or before it is still needed when b's sums are written.
+        reducing_.push_back(world_.reduce_scatter(wired, in_slice(storage.front(layout_.slice_elements()), bucket)));
         return;
     }
-    const at::Tensor sums = own(parameters_.gradients(), bucket);
+    const Bucket slice = layout_.slice_of(bucket, world_.rank());
+    const at::Tensor sums = storage.range(slice.begin, slice.elements());
     reducing_.push_back(world_.reduce_scatter(wired, sums));
     reducing_.push_back(world_.all_gather(sums, gradients));
 }
@@ -53,7 +64,7 @@ at::Tensor GradientBuckets::finish() {
     reducing_.clear();
     ready_ = 0;
     const bool sliced = choices_.zero_stage == 1 && !alone();
-    return sliced ? parameters_.gradients().narrow(0, 0, layout_.slice_elements()) : parameters_.gradients();
+    return parameters_.gradient_storage().front(sliced ? layout_.slice_elements() : layout_.flat_elements());
 }
 
 void GradientBuckets::start_gather(const at::Tensor& master) {
@@ -83,9 +94,10 @@ void GradientBuckets::wait_gathered(std::size_t bucket) {
 
 double GradientBuckets::bytes_per_step() const {
     const double others = static_cast<double>(world_.size() - 1) / static_cast<double>(world_.size());
-    const double wire = choices_.wire == at::kFloat ? 4 : 2, working = parameters_.working_type() == at::kFloat ? 4 : 2;
+    const double working = parameters_.working_type() == at::kFloat ? 4 : 2;
     double bytes = 0;
     for (std::size_t bucket = 0; bucket < gathering_.size(); ++bucket) {
+        const double wire = wire_of(bucket) == at::kFloat ? 4 : 2;
         const double back = choices_.zero_stage == 0 || is_exact(bucket) ? 4 : working;
         bytes += static_cast<double>(layout_.buckets()[bucket].elements()) * (wire + back) * others;
     }

@@ -37,6 +37,14 @@ void check_initialization(const InitializationConfig& initialization, const std:
                                  "\n  do: set initialization.init_from, or leave them out"));
 }
 
+void check_gradients(const ExperimentConfig& experiment, const std::string& file) {
+    if (experiment.parallel.gradient_dtype == "fp32") return;
+    if (experiment.parallel.zero_stage == 0 || experiment.training.precision == "fp32")
+        throw ConfigError(concat(file, ": parallel.gradient_dtype = \"bf16\" with parallel.zero_stage = ",
+                                 experiment.parallel.zero_stage, " and training.precision = \"", experiment.training.precision,
+                                 "\"\n  do: set zero_stage to 1 and precision to \"bf16\", or leave gradient_dtype out"));
+}
+
 }  // namespace
 
 ExperimentConfig load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
@@ -50,6 +58,7 @@ ExperimentConfig load_experiment(const std::filesystem::path& file, const std::v
     refusals.attempt([&] { check_data(experiment, file.string()); });
     refusals.attempt([&] { check_patience(file.string(), experiment.watchdog, experiment.parallel); });
     refusals.attempt([&] { check_initialization(experiment.initialization, file.string()); });
+    refusals.attempt([&] { check_gradients(experiment, file.string()); });
     refusals.throw_if_any();
     return experiment;
 }

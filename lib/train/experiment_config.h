@@ -118,6 +118,7 @@ struct ParallelConfig {
     std::int64_t zero_stage = 1;
     double bucket_mib = 64;
     std::string reduce_dtype = "fp32";
+    std::string gradient_dtype = "fp32";
     double first_step_timeout_seconds = 1800;
     double timeout_seconds = 600;
     std::int64_t straggler_report_steps = 100;
@@ -129,6 +130,11 @@ struct ParallelConfig {
               Resume::may_change);
         field("reduce_dtype", self.reduce_dtype, one_of({"fp32", "bf16"}),
               "Of gradients between ranks. bf16 halves their traffic; they are added up in fp32 either way.");
+        field(
+            "gradient_dtype", self.gradient_dtype, one_of({"fp32", "bf16"}),
+            "In which matrices' gradients are kept until they leave. bf16 halves their memory and their traffic, but rounds them "
+            "after every micro-batch: for models that would not fit otherwise. Needs precision bf16 and zero_stage 1; a run on "
+            "one rank keeps fp32.");
         field("first_step_timeout_seconds", self.first_step_timeout_seconds, between(1, 1e6),
               "How long a rank waits for the others while the run starts, its first step included.", Resume::may_change);
         field(
@@ -215,6 +221,12 @@ struct ExperimentConfig {
         field("checkpoint", self.checkpoint, any, "What is saved when.");
         field("evaluation", self.evaluation, any, "Held-out loss while training.");
         field("watchdog", self.watchdog, any, "How long what may take before the run is taken for hung.");
+    }
+
+    /// Whether matrices' gradients are bf16. Their sums over ranks are fp32, and have room where a rank keeps half of them at
+    /// most.
+    bool keeps_narrow_gradients(std::int64_t world_size) const {
+        return parallel.gradient_dtype == "bf16" && parallel.zero_stage == 1 && world_size > 1;
     }
 
     /// Sequences of one optimizer step of a run that starts on so many ranks.

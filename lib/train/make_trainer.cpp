@@ -164,7 +164,9 @@ MemoryPlan open_model(TrainerParts& parts, const Launch& launch, at::Device devi
     const MemoryPlan memory = plan_memory(experiment, layout, parts.loader->rows_per_epoch());
     if (device.is_cpu()) refuse_too_large(memory, layout.parameter_elements(), launch.local_world_size);
     const at::ScalarType working = experiment.training.precision == "bf16" ? at::kBFloat16 : at::kFloat;
-    parts.parameters = std::make_unique<FlatParameters>(std::move(layout), working, device);
+    const auto gradients = experiment.keeps_narrow_gradients(parts.world->size()) ? FlatParameters::Gradients::narrow
+                                                                                  : FlatParameters::Gradients::exact;
+    parts.parameters = std::make_unique<FlatParameters>(std::move(layout), working, device, gradients);
     parts.bert = std::make_unique<Bert>(experiment.model, *parts.parameters,
                                         Bert::Choices{experiment.training.seed, experiment.training.activation_checkpointing});
     const std::int64_t stage = experiment.parallel.zero_stage;

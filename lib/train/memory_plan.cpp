@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/strings.h"
 #include "model/activation_memory.h"
+#include "model/gradient_storage.h"
 #include "train/snapshot.h"
 
 namespace bertpretrain {
@@ -50,18 +51,20 @@ MemoryPlan plan_memory(const ExperimentConfig& experiment, const ParameterLayout
         if (!parameter.spec.decays) exempt += static_cast<std::uint64_t>(parameter.spec.elements());
     MemoryPlan plan;
     plan.weights = elements * (experiment.training.precision == "bf16" ? 2 : 4) + exempt * 4;
-    plan.gradients = elements * 4;
+    const bool narrow = experiment.keeps_narrow_gradients(layout.shards());
+    plan.gradients = static_cast<std::uint64_t>(GradientStorage::bytes(layout, narrow));
     plan.optimizer = sliced * 12;
     if (experiment.checkpoint.snapshots()) plan.snapshot = SnapshotBuffers::bytes(layout);
     plan.activations = activations_of(experiment);
     plan.data = data_of(experiment, layout.shards(), rows);
     plan.program = program_bytes;
     if (layout.shards() == 1) return plan;
-    const bool rounded = experiment.parallel.reduce_dtype == "bf16";
+    const std::uint64_t parts = narrow || experiment.parallel.reduce_dtype == "bf16" ? 2 : 4;
+    const std::uint64_t rounded_copy = parts == 2 && !narrow ? 2 : 0;
     std::uint64_t largest[2] = {0, 0};  // buckets take turns in two rooms
     for (std::size_t i = 0; i < layout.buckets().size(); ++i)
         largest[i % 2] = std::max(largest[i % 2], static_cast<std::uint64_t>(layout.buckets()[i].elements()));
-    plan.transfer = (largest[0] + largest[1]) * (rounded ? 2 + 2 : 4);
+    plan.transfer = (largest[0] + largest[1]) * (parts + rounded_copy);
     // Gloo and the heaps of its threads hold copies of their own; measured on two ranks
     plan.program += std::max(largest[0], largest[1]) * 4 * 5 / 2;
     return plan;

@@ -58,8 +58,7 @@ ParameterMoves TrainStep::moves(bool last_micro_batch, PhaseClock& clock) {
 bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4, StopAgreement& stop,
                            PhaseClock& clock) {
     next_bucket_ = 0;
-    at::Tensor gradients = parameters_.gradients();
-    gradients.zero_();
+    parameters_.zero_gradients();
     stop.begin();
     const auto count = static_cast<std::int64_t>(batch.micro_batches.size());
     for (std::int64_t i = 0; i < count; ++i) {

@@ -42,6 +42,27 @@ TEST_CASE("gradients that travel as bf16 change a run a little, and are a settin
     CHECK(sent("bf16") < 0.8 * sent("fp32"));
 }
 
+TEST_CASE("gradients kept in bf16 change a run a little, take less memory, and go on in fp32 on one rank") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder, {{"training", {{"precision", "bf16"}}}});
+    const std::string narrow = " --set parallel.gradient_dtype=bf16";
+    REQUIRE(train(config, folder / "fp32", "--local-ranks 2").exit_code == 0);
+    REQUIRE(train(config, folder / "bf16", "--local-ranks 2" + narrow).exit_code == 0);
+    const double difference = largest_difference(folder / "fp32", folder / "bf16");
+    CHECK(difference > 0);
+    CHECK(difference < 0.05);
+    const auto sent = [&](const char* run) {
+        return nlohmann::json::parse(numbers_of(folder / run).front()).at("bytes_sent").get<double>();
+    };
+    CHECK(sent("bf16") < 0.9 * sent("fp32"));
+    REQUIRE(train(config, folder / "bf16", narrow + " --set schedule.total_steps=33").exit_code == 0);
+    CHECK(last_step(folder / "bf16") == 33);
+    const CommandResult refused = train(config, folder / "ddp", "--local-ranks 2 --set parallel.zero_stage=0" + narrow);
+    CHECK(refused.exit_code == 2);
+    CHECK_THAT(refused.err, Catch::Contains("parallel.gradient_dtype = \"bf16\" with parallel.zero_stage = 0"));
+}
+
 TEST_CASE("a batch that the ranks do not divide is split unevenly, with every sequence's weight kept") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

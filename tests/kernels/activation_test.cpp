@@ -62,5 +62,9 @@ TEST_CASE("the three products of a linear layer equal plain ones; the weight's g
         CHECK_ROUNDED(linear_input_gradient(dy_TO, weight_OI), x.grad());
         const double bound = working == at::kFloat ? 3e-6 : 2.5e-3;
         CHECK(relative_error(d_weight_OI - before_OI, weight.grad()) < bound);
+        if (working == at::kFloat) continue;
+        const at::Tensor narrow_OI = before_OI.to(at::kBFloat16), sum = narrow_OI.to(at::kDouble) + weight.grad();
+        add_linear_weight_gradient(dy_TO, x_TI, narrow_OI);  // a sum kept in bf16 is rounded once
+        CHECK_ROUNDED(narrow_OI, sum);
     }
 }

@@ -83,6 +83,31 @@ TEST_CASE("gradients that travel as bf16 are added up in fp32") {
     });
 }
 
+TEST_CASE("bf16 gradients travel as they are, and their fp32 sums take their place") {
+    const auto run = GENERATE(&testing::run_ranks, &testing::run_gloo_ranks);
+    const std::int64_t ranks = GENERATE(2, 3);
+    run(ranks, [&](World& world) {
+        // d and e stay fp32; the last but one bucket ends in the middle of the memory that slices may take
+        std::vector<ParameterSpec> list = specs();
+        list[3].wide_gradient = list[4].wide_gradient = true;
+        const FlatParameters parameters(ParameterLayout(list, 8000, ranks), at::kBFloat16, at::kCPU,
+                                        FlatParameters::Gradients::narrow);
+        const ParameterLayout& layout = parameters.layout();
+        const GradientStorage& storage = parameters.gradient_storage();
+        const std::int64_t narrow = storage.narrow_elements(), all = layout.flat_elements();
+        require(narrow > 0 && narrow < all, "all gradients are of one type");
+        GradientBuckets buckets(parameters, world, {.zero_stage = 1});
+        const at::Tensor values =
+            at::arange(all).remainder(251).to(at::kFloat);  // exact in bf16; so are 1, 2 and 4 times as much
+        for (int step = 0; step < 2; ++step) {
+            storage.range(0, narrow).copy_(values.slice(0, 0, narrow) * (1 << world.rank()));
+            storage.range(narrow, all - narrow).copy_(values.slice(0, narrow) * (1 << world.rank()));
+            for (std::size_t b = 0; b < layout.buckets().size(); ++b) buckets.ready(b);
+            require(at::equal(buckets.finish(), slice_of(layout, values * ((1 << ranks) - 1), world.rank())), "wrong sums");
+        }
+    });
+}
+
 TEST_CASE("weights may be waited for bucket by bucket, as the forward comes to them") {
     run_ranks(2, [](World& world) {
         const FlatParameters parameters = parameters_for(2, at::kFloat);
@@ -123,7 +148,7 @@ TEST_CASE("in a world of one nothing is copied but exempt weights") {
     SingleProcess world;
     GradientBuckets buckets(parameters, world, {});
     for (std::size_t b = 0; b < 4; ++b) buckets.ready(b);
-    CHECK(buckets.finish().is_same(parameters.gradients()));
+    CHECK(buckets.finish().data_ptr() == parameters.gradients().data_ptr());
     const at::Tensor master = ramp(parameters.layout());
     buckets.start_gather(master);
     buckets.wait_all();

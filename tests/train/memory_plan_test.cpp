@@ -9,7 +9,7 @@ using namespace bertpretrain;
 
 TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for two buckets") {
     const auto ranks = GENERATE(as<std::int64_t>(), 1, 4, 8, 64, 128);
-    const ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_5b.json", {});
+    const ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_5b.json", {"parallel.gradient_dtype=fp32"});
     const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, ranks);
     const auto parameters = static_cast<double>(layout.parameter_elements());
     CHECK(parameters > 4.9e9);
@@ -18,6 +18,18 @@ TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for two 
     const double per_parameter = static_cast<double>(plan.total() - plan.transfer - plan.snapshot) / parameters;
     CHECK(per_parameter == Approx(6 + 12.0 / static_cast<double>(ranks)).epsilon(0.01));  // slices end at whole blocks
     CHECK(static_cast<double>(plan.transfer) < 0.025 * 4 * parameters);
+}
+
+TEST_CASE("bf16 gradients take 2 bytes per parameter of the encoder, where several ranks share the optimizer") {
+    ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_5b.json", {});
+    const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 8);
+    const auto parameters = static_cast<double>(layout.parameter_elements());
+    CHECK(static_cast<double>(plan_memory(experiment, layout).gradients) / parameters == Approx(2.03).margin(0.02));
+    experiment.parallel.zero_stage = 0;
+    CHECK(static_cast<double>(plan_memory(experiment, layout).gradients) / parameters == Approx(4).margin(0.02));
+    experiment.parallel.zero_stage = 1;
+    const ParameterLayout alone = bert_layout(experiment.model, experiment.parallel.bucket_mib, 1);
+    CHECK(static_cast<double>(plan_memory(experiment, alone).gradients) / parameters == Approx(4).margin(0.02));
 }
 
 TEST_CASE("a snapshot takes 12/W bytes per parameter and rank at either stage, and nothing where there is none") {
