@@ -1,6 +1,7 @@
 """The peer: Hugging Face's BertForPreTraining in PyTorch as its users write it; one optimizer step per micro-batch.
 
 Prints a JSON line with the seconds of each step and the peak memory. Arguments: size micro_batch steps threads padding
+eager|compile|fp32. The first two are bf16 by autocast; compile is torch.compile.
 """
 import json
 import resource
@@ -12,18 +13,19 @@ import torch
 from hf_model import batch_of, model_of
 from training_step import WARM_UP
 
-size, micro_batch, steps, threads, padding = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5])
+size, micro_batch, steps, threads, padding, way = sys.argv[1], *map(int, sys.argv[2:5]), float(sys.argv[5]), sys.argv[6]
 torch.set_num_threads(threads)
 model = model_of(size)
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
 batch = batch_of(micro_batch, padding)
+forward = torch.compile(model) if way == "compile" else model
 
 
 def step() -> float:
     start = time.perf_counter()
     optimizer.zero_grad(set_to_none=True)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        loss = model(**batch).loss
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=way != "fp32"):
+        loss = forward(**batch).loss
     loss.backward()
     optimizer.step()
     loss.item()

@@ -70,6 +70,21 @@ def median(records, value):
     return statistics.median(value(record) for record in records)
 
 
+def measure(link, config, folder, share, steps):
+    """One run on a free link, then one on a link that makes communication take `share` of the compute just measured: what is
+    compared lies half a minute apart, for the machine's speed drifts."""
+    link.limit(None)
+    free = run(config, folder, steps)
+    compute = median(free, lambda r: r["step_seconds"] - r["exposed_communication_seconds"])
+    sent = median(free, lambda r: r["bytes_sent"])
+    megabits = max(1, round(sent * 8 / 1e6 / (share * compute)))
+    link.limit(megabits)
+    limited = run(config, folder, steps)
+    communication, step = sent * 8 / 1e6 / megabits, median(limited, lambda r: r["step_seconds"])
+    return {"megabits": megabits, "compute": compute, "communication": communication, "share": communication / compute, "step": step,
+            "ratio": step / max(compute, communication), "waited": median(limited, lambda r: r["exposed_communication_seconds"])}
+
+
 def picture(rows, title):
     """Step, compute and communication over bandwidth, as SVG."""
     width, height, left, bottom = 640, 360, 60, 40
@@ -83,7 +98,7 @@ def picture(rows, title):
         parts.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2"/>'
                      f'<text x="{x(len(rows) - 1) - 90:.1f}" y="{y(rows[-1][name]) - 6:.1f}" fill="{color}">{name}</text>')
     for i, row in enumerate(rows):
-        parts.append(f'<text x="{x(i) - 20:.1f}" y="{height - 18}">{row["megabits"]}</text>')
+        parts.append(f'<text x="{x(i) - 20:.1f}" y="{height - 18}">{row["megabits"]:.0f}</text>')
     for tick in range(5):
         seconds = top * tick / 4
         parts.append(f'<text x="8" y="{y(seconds) + 4:.1f}">{seconds:.2f} s</text>')
@@ -97,6 +112,7 @@ def main():
                         help="communication as a share of compute: chooses the bandwidths")
     parser.add_argument("--bucket-mib", type=float, default=0.5)
     parser.add_argument("--steps", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=3, help="pairs of runs per bandwidth, one on a free link and one on a limited one")
     parser.add_argument("--picture", type=pathlib.Path, help="writes the chart (SVG) there")
     arguments = parser.parse_args()
     layers, hidden, heads, vocabulary, micro_batch = SHAPES[arguments.shape]
@@ -115,23 +131,14 @@ def main():
             "schedule": {"name": "constant", "warmup_ratio": 0, "total_steps": 1000000},
             "training": {"precision": "bf16"}, "parallel": {"bucket_mib": arguments.bucket_mib}, "checkpoint": {"save_every_steps": 0}}))
         table = []
-        print(f"{arguments.shape}, 2 ranks, one thread each, accumulation 1; medians of {arguments.steps} steps")
+        print(f"{arguments.shape}, 2 ranks, one thread each, accumulation 1; medians of {arguments.rounds} round(s) of {arguments.steps} steps")
         print("Mbit/s   compute s  communication s   share    step s   step / max(compute, communication)   waited s")
         for share in arguments.share:
-            link.limit(None)
-            free = run(config, folder, arguments.steps)  # in turns with the limited runs: the machine's speed drifts
-            compute = median(free, lambda r: r["step_seconds"] - r["exposed_communication_seconds"])
-            sent = median(free, lambda r: r["bytes_sent"])
-            megabits = max(1, round(sent * 8 / 1e6 / (share * compute)))
-            link.limit(megabits)
-            limited = run(config, folder, arguments.steps)
-            row = {"megabits": megabits, "compute": compute, "communication": sent * 8 / 1e6 / megabits,
-                   "step": median(limited, lambda r: r["step_seconds"])}
+            rounds = [measure(link, config, folder, share, arguments.steps) for _ in range(arguments.rounds)]
+            row = {key: statistics.median(r[key] for r in rounds) for key in rounds[0]}
             table.append(row)
-            longer = max(row["compute"], row["communication"])
-            print(f"{megabits:6}   {compute:9.3f}  {row['communication']:15.3f}   {row['communication'] / compute:5.2f}   "
-                  f"{row['step']:7.3f}   {row['step'] / longer:34.3f}   "
-                  f"{median(limited, lambda r: r['exposed_communication_seconds']):8.3f}", flush=True)
+            print(f"{row['megabits']:6.0f}   {row['compute']:9.3f}  {row['communication']:15.3f}   {row['share']:5.2f}   "
+                  f"{row['step']:7.3f}   {row['ratio']:34.3f}   {row['waited']:8.3f}", flush=True)
         if arguments.picture:
             arguments.picture.write_text(picture(sorted(table, key=lambda row: row["megabits"]),
                                                  f"{arguments.shape}: what a step takes over a limited link"))

@@ -13,7 +13,7 @@ import time
 
 import numpy
 
-from interleaved import interleave
+from interleaved import PROJECT, interleave
 
 SIZES = {"tiny": (2, 128, 2), "small": (4, 512, 8), "base": (12, 768, 12), "large": (24, 1024, 16)}
 LENGTH, PREDICTIONS = 128, 20
@@ -61,9 +61,9 @@ def peak_bytes(pid):
     return 0
 
 
-def run_ours(config, folder, steps, threads, options=()):
+def run_ours(config, folder, steps, threads, options=(), environment=None):
     output = tempfile.mkdtemp(dir=folder)
-    environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
+    environment = dict(os.environ, OMP_NUM_THREADS=str(threads), **(environment or {}))
     process = subprocess.Popen(["build/release/bertpretrain", "train", str(config), "--output", output, *options], env=environment,
                                stderr=subprocess.PIPE, text=True)
     metrics, lines, peak = pathlib.Path(output) / "metrics.jsonl", [], 0
@@ -78,42 +78,88 @@ def run_ours(config, folder, steps, threads, options=()):
     return {"seconds": [json.loads(line)["step_seconds"] for line in lines[WARM_UP:steps + WARM_UP]], "peak_bytes": peak}
 
 
-def run_peer(arguments):
-    result = subprocess.run([sys.executable, "scripts/benchmark/hf_training_step.py", arguments.size, str(arguments.micro_batch),
-                             str(arguments.steps), str(arguments.threads), str(arguments.padding)],
-                            capture_output=True, text=True, check=True)
+def run_peer(arguments, kind, padding, cache):
+    result = subprocess.run(
+        [sys.executable, "scripts/benchmark/hf_training_step.py", arguments.size, str(arguments.micro_batch), str(arguments.steps),
+         str(arguments.threads), str(padding), kind],
+        capture_output=True, text=True, check=True, env=dict(os.environ, TORCHINDUCTOR_CACHE_DIR=str(cache), **limits(arguments)))
     return json.loads(result.stdout)
+
+
+def limits(arguments):
+    """The environment in which ATen, oneDNN, MKL and our kernels use no more than AVX2."""
+    if not arguments.avx2:
+        return {}
+    return {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+            "BERTPRETRAIN_CPU_CAPABILITY": "avx2"}
+
+
+SIDES = {  # name: (whose, precision or way to run it, with padding); the ratios are to "ours"
+    "ours": ("ours", "bf16", False), "ours-fp32": ("ours", "fp32", False), "ours-real-lengths": ("ours", "bf16", True),
+    "hf": ("hf", "eager", False), "hf-compile": ("hf", "compile", False), "hf-fp32": ("hf", "fp32", False),
+    "hf-real-lengths": ("hf", "eager", True)}
+
+
+class Contest:
+    """The sides' data, and what is learnt of them."""
+
+    def __init__(self, arguments, folder):
+        self.arguments, self.folder, self.peaks = arguments, folder, {}
+        for name, padding in (("full", 0.0), ("real", arguments.padding)):
+            shards = folder / name
+            shards.mkdir()
+            write_shard(shards, sample_rows(arguments.micro_batch, padding))
+
+    def config(self, precision, padded):
+        settings = experiment(self.arguments.size, self.arguments.micro_batch, self.folder / ("real" if padded else "full"))
+        settings["training"]["precision"] = precision
+        file = self.folder / f"{precision}_{padded}.json"
+        file.write_text(json.dumps(settings))
+        return file
+
+    def run(self, side):
+        whose, way, padded = SIDES[side]
+        arguments = self.arguments
+        if whose == "ours":
+            result = run_ours(self.config(way, padded), self.folder, arguments.steps, arguments.threads, environment=limits(arguments))
+        else:
+            result = run_peer(arguments, way, arguments.padding if padded else 0.0, self.folder / "inductor")
+        self.peaks[side] = max(self.peaks.get(side, 0), result["peak_bytes"])
+        print(f"{side:18} {arguments.micro_batch / statistics.median(result['seconds']):8.3f} seq/s", flush=True)
+        return result["seconds"]
+
+
+def print_roof(when, arguments):
+    """The processor's own rate, so that a round in which the machine was slow shows."""
+    program = PROJECT / "build/release/time_parts"
+    roofs = json.loads(subprocess.run([str(program), "roof"], check=True, stdout=subprocess.PIPE, text=True,
+                                      env=dict(os.environ, OMP_NUM_THREADS=str(arguments.threads))).stdout)
+    print(f"roof {when}: " + ", ".join(f"{name} {rate / 1e12:.3f} TFLOP/s" for name, rate in roofs.items() if rate), flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--size", choices=SIZES, default="large")
+    parser.add_argument("--sides", nargs="+", choices=SIDES, default=["ours", "hf"])
     parser.add_argument("--micro-batch", type=int, default=16)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--padding", type=float, default=0.0, help="mean share of padding; theirs computes it, ours does not")
+    parser.add_argument("--padding", type=float, default=0.1, help="mean share of padding where lengths are real; theirs computes it")
+    parser.add_argument("--avx2", action="store_true", help="both sides use no more than AVX2")
     arguments = parser.parse_args()
-    peaks = {"ours": 0, "hugging face": 0}
+    print_roof("before", arguments)
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        write_shard(folder, sample_rows(arguments.micro_batch, arguments.padding))
-        config = folder / "experiment.json"
-        config.write_text(json.dumps(experiment(arguments.size, arguments.micro_batch, folder)))
-        def timed(side, run):
-            result = run()
-            peaks[side] = max(peaks[side], result["peak_bytes"])
-            print(f"{side:13} {arguments.micro_batch / statistics.median(result['seconds']):8.3f} seq/s", flush=True)
-            return result["seconds"]
-
-        sides = interleave({"ours": lambda: timed("ours", lambda: run_ours(config, folder, arguments.steps, arguments.threads)),
-                            "hugging face": lambda: timed("hugging face", lambda: run_peer(arguments))},
-                           arguments.rounds, warm_up=0)
-    rates = {side: arguments.micro_batch / statistics.median(seconds) for side, seconds in sides.items()}
+        contest = Contest(arguments, pathlib.Path(name))
+        seconds = interleave({side: lambda side=side: contest.run(side) for side in arguments.sides}, arguments.rounds, warm_up=0)
+    print_roof("after", arguments)
+    rates = {side: arguments.micro_batch / statistics.median(values) for side, values in seconds.items()}
+    first = arguments.sides[0]
     for side, rate in rates.items():
-        print(f"median   {side:13} {rate:8.3f} seq/s, peak memory {peaks[side] / 2**30:.2f} GiB")
-    print(f"ratio    {rates['ours'] / rates['hugging face']:.2f}x at {arguments.size}, bf16, dropout 0.1, "
-          f"{arguments.micro_batch} x {LENGTH}, {arguments.threads} threads")
+        print(f"median   {side:18} {rate:8.3f} seq/s, peak memory {contest.peaks[side] / 2**30:6.2f} GiB   "
+              f"{first} / it: speed {rates[first] / rate:.2f}x, memory {contest.peaks[first] / contest.peaks[side]:.2f}x")
+    print(f"at {arguments.size}, dropout 0.1, {arguments.micro_batch} x {LENGTH}, {arguments.threads} threads, medians of "
+          f"{arguments.rounds} rounds of {arguments.steps} steps" + (", AVX2 only" if arguments.avx2 else ""))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Our training step against Hugging Face's on this machine, interleaved in one run; prints both sides and the ratio.
-#   scripts/benchmark/training_step.sh --size base|large [--rounds 3] [--steps 3] [--padding 0.0]
+# Our training step against Hugging Face's on this machine, interleaved in one run; prints all sides and the ratios.
+#   scripts/benchmark/training_step.sh --size base|large [--rounds 5] [--steps 3] [--padding 0.1] [--avx2]
+#       [--sides ours ours-fp32 ours-real-lengths hf hf-compile hf-fp32 hf-real-lengths]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 scripts/setup.sh --oracles >&2
-scripts/build.sh release bertpretrain >&2
+scripts/build.sh release bertpretrain time_parts >&2
 exec .venv/bin/python scripts/benchmark/training_step.py "$@"

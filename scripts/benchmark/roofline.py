@@ -1,0 +1,112 @@
+"""Takes our training step apart: the processor's roof by its own probe, every product and every fused operation timed by itself, all in
+turns, and a real step beside their sum. Prints tables, draws a chart. Called by roofline.sh."""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+from training_step import SIZES, experiment, run_ours, sample_rows, write_shard
+
+COLORS = {"products": "#1f77b4", "attention": "#ff7f0e", "LayerNorm": "#2ca02c", "GELU": "#9467bd", "update": "#8c564b",
+          "embeddings": "#e377c2", "loss": "#bcbd22", "rest": "#7f7f7f"}
+
+
+def real_step(size, steps, threads):
+    """Median seconds of a step of 16 x 128 as training_step.sh runs it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_shard(folder, sample_rows(16, 0.0))
+        config = folder / "experiment.json"
+        config.write_text(json.dumps(experiment(size, 16, folder)))
+        return statistics.median(run_ours(config, folder, steps, threads)["seconds"])
+
+
+def print_roofs(timed):
+    print("multiply-add from registers    before     after   TFLOP/s")
+    for name, before in timed["roofs_before"].items():
+        after = timed["roofs_after"][name]
+        print(f"  {name:24} {before / 1e12:10.3f} {after / 1e12:9.3f}" if before else f"  {name:24}          - not of this processor")
+    return max(max(timed["roofs_before"].values()), max(timed["roofs_after"].values()))
+
+
+def print_candidates(timed, roof):
+    print("\nproducts, GFLOP/s (the same operands, in turns)     ours   oneDNN      MKL    ours / best   ours / roof")
+    for row in timed["candidates"]:
+        rate = {side: row["flops"] / row[side] / 1e9 for side in ("ours", "oneDNN", "MKL")}
+        best = max(rate["oneDNN"], rate["MKL"])
+        print(f"  {row['name']:44} {rate['ours']:9.1f} {rate['oneDNN']:8.1f} {rate['MKL']:8.1f} {rate['ours'] / best:14.2f} "
+              f"{rate['ours'] * 1e9 / roof:13.2f}")
+
+
+def print_parts(parts, step, roof):
+    print("\npart                                            calls   ms each   ms a step   share      rate")
+    for part in sorted(parts, key=lambda p: -p["calls"] * p["seconds"]):
+        rate = (f"{part['flops'] / part['seconds'] / 1e9:7.1f} GFLOP/s" if part["flops"] else
+                f"{part['bytes'] / part['seconds'] / 1e9:7.1f} GB/s")
+        in_step = part["calls"] * part["seconds"]
+        print(f"  {part['name']:44} {part['calls']:6.0f} {part['seconds'] * 1e3:9.2f} {in_step * 1e3:11.1f}  {in_step / step:6.1%}   {rate}")
+
+
+def groups_of(parts, step):
+    groups = {}
+    for part in parts:
+        groups[part["group"]] = groups.get(part["group"], 0) + part["calls"] * part["seconds"]
+    groups["rest"] = step - sum(groups.values())
+    return dict(sorted(groups.items(), key=lambda g: -g[1]))
+
+
+def picture(groups, step, title):
+    """One bar, a segment per group, with its share of the step."""
+    width, bar = 900, 620
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{70 + 22 * len(groups)}" font-family="sans-serif" '
+           f'font-size="13"><rect width="100%" height="100%" fill="white"/><text x="10" y="20">{title}</text>']
+    at = 10.0
+    for row, (name, seconds) in enumerate(groups.items()):
+        length = max(0.0, seconds / step * bar)
+        y = 56 + 22 * row
+        out.append(f'<rect x="{at:.1f}" y="{y}" width="{max(length, 1):.1f}" height="16" fill="{COLORS[name]}"/>'
+                   f'<text x="{bar + 30}" y="{y + 13}">{name}: {seconds * 1e3:.0f} ms, {seconds / step:.1%}</text>')
+        at += length
+    out.append(f'<text x="10" y="44" fill="#555">a step of {step * 1e3:.0f} ms</text></svg>')
+    return "\n".join(out)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--size", choices=["small", "base", "large"], default="large")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--picture", type=pathlib.Path, help="writes the chart (SVG) there")
+    arguments = parser.parse_args()
+    layers, hidden, _ = SIZES[arguments.size]
+    step_before = real_step(arguments.size, arguments.steps, arguments.threads)
+    timed = json.loads(subprocess.run(
+        ["build/release/time_parts", str(layers), str(hidden), str(arguments.rounds)], check=True, stdout=subprocess.PIPE, text=True,
+        env=dict(os.environ, OMP_NUM_THREADS=str(arguments.threads))).stdout)
+    step = statistics.mean([step_before, real_step(arguments.size, arguments.steps, arguments.threads)])
+    print(f"{arguments.size}, 16 x 128, bf16, {timed['threads']} threads, medians of {arguments.rounds} rounds; "
+          f"a step takes {step * 1e3:.0f} ms")
+    roof = print_roofs(timed)
+    print_candidates(timed, roof)
+    print_parts(timed["parts"], step, roof)
+    groups = groups_of(timed["parts"], step)
+    products = [part for part in timed["parts"] if part["group"] == "products"]
+    flops = sum(part["calls"] * part["flops"] for part in products)
+    in_products = sum(part["calls"] * part["seconds"] for part in products)
+    update = {part["name"]: part["bytes"] / part["seconds"] for part in timed["parts"] if part["group"] == "update"}
+    copy = next(rate for name, rate in update.items() if name.startswith("copy"))
+    print("\n" + "\n".join(f"  {name:12} {seconds * 1e3:9.1f} ms  {seconds / step:6.1%}" for name, seconds in groups.items()))
+    print(f"\nproducts: {flops / in_products / 1e9:.1f} GFLOP/s, {flops / in_products / roof:.3f} of the roof; "
+          f"the step: {flops / step / 1e9:.1f} GFLOP/s of products, {flops / step / roof:.3f} of the roof; "
+          f"AdamW: {update['AdamW'] / copy:.2f} of copy bandwidth ({copy / 1e9:.1f} GB/s)")
+    if arguments.picture:
+        arguments.picture.write_text(picture(groups, step, f"{arguments.size}, 16 x 128, bf16, {timed['threads']} threads: "
+                                                           f"where a training step's time goes"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+#include "instruction_roof.h"
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#if defined(__x86_64__)
+// GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace bertpretrain::benchmark {
+namespace {
+
+// Twelve independent sums hide the latency of two units; the loops' results are kept from the optimizer by KEEP.
+#define KEEP(value) asm volatile("" : "+v"(value))
+constexpr int sums = 12;
+constexpr std::int64_t rounds = 2'000'000;
+
+__attribute__((target("avx2,fma"))) void multiply_avx2() {
+    __m256 sum[sums], a = _mm256_set1_ps(1e-9F), b = _mm256_set1_ps(0.5F);
+    for (auto& s : sum) s = _mm256_setzero_ps();
+    for (std::int64_t i = 0; i < rounds; ++i)
+        for (auto& s : sum) {
+            s = _mm256_fmadd_ps(a, b, s);
+            KEEP(s);
+        }
+}
+
+__attribute__((target("avx512f"))) void multiply_avx512() {
+    __m512 sum[sums], a = _mm512_set1_ps(1e-9F), b = _mm512_set1_ps(0.5F);
+    for (auto& s : sum) s = _mm512_setzero_ps();
+    for (std::int64_t i = 0; i < rounds; ++i)
+        for (auto& s : sum) {
+            s = _mm512_fmadd_ps(a, b, s);
+            KEEP(s);
+        }
+}
+
+__attribute__((target("avx512f,avx512bf16"))) void multiply_bf16() {
+    __m512 sum[sums];
+    for (auto& s : sum) s = _mm512_setzero_ps();
+    const auto a = reinterpret_cast<__m512bh>(_mm512_set1_epi32(0x3F013F01)), b = a;
+    for (std::int64_t i = 0; i < rounds; ++i)
+        for (auto& s : sum) {
+            s = _mm512_dpbf16_ps(s, a, b);
+            KEEP(s);
+        }
+}
+
+struct alignas(64) TileConfig {
+    std::uint8_t palette = 1, start_row = 0, reserved[14]{};
+    std::uint16_t row_bytes[16]{};
+    std::uint8_t rows[16]{};
+};
+constexpr std::int64_t tile_rounds = 400'000;
+
+__attribute__((target("amx-tile,amx-bf16"))) void multiply_amx() {
+    TileConfig config;
+    for (int t = 0; t < 6; ++t) {
+        config.row_bytes[t] = 64;
+        config.rows[t] = 16;
+    }
+    alignas(64) static const std::uint16_t operand[16 * 32]{};
+    asm volatile("ldtilecfg %0" ::"m"(config));
+    asm volatile("tileloadd (%0,%1,1), %%tmm4\n\ttileloadd (%0,%1,1), %%tmm5" ::"r"(operand), "r"(std::int64_t{64}) : "memory");
+    for (std::int64_t i = 0; i < tile_rounds; ++i)
+        asm volatile(
+            "tdpbf16ps %tmm5, %tmm4, %tmm0\n\ttdpbf16ps %tmm5, %tmm4, %tmm1\n\t"
+            "tdpbf16ps %tmm5, %tmm4, %tmm2\n\ttdpbf16ps %tmm5, %tmm4, %tmm3");
+    asm volatile("tilerelease");
+}
+
+/// Linux gives tiles only to processes that ask.
+bool may_use_tiles() {
+    constexpr int ask_for_state = 0x1023, tile_data = 18;
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    constexpr unsigned amx_bf16 = 1U << 22;
+    const bool has = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & amx_bf16) != 0;
+    return has && ::syscall(SYS_arch_prctl, ask_for_state, tile_data) == 0;
+}
+
+double best_rate(int threads, double flops, void (*work)()) {
+    constexpr int tries = 5;
+    double best = 0;
+    for (int attempt = 0; attempt < tries; ++attempt) {
+        std::barrier ready(threads + 1);
+        std::vector<std::jthread> team;
+        for (int t = 0; t < threads; ++t)
+            team.emplace_back([&] {
+                ready.arrive_and_wait();
+                work();
+            });
+        ready.arrive_and_wait();
+        const auto begin = std::chrono::steady_clock::now();
+        team.clear();
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+        best = std::max(best, flops * threads / seconds.count());
+    }
+    return best;
+}
+
+}  // namespace
+
+std::vector<InstructionRoof> instruction_roofs(int threads) {
+    __builtin_cpu_init();
+    constexpr double done = static_cast<double>(rounds) * sums;
+    std::vector<InstructionRoof> roofs{{"fp32 AVX2", 0}, {"fp32 AVX-512", 0}, {"bf16 AVX-512", 0}, {"bf16 AMX", 0}};
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        roofs[0].flops_per_second = best_rate(threads, done * 2 * 8, multiply_avx2);
+    if (__builtin_cpu_supports("avx512f")) roofs[1].flops_per_second = best_rate(threads, done * 2 * 16, multiply_avx512);
+    if (__builtin_cpu_supports("avx512bf16")) roofs[2].flops_per_second = best_rate(threads, done * 2 * 32, multiply_bf16);
+    if (may_use_tiles())
+        roofs[3].flops_per_second = best_rate(threads, static_cast<double>(tile_rounds) * 4 * 2 * 16 * 16 * 32, multiply_amx);
+    return roofs;
+}
+
+}  // namespace bertpretrain::benchmark
+#else
+namespace bertpretrain::benchmark {
+std::vector<InstructionRoof> instruction_roofs(int) { return {}; }
+}  // namespace bertpretrain::benchmark
+#endif

@@ -1,0 +1,134 @@
+#include <ATen/ATen.h>
+
+#include "kernels/fused_operations.h"
+#include "kernels/optimizer_kernels.h"
+#include "step_parts.h"
+
+namespace bertpretrain::benchmark {
+namespace {
+
+constexpr double probability = 0.1, eps = 1e-12;
+
+/// Operands of one micro-batch, and what the forward left for the backward.
+struct Operands {
+    std::int64_t T, H, F, M, V;
+    std::vector<std::int64_t> starts_B1{0}, samples_B;
+    RowKeys rows;
+    at::Tensor ids_T, positions_T, types_T, labels_M, bias_3H, bias_F, bias_V, word_VH, position_PH, type_KH, d_word_VH;
+    at::Tensor d_bias_3H, d_bias_F, d_bias_V, totals_2, d_sum_TH;
+    NormParameters norm, d_norm;
+    struct Set {
+        at::Tensor working_TH, exact_TH, x_TF, dy_TF, qkv_T3H, logits_MV;
+        NormResult normed;
+        AttentionResult attended;
+    };
+    std::vector<Set> sets;
+
+    explicit Operands(const StepShape& s)
+        : T(s.sequences * s.length), H(s.hidden), F(4 * s.hidden), M(s.sequences * s.masked), V(s.vocabulary) {
+        const auto bf16 = at::kBFloat16;
+        for (std::int64_t b = 0; b < s.sequences; ++b) {
+            samples_B.push_back(b);
+            starts_B1.push_back(starts_B1.back() + s.length);
+        }
+        const at::Tensor index_T = at::arange(T, at::kLong);
+        rows = {at::floor_divide(index_T, s.length), at::remainder(index_T, s.length)};
+        positions_T = rows.position_T;
+        ids_T = at::randint(V, {T}, at::kLong);
+        types_T = at::remainder(index_T, 2);
+        labels_M = at::randint(V, {M}, at::kLong);
+        norm = {at::ones({H}), at::zeros({H})};
+        d_norm = {at::zeros({H}), at::zeros({H})};
+        bias_3H = at::zeros({3 * H}), bias_F = at::zeros({F}), bias_V = at::zeros({V});
+        d_bias_3H = at::zeros({3 * H}), d_bias_F = at::zeros({F}), d_bias_V = at::zeros({V});
+        word_VH = at::randn({V, H}).to(bf16), position_PH = at::randn({512, H}).to(bf16), type_KH = at::randn({2, H}).to(bf16);
+        d_word_VH = at::zeros({V, H}), d_sum_TH = at::randn({T, H});
+        totals_2 = at::zeros({2}, at::kDouble);
+        for (int i = 0; i < operand_sets; ++i) {
+            Set set;
+            set.working_TH = at::randn({T, H}).to(bf16), set.exact_TH = at::randn({T, H});
+            set.x_TF = at::randn({T, F}).to(bf16), set.dy_TF = at::randn({T, F}).to(bf16);
+            set.qkv_T3H = at::randn({T, 3 * H}).to(bf16), set.logits_MV = at::randn({M, V}).to(bf16);
+            set.normed = norm_forward(set);
+            set.attended = attention(set.qkv_T3H, bias_3H, attention_shape());
+            sets.push_back(std::move(set));
+        }
+    }
+
+    Dropout hidden() const { return {philox_key(1, Purpose::hidden_dropout), 1, probability}; }
+    Attention attention_shape() const {
+        return {starts_B1, samples_B, H / 64, {philox_key(1, Purpose::attention_dropout), 1, probability}};
+    }
+    NormResult norm_forward(const Set& s) const {
+        return dropout_residual_norm(s.working_TH, norm.bias_H, s.exact_TH, norm, eps, hidden(), rows, at::kBFloat16, true);
+    }
+};
+
+/// The optimizer over all parameters of the encoder.
+struct Update {
+    std::int64_t elements;
+    OptimizerState state;
+    at::Tensor gradient, working;
+    BlockedRuns blocks;
+    std::vector<TensorFactors> factors{{1.0, 0.01, 1e-4, 0}};
+
+    explicit Update(std::int64_t count)
+        : elements(count),
+          state{at::randn({count}), at::zeros({count}), at::zeros({count})},
+          gradient(at::randn({count})),
+          working(at::zeros({count}, at::kBFloat16)),
+          blocks({{0, 0, 0, count}}) {}
+    void adamw() const {
+        cpu_optimizer_kernels().adamw({state, gradient, working, blocks, {0.9, 0.999, 1e-6, 0.1, 0.001}, factors});
+    }
+};
+
+}  // namespace
+
+std::vector<Part> other_parts(const StepShape& shape) {
+    const auto o = std::make_shared<Operands>(shape);
+    const auto L = static_cast<double>(shape.layers);
+    const auto TH = static_cast<double>(o->T * o->H), TF = static_cast<double>(o->T * o->F);
+    const auto MV = static_cast<double>(o->M * o->V);
+    const double attention_flops = 4.0 * TH * static_cast<double>(shape.length);
+    const std::int64_t parameters = shape.layers * 12 * shape.hidden * shape.hidden + (o->V + 512) * o->H;
+    const auto update = std::make_shared<Update>(parameters);
+    const auto P = static_cast<double>(parameters);
+    return {
+        {"attention, forward", L, attention_flops, 0,
+         [o](int i) { attention(o->sets[i].qkv_T3H, o->bias_3H, o->attention_shape()); }, "attention"},
+        {"attention, backward", L, 2.5 * attention_flops, 0,
+         [o](int i) {
+             attention_backward(o->sets[i].working_TH, o->sets[i].qkv_T3H, o->bias_3H, o->sets[i].attended, o->attention_shape(),
+                                o->d_bias_3H);
+         },
+         "attention"},
+        {"dropout + residual + LayerNorm, forward", 2 * L, 0, (2 + 4 + 4 + 2 + 4) * TH,
+         [o](int i) { o->norm_forward(o->sets[i]); }, "LayerNorm"},
+        {"dropout + residual + LayerNorm, backward", 2 * L, 0, (2 + 4 + 4 + 4 + 2) * TH,
+         [o](int i) {
+             dropout_residual_norm_backward(o->sets[i].working_TH, o->sets[i].exact_TH, {}, o->sets[i].normed, o->norm,
+                                            o->hidden(), o->rows, at::kBFloat16, o->d_norm, o->d_norm.bias_H);
+         },
+         "LayerNorm"},
+        {"bias + GELU, forward", L, 0, 4 * TF, [o](int i) { bias_activation(o->sets[i].x_TF, o->bias_F, Activation::gelu_erf); },
+         "GELU"},
+        {"bias + GELU, backward", L, 0, 6 * TF,
+         [o](int i) {
+             bias_activation_backward(o->sets[i].dy_TF, o->sets[i].x_TF, o->bias_F, Activation::gelu_erf, o->d_bias_F);
+         },
+         "GELU"},
+        {"embedding sum", 1, 0, (6 + 4) * TH,
+         [o](int) { embedding_sum(o->ids_T, o->positions_T, o->types_T, o->word_VH, o->position_PH, o->type_KH); }, "embeddings"},
+        {"embedding scatter", 1, 0, 12 * TH, [o](int) { embedding_backward(o->d_sum_TH, o->ids_T, o->d_word_VH); }, "embeddings"},
+        {"softmax + cross entropy", 1, 0, 6 * MV,
+         [o](int i) { softmax_cross_entropy(o->sets[i].logits_MV, o->bias_V, o->labels_M, 1e-3, o->d_bias_V, o->totals_2); },
+         "loss"},
+        {"gradients to zero", 1, 0, 4 * P, [update](int) { update->gradient.zero_(); }, "update"},
+        {"AdamW", 1, 0, (4 + 3 * 8 + 2) * P, [update](int) { update->adamw(); }, "update"},
+        {"copy (what the update is held against)", 0, 0, 8 * P,
+         [update](int) { update->state.exp_avg.copy_(update->state.master); }, "update"},
+    };
+}
+
+}  // namespace bertpretrain::benchmark

@@ -1,0 +1,37 @@
+#pragma once
+// A training step taken apart: each operation that it is made of, ready to be timed by itself.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bertpretrain::benchmark {
+
+struct StepShape {
+    std::int64_t layers = 24, hidden = 1024, sequences = 16, length = 128, masked = 20, vocabulary = 30528;
+};
+
+struct Part {
+    std::string name;
+    double calls = 1;              ///< in a step
+    double flops = 0, bytes = 0;   ///< of one call: of products, or of what has to pass through memory
+    std::function<void(int)> run;  ///< the argument chooses one of several sets of operands, so that none stays in a cache
+    std::string group = {};        ///< "products", "attention", ...
+};
+constexpr int operand_sets = 4;
+
+/// Products of every shape: forward, and both of the backward.
+std::vector<Part> product_parts(const StepShape& shape);
+/// The fused operations, the optimizer, and what else passes over memory.
+std::vector<Part> other_parts(const StepShape& shape);
+
+/// A product as the program does it, as torch's mm alone (oneDNN), and as MKL's bf16 x bf16 -> fp32; the same operands.
+struct ProductCandidates {
+    std::string name;
+    double flops = 0;
+    std::function<void(int)> ours, onednn, mkl;
+};
+std::vector<ProductCandidates> product_candidates(const StepShape& shape);
+
+}  // namespace bertpretrain::benchmark

@@ -1,0 +1,99 @@
+// Times what a training step is made of, every part in every round; prints one JSON object.
+//   time_parts LAYERS HIDDEN ROUNDS
+//   time_parts roof                  only the processor's own rate
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+
+#include <ATen/Parallel.h>
+#include <nlohmann/json.hpp>
+
+#include "core/clock.h"
+#include "core/median.h"
+#include "instruction_roof.h"
+#include "step_parts.h"
+
+namespace {
+
+using namespace bertpretrain;
+using namespace bertpretrain::benchmark;
+using nlohmann::json;
+
+double seconds_of(const std::function<void(int)>& run, int set) {
+    const double begin = seconds_now();
+    run(set);
+    return seconds_now() - begin;
+}
+
+/// Median seconds of each, all in turns.
+std::vector<double> time_in_turns(const std::vector<std::function<void(int)>>& runs, int rounds) {
+    std::vector<std::vector<double>> seconds(runs.size());
+    for (int round = -1; round < rounds; ++round)
+        for (std::size_t r = 0; r < runs.size(); ++r) {
+            const double one = seconds_of(runs[r], (round + operand_sets) % operand_sets);
+            if (round >= 0) seconds[r].push_back(one);
+        }
+    std::vector<double> medians;
+    for (std::vector<double>& all : seconds) medians.push_back(median(all));
+    return medians;
+}
+
+json roofs() {
+    json all = json::object();
+    for (const InstructionRoof& roof : instruction_roofs(at::get_num_threads())) all[roof.name] = roof.flops_per_second;
+    return all;
+}
+
+json timed_parts(const StepShape& shape, int rounds) {
+    std::vector<Part> parts = product_parts(shape);
+    for (Part& part : other_parts(shape)) parts.push_back(std::move(part));
+    std::vector<std::function<void(int)>> runs;
+    for (const Part& part : parts) runs.push_back(part.run);
+    const std::vector<double> seconds = time_in_turns(runs, rounds);
+    json all = json::array();
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        all.push_back({{"name", parts[i].name},
+                       {"group", parts[i].group},
+                       {"calls", parts[i].calls},
+                       {"flops", parts[i].flops},
+                       {"bytes", parts[i].bytes},
+                       {"seconds", seconds[i]}});
+    return all;
+}
+
+json timed_candidates(const StepShape& shape, int rounds) {
+    json all = json::array();
+    for (const ProductCandidates& product : product_candidates(shape)) {
+        const std::vector<double> seconds = time_in_turns({product.ours, product.onednn, product.mkl}, rounds);
+        all.push_back({{"name", product.name},
+                       {"flops", product.flops},
+                       {"ours", seconds[0]},
+                       {"oneDNN", seconds[1]},
+                       {"MKL", seconds[2]}});
+    }
+    return all;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc == 2 && std::string(argv[1]) == "roof") {
+        std::cout << roofs().dump() << std::endl;
+        return 0;
+    }
+    if (argc != 4) {
+        std::cerr << "time_parts LAYERS HIDDEN ROUNDS\ntime_parts roof\n";
+        return 2;
+    }
+    StepShape shape;
+    shape.layers = std::stoll(argv[1]);
+    shape.hidden = std::stoll(argv[2]);
+    const int rounds = std::stoi(argv[3]);
+    json result{{"roofs_before", roofs()}, {"threads", at::get_num_threads()}};
+    result["parts"] = timed_parts(shape, rounds);
+    result["candidates"] = timed_candidates(shape, rounds);
+    result["roofs_after"] = roofs();
+    std::cout << result.dump() << std::endl;
+    return 0;
+}
