@@ -16,6 +16,7 @@
 
 #include "core/error.h"
 #include "core/guard.h"
+#include "kernels/cpu/library_limits.h"
 #include "shards/shard_probe.h"
 
 namespace {
@@ -48,6 +49,7 @@ int main(int argc, char** argv) {
     bertpretrain::add_program_options(
         app, {{"libtorch", TORCH_VERSION}, {"CUDA", BERTPRETRAIN_CUDA_VERSION}, {"NCCL", BERTPRETRAIN_NCCL_VERSION}});
     const int code = bertpretrain::run_guarded([&] {
+        bertpretrain::cpu::limit_libraries();
         try {
             if (const int refused = bertpretrain::parse_and_run(app, argc, argv); refused != 0) return refused;
         } catch (const c10::Error& error) {  // also what PyTorch's allocators throw

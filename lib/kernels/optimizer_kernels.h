@@ -10,6 +10,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "kernels/cpu/instruction_set.h"
+
 namespace bertpretrain {
 
 /// Sums are taken per block of so many elements, so that they do not depend on how a flat buffer is sliced.
@@ -102,7 +104,8 @@ const OptimizerKernels& cpu_optimizer_kernels();
 
 /// The fastest kernels for tensors on `device`.
 inline const OptimizerKernels& optimizer_kernels_for(at::Device device) {
-    return device.is_cpu() ? cpu_optimizer_kernels() : reference_optimizer_kernels();
+    const bool vectorized = device.is_cpu() && cpu::instruction_set() != cpu::InstructionSet::reference;
+    return vectorized ? cpu_optimizer_kernels() : reference_optimizer_kernels();
 }
 
 }  // namespace bertpretrain

@@ -15,6 +15,7 @@
 #include "core/log.h"
 #include "core/strings.h"
 #include "core/threads.h"
+#include "kernels/cpu/instruction_set.h"
 #include "model/bert_parameters.h"
 #include "operations/gemm_roof.h"
 #include "parallel/launch_environment.h"
@@ -114,7 +115,9 @@ void announce(const TrainerParts& parts, const Launch& launch, const MemoryPlan&
     if (ranks > 1)
         log_info(concat("traffic per rank  ", bytes_text(static_cast<std::uint64_t>(parts.buckets->bytes_per_step())),
                         " sent per step"));
-    log_info(concat("device            ", parts.parameters->device().str(), ", ", at::get_num_threads(), " threads"));
+    const at::Device device = parts.parameters->device();
+    log_info(concat("device            ", device.str(), ", ", at::get_num_threads(), " threads"));
+    if (device.is_cpu()) log_info(concat("instructions      ", cpu::name_of(cpu::instruction_set())));
     log_info(concat("matrix products   ", fixed(parts.gemm_roof * 1e-12, 3), " TFLOP/s in ", experiment.training.precision,
                     ", of which mfu is the share that the model's operations reach"));
     log_info(concat("checkpoints       ", space));

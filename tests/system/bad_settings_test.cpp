@@ -133,6 +133,14 @@ TEST_CASE("command lines that make no sense are refused with what is wrong in th
     check_refusal(run_command(train_program + " train"), config_exit, {"config is required"}, "no experiment");
 }
 
+TEST_CASE("an instruction set that cannot be had is refused") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::string command = train_command(write_experiment(folder), folder / "run");
+    check_refused_before_training(run_command("BERTPRETRAIN_CPU_CAPABILITY=avx9 " + command), config_exit,
+                                  {"BERTPRETRAIN_CPU_CAPABILITY = avx9", "reference", "avx512_bf16"}, "avx9", folder / "run");
+}
+
 TEST_CASE("a GPU that is not there is refused, not replaced") {
     NEEDS_TRAIN();
     if (fs::exists("/dev/nvidiactl")) {

@@ -7,7 +7,7 @@
 namespace bertpretrain::cpu {
 namespace {
 
-BERTPRETRAIN_CLONES void accumulate(const Bf16* product, float* sum, std::int64_t elements) {
+BERTPRETRAIN_INLINE void accumulate(const Bf16* product, float* sum, std::int64_t elements) {
 #pragma omp simd
     for (std::int64_t i = 0; i < elements; ++i) sum[i] += load(product + i);
 }
@@ -17,8 +17,9 @@ BERTPRETRAIN_CLONES void accumulate(const Bf16* product, float* sum, std::int64_
 void accumulate_bf16(const at::Tensor& product, const at::Tensor& sum) {
     const auto* from = static_cast<const Bf16*>(product.data_ptr());
     float* to = sum.data_ptr<float>();
-    at::parallel_for(0, sum.numel(), 65536,
-                     [&](std::int64_t begin, std::int64_t end) { accumulate(from + begin, to + begin, end - begin); });
+    at::parallel_for(0, sum.numel(), 65536, [&](std::int64_t begin, std::int64_t end) {
+        by_instruction_set<&accumulate>(from + begin, to + begin, end - begin);
+    });
 }
 
 }  // namespace bertpretrain::cpu

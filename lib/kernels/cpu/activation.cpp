@@ -52,25 +52,6 @@ BERTPRETRAIN_INLINE void backward_row(const W* dy, const W* x, const float* bias
     else backward_elements<false>(dy, x, bias, width, dx, d_bias);
 }
 
-BERTPRETRAIN_CLONES void forward_row_bf16(const Bf16* x, const float* b, std::int64_t n, Activation a, Bf16* y) {
-    forward_row(x, b, n, a, y);
-}
-BERTPRETRAIN_CLONES void forward_row_fp32(const float* x, const float* b, std::int64_t n, Activation a, float* y) {
-    forward_row(x, b, n, a, y);
-}
-BERTPRETRAIN_CLONES void backward_row_bf16(const Bf16* dy, const Bf16* x, const float* b, std::int64_t n, Activation a, Bf16* dx,
-                                           float* db) {
-    backward_row(dy, x, b, n, a, dx, db);
-}
-BERTPRETRAIN_CLONES void backward_row_fp32(const float* dy, const float* x, const float* b, std::int64_t n, Activation a,
-                                           float* dx, float* db) {
-    backward_row(dy, x, b, n, a, dx, db);
-}
-void run_forward(const Bf16* x, auto... rest) { forward_row_bf16(x, rest...); }
-void run_forward(const float* x, auto... rest) { forward_row_fp32(x, rest...); }
-void run_backward(const Bf16* dy, auto... rest) { backward_row_bf16(dy, rest...); }
-void run_backward(const float* dy, auto... rest) { backward_row_fp32(dy, rest...); }
-
 }  // namespace
 
 at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
@@ -80,7 +61,8 @@ at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Act
         using W = decltype(w);
         for_row_chunks(x_TF.size(0), [&](std::int64_t, std::int64_t first, std::int64_t end) {
             for (std::int64_t t = first; t < end; ++t)
-                run_forward(working_data<W>(x_TF) + t * F, exact_data(bias_F), F, activation, working_data<W>(y_TF) + t * F);
+                by_instruction_set<&forward_row<W>>(working_data<W>(x_TF) + t * F, exact_data(bias_F), F, activation,
+                                                    working_data<W>(y_TF) + t * F);
         });
     });
     return y_TF;
@@ -95,8 +77,9 @@ at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x
         using W = decltype(w);
         for_row_chunks(T, [&](std::int64_t chunk, std::int64_t first, std::int64_t end) {
             for (std::int64_t t = first; t < end; ++t)
-                run_backward(working_data<W>(dy_TF) + t * F, working_data<W>(x_TF) + t * F, exact_data(bias_F), F, activation,
-                             working_data<W>(dx_TF) + t * F, bias_sums.chunk(chunk));
+                by_instruction_set<&backward_row<W>>(working_data<W>(dy_TF) + t * F, working_data<W>(x_TF) + t * F,
+                                                     exact_data(bias_F), F, activation, working_data<W>(dx_TF) + t * F,
+                                                     bias_sums.chunk(chunk));
         });
     });
     bias_sums.add_to(exact_data(d_bias_F));

@@ -4,10 +4,11 @@
 
 namespace bertpretrain::cpu {
 namespace {
+namespace bodies {
 
 template <class W>
-BERTPRETRAIN_INLINE void take(const W* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D, float scale,
-                              float* to) {
+BERTPRETRAIN_INLINE void take_rows(const W* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D,
+                                   float scale, float* to) {
     for (std::int64_t s = 0; s < S; ++s)
         if (bias != nullptr)
 #pragma omp simd
@@ -18,38 +19,19 @@ BERTPRETRAIN_INLINE void take(const W* rows, std::int64_t stride, const float* b
 }
 
 template <class W>
-BERTPRETRAIN_INLINE void put(const float* from, std::int64_t S, std::int64_t D, float scale, W* rows, std::int64_t stride) {
+BERTPRETRAIN_INLINE void put_rows(const float* from, std::int64_t S, std::int64_t D, float scale, W* rows, std::int64_t stride) {
     for (std::int64_t s = 0; s < S; ++s)
 #pragma omp simd
         for (std::int64_t d = 0; d < D; ++d) store(rows + s * stride + d, from[s * D + d] * scale);
 }
 
-}  // namespace
-
-BERTPRETRAIN_CLONES void take_rows(const Bf16* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D,
-                                   float scale, float* to_SD) {
-    take(rows, stride, bias, S, D, scale, to_SD);
-}
-BERTPRETRAIN_CLONES void take_rows(const float* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D,
-                                   float scale, float* to_SD) {
-    take(rows, stride, bias, S, D, scale, to_SD);
-}
-BERTPRETRAIN_CLONES void put_rows(const float* from_SD, std::int64_t S, std::int64_t D, float scale, Bf16* rows,
-                                  std::int64_t stride) {
-    put(from_SD, S, D, scale, rows, stride);
-}
-BERTPRETRAIN_CLONES void put_rows(const float* from_SD, std::int64_t S, std::int64_t D, float scale, float* rows,
-                                  std::int64_t stride) {
-    put(from_SD, S, D, scale, rows, stride);
-}
-
-BERTPRETRAIN_CLONES void add_column_sums(const float* from_SD, std::int64_t S, std::int64_t D, float scale, float* sums_D) {
+BERTPRETRAIN_INLINE void add_column_sums(const float* from_SD, std::int64_t S, std::int64_t D, float scale, float* sums_D) {
     for (std::int64_t s = 0; s < S; ++s)
 #pragma omp simd
         for (std::int64_t d = 0; d < D; ++d) sums_D[d] += from_SD[s * D + d] * scale;
 }
 
-BERTPRETRAIN_CLONES void add_weighted_rows(const float* factors_S, const Bf16* rows, std::int64_t stride, std::int64_t S,
+BERTPRETRAIN_INLINE void add_weighted_rows(const float* factors_S, const Bf16* rows, std::int64_t stride, std::int64_t S,
                                            std::int64_t D, float scale, float* sums_D) {
     for (std::int64_t s = 0; s < S; ++s) {
         const float factor = factors_S[s] * scale;
@@ -58,14 +40,14 @@ BERTPRETRAIN_CLONES void add_weighted_rows(const float* factors_S, const Bf16* r
     }
 }
 
-BERTPRETRAIN_CLONES float dot(const float* a_D, const float* b_D, std::int64_t D) {
+BERTPRETRAIN_INLINE float dot(const float* a_D, const float* b_D, std::int64_t D) {
     float sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (std::int64_t d = 0; d < D; ++d) sum += a_D[d] * b_D[d];
     return sum;
 }
 
-BERTPRETRAIN_CLONES void row_dots(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D, const float* vector_D,
+BERTPRETRAIN_INLINE void row_dots(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D, const float* vector_D,
                                   float start, float* dots_S) {
     for (std::int64_t s = 0; s < S; ++s) {
         float sum = 0;
@@ -75,7 +57,7 @@ BERTPRETRAIN_CLONES void row_dots(const Bf16* rows, std::int64_t stride, std::in
     }
 }
 
-BERTPRETRAIN_CLONES void row_sums(const float* rows, std::int64_t stride, std::int64_t S, std::int64_t X, float* sums_S) {
+BERTPRETRAIN_INLINE void row_sums(const float* rows, std::int64_t stride, std::int64_t S, std::int64_t X, float* sums_S) {
     for (std::int64_t s = 0; s < S; ++s) {
         float sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -84,14 +66,14 @@ BERTPRETRAIN_CLONES void row_sums(const float* rows, std::int64_t stride, std::i
     }
 }
 
-BERTPRETRAIN_CLONES void add_scaled_row(const float* factors_S, const float* row_D, std::int64_t S, std::int64_t D,
+BERTPRETRAIN_INLINE void add_scaled_row(const float* factors_S, const float* row_D, std::int64_t S, std::int64_t D,
                                         float* to_SD) {
     for (std::int64_t s = 0; s < S; ++s)
 #pragma omp simd
         for (std::int64_t d = 0; d < D; ++d) to_SD[s * D + d] += factors_S[s] * row_D[d];
 }
 
-BERTPRETRAIN_CLONES float softmax_row(float* scores, const float* keep, std::int64_t S) {
+BERTPRETRAIN_INLINE float softmax_row(float* scores, const float* keep, std::int64_t S) {
     float largest = scores[0];
 #pragma omp simd reduction(max : largest)
     for (std::int64_t j = 0; j < S; ++j) largest = scores[j] > largest ? scores[j] : largest;
@@ -111,7 +93,7 @@ BERTPRETRAIN_CLONES float softmax_row(float* scores, const float* keep, std::int
     return largest + std::log(sum);
 }
 
-BERTPRETRAIN_CLONES void softmax_backward_row(float* scores, float log_sum_exp, const float* keep, std::int64_t S,
+BERTPRETRAIN_INLINE void softmax_backward_row(float* scores, float log_sum_exp, const float* keep, std::int64_t S,
                                               float* d_probabilities) {
     if (keep != nullptr)
 #pragma omp simd
@@ -135,6 +117,48 @@ BERTPRETRAIN_CLONES void softmax_backward_row(float* scores, float log_sum_exp, 
     if (keep != nullptr)
 #pragma omp simd
         for (std::int64_t j = 0; j < S; ++j) scores[j] *= keep[j];
+}
+
+}  // namespace bodies
+}  // namespace
+
+void take_rows(const Bf16* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D, float scale,
+               float* to_SD) {
+    by_instruction_set<&bodies::take_rows<Bf16>>(rows, stride, bias, S, D, scale, to_SD);
+}
+void take_rows(const float* rows, std::int64_t stride, const float* bias, std::int64_t S, std::int64_t D, float scale,
+               float* to_SD) {
+    by_instruction_set<&bodies::take_rows<float>>(rows, stride, bias, S, D, scale, to_SD);
+}
+void put_rows(const float* from_SD, std::int64_t S, std::int64_t D, float scale, Bf16* rows, std::int64_t stride) {
+    by_instruction_set<&bodies::put_rows<Bf16>>(from_SD, S, D, scale, rows, stride);
+}
+void put_rows(const float* from_SD, std::int64_t S, std::int64_t D, float scale, float* rows, std::int64_t stride) {
+    by_instruction_set<&bodies::put_rows<float>>(from_SD, S, D, scale, rows, stride);
+}
+void add_column_sums(const float* from_SD, std::int64_t S, std::int64_t D, float scale, float* sums_D) {
+    by_instruction_set<&bodies::add_column_sums>(from_SD, S, D, scale, sums_D);
+}
+void add_weighted_rows(const float* factors_S, const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D, float scale,
+                       float* sums_D) {
+    by_instruction_set<&bodies::add_weighted_rows>(factors_S, rows, stride, S, D, scale, sums_D);
+}
+float dot(const float* a_D, const float* b_D, std::int64_t D) { return by_instruction_set<&bodies::dot>(a_D, b_D, D); }
+void row_dots(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D, const float* vector_D, float start,
+              float* dots_S) {
+    by_instruction_set<&bodies::row_dots>(rows, stride, S, D, vector_D, start, dots_S);
+}
+void row_sums(const float* rows, std::int64_t stride, std::int64_t S, std::int64_t X, float* sums_S) {
+    by_instruction_set<&bodies::row_sums>(rows, stride, S, X, sums_S);
+}
+void add_scaled_row(const float* factors_S, const float* row_D, std::int64_t S, std::int64_t D, float* to_SD) {
+    by_instruction_set<&bodies::add_scaled_row>(factors_S, row_D, S, D, to_SD);
+}
+float softmax_row(float* scores, const float* keep, std::int64_t S) {
+    return by_instruction_set<&bodies::softmax_row>(scores, keep, S);
+}
+void softmax_backward_row(float* scores, float log_sum_exp, const float* keep, std::int64_t S, float* d_probabilities) {
+    by_instruction_set<&bodies::softmax_backward_row>(scores, log_sum_exp, keep, S, d_probabilities);
 }
 
 }  // namespace bertpretrain::cpu

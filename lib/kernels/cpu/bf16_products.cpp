@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <string_view>
 
 #if defined(__x86_64__)
 // GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
@@ -64,15 +63,6 @@ BERTPRETRAIN_BF16 void panel(std::int64_t M, std::int64_t n, std::int64_t N, std
 }
 
 }  // namespace
-
-bool has_bf16_products() {
-    static const bool has = [] {
-        const char* limit = std::getenv("BERTPRETRAIN_CPU_CAPABILITY");
-        const bool allowed = limit == nullptr || std::string_view(limit) == "avx512_bf16";
-        return allowed && __builtin_cpu_supports("avx512bf16") != 0 && __builtin_cpu_supports("avx512bw") != 0;
-    }();
-    return has;
-}
 
 BERTPRETRAIN_BF16 void bf16_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
                                     const ProductFrame& frame, float* c_MN) {
@@ -142,7 +132,6 @@ BERTPRETRAIN_BF16 void transpose_pairs(const void* rows, std::int64_t stride, st
 
 namespace bertpretrain::cpu {
 
-bool has_bf16_products() { return false; }
 // Not reached: nobody calls these where has_bf16_products() is false.
 void bf16_product(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, const ProductFrame&, float*) {
     std::abort();

@@ -13,8 +13,8 @@ namespace bertpretrain::cpu {
 using Pair = std::uint32_t;
 constexpr std::int64_t pair_lanes = 16;  ///< of a vector; every packed row is a multiple of it
 
-/// Whether this processor has the instruction and BERTPRETRAIN_CPU_CAPABILITY does not forbid it.
-bool has_bf16_products();
+/// Whether this process may use the instruction.
+inline bool has_bf16_products() { return instruction_set() >= InstructionSet::avx512_bf16; }
 
 /// A[m][p] is at[m * row_step + p * pair_step]: no order of A is slower than another. Rows of bf16 are rows of pairs as they lie.
 struct PairedRows {

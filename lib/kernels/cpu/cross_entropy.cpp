@@ -48,15 +48,6 @@ BERTPRETRAIN_INLINE RowOutcome cross_entropy_row(W* logits, const float* bias, s
     return {std::log(static_cast<double>(sum)) + largest - label_logit, label_logit == largest};
 }
 
-BERTPRETRAIN_CLONES RowOutcome run_row(Bf16* logits, const float* bias, std::int64_t V, std::int64_t label, float scale,
-                                       float* d_bias, float* scratch) {
-    return cross_entropy_row(logits, bias, V, label, scale, d_bias, scratch);
-}
-BERTPRETRAIN_CLONES RowOutcome run_row(float* logits, const float* bias, std::int64_t V, std::int64_t label, float scale,
-                                       float* d_bias, float* scratch) {
-    return cross_entropy_row(logits, bias, V, label, scale, d_bias, scratch);
-}
-
 }  // namespace
 
 void softmax_cross_entropy(at::Tensor& logits_MV, const at::Tensor& bias_V, const at::Tensor& labels_M, double scale,
@@ -70,9 +61,9 @@ void softmax_cross_entropy(at::Tensor& logits_MV, const at::Tensor& bias_V, cons
         for_row_chunks(M, [&](std::int64_t chunk, std::int64_t first, std::int64_t end) {
             const auto scratch = std::make_unique<float[]>(static_cast<std::size_t>(V));
             for (std::int64_t m = first; m < end; ++m)
-                outcomes[static_cast<std::size_t>(m)] =
-                    run_row(working_data<W>(logits_MV) + m * V, exact_data(bias_V), V, labels[m], static_cast<float>(scale),
-                            bias_sums.chunk(chunk), scratch.get());
+                outcomes[static_cast<std::size_t>(m)] = by_instruction_set<&cross_entropy_row<W>>(
+                    working_data<W>(logits_MV) + m * V, exact_data(bias_V), V, labels[m], static_cast<float>(scale),
+                    bias_sums.chunk(chunk), scratch.get());
         });
     });
     bias_sums.add_to(exact_data(d_bias_V));

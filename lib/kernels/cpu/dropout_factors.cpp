@@ -11,11 +11,6 @@
 namespace bertpretrain::cpu {
 namespace {
 
-BERTPRETRAIN_CLONES void fill_portably(const Dropout& dropout, std::uint64_t sample, std::uint32_t position,
-                                       std::uint32_t group_base, std::int64_t elements, float* keep) {
-    dropout_factors(dropout, sample, position, group_base, elements, keep);
-}
-
 #if defined(__x86_64__)
 #define BERTPRETRAIN_AVX512 __attribute__((target("avx512f")))
 
@@ -69,10 +64,9 @@ BERTPRETRAIN_AVX512 void fill_by_avx512(const Dropout& dropout, std::uint64_t sa
 void fill_dropout_factors(const Dropout& dropout, std::uint64_t sample, std::uint32_t position, std::uint32_t group_base,
                           std::int64_t elements, float* keep) {
 #if defined(__x86_64__)
-    static const bool has_avx512 = __builtin_cpu_supports("avx512f") != 0;
-    if (has_avx512) return fill_by_avx512(dropout, sample, position, group_base, elements, keep);
+    if (instruction_set() >= InstructionSet::avx512) return fill_by_avx512(dropout, sample, position, group_base, elements, keep);
 #endif
-    fill_portably(dropout, sample, position, group_base, elements, keep);
+    by_instruction_set<&dropout_factors>(dropout, sample, position, group_base, elements, keep);
 }
 
 }  // namespace bertpretrain::cpu

@@ -53,17 +53,6 @@ BERTPRETRAIN_INLINE void norm_row(const Row& row, const W* out, const float* out
     *inverse_deviation = scale;
 }
 
-BERTPRETRAIN_CLONES void norm_row_bf16(const Row& row, const Bf16* out, const float* out_bias, const float* residual, float* sum,
-                                       Bf16* normed, float* normed_exact, float* mean, float* inverse_deviation) {
-    norm_row(row, out, out_bias, residual, sum, normed, normed_exact, mean, inverse_deviation);
-}
-BERTPRETRAIN_CLONES void norm_row_fp32(const Row& row, const float* out, const float* out_bias, const float* residual, float* sum,
-                                       float* normed, float* normed_exact, float* mean, float* inverse_deviation) {
-    norm_row(row, out, out_bias, residual, sum, normed, normed_exact, mean, inverse_deviation);
-}
-void run_norm_row(const Row& row, const Bf16* out, auto... rest) { norm_row_bf16(row, out, rest...); }
-void run_norm_row(const Row& row, const float* out, auto... rest) { norm_row_fp32(row, out, rest...); }
-
 /// Gradients of one row; `scratch` holds `width` floats. Null pointers stand for absent tensors.
 template <class W>
 struct BackwardRow {
@@ -118,19 +107,6 @@ BERTPRETRAIN_INLINE void norm_backward_row(const Row& row, const BackwardRow<W>&
     }
 }
 
-BERTPRETRAIN_CLONES void norm_backward_row_bf16(const Row& row, const BackwardRow<Bf16>& at, float* scratch) {
-    norm_backward_row(row, at, scratch);
-}
-BERTPRETRAIN_CLONES void norm_backward_row_fp32(const Row& row, const BackwardRow<float>& at, float* scratch) {
-    norm_backward_row(row, at, scratch);
-}
-void run_norm_backward_row(const Row& row, const BackwardRow<Bf16>& at, float* scratch) {
-    norm_backward_row_bf16(row, at, scratch);
-}
-void run_norm_backward_row(const Row& row, const BackwardRow<float>& at, float* scratch) {
-    norm_backward_row_fp32(row, at, scratch);
-}
-
 }  // namespace
 
 NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const at::Tensor& residual_TH,
@@ -161,9 +137,10 @@ NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bia
                 if (drops)
                     fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]),
                                          0, H, keep.get());
-                run_norm_row(row, out == nullptr ? nullptr : out + t * H, bias, residual == nullptr ? nullptr : residual + t * H,
-                             sum + t * H, normed + t * H, exact == nullptr ? nullptr : exact + t * H,
-                             result.mean_T.data_ptr<float>() + t, result.inverse_deviation_T.data_ptr<float>() + t);
+                by_instruction_set<&norm_row<W>>(row, out == nullptr ? nullptr : out + t * H, bias,
+                                                 residual == nullptr ? nullptr : residual + t * H, sum + t * H, normed + t * H,
+                                                 exact == nullptr ? nullptr : exact + t * H, result.mean_T.data_ptr<float>() + t,
+                                                 result.inverse_deviation_T.data_ptr<float>() + t);
             }
         });
     });
@@ -193,7 +170,7 @@ NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, cons
                 if (drops)
                     fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]),
                                          0, H, keep);
-                run_norm_backward_row(
+                by_instruction_set<&norm_backward_row<W>>(
                     row,
                     BackwardRow<W>{at_row(working_data<W>(d_normed_TH), t), at_row(exact_data(d_normed_exact_TH), t),
                                    at_row(exact_data(d_sum_TH), t), at_row(exact_data(forward.sum_TH), t),

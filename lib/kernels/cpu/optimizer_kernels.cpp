@@ -6,22 +6,18 @@
 #include <cmath>
 #include <cstring>
 
-// The loops are compiled once per generation of processors, and the loader picks. (Sanitizers start too late for that.)
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define FOR_EACH_PROCESSOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define FOR_EACH_PROCESSOR
-#endif
+#include "kernels/cpu/by_instruction_set.h"
 
 namespace bertpretrain {
 namespace {
+
+using cpu::by_instruction_set;
 
 using Float8 = float __attribute__((vector_size(32)));
 using Double8 = double __attribute__((vector_size(64)));
 
 /// Sixteen running sums, whatever the processor: the result is the same everywhere.
-FOR_EACH_PROCESSOR
-double square_sum(const float* __restrict values, std::int64_t n) {
+BERTPRETRAIN_INLINE double square_sum(const float* __restrict values, std::int64_t n) {
     Double8 even{}, odd{};
     std::int64_t i = 0;
     for (; i + 16 <= n; i += 16) {
@@ -59,9 +55,8 @@ struct Scalars {
           gradient_rate(static_cast<float>(factors.gradient_rate)) {}
 };
 
-FOR_EACH_PROCESSOR
-void update_moments(const float* __restrict gradient, float* __restrict exp_avg, float* __restrict exp_avg_sq, std::int64_t n,
-                    const Scalars& s) {
+BERTPRETRAIN_INLINE void update_moments(const float* __restrict gradient, float* __restrict exp_avg, float* __restrict exp_avg_sq,
+                                        std::int64_t n, const Scalars& s) {
     for (std::int64_t i = 0; i < n; ++i) {
         const float g = gradient[i] * s.gradient_scale;
         exp_avg[i] = exp_avg[i] * s.beta1 + g * s.one_minus_beta1;
@@ -70,27 +65,23 @@ void update_moments(const float* __restrict gradient, float* __restrict exp_avg,
 }
 
 /// @param numerator the first moment, or the gradient; `scale` of it is divided
-FOR_EACH_PROCESSOR
-void direction(const float* __restrict numerator, float scale, const float* __restrict master, const float* __restrict exp_avg_sq,
-               float* __restrict out, std::int64_t n, const Scalars& s) {
+BERTPRETRAIN_INLINE void direction(const float* __restrict numerator, float scale, const float* __restrict master,
+                                   const float* __restrict exp_avg_sq, float* __restrict out, std::int64_t n, const Scalars& s) {
     for (std::int64_t i = 0; i < n; ++i)
         out[i] = numerator[i] * scale / (std::sqrt(exp_avg_sq[i] * s.unbias2) + s.eps) + master[i] * s.weight_decay;
 }
 
-FOR_EACH_PROCESSOR
-void subtract(float* __restrict master, const float* __restrict step, float rate, std::int64_t n) {
+BERTPRETRAIN_INLINE void subtract(float* __restrict master, const float* __restrict step, float rate, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) master[i] -= step[i] * rate;
 }
 
-FOR_EACH_PROCESSOR
-void subtract_two(float* __restrict master, const float* __restrict first, float first_rate, const float* __restrict second,
-                  float second_rate, std::int64_t n) {
+BERTPRETRAIN_INLINE void subtract_two(float* __restrict master, const float* __restrict first, float first_rate,
+                                      const float* __restrict second, float second_rate, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) master[i] -= first[i] * first_rate + second[i] * second_rate;
 }
 
 /// Rounds to nearest even; a NaN stays one.
-FOR_EACH_PROCESSOR
-void round_to_bf16(const float* __restrict values, std::uint16_t* __restrict out, std::int64_t n) {
+BERTPRETRAIN_INLINE void round_to_bf16(const float* __restrict values, std::uint16_t* __restrict out, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) {
         const auto bits = std::bit_cast<std::uint32_t>(values[i]);
         const std::uint32_t rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16;
@@ -119,7 +110,7 @@ struct Pointers {
 
     void copy_out(const TensorRun& part) const {
         const float* from = master + part.begin;
-        if (working_bf16 != nullptr) round_to_bf16(from, working_bf16 + part.in_flat, part.elements);
+        if (working_bf16 != nullptr) by_instruction_set<&round_to_bf16>(from, working_bf16 + part.in_flat, part.elements);
         else std::memcpy(working_fp32 + part.in_flat, from, static_cast<std::size_t>(part.elements) * sizeof(float));
     }
 };
@@ -131,24 +122,26 @@ struct PartStep {
     Scalars scalars;
 
     void moments() const {
-        update_moments(at.gradient + part.begin, at.exp_avg + part.begin, at.exp_avg_sq + part.begin, part.elements, scalars);
+        by_instruction_set<&update_moments>(at.gradient + part.begin, at.exp_avg + part.begin, at.exp_avg_sq + part.begin,
+                                            part.elements, scalars);
     }
     void momentum_direction(float* out) const { direct(at.exp_avg, scalars.unbias1, out); }
     void gradient_direction(float* out) const { direct(at.gradient, scalars.gradient_scale, out); }
     void move(const float* step) const {
-        subtract(at.master + part.begin, step, scalars.momentum_rate, part.elements);
+        by_instruction_set<&subtract>(at.master + part.begin, step, scalars.momentum_rate, part.elements);
         at.copy_out(part);
     }
     void move(const float* momentum_step, const float* gradient_step) const {
-        subtract_two(at.master + part.begin, momentum_step, scalars.momentum_rate, gradient_step, scalars.gradient_rate,
-                     part.elements);
+        by_instruction_set<&subtract_two>(at.master + part.begin, momentum_step, scalars.momentum_rate, gradient_step,
+                                          scalars.gradient_rate, part.elements);
         at.copy_out(part);
     }
-    double master_squares() const { return square_sum(at.master + part.begin, part.elements); }
+    double master_squares() const { return by_instruction_set<&square_sum>(at.master + part.begin, part.elements); }
 
 private:
     void direct(const float* numerator, float scale, float* out) const {
-        direction(numerator + part.begin, scale, at.master + part.begin, at.exp_avg_sq + part.begin, out, part.elements, scalars);
+        by_instruction_set<&direction>(numerator + part.begin, scale, at.master + part.begin, at.exp_avg_sq + part.begin, out,
+                                       part.elements, scalars);
     }
 };
 
@@ -172,7 +165,7 @@ public:
 #pragma omp parallel for schedule(static)
         for (std::ptrdiff_t i = 0; i < count; ++i) {
             const TensorRun& part = blocks.parts[static_cast<std::size_t>(i)];
-            sums[static_cast<std::size_t>(i)] = square_sum(data + part.begin, part.elements);
+            sums[static_cast<std::size_t>(i)] = by_instruction_set<&square_sum>(data + part.begin, part.elements);
         }
     }
 
@@ -191,7 +184,7 @@ public:
             step.moments();
             step.momentum_direction(direction_buffer);
             sums[2 * i] = step.master_squares();
-            sums[2 * i + 1] = square_sum(direction_buffer, step.part.elements);
+            sums[2 * i + 1] = by_instruction_set<&square_sum>(direction_buffer, step.part.elements);
         });
     }
 
@@ -209,9 +202,9 @@ public:
             step.moments();
             sums[3 * i] = step.master_squares();
             step.momentum_direction(direction_buffer);
-            sums[3 * i + 1] = square_sum(direction_buffer, step.part.elements);
+            sums[3 * i + 1] = by_instruction_set<&square_sum>(direction_buffer, step.part.elements);
             step.gradient_direction(direction_buffer);
-            sums[3 * i + 2] = square_sum(direction_buffer, step.part.elements);
+            sums[3 * i + 2] = by_instruction_set<&square_sum>(direction_buffer, step.part.elements);
         });
     }
 

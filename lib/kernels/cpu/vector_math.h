@@ -1,19 +1,12 @@
 #pragma once
 // Elementwise arithmetic that compilers vectorize: no branches, no calls. Everything is forced inline, because each kernel is
-// compiled once per instruction set (BERTPRETRAIN_CLONES) and must take these along.
+// compiled once per instruction set (by_instruction_set.h) and must take these along.
 
 #include <bit>
 #include <cstdint>
 
+#include "kernels/cpu/by_instruction_set.h"
 #include "kernels/dropout.h"
-
-#define BERTPRETRAIN_INLINE static inline __attribute__((always_inline))
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-/// The function is compiled for three instruction sets; the loader picks the best one that the processor has.
-#define BERTPRETRAIN_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define BERTPRETRAIN_CLONES
-#endif
 
 namespace bertpretrain::cpu {
 
