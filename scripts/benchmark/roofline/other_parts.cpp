@@ -44,7 +44,7 @@ struct Operands {
         word_VH = at::randn({V, H}).to(bf16), position_PH = at::randn({512, H}).to(bf16), type_KH = at::randn({2, H}).to(bf16);
         d_word_VH = at::zeros({V, H}), d_sum_TH = at::randn({T, H});
         totals_2 = at::zeros({2}, at::kDouble);
-        for (int i = 0; i < operand_sets; ++i) {
+        for (std::size_t i = 0; i < operand_sets; ++i) {
             Set set;
             set.working_TH = at::randn({T, H}).to(bf16), set.exact_TH = at::randn({T, H});
             set.x_TF = at::randn({T, F}).to(bf16), set.dy_TF = at::randn({T, F}).to(bf16);
@@ -96,38 +96,42 @@ std::vector<Part> other_parts(const StepShape& shape) {
     const auto P = static_cast<double>(parameters);
     return {
         {"attention, forward", L, attention_flops, 0,
-         [o](int i) { attention(o->sets[i].qkv_T3H, o->bias_3H, o->attention_shape()); }, "attention"},
+         [o](std::size_t i) { attention(o->sets[i].qkv_T3H, o->bias_3H, o->attention_shape()); }, "attention"},
         {"attention, backward", L, 2.5 * attention_flops, 0,
-         [o](int i) {
+         [o](std::size_t i) {
              attention_backward(o->sets[i].working_TH, o->sets[i].qkv_T3H, o->bias_3H, o->sets[i].attended, o->attention_shape(),
                                 o->d_bias_3H);
          },
          "attention"},
         {"dropout + residual + LayerNorm, forward", 2 * L, 0, (2 + 4 + 4 + 2 + 4) * TH,
-         [o](int i) { o->norm_forward(o->sets[i]); }, "LayerNorm"},
+         [o](std::size_t i) { o->norm_forward(o->sets[i]); }, "LayerNorm"},
         {"dropout + residual + LayerNorm, backward", 2 * L, 0, (2 + 4 + 4 + 4 + 2) * TH,
-         [o](int i) {
+         [o](std::size_t i) {
              dropout_residual_norm_backward(o->sets[i].working_TH, o->sets[i].exact_TH, {}, o->sets[i].normed, o->norm,
                                             o->hidden(), o->rows, at::kBFloat16, o->d_norm, o->d_norm.bias_H);
          },
          "LayerNorm"},
-        {"bias + GELU, forward", L, 0, 4 * TF, [o](int i) { bias_activation(o->sets[i].x_TF, o->bias_F, Activation::gelu_erf); },
-         "GELU"},
+        {"bias + GELU, forward", L, 0, 4 * TF,
+         [o](std::size_t i) { bias_activation(o->sets[i].x_TF, o->bias_F, Activation::gelu_erf); }, "GELU"},
         {"bias + GELU, backward", L, 0, 6 * TF,
-         [o](int i) {
+         [o](std::size_t i) {
              bias_activation_backward(o->sets[i].dy_TF, o->sets[i].x_TF, o->bias_F, Activation::gelu_erf, o->d_bias_F);
          },
          "GELU"},
         {"embedding sum", 1, 0, (6 + 4) * TH,
-         [o](int) { embedding_sum(o->ids_T, o->positions_T, o->types_T, o->word_VH, o->position_PH, o->type_KH); }, "embeddings"},
-        {"embedding scatter", 1, 0, 12 * TH, [o](int) { embedding_backward(o->d_sum_TH, o->ids_T, o->d_word_VH); }, "embeddings"},
+         [o](std::size_t) { embedding_sum(o->ids_T, o->positions_T, o->types_T, o->word_VH, o->position_PH, o->type_KH); },
+         "embeddings"},
+        {"embedding scatter", 1, 0, 12 * TH, [o](std::size_t) { embedding_backward(o->d_sum_TH, o->ids_T, o->d_word_VH); },
+         "embeddings"},
         {"softmax + cross entropy", 1, 0, 6 * MV,
-         [o](int i) { softmax_cross_entropy(o->sets[i].logits_MV, o->bias_V, o->labels_M, 1e-3, o->d_bias_V, o->totals_2); },
+         [o](std::size_t i) {
+             softmax_cross_entropy(o->sets[i].logits_MV, o->bias_V, o->labels_M, 1e-3, o->d_bias_V, o->totals_2);
+         },
          "loss"},
-        {"gradients to zero", 1, 0, 4 * P, [update](int) { update->gradient.zero_(); }, "update"},
-        {"AdamW", 1, 0, (4 + 3 * 8 + 2) * P, [update](int) { update->adamw(); }, "update"},
+        {"gradients to zero", 1, 0, 4 * P, [update](std::size_t) { update->gradient.zero_(); }, "update"},
+        {"AdamW", 1, 0, (4 + 3 * 8 + 2) * P, [update](std::size_t) { update->adamw(); }, "update"},
         {"copy (what the update is held against)", 0, 0, 8 * P,
-         [update](int) { update->state.exp_avg.copy_(update->state.master); }, "update"},
+         [update](std::size_t) { update->state.exp_avg.copy_(update->state.master); }, "update"},
     };
 }
 

@@ -19,7 +19,7 @@ struct Linear {
 
     Linear(std::int64_t tokens, std::int64_t inputs, std::int64_t outputs) : T(tokens), I(inputs), O(outputs) {
         const auto bf16 = at::TensorOptions(at::kBFloat16);
-        for (int set = 0; set < operand_sets; ++set) {
+        for (std::size_t set = 0; set < operand_sets; ++set) {
             x_TI.push_back(at::randn({T, I}).to(bf16));
             weight_OI.push_back(at::randn({O, I}).to(bf16));
             dy_TO.push_back(at::randn({T, O}).to(bf16));
@@ -54,12 +54,12 @@ std::vector<Part> product_parts(const StepShape& shape) {
     std::vector<Part> parts;
     for (const Named& named : linears(shape)) {
         const auto l = std::make_shared<Linear>(named.tokens, named.inputs, named.outputs);
-        const auto add = [&](const char* direction, std::function<void(int)> run) {
+        const auto add = [&](const char* direction, std::function<void(std::size_t)> run) {
             parts.push_back({named.name + direction, named.calls, l->flops(), 0, std::move(run), "products"});
         };
-        add(", forward", [l](int i) { linear_product(l->x_TI[i], l->weight_OI[i]); });
-        add(", dX", [l](int i) { linear_input_gradient(l->dy_TO[i], l->weight_OI[i]); });
-        add(", dW", [l](int i) { add_linear_weight_gradient(l->dy_TO[i], l->x_TI[i], l->d_weight_OI[i]); });
+        add(", forward", [l](std::size_t i) { linear_product(l->x_TI[i], l->weight_OI[i]); });
+        add(", dX", [l](std::size_t i) { linear_input_gradient(l->dy_TO[i], l->weight_OI[i]); });
+        add(", dW", [l](std::size_t i) { add_linear_weight_gradient(l->dy_TO[i], l->x_TI[i], l->d_weight_OI[i]); });
     }
     return parts;
 }
@@ -70,22 +70,23 @@ std::vector<ProductCandidates> product_candidates(const StepShape& shape) {
         if (named.name.rfind("last", 0) == 0 || named.name == "transform") continue;
         const auto l = std::make_shared<Linear>(named.tokens, named.inputs, named.outputs);
         const int T = narrow(l->T), I = narrow(l->I), O = narrow(l->O);
-        all.push_back({named.name + ", forward", l->flops(), [l](int i) { linear_product(l->x_TI[i], l->weight_OI[i]); },
-                       [l](int i) { at::mm(l->x_TI[i], l->weight_OI[i].t()); },
-                       [=](int i) {
+        all.push_back({named.name + ", forward", l->flops(), [l](std::size_t i) { linear_product(l->x_TI[i], l->weight_OI[i]); },
+                       [l](std::size_t i) { at::mm(l->x_TI[i], l->weight_OI[i].t()); },
+                       [=](std::size_t i) {
                            cblas_gemm_bf16bf16f32(row_major, plain, transposed, T, O, I, 1, l->x_TI[i].data_ptr(), I,
                                                   l->weight_OI[i].data_ptr(), I, 0, l->exact[i].data_ptr<float>(), O);
                        }});
-        all.push_back({named.name + ", dX", l->flops(), [l](int i) { linear_input_gradient(l->dy_TO[i], l->weight_OI[i]); },
-                       [l](int i) { at::mm(l->dy_TO[i], l->weight_OI[i]); },
-                       [=](int i) {
+        all.push_back({named.name + ", dX", l->flops(),
+                       [l](std::size_t i) { linear_input_gradient(l->dy_TO[i], l->weight_OI[i]); },
+                       [l](std::size_t i) { at::mm(l->dy_TO[i], l->weight_OI[i]); },
+                       [=](std::size_t i) {
                            cblas_gemm_bf16bf16f32(row_major, plain, plain, T, I, O, 1, l->dy_TO[i].data_ptr(), O,
                                                   l->weight_OI[i].data_ptr(), I, 0, l->exact[i].data_ptr<float>(), I);
                        }});
         all.push_back({named.name + ", dW", l->flops(),
-                       [l](int i) { add_linear_weight_gradient(l->dy_TO[i], l->x_TI[i], l->d_weight_OI[i]); },
-                       [l](int i) { l->d_weight_OI[i].add_(at::mm(l->dy_TO[i].t(), l->x_TI[i])); },
-                       [=](int i) {
+                       [l](std::size_t i) { add_linear_weight_gradient(l->dy_TO[i], l->x_TI[i], l->d_weight_OI[i]); },
+                       [l](std::size_t i) { l->d_weight_OI[i].add_(at::mm(l->dy_TO[i].t(), l->x_TI[i])); },
+                       [=](std::size_t i) {
                            cblas_gemm_bf16bf16f32(row_major, transposed, plain, O, I, T, 1, l->dy_TO[i].data_ptr(), O,
                                                   l->x_TI[i].data_ptr(), I, 1, l->d_weight_OI[i].data_ptr<float>(), I);
                        }});

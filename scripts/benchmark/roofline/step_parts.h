@@ -1,6 +1,7 @@
 #pragma once
 // A training step taken apart: each operation that it is made of, ready to be timed by itself.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -14,12 +15,13 @@ struct StepShape {
 
 struct Part {
     std::string name;
-    double calls = 1;              ///< in a step
-    double flops = 0, bytes = 0;   ///< of one call: of products, or of what has to pass through memory
-    std::function<void(int)> run;  ///< the argument chooses one of several sets of operands, so that none stays in a cache
-    std::string group = {};        ///< "products", "attention", ...
+    double calls = 1;             ///< in a step
+    double flops = 0, bytes = 0;  ///< of one call: of products, or of what has to pass through memory
+    std::function<void(std::size_t)>
+        run;                 ///< the argument chooses one of several sets of operands, so that none stays in a cache
+    std::string group = {};  ///< "products", "attention", ...
 };
-constexpr int operand_sets = 4;
+constexpr std::size_t operand_sets = 4;
 
 /// Products of every shape: forward, and both of the backward.
 std::vector<Part> product_parts(const StepShape& shape);
@@ -30,7 +32,7 @@ std::vector<Part> other_parts(const StepShape& shape);
 struct ProductCandidates {
     std::string name;
     double flops = 0;
-    std::function<void(int)> ours, onednn, mkl;
+    std::function<void(std::size_t)> ours, onednn, mkl;
 };
 std::vector<ProductCandidates> product_candidates(const StepShape& shape);
 

@@ -20,18 +20,18 @@ using namespace bertpretrain;
 using namespace bertpretrain::benchmark;
 using nlohmann::json;
 
-double seconds_of(const std::function<void(int)>& run, int set) {
+double seconds_of(const std::function<void(std::size_t)>& run, std::size_t set) {
     const double begin = seconds_now();
     run(set);
     return seconds_now() - begin;
 }
 
 /// Median seconds of each, all in turns.
-std::vector<double> time_in_turns(const std::vector<std::function<void(int)>>& runs, int rounds) {
+std::vector<double> time_in_turns(const std::vector<std::function<void(std::size_t)>>& runs, int rounds) {
     std::vector<std::vector<double>> seconds(runs.size());
     for (int round = -1; round < rounds; ++round)
         for (std::size_t r = 0; r < runs.size(); ++r) {
-            const double one = seconds_of(runs[r], (round + operand_sets) % operand_sets);
+            const double one = seconds_of(runs[r], (static_cast<std::size_t>(round + 1)) % operand_sets);
             if (round >= 0) seconds[r].push_back(one);
         }
     std::vector<double> medians;
@@ -48,7 +48,7 @@ json roofs() {
 json timed_parts(const StepShape& shape, int rounds) {
     std::vector<Part> parts = product_parts(shape);
     for (Part& part : other_parts(shape)) parts.push_back(std::move(part));
-    std::vector<std::function<void(int)>> runs;
+    std::vector<std::function<void(std::size_t)>> runs;
     for (const Part& part : parts) runs.push_back(part.run);
     const std::vector<double> seconds = time_in_turns(runs, rounds);
     json all = json::array();
