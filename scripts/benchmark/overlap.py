@@ -81,7 +81,7 @@ def measure(link, config, folder, share, steps):
     link.limit(megabits)
     limited = run(config, folder, steps)
     communication, step = sent * 8 / 1e6 / megabits, median(limited, lambda r: r["step_seconds"])
-    return {"megabits": megabits, "compute": compute, "communication": communication, "share": communication / compute, "step": step,
+    return {"megabits": megabits, "compute": compute, "free_step": median(free, lambda r: r["step_seconds"]), "communication": communication, "share": communication / compute, "step": step,
             "ratio": step / max(compute, communication), "waited": median(limited, lambda r: r["exposed_communication_seconds"])}
 
 
@@ -132,13 +132,13 @@ def main():
             "training": {"precision": "bf16"}, "parallel": {"bucket_mib": arguments.bucket_mib}, "checkpoint": {"save_every_steps": 0}}))
         table = []
         print(f"{arguments.shape}, 2 ranks, one thread each, accumulation 1; medians of {arguments.rounds} round(s) of {arguments.steps} steps")
-        print("Mbit/s   compute s  communication s   share    step s   step / max(compute, communication)   waited s")
+        print("Mbit/s   compute s  communication s   share    step s   step / max(compute, communication)   waited s   step s, free link")
         for share in arguments.share:
             rounds = [measure(link, config, folder, share, arguments.steps) for _ in range(arguments.rounds)]
             row = {key: statistics.median(r[key] for r in rounds) for key in rounds[0]}
             table.append(row)
             print(f"{row['megabits']:6.0f}   {row['compute']:9.3f}  {row['communication']:15.3f}   {row['share']:5.2f}   "
-                  f"{row['step']:7.3f}   {row['ratio']:34.3f}   {row['waited']:8.3f}", flush=True)
+                  f"{row['step']:7.3f}   {row['ratio']:34.3f}   {row['waited']:8.3f}   {row['free_step']:17.3f}", flush=True)
         if arguments.picture:
             arguments.picture.write_text(picture(sorted(table, key=lambda row: row["megabits"]),
                                                  f"{arguments.shape}: what a step takes over a limited link"))
