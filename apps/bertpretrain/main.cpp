@@ -21,8 +21,8 @@
 
 namespace {
 
-/// Activations are taken and given back every step. Without this the C library maps and unmaps the large ones each time, and
-/// the kernel clears their pages again and again.
+/// Libraries' scratch, and tensors where no trainer keeps their memory (model/tensor_memory.h), are taken and given back every
+/// step. Without this the C library maps and unmaps the large ones each time, and the kernel clears their pages again and again.
 void keep_freed_memory() {
     ::mallopt(M_MMAP_MAX, 0);
     ::mallopt(M_TRIM_THRESHOLD, -1);  // never

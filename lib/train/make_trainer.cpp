@@ -17,6 +17,7 @@
 #include "core/threads.h"
 #include "kernels/cpu/instruction_set.h"
 #include "model/bert_parameters.h"
+#include "model/tensor_memory.h"
 #include "operations/gemm_roof.h"
 #include "parallel/launch_environment.h"
 #include "parallel/make_world.h"
@@ -215,6 +216,7 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
                                 const ResumeRequest& resume, const Launch& launch, PhaseClock& clock) {
     clock.enter(Phase::start);
     const at::Device device = device_named(experiment.training.device, launch.local_rank);
+    if (device.is_cpu()) keep_tensor_memory();
     const auto patience = std::chrono::seconds(static_cast<std::int64_t>(experiment.parallel.first_step_timeout_seconds));
     return make_trainer_parts(experiment, output, resume, launch, clock, make_world(launch, patience, device), device);
 }

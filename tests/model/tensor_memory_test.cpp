@@ -1,0 +1,68 @@
+#include "model/tensor_memory.h"
+
+#include "model/small_model.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+constexpr std::int64_t sequences = 16, longest = 128;
+
+/// Large enough for tensors of several MiB.
+BertConfig wide_config() {
+    BertConfig config = odd_config("post_ln");
+    config.hidden_size = 64;
+    config.num_attention_heads = 4;
+    config.intermediate_size = 512;
+    config.max_position_embeddings = longest;
+    return config;
+}
+
+std::vector<std::int64_t> ragged_lengths(RandomSequence& random) {
+    std::vector<std::int64_t> lengths(sequences);
+    for (std::int64_t& length : lengths) length = 2 + random.below(longest - 1);
+    return lengths;
+}
+
+at::Tensor gradients_of_one_step() {
+    const BertConfig config = wide_config();
+    Model model(config, at::kBFloat16, {5, false});
+    model.randomize(3);
+    RandomSequence random(1, Purpose::masking, 0);
+    const MicroBatch batch = random_batch(config, ragged_lengths(random));
+    totals_of(model, batch, mean_over(batch));
+    return model.parameters.gradients().clone();
+}
+
+}  // namespace
+
+TEST_CASE("in kept memory gradients have the same bits, and ragged steps soon take nothing more from the system") {
+    REQUIRE(tensor_memory_usage().held_bytes == 0);  // no other test of this program may keep it
+    const at::Tensor elsewhere = gradients_of_one_step();
+    keep_tensor_memory();
+    CHECK(same_bits(gradients_of_one_step(), elsewhere));
+
+    const std::size_t before = tensor_memory_usage().used_bytes;
+    {
+        const at::Tensor one = at::empty({3 << 20}, at::kByte);
+        CHECK(tensor_memory_usage().used_bytes == before + (3 << 20));
+    }
+    CHECK(tensor_memory_usage().used_bytes == before);
+
+    const BertConfig config = wide_config();
+    Model model(config, at::kBFloat16, {5, false});
+    RandomSequence random(2, Purpose::masking, 0);
+    const auto step = [&](const std::vector<std::int64_t>& lengths) {
+        const MicroBatch batch = random_batch(config, lengths);
+        totals_of(model, batch, mean_over(batch));
+    };
+    for (int i = 0; i < 3; ++i) step(ragged_lengths(random));
+    step(std::vector<std::int64_t>(sequences, longest));
+    const Arena::Usage warm = tensor_memory_usage();
+    for (int i = 0; i < 20; ++i) step(ragged_lengths(random));
+    const Arena::Usage usage = tensor_memory_usage();
+    CAPTURE(usage.held_bytes, usage.largest_used_bytes, usage.system_allocations);
+    CHECK(usage.system_allocations == warm.system_allocations);
+    CHECK(static_cast<double>(usage.held_bytes) < 1.1 * static_cast<double>(usage.largest_used_bytes) + (4 << 20));
+}
