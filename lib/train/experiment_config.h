@@ -88,16 +88,20 @@ struct TrainingConfig {
     std::string precision = "bf16";
     std::string device = "auto";
     std::uint64_t seed = 42;
+    std::optional<std::int64_t> dropout_seed;
     bool activation_checkpointing = false;
     std::string loss_mean = "global";
     std::int64_t max_skipped_updates = 10;
     double loss_spike_deviations = 10;
+
+    std::uint64_t seed_of_dropout() const { return dropout_seed ? static_cast<std::uint64_t>(*dropout_seed) : seed; }
 
     static void describe(auto& self, auto&& field) {
         field("precision", self.precision, one_of({"bf16", "fp32"}),
               "Of products; weights, gradients and moments are always kept in fp32.");
         field("device", self.device, one_of({"auto", "cpu", "cuda"}), "auto: a GPU where there is one.", Resume::may_change);
         field("seed", self.seed, any, "Of initial weights, sample order and dropout.");
+        field("dropout_seed", self.dropout_seed, at_least(0), "Of dropout alone; auto: the seed.");
         field("activation_checkpointing", self.activation_checkpointing, any,
               "Keep only each layer's input and compute the rest again: less memory, a third more work.", Resume::may_change);
         field("loss_mean", self.loss_mean, one_of({"global", "micro_batch"}),

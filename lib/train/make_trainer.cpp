@@ -171,8 +171,9 @@ MemoryPlan open_model(TrainerParts& parts, const Launch& launch, at::Device devi
     const auto gradients = experiment.keeps_narrow_gradients(parts.world->size()) ? FlatParameters::Gradients::narrow
                                                                                   : FlatParameters::Gradients::exact;
     parts.parameters = std::make_unique<FlatParameters>(std::move(layout), working, device, gradients);
+    const TrainingConfig& training = experiment.training;
     parts.bert = std::make_unique<Bert>(experiment.model, *parts.parameters,
-                                        Bert::Choices{experiment.training.seed, experiment.training.activation_checkpointing});
+                                        Bert::Choices{training.seed_of_dropout(), training.activation_checkpointing});
     const std::int64_t stage = experiment.parallel.zero_stage;
     parts.optimizer = std::make_unique<ShardedOptimizer>(experiment.optimizer, parts.parameters->layout(),
                                                          stage == 0 ? std::nullopt : std::optional(parts.world->rank()), device);
