@@ -1,0 +1,46 @@
+#pragma once
+// The counter-based dropout of kernels/dropout.h for the eight elements that a thread holds of a row.
+
+#include "kernels/cuda/lanes.h"
+
+namespace bertpretrain::cuda {
+
+/// One bit for each of the eight half-words that philox gives for this counter: whether it keeps its element.
+__device__ __forceinline__ unsigned kept_half_words(const RowDropout& dropout, unsigned group, std::int64_t row) {
+    const auto sample = static_cast<std::uint64_t>(dropout.sample_T[row]);
+    unsigned c[4] = {group, static_cast<unsigned>(dropout.position_T[row]) | dropout.site << 16, static_cast<unsigned>(sample),
+                     static_cast<unsigned>(sample >> 32)};
+    unsigned k0 = dropout.key[0], k1 = dropout.key[1];
+#pragma unroll
+    for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9U, k1 += 0xBB67AE85U) {
+        const unsigned a = __umulhi(0xD2511F53U, c[0]), a_low = 0xD2511F53U * c[0];
+        const unsigned b = __umulhi(0xCD9E8D57U, c[2]), b_low = 0xCD9E8D57U * c[2];
+        c[0] = b ^ c[1] ^ k0, c[1] = b_low;
+        c[2] = a ^ c[3] ^ k1, c[3] = a_low;
+    }
+    unsigned kept = 0;
+#pragma unroll
+    for (int h = 0; h < 8; ++h) kept |= ((c[h / 2] >> 16 * (h % 2) & 0xFFFFU) >= dropout.threshold ? 1U : 0U) << h;
+    return kept;
+}
+
+/// Multiplies a thread's part of the row with dropout's factors. All lanes of the warp must come.
+///
+/// The warp's 256 columns are two groups of 128, which take sixteen calls each: lane l makes call l % 16 of group l / 16. Of
+/// group g, the quad of lane l is decided by half-word l / 4 of the calls 4 (l % 4) + {0, 1, 2, 3}; ballots bring the bits there.
+__device__ __forceinline__ void apply_dropout(const RowDropout& dropout, std::int64_t row, std::int64_t first, Eight& values) {
+    const unsigned mine = kept_half_words(dropout, static_cast<unsigned>(first / 8 + lane()), row);
+    unsigned of_lanes = 0;
+#pragma unroll
+    for (int h = 0; h < 8; ++h) {
+        const unsigned kept = __ballot_sync(all_lanes, (mine >> h & 1U) != 0);
+        if (h == lane() / 4) of_lanes = kept;
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+        const bool kept = (of_lanes >> (16 * (i / 4) + 4 * (lane() % 4) + i % 4) & 1U) != 0;
+        values[i] *= kept ? dropout.scale : 0.0F;
+    }
+}
+
+}  // namespace bertpretrain::cuda

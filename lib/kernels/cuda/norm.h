@@ -1,0 +1,49 @@
+#pragma once
+// dropout + residual + LayerNorm over raw memory of the device; kernels/fused_functions.inc says what they compute. A block
+// works on whole rows, each thread on eight columns. Null pointers stand for absent tensors.
+
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/arguments.h"
+
+namespace bertpretrain::cuda {
+
+/// Wider rows do not fit into a block of 512 threads.
+constexpr std::int64_t widest_row = 4096;
+
+template <class W>
+struct NormForward {
+    std::int64_t rows, width;
+    const W* out;
+    const float *out_bias, *residual, *weight, *bias;
+    float eps;
+    RowDropout dropout;
+    float* sum;  ///< may be null when there is no `out`: then it is the residual
+    W* normed;
+    float *normed_exact, *mean, *inverse_deviation;
+};
+/// @param quads  width is a multiple of 4, and all pointers of 16 bytes
+template <class W>
+void norm_forward(const NormForward<W>& pass, bool quads, cudaStream_t stream);
+
+template <class W>
+struct NormBackward {
+    std::int64_t rows, width;
+    const W* d_normed;
+    const float *d_normed_exact, *d_sum_past, *sum, *mean, *inverse_deviation, *weight;
+    RowDropout dropout;
+    float* d_sum;
+    W* d_out;
+    float* chunk_sums;  ///< (row_chunks(rows), 2 or with d_out 3, width): of the weight's, the bias's, the out bias's gradient
+};
+template <class W>
+void norm_backward(const NormBackward<W>& pass, bool quads, cudaStream_t stream);
+
+/// y = x times dropout's factors
+void dropout_rows(const float* x, float* y, std::int64_t rows, std::int64_t width, const RowDropout& dropout, bool quads,
+                  cudaStream_t stream);
+
+/// Threads of a block that holds a row.
+constexpr std::int64_t row_threads(std::int64_t width) { return (width + warp_columns - 1) / warp_columns * warp_lanes; }
+
+}  // namespace bertpretrain::cuda

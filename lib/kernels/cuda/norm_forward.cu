@@ -1,0 +1,58 @@
+// One row per block, read once and held in registers until it is normalized.
+#include "kernels/cuda/block_sums.h"
+#include "kernels/cuda/dropout_factors.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/norm.h"
+
+namespace bertpretrain::cuda {
+namespace {
+
+template <class W, bool quads>
+__global__ void __launch_bounds__(512) norm_forward_rows(const NormForward<W> pass) {
+    const std::int64_t row = blockIdx.x, width = pass.width, begin = row * width, first = warp() * warp_columns;
+    Eight sum{};
+    if (pass.out != nullptr) {
+        sum = load_eight<quads>(pass.out + begin, first, width);
+        const Eight bias = load_eight<quads>(pass.out_bias, first, width);
+        for (int i = 0; i < 8; ++i) sum[i] += bias[i];
+        if (pass.dropout.threshold > 0) apply_dropout(pass.dropout, row, first, sum);
+    }
+    if (pass.residual != nullptr) {
+        const Eight residual = load_eight<quads>(pass.residual + begin, first, width);
+        for (int i = 0; i < 8; ++i) sum[i] += residual[i];
+    }
+    if (pass.sum != nullptr) store_eight<quads>(pass.sum + begin, first, width, sum);
+
+    float total[1] = {0};
+    for (int i = 0; i < 8; ++i) total[0] += sum[i];
+    block_sums(total, 0);
+    const float mean = total[0] / static_cast<float>(width);
+    float squares[1] = {0};
+    for (int i = 0; i < 8; ++i) {
+        sum[i] -= mean;
+        if (column_of(i, first) < width) squares[0] += sum[i] * sum[i];
+    }
+    block_sums(squares, 1);
+    const float inverse_deviation = rsqrtf(squares[0] / static_cast<float>(width) + pass.eps);
+
+    const Eight weight = load_eight<quads>(pass.weight, first, width), bias = load_eight<quads>(pass.bias, first, width);
+    for (int i = 0; i < 8; ++i) sum[i] = sum[i] * inverse_deviation * weight[i] + bias[i];
+    store_eight<quads>(pass.normed + begin, first, width, sum);
+    if (pass.normed_exact != nullptr) store_eight<quads>(pass.normed_exact + begin, first, width, sum);
+    if (threadIdx.x == 0) {
+        pass.mean[row] = mean;
+        pass.inverse_deviation[row] = inverse_deviation;
+    }
+}
+
+}  // namespace
+
+template <class W>
+void norm_forward(const NormForward<W>& pass, bool quads, cudaStream_t stream) {
+    launch(quads ? norm_forward_rows<W, true> : norm_forward_rows<W, false>, grid_of(pass.rows), row_threads(pass.width), stream,
+           pass);
+}
+template void norm_forward(const NormForward<float>&, bool, cudaStream_t);
+template void norm_forward(const NormForward<Bf16>&, bool, cudaStream_t);
+
+}  // namespace bertpretrain::cuda

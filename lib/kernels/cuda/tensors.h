@@ -1,0 +1,58 @@
+#pragma once
+// Between tensors and the kernels' raw memory.
+
+#include <cuda_runtime.h>
+
+#include <initializer_list>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/from_blob.h>
+
+#include "kernels/cuda/arguments.h"
+#include "kernels/fused_operations.h"
+
+namespace bertpretrain::cuda {
+
+/// The stream that torch's own operations on the current device go to.
+cudaStream_t current_stream();
+
+template <class W>
+W* working_data(const at::Tensor& tensor) {
+    return tensor.defined() ? static_cast<W*>(tensor.data_ptr()) : nullptr;
+}
+inline float* exact_data(const at::Tensor& tensor) { return working_data<float>(tensor); }
+
+/// A few kilobytes of the host's ordinary memory on the device, as bytes. CUDA has taken them when the call returns, though
+/// nothing waits for the device.
+template <class T>
+at::Tensor copied_to(at::Device device, std::vector<T>& values) {
+    const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(T));
+    return at::from_blob(values.data(), {bytes}, at::TensorOptions(at::kByte)).to(device, /*non_blocking=*/true, /*copy=*/true);
+}
+
+/// Calls body with a Bf16 or a float, after `working`.
+template <class Body>
+auto with_working_type(at::ScalarType working, const Body& body) {
+    return working == at::kBFloat16 ? body(Bf16{}) : body(float{});
+}
+
+/// True when kernels may go by fours: rows of `width` elements are whole quads, and all tensors there begin so.
+inline bool in_quads(std::int64_t width, std::initializer_list<at::Tensor> tensors) {
+    if (width % 4 != 0) return false;
+    for (const at::Tensor& tensor : tensors)
+        if (tensor.defined() && reinterpret_cast<std::uintptr_t>(tensor.data_ptr()) % 16 != 0) return false;
+    return true;
+}
+
+inline RowDropout row_dropout(const Dropout& dropout, const RowKeys& rows) {
+    if (!dropout.active()) return {};
+    return {{dropout.key[0], dropout.key[1]},
+            dropout.site,
+            dropout.threshold(),
+            dropout.scale(),
+            rows.sample_T.const_data_ptr<std::int64_t>(),
+            rows.position_T.const_data_ptr<std::int64_t>()};
+}
+
+}  // namespace bertpretrain::cuda

@@ -1,0 +1,57 @@
+// The emulator itself: what must fail on it does.
+#include "support/cuda_emulator/cuda_runtime.h"
+
+#include <vector>
+
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/tensors.h"
+#include "support/catch.h"
+
+namespace bertpretrain::cuda {
+cudaStream_t current_stream() { return nullptr; }
+}  // namespace bertpretrain::cuda
+
+using bertpretrain::cuda::launch;
+
+namespace {
+
+enum class Fault { none, barrier_left_out, barrier_not_reached, lane_absent, other_call, warp_incomplete };
+
+/// Threads pass their number to the thread opposite, through shared memory, and then to their neighbour.
+__global__ void pass_around(unsigned* out, Fault fault) {
+    __shared__ unsigned numbers[64];
+    numbers[threadIdx.x] = 100 * blockIdx.x + threadIdx.x;
+    if (fault == Fault::barrier_not_reached && threadIdx.x == 3) return;
+    if (fault != Fault::barrier_left_out) __syncthreads();
+    unsigned number = numbers[63 - threadIdx.x];
+    if (fault == Fault::lane_absent && threadIdx.x == 40) return;
+    if (fault == Fault::other_call && threadIdx.x == 40) __ballot_sync(0xFFFFFFFF, true);
+    else number = __shfl_xor_sync(fault == Fault::warp_incomplete ? 0xFFFF : 0xFFFFFFFF, number, 1);
+    out[blockIdx.x * 64 + threadIdx.x] = number;
+}
+
+std::vector<unsigned> run(Fault fault, std::uint64_t seed = 1) {
+    std::vector<unsigned> out(128);
+    cuda_emulator::schedule_seed = seed;
+    launch(pass_around, dim3(2), 64, nullptr, out.data(), fault);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("the emulator runs blocks of threads that meet at barriers and exchange values") {
+    std::vector<unsigned> expected;
+    for (unsigned b = 0; b < 2; ++b)
+        for (unsigned t = 0; t < 64; ++t) expected.push_back(100 * b + (63 - (t ^ 1)));
+    for (std::uint64_t seed = 0; seed < 20; ++seed) CHECK(run(Fault::none, seed) == expected);
+}
+
+TEST_CASE("a barrier that is missing changes the result in the emulator") {
+    CHECK(run(Fault::barrier_left_out) != run(Fault::none));
+}
+
+TEST_CASE("the emulator refuses threads that wait for ever") {
+    for (const Fault fault : {Fault::barrier_not_reached, Fault::lane_absent, Fault::other_call, Fault::warp_incomplete})
+        CHECK_THROWS_AS(run(fault), std::logic_error);
+    CHECK_NOTHROW(run(Fault::none));
+}

@@ -1,0 +1,139 @@
+#include "kernels_cuda/cuda_inputs.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+constexpr double eps = 1e-12;
+
+struct Inputs {
+    at::Tensor out_TH, bias_H, residual_TH, d_normed_TH, d_exact_TH, d_sum_TH;
+    NormParameters norm;
+
+    Inputs(std::int64_t T, std::int64_t H, at::ScalarType working) {
+        RandomTensors random(static_cast<std::uint64_t>(H));
+        out_TH = random.normal({T, H}, working);
+        bias_H = random.normal({H});
+        residual_TH = random.normal({T, H}) + 0.5;
+        d_normed_TH = random.normal({T, H}, working);
+        d_exact_TH = random.normal({T, H});
+        d_sum_TH = random.normal({T, H});
+        norm = {random.normal({H}) + 1, random.normal({H})};
+    }
+};
+
+struct Results {
+    NormResult forward;
+    NormGradients gradients;
+    NormParameters d_norm;
+    at::Tensor d_bias_H;
+};
+
+/// Forward by the one implementation, backward of the reference's forward: errors do not add up.
+Results run(decltype(&reference::dropout_residual_norm) forward, decltype(&reference::dropout_residual_norm_backward) backward,
+            const Inputs& in, const Ragged& batch, double probability, at::ScalarType working) {
+    const Dropout dropout = dropout_of(probability);
+    Results results;
+    results.forward = forward(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, working, true);
+    const NormResult right =
+        reference::dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, working, true);
+    results.d_norm = {at::ones_like(in.norm.weight_H), at::ones_like(in.norm.bias_H)};
+    if (in.out_TH.defined()) results.d_bias_H = at::ones_like(in.bias_H);
+    results.gradients = backward(in.d_normed_TH, in.d_exact_TH, in.d_sum_TH, right, in.norm, dropout, batch.rows, working,
+                                 results.d_norm, results.d_bias_H);
+    return results;
+}
+
+/// Runs the kernels in two orders of threads, and the reference.
+void check(const Inputs& in, const Ragged& batch, double probability, at::ScalarType working) {
+    CAPTURE(working, probability, batch.tokens(), in.norm.weight_H.size(0), in.out_TH.defined());
+    const auto ours = in_two_orders(
+        [&] { return run(cuda::dropout_residual_norm, cuda::dropout_residual_norm_backward, in, batch, probability, working); });
+    const Results right =
+        run(reference::dropout_residual_norm, reference::dropout_residual_norm_backward, in, batch, probability, working);
+    const Results& first = ours.first;
+    CHECK(same_bits(first.forward.sum_TH, right.forward.sum_TH));  // masks included
+    CHECK(first.forward.normed_TH.scalar_type() == working);
+    CHECK_ROUNDED(first.forward.normed_TH, right.forward.normed_TH);
+    CHECK_ROUNDED(first.forward.normed_exact_TH, right.forward.normed_exact_TH);
+    CHECK_ROUNDED(first.forward.mean_T, right.forward.mean_T);
+    CHECK_ROUNDED(first.forward.inverse_deviation_T, right.forward.inverse_deviation_T);
+    CHECK_ROUNDED(first.gradients.sum_TH, right.gradients.sum_TH);
+    CHECK_ROUNDED(first.d_norm.weight_H, right.d_norm.weight_H);
+    CHECK_ROUNDED(first.d_norm.bias_H, right.d_norm.bias_H);
+    CHECK_SAME_BITS(ours, forward.normed_TH);
+    CHECK_SAME_BITS(ours, forward.mean_T);
+    CHECK_SAME_BITS(ours, forward.inverse_deviation_T);
+    CHECK_SAME_BITS(ours, gradients.sum_TH);
+    CHECK_SAME_BITS(ours, d_norm.weight_H);
+    CHECK_SAME_BITS(ours, d_norm.bias_H);
+    CHECK(first.gradients.out_TH.defined() == in.out_TH.defined());
+    if (!in.out_TH.defined()) return;
+    CHECK(first.gradients.out_TH.scalar_type() == working);
+    CHECK_ROUNDED(first.gradients.out_TH, right.gradients.out_TH);
+    CHECK_ROUNDED(first.d_bias_H, right.d_bias_H);
+    CHECK_SAME_BITS(ours, d_bias_H);
+}
+
+}  // namespace
+
+TEST_CASE("dropout + residual + LayerNorm on CUDA equals the reference at every width, forward and backward") {
+    const Ragged batch = ragged({1, 12, 6});
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+        for (const double probability : {0.0, 0.1})
+            for (const std::int64_t H : widths) check(Inputs(batch.tokens(), H, working), batch, probability, working);
+}
+
+TEST_CASE("dropout + residual + LayerNorm on CUDA takes any of its tensors as absent") {
+    const Ragged batch = ragged({9});
+    for (int absent = 0; absent < 5; ++absent) {
+        CAPTURE(absent);
+        Inputs in(9, 136, at::kBFloat16);
+        if (absent == 0) in.out_TH = in.bias_H = at::Tensor();
+        if (absent == 1) in.residual_TH = at::Tensor();
+        if (absent == 2) in.d_normed_TH = at::Tensor();
+        if (absent == 3) in.d_exact_TH = at::Tensor();
+        if (absent == 4) in.d_sum_TH = at::Tensor();
+        check(in, batch, 0.1, at::kBFloat16);
+    }
+}
+
+TEST_CASE("LayerNorm on CUDA takes one row, and tensors that begin anywhere") {
+    const Ragged batch = ragged({1});
+    Inputs in(1, 1024, at::kBFloat16);
+    check(in, batch, 0.1, at::kBFloat16);
+    in.residual_TH = unaligned(in.residual_TH);
+    in.d_normed_TH = unaligned(in.d_normed_TH);
+    check(in, batch, 0.1, at::kBFloat16);
+}
+
+TEST_CASE("column sums on CUDA go over many chunks of rows") {
+    const Ragged batch = ragged({150, 1});
+    check(Inputs(batch.tokens(), 40, at::kFloat), batch, 0.1, at::kFloat);
+}
+
+TEST_CASE("dropout on CUDA draws the reference's masks bit for bit") {
+    for (const std::int64_t H : widths) {
+        const Ragged batch = ragged({1, 3});
+        const at::Tensor x_TH = RandomTensors(7).normal({batch.tokens(), H});
+        for (const double probability : {0.1, 0.5}) {
+            CAPTURE(H, probability);
+            const at::Tensor expected_TH = reference::dropout_rows(x_TH, dropout_of(probability), batch.rows);
+            CHECK(same_bits(cuda::dropout_rows(x_TH, dropout_of(probability), batch.rows), expected_TH));
+            CHECK(same_bits(cuda::dropout_rows(unaligned(x_TH), dropout_of(probability), batch.rows), expected_TH));
+        }
+        CHECK(cuda::dropout_rows(x_TH, dropout_of(0), batch.rows).is_same(x_TH));
+    }
+}
+
+TEST_CASE("the exact copy of a row normalized on CUDA is kept only when asked for") {
+    const Inputs in(3, 40, at::kFloat);
+    CHECK_FALSE(cuda::dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, {}, {}, at::kFloat, false)
+                    .normed_exact_TH.defined());
+}
+
+TEST_CASE("rows too wide for a block's registers are normalized by the reference") {
+    const Ragged batch = ragged({2});
+    check(Inputs(2, 4097, at::kFloat), batch, 0.1, at::kFloat);
+}

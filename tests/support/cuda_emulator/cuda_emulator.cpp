@@ -1,0 +1,183 @@
+// Blocks of fibers and the order in which they run.
+#include <ucontext.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "support/cuda_emulator/cuda_runtime.h"
+
+namespace cuda_emulator {
+namespace {
+
+constexpr unsigned warp_lanes = 32, largest_block = 1024;
+constexpr std::size_t stack_bytes = 256 * 1024;
+
+enum class State { runnable, waits_for_warp, waits_for_block, done };
+
+struct Fiber {
+    ucontext_t context{};
+    std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
+    State state = State::done;
+};
+
+/// What the lanes of a warp give to each other. A lane that reads `published` has not yet come to the next exchange, so
+/// nothing is overwritten too early.
+struct Exchange {
+    std::array<std::uint64_t, warp_lanes> given{}, published{};
+    unsigned arrived = 0;
+    std::string kind;
+};
+
+struct Block {
+    std::vector<Fiber> fibers = std::vector<Fiber>(largest_block);
+    std::vector<Exchange> warps = std::vector<Exchange>(largest_block / warp_lanes);
+    ucontext_t scheduler{};
+    unsigned threads = 0, running = 0;
+    const std::function<void()>* body = nullptr;
+
+    Fiber& fiber() { return fibers[running]; }
+};
+
+Block& block() {
+    static Block one;
+    return one;
+}
+
+void require(bool holds, const std::string& rule) {
+    if (!holds) throw std::logic_error("CUDA emulator: " + rule);
+}
+
+void fiber_main() {
+    (*block().body)();
+    block().fiber().state = State::done;
+    swapcontext(&block().fiber().context, &block().scheduler);
+}
+
+/// Lets others run until somebody makes this fiber runnable again.
+void wait(State state) {
+    Fiber& self = block().fiber();
+    self.state = state;
+    swapcontext(&self.context, &block().scheduler);
+}
+
+void start_fibers() {
+    for (unsigned t = 0; t < block().threads; ++t) {
+        Fiber& fiber = block().fibers[t];
+        getcontext(&fiber.context);
+        fiber.context.uc_stack.ss_sp = fiber.stack.get();
+        fiber.context.uc_stack.ss_size = stack_bytes;
+        fiber.context.uc_link = nullptr;
+        makecontext(&fiber.context, fiber_main, 0);
+        fiber.state = State::runnable;
+    }
+    for (Exchange& warp : block().warps) warp.arrived = 0;
+}
+
+void resume(unsigned thread) {
+    block().running = thread;
+    threadIdx = dim3(thread);
+    swapcontext(&block().scheduler, &block().fiber().context);
+}
+
+/// Runs the warp's lanes until each waits for the block or has ended.
+void run_warp(unsigned warp, const std::vector<unsigned>& lanes) {
+    const auto state_of = [&](unsigned lane) -> State& { return block().fibers[warp * warp_lanes + lane].state; };
+    for (bool progress = true; progress;) {
+        progress = false;
+        for (const unsigned lane : lanes)
+            if (state_of(lane) == State::runnable) {
+                resume(warp * warp_lanes + lane);
+                progress = true;
+            }
+    }
+    for (const unsigned lane : lanes)
+        require(state_of(lane) != State::waits_for_warp,
+                "lanes of a warp wait in " + block().warps[warp].kind + " for lanes that never come");
+}
+
+std::vector<unsigned> shuffled(unsigned count, std::mt19937_64& random) {
+    std::vector<unsigned> order(count);
+    std::iota(order.begin(), order.end(), 0U);
+    std::shuffle(order.begin(), order.end(), random);
+    return order;
+}
+
+/// True when there is more to run: all threads wait at a barrier, which now opens.
+bool pass_barrier() {
+    const auto end = block().fibers.begin() + block().threads;
+    const auto waiting = std::count_if(block().fibers.begin(), end, [](const Fiber& f) { return f.state != State::done; });
+    if (waiting == 0) return false;
+    require(waiting == static_cast<std::ptrdiff_t>(block().threads), "threads wait in __syncthreads for others that have ended");
+    for (auto fiber = block().fibers.begin(); fiber != end; ++fiber) fiber->state = State::runnable;
+    return true;
+}
+
+void run_block(std::mt19937_64& random) {
+    start_fibers();
+    do {
+        const auto lanes = shuffled(warp_lanes, random);
+        for (const unsigned warp : shuffled(block().threads / warp_lanes, random)) run_warp(warp, lanes);
+    } while (pass_barrier());
+}
+
+}  // namespace
+
+void run_grid(dim3 grid, dim3 threads, const std::function<void()>& body) {
+    require(threads.x % warp_lanes == 0 && threads.x > 0 && threads.x <= largest_block && threads.y == 1 && threads.z == 1,
+            "a block has whole warps in one dimension, 1024 threads at most");
+    require(grid.x > 0 && grid.y > 0 && grid.y <= 65535 && grid.z == 1, "a grid has blocks, in two dimensions");
+    gridDim = grid;
+    blockDim = threads;
+    block().threads = threads.x;
+    block().body = &body;
+    std::mt19937_64 random(schedule_seed);
+    for (const unsigned b : shuffled(grid.x * grid.y, random)) {
+        blockIdx = dim3(b % grid.x, b / grid.x);
+        run_block(random);
+    }
+}
+
+void wait_for_block() { wait(State::waits_for_block); }
+
+namespace {
+
+/// Returns when all lanes of the warp have given theirs.
+const Exchange& meet_in_warp(unsigned mask, const char* kind, std::uint64_t mine) {
+    const unsigned first = block().running / warp_lanes * warp_lanes, lane = block().running % warp_lanes;
+    Exchange& warp = block().warps[block().running / warp_lanes];
+    if (mask != 0xFFFFFFFF || (warp.arrived > 0 && warp.kind != kind)) {
+        warp.kind += std::string(" and ") + kind + " with some mask";
+        wait(State::waits_for_warp);  // for ever, so that the scheduler tells: no exception leaves a fiber
+    }
+    warp.kind = kind;
+    warp.given[lane] = mine;
+    if (++warp.arrived < warp_lanes) {
+        wait(State::waits_for_warp);
+        return warp;
+    }
+    warp.arrived = 0;
+    warp.published = warp.given;
+    for (unsigned l = 0; l < warp_lanes; ++l) block().fibers[first + l].state = State::runnable;
+    return warp;
+}
+
+}  // namespace
+
+std::uint64_t exchange_in_warp(unsigned mask, const char* kind, std::uint64_t mine, unsigned from) {
+    return meet_in_warp(mask, kind, mine).published[from];
+}
+
+unsigned ballot_in_warp(unsigned mask, bool mine) {
+    const Exchange& warp = meet_in_warp(mask, "__ballot_sync", mine ? 1 : 0);
+    unsigned bits = 0;
+    for (unsigned l = 0; l < warp_lanes; ++l) bits |= static_cast<unsigned>(warp.published[l]) << l;
+    return bits;
+}
+
+}  // namespace cuda_emulator
