@@ -1,0 +1,83 @@
+// No two blocks add to one row of the table, and every row adds up in token order: a block sums what lies in its chunk of the
+// sorted tokens and adds the rows that begin and end there; of rows that cross into other chunks it leaves pieces, which the
+// second kernel adds, one block per row, in chunk order.
+#include "kernels/cuda/embedding.h"
+#include "kernels/cuda/lanes.h"
+#include "kernels/cuda/launch.h"
+
+namespace bertpretrain::cuda {
+namespace {
+
+constexpr std::int64_t warps_per_block = 4;
+
+/// The part of the sorted tokens that is a block's.
+struct Chunk {
+    std::int64_t begin, end;
+    bool first_began_before;  ///< its first row did so in a chunk before
+    bool last_goes_on;        ///< its last row does so in the next
+
+    __device__ Chunk(const EmbeddingScatter& pass, std::int64_t number, std::int64_t chunk_tokens)
+        : begin(number * chunk_tokens),
+          end(begin + chunk_tokens < pass.tokens ? begin + chunk_tokens : pass.tokens),
+          first_began_before(begin > 0 && pass.indices[begin - 1] == pass.indices[begin]),
+          last_goes_on(end < pass.tokens && pass.indices[end - 1] == pass.indices[end]) {}
+};
+
+__device__ __forceinline__ std::int64_t first_column() { return (blockIdx.y * warps_per_block + warp()) * warp_columns; }
+
+__device__ __forceinline__ void add(Eight& sum, const Eight& other) {
+    for (int i = 0; i < 8; ++i) sum[i] += other[i];
+}
+
+template <bool quads>
+__device__ __forceinline__ void add_to_row(float* row, std::int64_t first, std::int64_t width, const Eight& sum) {
+    Eight total = load_eight<quads>(row, first, width);
+    add(total, sum);
+    store_eight<quads>(row, first, width, total);
+}
+
+template <bool quads>
+__global__ void sum_chunks(const EmbeddingScatter pass, std::int64_t chunk_tokens) {
+    const std::int64_t first = first_column(), width = pass.width, number = blockIdx.x;
+    const Chunk chunk(pass, number, chunk_tokens);
+    Eight sum{};
+    bool began_before = chunk.first_began_before;
+    for (std::int64_t i = chunk.begin; i < chunk.end; ++i) {
+        add(sum, load_eight<quads>(pass.d_sum + pass.order[i] * width, first, width));
+        const bool last = i + 1 == chunk.end;
+        if (!last && pass.indices[i + 1] == pass.indices[i]) continue;
+        if (began_before) store_eight<quads>(pass.pieces + 2 * number * width, first, width, sum);
+        else if (last && chunk.last_goes_on) store_eight<quads>(pass.pieces + (2 * number + 1) * width, first, width, sum);
+        else add_to_row<quads>(pass.d_table + pass.indices[i] * width, first, width, sum);
+        sum = Eight{};
+        began_before = false;
+    }
+}
+
+template <bool quads>
+__global__ void join_pieces(const EmbeddingScatter pass, std::int64_t chunk_tokens) {
+    const std::int64_t first = first_column(), width = pass.width;
+    std::int64_t number = blockIdx.x;
+    const Chunk chunk(pass, number, chunk_tokens);
+    const std::int64_t index = pass.indices[chunk.end - 1];
+    // Only the chunk in which a crossing row begins has it to join.
+    if (!chunk.last_goes_on || (chunk.first_began_before && pass.indices[chunk.begin] == index)) return;
+    Eight sum = load_eight<quads>(pass.pieces + (2 * number + 1) * width, first, width);
+    for (bool more = true; more;) {
+        const Chunk next(pass, ++number, chunk_tokens);
+        add(sum, load_eight<quads>(pass.pieces + 2 * number * width, first, width));
+        more = next.last_goes_on && pass.indices[next.end - 1] == index;
+    }
+    add_to_row<quads>(pass.d_table + index * width, first, width, sum);
+}
+
+}  // namespace
+
+void embedding_scatter(const EmbeddingScatter& pass, bool quads, cudaStream_t stream) {
+    const std::int64_t chunk_tokens = tokens_per_chunk(pass.tokens);
+    const dim3 grid = grid_of(ceil_div(pass.tokens, chunk_tokens), ceil_div(pass.width, warps_per_block * warp_columns));
+    for (const auto kernel : {quads ? sum_chunks<true> : sum_chunks<false>, quads ? join_pieces<true> : join_pieces<false>})
+        launch(kernel, grid, warps_per_block * warp_lanes, stream, pass, chunk_tokens);
+}
+
+}  // namespace bertpretrain::cuda
