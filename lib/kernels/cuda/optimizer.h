@@ -1,0 +1,48 @@
+#pragma once
+// The passes of kernels/optimizer_kernels.h over raw memory of the device. A block works on one part of a run: it never crosses
+// 4,096 elements of the slice, so sums do not depend on where a slice was cut.
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "kernels/cuda/arguments.h"
+
+namespace bertpretrain::cuda {
+
+/// A run and what its tensor multiplies by, as one block wants them.
+struct DeviceRun {
+    std::int64_t begin, in_flat, elements;
+    std::int64_t first_part;  ///< of its parts, counted over all runs
+    float gradient_scale, weight_decay, momentum_rate, gradient_rate;
+};
+
+/// What is the same for all runs.
+struct DeviceConstants {
+    float beta1, one_minus_beta1, beta2, one_minus_beta2, eps, unbias1, unbias2;
+};
+
+struct DeviceRuns {
+    const DeviceRun* runs;  ///< on the device, in the order of their parts
+    std::int64_t run_count, part_count;
+};
+
+enum class OptimizerRule { adamw, lamb_moments, lamb_apply, lans_moments, lans_apply };
+
+template <class W>
+struct OptimizerSlices {
+    const float* gradient;
+    float *master, *exp_avg, *exp_avg_sq;
+    W* working;    ///< the flat buffer; null in passes that only take moments
+    double* sums;  ///< per part two (lamb_moments) or three (lans_moments)
+};
+
+/// @param quads  all pointers begin at multiples of 16 bytes
+template <class W>
+void optimizer_pass(OptimizerRule rule, const OptimizerSlices<W>& slices, const DeviceRuns& runs,
+                    const DeviceConstants& constants, bool quads, cudaStream_t stream);
+
+/// sums[part] = sum of squares
+void sum_squares(const float* values, const DeviceRuns& runs, double* sums, bool quads, cudaStream_t stream);
+
+}  // namespace bertpretrain::cuda

@@ -1,0 +1,114 @@
+#include <ATen/ops/empty.h>
+
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/optimizer.h"
+#include "kernels/cuda/tensors.h"
+#include "kernels/implementations.h"
+#include "kernels/optimizer_kernels.h"
+
+namespace bertpretrain::cuda {
+namespace {
+
+/// The runs with their tensors' factors on the device.
+class RunsOnDevice {
+public:
+    RunsOnDevice(const BlockedRuns& blocks, std::span<const TensorFactors> factors, at::Device device)
+        : parts_(std::ssize(blocks.parts)) {
+        static_assert(optimizer_block_elements == 4096);  // as optimizer.cu has it
+        std::vector<DeviceRun> runs;
+        std::int64_t part = 0;
+        for (const TensorRun& run : blocks.runs) {
+            const TensorFactors of = factors.empty() ? TensorFactors{} : factors[run.tensor];
+            runs.push_back({run.begin, run.in_flat, run.elements, part, static_cast<float>(of.gradient_scale),
+                            static_cast<float>(of.weight_decay), static_cast<float>(of.momentum_rate),
+                            static_cast<float>(of.gradient_rate)});
+            if (run.elements > 0)
+                part += (run.begin + run.elements - 1) / optimizer_block_elements - run.begin / optimizer_block_elements + 1;
+        }
+        const auto bytes = static_cast<std::int64_t>(runs.size() * sizeof(DeviceRun));
+        runs_ =
+            at::from_blob(runs.data(), {bytes}, at::TensorOptions(at::kByte)).to(device, /*non_blocking=*/true, /*copy=*/true);
+    }
+    DeviceRuns get() const {
+        return {static_cast<const DeviceRun*>(runs_.data_ptr()), runs_.numel() / static_cast<std::int64_t>(sizeof(DeviceRun)),
+                parts_};
+    }
+
+private:
+    std::int64_t parts_;
+    at::Tensor runs_;
+};
+
+DeviceConstants device_constants(const MomentConstants& of) {
+    return {static_cast<float>(of.beta1),
+            static_cast<float>(1 - of.beta1),
+            static_cast<float>(of.beta2),
+            static_cast<float>(1 - of.beta2),
+            static_cast<float>(of.eps),
+            static_cast<float>(1 / of.bias_correction1),
+            static_cast<float>(1 / of.bias_correction2)};
+}
+
+/// Sums on the device, which reach the host in one copy.
+class SumsOnDevice {
+public:
+    SumsOnDevice(std::size_t count, at::Device device)
+        : sums_(at::empty({static_cast<std::int64_t>(count)}, at::TensorOptions(at::kDouble).device(device))) {}
+    double* get() const { return sums_.mutable_data_ptr<double>(); }
+    void copy_to(std::span<double> out) const {
+        const at::Tensor host = sums_.cpu();
+        std::copy_n(host.const_data_ptr<double>(), host.numel(), out.begin());
+    }
+
+private:
+    at::Tensor sums_;
+};
+
+void run(OptimizerRule rule, const OptimizerPass& pass, double* sums) {
+    const RunsOnDevice runs(pass.blocks, pass.factors, pass.state.master.device());
+    with_working_type(pass.working.scalar_type(), [&](auto w) {
+        using W = decltype(w);
+        optimizer_pass<W>(
+            rule,
+            {exact_data(pass.gradient), exact_data(pass.state.master), exact_data(pass.state.exp_avg),
+             exact_data(pass.state.exp_avg_sq), working_data<W>(pass.working), sums},
+            runs.get(), device_constants(pass.constants),
+            in_quads(4, {pass.gradient, pass.state.master, pass.state.exp_avg, pass.state.exp_avg_sq, pass.working}),
+            current_stream());
+    });
+}
+
+class CudaOptimizerKernels final : public OptimizerKernels {
+public:
+    void sum_squares(const at::Tensor& values, const BlockedRuns& blocks, std::span<double> sums) const override {
+        const RunsOnDevice runs(blocks, {}, values.device());
+        const SumsOnDevice on_device(blocks.parts.size(), values.device());
+        cuda::sum_squares(exact_data(values), runs.get(), on_device.get(), in_quads(4, {values}), current_stream());
+        on_device.copy_to(sums);
+    }
+    void adamw(const OptimizerPass& pass) const override { run(OptimizerRule::adamw, pass, nullptr); }
+    void lamb_moments(const OptimizerPass& pass, std::span<double> sums) const override {
+        take_moments(OptimizerRule::lamb_moments, pass, 2, sums);
+    }
+    void lamb_apply(const OptimizerPass& pass) const override { run(OptimizerRule::lamb_apply, pass, nullptr); }
+    void lans_moments(const OptimizerPass& pass, std::span<double> sums) const override {
+        take_moments(OptimizerRule::lans_moments, pass, 3, sums);
+    }
+    void lans_apply(const OptimizerPass& pass) const override { run(OptimizerRule::lans_apply, pass, nullptr); }
+
+private:
+    static void take_moments(OptimizerRule rule, const OptimizerPass& pass, std::size_t kinds, std::span<double> sums) {
+        const SumsOnDevice on_device(kinds * pass.blocks.parts.size(), pass.state.master.device());
+        run(rule, pass, on_device.get());
+        on_device.copy_to(sums);
+    }
+};
+
+}  // namespace
+
+const OptimizerKernels& optimizer_kernels() {
+    static const CudaOptimizerKernels kernels;
+    return kernels;
+}
+
+}  // namespace bertpretrain::cuda
