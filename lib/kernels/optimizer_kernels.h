@@ -10,7 +10,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "kernels/cpu/instruction_set.h"
 
 namespace bertpretrain {
 
@@ -103,9 +102,6 @@ const OptimizerKernels& reference_optimizer_kernels();
 const OptimizerKernels& cpu_optimizer_kernels();
 
 /// The fastest kernels for tensors on `device`.
-inline const OptimizerKernels& optimizer_kernels_for(at::Device device) {
-    const bool vectorized = device.is_cpu() && cpu::instruction_set() != cpu::InstructionSet::reference;
-    return vectorized ? cpu_optimizer_kernels() : reference_optimizer_kernels();
-}
+const OptimizerKernels& optimizer_kernels_for(at::Device device);
 
 }  // namespace bertpretrain

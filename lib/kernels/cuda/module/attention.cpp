@@ -1,0 +1,140 @@
+// Attention by libtorch's flash attention over ragged sequences, for bf16. Its dropout is its own: the mask belongs to the
+// micro-batch, not to the sample (the exception that design.md names), but it is a function of the run's key all the same.
+#include <ATen/Context.h>
+#include <ATen/cuda/CUDAGeneratorImpl.h>
+#include <ATen/ops/_flash_attention_backward.h>
+#include <ATen/ops/_flash_attention_forward.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include "kernels/cuda/bias_rows.h"
+#include "kernels/cuda/column_sums.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/tensors.h"
+#include "kernels/implementations.h"
+
+namespace bertpretrain::cuda {
+namespace {
+
+bool flash_can(const at::Tensor& qkv_T3H, const Attention& shape) {
+    const std::int64_t D = qkv_T3H.size(1) / 3 / shape.heads;
+    return qkv_T3H.scalar_type() == at::kBFloat16 && D % 8 == 0 && D <= 256;
+}
+
+/// What flash attention takes: N heads, D features each.
+struct FlashInputs {
+    at::Tensor q_TND, k_TND, v_TND, starts_B1;
+    std::int64_t longest = 0;  ///< sequence
+
+    FlashInputs(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+        const std::int64_t T = qkv_T3H.size(0), width = qkv_T3H.size(1);
+        const at::Tensor biased_T3H = at::empty_like(qkv_T3H);
+        bias_forward<Bf16>({T, width, working_data<Bf16>(qkv_T3H), exact_data(bias_3H), working_data<Bf16>(biased_T3H)},
+                           RowFunction::identity, in_quads(width, {qkv_T3H, bias_3H, biased_T3H}), current_stream());
+        const at::Tensor parts_T3ND = biased_T3H.view({T, 3, shape.heads, -1});
+        q_TND = parts_T3ND.select(1, 0), k_TND = parts_T3ND.select(1, 1), v_TND = parts_T3ND.select(1, 2);
+        std::vector<std::int32_t> starts(shape.starts_B1.begin(), shape.starts_B1.end());
+        starts_B1 = copied_to(qkv_T3H.device(), starts).view(at::kInt);
+        for (std::size_t b = 0; b + 1 < starts.size(); ++b) longest = std::max<std::int64_t>(longest, starts[b + 1] - starts[b]);
+    }
+};
+
+/// One seed for every (seed of the run, place in the model, first sample of the micro-batch).
+std::uint64_t flash_seed(const Attention& shape) {
+    const auto sample = static_cast<std::uint64_t>(shape.samples_B.front());
+    const PhiloxCounter words = philox(
+        shape.dropout.key, {0, shape.dropout.site, static_cast<std::uint32_t>(sample), static_cast<std::uint32_t>(sample >> 32)});
+    return words[0] | std::uint64_t{words[1]} << 32;
+}
+
+/// Flash attention asks the device's generator; nothing else in the program does.
+void seed_generator(at::Device device, std::uint64_t seed) {
+    at::Generator generator = at::cuda::detail::getDefaultCUDAGenerator(device.index());
+    const std::lock_guard lock(generator.mutex());
+    generator.set_current_seed(seed);  // with offset 0
+}
+
+/// {seed, offset} as the forward had them, where the backward looks for them.
+at::Tensor generator_state(at::Device device, std::uint64_t seed) {
+    std::vector<std::uint64_t> state{seed, 0};
+    return copied_to(device, state).view(at::kUInt64);
+}
+
+/// Sums in one order while it lives: by default flash attention's backward adds with atomics, and no run would repeat its bits.
+class InOneOrder {
+public:
+    InOneOrder()
+        : context_(at::globalContext()),
+          order_(context_.deterministicAlgorithms()),
+          warn_(context_.deterministicAlgorithmsWarnOnly()),
+          fill_(context_.deterministicFillUninitializedMemory()) {
+        context_.setDeterministicFillUninitializedMemory(false);
+        context_.setDeterministicAlgorithms(true, false);
+    }
+    ~InOneOrder() {
+        context_.setDeterministicAlgorithms(order_, warn_);
+        context_.setDeterministicFillUninitializedMemory(fill_);
+    }
+    InOneOrder(const InOneOrder&) = delete;
+    InOneOrder& operator=(const InOneOrder&) = delete;
+
+private:
+    at::Context& context_;
+    bool order_, warn_, fill_;
+};
+
+void zero_rows_of_no_sequence(const at::Tensor& rows_TX, const Attention& shape) {
+    const std::int64_t tokens = shape.starts_B1.back();
+    if (tokens < rows_TX.size(0)) rows_TX.narrow(0, tokens, rows_TX.size(0) - tokens).zero_();
+}
+
+double probability_of(const Dropout& dropout) { return dropout.active() ? dropout.probability : 0.0; }
+
+}  // namespace
+
+AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+    if (!flash_can(qkv_T3H, shape)) return reference::attention(qkv_T3H, bias_3H, shape);
+    const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
+    if (shape.starts_B1.back() == 0)
+        return {at::zeros({T, H}, qkv_T3H.options()), at::zeros({T, shape.heads}, bias_3H.options())};
+    const FlashInputs in(qkv_T3H, bias_3H, shape);
+    if (shape.dropout.active()) seed_generator(qkv_T3H.device(), flash_seed(shape));
+    const auto [context_TND, log_sum_exp_NT, state, unused, mask] =
+        at::_flash_attention_forward(in.q_TND, in.k_TND, in.v_TND, in.starts_B1, in.starts_B1, in.longest, in.longest,
+                                     probability_of(shape.dropout), /*is_causal=*/false, /*return_debug_mask=*/false);
+    AttentionResult result{context_TND.reshape({T, H}), log_sum_exp_NT.transpose(0, 1)};
+    zero_rows_of_no_sequence(result.context_TH, shape);
+    zero_rows_of_no_sequence(result.log_sum_exp_TN, shape);
+    return result;
+}
+
+at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                              const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+    if (!flash_can(qkv_T3H, shape))
+        return reference::attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
+    if (shape.starts_B1.back() == 0) return at::zeros_like(qkv_T3H);
+    const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
+    const FlashInputs in(qkv_T3H, bias_3H, shape);
+    const at::Tensor state = generator_state(qkv_T3H.device(), shape.dropout.active() ? flash_seed(shape) : 0);
+    at::Tensor d_qkv_T3H;
+    {
+        const InOneOrder in_one_order;
+        const auto [d_q, d_k, d_v] = at::_flash_attention_backward(
+            d_context_TH.view_as(in.q_TND), in.q_TND, in.k_TND, in.v_TND, forward.context_TH.view_as(in.q_TND),
+            forward.log_sum_exp_TN.transpose(0, 1).contiguous(), in.starts_B1, in.starts_B1, in.longest, in.longest,
+            probability_of(shape.dropout), /*is_causal=*/false, state, /*unused=*/state);
+        d_qkv_T3H = at::cat({d_q.reshape({T, H}), d_k.reshape({T, H}), d_v.reshape({T, H})}, 1);
+    }
+    zero_rows_of_no_sequence(d_qkv_T3H, shape);
+    const at::Tensor chunk_sums_C3H = at::empty({row_chunks(T), 3 * H}, bias_3H.options());
+    bias_backward<Bf16>({T, 3 * H, working_data<Bf16>(d_qkv_T3H), nullptr, nullptr, nullptr, exact_data(chunk_sums_C3H)},
+                        RowFunction::identity, in_quads(3 * H, {d_qkv_T3H, chunk_sums_C3H}), current_stream());
+    float* const d_bias = exact_data(d_bias_3H);  // the key's third stays as it is
+    add_column_sums({exact_data(chunk_sums_C3H), row_chunks(T), 3, H, {d_bias, nullptr, d_bias + 2 * H}}, current_stream());
+    return d_qkv_T3H;
+}
+
+}  // namespace bertpretrain::cuda

@@ -1,0 +1,40 @@
+# libbertpretrain_cuda.so, which the program opens when tensors lie on a GPU (lib/kernels/cuda_module.h). nvcc is called for each
+# .cu file alone: CMake's own CUDA language wants to link a program first, and CMake 3.25 cannot with nvcc 13.
+#   BERTPRETRAIN_CUDA  true when the module is built
+file(GLOB CUDART_LIBRARY "${LIBTORCH_ROOT}/../nvidia/*/lib/libcudart.so.*")  # torch's own: two runtimes would not share streams
+set(BERTPRETRAIN_CUDA OFF)
+if(LIBTORCH_CUDA AND LIBTORCH_C10_CUDA_LIBRARY AND CUDA_RUNTIME_INCLUDE AND CUDART_LIBRARY)
+  set(BERTPRETRAIN_CUDA ON)
+  file(GLOB kernels CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lib/kernels/cuda/*.cu")
+  file(GLOB bindings CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lib/kernels/cuda/*.cpp" "${CMAKE_SOURCE_DIR}/lib/kernels/cuda/module/*.cpp")
+  set(objects)
+  foreach(kernel IN LISTS kernels)
+    get_filename_component(name "${kernel}" NAME)
+    set(object "${CMAKE_BINARY_DIR}/cuda/${name}.o")
+    # Ampere, Hopper, and what comes after by the driver's own compiler.
+    set(options -std=c++20 -O3 -lineinfo -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
+                -gencode arch=compute_90,code=compute_90 -ccbin "${CMAKE_CXX_COMPILER}" -Xcompiler -fPIC,-Wall,-Wextra
+                -Werror all-warnings "-I${CMAKE_SOURCE_DIR}/lib")
+    if(name STREQUAL "optimizer.cu")
+      list(APPEND options -fmad=false)  # as on the CPU (kernels.cmake)
+    endif()
+    add_custom_command(OUTPUT "${object}" COMMAND ${CMAKE_COMMAND} -E make_directory "${CMAKE_BINARY_DIR}/cuda"
+      COMMAND "${NVCC}" ${options} -MD -MF "${object}.d" -c "${kernel}" -o "${object}"
+      DEPENDS "${kernel}" DEPFILE "${object}.d" COMMENT "Compiling ${name} with nvcc" VERBATIM)
+    list(APPEND objects "${object}")
+  endforeach()
+  add_library(bertpretrain_cuda MODULE ${bindings} ${objects})
+  target_include_directories(bertpretrain_cuda PRIVATE "${CMAKE_SOURCE_DIR}/lib")
+  target_include_directories(bertpretrain_cuda SYSTEM PRIVATE "${CUDA_RUNTIME_INCLUDE}")
+  target_link_libraries(bertpretrain_cuda PRIVATE Libtorch::torch "${LIBTORCH_CUDA_LIBRARY}" "${LIBTORCH_C10_CUDA_LIBRARY}"
+                                                  "${CUDART_LIBRARY}" bertpretrain_warnings)
+  set_target_properties(bertpretrain_cuda PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+endif()
+
+# uses_cuda_module(PROGRAM): lets it find the module beside itself and share its own symbols with it.
+function(uses_cuda_module program)
+  if(BERTPRETRAIN_CUDA)
+    add_dependencies(${program} bertpretrain_cuda)
+    set_target_properties(${program} PROPERTIES ENABLE_EXPORTS ON BUILD_RPATH "$ORIGIN")
+  endif()
+endfunction()

@@ -1,0 +1,67 @@
+#include "gpu/gpu.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+constexpr std::int64_t heads = 4, width = 4 * 64, padding_rows = 5;
+
+/// Sequences on the GPU with some rows behind the last that belong to none.
+struct Inputs {
+    Ragged batch = ragged({128, 77, 0, 1, 50});
+    at::Tensor qkv_T3H, bias_3H, d_context_TH;
+
+    explicit Inputs(at::Device device) {
+        RandomTensors random(3);
+        const std::int64_t T = batch.tokens() + padding_rows;
+        qkv_T3H = random.normal({T, 3 * width}, at::kBFloat16).to(device);
+        bias_3H = random.normal({3 * width}).to(device);
+        d_context_TH = random.normal({T, width}, at::kBFloat16).to(device);
+    }
+    Attention shape(double probability) const {
+        return {batch.starts_B1, batch.samples_B, heads, dropout_of(probability, Purpose::attention_dropout)};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("on a GPU attention without dropout equals the reference, forward and backward", "[gpu]") {
+    const auto device = gpu_or_skip();
+    if (!device) return;
+    const Inputs in(*device);
+    const AttentionResult ours = attention(in.qkv_T3H, in.bias_3H, in.shape(0));
+    const AttentionResult right = reference::attention(in.qkv_T3H, in.bias_3H, in.shape(0));
+    CHECK(relative_error(ours.context_TH, right.context_TH) < 1e-2);  // q, k and v are rounded with their biases in
+    CHECK(relative_error(ours.log_sum_exp_TN, right.log_sum_exp_TN) < 1e-2);
+    const at::Tensor d_bias_ours = at::ones_like(in.bias_3H), d_bias_right = at::ones_like(in.bias_3H);
+    const at::Tensor d_ours = attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, ours, in.shape(0), d_bias_ours);
+    const at::Tensor d_right =
+        reference::attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, right, in.shape(0), d_bias_right);
+    CHECK(relative_error(d_ours, d_right) < 2e-2);
+    CHECK(relative_error(d_bias_ours, d_bias_right) < 2e-2);
+    CHECK(at::equal(d_bias_ours.narrow(0, width, width), at::ones_like(d_bias_ours.narrow(0, width, width))));
+    CHECK(d_ours.narrow(0, in.batch.tokens(), padding_rows).eq(0).all().item<bool>());
+}
+
+TEST_CASE("on a GPU attention's backward drops what the forward dropped, and both repeat their bits", "[gpu]") {
+    const auto device = gpu_or_skip();
+    if (!device) return;
+    const Inputs in(*device);
+    const auto run = [&] { return attention(in.qkv_T3H, in.bias_3H, in.shape(0.3)); };
+    const AttentionResult forward = run();
+    CHECK(same_bits(forward.context_TH, run().context_TH));
+    at::Tensor d_bias = at::zeros_like(in.bias_3H);
+    const auto back = [&] { return attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, forward, in.shape(0.3), d_bias); };
+    const at::Tensor d_qkv_T3H = back();
+    CHECK(same_bits(d_qkv_T3H, back()));
+    // The context is linear in v, with the kept probabilities as its matrix: <d_context, context> = <d_v, v + bias>.
+    const at::Tensor v_TH = (in.qkv_T3H.to(at::kDouble) + in.bias_3H).narrow(1, 2 * width, width);
+    const double one = (in.d_context_TH.to(at::kDouble) * forward.context_TH).sum().item<double>();
+    const double other = (d_qkv_T3H.to(at::kDouble).narrow(1, 2 * width, width) * v_TH).sum().item<double>();
+    const double size = (in.d_context_TH.to(at::kDouble) * forward.context_TH).norm().item<double>();
+    CHECK(std::abs(one - other) < 0.1 * size);
+    Inputs others(*device);
+    others.batch = ragged({128, 77, 0, 1, 50}, 42);
+    CHECK_FALSE(same_bits(attention(others.qkv_T3H, others.bias_3H, others.shape(0.3)).context_TH, forward.context_TH));
+}

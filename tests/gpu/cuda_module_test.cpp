@@ -1,0 +1,35 @@
+// What can be said of the module without a GPU.
+#include <dlfcn.h>
+
+#include <filesystem>
+
+#include "gpu/gpu.h"
+
+using namespace bertpretrain;
+
+namespace {
+
+bool was_built() {
+    if (std::filesystem::exists(std::filesystem::path(PROGRAM_FOLDER) / cuda_module_file)) return true;
+    WARN("skipped: the module was not built, for there is no nvcc or libtorch has no CUDA half");
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("the CUDA module finds all that it takes from the program and from libtorch") {
+    if (!was_built()) return;
+    REQUIRE(functions_for(at::kCPU).attention != nullptr);  // brings into this test what the program has
+    // Nothing is bound later, so that what is missing shows here and not on the first machine with a GPU.
+    void* const module = ::dlopen(cuda_module_file, RTLD_NOW | RTLD_LOCAL);
+    INFO((module == nullptr ? ::dlerror() : "loaded"));
+    REQUIRE(module != nullptr);
+    CHECK(::dlsym(module, cuda_module_symbol) != nullptr);
+}
+
+TEST_CASE("the CUDA module offers its kernels exactly where a GPU can run them") {
+    if (!was_built()) return;
+    CHECK((cuda_module() != nullptr) == testing::gpu_or_skip().has_value());
+    if (cuda_module() == nullptr) CHECK(functions_for(at::kCUDA).dropout_rows == &reference::dropout_rows);
+    else CHECK(functions_for(at::kCUDA).dropout_rows == cuda_module()->functions.dropout_rows);
+}
