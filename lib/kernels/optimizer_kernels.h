@@ -10,7 +10,6 @@
 
 #include <ATen/core/Tensor.h>
 
-
 namespace bertpretrain {
 
 /// Sums are taken per block of so many elements, so that they do not depend on how a flat buffer is sliced.
