@@ -74,3 +74,9 @@ TEST_CASE("a logit that is no number shows in the loss on CUDA") {
               .isnan()
               .item<bool>());
 }
+
+TEST_CASE("a batch without masked positions has no loss and no gradient on CUDA") {
+    const Results none = run(cuda::softmax_cross_entropy, at::zeros({0, 100}), at::zeros({100}), at::zeros({0}, at::kLong));
+    CHECK(at::equal(none.totals_2, at::ones({2}, at::kDouble)));  // as before
+    CHECK(at::equal(none.d_bias_V, at::ones({100})));
+}

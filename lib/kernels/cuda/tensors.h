@@ -23,12 +23,13 @@ W* working_data(const at::Tensor& tensor) {
 }
 inline float* exact_data(const at::Tensor& tensor) { return working_data<float>(tensor); }
 
-/// A few kilobytes of the host's ordinary memory on the device, as bytes. CUDA has taken them when the call returns, though
-/// nothing waits for the device.
+/// Some of the host's values on the device, as bytes. They go through pinned memory, so that the copy is queued and nothing
+/// waits; torch keeps that memory until the copy is done.
 template <class T>
 at::Tensor copied_to(at::Device device, std::vector<T>& values) {
     const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(T));
-    return at::from_blob(values.data(), {bytes}, at::TensorOptions(at::kByte)).to(device, /*non_blocking=*/true, /*copy=*/true);
+    const at::Tensor here = at::from_blob(values.data(), {bytes}, at::TensorOptions(at::kByte));
+    return (device.is_cuda() ? here.pin_memory() : here).to(device, /*non_blocking=*/true, /*copy=*/true);
 }
 
 /// Calls body with a Bf16 or a float, after `working`.
