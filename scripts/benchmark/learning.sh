@@ -13,18 +13,11 @@ while (($#)); do
     *) echo "learning: unknown option $1; known: --steps N, --output DIR" >&2; exit 2 ;;
   esac
 done
-text=${BENCHMARK_TEXT:-../shared/data/plain/wiki_2021_sentences.txt}
-[[ -r $text ]] || { echo "learning: $text cannot be read; set BENCHMARK_TEXT to about 10 MB of text" >&2; exit 3; }
 scripts/setup.sh --oracles >&2
 scripts/build.sh release bertpretrain bertpretrain_data print_sample_order draw_curves >&2
 build=build/release experiment=scripts/benchmark/learning/experiment.json
 batch=32 length=128 seed=42 # the experiment's
-mkdir -p "$output"
-
-[[ -e $output/vocab.txt ]] || $build/bertpretrain_data vocabulary "$text" --size 2000 --output "$output/vocab.txt"
-[[ -e $output/shards/manifest.json ]] ||
-  $build/bertpretrain_data shard "$text" --vocabulary "$output/vocab.txt" --output "$output/shards" --name wiki --overwrite \
-    --sequence-length $length --max-predictions 20 --duplicate-factor 2 --shards 4 --held-out-shards 1 --held-out-fraction 0.05
+scripts/benchmark/learning/make_shards.sh "$output" >&2
 [[ -e $output/order-$steps ]] || {
   $build/print_sample_order "$output/shards" $length $seed $((steps * batch)) >"$output/order.partial"
   mv "$output/order.partial" "$output/order-$steps"
