@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/strings.h"
 #include "inference/imported_model.h"
+#include "model/tensor_memory.h"
 
 namespace bertpretrain {
 namespace {
@@ -46,6 +47,7 @@ std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::Sca
 }
 
 LoadedModel load_model(const std::filesystem::path& path, at::ScalarType working, at::Device device) {
+    if (device.is_cpu()) keep_tensor_memory();  // what a batch's activations leave, the next one's take
     const FoundWeights found = find_weights(path);
     return found.checkpoint ? load_checkpoint(*found.checkpoint, working, device) : import_model(found, working, device);
 }
