@@ -9,48 +9,18 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 
-#include "kernels/implementations.h"
+#include "kernels/function_table.h"
 #include "support/catch.h"
 
 namespace bertpretrain::testing {
 
 /// All operations of one implementation.
-struct Operations {
+struct Operations : FunctionTable {
     std::string name;
-    decltype(&reference::dropout_residual_norm) dropout_residual_norm;
-    decltype(&reference::dropout_residual_norm_backward) dropout_residual_norm_backward;
-    decltype(&reference::dropout_rows) dropout_rows;
-    decltype(&reference::bias_activation) bias_activation;
-    decltype(&reference::bias_activation_backward) bias_activation_backward;
-    decltype(&reference::attention) attention;
-    decltype(&reference::attention_backward) attention_backward;
-    decltype(&reference::embedding_sum) embedding_sum;
-    decltype(&reference::embedding_backward) embedding_backward;
-    decltype(&reference::softmax_cross_entropy) softmax_cross_entropy;
 };
 
-inline const Operations reference_operations{"reference",
-                                             reference::dropout_residual_norm,
-                                             reference::dropout_residual_norm_backward,
-                                             reference::dropout_rows,
-                                             reference::bias_activation,
-                                             reference::bias_activation_backward,
-                                             reference::attention,
-                                             reference::attention_backward,
-                                             reference::embedding_sum,
-                                             reference::embedding_backward,
-                                             reference::softmax_cross_entropy};
-inline const Operations cpu_operations{"cpu",
-                                       cpu::dropout_residual_norm,
-                                       cpu::dropout_residual_norm_backward,
-                                       cpu::dropout_rows,
-                                       cpu::bias_activation,
-                                       cpu::bias_activation_backward,
-                                       cpu::attention,
-                                       cpu::attention_backward,
-                                       cpu::embedding_sum,
-                                       cpu::embedding_backward,
-                                       cpu::softmax_cross_entropy};
+inline const Operations reference_operations{BERTPRETRAIN_FUNCTIONS_OF(reference), "reference"};
+inline const Operations cpu_operations{BERTPRETRAIN_FUNCTIONS_OF(cpu), "cpu"};
 inline const std::vector<Operations> both_implementations{reference_operations, cpu_operations};
 
 /// Independent normal numbers, the same for the same seed.
