@@ -3,14 +3,24 @@
 #include <ATen/ATen.h>
 
 #include "kernels/cpu/accumulate.h"
-#include "kernels/cpu/instruction_set.h"
+#include "kernels/cpu/mkl_products.h"
+#include "kernels/product_libraries.h"
 
 namespace bertpretrain {
 namespace {
 
-bool must_widen(const at::Tensor& operand) {
-    return operand.is_cpu() && operand.scalar_type() == at::kBFloat16 &&
-           cpu::library_instruction_set() < cpu::InstructionSet::avx512_bf16;
+bool is_bf16_on_cpu(const at::Tensor& operand) { return operand.is_cpu() && operand.scalar_type() == at::kBFloat16; }
+
+bool must_widen(const at::Tensor& operand) { return is_bf16_on_cpu(operand) && !has_bf16_products(); }
+
+bool by_mkl(const at::Tensor& operand, LinearProduct product, std::int64_t outputs, std::int64_t inputs) {
+    return is_bf16_on_cpu(operand) && has_bf16_products() && is_mkl_product({product, outputs, inputs});
+}
+
+at::Tensor mkl_product_in_bf16(const at::Tensor& a_MK, const at::Tensor& b_KN) {
+    const at::Tensor exact_MN = at::empty({a_MK.size(0), b_KN.size(1)}, a_MK.options().dtype(at::kFloat));
+    cpu::mkl_product(a_MK, b_KN, exact_MN, false);
+    return exact_MN.to(at::kBFloat16);
 }
 
 }  // namespace
@@ -20,9 +30,15 @@ at::Tensor product(const at::Tensor& a_MK, const at::Tensor& b_KN) {
     return at::mm(a_MK.to(at::kFloat), b_KN.to(at::kFloat)).to(a_MK.scalar_type());
 }
 
-at::Tensor linear_product(const at::Tensor& x_TI, const at::Tensor& weight_OI) { return product(x_TI, weight_OI.t()); }
+at::Tensor linear_product(const at::Tensor& x_TI, const at::Tensor& weight_OI) {
+    const bool mkl = by_mkl(x_TI, LinearProduct::forward, weight_OI.size(0), weight_OI.size(1));
+    return mkl ? mkl_product_in_bf16(x_TI, weight_OI.t()) : product(x_TI, weight_OI.t());
+}
 
-at::Tensor linear_input_gradient(const at::Tensor& dy_TO, const at::Tensor& weight_OI) { return product(dy_TO, weight_OI); }
+at::Tensor linear_input_gradient(const at::Tensor& dy_TO, const at::Tensor& weight_OI) {
+    const bool mkl = by_mkl(dy_TO, LinearProduct::input_gradient, weight_OI.size(0), weight_OI.size(1));
+    return mkl ? mkl_product_in_bf16(dy_TO, weight_OI) : product(dy_TO, weight_OI);
+}
 
 void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI) {
     at::Tensor sum = d_weight_OI;
@@ -31,6 +47,8 @@ void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI,
     else if (dy_TO.scalar_type() == sum.scalar_type()) at::addmm_out(sum, sum, dy_TO.t(), x_TI);
     else if (dy_TO.is_cuda()) at::addmm_out(sum, sum, dy_TO.t(), x_TI, at::kFloat);
     else if (must_widen(dy_TO)) at::addmm_out(sum, sum, dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat));
+    else if (by_mkl(dy_TO, LinearProduct::weight_gradient, sum.size(0), sum.size(1)))
+        cpu::mkl_product(dy_TO.t(), x_TI, sum, true);
     else cpu::accumulate_bf16(at::mm(dy_TO.t(), x_TI), sum);
 }
 

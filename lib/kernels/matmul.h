@@ -3,7 +3,7 @@
 //
 // Where the processor has no instruction for products of bf16, libtorch takes them apart, at best half as fast as it multiplies
 // fp32 and without AVX-512 down to a thirtieth. There, operands are widened to fp32, which is exact, and what must be bf16 is
-// rounded behind the product, as it is everywhere.
+// rounded behind the product, as it is everywhere. Where it has, product_libraries.h says which library multiplies.
 
 #include <ATen/core/Tensor.h>
 
@@ -16,8 +16,8 @@ at::Tensor product(const at::Tensor& a_MK, const at::Tensor& b_KN);
 at::Tensor linear_product(const at::Tensor& x_TI, const at::Tensor& weight_OI);
 /// dx_TI = dy_TO W_OI.
 at::Tensor linear_input_gradient(const at::Tensor& dy_TO, const at::Tensor& weight_OI);
-/// d_weight_OI += dy_TO^T x_TI. An fp32 sum is accumulated in fp32: inside the product on CUDA and where operands are widened,
-/// elsewhere the product is rounded to the working dtype first, as autocast does. A bf16 sum is rounded once.
+/// d_weight_OI += dy_TO^T x_TI. An fp32 sum is accumulated in fp32: inside the product on CUDA, by MKL and where operands are
+/// widened, elsewhere the product is rounded to the working dtype first, as autocast does. A bf16 sum is rounded once.
 void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI);
 
 }  // namespace bertpretrain

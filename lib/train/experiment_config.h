@@ -87,6 +87,7 @@ struct BatchConfig {
 struct TrainingConfig {
     std::string precision = "bf16";
     std::string device = "auto";
+    std::string cpu_products = "measured";
     std::uint64_t seed = 42;
     std::optional<std::int64_t> dropout_seed;
     bool activation_checkpointing = false;
@@ -100,6 +101,11 @@ struct TrainingConfig {
         field("precision", self.precision, one_of({"bf16", "fp32"}),
               "Of products; weights, gradients and moments are always kept in fp32.");
         field("device", self.device, one_of({"auto", "cpu", "cuda"}), "auto: a GPU where there is one.", Resume::may_change);
+        field(
+            "cpu_products", self.cpu_products, one_of({"measured", "onednn", "mkl"}),
+            "Which library multiplies bf16 matrices on a CPU. measured: for each shape the faster one, found at the run's first "
+            "start and kept by every resume, for they round differently.",
+            Resume::may_change);
         field("seed", self.seed, any, "Of initial weights, sample order and dropout.");
         field("dropout_seed", self.dropout_seed, at_least(0), "Of dropout alone; auto: the seed.");
         field("activation_checkpointing", self.activation_checkpointing, any,

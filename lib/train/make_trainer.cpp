@@ -27,6 +27,7 @@
 #include "tokens/vocabulary.h"
 #include "train/checkpoint_space.h"
 #include "train/memory_plan.h"
+#include "train/product_choice.h"
 
 namespace bertpretrain {
 namespace {
@@ -121,6 +122,7 @@ void announce(const TrainerParts& parts, const Launch& launch, const MemoryPlan&
     if (device.is_cpu()) log_info(concat("instructions      ", cpu::name_of(cpu::instruction_set())));
     log_info(concat("matrix products   ", fixed(parts.gemm_roof * 1e-12, 3), " TFLOP/s in ", experiment.training.precision,
                     ", of which mfu is the share that the model's operations reach"));
+    if (!parts.products.is_null()) log_info(concat("multiplied by     ", products_text(parts.products)));
     log_info(concat("checkpoints       ", space));
     log_info(concat("run folder        ", parts.folder->paths().folder().string()));
     const auto apart = std::count(parts.sees_folder.begin(), parts.sees_folder.end(), false);
@@ -252,6 +254,10 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     });
     const std::vector<double> own_roof{measured_gemm_roof(device, parts.parameters->working_type())};
     for (const double roof : parts.world->all_gather(std::span<const double>(own_roof))) parts.gemm_roof += roof;
+    clock.enter(Phase::start);
+    parts.products =
+        choose_products(*parts.world, experiment, device.is_cpu(),
+                        parts.checkpoint ? parts.checkpoint->progress.value(products_key, nlohmann::json()) : nullptr);
     clock.enter(Phase::start);
     parts.experiment.batch.global_batch_size = parts.global_batch;  // what every later start keeps
     if (leads) announce(parts, launch, memory, space);

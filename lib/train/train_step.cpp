@@ -86,12 +86,11 @@ UpdateResult TrainStep::update(const at::Tensor& totals_C4, double learning_rate
     BlockSumExchange& exchange = zero_stage_ == 0 ? static_cast<BlockSumExchange&>(within_rank_) : between_ranks_;
     UpdateResult result{std::numeric_limits<double>::quiet_NaN(), true};
     if (all_finite) result = optimizer_.update(gradient_slice, parameters_.working(), learning_rate, step, exchange);
-    buckets_.start_gather(optimizer_.state().master);
     return result;
 }
 
 StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, double learning_rate, std::int64_t step,
-                           StopAgreement& stop, PhaseClock& clock) {
+                           StopAgreement& stop, PhaseClock& clock, const std::function<void()>& before_gather) {
     const double begin = seconds_now();
     const Traffic before = world_.traffic();
     const at::Tensor totals_C4 = at::zeros({static_cast<std::int64_t>(batch.micro_batches.size()), 4},
@@ -107,7 +106,12 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
     StepOutcome outcome = summarize(batch, whole, totals_C4, {batch.data_wait_seconds, seconds_now() - begin - waited});
     outcome.grad_norm = update.grad_norm;
     outcome.skipped = update.skipped;
-    outcome.traffic = world_.traffic() - before;
+    const Traffic own = world_.traffic();
+    before_gather();
+    const Traffic not_counted = world_.traffic() - own;
+    clock.enter(Phase::communication);
+    buckets_.start_gather(optimizer_.state().master);
+    outcome.traffic = world_.traffic() - before - not_counted;
     outcome.traffic.bytes_sent -= stop.bytes_sent();
     return outcome;
 }

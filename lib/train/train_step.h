@@ -2,6 +2,7 @@
 // One optimizer step: forward and backward over the micro-batches, gradients reduced as they become final, update, gather.
 
 #include <cstdint>
+#include <functional>
 
 #include "batches/micro_batch.h"
 #include "model/bert.h"
@@ -46,8 +47,10 @@ public:
     /// @param whole of all ranks' batches
     /// @param step the number of this update, 1 for the first
     /// @param stop asked between micro-batches
+    /// @param before_gather called when nothing is on its way: what ranks say to each other in it does not queue behind the new
+    /// weights. Its traffic is not counted.
     StepOutcome run(const GlobalBatch& batch, const StepCounts& whole, double learning_rate, std::int64_t step,
-                    StopAgreement& stop, PhaseClock& clock);
+                    StopAgreement& stop, PhaseClock& clock, const std::function<void()>& before_gather);
 
     /// Makes the weights that the model computes with from the optimizer's fp32 ones; all ranks call it together.
     void publish_weights();

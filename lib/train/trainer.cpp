@@ -19,6 +19,7 @@
 #include "telemetry/trace.h"
 #include "train/hung_run.h"
 #include "train/init_from.h"
+#include "train/product_choice.h"
 #include "train/restore_optimizer.h"
 
 namespace bertpretrain {
@@ -63,7 +64,7 @@ int Trainer::run() {
         }
         if (due(parts_.experiment.checkpoint.save_every_steps) || finished()) save(!finished());
         if (finished()) break;
-        const StepOpening opening = open_step(*parts_.world, *parts_.loader, requests_, clock_);
+        const StepOpening opening = next_opening();
         if (opening.save || opening.signal != 0) save(opening.signal == 0);
         if (opening.signal != 0) return leave(opening.signal);
         take_step(opening);
@@ -88,12 +89,23 @@ int Trainer::leave(int signal) {
     return signal;
 }
 
+StepOpening Trainer::next_opening() {
+    StepOpening opening = next_ ? std::move(*next_) : open_step(*parts_.world, *parts_.loader, requests_, clock_);
+    next_.reset();
+    return opening;
+}
+
 void Trainer::take_step(const StepOpening& opening) {
-    const double start = seconds_now();
+    double start = seconds_now();
     const std::int64_t number = step_ + 1;
     const double rate = learning_rate_at(parts_.experiment.schedule, parts_.experiment.optimizer.learning_rate, number);
+    const auto open_next = [&] {
+        const double begin = seconds_now();
+        if (number < total_steps()) next_ = open_step(*parts_.world, *parts_.loader, requests_, clock_);
+        start += seconds_now() - begin;  // the next step's
+    };
     const StepOutcome outcome =
-        parts_.step->run(opening.batch, opening.counts, rate, updates_before_ + number, stop_in_step_, clock_);
+        parts_.step->run(opening.batch, opening.counts, rate, updates_before_ + number, stop_in_step_, clock_, open_next);
     if (outcome.interrupted) return;  // the next opening knows why
     step_ = number;
     clock_.enter(Phase::saving);
@@ -191,6 +203,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
                       {"skipped_updates_in_a_row", numbers_.counts().skipped_in_a_row}};
     if (step_evaluated_ == step_ && std::isfinite(held_out_loss_)) state.progress[held_out_loss_key] = held_out_loss_;
     if (!parts_.casing.empty()) state.progress["casing"] = parts_.casing;
+    if (!parts_.products.is_null()) state.progress[products_key] = parts_.products;
     state.settings = write_config(parts_.experiment);
     state.vocabulary = parts_.vocabulary;
     return snapshot;

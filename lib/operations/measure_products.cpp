@@ -1,0 +1,76 @@
+#include "operations/measure_products.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include <ATen/ops/full.h>
+#include <ATen/ops/zeros.h>
+
+#include "core/clock.h"
+#include "kernels/matmul.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr int rounds = 3;
+constexpr double hopeless = 1.5, clearly_faster = 0.95;  // of oneDNN's time
+constexpr double share_of_masked = 0.16;                 // the decoder's rows: the recipe's 20 of 128
+
+/// One product, as the model makes it.
+std::function<void()> product_of(const LinearShape& shape, std::int64_t rows) {
+    const auto bf16 = at::TensorOptions(at::kBFloat16);
+    const auto filled = [&](std::int64_t height, std::int64_t width) { return at::full({height, width}, 0.01, bf16); };
+    const at::Tensor x_TI = filled(rows, shape.inputs), dy_TO = filled(rows, shape.outputs);
+    if (shape.product == LinearProduct::weight_gradient) {
+        const at::Tensor sum_OI = at::zeros({shape.outputs, shape.inputs}, bf16.dtype(at::kFloat));
+        return [=] { add_linear_weight_gradient(dy_TO, x_TI, sum_OI); };
+    }
+    const at::Tensor weight_OI = filled(shape.outputs, shape.inputs);
+    if (shape.product == LinearProduct::forward) return [=] { linear_product(x_TI, weight_OI); };
+    return [=] { linear_input_gradient(dy_TO, weight_OI); };
+}
+
+double seconds_of(const std::function<void()>& product, const LinearShape& shape, ProductLibrary library) {
+    use_product_libraries({{shape, library}});
+    const double begin = seconds_now();
+    product();
+    return seconds_now() - begin;
+}
+
+ProductLibrary faster_library(const LinearShape& shape, std::int64_t rows) {
+    const std::function<void()> product = product_of(shape, rows);
+    double onednn = std::numeric_limits<double>::infinity(), mkl = onednn;
+    for (int round = 0; round <= rounds; ++round) {
+        const double of_onednn = seconds_of(product, shape, ProductLibrary::onednn);
+        const double of_mkl = seconds_of(product, shape, ProductLibrary::mkl);
+        if (round == 0) continue;  // memory met for the first time, code generated
+        onednn = std::min(onednn, of_onednn);
+        mkl = std::min(mkl, of_mkl);
+        if (mkl > hopeless * onednn) break;
+    }
+    return mkl < clearly_faster * onednn ? ProductLibrary::mkl : ProductLibrary::onednn;
+}
+
+}  // namespace
+
+std::vector<LinearShape> products_of(const BertConfig& model) {
+    const std::int64_t H = model.hidden_size, F = model.intermediate_size;
+    std::vector<LinearShape> shapes;
+    for (const auto& [outputs, inputs] : {std::pair{3 * H, H}, {H, H}, {F, H}, {H, F}, {model.vocab_size, H}})
+        for (const LinearProduct product :
+             {LinearProduct::forward, LinearProduct::input_gradient, LinearProduct::weight_gradient})
+            shapes.push_back({product, outputs, inputs});
+    return shapes;
+}
+
+ProductLibraries measure_products(const BertConfig& model, std::int64_t tokens) {
+    ProductLibraries libraries;
+    const auto masked = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(tokens) * share_of_masked));
+    for (const LinearShape& shape : products_of(model))
+        libraries[shape] = faster_library(shape, shape.outputs == model.vocab_size ? masked : tokens);
+    use_product_libraries({});
+    return libraries;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,73 @@
+#include "train/product_choice.h"
+
+#include "core/error.h"
+#include "core/log.h"
+#include "kernels/product_libraries.h"
+#include "operations/measure_products.h"
+
+namespace bertpretrain {
+namespace {
+
+nlohmann::json to_json(const ProductLibraries& libraries) {
+    nlohmann::json json = nlohmann::json::object();
+    for (const auto& [shape, library] : libraries) json[name_of(shape)] = name_of(library);
+    return json;
+}
+
+ProductLibraries from_json(const nlohmann::json& json) {
+    ProductLibraries libraries;
+    for (const auto& [name, library] : json.items())
+        libraries[linear_shape_of(name)] = library == name_of(ProductLibrary::mkl) ? ProductLibrary::mkl : ProductLibrary::onednn;
+    return libraries;
+}
+
+ProductLibraries all_by(const BertConfig& model, ProductLibrary library) {
+    ProductLibraries libraries;
+    for (const LinearShape& shape : products_of(model)) libraries[shape] = library;
+    return libraries;
+}
+
+ProductLibraries decide(const ExperimentConfig& experiment, const nlohmann::json& kept) {
+    const std::string& wanted = experiment.training.cpu_products;
+    if (wanted == "mkl") return all_by(experiment.model, ProductLibrary::mkl);
+    if (wanted == "onednn" || !has_mkl_products()) return all_by(experiment.model, ProductLibrary::onednn);
+    if (!kept.is_null()) return from_json(kept);
+    return measure_products(experiment.model, experiment.batch.micro_batch_size * experiment.data.sequence_length);
+}
+
+bool asks_for_mkl(const nlohmann::json& products) {
+    for (const auto& library : products)
+        if (library == name_of(ProductLibrary::mkl)) return true;
+    return false;
+}
+
+}  // namespace
+
+nlohmann::json choose_products(Messenger& ranks, const ExperimentConfig& experiment, bool on_cpu, const nlohmann::json& kept) {
+    const bool matters = on_cpu && experiment.training.precision == "bf16" && has_bf16_products();
+    // Rank 0 decides whether it matters too: a fleet of different processors would differ anyhow, but must not hang.
+    const bool leads = ranks.rank() == 0;
+    const std::string text = ranks.text_of_first(leads && matters ? to_json(decide(experiment, kept)).dump() : "null");
+    const auto chosen = nlohmann::json::parse(text);
+    if (chosen.is_null()) return kept;
+    if (asks_for_mkl(chosen) && !has_mkl_products())
+        log_warning(
+            concat("rank ", ranks.rank(), ": this libtorch has no MKL, which rank 0 multiplies with: the last bits differ"));
+    use_product_libraries(from_json(chosen));
+    return chosen;
+}
+
+std::string products_text(const nlohmann::json& products) {
+    if (products.is_null()) return "";
+    std::string by_mkl;
+    std::size_t count = 0;
+    for (const auto& [name, library] : products.items()) {
+        if (library != name_of(ProductLibrary::mkl)) continue;
+        by_mkl += (by_mkl.empty() ? "" : ", ") + name;
+        ++count;
+    }
+    if (count == 0) return "oneDNN";
+    return count == products.size() ? "MKL" : "oneDNN, but MKL for " + by_mkl;
+}
+
+}  // namespace bertpretrain

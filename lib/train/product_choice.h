@@ -1,0 +1,25 @@
+#pragma once
+// Which library multiplies in a run: found once, kept by every resume.
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "parallel/messenger.h"
+#include "train/experiment_config.h"
+
+namespace bertpretrain {
+
+/// Under which training_state.json keeps it.
+inline constexpr const char* products_key = "cpu_products";
+
+/// Decides it, the same on all ranks, and puts it to use. Rank 0 measures while the others wait, where nothing is kept.
+/// @param kept the checkpoint's: {shape: library}; null: there is none
+/// @returns what the next checkpoint keeps; null where it does not matter (fp32, GPUs, CPUs without products of bf16) and
+///     nothing was kept
+nlohmann::json choose_products(Messenger& ranks, const ExperimentConfig& experiment, bool on_cpu, const nlohmann::json& kept);
+
+/// "oneDNN, but MKL for weight_gradient 4096x1024"; empty for null.
+std::string products_text(const nlohmann::json& products);
+
+}  // namespace bertpretrain

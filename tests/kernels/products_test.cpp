@@ -1,0 +1,105 @@
+// The products of a Linear layer in bf16, by whichever library.
+
+#include "kernels/matmul.h"
+
+#include "kernels/kernel_inputs.h"
+#include "kernels/product_libraries.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+struct Products {
+    at::Tensor y_TO, dx_TI, d_weight_OI;
+};
+
+struct Linear {
+    at::Tensor x_TI, weight_OI, dy_TO, d_weight_before_OI;
+
+    Linear(std::int64_t T, std::int64_t I, std::int64_t O) {
+        RandomTensors random(static_cast<std::uint64_t>(T * I + O));
+        x_TI = random.normal({T, I}, at::kBFloat16);
+        weight_OI = random.normal({O, I}, at::kBFloat16);
+        dy_TO = random.normal({T, O}, at::kBFloat16);
+        d_weight_before_OI = random.normal({O, I});
+    }
+
+    Products by(ProductLibrary library) const {
+        const std::int64_t O = weight_OI.size(0), I = weight_OI.size(1);
+        use_product_libraries({{{LinearProduct::forward, O, I}, library},
+                               {{LinearProduct::input_gradient, O, I}, library},
+                               {{LinearProduct::weight_gradient, O, I}, library}});
+        Products products{linear_product(x_TI, weight_OI), linear_input_gradient(dy_TO, weight_OI), d_weight_before_OI.clone()};
+        add_linear_weight_gradient(dy_TO, x_TI, products.d_weight_OI);
+        use_product_libraries({});
+        return products;
+    }
+
+    /// In fp64.
+    Products exact() const {
+        const at::Tensor x = x_TI.to(at::kDouble), weight = weight_OI.to(at::kDouble), dy = dy_TO.to(at::kDouble);
+        return {x.mm(weight.t()), dy.mm(weight), d_weight_before_OI.to(at::kDouble) + dy.t().mm(x)};
+    }
+};
+
+/// Largest error as a share of the largest number.
+double error(const at::Tensor& is, const at::Tensor& should) {
+    return ((is.to(at::kDouble) - should).abs().max() / should.abs().max()).item<double>();
+}
+
+constexpr double bf16_rounding = 1.0 / 256;
+const std::vector<std::array<std::int64_t, 3>> sizes{{1, 64, 192}, {37, 64, 64}, {130, 256, 64}, {20, 72, 808}, {96, 1, 8}};
+
+}  // namespace
+
+TEST_CASE("each library's products of a Linear layer are exact but for bf16's rounding") {
+    for (const ProductLibrary library : {ProductLibrary::onednn, ProductLibrary::mkl}) {
+        if (library == ProductLibrary::mkl && !has_mkl_products()) {
+            WARN("skipped: this libtorch has no MKL");
+            continue;
+        }
+        for (const auto& [T, I, O] : sizes) {
+            INFO(name_of(library) << ", " << T << " rows, " << I << " inputs, " << O << " outputs");
+            const Linear linear(T, I, O);
+            const Products is = linear.by(library), should = linear.exact();
+            CHECK(is.y_TO.scalar_type() == at::kBFloat16);
+            CHECK(error(is.y_TO, should.y_TO) < bf16_rounding);
+            CHECK(error(is.dx_TI, should.dx_TI) < bf16_rounding);
+            CHECK(error(is.d_weight_OI, should.d_weight_OI) < bf16_rounding);
+        }
+    }
+}
+
+TEST_CASE("MKL adds a weight gradient up in fp32, where oneDNN rounds it to bf16 first") {
+    if (!has_mkl_products() || !has_bf16_products()) {
+        WARN("skipped: no MKL, or no products of bf16 here");
+        return;
+    }
+    const Linear linear(130, 256, 64);
+    const at::Tensor should = linear.exact().d_weight_OI;
+    CHECK(error(linear.by(ProductLibrary::mkl).d_weight_OI, should) < 1e-6);
+    CHECK(error(linear.by(ProductLibrary::onednn).d_weight_OI, should) > 1e-4);
+}
+
+TEST_CASE("a choice is for its product and shape alone") {
+    const LinearShape shape{LinearProduct::forward, 192, 64};
+    use_product_libraries({{shape, ProductLibrary::mkl}, {{LinearProduct::forward, 64, 64}, ProductLibrary::onednn}});
+    CHECK(is_mkl_product(shape) == has_mkl_products());
+    CHECK_FALSE(is_mkl_product({LinearProduct::input_gradient, 192, 64}));
+    CHECK_FALSE(is_mkl_product({LinearProduct::forward, 64, 192}));
+    CHECK_FALSE(is_mkl_product({LinearProduct::forward, 64, 64}));
+    use_product_libraries({});
+    CHECK_FALSE(is_mkl_product(shape));
+}
+
+TEST_CASE("a shape is read back from its name, and other words are refused") {
+    for (const LinearProduct product : {LinearProduct::forward, LinearProduct::input_gradient, LinearProduct::weight_gradient}) {
+        const LinearShape shape{product, 30528, 1024};
+        CHECK((linear_shape_of(name_of(shape)) == shape));
+    }
+    CHECK(name_of(LinearShape{LinearProduct::weight_gradient, 4096, 1024}) == "weight_gradient 4096x1024");
+    for (const char* name : {"", "forward", "forward ", "forward 3", "forward 3x", "forward x3", "forward 3x4 ", "forwards 3x4",
+                             "backward 3x4", "forward 3x99999999999999999999", "forward  3x4"})
+        CHECK_THROWS_AS(linear_shape_of(name), std::invalid_argument);
+}

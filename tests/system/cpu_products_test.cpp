@@ -1,0 +1,39 @@
+// A run keeps the library that multiplies.
+
+#include "support/catch.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+
+namespace {
+
+/// Eight steps in bf16, the first four of them with `first` as training.cpu_products, the others with `then`.
+std::vector<std::string> eight_steps(const TemporaryFolder& folder, const std::string& first, const std::string& then) {
+    const auto config = write_experiment(folder, {{"training", {{"precision", "bf16"}}},
+                                                  {"schedule", {{"name", "constant"}, {"total_steps", 8}, {"warmup_ratio", 0}}},
+                                                  {"checkpoint", {{"save_every_steps", 4}}},
+                                                  {"evaluation", {{"every_steps", 0}}}});
+    const auto run = folder / (first + "_" + then);
+    REQUIRE(train(config, run, "--set training.cpu_products=" + first).exit_code == 0);
+    if (then == first) return numbers_of(run);
+    std::filesystem::remove_all(run / "checkpoints/step_00000008");
+    REQUIRE(train(config, run, "--set training.cpu_products=" + then).exit_code == 0);
+    return numbers_of(run);
+}
+
+}  // namespace
+
+TEST_CASE("a resumed run multiplies with the library that it began with, to the bit") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto mkl = eight_steps(folder, "mkl", "mkl");
+    if (read_text(folder / "mkl_mkl/log.txt").find("multiplied by     MKL") == std::string::npos) {
+        WARN("skipped: no MKL, or no products of bf16 on this processor");
+        return;
+    }
+    const auto onednn = eight_steps(folder, "onednn", "onednn");
+    REQUIRE(mkl != onednn);
+    CHECK(first_difference(eight_steps(folder, "mkl", "measured"), mkl) == "");
+    CHECK(first_difference(eight_steps(folder, "onednn", "measured"), onednn) == "");
+    CHECK(first_difference(eight_steps(folder, "mkl", "onednn"), mkl) != "");
+}

@@ -1,0 +1,77 @@
+#include "train/product_choice.h"
+
+#include "kernels/product_libraries.h"
+#include "parallel/world.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using nlohmann::json;
+
+namespace {
+
+ExperimentConfig tiny(const std::string& cpu_products) {
+    ExperimentConfig experiment;
+    experiment.model.hidden_size = 64;
+    experiment.model.intermediate_size = 256;
+    experiment.model.vocab_size = 800;
+    experiment.batch.micro_batch_size = 2;
+    experiment.training.cpu_products = cpu_products;
+    return experiment;
+}
+
+json choose(const ExperimentConfig& experiment, const json& kept = nullptr, bool on_cpu = true) {
+    SingleProcess alone;
+    const json chosen = choose_products(alone, experiment, on_cpu, kept);
+    return chosen;
+}
+
+struct NoChoiceLeft {
+    ~NoChoiceLeft() { use_product_libraries({}); }
+};
+
+}  // namespace
+
+/// Where nothing is to be chosen (fewer instructions, no MKL) the other cases would show nothing.
+#define NEEDS_A_CHOICE()                                                   \
+    const NoChoiceLeft none;                                               \
+    if (!has_bf16_products() || !has_mkl_products()) {                     \
+        WARN("skipped: no MKL, or no products of bf16 on this processor"); \
+        return;                                                            \
+    }
+
+TEST_CASE("a fresh run measures each product of the model") {
+    NEEDS_A_CHOICE();
+    const json chosen = choose(tiny("measured"));
+    CHECK(chosen.size() == 15);
+    for (const char* name : {"forward 192x64", "input_gradient 256x64", "weight_gradient 64x256", "forward 800x64"})
+        CHECK((chosen.at(name) == "onednn" || chosen.at(name) == "mkl"));
+}
+
+TEST_CASE("what a checkpoint keeps is not measured again, but what the experiment names goes before it") {
+    NEEDS_A_CHOICE();
+    const json kept{{"forward 64x64", "mkl"}, {"input_gradient 64x64", "onednn"}};
+    CHECK(choose(tiny("measured"), kept) == kept);
+    CHECK(is_mkl_product({LinearProduct::forward, 64, 64}));
+    CHECK_FALSE(is_mkl_product({LinearProduct::input_gradient, 64, 64}));
+    CHECK(choose(tiny("onednn"), kept).at("forward 64x64") == "onednn");
+    CHECK(choose(tiny("mkl"), kept).at("input_gradient 64x64") == "mkl");
+    CHECK(is_mkl_product({LinearProduct::input_gradient, 64, 64}));
+}
+
+TEST_CASE("where no bf16 is multiplied on a CPU nothing is chosen, and what was kept stays") {
+    const NoChoiceLeft none;
+    ExperimentConfig exact = tiny("mkl");
+    exact.training.precision = "fp32";
+    const json kept{{"forward 64x64", "mkl"}};
+    CHECK(choose(exact).is_null());
+    CHECK(choose(exact, kept) == kept);
+    CHECK(choose(tiny("mkl"), nullptr, false).is_null());
+    CHECK_FALSE(is_mkl_product({LinearProduct::forward, 64, 64}));
+}
+
+TEST_CASE("the choice is told in a line") {
+    CHECK(products_text(nullptr) == "");
+    CHECK(products_text({{"forward 64x64", "onednn"}, {"input_gradient 64x64", "onednn"}}) == "oneDNN");
+    CHECK(products_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "mkl"}}) == "MKL");
+    CHECK(products_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "onednn"}}) == "oneDNN, but MKL for forward 64x64");
+}
