@@ -17,9 +17,11 @@ std::mutex one_begins_at_a_time;
 
 at::Tensor as_bytes(const at::Tensor& tensor) { return tensor.view(at::kByte); }
 
-c10::intrusive_ptr<c10d::ProcessGroupGloo::Options> options_for(const std::string& address, std::chrono::milliseconds patience) {
-    if (address.empty()) return c10d::ProcessGroupGloo::Options::create_default(patience);
-    auto options = c10d::ProcessGroupGloo::Options::create(patience);
+using Options = c10d::ProcessGroupGloo::Options;
+
+c10::intrusive_ptr<Options> options_for(const std::string& address, std::chrono::milliseconds patience) {
+    if (address.empty()) return Options::create_default(patience);
+    auto options = Options::create(patience);
     options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(address));
     return options;
 }
@@ -27,18 +29,19 @@ c10::intrusive_ptr<c10d::ProcessGroupGloo::Options> options_for(const std::strin
 }  // namespace
 
 struct GlooGroup::Group {
+    c10::intrusive_ptr<Options> options;
     c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
 };
 
 GlooGroup::GlooGroup(const MeetingPlace& place, const std::string& name, std::int64_t rank, std::int64_t size,
-                     const std::string& address, std::chrono::milliseconds patience)
+                     const std::string& address, std::chrono::milliseconds patience, const GlooGroup* beside)
     : group_(std::make_unique<Group>()), rank_(rank), size_(size), patience_(patience) {
     try {
         // The store is the caller's: this reference does not own it.
         auto store = c10::intrusive_ptr<c10d::Store>::reclaim_copy(place.store().get());
-        group_->gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::PrefixStore>(name, store),
-                                                                   static_cast<int>(rank), static_cast<int>(size),
-                                                                   options_for(address, patience));
+        group_->options = beside != nullptr ? beside->group_->options : options_for(address, patience);
+        group_->gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
+            c10::make_intrusive<c10d::PrefixStore>(name, store), static_cast<int>(rank), static_cast<int>(size), group_->options);
     } catch (const std::exception& error) {
         throw DistributedError(concat("rank ", rank, " of ", size,
                                       " cannot connect with the other ranks: ", first_line(error.what()),
@@ -57,26 +60,33 @@ void GlooGroup::fail(const char* what, const std::exception& error) {
 }
 
 template <class Operation>
-std::function<void()> GlooGroup::begin(const char* what, const Operation& operation) {
+std::function<void()> GlooGroup::begin(const char* what, const Operation& operation, bool has_limit) {
     check(!failed_, "an operation of a group that has failed");
     try {
         const std::lock_guard lock(one_begins_at_a_time);
-        return [this, what, work = operation(*group_->gloo, patience_.load())] {
+        return [this, what, has_limit, work = operation(*group_->gloo, patience_.load())] {
             try {
-                work->wait();
+                if (has_limit) work->wait();
+                else work->wait(patience_.load());
             } catch (const std::exception& error) { fail(what, error); }
         };
     } catch (const std::exception& error) { fail(what, error); }
 }
 
-std::function<void()> GlooGroup::all_to_all(const at::Tensor& input, const at::Tensor& output) {
-    return begin("all-to-all", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds patience) {
-        c10d::AllToAllOptions options;
-        options.timeout = patience;
-        at::Tensor to = as_bytes(output), from = as_bytes(input);
-        std::vector<std::int64_t> equal_parts;
-        return gloo.alltoall_base(to, from, equal_parts, equal_parts, options);
-    });
+std::function<void()> GlooGroup::send(const char* what, const at::Tensor& tensor, std::int64_t to, int tag) {
+    const auto operation = [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds) {
+        std::vector<at::Tensor> bytes{as_bytes(tensor)};
+        return gloo.send(bytes, static_cast<int>(to), tag);
+    };
+    return begin(what, operation, false);
+}
+
+std::function<void()> GlooGroup::receive(const char* what, const at::Tensor& tensor, std::int64_t from, int tag) {
+    const auto operation = [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds) {
+        std::vector<at::Tensor> bytes{as_bytes(tensor)};
+        return gloo.recv(bytes, static_cast<int>(from), tag);
+    };
+    return begin(what, operation, false);
 }
 
 std::function<void()> GlooGroup::all_gather(const at::Tensor& input, const at::Tensor& output) {

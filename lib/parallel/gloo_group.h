@@ -21,15 +21,19 @@ class GlooGroup {
 public:
     /// @param name of this group, the same on all ranks, another one for each group
     /// @param address this host's, which the others can reach; empty: as GLOO_SOCKET_IFNAME says
+    /// @param beside a group whose thread moves this one's bytes too; null: it has a thread of its own
     /// @throws DistributedError when not all ranks come within `patience`
     GlooGroup(const MeetingPlace& place, const std::string& name, std::int64_t rank, std::int64_t size,
-              const std::string& address, std::chrono::milliseconds patience);
+              const std::string& address, std::chrono::milliseconds patience, const GlooGroup* beside = nullptr);
     GlooGroup(const GlooGroup&) = delete;
     GlooGroup& operator=(const GlooGroup&) = delete;
     ~GlooGroup();
 
-    /// Part r of the input goes to rank r; part r of the output comes from it. Sends (W - 1) / W of the input.
-    std::function<void()> all_to_all(const at::Tensor& input, const at::Tensor& output);
+    /// Between two ranks; those under way at a time have different tags.
+    /// @param what both are parts of, for errors
+    std::function<void()> send(const char* what, const at::Tensor& tensor, std::int64_t to, int tag);
+    std::function<void()> receive(const char* what, const at::Tensor& tensor, std::int64_t from, int tag);
+
     /// output = the inputs of all ranks, one after the other. Sends (W - 1) times the input.
     std::function<void()> all_gather(const at::Tensor& input, const at::Tensor& output);
 
@@ -43,7 +47,7 @@ public:
 private:
     struct Group;
     template <class Operation>
-    std::function<void()> begin(const char* what, const Operation& operation);
+    std::function<void()> begin(const char* what, const Operation& operation, bool has_limit = true);
     [[noreturn]] void fail(const char* what, const std::exception& error);
 
     std::unique_ptr<Group> group_;

@@ -27,7 +27,7 @@ GlooWorld::GlooWorld(const MeetingPlace& place, std::int64_t rank, std::int64_t 
                      std::chrono::milliseconds patience)
     : rank_(rank),
       size_(size),
-      tensors_(std::make_shared<GlooGroup>(place, "tensors", rank, size, address, patience)),
+      tensors_(std::make_shared<GlooTensors>(place, rank, size, address, patience)),
       messages_(place, "messages", rank, size, address, patience),
       rooms_(std::make_shared<Rooms>()) {}
 

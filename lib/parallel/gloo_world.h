@@ -5,8 +5,8 @@
 #include <string>
 
 #include "parallel/courier.h"
-#include "parallel/gloo_group.h"
 #include "parallel/gloo_messages.h"
+#include "parallel/gloo_tensors.h"
 #include "parallel/world.h"
 
 namespace bertpretrain {
@@ -35,7 +35,7 @@ public:
 
 private:
     std::int64_t rank_, size_;
-    std::shared_ptr<GlooGroup> tensors_;  ///< the courier's errands hold it too
+    std::shared_ptr<GlooTensors> tensors_;  ///< the courier's errands hold it too
     GlooMessages messages_;
     double tensor_bytes_ = 0;
     struct Rooms;

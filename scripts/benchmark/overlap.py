@@ -43,46 +43,67 @@ class Link:
         subprocess.run("ip netns del bpa; ip netns del bpb", shell=True, capture_output=True)
 
 
-def run(config, folder, steps):
-    """Records of `steps` steps of rank 0, behind the warm-up."""
-    output = tempfile.mkdtemp(dir=folder)
-    ranks = []
-    for rank, host in enumerate("ab"):
-        environment = dict(os.environ, OMP_NUM_THREADS="1", RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="10.78.0.1",
-                           MASTER_PORT="29555")
-        ranks.append(subprocess.Popen(["ip", "netns", "exec", f"bp{host}", "build/release/bertpretrain", "train", str(config),
-                                       "--output", output], env=environment, stderr=subprocess.PIPE, text=True))
-    metrics, lines = pathlib.Path(output) / "metrics.jsonl", []
-    while len(lines) < steps + WARM_UP:
-        for process in ranks:
-            if process.poll() is not None:
-                sys.exit(f"a rank failed:\n{process.stderr.read()}")
-        time.sleep(0.2)
-        lines = metrics.read_text().splitlines() if metrics.exists() else []
-    for process in ranks:
-        process.send_signal(signal.SIGKILL)
-    for process in ranks:
-        process.wait()
-    return [json.loads(line) for line in lines[WARM_UP:steps + WARM_UP]]
+class Run:
+    """Two ranks that train until the end of the block."""
+
+    def __init__(self, config, folder):
+        self.config, self.output, self.ranks, self.seen = config, tempfile.mkdtemp(dir=folder), [], 0
+
+    def __enter__(self):
+        cores = sorted(os.sched_getaffinity(0))  # two hosts share no core
+        for rank, host in enumerate("ab"):
+            environment = dict(os.environ, OMP_NUM_THREADS="1", RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="10.78.0.1",
+                               MASTER_PORT="29555")
+            self.ranks.append(subprocess.Popen(["ip", "netns", "exec", f"bp{host}", "taskset", "-c", str(cores[rank]),
+                                                "build/release/bertpretrain", "train", str(self.config), "--output", self.output],
+                                               env=environment, stderr=subprocess.PIPE, text=True))
+        return self
+
+    def steps(self, count, skip):
+        """Rank 0's records of the next steps, without the first `skip`, in which what came before still counts."""
+        metrics, end = pathlib.Path(self.output) / "metrics.jsonl", self.seen + skip + count
+        lines = []
+        while len(lines) < end:
+            for process in self.ranks:
+                if process.poll() is not None:
+                    sys.exit(f"a rank failed:\n{process.stderr.read()}")
+            time.sleep(0.02)
+            lines = metrics.read_text().splitlines() if metrics.exists() else []
+        self.seen = len(lines)
+        return [json.loads(line) for line in lines[end - count:end]]
+
+    def __exit__(self, *_):
+        for process in self.ranks:
+            process.send_signal(signal.SIGKILL)
+        for process in self.ranks:
+            process.wait()
 
 
 def median(records, value):
     return statistics.median(value(record) for record in records)
 
 
-def measure(link, config, folder, share, steps):
-    """One run on a free link, then one on a link that makes communication take `share` of the compute just measured: what is
-    compared lies half a minute apart, for the machine's speed drifts."""
+def measure(link, config, folder, share, steps, rounds):
+    """One run, in which the link is free and limited in turns, so that what is compared lies seconds apart: the machine's speed
+    drifts. The limit makes communication take `share` of the compute of the first steps."""
     link.limit(None)
-    free = run(config, folder, steps)
-    compute = median(free, lambda r: r["step_seconds"] - r["exposed_communication_seconds"])
-    sent = median(free, lambda r: r["bytes_sent"])
-    megabits = max(1, round(sent * 8 / 1e6 / (share * compute)))
-    link.limit(megabits)
-    limited = run(config, folder, steps)
-    communication, step = sent * 8 / 1e6 / megabits, median(limited, lambda r: r["step_seconds"])
-    return {"megabits": megabits, "compute": compute, "free_step": median(free, lambda r: r["step_seconds"]), "communication": communication, "share": communication / compute, "step": step,
-            "ratio": step / max(compute, communication), "waited": median(limited, lambda r: r["exposed_communication_seconds"])}
+    rows, megabits = [], None
+    with Run(config, folder) as run:
+        run.steps(1, WARM_UP)
+        for _ in range(rounds):
+            link.limit(None)
+            free = run.steps(steps, 1)
+            compute = median(free, lambda r: r["step_seconds"] - r["exposed_communication_seconds"])
+            sent = median(free, lambda r: r["bytes_sent"])
+            megabits = megabits or max(1, round(sent * 8 / 1e6 / (share * compute)))
+            link.limit(megabits)
+            limited = run.steps(steps, 1)
+            communication, step = sent * 8 / 1e6 / megabits, median(limited, lambda r: r["step_seconds"])
+            rows.append({"megabits": megabits, "compute": compute, "free_step": median(free, lambda r: r["step_seconds"]),
+                         "communication": communication, "share": communication / compute, "step": step,
+                         "ratio": step / max(compute, communication),
+                         "waited": median(limited, lambda r: r["exposed_communication_seconds"])})
+    return {key: statistics.median(row[key] for row in rows) for key in rows[0]}
 
 
 def picture(rows, title):
@@ -111,8 +132,8 @@ def main():
     parser.add_argument("--share", type=float, nargs="*", default=[0.3, 0.5, 0.6, 0.7, 1.0, 1.5],
                         help="communication as a share of compute: chooses the bandwidths")
     parser.add_argument("--bucket-mib", type=float, default=0.5)
-    parser.add_argument("--steps", type=int, default=9)
-    parser.add_argument("--rounds", type=int, default=3, help="pairs of runs per bandwidth, one on a free link and one on a limited one")
+    parser.add_argument("--steps", type=int, default=5, help="on each side of a round, behind one that is left out")
+    parser.add_argument("--rounds", type=int, default=5, help="per bandwidth, each with a free and a limited link")
     parser.add_argument("--picture", type=pathlib.Path, help="writes the chart (SVG) there")
     arguments = parser.parse_args()
     layers, hidden, heads, vocabulary, micro_batch = SHAPES[arguments.shape]
@@ -131,11 +152,10 @@ def main():
             "schedule": {"name": "constant", "warmup_ratio": 0, "total_steps": 1000000},
             "training": {"precision": "bf16"}, "parallel": {"bucket_mib": arguments.bucket_mib}, "checkpoint": {"save_every_steps": 0}}))
         table = []
-        print(f"{arguments.shape}, 2 ranks, one thread each, accumulation 1; medians of {arguments.rounds} round(s) of {arguments.steps} steps")
+        print(f"{arguments.shape}, 2 ranks, one thread each, accumulation 1; medians of {arguments.rounds} round(s) of {arguments.steps} steps on each side")
         print("Mbit/s   compute s  communication s   share    step s   step / max(compute, communication)   waited s   step s, free link")
         for share in arguments.share:
-            rounds = [measure(link, config, folder, share, arguments.steps) for _ in range(arguments.rounds)]
-            row = {key: statistics.median(r[key] for r in rounds) for key in rounds[0]}
+            row = measure(link, config, folder, share, arguments.steps, arguments.rounds)
             table.append(row)
             print(f"{row['megabits']:6.0f}   {row['compute']:9.3f}  {row['communication']:15.3f}   {row['share']:5.2f}   "
                   f"{row['step']:7.3f}   {row['ratio']:34.3f}   {row['waited']:8.3f}   {row['free_step']:17.3f}", flush=True)
