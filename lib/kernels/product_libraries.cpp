@@ -63,6 +63,8 @@ bool has_mkl_products() { return cpu::has_mkl(); }
 
 bool has_bf16_products() { return cpu::library_instruction_set() >= cpu::InstructionSet::avx512_bf16; }
 
+bool may_mkl_be_faster() { return has_mkl_products() && cpu::library_instruction_set() >= cpu::InstructionSet::amx; }
+
 void use_product_libraries(const ProductLibraries& libraries) {
     in_use().set(has_mkl_products() ? libraries : ProductLibraries());
 }

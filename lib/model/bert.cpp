@@ -53,13 +53,15 @@ void Bert::forward_backward(const MicroBatch& batch, const LossScale& scale, con
     };
     Stream stream;
     const std::size_t layers = weights_.layers.size();
-    stage_begins(layers + 1);
+    stage_begins(2 * layers + 1);
     const EmbeddingState embedded = embeddings_forward(context, weights_, stream);
     std::vector<LayerState> states(layers);
     for (std::size_t i = 0; i < layers; ++i) {
         const Stream input = stream;
-        stage_begins(layers - i);
-        states[i] = layer_forward(context, static_cast<std::int64_t>(i), weights_.layers[i], input, stream);
+        const std::size_t feed_forward = feed_forward_stage(layers, i);
+        stage_begins(feed_forward + 1);
+        states[i] = layer_forward(context, static_cast<std::int64_t>(i), weights_.layers[i], input, stream,
+                                  [&] { stage_begins(feed_forward); });
         if (choices_.activation_checkpointing) states[i] = {input, {}, {}, {}, {}, {}, {}, {}};
     }
     stage_begins(0);
@@ -70,14 +72,16 @@ void Bert::forward_backward(const MicroBatch& batch, const LossScale& scale, con
         const auto index = static_cast<std::int64_t>(i);
         if (choices_.activation_checkpointing) {
             Stream unused;
-            states[i] = layer_forward(context, index, weights_.layers[i], states[i].input, unused);
+            states[i] = layer_forward(context, index, weights_.layers[i], states[i].input, unused, [] {});
         }
-        d_stream = layer_backward(context, index, weights_.layers[i], states[i], d_stream, gradients_.layers[i]);
+        const std::size_t feed_forward = feed_forward_stage(layers, i);
+        d_stream = layer_backward(context, index, weights_.layers[i], states[i], d_stream, gradients_.layers[i],
+                                  [&] { stage_done(feed_forward); });
         states[i] = {};
-        stage_done(layers - i);
+        stage_done(feed_forward + 1);
     }
     embeddings_backward(context, weights_, embedded, d_stream, gradients_);
-    stage_done(layers + 1);
+    stage_done(2 * layers + 1);
 }
 
 at::Tensor Bert::encode(const LayerContext& context) const {
@@ -85,7 +89,7 @@ at::Tensor Bert::encode(const LayerContext& context) const {
     embeddings_forward(context, weights_, stream);
     for (std::size_t i = 0; i < weights_.layers.size(); ++i) {
         const Stream input = stream;
-        layer_forward(context, static_cast<std::int64_t>(i), weights_.layers[i], input, stream);
+        layer_forward(context, static_cast<std::int64_t>(i), weights_.layers[i], input, stream, [] {});
     }
     return stream.normed_TH;
 }

@@ -32,12 +32,15 @@ public:
         vector(name + ".weight", H);
         vector(name + ".bias", H);
     }
-    void layer(const std::string& name) {
+    /// @param backward_stage of its feed-forward part; its attention is the next
+    void layer(const std::string& name, std::size_t backward_stage) {
+        at_stage(backward_stage + 1);
         if (pre_) norm(name + ".attention.ln");
         dense(name + ".attention.self.query", H, H);
         dense(name + ".attention.self.key", H, H, true);
         dense(name + ".attention.self.value", H, H, true);
         dense(name + ".attention.output.dense", H, H);
+        at_stage(backward_stage);
         norm(name + (pre_ ? ".ln" : ".attention.output.LayerNorm"));
         dense(name + ".intermediate.dense", F, H);
         dense(name + ".output.dense", H, F);
@@ -59,15 +62,14 @@ BertParameters bert_parameters(const BertConfig& config) {
     const std::int64_t H = config.hidden_size;
     const bool pre = config.placement() == NormPlacement::pre_ln;
     Collector collect(config);
-    collect.at_stage(layers + 1);
+    const std::size_t last_stage = 2 * layers + 1;
+    collect.at_stage(last_stage);
     collect.table("bert.embeddings.word_embeddings.weight", config.vocab_size);
     collect.table("bert.embeddings.position_embeddings.weight", config.max_position_embeddings);
     collect.table("bert.embeddings.token_type_embeddings.weight", config.type_vocab_size);
     if (!pre) collect.norm("bert.embeddings.LayerNorm");
-    for (std::size_t i = 0; i < layers; ++i) {
-        collect.at_stage(layers - i);
-        collect.layer("bert.encoder.layer." + std::to_string(i));
-    }
+    for (std::size_t i = 0; i < layers; ++i)
+        collect.layer("bert.encoder.layer." + std::to_string(i), feed_forward_stage(layers, i));
     collect.at_stage(0);
     if (pre) collect.norm("bert.encoder.ln");
     collect.dense("bert.pooler.dense", H, H);
@@ -82,7 +84,7 @@ BertParameters bert_parameters(const BertConfig& config) {
         return std::pair(!a.spec.decays, a.stage) < std::pair(!b.spec.decays, b.stage);
     });
     for (const Staged& staged : collect.all) parameters.layout_order.push_back(staged.spec);
-    for (std::size_t stage = 0; stage <= layers + 1; ++stage) {
+    for (std::size_t stage = 0; stage <= last_stage; ++stage) {
         const auto final_yet = [&](const Staged& staged) { return staged.spec.decays && staged.stage <= stage; };
         parameters.stage_ends.push_back(
             static_cast<std::size_t>(std::count_if(collect.all.begin(), collect.all.end(), final_yet)));

@@ -18,10 +18,14 @@ struct BertParameters {
     std::vector<ParameterSpec> checkpoint_order;
     /// The order of the flat buffers: decaying parameters in the order in which the backward finishes them, then the exempt ones.
     std::vector<ParameterSpec> layout_order;
-    /// stage_ends[s] parameters of layout_order are final after stage s of the backward: 0 the heads, then the layers from
-    /// the last to the first, then the embeddings (with which the exempt ones are final too).
+    /// stage_ends[s] parameters of layout_order are final after stage s of the backward: 0 the heads, then of each layer, from
+    /// the last to the first, its feed-forward part and its attention, then the embeddings (with which the exempt ones are final
+    /// too).
     std::vector<std::size_t> stage_ends;
 };
+
+/// The stage of the backward in which a layer's feed-forward part is finished; its attention's is the next.
+inline std::size_t feed_forward_stage(std::size_t layers, std::size_t layer) { return 2 * (layers - 1 - layer) + 1; }
 
 BertParameters bert_parameters(const BertConfig& config);
 

@@ -69,7 +69,7 @@ Activation activation_of(const BertConfig& config) {
 }
 
 LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const Stream& input,
-                         Stream& output) {
+                         Stream& output, const std::function<void()>& feed_forward_begins) {
     LayerState state;
     state.input = input;
     const RowsBehindAttention rows(context, index);
@@ -80,6 +80,7 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
     state.after_attention =
         close_sublayer(context, rows.keys(), linear_product(state.context_TH, weights.attention_out_weight),
                        weights.attention_out_bias, weights.norm_after_attention, sublayer_dropout(context, index, 0), output);
+    feed_forward_begins();
     state.intermediate_TF = linear_product(output.normed_TH, weights.intermediate_weight);
     state.activated_TF = bias_activation(state.intermediate_TF, weights.intermediate_bias, activation_of(context.config));
     state.after_output =
@@ -89,7 +90,8 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
 }
 
 StreamGradient layer_backward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const LayerState& state,
-                              const StreamGradient& d_output, const LayerViews& gradients) {
+                              const StreamGradient& d_output, const LayerViews& gradients,
+                              const std::function<void()>& feed_forward_done) {
     const RowsBehindAttention rows(context, index);
     const NormGradients d_ffn =
         open_sublayer(context, rows.keys(), d_output, state.after_output, weights.norm_after_output,
@@ -99,6 +101,7 @@ StreamGradient layer_backward(const LayerContext& context, std::int64_t index, c
         bias_activation_backward(linear_input_gradient(d_ffn.out_TH, weights.output_weight), state.intermediate_TF,
                                  weights.intermediate_bias, activation_of(context.config), gradients.intermediate_bias);
     add_linear_weight_gradient(d_intermediate_TF, state.after_attention.normed_TH, gradients.intermediate_weight);
+    feed_forward_done();
 
     const StreamGradient d_middle{linear_input_gradient(d_intermediate_TF, weights.intermediate_weight), {}, d_ffn.sum_TH};
     const NormGradients d_attention =

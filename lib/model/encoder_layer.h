@@ -4,6 +4,8 @@
 // Axes: T tokens of all sequences without padding, H hidden size, F intermediate size, N heads, R rows that the heads read.
 // Behind its attention the last layer computes those R rows only; there, T stands for R.
 
+#include <functional>
+
 #include "batches/micro_batch.h"
 #include "kernels/fused_operations.h"
 #include "model/bert_views.h"
@@ -61,12 +63,15 @@ struct LayerState {
 
 /// @param index of the layer, which keys its dropout
 /// @param output receives the stream behind the layer: of the last layer, of the rows that the heads read
+/// @param feed_forward_begins called before the feed-forward part's matrices are read
 LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const Stream& input,
-                         Stream& output);
+                         Stream& output, const std::function<void()>& feed_forward_begins);
 
 /// Adds the layer's parameter gradients to `gradients`. @returns the gradient of the layer's input
+/// @param feed_forward_done called when the feed-forward part's matrices have their gradients
 StreamGradient layer_backward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const LayerState& state,
-                              const StreamGradient& d_output, const LayerViews& gradients);
+                              const StreamGradient& d_output, const LayerViews& gradients,
+                              const std::function<void()>& feed_forward_done);
 
 Activation activation_of(const BertConfig& config);
 

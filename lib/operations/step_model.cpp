@@ -8,16 +8,26 @@
 namespace bertpretrain {
 namespace {
 
-/// The share of a pass's operations that each stage of the backward has: 0 the heads, then the layers from the last to the first,
-/// then the embeddings, which are as good as free.
+/// Of a layer's operations.
+double share_of_feed_forward(const PlannedStep& step) {
+    const auto H = static_cast<double>(step.model.hidden_size), F = static_cast<double>(step.model.intermediate_size);
+    return H * F / (2 * H * H + H * F + step.tokens_per_sequence * H);
+}
+
+/// The share of a pass's operations that each stage of the backward has: 0 the heads, then of each layer its feed-forward part
+/// and its attention, then the embeddings, which are as good as free.
 std::vector<double> stage_shares(const PlannedStep& step) {
     const auto layers = static_cast<std::size_t>(step.model.num_hidden_layers);
     const double whole = step.flops_per_sequence();
     const double of_layers =
         model_flops(step.model, step.tokens_per_sequence, step.tokens_per_sequence * step.tokens_per_sequence, 0, 0);
-    std::vector<double> shares(layers + 2, of_layers / whole / static_cast<double>(layers));
-    shares.front() = 1 - of_layers / whole;
-    shares.back() = 0;
+    const double of_layer = of_layers / whole / static_cast<double>(layers), feed_forward = share_of_feed_forward(step);
+    std::vector<double> shares{1 - of_layers / whole};
+    for (std::size_t i = 0; i < layers; ++i) {
+        shares.push_back(of_layer * feed_forward);
+        shares.push_back(of_layer * (1 - feed_forward));
+    }
+    shares.push_back(0);
     return shares;
 }
 

@@ -30,8 +30,8 @@ ProductLibraries all_by(const BertConfig& model, ProductLibrary library) {
 ProductLibraries decide(const ExperimentConfig& experiment, const nlohmann::json& kept) {
     const std::string& wanted = experiment.training.cpu_products;
     if (wanted == "mkl") return all_by(experiment.model, ProductLibrary::mkl);
-    if (wanted == "onednn" || !has_mkl_products()) return all_by(experiment.model, ProductLibrary::onednn);
-    if (!kept.is_null()) return from_json(kept);
+    if (wanted == "measured" && has_mkl_products() && !kept.is_null()) return from_json(kept);
+    if (wanted == "onednn" || !may_mkl_be_faster()) return all_by(experiment.model, ProductLibrary::onednn);
     return measure_products(experiment.model, experiment.batch.micro_batch_size * experiment.data.sequence_length);
 }
 

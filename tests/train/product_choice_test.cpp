@@ -1,6 +1,7 @@
 #include "train/product_choice.h"
 
 #include "kernels/product_libraries.h"
+#include "operations/measure_products.h"
 #include "parallel/world.h"
 #include "support/catch.h"
 
@@ -39,12 +40,24 @@ struct NoChoiceLeft {
         return;                                                            \
     }
 
-TEST_CASE("a fresh run measures each product of the model") {
+TEST_CASE("a fresh run chooses for each product of the model, and without tiles never by the clock") {
     NEEDS_A_CHOICE();
     const json chosen = choose(tiny("measured"));
     CHECK(chosen.size() == 15);
     for (const char* name : {"forward 192x64", "input_gradient 256x64", "weight_gradient 64x256", "forward 800x64"})
-        CHECK((chosen.at(name) == "onednn" || chosen.at(name) == "mkl"));
+        CHECK((chosen.at(name) == "onednn" || (may_mkl_be_faster() && chosen.at(name) == "mkl")));
+}
+
+TEST_CASE("measuring finds a library for each product, and leaves the process without a choice") {
+    NEEDS_A_CHOICE();
+    const ExperimentConfig experiment = tiny("measured");
+    const ProductLibraries found = measure_products(experiment.model, 256);
+    const std::vector<LinearShape> products = products_of(experiment.model);
+    CHECK(found.size() == products.size());
+    for (const LinearShape& shape : products) {
+        CHECK(found.count(shape) == 1);
+        CHECK_FALSE(is_mkl_product(shape));
+    }
 }
 
 TEST_CASE("what a checkpoint keeps is not measured again, but what the experiment names goes before it") {
