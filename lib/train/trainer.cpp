@@ -14,6 +14,7 @@
 #include "core/log.h"
 #include "core/thread_traces.h"
 #include "core/threads.h"
+#include "kernels/cpu/instruction_set.h"
 #include "model/initialize.h"
 #include "parallel/together.h"
 #include "telemetry/trace.h"
@@ -25,9 +26,24 @@
 namespace bertpretrain {
 namespace {
 
+constexpr const char* kernels_key = "kernels";
+
 std::optional<std::int64_t> gpu_of(const TrainerParts& parts) {
     const at::Device device = parts.parameters->device();
     return device.is_cpu() ? std::nullopt : std::optional<std::int64_t>(device.index());
+}
+
+/// Whose kernels compute: "avx512_bf16" on a CPU, "cuda". Others round differently.
+std::string kernels_of(const TrainerParts& parts) {
+    const at::Device device = parts.parameters->device();
+    return device.is_cpu() ? std::string(cpu::name_of(cpu::instruction_set())) : c10::DeviceTypeName(device.type(), true);
+}
+
+void tell_other_kernels(const ResumePoint& point, const std::string& now) {
+    const std::string before = point.progress.value(kernels_key, now);
+    if (before != now)
+        log_warning(concat("the checkpoint was computed by the kernels for ", before, ", from here on those for ", now,
+                           " compute: the run goes on, but not to the bit as it would have"));
 }
 
 std::chrono::milliseconds milliseconds(double seconds) {
@@ -203,6 +219,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
                       {"skipped_updates_in_a_row", numbers_.counts().skipped_in_a_row}};
     if (step_evaluated_ == step_ && std::isfinite(held_out_loss_)) state.progress[held_out_loss_key] = held_out_loss_;
     if (!parts_.casing.empty()) state.progress["casing"] = parts_.casing;
+    state.progress[kernels_key] = kernels_of(parts_);
     if (!parts_.products.is_null()) state.progress[products_key] = parts_.products;
     state.settings = write_config(parts_.experiment);
     state.vocabulary = parts_.vocabulary;
@@ -232,6 +249,7 @@ void Trainer::restore() {
     if (point) {
         together(*parts_.world,
                  [&] { refuse_changed_settings(*point, parts_.experiment, parts_.global_batch, parts_.loader->fingerprint()); });
+        if (leads) tell_other_kernels(*point, kernels_of(parts_));
         restore_optimizer(*parts_.world, point->reader.get(), layout, *parts_.optimizer);
         step_ = step_begun_ = point->step;
         saver_.goes_on_from(step_);
