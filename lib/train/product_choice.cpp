@@ -1,5 +1,7 @@
 #include "train/product_choice.h"
 
+#include <stdexcept>
+
 #include "core/error.h"
 #include "core/log.h"
 #include "kernels/product_libraries.h"
@@ -19,6 +21,16 @@ ProductLibraries from_json(const nlohmann::json& json) {
     for (const auto& [name, library] : json.items())
         libraries[linear_shape_of(name)] = library == name_of(ProductLibrary::mkl) ? ProductLibrary::mkl : ProductLibrary::onednn;
     return libraries;
+}
+
+/// @throws CheckpointError
+void check_kept(const nlohmann::json& kept) {
+    try {
+        if (!kept.is_null()) from_json(kept);
+    } catch (const std::invalid_argument& error) {
+        throw CheckpointError(concat("training_state.json: ", products_key, ": ", error.what(),
+                                     "\n  do: resume from another step with --resume STEP"));
+    }
 }
 
 ProductLibraries all_by(const BertConfig& model, ProductLibrary library) {
@@ -44,6 +56,7 @@ bool asks_for_mkl(const nlohmann::json& products) {
 }  // namespace
 
 nlohmann::json choose_products(Messenger& ranks, const ExperimentConfig& experiment, bool on_cpu, const nlohmann::json& kept) {
+    check_kept(kept);  // on all ranks alike
     const bool matters = on_cpu && experiment.training.precision == "bf16" && has_bf16_products();
     // Rank 0 decides whether it matters too: a fleet of different processors would differ anyhow, but must not hang.
     const bool leads = ranks.rank() == 0;

@@ -17,6 +17,7 @@ inline constexpr const char* products_key = "cpu_products";
 /// @param kept the checkpoint's: {shape: library}; null: there is none
 /// @returns what the next checkpoint keeps; null where it does not matter (fp32, GPUs, CPUs without products of bf16) and
 ///     nothing was kept
+/// @throws CheckpointError where what was kept names no product
 nlohmann::json choose_products(Messenger& ranks, const ExperimentConfig& experiment, bool on_cpu, const nlohmann::json& kept);
 
 /// "oneDNN, but MKL for weight_gradient 4096x1024"; empty for null.

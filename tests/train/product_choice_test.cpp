@@ -1,5 +1,6 @@
 #include "train/product_choice.h"
 
+#include "core/error.h"
 #include "kernels/product_libraries.h"
 #include "operations/measure_products.h"
 #include "parallel/world.h"
@@ -80,6 +81,11 @@ TEST_CASE("where no bf16 is multiplied on a CPU nothing is chosen, and what was 
     CHECK(choose(exact, kept) == kept);
     CHECK(choose(tiny("mkl"), nullptr, false).is_null());
     CHECK_FALSE(is_mkl_product({LinearProduct::forward, 64, 64}));
+}
+
+TEST_CASE("a kept choice that names no product is the checkpoint's fault") {
+    const NoChoiceLeft none;
+    CHECK_THROWS_AS(choose(tiny("measured"), {{"sideways 64x64", "mkl"}}), CheckpointError);
 }
 
 TEST_CASE("the choice is told in a line") {

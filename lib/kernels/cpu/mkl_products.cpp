@@ -1,5 +1,7 @@
 #include "kernels/cpu/mkl_products.h"
 
+#include <algorithm>
+
 #include <dlfcn.h>
 
 #include "core/error.h"
