@@ -79,7 +79,7 @@ TEST_CASE("torchrun starts the ranks again when one is killed, and the losses ar
     const fs::path run = folder / "run";
     Process agent(concat("env OMP_NUM_THREADS=1 ", torchrun, " --standalone --nproc_per_node 4 --max-restarts 2 --no-python ",
                          train_command(config, run)));
-    REQUIRE(wait_until(agent, [&] { return last_step(run) >= 7; }));
+    REQUIRE(wait_until(agent, [&] { return last_step(run) >= 7 && has_checkpoint(run); }));
     const auto ranks = children_of(agent.pid());
     REQUIRE(ranks.size() >= 4);
     ::kill(ranks[1], SIGKILL);

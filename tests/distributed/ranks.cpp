@@ -59,4 +59,6 @@ std::int64_t last_step(const fs::path& run) {
     return step;
 }
 
+bool has_checkpoint(const fs::path& run) { return CheckpointStore(run / "checkpoints").newest_complete().has_value(); }
+
 }  // namespace bertpretrain::testing

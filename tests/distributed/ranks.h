@@ -30,6 +30,9 @@ double parameter_difference(const std::filesystem::path& run_a, const std::files
 /// The last completed step that a run's metrics tell of; 0 before the first.
 std::int64_t last_step(const std::filesystem::path& run);
 
+/// Whether a checkpoint of the run is complete: steps do not wait for it.
+bool has_checkpoint(const std::filesystem::path& run);
+
 }  // namespace bertpretrain::testing
 
 /// Ends the test case with a printed reason where there is no torchrun.
