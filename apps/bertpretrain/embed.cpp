@@ -119,6 +119,7 @@ int run(const EmbedArguments& arguments) {
     });
     std::unique_ptr<EmbeddingStore> store;
     together(*world, [&] { store = std::make_unique<EmbeddingStore>(request); });
+    model.bert->pack_weights();
     const TextEncoder encoder(*model.bert, tokenizer, device, settings);
     const EmbedCounts counts = embed(text, encoder, *store, *world);
     if (leads) report(arguments, counts, settings, model.config.hidden_size);

@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/accumulate.h"
 #include "kernels/cpu/mkl_products.h"
+#include "kernels/packed_weight.h"
 #include "kernels/product_libraries.h"
 
 namespace bertpretrain {
@@ -31,6 +32,7 @@ at::Tensor product(const at::Tensor& a_MK, const at::Tensor& b_KN) {
 }
 
 at::Tensor linear_product(const at::Tensor& x_TI, const at::Tensor& weight_OI) {
+    if (is_packed(weight_OI)) return packed_product(x_TI, weight_OI);
     const bool mkl = by_mkl(x_TI, LinearProduct::forward, weight_OI.size(0), weight_OI.size(1));
     return mkl ? mkl_product_in_bf16(x_TI, weight_OI.t()) : product(x_TI, weight_OI.t());
 }

@@ -12,7 +12,7 @@ namespace bertpretrain {
 /// a_MK b_KN in their dtype, accumulated in fp32.
 at::Tensor product(const at::Tensor& a_MK, const at::Tensor& b_KN);
 
-/// y_TO = x_TI W_OI^T, in x's dtype, without the bias.
+/// y_TO = x_TI W_OI^T, in x's dtype, without the bias. The weight may be packed (packed_weight.h).
 at::Tensor linear_product(const at::Tensor& x_TI, const at::Tensor& weight_OI);
 /// dx_TI = dy_TO W_OI.
 at::Tensor linear_input_gradient(const at::Tensor& dy_TO, const at::Tensor& weight_OI);

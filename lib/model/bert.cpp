@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "kernels/packed_weight.h"
 #include "model/fill_up.h"
 
 namespace bertpretrain {
@@ -82,6 +83,14 @@ void Bert::forward_backward(const MicroBatch& batch, const LossScale& scale, con
     }
     embeddings_backward(context, weights_, embedded, d_stream, gradients_);
     stage_done(2 * layers + 1);
+}
+
+void Bert::pack_weights() {
+    for (LayerViews& layer : weights_.layers)
+        for (at::Tensor* weight :
+             {&layer.qkv_weight, &layer.attention_out_weight, &layer.intermediate_weight, &layer.output_weight})
+            *weight = packed_weight(*weight);
+    weights_.transform_weight = packed_weight(weights_.transform_weight);
 }
 
 at::Tensor Bert::encode(const LayerContext& context) const {

@@ -34,6 +34,9 @@ public:
     void forward_backward(const MicroBatch& batch, const LossScale& scale, const at::Tensor& totals_4,
                           const ParameterMoves& moves) const;
 
+    /// Copies the layers' weights, which stay as they are from now on, as products like them best. No backward after that.
+    void pack_weights();
+
     /// One micro-batch without dropout or gradients.
     void add_losses(const MicroBatch& batch, const at::Tensor& totals_4) const;
     Logits logits(const MicroBatch& batch) const;
