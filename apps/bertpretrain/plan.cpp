@@ -78,7 +78,7 @@ PlanInputs plan_inputs(const ExperimentConfig& experiment, const PlanArguments& 
     inputs.step.model = experiment.model;
     inputs.step.tokens_per_sequence = arguments.tokens.value_or(measured_tokens);
     inputs.step.masked_per_sequence = experiment.data.masked_lm_prob * inputs.step.tokens_per_sequence;
-    inputs.step.micro_batch_size = experiment.batch.micro_batch_size;
+    inputs.step.micro_batch_size = experiment.batch.pass_size();
     inputs.step.zero_stage = experiment.parallel.zero_stage;
     const bool rounded = experiment.parallel.reduce_dtype == "bf16" || experiment.parallel.gradient_dtype == "bf16";
     inputs.step.gradient_bytes = rounded ? 2 : 4;

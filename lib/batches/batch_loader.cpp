@@ -30,4 +30,9 @@ void BatchLoader::seek(std::int64_t step) {
     prefetcher_.seek(step);
 }
 
+void BatchLoader::set_micro_batch_size(std::int64_t sequences) {
+    check(sequences >= 1, "micro-batches of ", sequences);
+    prefetcher_.restart(prefetcher_.position(), [&] { source_.set_micro_batch_size(sequences); });
+}
+
 }  // namespace bertpretrain

@@ -35,6 +35,9 @@ public:
     /// Goes to any step (the first is 1), in a time that does not depend on it.
     void seek(std::int64_t step);
 
+    /// Cuts the steps from position() on into micro-batches of another size.
+    void set_micro_batch_size(std::int64_t sequences);
+
     std::int64_t rows_per_epoch() const { return rows_per_epoch_; }
     /// Belongs into a checkpoint beside the step: a step means the same samples only where this is equal (and the number of
     /// sequences per step too).

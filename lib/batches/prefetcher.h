@@ -56,10 +56,16 @@ public:
             const std::lock_guard lock(mutex_);
             if (position == position_ && !failure_) return;
         }
+        restart(position, [] {});
+    }
+
+    /// Starts again at `position` after a change of what `make` works with, during which `make` does not run.
+    void restart(std::int64_t position, const std::function<void()>& change) {
         thread_ = std::jthread();  // asks the running one to stop, and waits for it
         ready_.clear();
         failure_ = nullptr;
         position_ = position;
+        change();
         start();
     }
 

@@ -54,6 +54,9 @@ public:
     /// Returns early, with anything, once a stop is requested. @throws DataError
     GlobalBatch make(std::int64_t step, const std::stop_token& stop = {});
 
+    /// Of micro-batches that are made from now on; the samples of a step stay the same.
+    void set_micro_batch_size(std::int64_t sequences) { settings_.micro_batch_size = sequences; }
+
     /// The samples of a step, of all ranks. Unlike everything else it may be asked while another thread makes a step.
     RowsByFile rows_by_file(std::int64_t step) const;
 

@@ -37,6 +37,19 @@ void check_initialization(const InitializationConfig& initialization, const std:
                                  "\n  do: set initialization.init_from, or leave them out"));
 }
 
+void check_device_batch(const ExperimentConfig& experiment, const std::string& file) {
+    const BatchConfig& batch = experiment.batch;
+    const std::int64_t at_once = batch.pass_size();
+    if (at_once % batch.micro_batch_size != 0)
+        throw ConfigError(concat(file, ": batch.device_micro_batch = ", at_once,
+                                 " is no multiple of batch.micro_batch_size = ", batch.micro_batch_size));
+    if (at_once != batch.micro_batch_size && experiment.training.loss_mean != "global")
+        throw ConfigError(concat(file, ": batch.device_micro_batch = ", at_once,
+                                 " merges micro-batches, of which each has its own ", "mean with training.loss_mean = \"",
+                                 experiment.training.loss_mean,
+                                 "\"\n  do: set loss_mean to \"global\", or leave device_micro_batch out"));
+}
+
 void check_gradients(const ExperimentConfig& experiment, const std::string& file) {
     if (experiment.parallel.gradient_dtype == "fp32") return;
     if (experiment.parallel.zero_stage == 0 || experiment.training.precision == "fp32")
@@ -56,6 +69,7 @@ ExperimentConfig load_experiment(const std::filesystem::path& file, const std::v
     refusals.attempt([&] { check_optimizer(experiment.optimizer); });
     refusals.attempt([&] { check_schedule(experiment.schedule); });
     refusals.attempt([&] { check_data(experiment, file.string()); });
+    refusals.attempt([&] { check_device_batch(experiment, file.string()); });
     refusals.attempt([&] { check_patience(file.string(), experiment.watchdog, experiment.parallel); });
     refusals.attempt([&] { check_initialization(experiment.initialization, file.string()); });
     refusals.attempt([&] { check_gradients(experiment, file.string()); });

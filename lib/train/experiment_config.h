@@ -68,6 +68,10 @@ struct BatchConfig {
     std::int64_t micro_batch_size = 16;
     std::int64_t gradient_accumulation_steps = 1;
     std::int64_t global_batch_size = 0;
+    std::optional<std::int64_t> device_micro_batch;
+
+    /// Sequences of one forward and backward pass, as far as the settings tell.
+    std::int64_t pass_size() const { return device_micro_batch.value_or(micro_batch_size); }
 
     static void describe(auto& self, auto&& field) {
         field("micro_batch_size", self.micro_batch_size, between(1, 1e5), "Sequences of one forward and backward pass.",
@@ -80,6 +84,11 @@ struct BatchConfig {
         field("global_batch_size", self.global_batch_size, between(0, 1e9),
               "Sequences of one optimizer step over all ranks, which need not divide it; 0: micro_batch_size x "
               "gradient_accumulation_steps x the ranks of the run's first start.",
+              Resume::may_change);
+        field("device_micro_batch", self.device_micro_batch, between(1, 1e6),
+              "Sequences that are computed at once, a multiple of micro_batch_size: the same sums in fewer, larger products. "
+              "auto: on "
+              "a GPU with training.loss_mean = \"global\" the most that fit, found at the first start; else micro_batch_size.",
               Resume::may_change);
     }
 };

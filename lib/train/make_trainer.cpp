@@ -26,6 +26,7 @@
 #include "shards/vocabulary_match.h"
 #include "tokens/vocabulary.h"
 #include "train/checkpoint_space.h"
+#include "train/device_batch.h"
 #include "train/memory_plan.h"
 #include "train/product_choice.h"
 
@@ -75,7 +76,7 @@ std::unique_ptr<BatchLoader> make_loader(const ExperimentConfig& experiment, con
     BatchLoaderSettings settings;
     settings.seed = experiment.training.seed;
     settings.global_batch_sequences = global_batch;
-    settings.micro_batch_size = experiment.batch.micro_batch_size;
+    settings.micro_batch_size = experiment.batch.pass_size();
     settings.format = row_format(experiment);
     settings.rank = world.rank();
     settings.world_size = world.size();
@@ -101,7 +102,7 @@ std::unique_ptr<EvaluationBatches> make_held_out(const ExperimentConfig& experim
 
 void announce(const TrainerParts& parts, const Launch& launch, const MemoryPlan& memory, const std::string& space) {
     const ExperimentConfig& experiment = parts.experiment;
-    const std::int64_t ranks = parts.world->size(), micro = experiment.batch.micro_batch_size;
+    const std::int64_t ranks = parts.world->size(), micro = parts.device_micro_batch;
     const auto global_batch = static_cast<double>(parts.global_batch);
     log_info(settings_table(experiment));
     log_info(concat("parameters        ", with_thousands(parts.parameters->layout().parameter_elements())));
@@ -187,6 +188,21 @@ MemoryPlan open_model(TrainerParts& parts, const Launch& launch, at::Device devi
     return memory;
 }
 
+/// Merges micro-batches where that is asked for, or where the device holds more at once.
+void choose_passes(TrainerParts& parts) {
+    const at::Device device = parts.parameters->device();
+    const std::int64_t ranks = parts.world->size();
+    std::optional<std::int64_t> kept;
+    if (parts.checkpoint && parts.checkpoint->progress.contains(device_micro_batch_key))
+        kept = parts.checkpoint->progress.at(device_micro_batch_key).get<std::int64_t>();
+    parts.device_micro_batch = choose_device_micro_batch(
+        *parts.world, parts.experiment, (parts.global_batch + ranks - 1) / ranks, !device.is_cpu(), kept,
+        [&] { return memory_for_passes(device); },
+        [&](std::int64_t sequences) { return trial_pass(*parts.bert, *parts.parameters, parts.experiment.data, sequences); });
+    if (parts.device_micro_batch != parts.experiment.batch.pass_size())
+        parts.loader->set_micro_batch_size(parts.device_micro_batch);
+}
+
 }  // namespace
 
 namespace {
@@ -252,6 +268,8 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
         memory = open_model(parts, launch, device);
         if (leads) space = make_space(parts, store);
     });
+    choose_passes(parts);
+    clock.enter(Phase::start);
     const std::vector<double> own_roof{measured_gemm_roof(device, parts.parameters->working_type())};
     for (const double roof : parts.world->all_gather(std::span<const double>(own_roof))) parts.gemm_roof += roof;
     clock.enter(Phase::start);

@@ -19,7 +19,7 @@ constexpr std::uint64_t program_bytes = std::uint64_t{130} << 20;
 
 std::uint64_t activations_of(const ExperimentConfig& experiment) {
     ActivationShape shape;
-    shape.sequences = experiment.batch.micro_batch_size;
+    shape.sequences = experiment.batch.pass_size();
     shape.tokens = shape.sequences * experiment.data.sequence_length;
     shape.masked = static_cast<std::int64_t>(experiment.data.masked_lm_prob * static_cast<double>(shape.tokens));
     shape.bf16 = experiment.training.precision == "bf16";

@@ -17,7 +17,7 @@ struct MemoryPlan {
     std::uint64_t transfer = 0;   ///< of two buckets under way: the parts from other ranks, and the copy in the type on the wire
 
     std::uint64_t snapshot = 0;     ///< copy of this rank's slice that is written while training goes on; 0 without
-    std::uint64_t activations = 0;  ///< of one micro-batch of full length
+    std::uint64_t activations = 0;  ///< of one pass of full-length sequences
     std::uint64_t data = 0;         ///< rows of two windows of samples
     std::uint64_t program = 0;      ///< code and threads; measured, on a CPU
 

@@ -44,7 +44,7 @@ ProductLibraries decide(const ExperimentConfig& experiment, const nlohmann::json
     if (wanted == "mkl") return all_by(experiment.model, ProductLibrary::mkl);
     if (wanted == "measured" && has_mkl_products() && !kept.is_null()) return from_json(kept);
     if (wanted == "onednn" || !may_mkl_be_faster()) return all_by(experiment.model, ProductLibrary::onednn);
-    return measure_products(experiment.model, experiment.batch.micro_batch_size * experiment.data.sequence_length);
+    return measure_products(experiment.model, experiment.batch.pass_size() * experiment.data.sequence_length);
 }
 
 bool asks_for_mkl(const nlohmann::json& products) {

@@ -18,6 +18,7 @@
 #include "model/initialize.h"
 #include "parallel/together.h"
 #include "telemetry/trace.h"
+#include "train/device_batch.h"
 #include "train/hung_run.h"
 #include "train/init_from.h"
 #include "train/product_choice.h"
@@ -220,6 +221,8 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
     if (step_evaluated_ == step_ && std::isfinite(held_out_loss_)) state.progress[held_out_loss_key] = held_out_loss_;
     if (!parts_.casing.empty()) state.progress["casing"] = parts_.casing;
     state.progress[kernels_key] = kernels_of(parts_);
+    if (parts_.device_micro_batch != parts_.experiment.batch.pass_size())
+        state.progress[device_micro_batch_key] = parts_.device_micro_batch;
     if (!parts_.products.is_null()) state.progress[products_key] = parts_.products;
     state.settings = write_config(parts_.experiment);
     state.vocabulary = parts_.vocabulary;

@@ -42,6 +42,7 @@ struct TrainerParts {
     std::vector<bool> sees_folder;            ///< by rank: whether it has rank 0's run folder as well
     std::unique_ptr<ResumePoint> checkpoint;  ///< to go on from; null: a fresh start
     std::int64_t global_batch = 0;            ///< sequences of one step over all ranks
+    std::int64_t device_micro_batch = 0;      ///< sequences of one pass
     std::unique_ptr<BatchLoader> loader;
     std::unique_ptr<EvaluationBatches> held_out;  ///< null: no evaluation
     std::filesystem::path vocabulary;             ///< may be empty

@@ -39,6 +39,28 @@ std::vector<std::int64_t> content_of(const GlobalBatch& batch) {
 
 }  // namespace
 
+TEST_CASE("steps are the same samples in micro-batches of another size from where it is set") {
+    const SampleShards shards({10, 20, 5, 12, 3});
+    BatchLoader loader(shards.files, small_settings()), as_before(shards.files, small_settings());
+    const auto numbers = [](const GlobalBatch& batch) {
+        std::vector<std::int64_t> all;
+        for (const MicroBatch& part : batch.micro_batches)
+            all.insert(all.end(), part.sample_numbers_B.begin(), part.sample_numbers_B.end());
+        return all;
+    };
+    for (const std::int64_t size : {12, 1, 7}) {
+        loader.set_micro_batch_size(size);
+        for (int step = 0; step < 4; ++step) {
+            const std::int64_t position = loader.position();
+            const GlobalBatch batch = loader.next(), other = as_before.next();
+            CAPTURE(size, position);
+            CHECK(numbers(batch) == numbers(other));
+            CHECK(batch.micro_batches.size() == static_cast<std::size_t>((12 + size - 1) / size));
+            CHECK(batch.micro_batches.front().sequences() == size);
+        }
+    }
+}
+
 TEST_CASE("seeking a step and reading gives what reading on from the start gives") {
     const SampleShards shards({10, 20, 5, 12, 3});
     BatchLoader loader(shards.files, small_settings());

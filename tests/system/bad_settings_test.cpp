@@ -45,6 +45,12 @@ const std::vector<BadSetting> bad_settings{
     {R"({"model": {"num_attention_heads": 3}})", config_exit, {"model.hidden_size = 64", "model.num_attention_heads = 3"}},
     {R"({"model": {"hidden_size": 60}})", config_exit, {"model.hidden_size = 60", "multiple of 8"}},
     {R"({"data": {"sequence_length": 128}})", config_exit, {"data.sequence_length = 128", "model.max_position_embeddings = 64"}},
+    {R"({"batch": {"micro_batch_size": 4, "device_micro_batch": 10}})",
+     config_exit,
+     {"batch.device_micro_batch = 10", "no multiple of", "batch.micro_batch_size = 4"}},
+    {R"({"batch": {"micro_batch_size": 4, "device_micro_batch": 8}, "training": {"loss_mean": "micro_batch"}})",
+     config_exit,
+     {"batch.device_micro_batch = 8", "loss_mean", "leave device_micro_batch out"}},
     {R"({"schedule": {"warmup_ratio": 1}})", config_exit, {"schedule.warmup_ratio", "below 1"}},
     // what settings and data say together
     {R"({"data": {"sequence_length": 32}})",

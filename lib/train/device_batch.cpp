@@ -1,0 +1,112 @@
+#include "train/device_batch.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <ATen/ATen.h>
+#include <c10/core/CachingDeviceAllocator.h>
+
+#include "core/error.h"
+#include "model/pretraining_heads.h"
+#include "operations/device_check.h"
+#include "operations/machine_memory.h"
+
+namespace bertpretrain {
+namespace {
+
+using Stat = c10::CachingAllocator::StatType;
+
+std::uint64_t bytes(const c10::CachingAllocator::StatArray& stats, std::int64_t c10::CachingAllocator::Stat::*which) {
+    return static_cast<std::uint64_t>(stats[static_cast<std::size_t>(Stat::AGGREGATE)].*which);
+}
+
+/// Sequences of full length, with as many masked positions as real ones have.
+MicroBatch full_length_batch(std::int64_t sequences, const DataConfig& data, at::Device device) {
+    const std::int64_t length = data.sequence_length, tokens = sequences * length;
+    const auto masked_of_each =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(data.masked_lm_prob * static_cast<double>(length)));
+    const auto integers = at::TensorOptions(device).dtype(at::kLong);
+    const at::Tensor starts_B = at::arange(sequences, integers) * length;
+    MicroBatch batch;
+    batch.input_ids_T = at::zeros({tokens}, integers);
+    batch.token_type_ids_T = at::zeros({tokens}, integers);
+    batch.position_ids_T = at::arange(length, integers).repeat({sequences});
+    batch.masked_rows_M = (starts_B.unsqueeze(1) + at::arange(masked_of_each, integers)).reshape({-1});
+    batch.masked_labels_M = at::zeros({sequences * masked_of_each}, integers);
+    batch.next_sentence_labels_B = at::zeros({sequences}, integers);
+    for (std::int64_t b = 0; b <= sequences; ++b) batch.starts_B1.push_back(b * length);
+    batch.sample_numbers_B.resize(static_cast<std::size_t>(sequences));
+    std::iota(batch.sample_numbers_B.begin(), batch.sample_numbers_B.end(), 0);
+    return batch;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> pass_sizes(std::int64_t micro_batch_size, std::int64_t sequences_of_rank) {
+    const std::int64_t micro_batches = (sequences_of_rank + micro_batch_size - 1) / micro_batch_size;
+    std::vector<std::int64_t> sizes;
+    for (std::int64_t merged = 1; merged <= micro_batches; ++merged)
+        if (micro_batches % merged == 0) sizes.push_back(merged * micro_batch_size);
+    return sizes;
+}
+
+std::int64_t largest_that_fits(const std::vector<std::int64_t>& sizes, std::uint64_t most, const TrialPass& trial) {
+    check(!sizes.empty(), "no size to try");
+    const auto fits = [&](std::size_t i) {
+        const std::optional<std::uint64_t> peak = trial(sizes[i]);
+        return peak && *peak <= most;
+    };
+    if (sizes.size() == 1) return sizes.front();
+    const std::optional<std::uint64_t> smallest = trial(sizes.front());
+    if (!smallest || *smallest > most) return sizes.front();
+    // As if all of it grew with the size: too much, so the size that is found rather has larger ones that fit.
+    const double bytes_per_sequence = static_cast<double>(*smallest) / static_cast<double>(sizes.front());
+    std::size_t found = 0;
+    while (found + 1 < sizes.size() && bytes_per_sequence * static_cast<double>(sizes[found + 1]) <= static_cast<double>(most))
+        ++found;
+    if (found > 0 && !fits(found)) {
+        while (--found > 0 && !fits(found)) {}
+        return sizes[found];
+    }
+    while (found + 1 < sizes.size() && fits(found + 1)) ++found;
+    return sizes[found];
+}
+
+std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const DataConfig& data,
+                                        std::int64_t sequences) {
+    const at::Device device = parameters.device();
+    c10::DeviceAllocator* const allocator = device.is_cpu() ? nullptr : c10::getDeviceAllocator(device.type());
+    std::optional<std::uint64_t> peak = 0;
+    try {
+        if (allocator) allocator->resetPeakStats(device.index());
+        const double each = 1.0 / static_cast<double>(sequences);
+        bert.forward_backward(full_length_batch(sequences, data, device), {each, each}, new_totals(device), {});
+        synchronize(device);
+        if (allocator)
+            peak = bytes(allocator->getDeviceStats(device.index()).allocated_bytes, &c10::CachingAllocator::Stat::peak);
+    } catch (const c10::OutOfMemoryError&) { peak.reset(); }
+    if (allocator) allocator->emptyCache();
+    parameters.zero_gradients();
+    return peak;
+}
+
+std::uint64_t memory_for_passes(at::Device device) {
+    constexpr double usable = 0.94;
+    std::uint64_t held = 0;
+    if (!device.is_cpu())
+        held = bytes(c10::getDeviceAllocator(device.type())->getDeviceStats(device.index()).reserved_bytes,
+                     &c10::CachingAllocator::Stat::current);
+    return static_cast<std::uint64_t>(usable * static_cast<double>(available_memory(device) + held));
+}
+
+std::int64_t choose_device_micro_batch(Messenger& ranks, const ExperimentConfig& experiment, std::int64_t sequences_of_rank,
+                                       bool measures, std::optional<std::int64_t> kept,
+                                       const std::function<std::uint64_t()>& most, const TrialPass& trial) {
+    const BatchConfig& batch = experiment.batch;
+    if (batch.device_micro_batch || !measures || experiment.training.loss_mean != "global") return batch.pass_size();
+    std::vector<std::int64_t> sizes = pass_sizes(batch.micro_batch_size, sequences_of_rank);
+    if (kept && *kept >= sizes.front()) std::erase_if(sizes, [&](std::int64_t size) { return size > *kept; });
+    return -ranks.agree_on_largest(-largest_that_fits(sizes, most(), trial));
+}
+
+}  // namespace bertpretrain

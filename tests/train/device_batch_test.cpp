@@ -1,0 +1,110 @@
+#include "train/device_batch.h"
+
+#include <ATen/ATen.h>
+
+#include "model/bert_parameters.h"
+#include "support/catch.h"
+#include "support/run_ranks.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+/// A device of which `fixed` bytes are taken before a pass, and `each` by every sequence of it.
+struct MadeUpDevice {
+    std::uint64_t fixed = 0, each = 0, memory = 0;
+    std::size_t trials = 0;
+
+    std::optional<std::uint64_t> pass(std::int64_t sequences) {
+        ++trials;
+        const std::uint64_t peak = fixed + each * static_cast<std::uint64_t>(sequences);
+        return peak <= memory ? std::optional(peak) : std::nullopt;
+    }
+};
+
+ExperimentConfig sixteen_by_24() {
+    ExperimentConfig experiment;
+    experiment.batch.micro_batch_size = 16;
+    experiment.batch.gradient_accumulation_steps = 24;
+    return experiment;
+}
+
+std::int64_t choose(Messenger& ranks, const ExperimentConfig& experiment, std::uint64_t memory, bool measures = true,
+                    std::optional<std::int64_t> kept = std::nullopt) {
+    MadeUpDevice device{100, 10, memory};
+    return choose_device_micro_batch(
+        ranks, experiment, 16 * 24, measures, kept, [&] { return memory; },
+        [&](std::int64_t sequences) { return device.pass(sequences); });
+}
+
+}  // namespace
+
+TEST_CASE("passes cut a rank's micro-batches into equal groups") {
+    CHECK(pass_sizes(16, 16 * 24) == std::vector<std::int64_t>{16, 32, 48, 64, 96, 128, 192, 384});
+    CHECK(pass_sizes(16, 16) == std::vector<std::int64_t>{16});
+    CHECK(pass_sizes(16, 5) == std::vector<std::int64_t>{16});
+    CHECK(pass_sizes(16, 16 * 6 + 1) == std::vector<std::int64_t>{16, 7 * 16});
+}
+
+TEST_CASE("the largest pass that stays within the memory is found in few trials, whatever is taken before it") {
+    const std::vector<std::int64_t> sizes = pass_sizes(16, 16 * 24);
+    for (const std::uint64_t fixed : {0u, 50u, 1000u, 30000u})
+        for (std::uint64_t memory = 40; memory < 60000; memory = memory * 5 / 4) {
+            MadeUpDevice device{fixed, 10, memory};
+            std::int64_t expected = sizes.front();
+            for (const std::int64_t size : sizes)
+                if (device.pass(size)) expected = size;
+            CAPTURE(fixed, memory);
+            device.trials = 0;
+            CHECK(largest_that_fits(sizes, memory, [&](std::int64_t size) { return device.pass(size); }) == expected);
+            CHECK(device.trials <= sizes.size());
+        }
+    MadeUpDevice roomy{0, 10, 60000};
+    largest_that_fits(sizes, roomy.memory, [&](std::int64_t size) { return roomy.pass(size); });
+    CHECK(roomy.trials == 2);
+}
+
+TEST_CASE("micro-batches are merged on a GPU, as far as all ranks can, unless the settings say otherwise") {
+    SingleProcess alone;
+    ExperimentConfig experiment = sixteen_by_24();
+    CHECK(choose(alone, experiment, 100 + 10 * 384) == 384);
+    CHECK(choose(alone, experiment, 100 + 10 * 383) == 192);
+    CHECK(choose(alone, experiment, 10) == 16);  // the step itself will say what is missing
+    CHECK(choose(alone, experiment, 1 << 20, false) == 16);
+    std::vector<std::int64_t> chosen(2);
+    run_ranks(2, [&](World& world) {
+        const auto rank = static_cast<std::size_t>(world.rank());
+        chosen[rank] = choose(world, experiment, rank == 0 ? 1 << 20 : 100 + 10 * 100);
+    });
+    CHECK(chosen == std::vector<std::int64_t>{96, 96});
+
+    experiment.training.loss_mean = "micro_batch";
+    CHECK(choose(alone, experiment, 1 << 20) == 16);
+    experiment = sixteen_by_24();
+    experiment.batch.device_micro_batch = 48;
+    CHECK(choose(alone, experiment, 1 << 20) == 48);
+    CHECK(choose(alone, experiment, 1 << 20, false) == 48);
+}
+
+TEST_CASE("a run that goes on merges no more than it did, and less where the memory has become less") {
+    SingleProcess alone;
+    CHECK(choose(alone, sixteen_by_24(), 1 << 20, true, 96) == 96);
+    CHECK(choose(alone, sixteen_by_24(), 100 + 10 * 70, true, 96) == 64);
+    CHECK(choose(alone, sixteen_by_24(), 1 << 20, true, 7) == 384);  // of another micro-batch
+}
+
+TEST_CASE("a trial pass leaves no gradient behind") {
+    BertConfig model;
+    model.vocab_size = 800;
+    model.hidden_size = 64;
+    model.num_hidden_layers = 2;
+    model.num_attention_heads = 2;
+    model.intermediate_size = 256;
+    const FlatParameters parameters(bert_layout(model, 1, 1), at::kFloat, at::kCPU, FlatParameters::Gradients::exact);
+    parameters.working().fill_(0.01);
+    const Bert bert(model, parameters, {7, false});
+    CHECK(trial_pass(bert, parameters, DataConfig(), 3) == std::optional<std::uint64_t>(0));
+    for (const PlacedParameter& parameter : parameters.layout().parameters())
+        CHECK(parameters.gradient(parameter.spec.name).abs().sum().item<double>() == 0);
+}
