@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sets up, builds, and runs all tests but the long ones: what a change must pass. Unit tests run two at a time; those of whole runs,
-# which have the processors' time in what they check, alone.
+# Sets up, builds, and runs all tests but the long ones: what a change must pass. Two programs run at a time, the
+# longest (whole runs, most of them on one core) first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh --oracles
