@@ -1,8 +1,8 @@
 #pragma once
 // Weights that stay as they are for many products: laid out once as oneDNN's product likes them best.
 //
-// For fp32 it is worth more than the layout: libtorch multiplies fp32 by MKL, which on an AMD EPYC (Zen 4) took longer than oneDNN
-// for every shape of BERT-Base and of 6 layers of 384.
+// For fp32 it is worth more than the layout: libtorch multiplies fp32 by MKL, which on an AMD EPYC (Zen 4) took longer than
+// oneDNN for every shape of BERT-Base and of 6 layers of 384.
 
 #include <ATen/core/Tensor.h>
 
