@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "kernels/host_values.h"
 #include "kernels/packed_weight.h"
 #include "model/fill_up.h"
 
@@ -12,13 +13,13 @@ RowKeys row_keys(const MicroBatch& batch) {
     std::vector<std::int64_t> samples(static_cast<std::size_t>(batch.input_ids_T.numel()));
     for (std::size_t b = 0; b < batch.sample_numbers_B.size(); ++b)
         std::fill(samples.begin() + batch.starts_B1[b], samples.begin() + batch.starts_B1[b + 1], batch.sample_numbers_B[b]);
-    return {at::tensor(samples, at::kLong).to(batch.input_ids_T.device()), batch.position_ids_T};
+    return {copied_to(batch.input_ids_T.device(), samples).view(at::kLong), batch.position_ids_T};
 }
 
 /// The rows that the heads read, and nothing more of the last layer is computed for them.
 ReadRows read_rows(const MicroBatch& batch, const RowKeys& all) {
-    const at::ArrayRef<std::int64_t> first_rows(batch.starts_B1.data(), batch.sample_numbers_B.size());
-    at::Tensor index_R = at::tensor(first_rows, at::kLong).to(batch.input_ids_T.device());
+    const std::vector<std::int64_t> first_rows(batch.starts_B1.begin(), batch.starts_B1.begin() + batch.sequences());
+    at::Tensor index_R = copied_to(batch.input_ids_T.device(), first_rows).view(at::kLong);
     if (batch.masked() > 0) index_R = at::cat({index_R, batch.masked_rows_M});
     return {index_R, {all.sample_T.index_select(0, index_R), all.position_T.index_select(0, index_R)}};
 }

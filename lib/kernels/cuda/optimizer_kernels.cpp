@@ -3,6 +3,7 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/optimizer.h"
 #include "kernels/cuda/tensors.h"
+#include "kernels/host_values.h"
 #include "kernels/implementations.h"
 #include "kernels/optimizer_kernels.h"
 
@@ -25,9 +26,7 @@ public:
             if (run.elements > 0)
                 part += (run.begin + run.elements - 1) / optimizer_block_elements - run.begin / optimizer_block_elements + 1;
         }
-        const auto bytes = static_cast<std::int64_t>(runs.size() * sizeof(DeviceRun));
-        runs_ =
-            at::from_blob(runs.data(), {bytes}, at::TensorOptions(at::kByte)).to(device, /*non_blocking=*/true, /*copy=*/true);
+        runs_ = copied_to(device, runs);
     }
     DeviceRuns get() const {
         return {static_cast<const DeviceRun*>(runs_.data_ptr()), runs_.numel() / static_cast<std::int64_t>(sizeof(DeviceRun)),

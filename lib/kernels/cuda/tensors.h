@@ -4,10 +4,8 @@
 #include <cuda_runtime.h>
 
 #include <initializer_list>
-#include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/from_blob.h>
 
 #include "kernels/cuda/arguments.h"
 #include "kernels/fused_operations.h"
@@ -22,15 +20,6 @@ W* working_data(const at::Tensor& tensor) {
     return tensor.defined() ? static_cast<W*>(tensor.data_ptr()) : nullptr;
 }
 inline float* exact_data(const at::Tensor& tensor) { return working_data<float>(tensor); }
-
-/// Some of the host's values on the device, as bytes. They go through pinned memory, so that the copy is queued and nothing
-/// waits; torch keeps that memory until the copy is done.
-template <class T>
-at::Tensor copied_to(at::Device device, std::vector<T>& values) {
-    const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(T));
-    const at::Tensor here = at::from_blob(values.data(), {bytes}, at::TensorOptions(at::kByte));
-    return (device.is_cuda() ? here.pin_memory() : here).to(device, /*non_blocking=*/true, /*copy=*/true);
-}
 
 /// Calls body with a Bf16 or a float, after `working`.
 template <class Body>

@@ -14,6 +14,7 @@
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/tensors.h"
+#include "kernels/host_values.h"
 #include "kernels/implementations.h"
 
 namespace bertpretrain::cuda {
