@@ -97,6 +97,7 @@ while true; do
   wait_seconds=$(awk -v p="$pause" -v n="$without_progress" -v m="$longest_pause" 'BEGIN { s = p * 2 ^ n; print s < m ? s : m }')
   say "ended with code ${code:-$status} (status $status); starting again in $wait_seconds s," \
     "$((restarts_allowed - without_progress)) more without progress"
+  export BERTPRETRAIN_RESTART=1 # `--resume STEP` was meant once, not for each restart
   sleep "$wait_seconds" &
   wait $!
   if [[ -n $stop ]]; then exit "$stop"; fi

@@ -160,6 +160,34 @@ void CheckpointStore::lead_to(const fs::path& best) const {
     if (!failure) fs::rename(partial, link, failure);
 }
 
+namespace {
+
+/// Makes one that was not there before.
+fs::path new_folder(const fs::path& wanted) {
+    fs::path folder = wanted;
+    for (int number = 2;; ++number) {
+        std::error_code failure;
+        if (fs::create_directory(folder, failure)) return folder;
+        if (failure) throw CheckpointError(concat(folder.string(), ": cannot be made (", failure.message(), ")"));
+        folder = wanted.string() + "." + std::to_string(number);
+    }
+}
+
+}  // namespace
+
+std::optional<fs::path> CheckpointStore::set_aside_after(std::int64_t step) const {
+    auto later = all();
+    std::erase_if(later, [&](const auto& one) { return one.first <= step; });
+    if (later.empty()) return std::nullopt;
+    fs::path aside = new_folder(folder_ / concat("abandoned_after_", step_folder_name(step).substr(5)));
+    for (const auto& [number, folder] : later) move_folder(folder, aside / folder.filename());
+    std::error_code ignored;
+    if (const fs::path link = folder_ / best_link; fs::is_symlink(link, ignored) && !exists_here(link)) fs::remove(link, ignored);
+    flush_folder(aside);
+    flush_folder(folder_);
+    return aside;
+}
+
 void CheckpointStore::prune(const Keep& keep) const {
     const std::vector<fs::path> complete = all_complete();
     const std::optional<fs::path> best = keep.best ? best_complete() : std::nullopt;

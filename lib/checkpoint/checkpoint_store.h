@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "archive/pt_writer.h"
@@ -51,6 +52,9 @@ public:
     /// Removes a save that was begun and will not be completed; never throws.
     void abandon(std::int64_t step) const noexcept;
 
+    /// The steps and folders of all checkpoints, whole or damaged, oldest first: a folder only has such a name once it was
+    /// complete.
+    std::vector<std::pair<std::int64_t, std::filesystem::path>> all() const;
     /// Folders of complete checkpoints, oldest first: those whose COMPLETE.json fits the sizes of their files (the
     /// contents are checked by CheckpointReader).
     std::vector<std::filesystem::path> all_complete() const;
@@ -69,6 +73,11 @@ public:
     };
     /// Deletes the other complete checkpoints.
     void prune(const Keep& keep) const;
+
+    /// Moves the checkpoints of later steps, whole or damaged, into a new folder abandoned_after_N, where only people look: a run
+    /// that goes another way from `step` would else meet them again. Killed midway, it has moved some, and lost none.
+    /// @returns that folder; nothing where there are no later ones
+    std::optional<std::filesystem::path> set_aside_after(std::int64_t step) const;
 
     /// Where a save that is not complete lies.
     std::filesystem::path partial_folder(std::int64_t step) const;

@@ -33,22 +33,25 @@ std::optional<std::int64_t> step_of_folder_name(std::string_view name) {
     return whole && step_folder_name(step) == name ? std::optional(step) : std::nullopt;
 }
 
-std::vector<fs::path> CheckpointStore::all_complete() const {
+std::vector<std::pair<std::int64_t, fs::path>> CheckpointStore::all() const {
     std::vector<std::pair<std::int64_t, fs::path>> found;
     std::error_code missing;
-    for (const auto& entry : fs::directory_iterator(folder_, missing)) {
-        const auto step = step_of_folder_name(entry.path().filename().string());
-        if (!step) continue;
+    for (const auto& entry : fs::directory_iterator(folder_, missing))
+        if (const auto step = step_of_folder_name(entry.path().filename().string())) found.emplace_back(*step, entry.path());
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+std::vector<fs::path> CheckpointStore::all_complete() const {
+    std::vector<fs::path> folders;
+    for (auto& [step, folder] : all()) {
         try {
-            const CompleteMark mark = read_mark(entry.path());
-            check_sizes(entry.path(), mark);
-            if (mark.step == *step) found.emplace_back(*step, entry.path());
+            const CompleteMark mark = read_mark(folder);
+            check_sizes(folder, mark);
+            if (mark.step == step) folders.push_back(folder);
         } catch (const CheckpointError&) {  // not a complete one: that is the answer
         }
     }
-    std::sort(found.begin(), found.end());
-    std::vector<fs::path> folders;
-    for (auto& [step, folder] : found) folders.push_back(std::move(folder));
     return folders;
 }
 

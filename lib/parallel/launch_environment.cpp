@@ -150,6 +150,15 @@ Launch from_pet(const Reader& read) {
     return launch;
 }
 
+Launch launch_of(const Reader& read) {
+    if (read.has("RANK") || read.has("WORLD_SIZE")) return from_rank_and_world_size(read);
+    if (read.has("OMPI_COMM_WORLD_SIZE") || read.has("OMPI_COMM_WORLD_RANK")) return from_open_mpi(read);
+    if (read.has("SLURM_PROCID") && read.has("SLURM_STEP_ID")) return from_slurm(read);
+    if (read.has("AWS_BATCH_JOB_NODE_INDEX") || read.has("AWS_BATCH_JOB_NUM_NODES")) return from_aws_batch(read);
+    if (read.has("PET_NNODES") || read.has("PET_NODE_RANK") || read.has("PET_NPROC_PER_NODE")) return from_pet(read);
+    return {};
+}
+
 }  // namespace
 
 std::optional<std::string> environment_variable(const std::string& name) {
@@ -159,12 +168,9 @@ std::optional<std::string> environment_variable(const std::string& name) {
 
 Launch read_launch(const Variables& variable) {
     const Reader read(variable);
-    if (read.has("RANK") || read.has("WORLD_SIZE")) return from_rank_and_world_size(read);
-    if (read.has("OMPI_COMM_WORLD_SIZE") || read.has("OMPI_COMM_WORLD_RANK")) return from_open_mpi(read);
-    if (read.has("SLURM_PROCID") && read.has("SLURM_STEP_ID")) return from_slurm(read);
-    if (read.has("AWS_BATCH_JOB_NODE_INDEX") || read.has("AWS_BATCH_JOB_NUM_NODES")) return from_aws_batch(read);
-    if (read.has("PET_NNODES") || read.has("PET_NODE_RANK") || read.has("PET_NPROC_PER_NODE")) return from_pet(read);
-    return {};
+    Launch launch = launch_of(read);
+    launch.again = launch.attempt > 0 || read.has(restart_variable);
+    return launch;
 }
 
 }  // namespace bertpretrain

@@ -17,6 +17,9 @@ std::optional<std::string> environment_variable(const std::string& name);
 /// Set for the ranks that run_local_ranks starts.
 inline constexpr const char* local_ranks_variable = "BERTPRETRAIN_LOCAL_RANKS";
 
+/// Set by scripts that start a command again after it has failed.
+inline constexpr const char* restart_variable = "BERTPRETRAIN_RESTART";
+
 struct Launch {
     std::string launcher =
         "none";  ///< "torchrun", "--local-ranks", "RANK and WORLD_SIZE", "Open MPI", "Slurm", "AWS Batch", "PET variables"
@@ -26,6 +29,7 @@ struct Launch {
     std::uint16_t master_port = 0;
     bool agent_keeps_store = false;  ///< torchrun's agent does, else rank 0
     std::int64_t attempt = 0;        ///< how often the launcher has started this run before
+    bool again = false;              ///< this command was started before, by the launcher or a script around it
 
     bool on_one_host() const { return local_world_size == world_size; }
 };

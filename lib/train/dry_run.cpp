@@ -76,7 +76,7 @@ DryRun dry_run(const ExperimentConfig& experiment, const fs::path& beside, std::
     const fs::path whole = fs::absolute(beside / "").parent_path();
     const bool leads = world->rank() == 0;
     const ScratchFolder scratch(world->text_of_first(concat(whole.string(), ".preflight-", ::getpid())), leads);
-    const ResumeRequest fresh{ResumeRequest::Kind::never, 0};
+    const ResumeRequest fresh{ResumeRequest::Kind::never};
     DryRun run;
     {
         PhaseClock clock;

@@ -247,6 +247,8 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     TrainerParts parts;
     parts.experiment = experiment;
     parts.launch = launch;
+    parts.resume = resume;
+    parts.resume.again = launch.again;
     parts.world = std::move(world);
     parts.folder = open_folder(*parts.world, output, parts.sees_folder);
     const bool leads = parts.world->rank() == 0;
@@ -257,7 +259,7 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     }
     const CheckpointStore store(parts.folder->paths().checkpoints());
     parts.checkpoint =
-        choose_checkpoint(*parts.world, store, resume, parts.sees_folder[static_cast<std::size_t>(parts.world->rank())]);
+        choose_checkpoint(*parts.world, store, parts.resume, parts.sees_folder[static_cast<std::size_t>(parts.world->rank())]);
     clock.enter(Phase::start);
     MemoryPlan memory;
     std::string space;

@@ -14,36 +14,11 @@
 namespace bertpretrain {
 namespace {
 
-/// The steps and folders of all checkpoints, whole or damaged: a folder only has such a name once it was complete.
-std::vector<std::pair<std::int64_t, std::filesystem::path>> newest_first(const std::filesystem::path& store) {
-    std::vector<std::pair<std::int64_t, std::filesystem::path>> folders;
-    std::error_code missing;
-    for (const auto& entry : std::filesystem::directory_iterator(store, missing))
-        if (const auto step = step_of_folder_name(entry.path().filename().string())) folders.emplace_back(*step, entry.path());
-    std::sort(folders.rbegin(), folders.rend());
-    return folders;
-}
-
-}  // namespace
-
-ResumeRequest ResumeRequest::parse(const std::string& text) {
-    if (text == "auto") return {Kind::automatic, 0};
-    if (text == "never") return {Kind::never, 0};
-    ResumeRequest request{Kind::step, 0};
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), request.step);
-    if (failure != std::errc() || end != text.data() + text.size() || request.step < 0)
-        throw ConfigError(concat("--resume ", text, ": must be auto, never or the step of a checkpoint"));
-    return request;
-}
-
-std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store, const ResumeRequest& request) {
-    if (request.kind == ResumeRequest::Kind::step) return std::make_unique<CheckpointReader>(store.complete_at(request.step));
-    const auto folders = newest_first(store.folder());
+/// Null where there are no checkpoints.
+std::unique_ptr<CheckpointReader> newest_whole(const CheckpointStore& store) {
+    auto folders = store.all();
     if (folders.empty()) return nullptr;
-    if (request.kind == ResumeRequest::Kind::never)
-        throw ConfigError(concat(store.folder().string(), ": holds checkpoints of an earlier run (newest ",
-                                 folders.front().second.filename().string(),
-                                 "); go on with --resume auto, or choose another --output"));
+    std::reverse(folders.begin(), folders.end());
     for (const auto& [step, folder] : folders) {
         try {
             return std::make_unique<CheckpointReader>(folder);
@@ -54,6 +29,41 @@ std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store
     throw CheckpointError(concat(store.folder().string(), ": all ", folders.size(),
                                  " checkpoints are damaged, as the warnings above say",
                                  "\n  do: bring an undamaged copy back, or train into another folder with --output"));
+}
+
+/// Whether it was saved by a run that was asked for the same.
+bool came_of(const ResumeRequest& request, const CheckpointReader& checkpoint) {
+    const auto asked = checkpoint.progress().find(resume_key);
+    return asked != checkpoint.progress().end() && *asked == request.text();
+}
+
+}  // namespace
+
+ResumeRequest ResumeRequest::parse(const std::string& text) {
+    if (text == "auto") return {Kind::automatic};
+    if (text == "never") return {Kind::never};
+    ResumeRequest request{Kind::step};
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), request.step);
+    if (failure != std::errc() || end != text.data() + text.size() || request.step < 0)
+        throw ConfigError(concat("--resume ", text, ": must be auto, never or the step of a checkpoint"));
+    return request;
+}
+
+std::string ResumeRequest::text() const {
+    if (kind == Kind::step) return std::to_string(step);
+    return kind == Kind::never ? "never" : "auto";
+}
+
+std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store, const ResumeRequest& request) {
+    if (request.again)  // an attempt before has met the request, unless it came to no checkpoint
+        if (auto newest = newest_whole(store); newest && came_of(request, *newest)) return newest;
+    if (request.kind == ResumeRequest::Kind::step) return std::make_unique<CheckpointReader>(store.complete_at(request.step));
+    if (request.kind == ResumeRequest::Kind::automatic) return newest_whole(store);
+    if (const auto folders = store.all(); !folders.empty())
+        throw ConfigError(concat(store.folder().string(), ": holds checkpoints of an earlier run (newest ",
+                                 folders.back().second.filename().string(),
+                                 "); go on with --resume auto, or choose another --output"));
+    return nullptr;
 }
 
 std::unique_ptr<ResumePoint> choose_checkpoint(Messenger& ranks, const CheckpointStore& store, const ResumeRequest& request,
@@ -76,6 +86,16 @@ std::unique_ptr<ResumePoint> choose_checkpoint(Messenger& ranks, const Checkpoin
     point.progress = of_first(leads ? point.reader->progress() : nullptr);
     point.settings = of_first(leads ? point.reader->settings() : nullptr);
     return std::make_unique<ResumePoint>(std::move(point));
+}
+
+void set_later_aside(Messenger& ranks, const CheckpointStore& store, const ResumePoint& point, const ResumeRequest& request) {
+    if (request.kind != ResumeRequest::Kind::step) return;
+    together(ranks, [&] {
+        if (ranks.rank() != 0) return;
+        if (const auto aside = store.set_aside_after(point.step))
+            log_info(concat("the checkpoints of later steps were moved to ", aside->string(),
+                            ": nothing uses them any more, and whoever does not need them either may delete them"));
+    });
 }
 
 std::int64_t global_batch_of(const ExperimentConfig& experiment, std::int64_t world_size, const ResumePoint* point) {

@@ -18,13 +18,19 @@ namespace bertpretrain {
 struct ResumeRequest {
     enum class Kind { automatic, never, step } kind = Kind::automatic;
     std::int64_t step = 0;
+    bool again = false;  ///< a launcher repeats the command: the run may be on its way already
 
     /// "auto", "never" or a step. @throws ConfigError
     static ResumeRequest parse(const std::string& text);
+    std::string text() const;
 };
 
+/// In training_state.json: text() of what the run that saved it was asked for.
+inline constexpr const char* resume_key = "resume";
+
 /// The checkpoint to go on from; null for a fresh start.
-/// automatic: the newest that is whole; damaged ones are named in a warning.
+/// automatic: the newest that is whole; damaged ones are named in a warning. The same where a command is repeated and the newest
+/// is what it has come to so far.
 /// @throws CheckpointError when the step asked for is not there, or all that there are are damaged
 /// @throws ConfigError for `never` in a folder that holds checkpoints
 std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store, const ResumeRequest& request);
@@ -40,6 +46,10 @@ struct ResumePoint {
 /// Rank 0 chooses and checks the contents; those others that see the folder open what it chose. Null for a fresh start.
 std::unique_ptr<ResumePoint> choose_checkpoint(Messenger& ranks, const CheckpointStore& store, const ResumeRequest& request,
                                                bool sees_store);
+
+/// Where a step was asked for: takes the checkpoints of later ones out of the run's way (CheckpointStore::set_aside_after). For
+/// when the run is certain to go on from `point`. @throws CheckpointError on all ranks
+void set_later_aside(Messenger& ranks, const CheckpointStore& store, const ResumePoint& point, const ResumeRequest& request);
 
 /// Sequences of one optimizer step: those of the run's first start, whatever the number of ranks now; another number where the
 /// experiment asks for one (which refuse_changed_settings then refuses).

@@ -215,6 +215,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
                       {"world_size", parts_.world->size()},
                       {"data_fingerprint", parts_.loader->fingerprint()},
                       {"step_evaluated", step_evaluated_},
+                      {resume_key, parts_.resume.text()},
                       {"updates_before", updates_before_},
                       {"skipped_updates", numbers_.counts().skipped},
                       {"skipped_updates_in_a_row", numbers_.counts().skipped_in_a_row}};
@@ -254,6 +255,7 @@ void Trainer::restore() {
                  [&] { refuse_changed_settings(*point, parts_.experiment, parts_.global_batch, parts_.loader->fingerprint()); });
         if (leads) tell_other_kernels(*point, kernels_of(parts_));
         restore_optimizer(*parts_.world, point->reader.get(), layout, *parts_.optimizer);
+        set_later_aside(*parts_.world, CheckpointStore(parts_.folder->paths().checkpoints()), *point, parts_.resume);
         step_ = step_begun_ = point->step;
         saver_.goes_on_from(step_);
         const auto counted = [&](const char* what, std::int64_t otherwise) { return point->progress.value(what, otherwise); };

@@ -37,6 +37,7 @@ namespace bertpretrain {
 struct TrainerParts {
     ExperimentConfig experiment;
     Launch launch;
+    ResumeRequest resume;
     std::unique_ptr<World> world;
     std::unique_ptr<RunFolder> folder;
     std::vector<bool> sees_folder;            ///< by rank: whether it has rank 0's run folder as well

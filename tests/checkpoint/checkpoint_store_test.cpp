@@ -158,6 +158,26 @@ TEST_CASE("pruning keeps the newest, those asked for, and what is not complete")
     CHECK(names_in(store.folder()) == Names{"step_00000005", "step_00000060"});
 }
 
+TEST_CASE("checkpoints of later steps that are set aside are whole, and no longer found, pruned or led to") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    save_steps(store, {10, 20});
+    CHECK_FALSE(store.set_aside_after(20));
+    ExampleState best = example_state(30);
+    best.state.progress[held_out_loss_key] = 1;
+    store.save(best.state);
+    store.prune({.last = 5, .best = true});
+    std::filesystem::create_directories(store.folder() / "step_00000040");  // damaged
+    CHECK(store.set_aside_after(10) == store.folder() / "abandoned_after_00000010");
+    CHECK(names_in(store.folder()) == Names{"abandoned_after_00000010", "step_00000010"});
+    store.prune({.last = 1, .best = true});
+    store.remove_unfinished();
+    CHECK(names_in(store.folder() / "abandoned_after_00000010") == Names{"step_00000020", "step_00000030", "step_00000040"});
+    CHECK(CheckpointReader(store.folder() / "abandoned_after_00000010/step_00000030").step() == 30);
+    save_steps(store, {20});
+    CHECK(store.set_aside_after(10) == store.folder() / "abandoned_after_00000010.2");
+}
+
 TEST_CASE("the checkpoint with the lowest held-out loss stays, and the link best leads to it") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");

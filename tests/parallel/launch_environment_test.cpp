@@ -77,6 +77,7 @@ TEST_CASE("torchrun's variables come before those of the scheduler that started 
     CHECK((launch.master_address == "10.0.0.7" && launch.master_port == 29400));
     CHECK(launch.agent_keeps_store);
     CHECK(launch.attempt == 2);
+    CHECK(launch.again);
     CHECK_FALSE(launch.on_one_host());
 }
 

@@ -1,5 +1,7 @@
 // What a run may go on with, and from which checkpoint.
 
+#include <algorithm>
+
 #include "support/catch.h"
 #include "system/small_run.h"
 
@@ -12,6 +14,13 @@ void flip_byte(const fs::path& file) {
     std::string content = read_text(file);
     content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 1);
     write_text(file, content);
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
 }
 
 /// A copy of the finished run as it was after step 18.
@@ -67,6 +76,7 @@ TEST_CASE("where every checkpoint is damaged nothing is begun anew and nothing i
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     copy_finished_run(folder / "run");
+    fs::remove(folder / "run/checkpoints/best");  // another name of one of them
     for (const auto& entry : fs::directory_iterator(folder / "run/checkpoints")) flip_byte(entry.path() / "model.pt");
     check_refused(folder / "run", "", 4, {"checkpoint error: ", "step_00000020", "model.pt"});
     for (const auto& entry : fs::directory_iterator(folder / "run/checkpoints")) fs::resize_file(entry.path() / "model.pt", 1000);
@@ -81,6 +91,52 @@ TEST_CASE("a run goes on from the step asked for") {
     CHECK(result.exit_code == 0);
     CHECK(missing_words(result.err, {"going on from step 6 "}) == "");
     CHECK(first_difference(numbers_of(folder / "run"), numbers_of(finished_run().run)) == "");
+}
+
+TEST_CASE("a run that goes another way from an older step sets the later checkpoints aside, and does not meet them again") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run", checkpoints = run / "checkpoints";
+    copy_finished_run(run);
+    flip_byte(checkpoints / "step_00000015/model.pt");
+    fs::create_directory(checkpoints / "abandoned_after_00000006");
+    write_text(checkpoints / "abandoned_after_00000006/notes", "of an earlier time");
+    const std::string few = " --set checkpoint.keep_last=2 --set schedule.total_steps=";
+    const CommandResult away = train(finished_run().config, run, "--resume 6" + few + "9");
+    CHECK(away.exit_code == 0);
+    const std::string aside = "abandoned_after_00000006.2";
+    CHECK(missing_words(away.err, {"the checkpoints of later steps were moved to ", aside}) == "");
+    CHECK(names_in(checkpoints) ==
+          std::vector<std::string>{"abandoned_after_00000006", aside, "best", "step_00000006", "step_00000009"});
+    CHECK(fs::read_symlink(checkpoints / "best") == "step_00000009");
+    CHECK(names_in(checkpoints / aside) ==
+          std::vector<std::string>{"step_00000009", "step_00000012", "step_00000015", "step_00000018", "step_00000020"});
+    CHECK(read_text(checkpoints / "abandoned_after_00000006/notes") == "of an earlier time");
+    const CommandResult on = train(finished_run().config, run, few + "12");
+    CHECK(on.exit_code == 0);
+    CHECK(missing_words(on.err, {"going on from step 9 "}) == "");
+    CHECK(on.err.find("moved to") == std::string::npos);
+}
+
+TEST_CASE("what a launcher starts again goes on, whatever the first start was asked for") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    const auto start = [&](int attempt, const std::string& options, const std::string& where) {
+        fs::remove(run / "exit.json");
+        const CommandResult result = run_command("env RANK=0 WORLD_SIZE=1 TORCHELASTIC_RESTART_COUNT=" + std::to_string(attempt) +
+                                                 " " + train_command(finished_run().config, run, options));
+        INFO(options);
+        CHECK(missing_words(result.err, {where}) == "");
+        return result.exit_code;
+    };
+    CHECK(start(0, "--resume never --set schedule.total_steps=6", "fresh start") == 0);
+    CHECK(start(1, "--resume never --set schedule.total_steps=9", "going on from step 6 ") == 0);
+    CHECK(start(0, "--resume never --set schedule.total_steps=9", "holds checkpoints of an earlier run") == 2);
+    CHECK(start(1, "--resume 3 --set schedule.total_steps=9", "going on from step 3 ") == 0);  // the first came to nothing
+    CHECK(start(2, "--resume 3 --set schedule.total_steps=12", "going on from step 9 ") == 0);
+    CHECK(start(0, "--resume 3 --set schedule.total_steps=6", "going on from step 3 ") == 0);  // a person asks for it once more
+    CHECK(start(1, "--resume never --set schedule.total_steps=9", "holds checkpoints of an earlier run") == 2);
 }
 
 TEST_CASE("a step without a checkpoint is refused with the steps that there are") {
@@ -103,6 +159,7 @@ TEST_CASE("a setting that makes another run is refused with both values") {
     copy_finished_run(folder / "run");
     check_refused(folder / "run", "--set training.seed=8", 2, {"training.seed", "7 in the checkpoint", "8 now"});
     check_refused(folder / "run", "--set model.hidden_size=128", 2, {"model.hidden_size", "64 in the checkpoint", "128 now"});
+    check_refused(folder / "run", "--resume 6 --set training.seed=8", 2, {"training.seed", "7 in the checkpoint", "8 now"});
     check_refused(folder / "run", "--set batch.micro_batch_size=5", 2, {"global batch", "8 in the checkpoint", "10 now"});
     check_refused(
         folder / "run", "--set training.precision=bf16 --set optimizer.name=lans", 2,

@@ -93,7 +93,9 @@ const FinishedRun& finished_run() {
     return finished;
 }
 
-void copy_finished_run(const fs::path& to) { fs::copy(finished_run().run, to, fs::copy_options::recursive); }
+void copy_finished_run(const fs::path& to) {
+    fs::copy(finished_run().run, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+}
 
 std::vector<std::string> numbers_of(const fs::path& run) {
     static const std::set<std::string> by_the_clock{"sequences_per_second",

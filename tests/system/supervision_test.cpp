@@ -104,6 +104,13 @@ TEST_CASE("three restarts without a newer checkpoint are the end, with the last 
     CHECK(slow.attempts() == 8);
 }
 
+TEST_CASE("a command is told that it is started again") {
+    const std::string note = "echo \"again: ${BERTPRETRAIN_RESTART:-no}\" >> told; ";
+    const ToldRun run({note + "exit 5", note});
+    CHECK(run.supervise().exit_code == 0);
+    CHECK(read_text(run.run() / "told") == "again: no\nagain: 1\n");
+}
+
 TEST_CASE("a record that an earlier run left behind is not taken for this one's") {
     const ToldRun run({"exit 5"});
     write_text(run.run() / "exit.json", "{\n  \"code\": 3,\n  \"cause\": \"long ago\"\n}\n");
