@@ -11,6 +11,7 @@ namespace bertpretrain {
 BatchLoader::BatchLoader(const std::vector<std::filesystem::path>& files, const BatchLoaderSettings& settings)
     : device_(settings.device),
       source_(files, settings),
+      global_batch_sequences_(settings.global_batch_sequences),
       rows_per_epoch_(source_.rows_per_epoch()),
       fingerprint_(source_.fingerprint()),
       prefetcher_([this](std::int64_t step, const std::stop_token& stop) { return source_.make(step, stop); },

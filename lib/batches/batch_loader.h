@@ -38,6 +38,8 @@ public:
     /// Cuts the steps from position() on into micro-batches of another size.
     void set_micro_batch_size(std::int64_t sequences);
 
+    /// Of a step, over all ranks.
+    std::int64_t global_batch_sequences() const { return global_batch_sequences_; }
     std::int64_t rows_per_epoch() const { return rows_per_epoch_; }
     /// Belongs into a checkpoint beside the step: a step means the same samples only where this is equal (and the number of
     /// sequences per step too).
@@ -48,6 +50,7 @@ public:
 private:
     at::Device device_;
     StepSource source_;  ///< touched by the prefetcher's thread only, once that runs
+    std::int64_t global_batch_sequences_;
     std::int64_t rows_per_epoch_;
     std::string fingerprint_;
     Prefetcher<GlobalBatch> prefetcher_;

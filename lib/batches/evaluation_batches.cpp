@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <ios>
 #include <numeric>
+#include <span>
 
+#include "archive/checksum.h"
 #include "batches/padded_rows.h"
 #include "batches/unpadded_batch.h"
 #include "core/error.h"
@@ -47,6 +50,17 @@ std::int64_t EvaluationBatches::enter_band_of(std::int64_t sample) {
 std::int64_t EvaluationBatches::fewest_batches() const {
     const std::int64_t sequences = total_sequences() / settings_.world_size, size = settings_.micro_batch_size;
     return (sequences + size - 1) / size;
+}
+
+std::string EvaluationBatches::fingerprint() const {
+    std::string text;
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        const ShardFile& shard = shards_[i];
+        text += concat(shard.file.filename().string(), ' ', shard.rows, ' ', samples_before_[i + 1], ' ', shard.crc32.value_or(0),
+                       '\n');
+    }
+    return concat("files ", shards_.size(), ", sequences ", total_sequences(), ", hash ", std::hex,
+                  crc32_of(std::as_bytes(std::span(text))));
 }
 
 void EvaluationBatches::verify() {

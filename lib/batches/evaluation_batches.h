@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <c10/core/Device.h>
@@ -45,6 +46,8 @@ public:
     /// Sequences of all ranks, and of this one.
     std::int64_t total_sequences() const { return samples_before_.back(); }
     std::int64_t sequences() const { return end_ - begin_; }
+    /// Equal where the same rows of the same shards are meant.
+    std::string fingerprint() const;
     /// Micro-batches of the rank that has the fewest.
     std::int64_t fewest_batches() const;
 

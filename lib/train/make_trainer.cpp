@@ -29,6 +29,7 @@
 #include "train/device_batch.h"
 #include "train/memory_plan.h"
 #include "train/product_choice.h"
+#include "train/same_run.h"
 
 namespace bertpretrain {
 namespace {
@@ -270,6 +271,8 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
         memory = open_model(parts, launch, device);
         if (leads) space = make_space(parts, store);
     });
+    refuse_different_runs(*parts.world, experiment,
+                          parts.loader->fingerprint() + (parts.held_out ? "; held out " + parts.held_out->fingerprint() : ""));
     choose_passes(parts);
     clock.enter(Phase::start);
     const std::vector<double> own_roof{measured_gemm_roof(device, parts.parameters->working_type())};

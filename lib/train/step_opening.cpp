@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "core/clock.h"
+#include "core/error.h"
 
 namespace bertpretrain {
 namespace {
@@ -79,7 +80,10 @@ StepOpening open_step(World& world, BatchLoader& loader, StopRequest& requests, 
         const Agreed agreed = agree(world, word_of(batch, requests));
         save = save || agreed.save;
         if (agreed.signal != 0) return {{}, {}, agreed.signal, false};
-        if (agreed.all_ready) return {std::move(*batch), agreed.counts, 0, save};
+        if (!agreed.all_ready) continue;
+        check(agreed.counts.sequences == loader.global_batch_sequences(), "the ranks' parts of a step make ",
+              loader.global_batch_sequences(), " sequences, not ", agreed.counts.sequences);
+        return {std::move(*batch), agreed.counts, 0, save};
     }
 }
 
