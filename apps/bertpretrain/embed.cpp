@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "rank_options.h"
 
+#include "checkpoint/find_weights.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
@@ -90,8 +91,9 @@ int run(const EmbedArguments& arguments) {
     const bool leads = world->rank() == 0;
     std::unique_ptr<EmbeddingLock> lock;
     LoadedModel model;
+    const fs::path checkpoint = found_by_first(*world, arguments.model);
     together(*world, [&] {
-        model = load_model(arguments.model, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
+        model = load_model(checkpoint, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
         if (arguments.vectors == "pooled") require_parameters(model, "bert.pooler.", "--vectors pooled");
         if (fs::exists(arguments.output))
             throw ConfigError(concat("--output ", arguments.output, ": exists\n  do: remove it, or give another name"));

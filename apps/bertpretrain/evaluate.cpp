@@ -12,6 +12,7 @@
 #include "rank_options.h"
 
 #include "checkpoint/checkpoint_store.h"
+#include "checkpoint/find_weights.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/strings.h"
@@ -74,16 +75,19 @@ std::string curve_as_table(const std::vector<Measured>& curve) {
     return table.text();
 }
 
-/// The checkpoints that the arguments mean, runs opened up under --all.
-std::vector<std::string> chosen_checkpoints(const EvaluateArguments& arguments) {
+/// The checkpoints that the arguments mean, runs opened up under --all, as rank 0 finds them.
+std::vector<std::string> chosen_checkpoints(const EvaluateArguments& arguments, World& world) {
     if (!arguments.all) return arguments.checkpoints;
-    std::vector<std::string> chosen;
-    for (const std::string& run : arguments.checkpoints) {
-        const auto found = CheckpointStore(fs::path(run) / "checkpoints").all_complete();
-        if (found.empty()) throw CheckpointError(concat(run, ": --all: no complete checkpoint in its folder checkpoints"));
-        for (const fs::path& folder : found) chosen.push_back(folder.string());
-    }
-    return chosen;
+    nlohmann::json chosen = nlohmann::json::array();
+    together(world, [&] {
+        if (world.rank() != 0) return;
+        for (const std::string& run : arguments.checkpoints) {
+            const auto found = CheckpointStore(fs::path(run) / "checkpoints").all_complete();
+            if (found.empty()) throw CheckpointError(concat(run, ": --all: no complete checkpoint in its folder checkpoints"));
+            for (const fs::path& folder : found) chosen.push_back(folder.string());
+        }
+    });
+    return nlohmann::json::parse(world.text_of_first(chosen.dump()));
 }
 
 /// Measures models on the same shards, which are opened again only for a model of another shape.
@@ -94,8 +98,9 @@ public:
 
     EvaluationRecord measure(const std::string& checkpoint) {
         LoadedModel model;
+        const fs::path found = found_by_first(world_, checkpoint);
         together(world_, [&] {
-            model = load_model(checkpoint, arguments_.precision == "bf16" ? at::kBFloat16 : at::kFloat, device_);
+            model = load_model(found, arguments_.precision == "bf16" ? at::kBFloat16 : at::kFloat, device_);
             require_parameters(model, "", "an evaluation");
             if (model.sequence_length == 0) model.sequence_length = length_of_shards(model);
             if (!model.vocabulary.empty()) refuse_other_vocabulary(arguments_.shards, model.vocabulary);
@@ -148,8 +153,8 @@ int run(const EvaluateArguments& arguments) {
     const Launch launch = read_launch();
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
     const at::Device device = device_named(arguments.device, launch.local_rank);
-    const std::vector<std::string> checkpoints = chosen_checkpoints(arguments);
     const std::unique_ptr<World> world = patient_world(launch);
+    const std::vector<std::string> checkpoints = chosen_checkpoints(arguments, *world);
     const bool leads = world->rank() == 0;
     const bool alone = checkpoints.size() == 1 && !arguments.all;
     Measuring measuring(arguments, *world, device);

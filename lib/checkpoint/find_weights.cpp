@@ -12,6 +12,7 @@
 #include "checkpoint/checkpoint_store.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "parallel/together.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -139,6 +140,17 @@ FoundWeights find_weights(const fs::path& path) {
     throw CheckpointError(concat(folder.string(), ": holds no weights that are known: looked for checkpoints of this program, ",
                                  "model.safetensors or pytorch_model.bin (or the .index.json of either), DeepSpeed's latest or ",
                                  "mp_rank_00_model_states.pt, and NVIDIA's ckpt_N.pt"));
+}
+
+fs::path found_by_first(Messenger& ranks, const fs::path& path) {
+    fs::path found = path;
+    together(ranks, [&] {
+        if (ranks.rank() != 0) return;
+        found = find_weights(path).checkpoint.value_or(path);
+        if (!found.has_filename()) found = found.parent_path();  // "best/"
+        if (fs::is_symlink(found)) found = found.parent_path() / fs::read_symlink(found);
+    });
+    return ranks.text_of_first(found.string());
 }
 
 }  // namespace bertpretrain

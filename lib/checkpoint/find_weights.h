@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "parallel/messenger.h"
+
 namespace bertpretrain {
 
 struct FoundWeights {
@@ -24,5 +26,10 @@ struct FoundWeights {
 /// (model.safetensors, pytorch_model.bin, or the index of either), DeepSpeed's (latest, mp_rank_00_model_states.pt), NVIDIA's
 /// output (the newest ckpt_N.pt). @throws CheckpointError listing what was looked for
 FoundWeights find_weights(const std::filesystem::path& path);
+
+/// The path with which find_weights() gives every rank the checkpoint that rank 0 found: in a run that is under way the newest
+/// may be another one a moment later. Other weights are found by the path as it is.
+/// @throws CheckpointError on all ranks
+std::filesystem::path found_by_first(Messenger& ranks, const std::filesystem::path& path);
 
 }  // namespace bertpretrain

@@ -9,6 +9,7 @@
 
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/described_model.h"
+#include "checkpoint/find_weights.h"
 #include "checkpoint/import_plan.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -38,9 +39,10 @@ struct Source {
     ImportPlan plan;
 };
 
-Source open_source(const InitializationConfig& config, const BertConfig& model, const std::string& vocabulary, bool leads) {
+Source open_source(const InitializationConfig& config, const std::filesystem::path& weights, const BertConfig& model,
+                   const std::string& vocabulary, bool leads) {
     Source source;
-    FoundWeights found = find_weights(*config.init_from);
+    FoundWeights found = find_weights(weights);
     if (found.checkpoint)
         source.checkpoint = std::make_unique<CheckpointReader>(
             *found.checkpoint, leads ? CheckpointReader::Verify::contents : CheckpointReader::Verify::sizes);
@@ -97,8 +99,9 @@ std::int64_t init_from(const ExperimentConfig& experiment, const std::string& vo
     const InitializationConfig& config = experiment.initialization;
     const bool leads = world.rank() == 0;
     std::int64_t updates = 0;
+    const std::filesystem::path weights = found_by_first(world, *config.init_from);
     together(world, [&] {
-        const Source source = open_source(config, experiment.model, vocabulary, leads);
+        const Source source = open_source(config, weights, experiment.model, vocabulary, leads);
         fill_weights(source, layout, optimizer.owned_runs(), optimizer.state().master);
         if (config.init_moments) {
             if (!source.plan.remarks.empty())
