@@ -8,6 +8,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "core/error.h"
+
 namespace bertpretrain {
 namespace {
 
@@ -29,9 +31,14 @@ void log_warning(std::string_view message) { logger().warn("warning: {}", messag
 void log_error(std::string_view message) { logger().error("{}", message); }
 
 void log_also_to(const std::filesystem::path& file) {
-    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file.string(), /*truncate=*/false);
-    sink->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %v");
-    logger().sinks().push_back(sink);
+    try {
+        auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file.string(), /*truncate=*/false);
+        sink->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %v");
+        logger().sinks().push_back(sink);
+    } catch (const spdlog::spdlog_ex& error) {
+        throw ConfigError(concat(file.string(), ": cannot be written to (", error.what(), ")\n  do: free it, or choose another ",
+                                 "folder with --output"));
+    }
 }
 
 }  // namespace bertpretrain

@@ -10,7 +10,7 @@ void log_info(std::string_view message);
 void log_warning(std::string_view message);
 void log_error(std::string_view message);
 
-/// From now on every message is appended to `file` too, with its time.
+/// From now on every message is appended to `file` too, with its time. @throws ConfigError when it cannot be opened
 void log_also_to(const std::filesystem::path& file);
 
 }  // namespace bertpretrain

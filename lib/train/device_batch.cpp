@@ -10,6 +10,7 @@
 #include "model/pretraining_heads.h"
 #include "operations/device_check.h"
 #include "operations/machine_memory.h"
+#include "parallel/together.h"
 
 namespace bertpretrain {
 namespace {
@@ -106,7 +107,9 @@ std::int64_t choose_device_micro_batch(Messenger& ranks, const ExperimentConfig&
     if (batch.device_micro_batch || !measures || experiment.training.loss_mean != "global") return batch.pass_size();
     std::vector<std::int64_t> sizes = pass_sizes(batch.micro_batch_size, sequences_of_rank);
     if (kept && *kept >= sizes.front()) std::erase_if(sizes, [&](std::int64_t size) { return size > *kept; });
-    return -ranks.agree_on_largest(-largest_that_fits(sizes, most(), trial));
+    std::int64_t own = 0;
+    together(ranks, [&] { own = largest_that_fits(sizes, most(), trial); });
+    return -ranks.agree_on_largest(-own);
 }
 
 }  // namespace bertpretrain

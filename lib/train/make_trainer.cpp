@@ -253,11 +253,12 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     parts.world = std::move(world);
     parts.folder = open_folder(*parts.world, output, parts.sees_folder);
     const bool leads = parts.world->rank() == 0;
-    if (leads) {
+    together(*parts.world, [&] {
+        if (!leads) return;
         std::error_code ignored;
         std::filesystem::remove(parts.folder->paths().exit_record(), ignored);  // of an earlier attempt, which has been heard
         log_also_to(parts.folder->paths().log());
-    }
+    });
     const CheckpointStore store(parts.folder->paths().checkpoints());
     parts.checkpoint =
         choose_checkpoint(*parts.world, store, parts.resume, parts.sees_folder[static_cast<std::size_t>(parts.world->rank())]);
@@ -275,8 +276,9 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
                           parts.loader->fingerprint() + (parts.held_out ? "; held out " + parts.held_out->fingerprint() : ""));
     choose_passes(parts);
     clock.enter(Phase::start);
-    const std::vector<double> own_roof{measured_gemm_roof(device, parts.parameters->working_type())};
-    for (const double roof : parts.world->all_gather(std::span<const double>(own_roof))) parts.gemm_roof += roof;
+    double own_roof = 0;
+    together(*parts.world, [&] { own_roof = measured_gemm_roof(device, parts.parameters->working_type()); });
+    for (const double roof : parts.world->all_gather(std::span<const double>(&own_roof, 1))) parts.gemm_roof += roof;
     clock.enter(Phase::start);
     parts.products =
         choose_products(*parts.world, experiment, device.is_cpu(),

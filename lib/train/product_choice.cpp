@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "kernels/product_libraries.h"
 #include "operations/measure_products.h"
+#include "parallel/together.h"
 
 namespace bertpretrain {
 namespace {
@@ -59,9 +60,11 @@ nlohmann::json choose_products(Messenger& ranks, const ExperimentConfig& experim
     check_kept(kept);  // on all ranks alike
     const bool matters = on_cpu && experiment.training.precision == "bf16" && has_bf16_products();
     // Rank 0 decides whether it matters too: a fleet of different processors would differ anyhow, but must not hang.
-    const bool leads = ranks.rank() == 0;
-    const std::string text = ranks.text_of_first(leads && matters ? to_json(decide(experiment, kept)).dump() : "null");
-    const auto chosen = nlohmann::json::parse(text);
+    nlohmann::json decided;
+    together(ranks, [&] {
+        if (ranks.rank() == 0 && matters) decided = to_json(decide(experiment, kept));
+    });
+    const auto chosen = nlohmann::json::parse(ranks.text_of_first(decided.dump()));
     if (chosen.is_null()) return kept;
     if (asks_for_mkl(chosen) && !has_mkl_products())
         log_warning(

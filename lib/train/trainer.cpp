@@ -47,6 +47,15 @@ void tell_other_kernels(const ResumePoint& point, const std::string& now) {
                            " compute: the run goes on, but not to the bit as it would have"));
 }
 
+std::unique_ptr<RunRecords> open_records(const TrainerParts& parts) {
+    std::unique_ptr<RunRecords> records;
+    together(*parts.world, [&] {
+        records = std::make_unique<RunRecords>(*parts.folder, parts.experiment.schedule.total_steps, parts.unigram_cross_entropy,
+                                               parts.world->rank() == 0, parts.metrics_address);
+    });
+    return records;
+}
+
 std::chrono::milliseconds milliseconds(double seconds) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
@@ -56,9 +65,9 @@ std::chrono::milliseconds milliseconds(double seconds) {
 Trainer::Trainer(TrainerParts parts, StopRequest& requests)
     : parts_(std::move(parts)),
       requests_(requests),
-      records_(*parts_.folder, total_steps(), parts_.unigram_cross_entropy, parts_.world->rank() == 0, parts_.metrics_address),
+      records_(open_records(parts_)),
       saver_(*parts_.world, parts_.experiment.checkpoint, CheckpointStore(parts_.folder->paths().checkpoints()),
-             parts_.sees_folder, records_),
+             parts_.sees_folder, *records_),
       usage_(gpu_of(parts_), static_cast<double>(available_cores()) / static_cast<double>(parts_.launch.local_world_size)),
       stragglers_(parts_.experiment.parallel.straggler_report_steps),
       numbers_(parts_.experiment.training.max_skipped_updates, parts_.experiment.training.loss_spike_deviations),
@@ -86,18 +95,18 @@ int Trainer::run() {
         if (opening.signal != 0) return leave(opening.signal);
         take_step(opening);
     }
-    records_.clear_progress();
-    records_.event("finish", {{"step", step_}});
-    records_.draw_losses();
+    records_->clear_progress();
+    records_->event("finish", {{"step", step_}});
+    records_->draw_losses();
     return leave(0);
 }
 
 int Trainer::leave(int signal) {
     if (signal != 0) {
-        records_.clear_progress();
+        records_->clear_progress();
         if (parts_.world->rank() == 0)
             log_info(concat("stopped by signal ", signal, " after step ", step_, "; the same command goes on from there"));
-        records_.event("stop", {{"step", step_}, {"signal", signal}});
+        records_->event("stop", {{"step", step_}, {"signal", signal}});
     }
     clock_.enter(Phase::communication);
     parts_.step->settle();
@@ -172,9 +181,9 @@ void Trainer::record(const StepOutcome& outcome, double learning_rate, double se
     const DeviceUsage usage = usage_.sample();
     record.device_utilization = usage.utilization;
     record.memory_bytes = usage.memory_bytes;
-    records_.add(record);
+    records_->add(record);
     if (const auto report = stragglers_.add(outcome.ranks); report && parts_.world->rank() == 0) {
-        records_.clear_progress();
+        records_->clear_progress();
         log_info(*report);
     }
 }
@@ -182,9 +191,9 @@ void Trainer::record(const StepOutcome& outcome, double learning_rate, double se
 void Trainer::tell(NumberTrouble trouble) {
     if (parts_.world->rank() != 0) return;
     for (const auto& [file, rows] : parts_.loader->rows_of(step_)) trouble.details["rows"][file.string()] = rows;
-    records_.event(trouble.event, trouble.details);
+    records_->event(trouble.event, trouble.details);
     if (trouble.warning.empty()) return;
-    records_.clear_progress();
+    records_->clear_progress();
     log_warning(trouble.warning);
 }
 
@@ -201,7 +210,7 @@ bool Trainer::evaluate_held_out() {
     if (!record) return false;
     step_evaluated_ = step_;
     held_out_loss_ = record->mlm_loss;
-    records_.add(*record);
+    records_->add(*record);
     return true;
 }
 
@@ -271,14 +280,17 @@ void Trainer::restore() {
             updates_before_ = init_from(parts_.experiment, parts_.vocabulary.string(), *parts_.world, layout, *parts_.optimizer);
         if (leads) log_info("fresh start: no checkpoint to go on from");
     }
-    records_.event(point ? "resume" : "start",
-                   {{"step", step_}, {"ranks", parts_.world->size()}, {"samples_per_epoch", parts_.loader->rows_per_epoch()}});
-    records_.cut_to_step(step_, step_evaluated_);
+    together(*parts_.world, [&] {
+        records_->event(
+            point ? "resume" : "start",
+            {{"step", step_}, {"ranks", parts_.world->size()}, {"samples_per_epoch", parts_.loader->rows_per_epoch()}});
+        records_->cut_to_step(step_, step_evaluated_);
+        if (leads) write_atomically(parts_.folder->paths().settings(), write_config(parts_.experiment).dump(2) + "\n");
+    });
     parts_.step->publish_weights();
     refuse_different_weights(*parts_.world, *parts_.parameters);
     parts_.loader->seek(step_ + 1);
     if (parts_.experiment.checkpoint.snapshots()) snapshot_.emplace(layout, parts_.parameters->device());
-    if (leads) write_atomically(parts_.folder->paths().settings(), write_config(parts_.experiment).dump(2) + "\n");
 }
 
 }  // namespace bertpretrain

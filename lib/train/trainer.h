@@ -89,7 +89,7 @@ private:
     TrainerParts parts_;
     StopRequest& requests_;
     PhaseClock clock_;
-    RunRecords records_;
+    std::unique_ptr<RunRecords> records_;
     CheckpointSaver saver_;
     std::optional<SnapshotBuffers> snapshot_;
     DeviceUsageMeter usage_;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <list>
 
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_store.h"
+#include "core/error.h"
 
 namespace bertpretrain::testing {
 namespace fs = std::filesystem;
@@ -19,6 +21,19 @@ fs::path write_distributed_experiment(const TemporaryFolder& folder, const json&
                        {"checkpoint", {{"save_every_steps", 10}}}};
     experiment.merge_patch(patch);
     return write_experiment(folder, experiment);
+}
+
+std::vector<int> train_two(const fs::path& config, const fs::path& run, const std::string& of_first,
+                           const std::string& of_second) {
+    static int port = 20000 + ::getpid() % 20000;
+    ++port;
+    std::list<Process> ranks;
+    for (const std::string& options : {of_first, of_second})
+        ranks.emplace_back(concat("env RANK=", ranks.size(), " WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=", port, " ",
+                                  train_command(config, run, options)));
+    std::vector<int> codes;
+    for (Process& rank : ranks) codes.push_back(rank.wait());
+    return codes;
 }
 
 double largest_difference(const fs::path& run_a, const fs::path& run_b) {

@@ -20,6 +20,10 @@ inline const std::string torchrun = std::filesystem::path(PYTHON).parent_path() 
 std::filesystem::path write_distributed_experiment(const TemporaryFolder& folder,
                                                    const nlohmann::json& patch = nlohmann::json::object());
 
+/// Starts two ranks of `train` with options of their own, and waits for both. @returns their exit codes
+std::vector<int> train_two(const std::filesystem::path& config, const std::filesystem::path& run, const std::string& of_first,
+                           const std::string& of_second);
+
 /// The largest difference, relative to numbers above 1, of all numbers but bytes_sent that are not measured by the clock.
 /// Infinite when the runs did not take the same steps.
 double largest_difference(const std::filesystem::path& run_a, const std::filesystem::path& run_b);

@@ -1,37 +1,19 @@
 // Ranks whose hosts have copies of their own of the settings and the shards train one run, or none.
 
-#include <list>
-
-#include "core/error.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
 
-using namespace bertpretrain;
 using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Starts two ranks whose command lines differ. @returns their exit codes
-std::vector<int> start_two(const fs::path& config, const fs::path& run, const std::string& of_first,
-                           const std::string& of_second) {
-    static int port = 20000 + ::getpid() % 20000;
-    ++port;
-    std::list<Process> ranks;
-    for (const std::string& options : {of_first, of_second})
-        ranks.emplace_back(concat("env RANK=", ranks.size(), " WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=", port, " ",
-                                  train_command(config, run, options)));
-    std::vector<int> codes;
-    for (Process& rank : ranks) codes.push_back(rank.wait());
-    return codes;
-}
 
 /// Both ranks leave with 2 and say `words`.
 void check_refused(const std::string& of_second, const std::vector<std::string>& words) {
     const TemporaryFolder folder;
     const auto config = write_distributed_experiment(folder);
     INFO(of_second);
-    CHECK(start_two(config, folder / "run", "", of_second) == std::vector<int>{2, 2});
+    CHECK(train_two(config, folder / "run", "", of_second) == std::vector<int>{2, 2});
     CHECK(missing_words(read_text(folder / "run/exit.json"), words) == "");
     CHECK_FALSE(fs::exists(folder / "run/checkpoints"));
 }
@@ -59,7 +41,7 @@ TEST_CASE("where shards lie, and what reads them, may differ from host to host")
     const TemporaryFolder folder;
     fs::copy(sample_data().shards, folder / "copy");
     const auto config = write_distributed_experiment(folder, {{"schedule", {{"total_steps", 3}}}});
-    CHECK(start_two(config, folder / "run", "",
+    CHECK(train_two(config, folder / "run", "",
                     "--set data.loader_threads=1 --set about=mine --set data.training_shards=" + (folder / "copy").string()) ==
           std::vector<int>{0, 0});
 }

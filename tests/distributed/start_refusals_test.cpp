@@ -1,0 +1,38 @@
+// Files that only rank 0 writes fail for all ranks at once.
+
+#include <chrono>
+
+#include "distributed/ranks.h"
+#include "support/catch.h"
+
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Both ranks leave a run whose rank 0 meets a folder where it would write `file`, long before they would give each other up.
+void check_all_leave(const std::string& file, const std::string& options, int code, const std::string& word) {
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder, {{"parallel", {{"first_step_timeout_seconds", 300}}}});
+    fs::create_directories(folder / "run");
+    if (!file.empty()) fs::create_directories(folder / "run" / file / "in_the_way");
+    INFO(file + options);
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(train_two(config, folder / "run", options, options) == std::vector<int>{code, code});
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
+    CHECK(missing_words(read_text(folder / "run/exit.json"), {word}) == "");
+}
+
+}  // namespace
+
+TEST_CASE("what rank 0 cannot write at the start ends all ranks at once with one code") {
+    NEEDS_TRAIN();
+    check_all_leave("log.txt", "", 2, "log.txt");
+    check_all_leave("metrics.jsonl", "", 3, "metrics.jsonl");
+    check_all_leave("settings.json", "", 3, "settings.json");
+}
+
+TEST_CASE("an address where rank 0 cannot serve its numbers ends all ranks at once") {
+    NEEDS_TRAIN();
+    check_all_leave("", "--metrics-address 203.0.113.1:9400", 2, "--metrics-address 203.0.113.1:9400");
+}
