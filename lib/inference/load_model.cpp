@@ -5,6 +5,7 @@
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/find_weights.h"
+#include "checkpoint/training_progress.h"
 #include "config/read.h"
 #include "core/error.h"
 #include "core/strings.h"
@@ -26,7 +27,7 @@ LoadedModel load_checkpoint(const std::filesystem::path& checkpoint, at::ScalarT
         throw CheckpointError(concat(file, ": not the settings of a run (", error.what(), ")"));
     }
     loaded.step = reader.step();
-    loaded.cased = reader.progress().value("casing", "uncased") == "cased";
+    loaded.cased = TrainingProgress::read(reader.progress(), loaded.folder / progress_file).casing == "cased";
     if (std::filesystem::exists(loaded.folder / vocabulary_file)) loaded.vocabulary = loaded.folder / vocabulary_file;
     loaded.parameters = new_parameters(loaded.config, working, device);
     for (const PlacedParameter& parameter : loaded.parameters->layout().parameters()) {

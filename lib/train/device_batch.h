@@ -12,8 +12,6 @@
 
 namespace bertpretrain {
 
-inline constexpr const char* device_micro_batch_key = "device_micro_batch";
-
 /// Multiples of a micro-batch that cut a rank's sequences of a step into equally many micro-batches each, ascending.
 std::vector<std::int64_t> pass_sizes(std::int64_t micro_batch_size, std::int64_t sequences_of_rank);
 

@@ -7,10 +7,12 @@
 
 #include <ATen/ATen.h>
 
+#include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/described_model.h"
 #include "checkpoint/find_weights.h"
 #include "checkpoint/import_plan.h"
+#include "checkpoint/training_progress.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/strings.h"
@@ -109,7 +111,9 @@ std::int64_t init_from(const ExperimentConfig& experiment, const std::string& vo
                                          join(source.plan.remarks)));
             fill_moment(*source.checkpoint, "exp_avg", layout, optimizer.owned_runs(), optimizer.state().exp_avg);
             fill_moment(*source.checkpoint, "exp_avg_sq", layout, optimizer.owned_runs(), optimizer.state().exp_avg_sq);
-            updates = source.checkpoint->step() + source.checkpoint->progress().value("updates_before", std::int64_t{0});
+            const CheckpointReader& checkpoint = *source.checkpoint;
+            updates = checkpoint.step() +
+                      TrainingProgress::read(checkpoint.progress(), checkpoint.folder() / progress_file).updates_before;
         }
         if (leads) say(source);
     });

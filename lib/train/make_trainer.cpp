@@ -193,9 +193,7 @@ MemoryPlan open_model(TrainerParts& parts, const Launch& launch, at::Device devi
 void choose_passes(TrainerParts& parts) {
     const at::Device device = parts.parameters->device();
     const std::int64_t ranks = parts.world->size();
-    std::optional<std::int64_t> kept;
-    if (parts.checkpoint && parts.checkpoint->progress.contains(device_micro_batch_key))
-        kept = parts.checkpoint->progress.at(device_micro_batch_key).get<std::int64_t>();
+    const auto kept = parts.checkpoint ? parts.checkpoint->progress.device_micro_batch : std::nullopt;
     parts.device_micro_batch = choose_device_micro_batch(
         *parts.world, parts.experiment, (parts.global_batch + ranks - 1) / ranks, !device.is_cpu(), kept,
         [&] { return memory_for_passes(device); },
@@ -280,9 +278,8 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     together(*parts.world, [&] { own_roof = measured_gemm_roof(device, parts.parameters->working_type()); });
     for (const double roof : parts.world->all_gather(std::span<const double>(&own_roof, 1))) parts.gemm_roof += roof;
     clock.enter(Phase::start);
-    parts.products =
-        choose_products(*parts.world, experiment, device.is_cpu(),
-                        parts.checkpoint ? parts.checkpoint->progress.value(products_key, nlohmann::json()) : nullptr);
+    parts.products = choose_products(*parts.world, experiment, device.is_cpu(),
+                                     parts.checkpoint ? parts.checkpoint->progress.cpu_products : nullptr);
     clock.enter(Phase::start);
     parts.experiment.batch.global_batch_size = parts.global_batch;  // what every later start keeps
     if (leads) announce(parts, launch, memory, space);

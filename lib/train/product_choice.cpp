@@ -29,8 +29,8 @@ void check_kept(const nlohmann::json& kept) {
     try {
         if (!kept.is_null()) from_json(kept);
     } catch (const std::invalid_argument& error) {
-        throw CheckpointError(concat("training_state.json: ", products_key, ": ", error.what(),
-                                     "\n  do: resume from another step with --resume STEP"));
+        throw CheckpointError(
+            concat("training_state.json: cpu_products: ", error.what(), "\n  do: resume from another step with --resume STEP"));
     }
 }
 

@@ -10,9 +10,6 @@
 
 namespace bertpretrain {
 
-/// Under which training_state.json keeps it.
-inline constexpr const char* products_key = "cpu_products";
-
 /// Decides it, the same on all ranks, and puts it to use. Rank 0 measures while the others wait, where nothing is kept.
 /// @param kept the checkpoint's: {shape: library}; null: there is none
 /// @returns what the next checkpoint keeps; null where it does not matter (fp32, GPUs, CPUs without products of bf16) and

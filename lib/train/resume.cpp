@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "checkpoint/checkpoint_files.h"
 #include "config/read.h"
 #include "config/write.h"
 #include "core/error.h"
@@ -33,8 +34,7 @@ std::unique_ptr<CheckpointReader> newest_whole(const CheckpointStore& store) {
 
 /// Whether it was saved by a run that was asked for the same.
 bool came_of(const ResumeRequest& request, const CheckpointReader& checkpoint) {
-    const auto asked = checkpoint.progress().find(resume_key);
-    return asked != checkpoint.progress().end() && *asked == request.text();
+    return TrainingProgress::read(checkpoint.progress(), checkpoint.folder() / progress_file).resume == request.text();
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ std::unique_ptr<ResumePoint> choose_checkpoint(Messenger& ranks, const Checkpoin
         return nlohmann::json::parse(ranks.text_of_first(leads ? json.dump() : ""));
     };
     point.folder = store.folder() / step_folder_name(point.step);
-    point.progress = of_first(leads ? point.reader->progress() : nullptr);
+    point.progress = TrainingProgress::read(of_first(leads ? point.reader->progress() : nullptr), point.folder / progress_file);
     point.settings = of_first(leads ? point.reader->settings() : nullptr);
     return std::make_unique<ResumePoint>(std::move(point));
 }
@@ -104,7 +104,7 @@ std::int64_t global_batch_of(const ExperimentConfig& experiment, std::int64_t wo
     const auto saved = read_config<ExperimentConfig>(point->settings, (point->folder / "settings.json").string());
     const auto of_one_rank = [](const BatchConfig& batch) { return batch.micro_batch_size * batch.gradient_accumulation_steps; };
     const bool as_before = of_one_rank(saved.batch) == of_one_rank(experiment.batch);
-    return as_before ? point->progress.at("global_batch_sequences").get<std::int64_t>() : now;
+    return as_before ? point->progress.global_batch_sequences : now;
 }
 
 void refuse_changed_settings(const ResumePoint& point, const ExperimentConfig& experiment, std::int64_t global_batch,
@@ -116,12 +116,12 @@ void refuse_changed_settings(const ResumePoint& point, const ExperimentConfig& e
         if (!difference.may_change)
             problems.push_back(
                 concat("  ", difference.path, ": ", difference.value_a, " in the checkpoint, ", difference.value_b, " now"));
-    const auto saved_batch = point.progress.at("global_batch_sequences").get<std::int64_t>();
+    const std::int64_t saved_batch = point.progress.global_batch_sequences;
     if (saved_batch != global_batch)
         problems.push_back(
             concat("  the global batch (batch.global_batch_size, or micro_batch_size x gradient_accumulation_steps x ",
                    "ranks): ", saved_batch, " in the checkpoint, ", global_batch, " now"));
-    if (const auto fingerprint = point.progress.at("data_fingerprint").get<std::string>(); fingerprint != data_fingerprint)
+    if (const std::string& fingerprint = point.progress.data_fingerprint; fingerprint != data_fingerprint)
         problems.push_back(concat("  the training data's fingerprint: ", fingerprint, " in the checkpoint, ", data_fingerprint,
                                   " now (other shards, another order or another seed)"));
     if (problems.empty()) return;

@@ -9,6 +9,7 @@
 
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_store.h"
+#include "checkpoint/training_progress.h"
 #include "parallel/messenger.h"
 #include "train/experiment_config.h"
 
@@ -25,9 +26,6 @@ struct ResumeRequest {
     std::string text() const;
 };
 
-/// In training_state.json: text() of what the run that saved it was asked for.
-inline constexpr const char* resume_key = "resume";
-
 /// The checkpoint to go on from; null for a fresh start.
 /// automatic: the newest that is whole; damaged ones are named in a warning. The same where a command is repeated and the newest
 /// is what it has come to so far.
@@ -39,11 +37,13 @@ std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store
 struct ResumePoint {
     std::int64_t step = 0;
     std::filesystem::path folder;              ///< as rank 0 sees it
-    nlohmann::json progress, settings;         ///< the checkpoint's
+    TrainingProgress progress;                 ///< the checkpoint's
+    nlohmann::json settings;                   ///< the checkpoint's
     std::unique_ptr<CheckpointReader> reader;  ///< null on a rank that does not see the folder
 };
 
 /// Rank 0 chooses and checks the contents; those others that see the folder open what it chose. Null for a fresh start.
+/// @throws CheckpointError, ConfigError as above, and where what it says of the run's progress makes no sense; on all ranks
 std::unique_ptr<ResumePoint> choose_checkpoint(Messenger& ranks, const CheckpointStore& store, const ResumeRequest& request,
                                                bool sees_store);
 

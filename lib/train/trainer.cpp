@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "checkpoint/checkpoint_files.h"
 #include "config/write.h"
 #include "core/clock.h"
 #include "core/error.h"
@@ -18,16 +17,12 @@
 #include "model/initialize.h"
 #include "parallel/together.h"
 #include "telemetry/trace.h"
-#include "train/device_batch.h"
 #include "train/hung_run.h"
 #include "train/init_from.h"
-#include "train/product_choice.h"
 #include "train/restore_optimizer.h"
 
 namespace bertpretrain {
 namespace {
-
-constexpr const char* kernels_key = "kernels";
 
 std::optional<std::int64_t> gpu_of(const TrainerParts& parts) {
     const at::Device device = parts.parameters->device();
@@ -41,8 +36,8 @@ std::string kernels_of(const TrainerParts& parts) {
 }
 
 void tell_other_kernels(const ResumePoint& point, const std::string& now) {
-    const std::string before = point.progress.value(kernels_key, now);
-    if (before != now)
+    const std::string& before = point.progress.kernels;
+    if (!before.empty() && before != now)
         log_warning(concat("the checkpoint was computed by the kernels for ", before, ", from here on those for ", now,
                            " compute: the run goes on, but not to the bit as it would have"));
 }
@@ -217,23 +212,23 @@ bool Trainer::evaluate_held_out() {
 Snapshot Trainer::with_progress(Snapshot snapshot) const {
     TrainingState& state = snapshot.state;
     state.step = step_;
-    state.progress = {{"format_version", 1},
-                      {"step", step_},
-                      {"samples", step_ * parts_.global_batch},
-                      {"global_batch_sequences", parts_.global_batch},
-                      {"world_size", parts_.world->size()},
-                      {"data_fingerprint", parts_.loader->fingerprint()},
-                      {"step_evaluated", step_evaluated_},
-                      {resume_key, parts_.resume.text()},
-                      {"updates_before", updates_before_},
-                      {"skipped_updates", numbers_.counts().skipped},
-                      {"skipped_updates_in_a_row", numbers_.counts().skipped_in_a_row}};
-    if (step_evaluated_ == step_ && std::isfinite(held_out_loss_)) state.progress[held_out_loss_key] = held_out_loss_;
-    if (!parts_.casing.empty()) state.progress["casing"] = parts_.casing;
-    state.progress[kernels_key] = kernels_of(parts_);
-    if (parts_.device_micro_batch != parts_.experiment.batch.pass_size())
-        state.progress[device_micro_batch_key] = parts_.device_micro_batch;
-    if (!parts_.products.is_null()) state.progress[products_key] = parts_.products;
+    TrainingProgress progress;
+    progress.step = step_;
+    progress.samples = step_ * parts_.global_batch;
+    progress.global_batch_sequences = parts_.global_batch;
+    progress.world_size = parts_.world->size();
+    progress.data_fingerprint = parts_.loader->fingerprint();
+    progress.resume = parts_.resume.text();
+    progress.step_evaluated = step_evaluated_;
+    if (step_evaluated_ == step_ && std::isfinite(held_out_loss_)) progress.held_out_mlm_loss = held_out_loss_;
+    progress.updates_before = updates_before_;
+    progress.skipped_updates = numbers_.counts().skipped;
+    progress.skipped_updates_in_a_row = numbers_.counts().skipped_in_a_row;
+    progress.casing = parts_.casing;
+    progress.kernels = kernels_of(parts_);
+    if (parts_.device_micro_batch != parts_.experiment.batch.pass_size()) progress.device_micro_batch = parts_.device_micro_batch;
+    progress.cpu_products = parts_.products;
+    state.progress = progress.to_json();
     state.settings = write_config(parts_.experiment);
     state.vocabulary = parts_.vocabulary;
     return snapshot;
@@ -267,11 +262,10 @@ void Trainer::restore() {
         set_later_aside(*parts_.world, CheckpointStore(parts_.folder->paths().checkpoints()), *point, parts_.resume);
         step_ = step_begun_ = point->step;
         saver_.goes_on_from(step_);
-        const auto counted = [&](const char* what, std::int64_t otherwise) { return point->progress.value(what, otherwise); };
-        step_evaluated_ = counted("step_evaluated", step_);
-        held_out_loss_ = point->progress.value(held_out_loss_key, std::numeric_limits<double>::quiet_NaN());
-        updates_before_ = counted("updates_before", 0);
-        numbers_.restore({counted("skipped_updates", 0), counted("skipped_updates_in_a_row", 0)});
+        step_evaluated_ = point->progress.step_evaluated;
+        held_out_loss_ = point->progress.held_out_mlm_loss.value_or(std::numeric_limits<double>::quiet_NaN());
+        updates_before_ = point->progress.updates_before;
+        numbers_.restore({point->progress.skipped_updates, point->progress.skipped_updates_in_a_row});
         if (leads) log_info(concat("going on from step ", step_, " (", point->folder.string(), ")"));
     } else {
         initialize_weights(parts_.experiment.model, layout, parts_.optimizer->owned_runs(), parts_.experiment.training.seed,

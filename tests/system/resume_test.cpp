@@ -1,7 +1,9 @@
 // What a run may go on with, and from which checkpoint.
 
 #include <algorithm>
+#include <tuple>
 
+#include "core/files.h"
 #include "support/catch.h"
 #include "system/small_run.h"
 
@@ -21,6 +23,16 @@ std::vector<std::string> names_in(const fs::path& folder) {
     for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
     std::sort(names.begin(), names.end());
     return names;
+}
+
+/// Changes a number in a checkpoint as if it had been saved so.
+void say_in_progress(const fs::path& checkpoint, const std::string& key, const nlohmann::json& value) {
+    const fs::path file = checkpoint / "training_state.json", marked = checkpoint / "COMPLETE.json";
+    auto progress = nlohmann::json::parse(read_text(file)), mark = nlohmann::json::parse(read_text(marked));
+    progress[key] = value;
+    write_text(file, progress.dump());
+    mark["files"]["training_state.json"] = {{"bytes", fs::file_size(file)}, {"crc32", bertpretrain::crc32_of_file(file)}};
+    write_text(marked, mark.dump());
 }
 
 /// A copy of the finished run as it was after step 18.
@@ -116,6 +128,30 @@ TEST_CASE("a run that goes another way from an older step sets the later checkpo
     CHECK(on.exit_code == 0);
     CHECK(missing_words(on.err, {"going on from step 9 "}) == "");
     CHECK(on.err.find("moved to") == std::string::npos);
+}
+
+TEST_CASE("a checkpoint whose numbers make no sense, though its checksums hold, is refused by file and key") {
+    NEEDS_TRAIN();
+    using nlohmann::json;
+    for (const auto& [key, value, expected] :
+         std::vector<std::tuple<std::string, json, std::string>>{{"global_batch_sequences", "eight", "at least 1"},
+                                                                 {"data_fingerprint", 3, "a text"},
+                                                                 {"kernels", json::array(), "a text"},
+                                                                 {"skipped_updates", -1, "at least 0"},
+                                                                 {"device_micro_batch", 1.5, "at least 1"}}) {
+        const TemporaryFolder folder;
+        copy_finished_run(folder / "run");
+        say_in_progress(folder / "run/checkpoints/step_00000020", key, value);
+        check_refused(folder / "run", "", 4,
+                      {"checkpoint error: ", "training_state.json", "\"" + key + "\" is " + value.dump(), expected});
+    }
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    say_in_progress(folder / "run/checkpoints/step_00000020", "casing", true);
+    const CommandResult result =
+        run_command(train_program + " evaluate " + (folder / "run").string() + " --shards " + sample_data().shards.string());
+    CHECK(result.exit_code == 4);
+    CHECK(missing_words(result.err, {"training_state.json", "\"casing\" is true", "a text"}) == "");
 }
 
 TEST_CASE("what a launcher starts again goes on, whatever the first start was asked for") {

@@ -1,0 +1,107 @@
+#include "checkpoint/training_progress.h"
+
+#include <string_view>
+
+#include "checkpoint/checkpoint_files.h"
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+/// The members of a JSON object, each refused unless it is what it must be.
+class Members {
+public:
+    Members(const nlohmann::json& json, const std::filesystem::path& file) : json_(json), file_(file) {
+        if (!json.is_object()) throw CheckpointError(concat(file.string(), ": damaged: is no JSON object"));
+    }
+
+    /// Null where it is absent.
+    const nlohmann::json* find(const char* key) const {
+        const auto found = json_.find(key);
+        return found == json_.end() ? nullptr : &*found;
+    }
+
+    /// Leaves `value` as it is where the member is absent.
+    void whole(const char* key, std::int64_t least, auto& value) const {
+        const nlohmann::json* found = find(key);
+        if (found == nullptr) return;
+        const bool fits = !found->is_number_unsigned() || found->get<std::uint64_t>() <= INT64_MAX;
+        if (!found->is_number_integer() || !fits || found->get<std::int64_t>() < least)
+            refuse(key, *found, concat("a whole number of at least ", least));
+        value = found->get<std::int64_t>();
+    }
+    void text(const char* key, std::string& value) const {
+        const nlohmann::json* found = find(key);
+        if (found == nullptr) return;
+        if (!found->is_string()) refuse(key, *found, "a text");
+        value = found->get<std::string>();
+    }
+    void require(const char* key) const {
+        if (find(key) == nullptr) throw CheckpointError(concat(file_.string(), ": damaged: has no \"", key, "\""));
+    }
+
+    [[noreturn]] void refuse(const char* key, const nlohmann::json& found, std::string_view expected) const {
+        throw CheckpointError(concat(
+            file_.string(), ": damaged: \"", key, "\" is ", found.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+            ", expected ", expected, "\n  do: bring an undamaged copy back, or go on from another step with --resume STEP"));
+    }
+
+private:
+    const nlohmann::json& json_;
+    const std::filesystem::path& file_;
+};
+
+}  // namespace
+
+nlohmann::json TrainingProgress::to_json() const {
+    nlohmann::json json = {{"format_version", 1},
+                           {"step", step},
+                           {"samples", samples},
+                           {"global_batch_sequences", global_batch_sequences},
+                           {"world_size", world_size},
+                           {"data_fingerprint", data_fingerprint},
+                           {"resume", resume},
+                           {"step_evaluated", step_evaluated},
+                           {"updates_before", updates_before},
+                           {"skipped_updates", skipped_updates},
+                           {"skipped_updates_in_a_row", skipped_updates_in_a_row}};
+    if (held_out_mlm_loss) json[held_out_loss_key] = *held_out_mlm_loss;
+    if (!casing.empty()) json["casing"] = casing;
+    if (!kernels.empty()) json["kernels"] = kernels;
+    if (device_micro_batch) json["device_micro_batch"] = *device_micro_batch;
+    if (!cpu_products.is_null()) json["cpu_products"] = cpu_products;
+    return json;
+}
+
+TrainingProgress TrainingProgress::read(const nlohmann::json& json, const std::filesystem::path& file) {
+    const Members members(json, file);
+    for (const char* needed : {"step", "global_batch_sequences", "data_fingerprint"}) members.require(needed);
+    TrainingProgress progress;
+    members.whole("step", 0, progress.step);
+    members.whole("samples", 0, progress.samples);
+    members.whole("global_batch_sequences", 1, progress.global_batch_sequences);
+    members.whole("world_size", 1, progress.world_size);
+    members.text("data_fingerprint", progress.data_fingerprint);
+    members.text("resume", progress.resume);
+    progress.step_evaluated = progress.step;
+    members.whole("step_evaluated", -1, progress.step_evaluated);
+    members.whole("updates_before", 0, progress.updates_before);
+    members.whole("skipped_updates", 0, progress.skipped_updates);
+    members.whole("skipped_updates_in_a_row", 0, progress.skipped_updates_in_a_row);
+    members.whole("device_micro_batch", 1, progress.device_micro_batch);
+    members.text("casing", progress.casing);
+    if (!progress.casing.empty() && progress.casing != "cased" && progress.casing != "uncased")
+        members.refuse("casing", progress.casing, "\"cased\" or \"uncased\"");
+    members.text("kernels", progress.kernels);
+    if (const auto* loss = members.find(held_out_loss_key)) {
+        if (!loss->is_number()) members.refuse(held_out_loss_key, *loss, "a number");
+        progress.held_out_mlm_loss = loss->get<double>();
+    }
+    if (const auto* products = members.find("cpu_products")) {
+        if (!products->is_object()) members.refuse("cpu_products", *products, "an object");
+        progress.cpu_products = *products;
+    }
+    return progress;
+}
+
+}  // namespace bertpretrain
