@@ -61,6 +61,10 @@ std::optional<ExitRecord> read_exit_record(const std::filesystem::path& file) {
 }
 
 void refuse_hopeless_restart(const std::filesystem::path& file, const Launch& launch) {
+    if (launch.attempt == 0 && launch.rank == 0) {
+        std::error_code ignored;
+        std::filesystem::remove(file, ignored);
+    }
     const auto before = read_exit_record(file);
     if (!before || launch.attempt <= before->attempt) return;
     const auto code = static_cast<ExitCode>(before->code);

@@ -25,7 +25,8 @@ void record_exit(const std::filesystem::path& file, const Launch& launch, const 
 
 std::optional<ExitRecord> read_exit_record(const std::filesystem::path& file);
 
-/// A launcher's restart does not mend settings, data, checkpoints or numbers: leaves at once as the attempt before did.
+/// A launcher's restart does not mend settings, data, checkpoints or numbers: leaves at once as the attempt before did. At the
+/// first attempt rank 0 removes the record: it is of an earlier launch, after which somebody may have mended what it tells of.
 /// @throws Error with that attempt's code and cause
 void refuse_hopeless_restart(const std::filesystem::path& file, const Launch& launch);
 

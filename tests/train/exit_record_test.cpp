@@ -56,6 +56,8 @@ TEST_CASE("restarts after what they cannot mend are refused with the same code; 
         record_exit(file, launch_of(0, 0), error);
         CHECK(refusal(file, 1) == expected);
         CHECK(refusal(file, 0) == 0);  // a person has started it anew
+        record_exit(file, launch_of(1, 0), DistributedError("rank 0 came late"));
+        CHECK(refusal(file, 1) == 0);  // the earlier launch's cause is not this one's
     }
     testing::write_text(file, "{ torn");
     CHECK(refusal(file, 1) == 0);
