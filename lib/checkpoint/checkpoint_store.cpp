@@ -37,12 +37,15 @@ void move_folder(const fs::path& from, const fs::path& to) {
             concat(from.string(), ": cannot be renamed to ", to.filename().string(), " (", failure.message(), ")"));
 }
 
+/// Of a checkpoint that makes room for a new one of its step.
+constexpr std::string_view replaced_ending = ".old.partial";
+
 /// Puts a finished folder in place; a checkpoint of the same step from an earlier life of the run makes room.
 void put_in_place(const fs::path& partial, const fs::path& place) {
     if (!exists_here(place)) return move_folder(partial, place);
     // Swapped in one step where the file system can, so that there is a complete checkpoint at every moment.
     if (::renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) != 0) {
-        const fs::path old = place.string() + ".old.partial";
+        const fs::path old = place.string() + std::string(replaced_ending);  // killed here, remove_unfinished() puts it back
         move_folder(place, old);
         try {
             move_folder(partial, place);
@@ -53,6 +56,16 @@ void put_in_place(const fs::path& partial, const fs::path& place) {
         return remove_folder(old);
     }
     remove_folder(partial);
+}
+
+/// A checkpoint that had made room for another one, which was not put in place, gets its name again. @returns whether it did
+bool put_back(const fs::path& folder) {
+    const std::string name = folder.string();
+    if (!name.ends_with(replaced_ending) || !exists_here(folder / complete_file)) return false;
+    const fs::path place = name.substr(0, name.size() - replaced_ending.size());
+    if (exists_here(place)) return false;
+    move_folder(folder, place);
+    return true;
 }
 
 std::string json_text(const nlohmann::json& json) {
@@ -75,7 +88,8 @@ void CheckpointStore::remove_unfinished() const {
     for (const auto& entry : fs::directory_iterator(folder_, missing))
         if (entry.path().filename().string().starts_with("step_") && entry.path().extension() == ".partial")
             stale.push_back(entry.path());
-    for (const fs::path& folder : stale) remove_folder(folder);
+    for (const fs::path& folder : stale)
+        if (!put_back(folder)) remove_folder(folder);
 }
 
 void CheckpointStore::begin(const TrainingState& state) const {

@@ -40,7 +40,7 @@ public:
     /// Saves a state whose pieces are all here. @returns the checkpoint's folder
     std::filesystem::path save(const TrainingState& state) const;
 
-    /// Removes what killed saves left.
+    /// Removes what killed saves left, and puts back what one had moved out of its way.
     void remove_unfinished() const;
 
     /// remove_unfinished(), then makes the folder step_N.partial and the empty files.

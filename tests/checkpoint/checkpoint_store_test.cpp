@@ -136,6 +136,20 @@ TEST_CASE("what a killed save left is removed by the next") {
     CHECK(names_in(store.folder()) == Names{"step_00000006"});
 }
 
+TEST_CASE("a checkpoint that a killed save had moved out of its way is put back, unless the new one is in its place") {
+    namespace fs = std::filesystem;
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    save_steps(store, {5, 6});
+    fs::rename(store.folder() / "step_00000005", store.folder() / "step_00000005.old.partial");
+    fs::create_directory(store.folder() / "step_00000005.partial");
+    fs::create_directory(store.folder() / "step_00000006.old.partial");
+    fs::create_directory(store.folder() / "step_00000007.old.partial");  // not complete: half removed
+    store.remove_unfinished();
+    CHECK(names_in(store.folder()) == Names{"step_00000005", "step_00000006"});
+    CHECK(CheckpointReader(store.complete_at(5)).step() == 5);
+}
+
 TEST_CASE("saving a step again replaces it whole") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
