@@ -1,0 +1,29 @@
+// The files of configs/, as somebody finds them who starts them as the pages say.
+#include <regex>
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/files.h"
+#include "train/experiment_config.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path project = PROJECT_FOLDER;
+
+}  // namespace
+
+TEST_CASE("phase 2 begins with what phase 1 leaves, by default and where the pages put it") {
+    const ExperimentConfig phase_2 = load_experiment(project / "configs/bert_large_phase2.json", {});
+    CHECK(phase_2.initialization.init_from == "runs/bert_large_phase1");  // train's default, runs/NAME of NAME.json
+    const std::regex command(" configs/bert_large_phase1\\.json[^`]*--output (\\S+)");
+    for (const std::string page : {"configs/README.md", "scripts/launch/README.md"}) {
+        INFO(page);
+        const std::string text = read_text(project / page);
+        for (std::sregex_iterator found(text.begin(), text.end(), command), end; found != end; ++found)
+            CHECK((*found)[1].str() == phase_2.initialization.init_from);
+    }
+}
