@@ -76,11 +76,10 @@ struct BatchConfig {
     static void describe(auto& self, auto&& field) {
         field("micro_batch_size", self.micro_batch_size, between(1, 1e5), "Sequences of one forward and backward pass.",
               Resume::may_change);
-        field(
-            "gradient_accumulation_steps", self.gradient_accumulation_steps, between(1, 1e5),
-            "Passes of each rank per optimizer step. A restart on more or fewer ranks keeps the global batch, with other numbers "
-            "of passes.",
-            Resume::may_change);
+        field("gradient_accumulation_steps", self.gradient_accumulation_steps, between(1, 1e5),
+              "Passes of each rank per optimizer step, where global_batch_size does not tell. A restart on more or fewer ranks "
+              "keeps the global batch, with other numbers of passes.",
+              Resume::may_change);
         field("global_batch_size", self.global_batch_size, between(0, 1e9),
               "Sequences of one optimizer step over all ranks, which need not divide it; 0: micro_batch_size x "
               "gradient_accumulation_steps x the ranks of the run's first start.",

@@ -27,3 +27,15 @@ TEST_CASE("phase 2 begins with what phase 1 leaves, by default and where the pag
             CHECK((*found)[1].str() == phase_2.initialization.init_from);
     }
 }
+
+TEST_CASE("a step of an experiment is as many sequences as it says, on any number of ranks") {
+    for (const auto& entry : fs::directory_iterator(project / "configs")) {
+        if (entry.path().extension() != ".json") continue;
+        INFO(entry.path().filename().string());
+        const ExperimentConfig experiment = load_experiment(entry.path(), {});
+        std::smatch said;
+        REQUIRE(std::regex_search(experiment.about, said, std::regex("([0-9,]+) sequences")));
+        const auto sequences = std::stoll(std::regex_replace(said[1].str(), std::regex(","), ""));
+        for (const std::int64_t ranks : {1, 8, 64, 128}) CHECK(experiment.global_batch(ranks) == sequences);
+    }
+}

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Trains the same experiment for some steps on 1, 2, 4, ... hosts, one after the other, each in a run folder of its own:
 #   STEPS=60 COUNTS="1 2 4 8" scripts/launch/aws_eks/scaling.sh [--without-preflight]
-# The global batch grows with the hosts, as in the published tables; give --set batch.global_batch_size=N in TRAIN_OPTIONS to keep it.
+# The global batch grows with the hosts, 16 x 24 for each rank, as in the published tables; give --set batch.global_batch_size=N in
+# TRAIN_OPTIONS to keep it.
 # Then prints the table of `bertpretrain report --scaling`.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -13,7 +14,8 @@ name=$RUN options=$TRAIN_OPTIONS
 for count in "${counts[@]}"; do
   scripts/launch/aws_eks/stop.sh
   export NODES=$count MIN_NODES=$count RUN=${name}_scaling_$count
-  export TRAIN_OPTIONS="--resume never --set schedule.total_steps=${STEPS:-60} --set checkpoint.save_every_steps=0 $options"
+  export TRAIN_OPTIONS="--resume never --set schedule.total_steps=${STEPS:-60} --set checkpoint.save_every_steps=0 \
+    --set batch.global_batch_size=0 --set batch.micro_batch_size=16 --set batch.gradient_accumulation_steps=24 $options"
   scripts/launch/aws_eks/train.sh trainjob "$@"
   until [[ $(in_namespace get trainjob bertpretrain --output 'jsonpath={.status.conditions[?(@.status=="True")].type}') \
     =~ (Complete|Failed) ]]; do sleep 10; done
