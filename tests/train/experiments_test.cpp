@@ -39,3 +39,12 @@ TEST_CASE("a step of an experiment is as many sequences as it says, on any numbe
         for (const std::int64_t ranks : {1, 8, 64, 128}) CHECK(experiment.global_batch(ranks) == sequences);
     }
 }
+
+TEST_CASE("the quickstart's file finds the shards that scripts/quickstart.sh made") {
+    const std::string script = read_text(project / "scripts/quickstart.sh");
+    std::smatch dump;
+    REQUIRE(std::regex_search(script, dump, std::regex("\ndump=data_tools/sample/(\\w+)\\.xml")));
+    REQUIRE(script.find("output=${output:-quickstart/$name}") != script.npos);
+    CHECK(load_experiment(project / "configs/quickstart.json", {}).data.training_shards ==
+          "quickstart/" + dump[1].str() + "/shards");
+}
