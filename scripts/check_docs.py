@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs every command block of the documentation, page by page, as a reader would:  scripts/check_docs.py [PAGE...]
 
-A block is fenced as ```sh or ```python. The blocks of a page run in one shell, in a folder of their own that looks like a built checkout;
-a page may use what those before it have left. A block that needs what is not here says so on its fence (```sh needs: 8 GPUs):
-it is not run, only read by the shell, and its programs' options are compared with --help."""
+A block is fenced as ```sh or ```python. The blocks of a page run in one shell, in a folder of their own that looks like a built checkout,
+and find what the page has put into PATH; a page may use what those before it have left. A block that needs what is not here says so on its
+fence (```sh needs: 8 GPUs): it is not run, only read by the shell, its programs looked for, and their options compared with --help."""
 import json
 import os
 import pathlib
@@ -86,14 +86,17 @@ def script_of(page):
             print(f"docs: {where}: not run, needs {needs}")
             subprocess.run(["bash", "-n"], input=block, text=True, check=True)
             check_options(where, block)
+            for program in re.findall(r"^ *(bertpretrain(?:_data)?|torchrun)\b", block, re.MULTILINE):
+                script += f"command -v {program} >/dev/null || {{ echo 'docs: {where}: no {program} in the PATH'; exit 1; }}\n"
             continue
         script += f"echo 'docs: {where}'\n"
-        script += block if language == "sh" else f"python - <<'END_OF_BLOCK'\n{block}END_OF_BLOCK\n"
+        script += block if language == "sh" else f".venv/bin/python - <<'END_OF_BLOCK'\n{block}END_OF_BLOCK\n"
     return script
 
 
 def main():
-    environment = dict(os.environ, PATH=f"{root}/build/release:{root}/.venv/bin:{os.environ['PATH']}")
+    path = [folder for folder in os.environ["PATH"].split(":") if not folder.startswith(str(root))]  # an activated .venv is not a reader's
+    environment = dict(os.environ, PATH=":".join(path))
     asked = sys.argv[1:] or pages
     for page in asked:
         if page not in pages:
