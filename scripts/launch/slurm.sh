@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Trains under Slurm, one rank per task; the program finds its peers by Slurm's own variables:
-#   sbatch --nodes 8 --ntasks-per-node 8 --gpus-per-task 1 scripts/launch/slurm.sh CONFIG [OPTIONS of `bertpretrain train`]
+#   sbatch --nodes 8 --ntasks-per-node 8 --gpus-per-node 8 scripts/launch/slurm.sh CONFIG [OPTIONS of `bertpretrain train`]
 # Two minutes before the time limit Slurm tells this script, the run saves, and the job is queued again. So it is after a lost peer, a
 # killed rank or a crash. A request, data or numbers that are wrong stay down (2, 3, 4, 6), and so does a job that somebody cancelled.
 # All hosts see one file system.
