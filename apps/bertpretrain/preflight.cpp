@@ -194,7 +194,7 @@ private:
         findings_.examine("transport", [&] {
             const Transport transport = find_transport(device_, !launch_.on_one_host());
             const std::string& required = arguments_.require_transport;
-            if (!required.empty() && transport.name != required)
+            if (!required.empty() && transport.name != required && !launch_.on_one_host())
                 throw DistributedError(concat("tensors travel by ", transport.text(), ", and --require-transport asks for ",
                                               required,
                                               "\n  do: see that the plug-in and the adapters are in the container of this host"));
@@ -299,7 +299,7 @@ void add_preflight_command(CLI::App& app, int& exit_code) {
     command->add_option("--slow", arguments->slow, "A rank is slow below this share of the ranks' median")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
-    command->add_option("--require-transport", arguments->require_transport, "Fail unless tensors travel by it")
+    command->add_option("--require-transport", arguments->require_transport, "Fail unless tensors travel by it between hosts")
         ->check(CLI::IsMember({"efa", "infiniband", "sockets"}));
     command->add_flag("--json", arguments->json, "Everything as one JSON object");
     command->callback([arguments, &exit_code] { exit_code = preflight(*arguments); });

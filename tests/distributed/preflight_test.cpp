@@ -117,11 +117,24 @@ TEST_CASE("too little disk is found before the job, with what is needed and what
     CHECK(missing_words(result.out, {"FAILED  disk", "no space for all checkpoints", "free now: 3.0 MiB"}) == "");
 }
 
-TEST_CASE("a transport that is required and not there is found") {
+TEST_CASE("a transport that is required between hosts and not there is found; one host needs none") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
-    const CommandResult result = run_command(preflight_command(folder, "--local-ranks 2 --require-transport efa"));
+    const std::string required = " --require-transport efa";
+    const auto rank = [&](int number) {  // without LOCAL_WORLD_SIZE: the only one of its host
+        return concat("env RANK=", number, " WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29633 ",
+                      preflight_command(folder, required));
+    };
+    const std::string first = rank(0);
+    Process second(rank(1));
+    const CommandResult result = run_command(first);
     INFO(result.err);
     CHECK(result.exit_code == 5);
-    CHECK(missing_words(result.out, {"FAILED  transport", "tensors travel by loopback", "asks for efa"}) == "");
+    CHECK(missing_words(result.out, {"FAILED  transport", "tensors travel by sockets", "asks for efa"}) == "");
+    CHECK(second.wait() == 5);
+
+    const CommandResult alone = run_command(preflight_command(folder, "--local-ranks 2" + required));
+    INFO(alone.err);
+    CHECK(alone.exit_code == 0);
+    CHECK(missing_words(alone.out, {"ok      transport", "loopback"}) == "");
 }
