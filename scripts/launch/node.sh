@@ -2,7 +2,8 @@
 # Starts this host's ranks of a run, and ends with the run's own exit code (torchrun's is 1 whatever happened):
 #   node.sh train CONFIG [OPTIONS]     node.sh preflight CONFIG [OPTIONS]
 # Who the host is, it learns from AWS Batch's variables, or from Kubeflow's PET_* ones (torchrun reads those); else it is alone.
-# PROCESSES_PER_NODE (1): ranks of this host. MAX_RESTARTS (3): how often torchrun starts them again. TRAIN_OPTIONS: more options.
+# PROCESSES_PER_NODE (1): ranks of this host. OMP_NUM_THREADS (their share of its cores): threads of each. MAX_RESTARTS (3): how often
+# torchrun starts them again. TRAIN_OPTIONS: more options.
 set -euo pipefail
 : "${2:?node.sh SUBCOMMAND CONFIG [OPTIONS]}"
 read -ra more <<<"${TRAIN_OPTIONS:-}"
@@ -13,6 +14,10 @@ for ((i = 1; i < $#; i++)); do
 done
 
 processes=${PROCESSES_PER_NODE:-1}
+if [[ -z ${OMP_NUM_THREADS:-} ]]; then # torchrun would give each of several ranks one thread
+  threads=$(($(nproc) / processes))
+  export OMP_NUM_THREADS=$((threads > 1 ? threads : 1))
+fi
 ranks=(torchrun --no-python --nproc_per_node "$processes" --max-restarts "${MAX_RESTARTS:-3}")
 if [[ -n ${AWS_BATCH_JOB_NUM_NODES:-} ]]; then
   # Batch watches the main node only, and tries the whole job again when that fails: nobody waits for a lost child here.

@@ -166,6 +166,20 @@ TEST_CASE("a Batch job is registered as parameters.sh has it, and submitted for 
     CHECK(has(clouds.calls(), "numNodes=8"));
 }
 
+TEST_CASE("the ranks of a host share its cores, where nobody has said how many threads each has") {
+    const TemporaryFolder folder;
+    write_text(folder / "nproc", "#!/bin/sh\necho 64\n");
+    write_text(folder / "torchrun", "#!/bin/sh\necho \"$OMP_NUM_THREADS threads\"\n");
+    for (const std::string name : {"nproc", "torchrun"}) fs::permissions(folder / name, fs::perms::owner_all);
+    const auto threads = [&](const std::string& set) {
+        return run_command(concat("env -u OMP_NUM_THREADS PATH='", folder.path().string(), "':$PATH PROCESSES_PER_NODE=8 ", set,
+                                  " ", (launch / "node.sh").string(), " train some.json"))
+            .out;
+    };
+    CHECK(threads("") == "8 threads\n");
+    CHECK(threads("OMP_NUM_THREADS=3") == "3 threads\n");
+}
+
 TEST_CASE("images run as no root and name their base by version") {
     for (const std::string name : {"Dockerfile.cpu", "Dockerfile.gpu"}) {
         const std::string text = read_text(launch / "docker" / name);
