@@ -40,6 +40,17 @@ TEST_CASE("a step of an experiment is as many sequences as it says, on any numbe
     }
 }
 
+TEST_CASE("the commands that shard a whole Wikipedia make the shards that the experiments name") {
+    const std::string page = read_text(project / "data_tools/README.md");
+    for (const auto& entry : fs::directory_iterator(project / "configs")) {
+        if (entry.path().extension() != ".json" || entry.path().stem() == "quickstart") continue;
+        const DataConfig data = load_experiment(entry.path(), {}).data;
+        INFO(data.training_shards);
+        CHECK(page.find(concat("--output ", data.training_shards, " \\\n    --sequence-length ", data.sequence_length, " ")) !=
+              page.npos);
+    }
+}
+
 TEST_CASE("the quickstart's file finds the shards that scripts/quickstart.sh made") {
     const std::string script = read_text(project / "scripts/quickstart.sh");
     std::smatch dump;
