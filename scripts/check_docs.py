@@ -38,6 +38,11 @@ def check_fences(page):
             sys.exit(f"docs: {page}: a ```json block is no part of a JSON object: {error}")
     if text.count("\n```") != 2 * (len(list(blocks(page))) + len(parts)):
         sys.exit(f"docs: {page}: has blocks that are neither ```sh nor ```python nor ```json")
+    for where, _, needs, block in blocks(page):  # a fence's own words are not on the page that a reader sees
+        above = re.sub(r"^```.*", "", text[:text.index(block)], flags=re.MULTILINE).replace("\n", " ").rsplit("##", 1)[-1]
+        for warning in re.findall(r"\((.*)\)", needs or "") + (["root"] if needs == "root" else []):
+            if warning not in above:
+                sys.exit(f"docs: {where}: say above the block too: {warning}")
     for number, line in enumerate((root / page).read_text().split("\n"), 1):
         if re.match(r"    (bertpretrain(_data)? [a-z]|scripts/\w+\S* |torchrun |srun |sbatch |build/release/|PATH=)", line):
             before = (root / page).read_text().split("\n")[:number]
