@@ -147,13 +147,18 @@ TEST_CASE("training starts after the preflight, and not at all when that fails")
 TEST_CASE("scaling trains on each number of hosts in turn, each in a folder of its own") {
     const StandIns clouds(
         "case $command in *'get trainjob'*) echo Complete ;; *'get job'*) echo Complete ;;"
-        " *apply*|*'run bertpretrain-table'*) cat | grep -E 'numNodes|runs/' >>\"$(dirname \"$0\")/calls\" ;; esac");
-    const CommandResult result = run_command(concat("STEPS=5 COUNTS='1 4' ", clouds.command("aws_eks/scaling.sh")));
+        " *apply*|*'run bertpretrain-table'*) cat | grep -E 'numNodes|runs/|TRAIN_OPTIONS' >>\"$(dirname \"$0\")/calls\" ;; "
+        "esac");
+    const CommandResult result =
+        run_command(concat("STEPS=5 COUNTS='1 4' ", clouds.command("aws_eks/scaling.sh"), " </dev/null"));
     INFO(result.err << clouds.calls());
     CHECK(result.exit_code == 0);
     const std::string calls = clouds.calls();
     CHECK(has(calls, "/shared/runs/bert_large_scaling_1"));
     CHECK(calls.find("numNodes: 4") > calls.rfind("numNodes: 1"));
+    CHECK(has(calls, "--set schedule.total_steps=5 "));
+    CHECK(has(calls, "--set batch.global_batch_size=0 "));  // grows with the hosts
+    CHECK_FALSE(has(calls, "--resume never"));  // or the same command, run again, would be refused for the checkpoints
     CHECK(has(calls, R"("report", "--scaling", "/shared/runs/bert_large_scaling_1", "/shared/runs/bert_large_scaling_4"])"));
 }
 

@@ -3,7 +3,7 @@
 #   STEPS=60 COUNTS="1 2 4 8" scripts/launch/aws_eks/scaling.sh [--without-preflight]
 # The global batch grows with the hosts, 16 x 24 for each rank, as in the published tables; give --set batch.global_batch_size=N in
 # TRAIN_OPTIONS to keep it.
-# Then prints the table of `bertpretrain report --scaling`.
+# Then prints the table of `bertpretrain report --scaling`. Run again, what is done already is not done again; with another RUN it is.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
@@ -14,7 +14,7 @@ name=$RUN options=$TRAIN_OPTIONS
 for count in "${counts[@]}"; do
   scripts/launch/aws_eks/stop.sh
   export NODES=$count MIN_NODES=$count RUN=${name}_scaling_$count
-  export TRAIN_OPTIONS="--resume never --set schedule.total_steps=${STEPS:-60} --set checkpoint.save_every_steps=0 \
+  export TRAIN_OPTIONS="--set schedule.total_steps=${STEPS:-60} --set checkpoint.save_every_steps=0 \
     --set batch.global_batch_size=0 --set batch.micro_batch_size=16 --set batch.gradient_accumulation_steps=24 $options"
   scripts/launch/aws_eks/train.sh trainjob "$@"
   until [[ $(in_namespace get trainjob bertpretrain --output 'jsonpath={.status.conditions[?(@.status=="True")].type}') \
