@@ -51,6 +51,9 @@ set -a # exported: manifests are filled from the environment, see fill.sh
 : "${MEMORY_MIB_PER_NODE:=$((MEMORY_GIB_PER_NODE * 1024))}"
 # What the preflight is asked beyond its config
 : "${PREFLIGHT_OPTIONS:=$( ((EFA_PER_NODE == 0)) || echo "--require-transport efa")}"
+# The settings among the job's options: its preflight checks those
+# shellcheck disable=SC2034  # preflight.yaml is filled with it; never kept from outside, for scaling.sh changes the options
+TRAIN_SETTINGS=$(grep -oE -- '--set[ =]+[^ ]+' <<<"$TRAIN_OPTIONS" | tr '\n' ' ' || true)
 # Batch's list of the adapters' device files: uverbs0, uverbs1, ...
 : "${EFA_DEVICES:=$(seq -s ', ' -f '{"hostPath": "/dev/infiniband/uverbs%.0f"}' 0 $((EFA_PER_NODE - 1)))}"
 set +a
