@@ -144,6 +144,28 @@ TEST_CASE("training starts after the preflight, and not at all when that fails")
     CHECK_FALSE(has(bad->calls(), "kind: TrainJob"));
 }
 
+TEST_CASE("a preflight checks the settings that the job will have") {
+    const CommandResult result =
+        run_command(concat("TRAIN_OPTIONS='--profile 5 --set batch.micro_batch_size=8 --set data.loader_threads=2' ",
+                           (launch / "fill.sh").string(), " ", (launch / "aws_eks/preflight.yaml").string()));
+    CHECK(has(result.out, "--set batch.micro_batch_size=8 --set data.loader_threads=2"));
+    CHECK_FALSE(has(result.out, "--profile"));  // no option of preflight
+}
+
+TEST_CASE("a job that has ended makes room for the same one, started again; one that runs stays") {
+    const auto calls_where_job = [](const std::string& has_condition) {
+        const StandIns clouds("case $command in *'get trainjobs.trainer.kubeflow.org bertpretrain '*) echo '" + has_condition +
+                              "' ;; *apply*) cat >/dev/null ;; esac");
+        CHECK(clouds.run("aws_eks/train.sh trainjob --without-preflight").exit_code == 0);
+        return clouds.calls();
+    };
+    const std::string deletion = "delete trainjobs.trainer.kubeflow.org bertpretrain";
+    const std::string failed = calls_where_job("Failed");
+    CHECK(failed.find(deletion) < failed.find("apply"));
+    CHECK(has(calls_where_job("Complete"), deletion));
+    CHECK_FALSE(has(calls_where_job(""), deletion));
+}
+
 TEST_CASE("scaling trains on each number of hosts in turn, each in a folder of its own") {
     const StandIns clouds(
         "case $command in *'get trainjob'*) echo Complete ;; *'get job'*) echo Complete ;;"

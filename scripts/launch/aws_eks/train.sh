@@ -27,5 +27,15 @@ preflight() {
   exit 5
 }
 
+# A job that has ended keeps its name: applied again, it would start nothing.
+remove_ended() {
+  local resource=jobs.batch ended
+  case $kind in trainjob) resource=trainjobs.trainer.kubeflow.org ;; pytorchjob) resource=pytorchjobs.kubeflow.org ;; esac
+  ended=$(in_namespace get "$resource" bertpretrain --ignore-not-found \
+    --output 'jsonpath={.status.conditions[?(@.status=="True")].type}')
+  if [[ $ended =~ (Complete|Succeeded|Failed) ]]; then in_namespace delete "$resource" bertpretrain --wait; fi
+}
+
 if [[ ${2:-} != --without-preflight ]]; then preflight; fi
+remove_ended
 scripts/launch/fill.sh "scripts/launch/aws_eks/$kind.yaml" | kubectl apply -f -
