@@ -23,7 +23,7 @@ while kill -0 $step 2>/dev/null; do # a signal ended the wait, not the step
 done
 echo "slurm.sh: attempt ${SLURM_RESTART_COUNT:-0} ended with exit code $code, told of the time limit: $limit"
 case $code-$limit in
-  *-yes | 5-no | 70-no | 137-no)
+  *-yes | 5-no | 70-no | 13[2-9]-no) # 128 + SIGILL ... SIGSEGV: crashed or killed
     if ((code != 0 && ${SLURM_RESTART_COUNT:-0} < ${MAX_RESTARTS:-20})); then exec scontrol requeue "$SLURM_JOB_ID"; fi ;;
 esac
 exit "$code"

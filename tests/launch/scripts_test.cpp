@@ -193,6 +193,21 @@ TEST_CASE("a Batch job is registered as parameters.sh has it, and submitted for 
     CHECK(has(clouds.calls(), "numNodes=8"));
 }
 
+TEST_CASE("Slurm queues again what starting again mends: a lost peer, our bug, a killed or crashed rank") {
+    const TemporaryFolder folder;
+    write_text(folder / "srun", "#!/bin/sh\nexit $CODE\n");
+    write_text(folder / "scontrol", "#!/bin/sh\necho \"$1\"\n");
+    for (const std::string name : {"srun", "scontrol"}) fs::permissions(folder / name, fs::perms::owner_all);
+    for (const int code : {0, 2, 3, 4, 5, 6, 70, 130, 134, 135, 136, 137, 139, 143}) {
+        CAPTURE(code);
+        const CommandResult result = run_command(concat("PATH='", folder.path().string(), "':$PATH SLURM_JOB_ID=7 CODE=", code,
+                                                        " ", (launch / "slurm.sh").string(), " some.json"));
+        const bool mends = code == 5 || code == 70 || (code > 130 && code != 143);
+        CHECK(has(result.out, "requeue") == mends);
+        CHECK(result.exit_code == (mends ? 0 : code));
+    }
+}
+
 TEST_CASE("the ranks of a host share its cores, where nobody has said how many threads each has") {
     const TemporaryFolder folder;
     write_text(folder / "nproc", "#!/bin/sh\necho 64\n");
