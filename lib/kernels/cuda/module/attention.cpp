@@ -1,5 +1,5 @@
 // Attention by libtorch's flash attention over ragged sequences, for bf16. Its dropout is its own: the mask belongs to the
-// micro-batch, not to the sample (the exception that design.md names), but it is a function of the run's key all the same.
+// micro-batch, not to the sample (the exception that ARCHITECTURE.md names), but it is a function of the run's key all the same.
 #include <ATen/Context.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <ATen/ops/_flash_attention_backward.h>
