@@ -107,7 +107,8 @@ struct TrainingConfig {
 
     static void describe(auto& self, auto&& field) {
         field("precision", self.precision, one_of({"bf16", "fp32"}),
-              "Of products; weights, gradients and moments are always kept in fp32.");
+              "Of products. The optimizer's weights and moments are fp32 in either, and so are gradients, unless "
+              "parallel.gradient_dtype is bf16.");
         field("device", self.device, one_of({"auto", "cpu", "cuda"}), "auto: a GPU where there is one.", Resume::may_change);
         field(
             "cpu_products", self.cpu_products, one_of({"measured", "onednn", "mkl"}),
