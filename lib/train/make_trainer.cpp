@@ -1,6 +1,7 @@
 #include "train/make_trainer.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <dlfcn.h>
 
@@ -206,10 +207,11 @@ void choose_passes(TrainerParts& parts) {
 
 namespace {
 
+constexpr const char* gpu_driver = "/dev/nvidiactl";  // there where NVIDIA's driver is
+
 /// Whether a GPU can be used. torch's CUDA half is loaded here, so that a run on the CPU starts without its two seconds.
 bool has_gpu() {
-    if (!std::filesystem::exists("/dev/nvidiactl") || ::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr)
-        return false;
+    if (!std::filesystem::exists(gpu_driver) || ::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr) return false;
     return at::hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0;
 }
 
@@ -227,6 +229,11 @@ at::Device device_named(const std::string& name, std::int64_t local_rank) {
         return device;
     }
     if (name == "cuda") throw ConfigError("training.device = \"cuda\": no GPU is to be had here; set it to \"cpu\" or \"auto\"");
+    if (local_rank == 0 && std::filesystem::exists(gpu_driver) && std::getenv("CUDA_VISIBLE_DEVICES") == nullptr)
+        log_warning(concat("this host has NVIDIA's driver (", gpu_driver,
+                           "), but no GPU that this program can use: it computes on the CPU",
+                           "\n  do: run the program where it was built, or the image (what is installed is for CPUs), see ",
+                           "`nvidia-smi`, or set training.device to \"cpu\""));
     return at::kCPU;
 }
 

@@ -1,0 +1,38 @@
+// A host whose GPU is not used says so.
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/small_disk.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+/// What a start says on a host with no more than the driver's device file: it ends at once, for there are no shards.
+std::string said_where_driver_is(const TemporaryFolder& folder, const std::string& settings, const std::string& variables = "") {
+    const std::string dev = (folder / "dev").string();
+    const std::string command = concat(variables, train_command(PROJECT_FOLDER "/configs/quickstart.json", folder / "run",
+                                                                "--set data.training_shards=nowhere " + settings));
+    return run_command(
+               in_mount_namespace(concat("mkdir -p ", dev, " && mount --rbind /dev ", dev, " && mount -t tmpfs none /dev && ",
+                                         "for name in null zero random urandom; do touch /dev/$name; mount --bind ", dev,
+                                         "/$name /dev/$name; done; touch /dev/nvidiactl; ", command)))
+        .err;
+}
+
+}  // namespace
+
+TEST_CASE("a run on the CPU of a host with an NVIDIA driver is warned of, unless somebody asked for it") {
+    NEEDS_TRAIN();
+    NEEDS_MOUNTS();
+    if (std::filesystem::exists("/dev/nvidiactl")) return;  // may have a GPU that is used
+    const TemporaryFolder folder;
+    const std::string warning = "no GPU that this program can use";
+    const std::string said = said_where_driver_is(folder, "");
+    INFO(said);
+    CHECK(said.find(warning) != said.npos);
+    CHECK(said.find("nowhere") != said.npos);
+    CHECK(said_where_driver_is(folder, "--set training.device=cpu").find(warning) == std::string::npos);
+    CHECK(said_where_driver_is(folder, "", "export CUDA_VISIBLE_DEVICES=; ").find(warning) == std::string::npos);
+}
