@@ -1,7 +1,7 @@
 # libtorch as the torch wheel of .venv carries it (or LIBTORCH_ROOT). torch's own TorchConfig.cmake wants a whole CUDA
 # toolkit even for a CPU program; this names what we use and nothing else.
 #   Libtorch::torch   include folders, libraries, definitions
-#   LIBTORCH_CUDA     true when the wheel has its CUDA half and nvcc is here
+#   LIBTORCH_CUDA     true when the wheel has its CUDA half and nvcc is here; LIBTORCH_CUDA_HEADERS: the CUDA runtime's are
 if(NOT LIBTORCH_ROOT)
   file(GLOB LIBTORCH_ROOT "${CMAKE_SOURCE_DIR}/.venv/lib/python3.*/site-packages/torch")
 endif()
@@ -14,7 +14,18 @@ find_package_handle_standard_args(Libtorch REQUIRED_VARS LIBTORCH_CPU_LIBRARY LI
                                   REASON_FAILURE_MESSAGE "run scripts/setup.sh, or give -DLIBTORCH_ROOT=FOLDER")
 
 find_library(LIBTORCH_CUDA_LIBRARY torch_cuda PATHS "${LIBTORCH_ROOT}/lib" NO_DEFAULT_PATH)
-find_program(NVCC nvcc PATHS /usr/local/cuda/bin)
+# The compiler and the headers that .venv holds are those of torch's CUDA; a toolkit of the machine is the second choice.
+file(GLOB LIBTORCH_CUDA_FOLDER "${LIBTORCH_ROOT}/../nvidia/cu[0-9]*")
+find_program(NVCC nvcc HINTS "${LIBTORCH_CUDA_FOLDER}/bin" PATHS /usr/local/cuda/bin)
+get_filename_component(nvcc_folder "${NVCC}" DIRECTORY)
+# The runtime's headers include crt/ and nv/, which are wheels of their own: a folder without them is no use.
+set(cuda_includes "${LIBTORCH_CUDA_FOLDER}/include" "${nvcc_folder}/../include" /usr/local/cuda/include)
+find_path(CUDA_RUNTIME_INCLUDE crt/host_config.h PATHS ${cuda_includes} NO_DEFAULT_PATH)
+find_path(CUDA_CCCL_INCLUDE nv/target HINTS "${CUDA_RUNTIME_INCLUDE}" PATH_SUFFIXES cccl)
+set(LIBTORCH_CUDA_HEADERS OFF)
+if(CUDA_RUNTIME_INCLUDE AND CUDA_CCCL_INCLUDE)
+  set(LIBTORCH_CUDA_HEADERS ON)
+endif()
 set(LIBTORCH_CUDA OFF)
 if(LIBTORCH_CUDA_LIBRARY AND NVCC)
   set(LIBTORCH_CUDA ON)

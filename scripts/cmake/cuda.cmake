@@ -3,7 +3,7 @@
 #   BERTPRETRAIN_CUDA  true when the module is built
 file(GLOB CUDART_LIBRARY "${LIBTORCH_ROOT}/../nvidia/*/lib/libcudart.so.*")  # torch's own: two runtimes would not share streams
 set(BERTPRETRAIN_CUDA OFF)
-if(LIBTORCH_CUDA AND LIBTORCH_C10_CUDA_LIBRARY AND CUDA_RUNTIME_INCLUDE AND CUDART_LIBRARY)
+if(LIBTORCH_CUDA AND LIBTORCH_C10_CUDA_LIBRARY AND LIBTORCH_CUDA_HEADERS AND CUDART_LIBRARY)
   set(BERTPRETRAIN_CUDA ON)
   file(GLOB kernels CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lib/kernels/cuda/*.cu")
   file(GLOB bindings CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lib/kernels/cuda/*.cpp" "${CMAKE_SOURCE_DIR}/lib/kernels/cuda/module/*.cpp")
@@ -25,7 +25,7 @@ if(LIBTORCH_CUDA AND LIBTORCH_C10_CUDA_LIBRARY AND CUDA_RUNTIME_INCLUDE AND CUDA
   endforeach()
   add_library(bertpretrain_cuda MODULE ${bindings} ${objects})
   target_include_directories(bertpretrain_cuda PRIVATE "${CMAKE_SOURCE_DIR}/lib")
-  target_include_directories(bertpretrain_cuda SYSTEM PRIVATE "${CUDA_RUNTIME_INCLUDE}")
+  target_include_directories(bertpretrain_cuda SYSTEM PRIVATE "${CUDA_RUNTIME_INCLUDE}" "${CUDA_CCCL_INCLUDE}")
   target_link_libraries(bertpretrain_cuda PRIVATE Libtorch::torch "${LIBTORCH_CUDA_LIBRARY}" "${LIBTORCH_C10_CUDA_LIBRARY}"
                                                   "${CUDART_LIBRARY}" bertpretrain_warnings)
   set_target_properties(bertpretrain_cuda PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")

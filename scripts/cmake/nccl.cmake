@@ -1,16 +1,16 @@
 # libbertpretrain_nccl.so, which the program opens where several ranks have GPUs (lib/parallel/nccl_module.h). It needs no nvcc, only
-# the headers that the wheels torch depends on carry: NCCL's and the CUDA runtime's.
+# headers: NCCL's and the CUDA runtime's, which .venv holds (scripts/requirements.txt).
 file(GLOB NVIDIA_FOLDER "${LIBTORCH_ROOT}/../nvidia")
-find_path(NCCL_INCLUDE nccl.h PATHS "${NVIDIA_FOLDER}/nccl/include")
-find_path(CUDA_RUNTIME_INCLUDE cuda_runtime_api.h PATHS "${NVIDIA_FOLDER}/cu13/include" /usr/local/cuda/include NO_DEFAULT_PATH)
+find_path(NCCL_INCLUDE nccl.h PATHS "${NVIDIA_FOLDER}/nccl/include" NO_DEFAULT_PATH)  # torch's own: another version's would not fit
+find_path(NCCL_INCLUDE nccl.h)
 find_library(LIBTORCH_C10_CUDA_LIBRARY c10_cuda PATHS "${LIBTORCH_ROOT}/lib" NO_DEFAULT_PATH)
 set(BERTPRETRAIN_NCCL OFF)
-if(LIBTORCH_CUDA_LIBRARY AND LIBTORCH_C10_CUDA_LIBRARY AND NCCL_INCLUDE AND CUDA_RUNTIME_INCLUDE
+if(LIBTORCH_CUDA_LIBRARY AND LIBTORCH_C10_CUDA_LIBRARY AND NCCL_INCLUDE AND LIBTORCH_CUDA_HEADERS
    AND EXISTS "${LIBTORCH_ROOT}/include/torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp")
   set(BERTPRETRAIN_NCCL ON)
   add_library(bertpretrain_nccl MODULE "${CMAKE_SOURCE_DIR}/lib/parallel/nccl/nccl_world.cpp")
   target_include_directories(bertpretrain_nccl PRIVATE "${CMAKE_SOURCE_DIR}/lib")
-  target_include_directories(bertpretrain_nccl SYSTEM PRIVATE "${NCCL_INCLUDE}" "${CUDA_RUNTIME_INCLUDE}")
+  target_include_directories(bertpretrain_nccl SYSTEM PRIVATE "${NCCL_INCLUDE}" "${CUDA_RUNTIME_INCLUDE}" "${CUDA_CCCL_INCLUDE}")
   target_compile_definitions(bertpretrain_nccl PRIVATE USE_C10D_NCCL)
   target_link_libraries(bertpretrain_nccl PRIVATE Libtorch::torch "${LIBTORCH_CUDA_LIBRARY}" "${LIBTORCH_C10_CUDA_LIBRARY}"
                                                   nlohmann_json::nlohmann_json bertpretrain_warnings)
