@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/attention_rows.h"
+#include "kernels/cpu/tile_products.h"
 
 namespace bertpretrain::cpu {
 namespace {
@@ -24,6 +25,12 @@ std::unique_ptr<Pair[]> paired_rows(const W* rows, std::int64_t stride, std::int
     return pairs;
 }
 
+/// S to whole vectors of scores, or to whole tiles of their pairs.
+std::int64_t filled_up(std::int64_t S) {
+    const std::int64_t multiple = has_tiles() ? 2 * tile_lanes : pair_lanes;
+    return (S + multiple - 1) / multiple * multiple;
+}
+
 std::unique_ptr<Pair[]> rounded_rows(const float* rows_SX, std::int64_t S, std::int64_t X) {
     auto pairs = head_memory<Pair>(S * X / 2);
     pair_along_row(rows_SX, S * X, pairs.get());
@@ -34,7 +41,7 @@ std::unique_ptr<Pair[]> rounded_rows(const float* rows_SX, std::int64_t S, std::
 
 Bf16Head::Bf16Head(const HeadPlace& place, const Bf16* qkv_T3H, const float* bias_3H)
     : place_(place),
-      filled_((place.S + pair_lanes - 1) / pair_lanes * pair_lanes),
+      filled_(filled_up(place.S)),
       stride_(3 * place.hidden),
       q_(qkv_T3H + place.in_qkv()),
       k_(q_ + place.hidden),

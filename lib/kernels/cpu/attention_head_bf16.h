@@ -11,8 +11,8 @@
 
 namespace bertpretrain::cpu {
 
-/// The interface of ExactHead. Rows of scores are filled up to a multiple of pair_lanes with numbers that meet
-/// zeros in every product.
+/// The interface of ExactHead. Rows of scores are filled up to whole vectors or tiles with numbers that meet zeros
+/// in every product.
 class Bf16Head {
 public:
     using Working = Bf16;
@@ -31,7 +31,7 @@ private:
     std::unique_ptr<Pair[]> transposed(const Bf16* rows) const;
 
     HeadPlace place_;
-    std::int64_t filled_;      ///< S rounded up to a multiple of pair_lanes
+    std::int64_t filled_;      ///< S rounded up
     std::int64_t stride_;      ///< between rows of qkv
     const Bf16 *q_, *k_, *v_;  ///< the head's first rows, without biases
     const float *q_bias_, *k_bias_, *v_bias_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "kernels/cpu/tile_products.h"
+
 #if defined(__x86_64__)
 // GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -64,12 +66,25 @@ BERTPRETRAIN_BF16 void panel(std::int64_t M, std::int64_t n, std::int64_t N, std
 
 }  // namespace
 
-BERTPRETRAIN_BF16 void bf16_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
-                                    const ProductFrame& frame, float* c_MN) {
+namespace {
+
+BERTPRETRAIN_BF16 void product_by_vectors(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
+                                          const ProductFrame& frame, float* c_MN) {
     std::int64_t n = 0;
     for (; n + 4 * pair_lanes <= N; n += 4 * pair_lanes) panel<4>(M, n, N, P, a, b_PN, frame, c_MN);
     for (; n + 2 * pair_lanes <= N; n += 2 * pair_lanes) panel<2>(M, n, N, P, a, b_PN, frame, c_MN);
     for (; n < N; n += pair_lanes) panel<1>(M, n, N, P, a, b_PN, frame, c_MN);
+}
+
+}  // namespace
+
+void bf16_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
+                  const ProductFrame& frame, float* c_MN) {
+    const std::int64_t done = has_tiles() && P % tile_lanes == 0 ? tile_product(M, N, P, a, b_PN, frame, c_MN) : 0;
+    if (done == M) return;
+    const PairedRows rest{static_cast<const AliasingPair*>(a.at) + done * a.row_step, a.row_step, a.pair_step};
+    const ProductFrame rest_frame{frame.start_M == nullptr ? nullptr : frame.start_M + done, frame.start_N, frame.scale};
+    product_by_vectors(M - done, N, P, rest, b_PN, rest_frame, c_MN + done * N);
 }
 
 BERTPRETRAIN_BF16 void pair_along_row(const float* row, std::int64_t D, Pair* to) {

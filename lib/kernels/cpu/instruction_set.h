@@ -13,7 +13,7 @@ enum class InstructionSet {
     avx2,         ///< with fused multiply-add: x86-64-v3
     avx512,       ///< x86-64-v4
     avx512_bf16,  ///< products of pairs of bf16
-    amx,          ///< products of tiles of bf16; used by libtorch only
+    amx,          ///< products of tiles of bf16
 };
 
 /// As BERTPRETRAIN_CPU_CAPABILITY calls it.

@@ -1,0 +1,147 @@
+#include "kernels/cpu/tile_products.h"
+
+#include <cstdlib>
+#include <memory>
+
+#if defined(__x86_64__)
+// GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define BERTPRETRAIN_TILES __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")))
+#define BERTPRETRAIN_TILES_INLINE BERTPRETRAIN_TILES static inline __attribute__((always_inline))
+
+namespace bertpretrain::cpu {
+namespace {
+
+/// The registers' shapes, as the instruction's manual lays them out: eight of 16 rows of 64 bytes.
+struct alignas(64) TileShapes {
+    std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+    std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+
+/// The tile registers of this thread, ready while it lives; oneDNN's have other shapes, so nobody's are left behind.
+class TileRegisters {
+public:
+    BERTPRETRAIN_TILES TileRegisters() {
+        static constexpr TileShapes shapes;  // GCC 12 believes that eight bytes of it are read, and would not fill a local one
+        _tile_loadconfig(&shapes);
+    }
+    BERTPRETRAIN_TILES ~TileRegisters() { _tile_release(); }
+    TileRegisters(const TileRegisters&) = delete;
+    TileRegisters& operator=(const TileRegisters&) = delete;
+};
+
+/// A product whose left rows lie `a_step` pairs apart.
+struct Rows {
+    const Pair* a;
+    std::int64_t a_step, N, P;
+    const Pair* b_PN;
+    float* c_MN;
+};
+
+/// C from (m, n) on, `Down` x `Across` tiles of it, each 1 or 2.
+template <int Down, int Across>
+BERTPRETRAIN_TILES_INLINE void multiply(const Rows& rows, std::int64_t m, std::int64_t n) {
+    const auto bytes = [](std::int64_t words) { return words * static_cast<std::int64_t>(sizeof(Pair)); };
+    const std::int64_t a_bytes = bytes(rows.a_step), n_bytes = bytes(rows.N);
+    const Pair *a = rows.a + m * rows.a_step, *b = rows.b_PN + n;
+    _tile_zero(0);
+    if constexpr (Across == 2) _tile_zero(1);
+    if constexpr (Down == 2) _tile_zero(2);
+    if constexpr (Down == 2 && Across == 2) _tile_zero(3);
+    for (std::int64_t p = 0; p < rows.P; p += tile_lanes, a += tile_lanes, b += tile_lanes * rows.N) {
+        _tile_loadd(4, a, a_bytes);
+        _tile_loadd(6, b, n_bytes);
+        _tile_dpbf16ps(0, 4, 6);
+        if constexpr (Across == 2) {
+            _tile_loadd(7, b + tile_lanes, n_bytes);
+            _tile_dpbf16ps(1, 4, 7);
+        }
+        if constexpr (Down == 2) {
+            _tile_loadd(5, a + tile_lanes * rows.a_step, a_bytes);
+            _tile_dpbf16ps(2, 5, 6);
+        }
+        if constexpr (Down == 2 && Across == 2) _tile_dpbf16ps(3, 5, 7);
+    }
+    float *const c = rows.c_MN + m * rows.N + n, *const below = c + tile_lanes * rows.N;
+    _tile_stored(0, c, n_bytes);
+    if constexpr (Across == 2) _tile_stored(1, c + tile_lanes, n_bytes);
+    if constexpr (Down == 2) _tile_stored(2, below, n_bytes);
+    if constexpr (Down == 2 && Across == 2) _tile_stored(3, below + tile_lanes, n_bytes);
+}
+
+template <int Down>
+BERTPRETRAIN_TILES_INLINE void multiply_rows(const Rows& rows, std::int64_t m) {
+    std::int64_t n = 0;
+    for (; n + 2 * tile_lanes <= rows.N; n += 2 * tile_lanes) multiply<Down, 2>(rows, m, n);
+    if (n < rows.N) multiply<Down, 1>(rows, m, n);
+}
+
+BERTPRETRAIN_TILES void multiply_all(const Rows& rows, std::int64_t M) {
+    const TileRegisters registers;
+    std::int64_t m = 0;
+    for (; m + 2 * tile_lanes <= M; m += 2 * tile_lanes) multiply_rows<2>(rows, m);
+    if (m < M) multiply_rows<1>(rows, m);
+}
+
+BERTPRETRAIN_TILES void put_frame(std::int64_t M, std::int64_t N, const ProductFrame& frame, float* c_MN) {
+    if (frame.start_M == nullptr && frame.start_N == nullptr && frame.scale == 1) return;
+    const __m512 scale = _mm512_set1_ps(frame.scale);
+    for (std::int64_t m = 0; m < M; ++m) {
+        const __m512 of_row = _mm512_set1_ps(frame.start_M == nullptr ? 0.0F : frame.start_M[m]);
+        for (std::int64_t n = 0; n < N; n += tile_lanes) {
+            const __m512 start = frame.start_N == nullptr ? of_row : _mm512_add_ps(_mm512_loadu_ps(frame.start_N + n), of_row);
+            float* const at = c_MN + m * N + n;
+            _mm512_storeu_ps(at, _mm512_mul_ps(_mm512_add_ps(_mm512_loadu_ps(at), start), scale));
+        }
+    }
+}
+
+bool granted() {
+    constexpr int ask_for_feature = 0x1023, tile_data = 18;  // arch/x86/include/uapi/asm/prctl.h
+    return ::syscall(SYS_arch_prctl, ask_for_feature, tile_data) == 0;
+}
+
+}  // namespace
+
+bool has_tiles() {
+    static const bool has = instruction_set() >= InstructionSet::amx && granted();
+    return has;
+}
+
+std::int64_t tile_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
+                          const ProductFrame& frame, float* c_MN) {
+    const std::int64_t whole = M / tile_lanes * tile_lanes;
+    if (whole == 0) return 0;
+    std::unique_ptr<Pair[]> turned_MP;
+    Rows rows{static_cast<const Pair*>(a.at), a.row_step, N, P, b_PN, c_MN};
+    if (a.pair_step != 1) {
+        turned_MP = std::make_unique_for_overwrite<Pair[]>(static_cast<std::size_t>(whole * P));
+        transpose_pairs(a.at, a.pair_step, P, whole, P, turned_MP.get());
+        rows.a = turned_MP.get();
+        rows.a_step = P;
+    }
+    multiply_all(rows, whole);
+    put_frame(whole, N, frame, c_MN);
+    return whole;
+}
+
+}  // namespace bertpretrain::cpu
+
+#else
+
+namespace bertpretrain::cpu {
+
+bool has_tiles() { return false; }
+std::int64_t tile_product(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, const ProductFrame&, float*) {
+    return 0;
+}
+
+}  // namespace bertpretrain::cpu
+
+#endif
