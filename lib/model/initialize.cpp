@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
 
 #include "core/random.h"
 #include "model/bert_parameters.h"
@@ -27,7 +28,8 @@ void initialize_weights(const BertConfig& config, const ParameterLayout& layout,
                         std::uint64_t seed, const at::Tensor& slice) {
     const PhiloxKey key = philox_key(seed, Purpose::initial_weights);
     const std::vector<ParameterSpec> order = bert_parameters(config).checkpoint_order;
-    float* values = slice.data_ptr<float>();
+    const at::Tensor on_host = slice.is_cpu() ? slice : slice.cpu();
+    float* values = on_host.mutable_data_ptr<float>();
     const auto range = static_cast<float>(config.initializer_range);
     for (const OwnedRun& run : runs) {
         const ParameterSpec& spec = layout.parameters()[run.parameter].spec;
@@ -42,6 +44,7 @@ void initialize_weights(const BertConfig& config, const ParameterLayout& layout,
                                                             : 0.0F;
         });
     }
+    if (!on_host.is_same(slice)) at::Tensor(slice).copy_(on_host);
 }
 
 }  // namespace bertpretrain

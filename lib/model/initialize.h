@@ -13,7 +13,7 @@ namespace bertpretrain {
 
 /// Fills what one shard owns (`runs`) of the fp32 master weights: matrices from N(0, initializer_range), LayerNorm weights 1,
 /// biases 0. Every number depends on the seed, the parameter and its place in it only, so any sharding gives the same model.
-/// @param slice fp32 on the CPU
+/// @param slice fp32; where it is not on the CPU, the numbers are made there and copied
 void initialize_weights(const BertConfig& config, const ParameterLayout& layout, std::span<const OwnedRun> runs,
                         std::uint64_t seed, const at::Tensor& slice);
 

@@ -1,0 +1,23 @@
+#include "model/initialize.h"
+
+#include "gpu/gpu.h"
+#include "model/bert_parameters.h"
+#include "optimizer/sharded_optimizer.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+TEST_CASE("a new model on a GPU has the weights that it has on the CPU", "[gpu]") {
+    const auto device = gpu_or_skip();
+    if (!device) return;
+    BertConfig model;
+    model.hidden_size = 128, model.num_attention_heads = 2, model.num_hidden_layers = 2, model.intermediate_size = 512;
+    const ParameterLayout layout = bert_layout(model, 1, 2);
+    for (const std::int64_t shard : {0, 1}) {
+        const ShardedOptimizer here({}, layout, shard, at::kCPU), there({}, layout, shard, *device);
+        for (const ShardedOptimizer* optimizer : {&here, &there})
+            initialize_weights(model, layout, optimizer->owned_runs(), 7, optimizer->state().master);
+        CHECK(here.state().master.abs().max().item<float>() > 0);
+        CHECK(there.state().master.cpu().equal(here.state().master));
+    }
+}

@@ -1,0 +1,54 @@
+// The program itself on a GPU.
+
+#include <csignal>
+#include <filesystem>
+
+#include "gpu/gpu.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+json on_gpu(const char* precision) { return {{"training", {{"device", "cuda"}, {"precision", precision}}}}; }
+
+double last_held_out_loss(const fs::path& run) {
+    double loss = std::numeric_limits<double>::quiet_NaN();
+    for (const std::string& line : numbers_of(run))
+        if (const json record = json::parse(line); record.contains("held_out_mlm_loss"))
+            loss = record.at("held_out_mlm_loss").get<double>();
+    return loss;
+}
+
+}  // namespace
+
+TEST_CASE("a run on a GPU that is stopped and goes on gives the numbers of one that nobody stopped", "[gpu]") {
+    if (!gpu_or_skip()) return;
+    const std::string precision = GENERATE("fp32", "bf16");
+    CAPTURE(precision);
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, on_gpu(precision.c_str())), whole = folder / "whole", cut = folder / "cut";
+    const CommandResult undisturbed = train(config, whole);
+    INFO(undisturbed.err);
+    REQUIRE(undisturbed.exit_code == 0);
+    fs::copy(whole, cut, fs::copy_options::recursive);
+    for (const fs::path& later : fs::directory_iterator(cut / "checkpoints"))
+        if (later.filename() != "step_00000009") fs::remove_all(later);
+    const CommandResult resumed = train(config, cut);
+    INFO(resumed.err);
+    REQUIRE(resumed.exit_code == 0);
+    CHECK(missing_words(resumed.err, {"going on from step 9"}) == "");
+    CHECK(first_difference(numbers_of(whole), numbers_of(cut)) == "");
+}
+
+TEST_CASE("a run on a GPU learns as one on the CPU does", "[gpu]") {
+    if (!gpu_or_skip()) return;
+    const TemporaryFolder folder;
+    const CommandResult result = train(write_experiment(folder, on_gpu("fp32")), folder / "run");
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    const double here = last_held_out_loss(finished_run().run), there = last_held_out_loss(folder / "run");
+    CHECK(std::abs(there - here) < 0.001 * here);  // same samples, same dropout: in fp32 the masks are the CPU's
+}
