@@ -166,12 +166,19 @@ private:
     std::string memory() const {
         const ParameterLayout layout = bert_layout(experiment_.model, experiment_.parallel.bucket_mib, world_->size());
         const MemoryPlan plan = plan_memory(experiment_, layout);
-        const auto sharers = static_cast<std::uint64_t>(device_.is_cpu() ? launch_.local_world_size : 1);
-        const std::uint64_t there = available_memory(device_), needed = plan.peak() * sharers;
+        const std::int64_t here = launch_.local_world_size;
+        if (device_.is_cpu()) return room_for(plan, "", plan.peak(), here, available_host_memory());
+        return concat(room_for(plan, "GPU: ", plan.peak() - plan.beside_gpu(), 1, available_memory(device_)),
+                      room_for(plan, "; host: ", plan.beside_gpu(), here, available_host_memory()));
+    }
+
+    static std::string room_for(const MemoryPlan& plan, const char* where, std::uint64_t of_rank, std::int64_t ranks,
+                                std::uint64_t available) {
+        const std::uint64_t needed = of_rank * static_cast<std::uint64_t>(ranks);
         const std::string words =
-            concat(bytes_text(needed), " expected at the peak", sharers > 1 ? concat(" of ", sharers, " ranks") : "", ", ",
-                   bytes_text(there), " available");
-        if (needed > there)
+            concat(where, bytes_text(needed), " expected at the peak", ranks > 1 ? concat(" of ", ranks, " ranks") : "", ", ",
+                   bytes_text(available), " available");
+        if (needed > available)
             throw ConfigError(concat(words, " (of one rank: ", plan.text(), ")\n  do: a smaller batch.micro_batch_size, ",
                                      "training.activation_checkpointing, parallel.zero_stage 1, or more ranks"));
         return words;
