@@ -26,15 +26,27 @@ std::uint64_t left_by(const fs::path& limit, const fs::path& usage) {
     return most - std::min(most, used);
 }
 
+/// A line of /proc/meminfo in bytes.
+std::uint64_t kernel_says(const std::string& wanted, const fs::path& root) {
+    std::ifstream meminfo(root / "proc/meminfo");
+    std::uint64_t kibibytes = 0;
+    for (std::string name, unit; meminfo >> name >> kibibytes && std::getline(meminfo, unit);)
+        if (name == wanted) return kibibytes * 1024;
+    return unlimited;
+}
+
 }  // namespace
 
-std::uint64_t available_host_memory(const fs::path& root) {
-    std::uint64_t available = unlimited, kibibytes = 0;
-    std::ifstream meminfo(root / "proc/meminfo");
-    for (std::string name, unit; meminfo >> name >> kibibytes && std::getline(meminfo, unit);)
-        if (name == "MemAvailable:") available = kibibytes * 1024;
+std::uint64_t host_memory_limit(const fs::path& root) {
     const fs::path groups = root / "sys/fs/cgroup";
-    available = std::min(available, left_by(groups / "memory.max", groups / "memory.current"));
+    return std::min(
+        {kernel_says("MemTotal:", root), number_in(groups / "memory.max"), number_in(groups / "memory/memory.limit_in_bytes")});
+}
+
+std::uint64_t available_host_memory(const fs::path& root) {
+    const fs::path groups = root / "sys/fs/cgroup";
+    const std::uint64_t available =
+        std::min(kernel_says("MemAvailable:", root), left_by(groups / "memory.max", groups / "memory.current"));
     return std::min(available, left_by(groups / "memory/memory.limit_in_bytes", groups / "memory/memory.usage_in_bytes"));
 }
 

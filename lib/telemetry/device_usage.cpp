@@ -40,7 +40,7 @@ DeviceUsage DeviceUsageMeter::sample() {
     if (!gpu_) return sample_cpu(now);
     if (now - sampled_ < seconds_between_questions) return last_;
     sampled_ = now;
-    if (const auto health = gpu_health(*gpu_)) last_ = {health->busy_percent / 100.0, static_cast<double>(health->used_bytes)};
+    if (const auto usage = gpu_usage(*gpu_)) last_ = {usage->busy_percent / 100.0, static_cast<double>(usage->used_bytes)};
     return last_;
 }
 

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <sstream>
 
 #include <dlfcn.h>
@@ -51,6 +53,16 @@ private:
     bool ready_ = false;
 };
 
+/// The library, opened once: starting it takes longer than asking it. Nothing where it is absent.
+const Library* library() {
+    static std::mutex mutex;
+    static std::unique_ptr<Library> opened;
+    const std::lock_guard lock(mutex);
+    if (!opened)
+        if (auto here = std::make_unique<Library>(); here->ready()) opened = std::move(here);
+    return opened.get();
+}
+
 /// The entry of CUDA_VISIBLE_DEVICES for a device of this process; the number itself where it is not set.
 std::string visible_name(std::int64_t index) {
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -81,9 +93,21 @@ std::string GpuHealth::text() const {
                   uncorrected_errors ? concat(*uncorrected_errors, " uncorrected memory errors") : "no ECC");
 }
 
+std::optional<GpuUsage> gpu_usage(std::int64_t index) {
+    const Library* const nvml = library();
+    const Device device = nvml == nullptr ? nullptr : device_of(*nvml, index);
+    Utilization utilization{};
+    Memory memory{};
+    if (device == nullptr || nvml->call<int(Device, Utilization*)>("nvmlDeviceGetUtilizationRates", device, &utilization) != 0 ||
+        nvml->call<int(Device, Memory*)>("nvmlDeviceGetMemoryInfo", device, &memory) != 0)
+        return std::nullopt;
+    return GpuUsage{utilization.gpu, memory.used};
+}
+
 std::optional<GpuHealth> gpu_health(std::int64_t index) {
-    const Library nvml;
-    if (!nvml.ready()) return std::nullopt;
+    const Library* const opened = library();
+    if (opened == nullptr) return std::nullopt;
+    const Library& nvml = *opened;
     const Device device = device_of(nvml, index);
     if (device == nullptr) return std::nullopt;
     GpuHealth health;

@@ -23,4 +23,11 @@ struct GpuHealth {
 ///        UUIDs
 std::optional<GpuHealth> gpu_health(std::int64_t index);
 
+/// The part of it that is asked for during a run.
+struct GpuUsage {
+    unsigned busy_percent = 0;
+    std::uint64_t used_bytes = 0;
+};
+std::optional<GpuUsage> gpu_usage(std::int64_t index);
+
 }  // namespace bertpretrain

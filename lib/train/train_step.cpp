@@ -32,7 +32,8 @@ TrainStep::TrainStep(const Bert& bert, const FlatParameters& parameters, Gradien
       world_(world),
       between_ranks_(world),
       loss_mean_(loss_mean),
-      zero_stage_(zero_stage) {}
+      zero_stage_(zero_stage),
+      computing_(parameters.device()) {}
 
 LossScale TrainStep::loss_scale(const StepCounts& whole, const MicroBatch& micro) const {
     if (loss_mean_ == LossMean::global) return {inverse(whole.masked), inverse(whole.sequences)};
@@ -45,6 +46,7 @@ ParameterMoves TrainStep::moves(bool last_micro_batch, PhaseClock& clock) {
     moves.needed = [this, &placed, &clock](std::size_t first) {
         clock.enter(Phase::communication);
         buckets_.wait_gathered(placed[first].bucket);
+        if (first == 0) computing_.start();
         clock.enter(first == 0 ? Phase::backward : Phase::forward);  // the heads come last, with their own backward
     };
     if (last_micro_batch)
@@ -77,10 +79,9 @@ bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, co
     return true;
 }
 
-UpdateResult TrainStep::update(const at::Tensor& totals_C4, double learning_rate, std::int64_t step, PhaseClock& clock) {
+UpdateResult TrainStep::update(bool finite, double learning_rate, std::int64_t step, PhaseClock& clock) {
     clock.enter(Phase::communication);
     const at::Tensor gradient_slice = buckets_.finish();
-    const bool finite = std::isfinite(totals_C4.sum().item<double>());
     const bool all_finite = world_.agree_on_largest(finite ? 0 : 1) == 0;
     clock.enter(Phase::update);
     BlockSumExchange& exchange = zero_stage_ == 0 ? static_cast<BlockSumExchange&>(within_rank_) : between_ranks_;
@@ -100,10 +101,14 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
         outcome.interrupted = true;
         return outcome;
     }
-    const UpdateResult update = this->update(totals_C4, learning_rate, step, clock);
+    const double of_stream = computing_.stop();  // the phases behind this one are not to contain what the GPU still has to do
+    const at::Tensor totals_on_host_C4 = totals_C4.cpu();
+    const bool finite = std::isfinite(totals_on_host_C4.sum().item<double>());
+    const UpdateResult update = this->update(finite, learning_rate, step, clock);
     clock.enter(Phase::communication);
     const double waited = (world_.traffic() - before).waited_seconds;
-    StepOutcome outcome = summarize(batch, whole, totals_C4, {batch.data_wait_seconds, seconds_now() - begin - waited});
+    const double own_seconds = parameters_.device().is_cpu() ? seconds_now() - begin - waited : of_stream;
+    StepOutcome outcome = summarize(batch, whole, totals_on_host_C4, {batch.data_wait_seconds, own_seconds});
     outcome.grad_norm = update.grad_norm;
     outcome.skipped = update.skipped;
     const Traffic own = world_.traffic();
@@ -118,8 +123,7 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
 
 StepOutcome TrainStep::summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4,
                                  RankTimes own_times) {
-    const at::Tensor on_host = totals_C4.cpu();
-    const double* totals = on_host.data_ptr<double>();
+    const double* totals = totals_C4.const_data_ptr<double>();
     std::vector<double> own(6, 0.0);  // mlm loss, nsp loss, correct, squared lengths; then the two times
     for (std::size_t i = 0; i < batch.micro_batches.size(); ++i) {
         const MicroBatch& micro = batch.micro_batches[i];

@@ -13,6 +13,7 @@
 #include "telemetry/phase_clock.h"
 #include "train/step_counts.h"
 #include "train/stop_agreement.h"
+#include "train/stream_stopwatch.h"
 
 namespace bertpretrain {
 
@@ -21,7 +22,7 @@ enum class LossMean { global, micro_batch };
 /// Where one rank's time went in a step.
 struct RankTimes {
     double data_seconds = 0;     ///< waiting for samples
-    double compute_seconds = 0;  ///< forward, backward, optimizer
+    double compute_seconds = 0;  ///< forward, backward, optimizer; on a GPU from the first loss to the last gradient
 };
 
 /// What one step measured, over all ranks.
@@ -64,7 +65,8 @@ private:
     bool accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4, StopAgreement& stop,
                     PhaseClock& clock);
     ParameterMoves moves(bool last_micro_batch, PhaseClock& clock);
-    UpdateResult update(const at::Tensor& totals_C4, double learning_rate, std::int64_t step, PhaseClock& clock);
+    UpdateResult update(bool finite, double learning_rate, std::int64_t step, PhaseClock& clock);
+    /// @param totals_C4 on the host
     StepOutcome summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4, RankTimes own_times);
 
     const Bert& bert_;
@@ -77,6 +79,7 @@ private:
     LossMean loss_mean_;
     std::int64_t zero_stage_;
     std::size_t next_bucket_ = 0;  ///< the first that has not left in this step
+    StreamStopwatch computing_;    ///< where no other rank is waited for: behind the gathers, before the gradients' sums
 };
 
 }  // namespace bertpretrain

@@ -39,11 +39,14 @@ TEST_CASE("available memory is what the kernel and the container's limit leave, 
     write_below(root, "sys/fs/cgroup/memory.max", "max\n");
     write_below(root, "sys/fs/cgroup/memory.current", "1000\n");
     CHECK(available_host_memory(root.path()) == 600 * 1024);
+    CHECK(host_memory_limit(root.path()) == 1000 * 1024);
     write_below(root, "sys/fs/cgroup/memory.max", "5000\n");
     CHECK(available_host_memory(root.path()) == 4000);
+    CHECK(host_memory_limit(root.path()) == 5000);
     write_below(root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "3000\n");
     write_below(root, "sys/fs/cgroup/memory/memory.usage_in_bytes", "3500\n");
     CHECK(available_host_memory(root.path()) == 0);
+    CHECK(host_memory_limit(root.path()) == 3000);
     CHECK(available_memory(at::kCPU) > 0);
 }
 
@@ -77,6 +80,11 @@ TEST_CASE("a GPU's health is read through NVIDIA's library, and is unknown witho
         CHECK(health->text() ==
               "Stub GPU, 60.0 GiB of 80.0 GiB free, 1410 of 1980 MHz, 41 C, 12 % busy, 3 uncorrected memory errors");
         CHECK_FALSE(gpu_health(7));
+        const auto usage = gpu_usage(0);
+        REQUIRE(usage);
+        CHECK(usage->busy_percent == 12);
+        CHECK(usage->used_bytes == 20ULL << 30);
+        CHECK_FALSE(gpu_usage(7));
     } else {
         WARN("NVIDIA's own library is here; the stub was not used");
     }
