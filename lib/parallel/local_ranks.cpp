@@ -16,6 +16,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/threads.h"
 #include "parallel/store.h"
 
 namespace bertpretrain {
@@ -55,7 +56,7 @@ std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, s
     add("TORCHELASTIC_USE_AGENT_STORE", "True");
     add(local_ranks_variable, ranks);
     if (!environment_variable("OMP_NUM_THREADS"))
-        add("OMP_NUM_THREADS", std::max<std::int64_t>(1, std::thread::hardware_concurrency() / ranks));
+        add("OMP_NUM_THREADS", std::max<std::int64_t>(1, static_cast<std::int64_t>(available_cores()) / ranks));
     return variables;
 }
 

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include <unistd.h>
-
 #include "batches/sample_order.h"
 #include "core/error.h"
 #include "core/strings.h"
 #include "model/activation_memory.h"
 #include "model/gradient_storage.h"
+#include "operations/machine_memory.h"
 #include "train/snapshot.h"
 
 namespace bertpretrain {
@@ -72,13 +71,12 @@ MemoryPlan plan_memory(const ExperimentConfig& experiment, const ParameterLayout
 
 void refuse_too_large(const MemoryPlan& plan, std::int64_t parameters, std::int64_t ranks_here) {
     const std::uint64_t needed = plan.total() * static_cast<std::uint64_t>(ranks_here);
-    const auto there =
-        static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    const std::uint64_t there = host_memory_limit();
     if (needed > there)
         throw ConfigError(concat("model: ", with_thousands(parameters), " parameters need ", bytes_text(needed),
                                  " of memory for weights, gradients, optimizer state and a snapshot of it",
                                  ranks_here > 1 ? concat(" of the ", ranks_here, " ranks on this machine") : "",
-                                 ", and this machine has ", bytes_text(there), "; make the model smaller",
+                                 ", and this machine or container has ", bytes_text(there), "; make the model smaller",
                                  plan.snapshot > 0 ? ", or do without the snapshot (checkpoint.background)" : ""));
 }
 

@@ -24,6 +24,8 @@ struct MemoryPlan {
     /// What lasts from step to step.
     std::uint64_t total() const { return weights + gradients + optimizer + transfer + snapshot; }
     std::uint64_t peak() const { return total() + activations + data + program; }
+    /// Of the peak, what lies in the host's memory when the model is on a GPU; the rest is the GPU's.
+    std::uint64_t beside_gpu() const { return snapshot + data + program; }
     /// "weights 638.5 MiB, gradients 1.2 GiB, ..."
     std::string text() const;
 };
