@@ -5,10 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <new>
 #include <string>
 
-#include <c10/util/Exception.h>
 #include <torch/headeronly/version.h>
 
 #include "command_line/program.h"
@@ -17,6 +15,7 @@
 #include "core/error.h"
 #include "core/guard.h"
 #include "kernels/cpu/library_limits.h"
+#include "model/tensor_memory.h"
 #include "shards/shard_probe.h"
 
 namespace {
@@ -50,13 +49,9 @@ int main(int argc, char** argv) {
         app, {{"libtorch", TORCH_VERSION}, {"CUDA", BERTPRETRAIN_CUDA_VERSION}, {"NCCL", BERTPRETRAIN_NCCL_VERSION}});
     const int code = bertpretrain::run_guarded([&] {
         bertpretrain::cpu::limit_libraries();
-        try {
-            if (const int refused = bertpretrain::parse_and_run(app, argc, argv); refused != 0) return refused;
-        } catch (const c10::Error& error) {  // also what PyTorch's allocators throw
-            const std::string what = error.what_without_backtrace();
-            if (what.find("allocate memory") == what.npos && what.find("out of memory") == what.npos) throw;
-            throw std::bad_alloc();
-        }
+        bertpretrain::with_bad_alloc([&] {
+            if (const int refused = bertpretrain::parse_and_run(app, argc, argv); refused != 0) exit_code = refused;
+        });
         return exit_code;
     });
     if (code == 0) return 0;

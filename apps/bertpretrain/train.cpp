@@ -1,8 +1,10 @@
 // bertpretrain train CONFIG
 
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -10,9 +12,11 @@
 #include "rank_options.h"
 
 #include "core/error.h"
+#include "core/guard.h"
 #include "core/log.h"
 #include "core/strings.h"
 #include "core/thread_traces.h"
+#include "model/tensor_memory.h"
 #include "telemetry/loss_picture.h"
 #include "telemetry/trace.h"
 #include "train/exit_record.h"
@@ -68,41 +72,54 @@ int train_as(const Launch& launch, const ExperimentConfig& experiment, const std
     return signal == 0 ? 0 : 128 + signal;
 }
 
-/// The same, and what it throws is left behind in exit.json.
-int train_recorded(const Launch& launch, const ExperimentConfig& experiment, const std::filesystem::path& folder,
-                   const ResumeRequest& resume, const std::string& metrics_address) {
-    StopRequest requests;
-    const std::filesystem::path record = RunPaths(folder).exit_record();
+/// Runs `body`; what it throws is left behind in the run's exit.json.
+void recorded(const Launch& launch, const std::filesystem::path& record, const std::function<void()>& body) {
     try {
-        refuse_hopeless_restart(record, launch);
-        return train_as(launch, experiment, folder, resume, metrics_address, requests);
-    } catch (const DistributedError& error) {
-        if (requests.signal() == 0) {
-            record_exit(record, launch, error);
-            throw;
-        }
-        log_error(concat(error.what(), "\n  (the other ranks, asked to stop too, may have left before)"));
-        return 128 + requests.signal();
+        with_bad_alloc(body);
     } catch (const Error& error) {
         record_exit(record, launch, error);
         throw;
-    } catch (const std::bad_alloc&) { throw; } catch (const std::exception& error) {
+    } catch (const std::bad_alloc&) {
+        record_exit(record, launch, static_cast<int>(ExitCode::config), out_of_memory_message);
+        throw;
+    } catch (const std::exception& error) {
         record_exit(record, launch, static_cast<int>(ExitCode::bug), error.what());
         throw;
     }
 }
 
+/// train_as; a rank that was asked to stop does not mind that others left before it.
+int train_or_stop(const Launch& launch, const ExperimentConfig& experiment, const std::filesystem::path& folder,
+                  const ResumeRequest& resume, const std::string& metrics_address) {
+    StopRequest requests;
+    try {
+        refuse_hopeless_restart(RunPaths(folder).exit_record(), launch);
+        return train_as(launch, experiment, folder, resume, metrics_address, requests);
+    } catch (const DistributedError& error) {
+        if (requests.signal() == 0) throw;
+        log_error(concat(error.what(), "\n  (the other ranks, asked to stop too, may have left before)"));
+        return 128 + requests.signal();
+    }
+}
+
 int train(const TrainArguments& arguments) {
-    const ResumeRequest resume = ResumeRequest::parse(arguments.resume);
-    const ExperimentConfig experiment = load_experiment(arguments.config, arguments.overrides);
     const std::filesystem::path folder = arguments.output.empty()
                                              ? std::filesystem::path("runs") / std::filesystem::path(arguments.config).stem()
                                              : std::filesystem::path(arguments.output);
+    const std::filesystem::path record = RunPaths(folder).exit_record();
     const Launch launch = read_launch();
+    ResumeRequest resume;
+    ExperimentConfig experiment;
+    recorded(launch, record, [&] {
+        resume = ResumeRequest::parse(arguments.resume);
+        experiment = load_experiment(arguments.config, arguments.overrides);
+    });
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
     constexpr std::int64_t warm_up = 2;  // the second step still meets memory for the first time
     const Trace trace(folder / concat("trace_rank_", launch.rank, ".json"), launch.rank, warm_up, arguments.profile);
-    return train_recorded(launch, experiment, folder, resume, arguments.metrics_address);
+    int exit_code = 0;
+    recorded(launch, record, [&] { exit_code = train_or_stop(launch, experiment, folder, resume, arguments.metrics_address); });
+    return exit_code;
 }
 
 }  // namespace

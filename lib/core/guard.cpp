@@ -10,7 +10,6 @@
 namespace bertpretrain {
 
 int run_guarded(const std::function<int()>& body) {
-    std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is then an error of write(), like a full disk
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, with a message
     try {
         return body();
@@ -18,7 +17,7 @@ int run_guarded(const std::function<int()>& body) {
         log_error(error.what());
         return static_cast<int>(error.code());
     } catch (const std::bad_alloc&) {
-        log_error("config error: out of memory; use a smaller batch.micro_batch_size or a machine with more memory");
+        log_error(concat("config error: ", out_of_memory_message));
         return static_cast<int>(ExitCode::config);
     } catch (const std::exception& error) { log_error(concat("internal error (please report it): ", error.what())); }
     return static_cast<int>(ExitCode::bug);

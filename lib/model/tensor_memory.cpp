@@ -2,9 +2,12 @@
 
 #include <atomic>
 #include <memory>
+#include <new>
+#include <string>
 
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/alloc_cpu.h>
+#include <c10/util/Exception.h>
 #include <unistd.h>
 
 namespace bertpretrain {
@@ -67,6 +70,16 @@ void keep_tensor_memory() {
 Arena::Usage tensor_memory_usage() {
     const TensorMemory* const memory = memory_in_use;
     return memory == nullptr ? Arena::Usage{} : memory->usage();
+}
+
+void with_bad_alloc(const std::function<void()>& body) {
+    try {
+        body();
+    } catch (const c10::Error& error) {  // a GPU's allocator has a class of its own for it, the CPU's has only words
+        const std::string what = error.what_without_backtrace();
+        if (what.find("allocate memory") == what.npos && what.find("out of memory") == what.npos) throw;
+        throw std::bad_alloc();
+    }
 }
 
 }  // namespace bertpretrain

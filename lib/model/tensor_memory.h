@@ -3,6 +3,7 @@
 // things, on small pages.
 
 #include <cstddef>
+#include <functional>
 
 #include "core/arena.h"
 
@@ -14,5 +15,8 @@ void keep_tensor_memory();
 
 /// Of all arenas together; zeros before keep_tensor_memory(). What libraries take for themselves is not in it.
 Arena::Usage tensor_memory_usage();
+
+/// Runs `body`. What PyTorch throws when memory runs out, a GPU's too, leaves it as std::bad_alloc.
+void with_bad_alloc(const std::function<void()>& body);
 
 }  // namespace bertpretrain

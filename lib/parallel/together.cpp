@@ -1,9 +1,12 @@
 #include "parallel/together.h"
 
 #include <exception>
+#include <new>
 #include <string>
 
 #include "core/error.h"
+#include "core/guard.h"
+#include "model/tensor_memory.h"
 
 namespace bertpretrain {
 namespace {
@@ -25,10 +28,13 @@ void together(Messenger& ranks, const std::function<void()>& body) {
     std::exception_ptr own;
     std::string said;
     try {
-        body();
+        with_bad_alloc(body);
     } catch (const Error& error) {
         own = std::current_exception();
         said = spoken(error);
+    } catch (const std::bad_alloc&) {
+        own = std::current_exception();
+        said = concat(static_cast<int>(ExitCode::config), " config", kind_end, out_of_memory_message);
     } catch (const std::exception& error) {
         own = std::current_exception();
         said = concat(static_cast<int>(ExitCode::bug), " internal", kind_end, error.what());

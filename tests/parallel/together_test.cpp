@@ -2,6 +2,8 @@
 
 #include <mutex>
 
+#include <ATen/ATen.h>
+
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/run_ranks.h"
@@ -54,4 +56,13 @@ TEST_CASE("an error that is none of the user's is told to the others as our bug"
     });
     CHECK(thrown[0] == "other broken rule");
     CHECK(thrown[1] == "70 internal error: rank 0: broken rule");
+}
+
+TEST_CASE("memory that runs out on one rank is exit 2 for all, and not a bug of ours") {
+    const auto thrown = thrown_by_three([](std::int64_t rank) {
+        if (rank == 0) at::empty({std::int64_t{1} << 60}, at::kByte);
+    });
+    CHECK(thrown[0] == "other std::bad_alloc");
+    CHECK(thrown[1].find("2 config error: rank 0: out of memory; use a smaller batch") == 0);
+    CHECK(thrown[2] == thrown[1]);
 }

@@ -158,3 +158,14 @@ TEST_CASE("a GPU that is not there is refused, not replaced") {
     check_refused_before_training(train(config, folder / "run", "--set training.device=cuda"), config_exit,
                                   {"training.device = \"cuda\"", "cpu"}, "cuda", folder / "run");
 }
+
+TEST_CASE("settings that are refused are the cause that a run's folder tells to whoever starts it again") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    fs::create_directory(run);
+    CHECK(train(write_experiment(folder), run, "--set batch.micro_batch_sise=4").exit_code == config_exit);
+    const json record = json::parse(read_text(run / "exit.json"));
+    CHECK(record.at("code") == config_exit);
+    CHECK(missing_words(record.at("cause").get<std::string>(), {"micro_batch_sise"}) == "");
+}
