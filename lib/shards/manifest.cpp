@@ -145,6 +145,26 @@ void require_complete(const fs::path& folder) {
                                "stopped\n  do: wait for it, or run the same command again"));
 }
 
+namespace {
+
+/// A copy that was interrupted looks whole; a run on it would take a part of the text for all of it.
+void require_listed_shards(const fs::path& folder, ShardKind kind, const std::vector<fs::path>& files) {
+    const std::optional<Manifest> manifest = read_manifest(folder);
+    if (!manifest) return;
+    std::vector<std::string> missing;
+    for (const ShardRecord& record : manifest->shards) {
+        const bool here =
+            std::any_of(files.begin(), files.end(), [&](const fs::path& file) { return file.filename() == record.file; });
+        if (!here && shard_kind(record.file) == kind) missing.push_back(record.file);
+    }
+    if (missing.empty()) return;
+    throw DataError(concat((folder / missing.front()).string(), ": is missing, though ", manifest_name, " lists it",
+                           missing.size() > 1 ? concat(" (", missing.size(), " files are)") : "",
+                           "\n  do: copy the folder again; to do without a shard on purpose, take it out of ", manifest_name));
+}
+
+}  // namespace
+
 std::vector<fs::path> find_shards(const fs::path& folder, ShardKind kind) {
     const char* word = kind == ShardKind::training ? "training" : "test";
     const std::string wanted = concat("a folder with .h5 or .hdf5 files whose names contain \"", word, "\"");
@@ -162,6 +182,7 @@ std::vector<fs::path> find_shards(const fs::path& folder, ShardKind kind) {
         throw DataError(concat(folder.string(), ": ",
                                all == 0 ? "holds no .h5 or .hdf5 file" : "none of its shards has that name", "; expected ",
                                wanted, "\n  do: make shards with `bertpretrain_data shard`, or name another folder"));
+    require_listed_shards(folder, kind, files);
     return files;
 }
 

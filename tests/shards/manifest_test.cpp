@@ -121,3 +121,18 @@ TEST_CASE("shards are found sorted, and a folder without any says what was looke
     CHECK(contains(reason(folder / "absent"), "does not exist"));
     CHECK(contains(reason(folder / "notes.txt"), "is not a folder"));
 }
+
+TEST_CASE("a folder that lacks a shard which its manifest lists is refused with the shard's name, where that kind is wanted") {
+    const TemporaryFolder folder;
+    write_manifest(folder.path(), example());
+    write_text(folder / "w_test_0000.h5", "");
+    write_text(folder / "more_training_0000.h5", "");  // the manifest need not know all
+    CHECK(find_shards(folder.path(), ShardKind::held_out).size() == 1);
+    std::string said = "accepted";
+    try {
+        find_shards(folder.path(), ShardKind::training);
+    } catch (const DataError& error) { said = error.what(); }
+    CHECK(contains(said, (folder / "w_training_0000.h5").string() + ": is missing, though manifest.json lists it"));
+    write_text(folder / "w_training_0000.h5", "");
+    CHECK(find_shards(folder.path(), ShardKind::training).size() == 2);
+}
