@@ -1,6 +1,7 @@
 #include "train/run_records.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,9 @@ namespace bertpretrain {
 namespace {
 
 constexpr double seconds_between_lines = 10;
+
+/// The picture is drawn from all steps so far, which takes seconds after a million of them.
+constexpr double seconds_per_second_of_drawing = 100;
 
 std::string name_of(const RunPaths& paths) { return std::filesystem::absolute(paths.folder()).filename().string(); }
 
@@ -61,7 +65,7 @@ void RunRecords::add(EvaluationRecord record) {
     files_->tensorboard.append(record);
     files_->prometheus.show(record);
     if (files_->endpoint) files_->endpoint->show(record);
-    draw_losses();
+    draw_losses(false);
 }
 
 void RunRecords::event(std::string_view name, const nlohmann::ordered_json& details) {
@@ -72,8 +76,18 @@ void RunRecords::clear_progress() {
     if (files_) files_->progress.clear();
 }
 
-void RunRecords::draw_losses() const {
-    if (!files_) return;
+void RunRecords::draw_losses(bool at_the_end) {
+    if (!files_ || (!at_the_end && seconds_now() < next_drawing_)) return;
+    const double began = seconds_now();
+    try {
+        draw();
+    } catch (const DataError& error) {  // a full disk, say: the next picture may succeed, and no run is lost for one
+        if (!std::exchange(drawing_failed_, true)) log_warning(concat("no loss picture: ", error.what()));
+    }
+    next_drawing_ = seconds_now() + seconds_per_second_of_drawing * (seconds_now() - began);
+}
+
+void RunRecords::draw() const {
     const Metrics metrics = read_metrics(paths_.metrics());
     if (metrics.steps.empty()) return;
     LossPictureOptions options;

@@ -30,9 +30,12 @@ public:
     void event(std::string_view name, const nlohmann::ordered_json& details);
     /// Makes room for other words on the terminal.
     void clear_progress();
-    void draw_losses() const;
+    /// @param at_the_end otherwise it is left out when drawing would take more than a hundredth of the time
+    void draw_losses(bool at_the_end);
 
 private:
+    void draw() const;
+
     struct Files {
         Files(const RunPaths& paths, std::int64_t total_steps);
         MetricsFile metrics;
@@ -47,6 +50,8 @@ private:
     std::int64_t total_steps_;
     std::optional<double> unigram_cross_entropy_;
     std::optional<Files> files_;
+    double next_drawing_ = 0;
+    bool drawing_failed_ = false;
 };
 
 }  // namespace bertpretrain

@@ -92,7 +92,7 @@ int Trainer::run() {
     }
     records_->clear_progress();
     records_->event("finish", {{"step", step_}});
-    records_->draw_losses();
+    records_->draw_losses(true);
     return leave(0);
 }
 

@@ -173,3 +173,14 @@ TEST_CASE("checkpoints that vanish while a run trains are missed, and the next s
     const auto steps = steps_saved(run);
     CHECK(steps.back() == 200);
 }
+
+TEST_CASE("a loss picture that cannot be written costs a run nothing but the picture") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    fs::create_directories(run / "loss.svg/in_the_way");
+    const CommandResult result = train(finished_run().config, run);
+    CHECK(result.exit_code == 0);
+    CHECK(missing_words(result.err, {"warning: no loss picture: ", "loss.svg"}) == "");
+    check_same_end(run);
+}
