@@ -1,5 +1,6 @@
 #include "inference/embedding_store.h"
 
+#include <cerrno>
 #include <vector>
 
 #include <fcntl.h>
@@ -107,7 +108,8 @@ void EmbeddingStore::complete() const {
 EmbeddingLock::EmbeddingLock(const fs::path& output) : folder_(working_folder(output)) {
     make_writable_folder(folder_);
     handle_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (handle_ >= 0 && ::flock(handle_, LOCK_EX | LOCK_NB) == 0) return;
+    if (handle_ >= 0 && (::flock(handle_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK))
+        return;  // some network disks know no locks
     ::close(handle_);
     throw ConfigError(concat(folder_.string(), ": another process is at work on it"));
 }

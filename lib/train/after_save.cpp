@@ -27,8 +27,13 @@ pid_t spawn_shell(const std::string& command, const std::string& folder, int& fa
     posix_spawnattr_t attributes;
     ::posix_spawnattr_init(&attributes);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);  // a signal to our terminal or group is not for it
+    posix_spawn_file_actions_t files;
+    ::posix_spawn_file_actions_init(&files);
+    // Not the connections to other ranks: while it held them, those would not notice that this process is gone.
+    ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
     pid_t process = -1;
-    failure = ::posix_spawn(&process, "/bin/sh", nullptr, &attributes, pointers(texts).data(), pointers(variables).data());
+    failure = ::posix_spawn(&process, "/bin/sh", &files, &attributes, pointers(texts).data(), pointers(variables).data());
+    ::posix_spawn_file_actions_destroy(&files);
     ::posix_spawnattr_destroy(&attributes);
     return failure == 0 ? process : -1;
 }

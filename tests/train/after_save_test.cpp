@@ -1,7 +1,11 @@
 #include "train/after_save.h"
 
 #include <chrono>
+#include <string>
 #include <thread>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "support/catch.h"
 #include "support/files.h"
@@ -45,4 +49,17 @@ TEST_CASE("without a command nothing is started, and a command that fails is no 
         CHECK_NOTHROW(after_save->start(1, "a"));
         look_until_done(*after_save);
     }
+}
+
+TEST_CASE("a command has none of the program's open files: a connection that it held would not be seen to close") {
+    const TemporaryFolder folder;
+    const int like_a_socket = ::fcntl(STDIN_FILENO, F_DUPFD, 100);  // as Gloo's, it would stay open over exec
+    REQUIRE(like_a_socket >= 100);
+    AfterSave after_save("ls /proc/self/fd > '" + (folder / "open").string() + "'");
+    after_save.start(7, "a");
+    look_until_done(after_save);
+    ::close(like_a_socket);
+    const std::string open = "\n" + read_text(folder / "open");
+    CHECK(open.find("\n0\n1\n2\n") == 0);
+    CHECK(open.find("\n" + std::to_string(like_a_socket) + "\n") == open.npos);
 }
