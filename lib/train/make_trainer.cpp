@@ -211,6 +211,8 @@ constexpr const char* gpu_driver = "/dev/nvidiactl";  // there where NVIDIA's dr
 
 /// Whether a GPU can be used. torch's CUDA half is loaded here, so that a run on the CPU starts without its two seconds.
 bool has_gpu() {
+    // Passes differ in their number of tokens: blocks of one size would lie idle while another is asked for.
+    if (std::getenv("PYTORCH_ALLOC_CONF") == nullptr) ::setenv("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True", 0);
     if (!std::filesystem::exists(gpu_driver) || ::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr) return false;
     return at::hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0;
 }
@@ -226,6 +228,7 @@ at::Device device_named(const std::string& name, std::int64_t local_rank) {
                                      "\n  do: start one rank per GPU, or set training.device to \"cpu\""));
         const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(local_rank));
         c10::impl::VirtualGuardImpl(at::kCUDA).setDevice(device);
+        at::globalContext().setAllowBF16ReductionCuBLAS(false);  // products are summed in fp32, also where they are split
         return device;
     }
     if (name == "cuda") throw ConfigError("training.device = \"cuda\": no GPU is to be had here; set it to \"cpu\" or \"auto\"");
