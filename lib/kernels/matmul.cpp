@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/accumulate.h"
 #include "kernels/cpu/mkl_products.h"
+#include "kernels/cpu/tile_matmul.h"
 #include "kernels/packed_weight.h"
 #include "kernels/product_libraries.h"
 
@@ -14,14 +15,19 @@ bool is_bf16_on_cpu(const at::Tensor& operand) { return operand.is_cpu() && oper
 
 bool must_widen(const at::Tensor& operand) { return is_bf16_on_cpu(operand) && !has_bf16_products(); }
 
-bool by_mkl(const at::Tensor& operand, LinearProduct product, std::int64_t outputs, std::int64_t inputs) {
-    return is_bf16_on_cpu(operand) && has_bf16_products() && is_mkl_product({product, outputs, inputs});
+ProductLibrary library_for(const at::Tensor& operand, const LinearShape& shape) {
+    return is_bf16_on_cpu(operand) && has_bf16_products() ? product_library(shape) : ProductLibrary::onednn;
 }
 
-at::Tensor mkl_product_in_bf16(const at::Tensor& a_MK, const at::Tensor& b_KN) {
-    const at::Tensor exact_MN = at::empty({a_MK.size(0), b_KN.size(1)}, a_MK.options().dtype(at::kFloat));
-    cpu::mkl_product(a_MK, b_KN, exact_MN, false);
-    return exact_MN.to(at::kBFloat16);
+/// In a's dtype.
+at::Tensor product_by(ProductLibrary library, const at::Tensor& a_MK, const at::Tensor& b_KN) {
+    if (library == ProductLibrary::onednn) return product(a_MK, b_KN);
+    const bool tiles = library == ProductLibrary::tiles;
+    const at::Tensor out_MN =
+        at::empty({a_MK.size(0), b_KN.size(1)}, a_MK.options().dtype(tiles ? a_MK.scalar_type() : at::kFloat));
+    if (tiles) cpu::tile_matmul(a_MK, b_KN, out_MN, false);
+    else cpu::mkl_product(a_MK, b_KN, out_MN, false);
+    return out_MN.to(a_MK.scalar_type());
 }
 
 }  // namespace
@@ -33,24 +39,24 @@ at::Tensor product(const at::Tensor& a_MK, const at::Tensor& b_KN) {
 
 at::Tensor linear_product(const at::Tensor& x_TI, const at::Tensor& weight_OI) {
     if (is_packed(weight_OI)) return packed_product(x_TI, weight_OI);
-    const bool mkl = by_mkl(x_TI, LinearProduct::forward, weight_OI.size(0), weight_OI.size(1));
-    return mkl ? mkl_product_in_bf16(x_TI, weight_OI.t()) : product(x_TI, weight_OI.t());
+    return product_by(library_for(x_TI, {LinearProduct::forward, weight_OI.size(0), weight_OI.size(1)}), x_TI, weight_OI.t());
 }
 
 at::Tensor linear_input_gradient(const at::Tensor& dy_TO, const at::Tensor& weight_OI) {
-    const bool mkl = by_mkl(dy_TO, LinearProduct::input_gradient, weight_OI.size(0), weight_OI.size(1));
-    return mkl ? mkl_product_in_bf16(dy_TO, weight_OI) : product(dy_TO, weight_OI);
+    return product_by(library_for(dy_TO, {LinearProduct::input_gradient, weight_OI.size(0), weight_OI.size(1)}), dy_TO,
+                      weight_OI);
 }
 
 void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI) {
     at::Tensor sum = d_weight_OI;
+    const ProductLibrary library = library_for(dy_TO, {LinearProduct::weight_gradient, sum.size(0), sum.size(1)});
     if (must_widen(dy_TO) && sum.scalar_type() == at::kBFloat16)
         sum.copy_(at::addmm(sum.to(at::kFloat), dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat)));
     else if (dy_TO.scalar_type() == sum.scalar_type()) at::addmm_out(sum, sum, dy_TO.t(), x_TI);
     else if (dy_TO.is_cuda()) at::addmm_out(sum, sum, dy_TO.t(), x_TI, at::kFloat);
     else if (must_widen(dy_TO)) at::addmm_out(sum, sum, dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat));
-    else if (by_mkl(dy_TO, LinearProduct::weight_gradient, sum.size(0), sum.size(1)))
-        cpu::mkl_product(dy_TO.t(), x_TI, sum, true);
+    else if (library == ProductLibrary::mkl) cpu::mkl_product(dy_TO.t(), x_TI, sum, true);
+    else if (library == ProductLibrary::tiles) cpu::tile_matmul(dy_TO.t(), x_TI, sum, true);
     else cpu::accumulate_bf16(at::mm(dy_TO.t(), x_TI), sum);
 }
 

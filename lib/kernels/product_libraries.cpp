@@ -1,5 +1,6 @@
 #include "kernels/product_libraries.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <mutex>
@@ -8,11 +9,13 @@
 #include "core/error.h"
 #include "kernels/cpu/instruction_set.h"
 #include "kernels/cpu/mkl_products.h"
+#include "kernels/cpu/tile_products.h"
 
 namespace bertpretrain {
 namespace {
 
 constexpr std::array<std::string_view, 3> product_names{"forward", "input_gradient", "weight_gradient"};
+constexpr std::array<std::string_view, 3> library_names{"onednn", "mkl", "tiles"};
 
 /// Several ranks may be threads of one process, where all make the same choice.
 class InUse {
@@ -21,10 +24,10 @@ public:
         const std::lock_guard lock(mutex_);
         libraries_ = std::move(libraries);
     }
-    bool is_mkl(const LinearShape& shape) const {
+    ProductLibrary of(const LinearShape& shape) const {
         const std::lock_guard lock(mutex_);
         const auto found = libraries_.find(shape);
-        return found != libraries_.end() && found->second == ProductLibrary::mkl;
+        return found != libraries_.end() && has(found->second) ? found->second : ProductLibrary::onednn;
     }
 
 private:
@@ -39,7 +42,13 @@ InUse& in_use() {
 
 }  // namespace
 
-std::string_view name_of(ProductLibrary library) { return library == ProductLibrary::mkl ? "mkl" : "onednn"; }
+std::string_view name_of(ProductLibrary library) { return library_names[static_cast<std::size_t>(library)]; }
+
+ProductLibrary product_library_of(std::string_view name) {
+    const auto found = std::find(library_names.begin(), library_names.end(), name);
+    if (found == library_names.end()) throw std::invalid_argument(concat("\"", name, "\" multiplies no matrices"));
+    return static_cast<ProductLibrary>(found - library_names.begin());
+}
 
 std::string name_of(const LinearShape& shape) {
     return concat(product_names.at(static_cast<std::size_t>(shape.product)), " ", shape.outputs, "x", shape.inputs);
@@ -59,16 +68,17 @@ LinearShape linear_shape_of(std::string_view name) {
     throw std::invalid_argument(concat("\"", name, "\" is no product of a Linear layer"));
 }
 
-bool has_mkl_products() { return cpu::has_mkl(); }
+bool has(ProductLibrary library) {
+    if (library == ProductLibrary::tiles) return cpu::has_tiles();
+    return library == ProductLibrary::onednn || cpu::has_mkl();
+}
 
 bool has_bf16_products() { return cpu::library_instruction_set() >= cpu::InstructionSet::avx512_bf16; }
 
-bool may_mkl_be_faster() { return has_mkl_products() && cpu::library_instruction_set() >= cpu::InstructionSet::amx; }
+bool may_others_be_faster() { return cpu::library_instruction_set() >= cpu::InstructionSet::amx; }
 
-void use_product_libraries(const ProductLibraries& libraries) {
-    in_use().set(has_mkl_products() ? libraries : ProductLibraries());
-}
+void use_product_libraries(const ProductLibraries& libraries) { in_use().set(libraries); }
 
-bool is_mkl_product(const LinearShape& shape) { return in_use().is_mkl(shape); }
+ProductLibrary product_library(const LinearShape& shape) { return in_use().of(shape); }
 
 }  // namespace bertpretrain

@@ -13,6 +13,7 @@ namespace bertpretrain {
 enum class ProductLibrary {
     onednn,  ///< as at::mm does it
     mkl,     ///< cblas_gemm_bf16bf16f32: its result is fp32
+    tiles,   ///< our own (cpu/tile_matmul.h), by AMX
 };
 
 enum class LinearProduct { forward, input_gradient, weight_gradient };
@@ -28,26 +29,29 @@ struct LinearShape {
 /// What is not in it is oneDNN's.
 using ProductLibraries = std::map<LinearShape, ProductLibrary>;
 
+/// "onednn", "mkl", "tiles".
 std::string_view name_of(ProductLibrary library);
+/// @throws std::invalid_argument where there is no such name
+ProductLibrary product_library_of(std::string_view name);
 
 /// As a checkpoint keeps a shape: "weight_gradient 4096x1024".
 std::string name_of(const LinearShape& shape);
 /// @throws std::invalid_argument where there is no such name
 LinearShape linear_shape_of(std::string_view name);
 
-/// Whether this libtorch has MKL's product.
-bool has_mkl_products();
+/// Whether this process can multiply by it: this libtorch may lack MKL's product, and the processor tiles.
+bool has(ProductLibrary library);
 /// Whether this process multiplies bf16 on the CPU as such, not widened to fp32: whether there is anything to choose.
 bool has_bf16_products();
 
-/// Whether MKL's may be faster here: where there are tiles. Without them it was half as fast as oneDNN's, and where that is
-/// known, runs need not depend on a clock.
-bool may_mkl_be_faster();
+/// Whether another than oneDNN may be the faster one here: where there is AMX. Without it MKL was half as fast, and where that
+/// is known, runs need not depend on a clock.
+bool may_others_be_faster();
 
-/// From now on all products of this process are made so. MKL is left out where it is not to be had.
+/// From now on all products of this process are made so; by oneDNN what is not to be had.
 void use_product_libraries(const ProductLibraries& libraries);
 
-/// @returns whether the shape's product is MKL's
-bool is_mkl_product(const LinearShape& shape);
+/// Whose the shape's product is.
+ProductLibrary product_library(const LinearShape& shape);
 
 }  // namespace bertpretrain

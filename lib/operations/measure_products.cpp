@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
 
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
@@ -38,18 +39,22 @@ double seconds_of(const std::function<void()>& product, const LinearShape& shape
     return seconds_now() - begin;
 }
 
-ProductLibrary faster_library(const LinearShape& shape, std::int64_t rows) {
+ProductLibrary fastest_library(const LinearShape& shape, std::int64_t rows) {
     const std::function<void()> product = product_of(shape, rows);
-    double onednn = std::numeric_limits<double>::infinity(), mkl = onednn;
-    for (int round = 0; round <= rounds; ++round) {
-        const double of_onednn = seconds_of(product, shape, ProductLibrary::onednn);
-        const double of_mkl = seconds_of(product, shape, ProductLibrary::mkl);
-        if (round == 0) continue;  // memory met for the first time, code generated
-        onednn = std::min(onednn, of_onednn);
-        mkl = std::min(mkl, of_mkl);
-        if (mkl > hopeless * onednn) break;
-    }
-    return mkl < clearly_faster * onednn ? ProductLibrary::mkl : ProductLibrary::onednn;
+    std::map<ProductLibrary, double> fastest{{ProductLibrary::onednn, std::numeric_limits<double>::infinity()}};
+    for (const ProductLibrary other : {ProductLibrary::tiles, ProductLibrary::mkl})
+        if (has(other)) fastest[other] = fastest[ProductLibrary::onednn];
+    for (int round = 0; round <= rounds; ++round)
+        for (auto& [library, seconds] : fastest) {
+            const double onednn = fastest[ProductLibrary::onednn];
+            if (round > 1 && seconds > hopeless * onednn) continue;
+            const double taken = seconds_of(product, shape, library);
+            if (round > 0) seconds = std::min(seconds, taken);  // before, memory is met for the first time and code generated
+        }
+    ProductLibrary best = ProductLibrary::onednn;
+    for (const auto& [library, seconds] : fastest)
+        if (seconds < clearly_faster * fastest[ProductLibrary::onednn] && seconds < fastest[best]) best = library;
+    return best;
 }
 
 }  // namespace
@@ -68,7 +73,7 @@ ProductLibraries measure_products(const BertConfig& model, std::int64_t tokens) 
     ProductLibraries libraries;
     const auto masked = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(tokens) * share_of_masked));
     for (const LinearShape& shape : products_of(model))
-        libraries[shape] = faster_library(shape, shape.outputs == model.vocab_size ? masked : tokens);
+        libraries[shape] = fastest_library(shape, shape.outputs == model.vocab_size ? masked : tokens);
     use_product_libraries({});
     return libraries;
 }

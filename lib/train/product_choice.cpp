@@ -1,5 +1,6 @@
 #include "train/product_choice.h"
 
+#include <map>
 #include <stdexcept>
 
 #include "core/error.h"
@@ -20,7 +21,7 @@ nlohmann::json to_json(const ProductLibraries& libraries) {
 ProductLibraries from_json(const nlohmann::json& json) {
     ProductLibraries libraries;
     for (const auto& [name, library] : json.items())
-        libraries[linear_shape_of(name)] = library == name_of(ProductLibrary::mkl) ? ProductLibrary::mkl : ProductLibrary::onednn;
+        libraries[linear_shape_of(name)] = product_library_of(library.is_string() ? library.get<std::string>() : library.dump());
     return libraries;
 }
 
@@ -42,16 +43,17 @@ ProductLibraries all_by(const BertConfig& model, ProductLibrary library) {
 
 ProductLibraries decide(const ExperimentConfig& experiment, const nlohmann::json& kept) {
     const std::string& wanted = experiment.training.cpu_products;
-    if (wanted == "mkl") return all_by(experiment.model, ProductLibrary::mkl);
-    if (wanted == "measured" && has_mkl_products() && !kept.is_null()) return from_json(kept);
-    if (wanted == "onednn" || !may_mkl_be_faster()) return all_by(experiment.model, ProductLibrary::onednn);
+    if (wanted != "measured") return all_by(experiment.model, product_library_of(wanted));
+    if (!kept.is_null()) return from_json(kept);
+    if (!may_others_be_faster()) return all_by(experiment.model, ProductLibrary::onednn);
     return measure_products(experiment.model, experiment.batch.pass_size() * experiment.data.sequence_length);
 }
 
-bool asks_for_mkl(const nlohmann::json& products) {
-    for (const auto& library : products)
-        if (library == name_of(ProductLibrary::mkl)) return true;
-    return false;
+/// A library that was chosen and is not to be had here; empty: all are.
+std::string lacking(const ProductLibraries& chosen) {
+    for (const auto& [shape, library] : chosen)
+        if (!has(library)) return std::string(name_of(library));
+    return "";
 }
 
 }  // namespace
@@ -66,24 +68,26 @@ nlohmann::json choose_products(Messenger& ranks, const ExperimentConfig& experim
     });
     const auto chosen = nlohmann::json::parse(ranks.text_of_first(decided.dump()));
     if (chosen.is_null()) return kept;
-    if (asks_for_mkl(chosen) && !has_mkl_products())
-        log_warning(
-            concat("rank ", ranks.rank(), ": this libtorch has no MKL, which rank 0 multiplies with: the last bits differ"));
-    use_product_libraries(from_json(chosen));
+    const ProductLibraries libraries = from_json(chosen);
+    if (const std::string absent = lacking(libraries); !absent.empty())
+        log_warning(concat("rank ", ranks.rank(), ": training.cpu_products: \"", absent,
+                           "\" is not to be had here, oneDNN multiplies instead: the last bits differ"));
+    use_product_libraries(libraries);
     return chosen;
 }
 
 std::string products_text(const nlohmann::json& products) {
     if (products.is_null()) return "";
-    std::string by_mkl;
-    std::size_t count = 0;
-    for (const auto& [name, library] : products.items()) {
-        if (library != name_of(ProductLibrary::mkl)) continue;
-        by_mkl += (by_mkl.empty() ? "" : ", ") + name;
-        ++count;
+    std::map<std::string, std::string> shapes_by;
+    for (const auto& [shape, library] : products.items()) {
+        std::string& shapes = shapes_by[library.get<std::string>()];
+        shapes += (shapes.empty() ? "" : ", ") + shape;
     }
-    if (count == 0) return "oneDNN";
-    return count == products.size() ? "MKL" : "oneDNN, but MKL for " + by_mkl;
+    if (shapes_by.size() == 1) return shapes_by.begin()->first;
+    std::string text;
+    for (const auto& [library, shapes] : shapes_by)
+        if (library != name_of(ProductLibrary::onednn)) text += (text.empty() ? "" : "; ") + library + " for " + shapes;
+    return shapes_by.count("onednn") == 0 ? text : "onednn, but " + text;
 }
 
 }  // namespace bertpretrain

@@ -17,7 +17,7 @@ namespace bertpretrain {
 /// @throws CheckpointError where what was kept names no product
 nlohmann::json choose_products(Messenger& ranks, const ExperimentConfig& experiment, bool on_cpu, const nlohmann::json& kept);
 
-/// "oneDNN, but MKL for weight_gradient 4096x1024"; empty for null.
+/// "onednn, but mkl for weight_gradient 4096x1024"; empty for null.
 std::string products_text(const nlohmann::json& products);
 
 }  // namespace bertpretrain

@@ -2,6 +2,8 @@
 
 #include "kernels/matmul.h"
 
+#include <ATen/Parallel.h>
+
 #include "kernels/kernel_inputs.h"
 #include "kernels/product_libraries.h"
 
@@ -49,14 +51,15 @@ double error(const at::Tensor& is, const at::Tensor& should) {
 }
 
 constexpr double bf16_rounding = 1.0 / 256;
-const std::vector<std::array<std::int64_t, 3>> sizes{{1, 64, 192}, {37, 64, 64}, {130, 256, 64}, {20, 72, 808}, {96, 1, 8}};
+const std::vector<std::array<std::int64_t, 3>> sizes{{1, 64, 192},  {37, 64, 64}, {130, 256, 64},
+                                                     {20, 72, 808}, {96, 1, 8},   {300, 530, 290}};
 
 }  // namespace
 
 TEST_CASE("each library's products of a Linear layer are exact but for bf16's rounding") {
-    for (const ProductLibrary library : {ProductLibrary::onednn, ProductLibrary::mkl}) {
-        if (library == ProductLibrary::mkl && !has_mkl_products()) {
-            WARN("skipped: this libtorch has no MKL");
+    for (const ProductLibrary library : {ProductLibrary::onednn, ProductLibrary::mkl, ProductLibrary::tiles}) {
+        if (!has(library)) {
+            WARN("skipped: no " << name_of(library) << " here");
             continue;
         }
         for (const auto& [T, I, O] : sizes) {
@@ -71,26 +74,47 @@ TEST_CASE("each library's products of a Linear layer are exact but for bf16's ro
     }
 }
 
-TEST_CASE("MKL adds a weight gradient up in fp32, where oneDNN rounds it to bf16 first") {
-    if (!has_mkl_products() || !has_bf16_products()) {
-        WARN("skipped: no MKL, or no products of bf16 here");
+TEST_CASE("MKL and tiles add a weight gradient up in fp32, where oneDNN rounds it to bf16 first") {
+    if (!has_bf16_products()) {
+        WARN("skipped: no products of bf16 here");
         return;
     }
     const Linear linear(130, 256, 64);
     const at::Tensor should = linear.exact().d_weight_OI;
-    CHECK(error(linear.by(ProductLibrary::mkl).d_weight_OI, should) < 1e-6);
+    for (const ProductLibrary library : {ProductLibrary::mkl, ProductLibrary::tiles})
+        if (has(library)) CHECK(error(linear.by(library).d_weight_OI, should) < 1e-6);
     CHECK(error(linear.by(ProductLibrary::onednn).d_weight_OI, should) > 1e-4);
+}
+
+TEST_CASE("products by tiles have the same bits on one thread and on several") {
+    if (!has(ProductLibrary::tiles)) {
+        WARN("skipped: no AMX here");
+        return;
+    }
+    const Linear linear(700, 600, 1100);  // several blocks, none of them full at the edges
+    const Products on_all = linear.by(ProductLibrary::tiles);
+    const int threads = at::get_num_threads();
+    at::set_num_threads(1);
+    const Products on_one = linear.by(ProductLibrary::tiles);
+    at::set_num_threads(3);
+    const Products on_three = linear.by(ProductLibrary::tiles);
+    at::set_num_threads(threads);
+    for (const Products* other : {&on_one, &on_three}) {
+        CHECK(at::equal(other->y_TO, on_all.y_TO));
+        CHECK(at::equal(other->dx_TI, on_all.dx_TI));
+        CHECK(at::equal(other->d_weight_OI, on_all.d_weight_OI));
+    }
 }
 
 TEST_CASE("a choice is for its product and shape alone") {
     const LinearShape shape{LinearProduct::forward, 192, 64};
     use_product_libraries({{shape, ProductLibrary::mkl}, {{LinearProduct::forward, 64, 64}, ProductLibrary::onednn}});
-    CHECK(is_mkl_product(shape) == has_mkl_products());
-    CHECK_FALSE(is_mkl_product({LinearProduct::input_gradient, 192, 64}));
-    CHECK_FALSE(is_mkl_product({LinearProduct::forward, 64, 192}));
-    CHECK_FALSE(is_mkl_product({LinearProduct::forward, 64, 64}));
+    CHECK((product_library(shape) == ProductLibrary::mkl) == has(ProductLibrary::mkl));
+    CHECK((product_library({LinearProduct::input_gradient, 192, 64}) == ProductLibrary::onednn));
+    CHECK((product_library({LinearProduct::forward, 64, 192}) == ProductLibrary::onednn));
+    CHECK((product_library({LinearProduct::forward, 64, 64}) == ProductLibrary::onednn));
     use_product_libraries({});
-    CHECK_FALSE(is_mkl_product(shape));
+    CHECK((product_library(shape) == ProductLibrary::onednn));
 }
 
 TEST_CASE("a shape is read back from its name, and other words are refused") {
@@ -102,4 +126,10 @@ TEST_CASE("a shape is read back from its name, and other words are refused") {
     for (const char* name : {"", "forward", "forward ", "forward 3", "forward 3x", "forward x3", "forward 3x4 ", "forwards 3x4",
                              "backward 3x4", "forward 3x99999999999999999999", "forward  3x4"})
         CHECK_THROWS_AS(linear_shape_of(name), std::invalid_argument);
+}
+
+TEST_CASE("a library is read back from its name, and other words are refused") {
+    for (const ProductLibrary library : {ProductLibrary::onednn, ProductLibrary::mkl, ProductLibrary::tiles})
+        CHECK((product_library_of(name_of(library)) == library));
+    for (const char* name : {"", "oneDNN", "tile", "mkl "}) CHECK_THROWS_AS(product_library_of(name), std::invalid_argument);
 }

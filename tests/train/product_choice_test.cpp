@@ -36,7 +36,7 @@ struct NoChoiceLeft {
 /// Where nothing is to be chosen (fewer instructions, no MKL) the other cases would show nothing.
 #define NEEDS_A_CHOICE()                                                   \
     const NoChoiceLeft none;                                               \
-    if (!has_bf16_products() || !has_mkl_products()) {                     \
+    if (!has_bf16_products() || !has(ProductLibrary::mkl)) {               \
         WARN("skipped: no MKL, or no products of bf16 on this processor"); \
         return;                                                            \
     }
@@ -46,7 +46,7 @@ TEST_CASE("a fresh run chooses for each product of the model, and without tiles 
     const json chosen = choose(tiny("measured"));
     CHECK(chosen.size() == 15);
     for (const char* name : {"forward 192x64", "input_gradient 256x64", "weight_gradient 64x256", "forward 800x64"})
-        CHECK((chosen.at(name) == "onednn" || (may_mkl_be_faster() && chosen.at(name) == "mkl")));
+        CHECK((chosen.at(name) == "onednn" || may_others_be_faster()));
 }
 
 TEST_CASE("measuring finds a library for each product, and leaves the process without a choice") {
@@ -57,7 +57,7 @@ TEST_CASE("measuring finds a library for each product, and leaves the process wi
     CHECK(found.size() == products.size());
     for (const LinearShape& shape : products) {
         CHECK(found.count(shape) == 1);
-        CHECK_FALSE(is_mkl_product(shape));
+        CHECK((product_library(shape) == ProductLibrary::onednn));
     }
 }
 
@@ -65,11 +65,11 @@ TEST_CASE("what a checkpoint keeps is not measured again, but what the experimen
     NEEDS_A_CHOICE();
     const json kept{{"forward 64x64", "mkl"}, {"input_gradient 64x64", "onednn"}};
     CHECK(choose(tiny("measured"), kept) == kept);
-    CHECK(is_mkl_product({LinearProduct::forward, 64, 64}));
-    CHECK_FALSE(is_mkl_product({LinearProduct::input_gradient, 64, 64}));
+    CHECK((product_library({LinearProduct::forward, 64, 64}) == ProductLibrary::mkl));
+    CHECK((product_library({LinearProduct::input_gradient, 64, 64}) == ProductLibrary::onednn));
     CHECK(choose(tiny("onednn"), kept).at("forward 64x64") == "onednn");
     CHECK(choose(tiny("mkl"), kept).at("input_gradient 64x64") == "mkl");
-    CHECK(is_mkl_product({LinearProduct::input_gradient, 64, 64}));
+    CHECK((product_library({LinearProduct::input_gradient, 64, 64}) == ProductLibrary::mkl));
 }
 
 TEST_CASE("where no bf16 is multiplied on a CPU nothing is chosen, and what was kept stays") {
@@ -80,17 +80,21 @@ TEST_CASE("where no bf16 is multiplied on a CPU nothing is chosen, and what was 
     CHECK(choose(exact).is_null());
     CHECK(choose(exact, kept) == kept);
     CHECK(choose(tiny("mkl"), nullptr, false).is_null());
-    CHECK_FALSE(is_mkl_product({LinearProduct::forward, 64, 64}));
+    CHECK((product_library({LinearProduct::forward, 64, 64}) == ProductLibrary::onednn));
 }
 
 TEST_CASE("a kept choice that names no product is the checkpoint's fault") {
     const NoChoiceLeft none;
     CHECK_THROWS_AS(choose(tiny("measured"), {{"sideways 64x64", "mkl"}}), CheckpointError);
+    CHECK_THROWS_AS(choose(tiny("measured"), {{"forward 64x64", "abacus"}}), CheckpointError);
+    CHECK_THROWS_AS(choose(tiny("measured"), {{"forward 64x64", 3}}), CheckpointError);
 }
 
 TEST_CASE("the choice is told in a line") {
     CHECK(products_text(nullptr) == "");
-    CHECK(products_text({{"forward 64x64", "onednn"}, {"input_gradient 64x64", "onednn"}}) == "oneDNN");
-    CHECK(products_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "mkl"}}) == "MKL");
-    CHECK(products_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "onednn"}}) == "oneDNN, but MKL for forward 64x64");
+    CHECK(products_text({{"forward 64x64", "onednn"}, {"input_gradient 64x64", "onednn"}}) == "onednn");
+    CHECK(products_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "mkl"}}) == "mkl");
+    CHECK(products_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "onednn"}}) == "onednn, but mkl for forward 64x64");
+    CHECK(products_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "tiles"}}) ==
+          "mkl for forward 64x64; tiles for input_gradient 64x64");
 }

@@ -9,7 +9,7 @@
 // GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
-#include <immintrin.h>
+#include "kernels/cpu/word_blocks.h"
 
 #define BERTPRETRAIN_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
 #define BERTPRETRAIN_BF16_INLINE BERTPRETRAIN_BF16 inline __attribute__((always_inline))
@@ -18,9 +18,6 @@ namespace bertpretrain::cpu {
 namespace {
 
 BERTPRETRAIN_BF16_INLINE __m256i rounded(__m512 values) { return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values)); }
-/// A pair that may have been written as two bf16 numbers.
-using AliasingPair = Pair __attribute__((may_alias));
-
 /// Sixteen bf16 numbers, each in the lower half of its word.
 BERTPRETRAIN_BF16_INLINE __m512i lower_halves(const Bf16* at) {
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
@@ -107,30 +104,13 @@ BERTPRETRAIN_BF16 void pair_across_rows(const float* upper, const float* lower, 
     pair_rows(upper, lower, D, to);
 }
 
-/// Transposes 16 x 16 words, of which `rows` rows are there: 2 x 2 within quarters of vectors, then 2 x 2 pairs, then the
-/// quarters.
+/// Transposes 16 x 16 words, of which `rows` rows are there.
 BERTPRETRAIN_BF16_INLINE void transpose_block(const AliasingPair* from, std::int64_t from_step, std::int64_t rows, Pair* to,
                                               std::int64_t to_step) {
-    __m512i a[16], b[16];
-    for (int i = 0; i < 16; ++i) a[i] = i < rows ? _mm512_loadu_si512(from + i * from_step) : _mm512_setzero_si512();
-    for (int i = 0; i < 16; i += 2) {
-        b[i] = _mm512_unpacklo_epi32(a[i], a[i + 1]);
-        b[i + 1] = _mm512_unpackhi_epi32(a[i], a[i + 1]);
-    }
-    for (int i = 0; i < 16; i += 4)
-        for (int half = 0; half < 2; ++half) {
-            a[i + 2 * half] = _mm512_unpacklo_epi64(b[i + half], b[i + 2 + half]);
-            a[i + 2 * half + 1] = _mm512_unpackhi_epi64(b[i + half], b[i + 2 + half]);
-        }
-    for (int i = 0; i < 4; ++i) {  // a[4 g + i]: rows 4 g..4 g + 3, columns i, i + 4, i + 8, i + 12
-        const __m512i low_01 = _mm512_shuffle_i32x4(a[i], a[4 + i], 0x88), high_01 = _mm512_shuffle_i32x4(a[i], a[4 + i], 0xDD);
-        const __m512i low_23 = _mm512_shuffle_i32x4(a[8 + i], a[12 + i], 0x88),
-                      high_23 = _mm512_shuffle_i32x4(a[8 + i], a[12 + i], 0xDD);
-        _mm512_storeu_si512(to + i * to_step, _mm512_shuffle_i32x4(low_01, low_23, 0x88));
-        _mm512_storeu_si512(to + (8 + i) * to_step, _mm512_shuffle_i32x4(low_01, low_23, 0xDD));
-        _mm512_storeu_si512(to + (4 + i) * to_step, _mm512_shuffle_i32x4(high_01, high_23, 0x88));
-        _mm512_storeu_si512(to + (12 + i) * to_step, _mm512_shuffle_i32x4(high_01, high_23, 0xDD));
-    }
+    __m512i words[16];
+    for (int i = 0; i < 16; ++i) words[i] = i < rows ? _mm512_loadu_si512(from + i * from_step) : _mm512_setzero_si512();
+    transpose(words);
+    for (int i = 0; i < 16; ++i) _mm512_storeu_si512(to + i * to_step, words[i]);
 }
 
 BERTPRETRAIN_BF16 void transpose_pairs(const void* rows, std::int64_t stride, std::int64_t S, std::int64_t P, std::int64_t X,

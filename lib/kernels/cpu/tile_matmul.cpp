@@ -1,0 +1,188 @@
+// How the work is cut: both matrices are packed into panels (tile_packing.h). A thread computes a block of C of 8 x 8 panels, 256
+// of K at a time: then a panel of A stays in the first-level cache while those of B pass by, and all of them, with the block of C
+// in fp32, in the second. Of C, 32 x 32 numbers at a time lie in four tile registers.
+#include "kernels/cpu/tile_matmul.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
+
+#include "core/error.h"
+#include "kernels/cpu/tile_packing.h"
+
+#if defined(__x86_64__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#include "kernels/cpu/tile_registers.h"
+
+namespace bertpretrain::cpu {
+namespace {
+
+constexpr std::int64_t block_panels = 8, block_depth = 256, numbers_of_pair = panel_rows * panel_rows;
+
+/// 32 x 32 numbers of C, one after the other, = or += a panel of A times one of B, `tiles` long.
+BERTPRETRAIN_TILES void multiply_panels(const Bf16* a, const Bf16* b, std::int64_t tiles, bool add, float* c) {
+    constexpr std::int64_t stride = panel_rows * static_cast<std::int64_t>(sizeof(float));
+    float* const lower = c + numbers_of_pair / 2;
+    if (add) {
+        _tile_loadd(0, c, stride);
+        _tile_loadd(1, c + 16, stride);
+        _tile_loadd(2, lower, stride);
+        _tile_loadd(3, lower + 16, stride);
+    } else {
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
+    }
+    for (std::int64_t k = 0; k < tiles; ++k, a += 2 * tile_elements, b += 2 * tile_elements) {
+        _tile_loadd(6, b, 64);
+        _tile_loadd(4, a, 64);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_loadd(5, a + tile_elements, 64);
+        _tile_dpbf16ps(2, 5, 6);
+        _tile_loadd(7, b + tile_elements, 64);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_dpbf16ps(3, 5, 7);
+    }
+    _tile_stored(0, c, stride);
+    _tile_stored(1, c + 16, stride);
+    _tile_stored(2, lower, stride);
+    _tile_stored(3, lower + 16, stride);
+}
+
+/// Up to 32 x 32 numbers where they lie in C.
+struct Corner {
+    std::int64_t rows, columns, stride;
+};
+
+BERTPRETRAIN_TILES_INLINE __mmask16 there(const Corner& corner, std::int64_t n) {
+    return static_cast<__mmask16>((std::uint32_t{1} << std::clamp<std::int64_t>(corner.columns - n, 0, 16)) - 1);
+}
+
+BERTPRETRAIN_TILES void put_rounded(const float* from, const Corner& corner, Bf16* to) {
+    for (std::int64_t m = 0; m < corner.rows; ++m, from += panel_rows, to += corner.stride)
+        for (std::int64_t n = 0; n < panel_rows; n += 16)
+            _mm256_mask_storeu_epi16(to + n, there(corner, n),
+                                     reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(_mm512_load_ps(from + n))));
+}
+
+BERTPRETRAIN_TILES void put_exact(const float* from, const Corner& corner, bool add, float* to) {
+    for (std::int64_t m = 0; m < corner.rows; ++m, from += panel_rows, to += corner.stride)
+        for (std::int64_t n = 0; n < panel_rows; n += 16) {
+            const __mmask16 mask = there(corner, n);
+            __m512 sum = _mm512_load_ps(from + n);
+            if (add) sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(mask, to + n));
+            _mm512_mask_storeu_ps(to + n, mask, sum);
+        }
+}
+
+/// C, of which one pointer is null.
+struct Result {
+    float* exact;
+    Bf16* rounded;
+    bool add;
+};
+
+class Blocks {
+public:
+    Blocks(const TileOperand& a, const TileOperand& b, const Bf16* a_panels, const Bf16* b_panels, const Result& result)
+        : M_(a.X),
+          N_(b.X),
+          m_panels_(a.panels()),
+          n_panels_(b.panels()),
+          of_panel_(a.panel_elements()),
+          a_panels_(a_panels),
+          b_panels_(b_panels),
+          result_(result) {}
+
+    std::int64_t count() const { return in_blocks(m_panels_) * in_blocks(n_panels_); }
+
+    /// @param room of a block of C in fp32
+    BERTPRETRAIN_TILES void multiply(std::int64_t begin, std::int64_t end, float* room) const {
+        const TileRegisters registers;
+        for (std::int64_t block = begin; block < end; ++block)
+            multiply_block(block / in_blocks(n_panels_) * block_panels, block % in_blocks(n_panels_) * block_panels, room);
+    }
+
+private:
+    static std::int64_t in_blocks(std::int64_t panels) { return (panels + block_panels - 1) / block_panels; }
+
+    void multiply_block(std::int64_t m_first, std::int64_t n_first, float* room) const {
+        const std::int64_t m_end = std::min(m_panels_, m_first + block_panels),
+                           n_end = std::min(n_panels_, n_first + block_panels);
+        for (std::int64_t at = 0; at < of_panel_; at += block_depth * panel_rows) {
+            const std::int64_t elements = std::min(block_depth * panel_rows, of_panel_ - at);
+            float* c = room;
+            for (std::int64_t m = m_first; m < m_end; ++m)
+                for (std::int64_t n = n_first; n < n_end; ++n, c += numbers_of_pair) {
+                    multiply_panels(a_panels_ + m * of_panel_ + at, b_panels_ + n * of_panel_ + at,
+                                    elements / (2 * tile_elements), at > 0, c);
+                    if (at + elements == of_panel_) put(m * panel_rows, n * panel_rows, c);
+                }
+        }
+    }
+
+    void put(std::int64_t row, std::int64_t column, const float* c) const {
+        const Corner corner{std::min(panel_rows, M_ - row), std::min(panel_rows, N_ - column), N_};
+        if (result_.exact != nullptr) put_exact(c, corner, result_.add, result_.exact + row * N_ + column);
+        else put_rounded(c, corner, result_.rounded + row * N_ + column);
+    }
+
+    std::int64_t M_, N_, m_panels_, n_panels_, of_panel_;
+    const Bf16 *a_panels_, *b_panels_;
+    Result result_;
+};
+
+TileOperand operand(const at::Tensor& matrix, TileOperand::Side side) {
+    check(matrix.dim() == 2 && matrix.scalar_type() == at::kBFloat16 && matrix.is_cpu(),
+          "tiles multiply bf16 matrices on the CPU");
+    const int k = side == TileOperand::Side::left ? 1 : 0, x = 1 - k;
+    const auto* at = static_cast<const Bf16*>(matrix.const_data_ptr());
+    if (matrix.stride(k) == 1) return {side, at, matrix.size(x), matrix.size(k), matrix.stride(x), true};
+    check(matrix.stride(x) == 1, "tiles multiply matrices with contiguous rows or columns");
+    return {side, at, matrix.size(x), matrix.size(k), matrix.stride(k), false};
+}
+
+at::Tensor packed(const TileOperand& operand) {
+    const at::Tensor panels = at::empty({operand.panels() * operand.panel_elements()}, at::TensorOptions(at::kBFloat16));
+    auto* to = static_cast<Bf16*>(panels.mutable_data_ptr());
+    at::parallel_for(0, operand.panels(), 1, [&](std::int64_t begin, std::int64_t end) {
+        pack_panels(operand, begin, end, to + begin * operand.panel_elements());
+    });
+    return panels;
+}
+
+}  // namespace
+
+void tile_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor& out_MN, bool add) {
+    const TileOperand a = operand(a_MK, TileOperand::Side::left), b = operand(b_KN, TileOperand::Side::right);
+    const bool exact = out_MN.scalar_type() == at::kFloat;
+    check(a.K == b.K && out_MN.size(0) == a.X && out_MN.size(1) == b.X && out_MN.is_contiguous() && (exact || !add),
+          "a product of ", a_MK.sizes(), " and ", b_KN.sizes(), " into ", out_MN.sizes());
+    const at::Tensor a_panels = packed(a), b_panels = packed(b);
+    const auto data = [](const at::Tensor& panels) { return static_cast<const Bf16*>(panels.const_data_ptr()); };
+    const Blocks blocks(a, b, data(a_panels), data(b_panels),
+                        {exact ? out_MN.mutable_data_ptr<float>() : nullptr,
+                         exact ? nullptr : static_cast<Bf16*>(out_MN.mutable_data_ptr()), add});
+    at::parallel_for(0, blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
+        const at::Tensor room = at::empty({block_panels * block_panels * numbers_of_pair}, at::TensorOptions(at::kFloat));
+        blocks.multiply(begin, end, room.mutable_data_ptr<float>());
+    });
+}
+
+}  // namespace bertpretrain::cpu
+
+#else
+
+namespace bertpretrain::cpu {
+
+void tile_matmul(const at::Tensor&, const at::Tensor&, const at::Tensor&, bool) {
+    std::abort();
+}  // not reached: there are no tiles
+
+}  // namespace bertpretrain::cpu
+
+#endif

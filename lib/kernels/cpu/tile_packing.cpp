@@ -1,0 +1,72 @@
+#include "kernels/cpu/tile_packing.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#if defined(__x86_64__)
+// GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#include "kernels/cpu/word_blocks.h"
+
+namespace bertpretrain::cpu {
+namespace {
+
+/// A mask of the first `count` of 32.
+__mmask32 first(std::int64_t count) {
+    return static_cast<__mmask32>((std::uint64_t{1} << std::clamp<std::int64_t>(count, 0, 32)) - 1);
+}
+
+/// Rows x..x + 15 of the 16 pairs that begin at k.
+BERTPRETRAIN_WORDS_INLINE void pairs_along_rows(const TileOperand& from, std::int64_t x, std::int64_t k, __m512i (&words)[16]) {
+    const __mmask32 there = first(from.K - k);
+    for (std::int64_t i = 0; i < 16; ++i)
+        words[i] = x + i < from.X ? _mm512_maskz_loadu_epi16(there, from.at + (x + i) * from.stride + k) : _mm512_setzero_si512();
+}
+
+BERTPRETRAIN_WORDS_INLINE __m512i lower_halves(const TileOperand& from, std::int64_t x, std::int64_t k, __mmask16 there) {
+    if (k >= from.K) return _mm512_setzero_si512();
+    return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(there, from.at + k * from.stride + x));
+}
+
+/// Pairs k, k + 2, ..., k + 30 of columns x..x + 15, a row for each pair.
+BERTPRETRAIN_WORDS_INLINE void pairs_across_rows(const TileOperand& from, std::int64_t x, std::int64_t k, __m512i (&words)[16]) {
+    const auto there = static_cast<__mmask16>(first(std::min<std::int64_t>(from.X - x, 16)));
+    for (std::int64_t i = 0; i < 16; ++i)
+        words[i] = _mm512_or_si512(lower_halves(from, x, k + 2 * i, there),
+                                   _mm512_slli_epi32(lower_halves(from, x, k + 2 * i + 1, there), 16));
+}
+
+BERTPRETRAIN_WORDS_INLINE void pack_tile(const TileOperand& operand, std::int64_t x, std::int64_t k, Bf16* to) {
+    __m512i words[16];
+    if (operand.K_is_contiguous) pairs_along_rows(operand, x, k, words);
+    else pairs_across_rows(operand, x, k, words);
+    if (operand.K_is_contiguous == (operand.side == TileOperand::Side::right)) transpose(words);
+    for (std::int64_t i = 0; i < 16; ++i) _mm512_store_si512(to + i * tile_depth, words[i]);
+}
+
+}  // namespace
+
+BERTPRETRAIN_WORDS void pack_panels(const TileOperand& operand, std::int64_t begin, std::int64_t end, Bf16* to) {
+    // Some panels side by side, so that rows of memory are read in longer stretches.
+    constexpr std::int64_t together = 8;
+    for (std::int64_t group = begin; group < end; group += together)
+        for (std::int64_t k = 0; k < operand.K; k += tile_depth)
+            for (std::int64_t panel = group; panel < std::min(end, group + together); ++panel) {
+                Bf16* const at = to + (panel - begin) * operand.panel_elements() + k * panel_rows;
+                pack_tile(operand, panel * panel_rows, k, at);
+                pack_tile(operand, panel * panel_rows + 16, k, at + tile_elements);
+            }
+}
+
+}  // namespace bertpretrain::cpu
+
+#else
+
+namespace bertpretrain::cpu {
+
+void pack_panels(const TileOperand&, std::int64_t, std::int64_t, Bf16*) { std::abort(); }  // not reached: there are no tiles
+
+}  // namespace bertpretrain::cpu
+
+#endif
