@@ -12,6 +12,8 @@
 #include "core/clock.h"
 #include "core/median.h"
 #include "instruction_roof.h"
+#include "kernels/product_libraries.h"
+#include "operations/measure_products.h"
 #include "step_parts.h"
 
 namespace {
@@ -37,6 +39,15 @@ std::vector<double> time_in_turns(const std::vector<std::function<void(std::size
     std::vector<double> medians;
     for (std::vector<double>& all : seconds) medians.push_back(median(all));
     return medians;
+}
+
+/// Products are made as a run makes them: by the library that is found to be the fastest for each.
+void choose_products(const StepShape& shape) {
+    BertConfig model;
+    model.hidden_size = shape.hidden;
+    model.intermediate_size = 4 * shape.hidden;
+    model.vocab_size = shape.vocabulary;
+    if (may_others_be_faster()) use_product_libraries(measure_products(model, shape.sequences * shape.length));
 }
 
 json roofs() {
@@ -90,6 +101,7 @@ int main(int argc, char** argv) {
     shape.layers = std::stoll(argv[1]);
     shape.hidden = std::stoll(argv[2]);
     const int rounds = std::stoi(argv[3]);
+    choose_products(shape);
     json result{{"roofs_before", roofs()}, {"threads", at::get_num_threads()}};
     result["parts"] = timed_parts(shape, rounds);
     result["candidates"] = timed_candidates(shape, rounds);
