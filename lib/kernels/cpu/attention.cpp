@@ -31,7 +31,7 @@ public:
 private:
     const Attention& shape_;
     const HeadPlace& place_;
-    std::unique_ptr<float[]> keep_S_;
+    HeadMemory<float> keep_S_;
 };
 
 /// body(place) for all heads of all sequences, in parallel.

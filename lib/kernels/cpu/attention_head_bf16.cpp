@@ -8,14 +8,14 @@
 namespace bertpretrain::cpu {
 namespace {
 
-using Floats = std::unique_ptr<float[]>;
+using Floats = HeadMemory<float>;
 
 /// bf16 rows as the left side of a product.
 PairedRows in_place(const Bf16* rows, std::int64_t stride) { return {rows, stride / 2, 1}; }
 
 /// Rows 2 p and 2 p + 1 paired, for all pairs of `filled` rows of which S are there.
 template <class W>
-std::unique_ptr<Pair[]> paired_rows(const W* rows, std::int64_t stride, std::int64_t S, std::int64_t filled, std::int64_t D) {
+HeadMemory<Pair> paired_rows(const W* rows, std::int64_t stride, std::int64_t S, std::int64_t filled, std::int64_t D) {
     auto pairs = head_memory<Pair>(filled / 2 * D);
     for (std::int64_t p = 0; p < filled / 2; ++p) {
         Pair* to = pairs.get() + p * D;
@@ -31,7 +31,7 @@ std::int64_t filled_up(std::int64_t S) {
     return (S + multiple - 1) / multiple * multiple;
 }
 
-std::unique_ptr<Pair[]> rounded_rows(const float* rows_SX, std::int64_t S, std::int64_t X) {
+HeadMemory<Pair> rounded_rows(const float* rows_SX, std::int64_t S, std::int64_t X) {
     auto pairs = head_memory<Pair>(S * X / 2);
     pair_along_row(rows_SX, S * X, pairs.get());
     return pairs;
@@ -50,7 +50,7 @@ Bf16Head::Bf16Head(const HeadPlace& place, const Bf16* qkv_T3H, const float* bia
       k_bias_(q_bias_ + place.hidden),
       v_bias_(k_bias_ + place.hidden) {}
 
-std::unique_ptr<Pair[]> Bf16Head::transposed(const Bf16* rows) const {
+HeadMemory<Pair> Bf16Head::transposed(const Bf16* rows) const {
     auto pairs_PX = head_memory<Pair>(filled_ * place_.D / 2);
     transpose_pairs(rows, stride_ / 2, place_.S, place_.D / 2, filled_, pairs_PX.get());
     return pairs_PX;

@@ -28,7 +28,7 @@ public:
 
 private:
     /// rows_SD^T in pairs along D, (D / 2) x filled S
-    std::unique_ptr<Pair[]> transposed(const Bf16* rows) const;
+    HeadMemory<Pair> transposed(const Bf16* rows) const;
 
     HeadPlace place_;
     std::int64_t filled_;      ///< S rounded up

@@ -1,6 +1,8 @@
 #include "kernels/cpu/attention_head_exact.h"
 
-/// The BLAS inside libtorch; called from within a parallel region it stays on the calling thread.
+#include <dlfcn.h>
+
+/// The BLAS inside libtorch.
 extern "C" void sgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const float* alpha,
                        const float* a, const int* lda, const float* b, const int* ldb, const float* beta, float* c,
                        const int* ldc);
@@ -10,11 +12,32 @@ namespace {
 
 constexpr char plain = 'N', transposed = 'T';
 
+/// Keeps MKL to the calling thread. Within a parallel region it stays there anyway, but for AVX2 it then adds up in another order
+/// than on one thread of its own, and bits would depend on the number of threads.
+class OneThread {
+public:
+    OneThread() : before_(limit() != nullptr ? limit()(1) : 0) {}
+    ~OneThread() {
+        if (limit() != nullptr) limit()(before_);
+    }
+    OneThread(const OneThread&) = delete;
+    OneThread& operator=(const OneThread&) = delete;
+
+private:
+    using Limit = int (*)(int threads);
+    static Limit limit() {  // not every libtorch has MKL
+        static const auto found = reinterpret_cast<Limit>(::dlsym(RTLD_DEFAULT, "MKL_Set_Num_Threads_Local"));
+        return found;
+    }
+    int before_;
+};
+
 /// Row-major C_mn = op(A) op(B). BLAS is column-major, which is the same product with its operands swapped.
 void product(char op_a, char op_b, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, const float* b, float* c) {
     const int rows = static_cast<int>(n), columns = static_cast<int>(m), inner = static_cast<int>(k);
     const int lda = op_a == plain ? inner : columns, ldb = op_b == plain ? rows : inner;
     const float one = 1, zero = 0;
+    const OneThread one_thread;
     sgemm_(&op_b, &op_a, &rows, &columns, &inner, &one, b, &ldb, a, &lda, &zero, c, &rows);
 }
 

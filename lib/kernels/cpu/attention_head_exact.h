@@ -25,7 +25,7 @@ public:
 
 private:
     HeadPlace place_;
-    std::unique_ptr<float[]> q_SD_, k_SD_, v_SD_, d_context_SD_;
+    HeadMemory<float> q_SD_, k_SD_, v_SD_, d_context_SD_;
 };
 
 extern template class ExactHead<Bf16>;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <new>
 
 #include "kernels/fused_operations.h"
 
@@ -31,10 +32,19 @@ struct HeadPlace {
     std::int64_t in_context() const { return first_row * hidden + column; }
 };
 
+constexpr std::align_val_t head_alignment{64};  ///< a cache line; MKL promises equal bits only for equally aligned operands
+
+struct FreeHeadMemory {
+    void operator()(void* memory) const { ::operator delete(memory, head_alignment); }
+};
+
+template <class T>
+using HeadMemory = std::unique_ptr<T[], FreeHeadMemory>;
+
 /// Memory of one head's work, not initialized.
 template <class T>
-std::unique_ptr<T[]> head_memory(std::int64_t elements) {
-    return std::unique_ptr<T[]>(new T[static_cast<std::size_t>(elements)]);
+HeadMemory<T> head_memory(std::int64_t elements) {
+    return HeadMemory<T>(static_cast<T*>(::operator new(static_cast<std::size_t>(elements) * sizeof(T), head_alignment)));
 }
 
 }  // namespace bertpretrain::cpu
