@@ -1,7 +1,7 @@
 """What Hugging Face's models and plain autograd give for random models and ragged batches.
 
 Usage: hf_oracle.py FOLDER. Writes one .pt file per case: the configuration, the weights (fp32), the batch without padding,
-the results in float64 (stored as fp32), and the norms of the errors of PyTorch's own bf16 autocast. Exits with 77 where
+the results in float64 (stored as fp32), and the norms of the errors of PyTorch's own fp32 and bf16 autocast. Exits with 77 where
 transformers is absent.
 """
 
@@ -180,6 +180,7 @@ def write_case(folder, name, config, seed, spread):
         for key in right:  # HF and the formula vouch for each other; a key bias has no gradient but noise
             assert key.endswith("key.bias") or relative_error(right[key], hf[key]) < 1e-9, (name, key)
         right = hf
+    fp32 = results(weights, compute, batch, torch.float32)
     autocast = results(weights, compute, batch, torch.float32, autocast=True)
     torch.save({
         "config": config,
@@ -187,6 +188,7 @@ def write_case(folder, name, config, seed, spread):
         "weights": weights,
         "batch": batch,
         "right": {key: tensor.float() for key, tensor in right.items()},
+        "fp32_error": {key: (fp32[key] - right[key]).norm().item() for key in right},
         "autocast_error": {key: (autocast[key] - right[key]).norm().item() for key in right},
     }, folder / f"{name}_{seed}.pt")
 
@@ -197,7 +199,7 @@ def main():
     torch.set_num_threads(1)  # models so small only wait for each other's threads
     base = {"max_position_embeddings": 64, "type_vocab_size": 2, "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0,
             "layer_norm_eps": 1e-12, "initializer_range": 0.02}
-    for placement, small_seeds, larger_seeds in (("post_ln", 6, 3), ("pre_ln", 4, 1), ("pre_ln_zero_residual", 4, 1)):
+    for placement, small_seeds, larger_seeds in (("post_ln", 6, 3), ("pre_ln", 6, 3), ("pre_ln_zero_residual", 6, 3)):
         # With small weights the zero residual's rows grow alike, and fp32, PyTorch's too, loses what tells them apart.
         spread = 0.1 if placement == "pre_ln_zero_residual" else 0.05
         for size, sizes, seeds in (("2x128", SMALL, small_seeds), ("4x256", LARGER, larger_seeds)):
