@@ -65,7 +65,7 @@ const std::vector<BadSetting> bad_settings{
     // what the machine cannot do
     {R"({"model": {"hidden_size": 65536, "num_hidden_layers": 1024}})",
      config_exit,
-     {"parameters", "memory", "this machine has"}},
+     {"parameters", "memory", "this machine or container has"}},
     {R"({"model": {"hidden_size": 4611686018427387904}})", config_exit, {"model.hidden_size = 4611686018427387904", "between"}},
 };
 
