@@ -1,9 +1,11 @@
-// How the work is cut: both matrices are packed into panels (tile_packing.h). A thread computes a block of C of 8 x 8 panels, 256
-// of K at a time: then a panel of A stays in the first-level cache while those of B pass by, and all of them, with the block of C
-// in fp32, in the second. Of C, 32 x 32 numbers at a time lie in four tile registers.
+// How the work is cut: both matrices are packed into panels (tile_packing.h). A thread computes a block of C of up to 8 x 16
+// panels, 256 of K at a time: then a panel of A stays in the first-level cache while those of B pass by, and all of them, with the
+// block of C in fp32, in the second, into which the next 256 of K are fetched meanwhile. Of C, 32 x 32 numbers at a time lie in
+// four tile registers.
 #include "kernels/cpu/tile_matmul.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include <ATen/Parallel.h>
@@ -20,10 +22,12 @@
 namespace bertpretrain::cpu {
 namespace {
 
-constexpr std::int64_t block_panels = 8, block_depth = 256, numbers_of_pair = panel_rows * panel_rows;
+constexpr std::int64_t block_rows = 8, block_columns = 16, block_depth = 256;  // the first two in panels
+constexpr std::int64_t numbers_of_pair = panel_rows * panel_rows;
+constexpr std::int64_t lines_ahead = 8, line_elements = 32;  // cache lines to be fetched beside each four products of tiles
 
-/// 32 x 32 numbers of C, one after the other, = or += a panel of A times one of B, `tiles` long.
-BERTPRETRAIN_TILES void multiply_panels(const Bf16* a, const Bf16* b, std::int64_t tiles, bool add, float* c) {
+/// 32 x 32 numbers of C, one after the other, = or += a panel of A times one of B, `tiles` long; fetches what is `ahead`.
+BERTPRETRAIN_TILES void multiply_panels(const Bf16* a, const Bf16* b, std::int64_t tiles, bool add, const Bf16* ahead, float* c) {
     constexpr std::int64_t stride = panel_rows * static_cast<std::int64_t>(sizeof(float));
     float* const lower = c + numbers_of_pair / 2;
     if (add) {
@@ -42,6 +46,8 @@ BERTPRETRAIN_TILES void multiply_panels(const Bf16* a, const Bf16* b, std::int64
         _tile_loadd(4, a, 64);
         _tile_dpbf16ps(0, 4, 6);
         _tile_loadd(5, a + tile_elements, 64);
+#pragma GCC unroll 8
+        for (std::int64_t line = 0; line < lines_ahead; ++line, ahead += line_elements) _mm_prefetch(ahead, _MM_HINT_T1);
         _tile_dpbf16ps(2, 5, 6);
         _tile_loadd(7, b + tile_elements, 64);
         _tile_dpbf16ps(1, 4, 7);
@@ -86,52 +92,108 @@ struct Result {
     bool add;
 };
 
+/// Some panels, or the same part of each of them.
+struct Panels {
+    const Bf16* first;
+    std::int64_t count, stride, elements;
+};
+
+/// Shares the lines of the panels that are needed next out among the products of panels that are computed before.
+class Ahead {
+public:
+    Ahead(const Panels& b, const Panels& a) : panels_{b, a} {}
+
+    /// Where the next product of panels, `tiles` long, begins to fetch. After the last one, that one again.
+    const Bf16* take(std::int64_t tiles) {
+        const Panels& panels = panels_[of_a_];
+        const Bf16* from = panels.first + panel_ * panels.stride + at_;
+        at_ += tiles * lines_ahead * line_elements;
+        if (at_ < panels.elements) return from;
+        at_ = 0;
+        if (++panel_ < panels.count) return from;
+        panel_ = of_a_ ? panels.count - 1 : 0;
+        of_a_ = true;
+        return from;
+    }
+
+private:
+    std::array<Panels, 2> panels_;
+    bool of_a_ = false;
+    std::int64_t panel_ = 0, at_ = 0;
+};
+
+/// Panels in parts of nearly the same size.
+struct Parts {
+    std::int64_t panels, parts;
+
+    std::int64_t first(std::int64_t part) const { return part * panels / parts; }
+    std::int64_t count(std::int64_t part) const { return first(part + 1) - first(part); }
+};
+
+std::int64_t in_blocks(std::int64_t panels, std::int64_t most) { return (panels + most - 1) / most; }
+
 class Blocks {
 public:
     Blocks(const TileOperand& a, const TileOperand& b, const Bf16* a_panels, const Bf16* b_panels, const Result& result)
         : M_(a.X),
           N_(b.X),
-          m_panels_(a.panels()),
-          n_panels_(b.panels()),
+          rows_{a.panels(), in_blocks(a.panels(), block_rows)},
+          columns_{b.panels(), in_blocks(b.panels(), block_columns)},
           of_panel_(a.panel_elements()),
           a_panels_(a_panels),
           b_panels_(b_panels),
-          result_(result) {}
+          result_(result) {
+        // Smaller ones where there would be less than a few for each thread, or one thread more to do.
+        const std::int64_t threads = at::get_num_threads();
+        while (count() < 4 * threads && count() % threads != 0 && rows_.parts < rows_.panels) ++rows_.parts;
+    }
 
-    std::int64_t count() const { return in_blocks(m_panels_) * in_blocks(n_panels_); }
+    std::int64_t count() const { return rows_.parts * columns_.parts; }
 
     /// @param room of a block of C in fp32
     BERTPRETRAIN_TILES void multiply(std::int64_t begin, std::int64_t end, float* room) const {
         const TileRegisters registers;
-        for (std::int64_t block = begin; block < end; ++block)
-            multiply_block(block / in_blocks(n_panels_) * block_panels, block % in_blocks(n_panels_) * block_panels, room);
+        for (std::int64_t block = begin; block < end; ++block) multiply_block(block, std::min(block + 1, end - 1), room);
     }
 
 private:
-    static std::int64_t in_blocks(std::int64_t panels) { return (panels + block_panels - 1) / block_panels; }
+    /// The part of the block's panels of A, or of B, that begins at `at`.
+    Panels of_a(std::int64_t block, std::int64_t at) const {
+        const std::int64_t part = block / columns_.parts;
+        return {a_panels_ + rows_.first(part) * of_panel_ + at, rows_.count(part), of_panel_, elements_at(at)};
+    }
+    Panels of_b(std::int64_t block, std::int64_t at) const {
+        const std::int64_t part = block % columns_.parts;
+        return {b_panels_ + columns_.first(part) * of_panel_ + at, columns_.count(part), of_panel_, elements_at(at)};
+    }
+    std::int64_t elements_at(std::int64_t at) const { return std::min(block_depth * panel_rows, of_panel_ - at); }
 
-    void multiply_block(std::int64_t m_first, std::int64_t n_first, float* room) const {
-        const std::int64_t m_end = std::min(m_panels_, m_first + block_panels),
-                           n_end = std::min(n_panels_, n_first + block_panels);
-        for (std::int64_t at = 0; at < of_panel_; at += block_depth * panel_rows) {
-            const std::int64_t elements = std::min(block_depth * panel_rows, of_panel_ - at);
+    void multiply_block(std::int64_t block, std::int64_t next_block, float* room) const {
+        for (std::int64_t at = 0, next; at < of_panel_; at = next) {
+            const Panels a = of_a(block, at), b = of_b(block, at);
+            next = at + a.elements;
+            const bool last = next == of_panel_;
+            Ahead ahead(of_b(last ? next_block : block, last ? 0 : next), of_a(last ? next_block : block, last ? 0 : next));
+            const std::int64_t tiles = a.elements / (2 * tile_elements);
             float* c = room;
-            for (std::int64_t m = m_first; m < m_end; ++m)
-                for (std::int64_t n = n_first; n < n_end; ++n, c += numbers_of_pair) {
-                    multiply_panels(a_panels_ + m * of_panel_ + at, b_panels_ + n * of_panel_ + at,
-                                    elements / (2 * tile_elements), at > 0, c);
-                    if (at + elements == of_panel_) put(m * panel_rows, n * panel_rows, c);
+            for (std::int64_t m = 0; m < a.count; ++m)
+                for (std::int64_t n = 0; n < b.count; ++n, c += numbers_of_pair) {
+                    multiply_panels(a.first + m * of_panel_, b.first + n * of_panel_, tiles, at > 0, ahead.take(tiles), c);
+                    if (last) put(rows_.first(block / columns_.parts) + m, columns_.first(block % columns_.parts) + n, c);
                 }
         }
     }
 
-    void put(std::int64_t row, std::int64_t column, const float* c) const {
+    void put(std::int64_t m, std::int64_t n, const float* c) const {
+        const std::int64_t row = m * panel_rows, column = n * panel_rows;
         const Corner corner{std::min(panel_rows, M_ - row), std::min(panel_rows, N_ - column), N_};
         if (result_.exact != nullptr) put_exact(c, corner, result_.add, result_.exact + row * N_ + column);
         else put_rounded(c, corner, result_.rounded + row * N_ + column);
     }
 
-    std::int64_t M_, N_, m_panels_, n_panels_, of_panel_;
+    std::int64_t M_, N_;
+    Parts rows_, columns_;
+    std::int64_t of_panel_;
     const Bf16 *a_panels_, *b_panels_;
     Result result_;
 };
@@ -168,7 +230,7 @@ void tile_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tenso
                         {exact ? out_MN.mutable_data_ptr<float>() : nullptr,
                          exact ? nullptr : static_cast<Bf16*>(out_MN.mutable_data_ptr()), add});
     at::parallel_for(0, blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
-        const at::Tensor room = at::empty({block_panels * block_panels * numbers_of_pair}, at::TensorOptions(at::kFloat));
+        const at::Tensor room = at::empty({block_rows * block_columns * numbers_of_pair}, at::TensorOptions(at::kFloat));
         blocks.multiply(begin, end, room.mutable_data_ptr<float>());
     });
 }

@@ -45,18 +45,24 @@ BERTPRETRAIN_WORDS_INLINE void pack_tile(const TileOperand& operand, std::int64_
     for (std::int64_t i = 0; i < 16; ++i) _mm512_store_si512(to + i * tile_depth, words[i]);
 }
 
+/// Both tiles of a panel at this k.
+BERTPRETRAIN_WORDS_INLINE void pack_tiles(const TileOperand& operand, std::int64_t panel, std::int64_t k, Bf16* to) {
+    to += k * panel_rows;
+    pack_tile(operand, panel * panel_rows, k, to);
+    pack_tile(operand, panel * panel_rows + 16, k, to + tile_elements);
+}
+
 }  // namespace
 
 BERTPRETRAIN_WORDS void pack_panels(const TileOperand& operand, std::int64_t begin, std::int64_t end, Bf16* to) {
-    // Some panels side by side, so that rows of memory are read in longer stretches.
-    constexpr std::int64_t together = 8;
-    for (std::int64_t group = begin; group < end; group += together)
+    // 32 rows of memory are read side by side to their ends: as many as the processor recognizes and fetches ahead of us.
+    if (operand.K_is_contiguous)
+        for (std::int64_t panel = begin; panel < end; ++panel, to += operand.panel_elements())
+            for (std::int64_t k = 0; k < operand.K; k += tile_depth) pack_tiles(operand, panel, k, to);
+    else
         for (std::int64_t k = 0; k < operand.K; k += tile_depth)
-            for (std::int64_t panel = group; panel < std::min(end, group + together); ++panel) {
-                Bf16* const at = to + (panel - begin) * operand.panel_elements() + k * panel_rows;
-                pack_tile(operand, panel * panel_rows, k, at);
-                pack_tile(operand, panel * panel_rows + 16, k, at + tile_elements);
-            }
+            for (std::int64_t panel = begin; panel < end; ++panel)
+                pack_tiles(operand, panel, k, to + (panel - begin) * operand.panel_elements());
 }
 
 }  // namespace bertpretrain::cpu
