@@ -60,9 +60,15 @@ at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Act
     with_working_type(x_TF.scalar_type(), [&](auto w) {
         using W = decltype(w);
         for_row_chunks(x_TF.size(0), [&](std::int64_t, std::int64_t first, std::int64_t end) {
-            for (std::int64_t t = first; t < end; ++t)
-                by_instruction_set<&forward_row<W>>(working_data<W>(x_TF) + t * F, exact_data(bias_F), F, activation,
-                                                    working_data<W>(y_TF) + t * F);
+            for (std::int64_t t = first; t < end; ++t) {
+                const W* x = working_data<W>(x_TF) + t * F;
+                for_stretches(
+                    F, [&](std::int64_t from) { fetch(x + from, stretch); },
+                    [&](std::int64_t from, std::int64_t width) {
+                        by_instruction_set<&forward_row<W>>(x + from, exact_data(bias_F) + from, width, activation,
+                                                            working_data<W>(y_TF) + t * F + from);
+                    });
+            }
         });
     });
     return y_TF;
@@ -76,10 +82,19 @@ at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x
     with_working_type(x_TF.scalar_type(), [&](auto w) {
         using W = decltype(w);
         for_row_chunks(T, [&](std::int64_t chunk, std::int64_t first, std::int64_t end) {
-            for (std::int64_t t = first; t < end; ++t)
-                by_instruction_set<&backward_row<W>>(working_data<W>(dy_TF) + t * F, working_data<W>(x_TF) + t * F,
-                                                     exact_data(bias_F), F, activation, working_data<W>(dx_TF) + t * F,
-                                                     bias_sums.chunk(chunk));
+            for (std::int64_t t = first; t < end; ++t) {
+                const W *x = working_data<W>(x_TF) + t * F, *dy = working_data<W>(dy_TF) + t * F;
+                for_stretches(
+                    F,
+                    [&](std::int64_t from) {
+                        fetch(x + from, stretch);
+                        fetch(dy + from, stretch);
+                    },
+                    [&](std::int64_t from, std::int64_t width) {
+                        by_instruction_set<&backward_row<W>>(dy + from, x + from, exact_data(bias_F) + from, width, activation,
+                                                             working_data<W>(dx_TF) + t * F + from, bias_sums.chunk(chunk) + from);
+                    });
+            }
         });
     });
     bias_sums.add_to(exact_data(d_bias_F));

@@ -66,44 +66,58 @@ struct BackwardRow {
     float *d_weight, *d_bias, *d_out_bias;  ///< sums over the rows of a chunk
 };
 
+// Everything is copied into locals first: what a store might change through another pointer cannot be vectorized.
 template <class W>
 BERTPRETRAIN_INLINE void norm_backward_row(const Row& row, const BackwardRow<W>& at, float* scratch) {
     const std::int64_t width = row.width;
-    if (at.d_normed != nullptr && at.d_normed_exact != nullptr)
+    const W* d_normed = at.d_normed;
+    const float *d_normed_exact = at.d_normed_exact, *d_sum_past = at.d_sum_past, *sum = at.sum, *weight = row.weight,
+                *keep = row.keep;
+    if (d_normed != nullptr && d_normed_exact != nullptr)
 #pragma omp simd
-        for (std::int64_t i = 0; i < width; ++i) scratch[i] = load(at.d_normed + i) + at.d_normed_exact[i];
-    else if (at.d_normed != nullptr)
+        for (std::int64_t i = 0; i < width; ++i) scratch[i] = load(d_normed + i) + d_normed_exact[i];
+    else if (d_normed != nullptr)
 #pragma omp simd
-        for (std::int64_t i = 0; i < width; ++i) scratch[i] = load(at.d_normed + i);
+        for (std::int64_t i = 0; i < width; ++i) scratch[i] = load(d_normed + i);
     else
 #pragma omp simd
-        for (std::int64_t i = 0; i < width; ++i) scratch[i] = at.d_normed_exact[i];
+        for (std::int64_t i = 0; i < width; ++i) scratch[i] = d_normed_exact[i];
+    const float mean = at.mean, inverse_deviation = at.inverse_deviation;
+    float *d_weight = at.d_weight, *d_bias = at.d_bias;
     float along_one = 0, along_normal = 0;
 #pragma omp simd reduction(+ : along_one, along_normal)
     for (std::int64_t i = 0; i < width; ++i) {
-        const float normal = (at.sum[i] - at.mean) * at.inverse_deviation;
-        at.d_weight[i] += scratch[i] * normal;
-        at.d_bias[i] += scratch[i];
-        scratch[i] *= row.weight[i];
+        const float normal = (sum[i] - mean) * inverse_deviation;
+        d_weight[i] += scratch[i] * normal;
+        d_bias[i] += scratch[i];
+        scratch[i] *= weight[i];
         along_one += scratch[i];
         along_normal += scratch[i] * normal;
     }
     along_one /= static_cast<float>(width);
     along_normal /= static_cast<float>(width);
+    float* d_sum = at.d_sum;
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) {
-        const float normal = (at.sum[i] - at.mean) * at.inverse_deviation;
-        at.d_sum[i] = at.inverse_deviation * (scratch[i] - along_one - normal * along_normal);
+        const float normal = (sum[i] - mean) * inverse_deviation;
+        d_sum[i] = inverse_deviation * (scratch[i] - along_one - normal * along_normal);
     }
-    if (at.d_sum_past != nullptr)
+    if (d_sum_past != nullptr)
 #pragma omp simd
-        for (std::int64_t i = 0; i < width; ++i) at.d_sum[i] += at.d_sum_past[i];
-    if (at.d_out == nullptr) return;
+        for (std::int64_t i = 0; i < width; ++i) d_sum[i] += d_sum_past[i];
+    W* d_out = at.d_out;
+    float* d_out_bias = at.d_out_bias;
+    if (d_out == nullptr) return;
+    if (keep != nullptr)
+#pragma omp simd
+        for (std::int64_t i = 0; i < width; ++i) scratch[i] = d_sum[i] * keep[i];
+    else
+#pragma omp simd
+        for (std::int64_t i = 0; i < width; ++i) scratch[i] = d_sum[i];
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) {
-        const float d = row.keep != nullptr ? at.d_sum[i] * row.keep[i] : at.d_sum[i];
-        at.d_out_bias[i] += d;
-        store(at.d_out + i, d);
+        d_out_bias[i] += scratch[i];
+        store(d_out + i, scratch[i]);
     }
 }
 
@@ -122,6 +136,7 @@ NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bia
     result.inverse_deviation_T = at::empty({T}, at::kFloat);
     with_working_type(working, [&](auto w) {
         using W = decltype(w);
+        const auto at_row = [H](auto* data, std::int64_t t) { return data == nullptr ? nullptr : data + t * H; };
         const W* out = working_data<W>(out_TH);
         W* normed = working_data<W>(result.normed_TH);
         const float *bias = exact_data(bias_H), *residual = exact_data(residual_TH);
@@ -134,12 +149,13 @@ NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bia
             const Row row{H, drops ? keep.get() : nullptr, exact_data(norm.weight_H), exact_data(norm.bias_H),
                           static_cast<float>(eps)};
             for (std::int64_t t = first; t < end; ++t) {
+                fetch(at_row(out, t + 1), H);
+                fetch(at_row(residual, t + 1), H);
                 if (drops)
                     fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]),
                                          0, H, keep.get());
-                by_instruction_set<&norm_row<W>>(row, out == nullptr ? nullptr : out + t * H, bias,
-                                                 residual == nullptr ? nullptr : residual + t * H, sum + t * H, normed + t * H,
-                                                 exact == nullptr ? nullptr : exact + t * H, result.mean_T.data_ptr<float>() + t,
+                by_instruction_set<&norm_row<W>>(row, at_row(out, t), bias, at_row(residual, t), sum + t * H, normed + t * H,
+                                                 at_row(exact, t), result.mean_T.data_ptr<float>() + t,
                                                  result.inverse_deviation_T.data_ptr<float>() + t);
             }
         });
@@ -167,6 +183,8 @@ NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, cons
             float *scratch = buffer.get(), *keep = buffer.get() + H;
             const Row row{H, drops ? keep : nullptr, exact_data(norm.weight_H), exact_data(norm.bias_H), 0};
             for (std::int64_t t = first; t < end; ++t) {
+                fetch(at_row(working_data<W>(d_normed_TH), t + 1), H);
+                for (const at::Tensor& exact : {d_normed_exact_TH, d_sum_TH, forward.sum_TH}) fetch(at_row(exact_data(exact), t + 1), H);
                 if (drops)
                     fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]),
                                          0, H, keep);

@@ -24,6 +24,27 @@ void for_row_chunks(std::int64_t rows, const Body& body) {
     });
 }
 
+/// Brings elements that will soon be read into the second-level cache, and nothing for null; they need not exist. For loops too
+/// long for the processor to see the next reads coming by itself.
+template <class T>
+BERTPRETRAIN_INLINE void fetch(const T* at, std::int64_t elements) {
+    constexpr auto line = static_cast<std::int64_t>(64 / sizeof(T));
+    if (at != nullptr)
+        for (std::int64_t i = 0; i < elements; i += line) __builtin_prefetch(at + i, 0, 2);
+}
+
+constexpr std::int64_t stretch = 512;
+
+/// body(first element, elements) for a row in stretches, before each of which `ahead` is called with the first element of the
+/// stretch after next (in the next rows, behind the end of this one).
+template <class Ahead, class Body>
+void for_stretches(std::int64_t width, const Ahead& ahead, const Body& body) {
+    for (std::int64_t from = 0; from < width; from += stretch) {
+        ahead(from + 2 * stretch);
+        body(from, std::min(stretch, width - from));
+    }
+}
+
 /// One row of sums per chunk, added up in chunk order.
 class ColumnSums {
 public:
