@@ -16,7 +16,7 @@ namespace {
 
 constexpr int rounds = 3;
 constexpr double hopeless = 1.5, clearly_faster = 0.9;  // of the usual library's time
-constexpr double share_of_masked = 0.16;                 // the decoder's rows: the recipe's 20 of 128
+constexpr double share_of_masked = 0.16;                // the decoder's rows: the recipe's 20 of 128
 
 /// One product, as the model makes it.
 std::function<void()> product_of(const LinearShape& shape, std::int64_t rows) {

@@ -92,7 +92,8 @@ at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x
                     },
                     [&](std::int64_t from, std::int64_t width) {
                         by_instruction_set<&backward_row<W>>(dy + from, x + from, exact_data(bias_F) + from, width, activation,
-                                                             working_data<W>(dx_TF) + t * F + from, bias_sums.chunk(chunk) + from);
+                                                             working_data<W>(dx_TF) + t * F + from,
+                                                             bias_sums.chunk(chunk) + from);
                     });
             }
         });

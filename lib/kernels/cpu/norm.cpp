@@ -184,7 +184,8 @@ NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, cons
             const Row row{H, drops ? keep : nullptr, exact_data(norm.weight_H), exact_data(norm.bias_H), 0};
             for (std::int64_t t = first; t < end; ++t) {
                 fetch(at_row(working_data<W>(d_normed_TH), t + 1), H);
-                for (const at::Tensor& exact : {d_normed_exact_TH, d_sum_TH, forward.sum_TH}) fetch(at_row(exact_data(exact), t + 1), H);
+                for (const at::Tensor& exact : {d_normed_exact_TH, d_sum_TH, forward.sum_TH})
+                    fetch(at_row(exact_data(exact), t + 1), H);
                 if (drops)
                     fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]),
                                          0, H, keep);

@@ -1,7 +1,7 @@
 // How the work is cut: both matrices are packed into panels (tile_packing.h). A thread computes a block of C of up to 8 x 16
-// panels, 256 of K at a time: then a panel of A stays in the first-level cache while those of B pass by, and all of them, with the
-// block of C in fp32, in the second, into which the next 256 of K are fetched meanwhile. Of C, 32 x 32 numbers at a time lie in
-// four tile registers.
+// panels, 256 of K at a time: then a panel of A stays in the first-level cache while those of B pass by, and all of them, with
+// the block of C in fp32, in the second, into which the next 256 of K are fetched meanwhile. Of C, 32 x 32 numbers at a time lie
+// in four tile registers.
 #include "kernels/cpu/tile_matmul.h"
 
 #include <algorithm>
