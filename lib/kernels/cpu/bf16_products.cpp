@@ -61,10 +61,6 @@ BERTPRETRAIN_BF16 void panel(std::int64_t M, std::int64_t n, std::int64_t N, std
     for (; m < M; ++m) tile<1, Vectors>(m, n, N, P, a, b_PN, frame, c_MN);
 }
 
-}  // namespace
-
-namespace {
-
 BERTPRETRAIN_BF16 void product_by_vectors(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
                                           const ProductFrame& frame, float* c_MN) {
     std::int64_t n = 0;
@@ -77,11 +73,9 @@ BERTPRETRAIN_BF16 void product_by_vectors(std::int64_t M, std::int64_t N, std::i
 
 void bf16_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
                   const ProductFrame& frame, float* c_MN) {
-    const std::int64_t done = has_tiles() && P % tile_lanes == 0 ? tile_product(M, N, P, a, b_PN, frame, c_MN) : 0;
-    if (done == M) return;
-    const PairedRows rest{static_cast<const AliasingPair*>(a.at) + done * a.row_step, a.row_step, a.pair_step};
-    const ProductFrame rest_frame{frame.start_M == nullptr ? nullptr : frame.start_M + done, frame.start_N, frame.scale};
-    product_by_vectors(M - done, N, P, rest, b_PN, rest_frame, c_MN + done * N);
+    const bool rows_fill_tiles = a.pair_step == 1 || a.pair_step >= (M + tile_lanes - 1) / tile_lanes * tile_lanes;
+    if (has_tiles() && P % tile_lanes == 0 && rows_fill_tiles) tile_product(M, N, P, a, b_PN, frame, c_MN);
+    else product_by_vectors(M, N, P, a, b_PN, frame, c_MN);
 }
 
 BERTPRETRAIN_BF16 void pair_along_row(const float* row, std::int64_t D, Pair* to) {

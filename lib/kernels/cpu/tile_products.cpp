@@ -65,7 +65,10 @@ BERTPRETRAIN_TILES void multiply_all(const Rows& rows, std::int64_t M) {
     const TileRegisters registers;
     std::int64_t m = 0;
     for (; m + 2 * tile_lanes <= M; m += 2 * tile_lanes) multiply_rows<2>(rows, m);
-    if (m < M) multiply_rows<1>(rows, m);
+    for (; m < M; m += tile_lanes) {
+        if (M - m < tile_lanes) registers.reshape(M - m);
+        multiply_rows<1>(rows, m);
+    }
 }
 
 BERTPRETRAIN_TILES void put_frame(std::int64_t M, std::int64_t N, const ProductFrame& frame, float* c_MN) {
@@ -93,21 +96,19 @@ bool has_tiles() {
     return has;
 }
 
-std::int64_t tile_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
-                          const ProductFrame& frame, float* c_MN) {
-    const std::int64_t whole = M / tile_lanes * tile_lanes;
-    if (whole == 0) return 0;
+void tile_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
+                  const ProductFrame& frame, float* c_MN) {
+    const std::int64_t turned = (M + tile_lanes - 1) / tile_lanes * tile_lanes;
     std::unique_ptr<Pair[]> turned_MP;
     Rows rows{static_cast<const Pair*>(a.at), a.row_step, N, P, b_PN, c_MN};
     if (a.pair_step != 1) {
-        turned_MP = std::make_unique_for_overwrite<Pair[]>(static_cast<std::size_t>(whole * P));
-        transpose_pairs(a.at, a.pair_step, P, whole, P, turned_MP.get());
+        turned_MP = std::make_unique_for_overwrite<Pair[]>(static_cast<std::size_t>(turned * P));
+        transpose_pairs(a.at, a.pair_step, P, turned, P, turned_MP.get());
         rows.a = turned_MP.get();
         rows.a_step = P;
     }
-    multiply_all(rows, whole);
-    put_frame(whole, N, frame, c_MN);
-    return whole;
+    multiply_all(rows, M);
+    put_frame(M, N, frame, c_MN);
 }
 
 }  // namespace bertpretrain::cpu
@@ -117,8 +118,8 @@ std::int64_t tile_product(std::int64_t M, std::int64_t N, std::int64_t P, const 
 namespace bertpretrain::cpu {
 
 bool has_tiles() { return false; }
-std::int64_t tile_product(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, const ProductFrame&, float*) {
-    return 0;
+void tile_product(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, const ProductFrame&, float*) {
+    std::abort();  // not reached: there are no tiles
 }
 
 }  // namespace bertpretrain::cpu

@@ -12,11 +12,10 @@ constexpr std::int64_t tile_lanes = 16;  ///< rows, columns or pairs of a tile
 /// Whether this process may use tiles: instruction_set() says so, and the kernel grants their registers.
 bool has_tiles();
 
-/// The rows of bf16_product() that fill whole tiles. Sums round as the instruction does, in the order of P.
+/// bf16_product(). Sums round as the instruction does, in the order of P.
 /// @param N, P multiples of tile_lanes
-/// @param a either pair_step or row_step is 1
-/// @returns how many rows were done, from the first
-std::int64_t tile_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
-                          const ProductFrame& frame, float* c_MN);
+/// @param a pair_step is 1, or row_step is 1 and pair_step at least M rounded up to tile_lanes
+void tile_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
+                  const ProductFrame& frame, float* c_MN);
 
 }  // namespace bertpretrain::cpu
