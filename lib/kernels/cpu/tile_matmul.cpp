@@ -1,7 +1,7 @@
 // How the work is cut: both matrices are packed into panels (tile_packing.h). A thread computes a block of C of up to 8 x 16
-// panels, 256 of K at a time: then a panel of A stays in the first-level cache while those of B pass by, and all of them, with
-// the block of C in fp32, in the second, into which the next 256 of K are fetched meanwhile. Of C, 32 x 32 numbers at a time lie
-// in four tile registers.
+// panels, up to 256 of K at a time: then a panel of A stays in the first-level cache while those of B pass by, and all of them,
+// with the block of C in fp32, in the second, into which the next 256 of K are fetched meanwhile. Of C, 32 x 32 numbers at a time
+// lie in four tile registers.
 #include "kernels/cpu/tile_matmul.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace bertpretrain::cpu {
 namespace {
 
-constexpr std::int64_t block_rows = 8, block_columns = 16, block_depth = 256;  // the first two in panels
+constexpr std::int64_t block_rows = 8, block_columns = 16, block_tiles = 8;  // at most; in panels, and in tiles of K
 constexpr std::int64_t numbers_of_pair = panel_rows * panel_rows;
 constexpr std::int64_t lines_ahead = 8, line_elements = 32;  // cache lines to be fetched beside each four products of tiles
 
@@ -122,11 +122,11 @@ private:
     std::int64_t panel_ = 0, at_ = 0;
 };
 
-/// Panels in parts of nearly the same size.
+/// Panels, or tiles of one, in parts of nearly the same size.
 struct Parts {
-    std::int64_t panels, parts;
+    std::int64_t whole, parts;
 
-    std::int64_t first(std::int64_t part) const { return part * panels / parts; }
+    std::int64_t first(std::int64_t part) const { return part * whole / parts; }
     std::int64_t count(std::int64_t part) const { return first(part + 1) - first(part); }
 };
 
@@ -139,13 +139,14 @@ public:
           N_(b.X),
           rows_{a.panels(), in_blocks(a.panels(), block_rows)},
           columns_{b.panels(), in_blocks(b.panels(), block_columns)},
+          depth_{a.panel_elements() / (2 * tile_elements), in_blocks(a.panel_elements() / (2 * tile_elements), block_tiles)},
           of_panel_(a.panel_elements()),
           a_panels_(a_panels),
           b_panels_(b_panels),
           result_(result) {
         // Smaller ones where there would be less than a few for each thread, or one thread more to do.
         const std::int64_t threads = at::get_num_threads();
-        while (count() < 4 * threads && count() % threads != 0 && rows_.parts < rows_.panels) ++rows_.parts;
+        while (count() < 4 * threads && count() % threads != 0 && rows_.parts < rows_.whole) ++rows_.parts;
     }
 
     std::int64_t count() const { return rows_.parts * columns_.parts; }
@@ -157,28 +158,27 @@ public:
     }
 
 private:
-    /// The part of the block's panels of A, or of B, that begins at `at`.
-    Panels of_a(std::int64_t block, std::int64_t at) const {
-        const std::int64_t part = block / columns_.parts;
-        return {a_panels_ + rows_.first(part) * of_panel_ + at, rows_.count(part), of_panel_, elements_at(at)};
+    /// A part of the depth of the block's panels of A, or of B.
+    Panels of_a(std::int64_t block, std::int64_t depth) const { return part_of(a_panels_, rows_, block / columns_.parts, depth); }
+    Panels of_b(std::int64_t block, std::int64_t depth) const {
+        return part_of(b_panels_, columns_, block % columns_.parts, depth);
     }
-    Panels of_b(std::int64_t block, std::int64_t at) const {
-        const std::int64_t part = block % columns_.parts;
-        return {b_panels_ + columns_.first(part) * of_panel_ + at, columns_.count(part), of_panel_, elements_at(at)};
+    Panels part_of(const Bf16* panels, const Parts& parts, std::int64_t part, std::int64_t depth) const {
+        constexpr std::int64_t of_tile = 2 * tile_elements;
+        return {panels + parts.first(part) * of_panel_ + depth_.first(depth) * of_tile, parts.count(part), of_panel_,
+                depth_.count(depth) * of_tile};
     }
-    std::int64_t elements_at(std::int64_t at) const { return std::min(block_depth * panel_rows, of_panel_ - at); }
 
     void multiply_block(std::int64_t block, std::int64_t next_block, float* room) const {
-        for (std::int64_t at = 0, next; at < of_panel_; at = next) {
-            const Panels a = of_a(block, at), b = of_b(block, at);
-            next = at + a.elements;
-            const bool last = next == of_panel_;
-            Ahead ahead(of_b(last ? next_block : block, last ? 0 : next), of_a(last ? next_block : block, last ? 0 : next));
-            const std::int64_t tiles = a.elements / (2 * tile_elements);
+        for (std::int64_t depth = 0; depth < depth_.parts; ++depth) {
+            const Panels a = of_a(block, depth), b = of_b(block, depth);
+            const bool last = depth + 1 == depth_.parts;
+            const std::int64_t needs = last ? next_block : block, needs_depth = last ? 0 : depth + 1, tiles = depth_.count(depth);
+            Ahead ahead(of_b(needs, needs_depth), of_a(needs, needs_depth));
             float* c = room;
             for (std::int64_t m = 0; m < a.count; ++m)
                 for (std::int64_t n = 0; n < b.count; ++n, c += numbers_of_pair) {
-                    multiply_panels(a.first + m * of_panel_, b.first + n * of_panel_, tiles, at > 0, ahead.take(tiles), c);
+                    multiply_panels(a.first + m * of_panel_, b.first + n * of_panel_, tiles, depth > 0, ahead.take(tiles), c);
                     if (last) put(rows_.first(block / columns_.parts) + m, columns_.first(block % columns_.parts) + n, c);
                 }
         }
@@ -192,7 +192,7 @@ private:
     }
 
     std::int64_t M_, N_;
-    Parts rows_, columns_;
+    Parts rows_, columns_, depth_;  ///< the first two in panels, the last in tiles
     std::int64_t of_panel_;
     const Bf16 *a_panels_, *b_panels_;
     Result result_;
