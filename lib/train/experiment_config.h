@@ -110,13 +110,13 @@ struct TrainingConfig {
               "Of products. The optimizer's weights and moments are fp32 in either, and so are gradients, unless "
               "parallel.gradient_dtype is bf16.");
         field("device", self.device, one_of({"auto", "cpu", "cuda"}), "auto: a GPU where there is one.", Resume::may_change);
-        field("cpu_products", self.cpu_products, one_of({"measured", "onednn", "mkl", "tiles"}),
-              "Which library multiplies bf16 matrices on a CPU; tiles: our own, by AMX. measured: where there is AMX, for each "
-              "shape "
-              "the fastest, found at the run's first start and kept by every resume, for they round differently; elsewhere "
-              "onednn. Two fresh runs "
-              "may find differently: name one where they must agree to the bit.",
-              Resume::may_change);
+        field(
+            "cpu_products", self.cpu_products, one_of({"measured", "onednn", "mkl", "tiles"}),
+            "Which library multiplies bf16 matrices on a CPU; tiles: our own, by AMX. measured: where there is AMX, for each "
+            "shape tiles, or what is at least a tenth faster, found at the run's first start and kept by every resume, for they "
+            "round differently; elsewhere onednn. Two fresh runs may find differently: name one where they must agree to the "
+            "bit.",
+            Resume::may_change);
         field("seed", self.seed, any, "Of initial weights, sample order and dropout.");
         field("dropout_seed", self.dropout_seed, at_least(0), "Of dropout alone; auto: the seed.");
         field("activation_checkpointing", self.activation_checkpointing, any,

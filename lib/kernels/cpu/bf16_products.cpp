@@ -73,7 +73,7 @@ BERTPRETRAIN_BF16 void product_by_vectors(std::int64_t M, std::int64_t N, std::i
 
 void bf16_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
                   const ProductFrame& frame, float* c_MN) {
-    const bool rows_fill_tiles = a.pair_step == 1 || a.pair_step >= (M + tile_lanes - 1) / tile_lanes * tile_lanes;
+    const bool rows_fill_tiles = a.pair_step == 1 || a.pair_step >= in_whole_tiles(M);
     if (has_tiles() && P % tile_lanes == 0 && rows_fill_tiles) tile_product(M, N, P, a, b_PN, frame, c_MN);
     else product_by_vectors(M, N, P, a, b_PN, frame, c_MN);
 }

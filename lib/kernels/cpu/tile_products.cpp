@@ -98,7 +98,7 @@ bool has_tiles() {
 
 void tile_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
                   const ProductFrame& frame, float* c_MN) {
-    const std::int64_t turned = (M + tile_lanes - 1) / tile_lanes * tile_lanes;
+    const std::int64_t turned = in_whole_tiles(M);
     std::unique_ptr<Pair[]> turned_MP;
     Rows rows{static_cast<const Pair*>(a.at), a.row_step, N, P, b_PN, c_MN};
     if (a.pair_step != 1) {

@@ -9,12 +9,15 @@ namespace bertpretrain::cpu {
 
 constexpr std::int64_t tile_lanes = 16;  ///< rows, columns or pairs of a tile
 
+/// Rounded up to whole tiles.
+constexpr std::int64_t in_whole_tiles(std::int64_t rows) { return (rows + tile_lanes - 1) / tile_lanes * tile_lanes; }
+
 /// Whether this process may use tiles: instruction_set() says so, and the kernel grants their registers.
 bool has_tiles();
 
 /// bf16_product(). Sums round as the instruction does, in the order of P.
 /// @param N, P multiples of tile_lanes
-/// @param a pair_step is 1, or row_step is 1 and pair_step at least M rounded up to tile_lanes
+/// @param a pair_step is 1, or row_step is 1 and pair_step at least in_whole_tiles(M)
 void tile_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
                   const ProductFrame& frame, float* c_MN);
 
