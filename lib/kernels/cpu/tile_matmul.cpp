@@ -5,7 +5,6 @@
 #include "kernels/cpu/tile_matmul.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 
 #include <ATen/Parallel.h>
@@ -22,9 +21,9 @@
 namespace bertpretrain::cpu {
 namespace {
 
-constexpr std::int64_t block_rows = 8, block_columns = 16, block_tiles = 8;  // at most; in panels, and in tiles of K
+constexpr std::int64_t block_rows = 8, block_columns = 16;  // at most; in panels
 constexpr std::int64_t numbers_of_pair = panel_rows * panel_rows;
-constexpr std::int64_t lines_ahead = 8, line_elements = 32;  // cache lines to be fetched beside each four products of tiles
+constexpr std::int64_t lines_ahead = 6, line_elements = 32;  // cache lines to be fetched beside each four products of tiles
 
 /// 32 x 32 numbers of C, one after the other, = or += a panel of A times one of B, `tiles` long; fetches what is `ahead`.
 BERTPRETRAIN_TILES void multiply_panels(const Bf16* a, const Bf16* b, std::int64_t tiles, bool add, const Bf16* ahead, float* c) {
@@ -41,7 +40,7 @@ BERTPRETRAIN_TILES void multiply_panels(const Bf16* a, const Bf16* b, std::int64
         _tile_zero(2);
         _tile_zero(3);
     }
-    for (std::int64_t k = 0; k < tiles; ++k, a += 2 * tile_elements, b += 2 * tile_elements) {
+    for (std::int64_t k = 0; k < tiles; ++k, a += pair_elements, b += pair_elements) {
         _tile_loadd(6, b, 64);
         _tile_loadd(4, a, 64);
         _tile_dpbf16ps(0, 4, 6);
@@ -68,11 +67,14 @@ BERTPRETRAIN_TILES_INLINE __mmask16 there(const Corner& corner, std::int64_t n) 
     return static_cast<__mmask16>((std::uint32_t{1} << std::clamp<std::int64_t>(corner.columns - n, 0, 16)) - 1);
 }
 
+BERTPRETRAIN_TILES_INLINE __m512i rounded_row(const float* from) {
+    return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_load_ps(from + 16), _mm512_load_ps(from)));
+}
+
 BERTPRETRAIN_TILES void put_rounded(const float* from, const Corner& corner, Bf16* to) {
+    const auto there = static_cast<__mmask32>((std::uint64_t{1} << corner.columns) - 1);
     for (std::int64_t m = 0; m < corner.rows; ++m, from += panel_rows, to += corner.stride)
-        for (std::int64_t n = 0; n < panel_rows; n += 16)
-            _mm256_mask_storeu_epi16(to + n, there(corner, n),
-                                     reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(_mm512_load_ps(from + n))));
+        _mm512_mask_storeu_epi16(to, there, rounded_row(from));
 }
 
 BERTPRETRAIN_TILES void put_exact(const float* from, const Corner& corner, bool add, float* to) {
@@ -92,55 +94,44 @@ struct Result {
     bool add;
 };
 
-/// Some panels, or the same part of each of them.
+/// The same part of the depth of some panels, one behind the other.
 struct Panels {
     const Bf16* first;
-    std::int64_t count, stride, elements;
+    std::int64_t count, elements;  ///< panels, and of each
+
+    const Bf16* panel(std::int64_t n) const { return first + n * elements; }
 };
 
 /// Shares the lines of the panels that are needed next out among the products of panels that are computed before.
 class Ahead {
 public:
-    Ahead(const Panels& b, const Panels& a) : panels_{b, a} {}
+    Ahead(const Panels& b, const Panels& a) : at_(b.first), end_(b.panel(b.count)), then_(a) {}
 
     /// Where the next product of panels, `tiles` long, begins to fetch. After the last one, that one again.
     const Bf16* take(std::int64_t tiles) {
-        const Panels& panels = panels_[of_a_];
-        const Bf16* from = panels.first + panel_ * panels.stride + at_;
+        const Bf16* const from = at_;
         at_ += tiles * lines_ahead * line_elements;
-        if (at_ < panels.elements) return from;
-        at_ = 0;
-        if (++panel_ < panels.count) return from;
-        panel_ = of_a_ ? panels.count - 1 : 0;
-        of_a_ = true;
+        if (at_ < end_) return from;
+        at_ = then_.first;
+        end_ = then_.panel(then_.count);
         return from;
     }
 
 private:
-    std::array<Panels, 2> panels_;
-    bool of_a_ = false;
-    std::int64_t panel_ = 0, at_ = 0;
+    const Bf16 *at_, *end_;
+    Panels then_;
 };
-
-/// Panels, or tiles of one, in parts of nearly the same size.
-struct Parts {
-    std::int64_t whole, parts;
-
-    std::int64_t first(std::int64_t part) const { return part * whole / parts; }
-    std::int64_t count(std::int64_t part) const { return first(part + 1) - first(part); }
-};
-
-std::int64_t in_blocks(std::int64_t panels, std::int64_t most) { return (panels + most - 1) / most; }
 
 class Blocks {
 public:
     Blocks(const TileOperand& a, const TileOperand& b, const Bf16* a_panels, const Bf16* b_panels, const Result& result)
         : M_(a.X),
           N_(b.X),
-          rows_{a.panels(), in_blocks(a.panels(), block_rows)},
-          columns_{b.panels(), in_blocks(b.panels(), block_columns)},
-          depth_{a.panel_elements() / (2 * tile_elements), in_blocks(a.panel_elements() / (2 * tile_elements), block_tiles)},
-          of_panel_(a.panel_elements()),
+          rows_(Parts::of_up_to(block_rows, a.panels())),
+          columns_(Parts::of_up_to(block_columns, b.panels())),
+          depth_(a.depth()),
+          a_(a),
+          b_(b),
           a_panels_(a_panels),
           b_panels_(b_panels),
           result_(result) {
@@ -159,14 +150,16 @@ public:
 
 private:
     /// A part of the depth of the block's panels of A, or of B.
-    Panels of_a(std::int64_t block, std::int64_t depth) const { return part_of(a_panels_, rows_, block / columns_.parts, depth); }
-    Panels of_b(std::int64_t block, std::int64_t depth) const {
-        return part_of(b_panels_, columns_, block % columns_.parts, depth);
+    Panels of_a(std::int64_t block, std::int64_t depth) const {
+        return part_of(a_, a_panels_, rows_, block / columns_.parts, depth);
     }
-    Panels part_of(const Bf16* panels, const Parts& parts, std::int64_t part, std::int64_t depth) const {
-        constexpr std::int64_t of_tile = 2 * tile_elements;
-        return {panels + parts.first(part) * of_panel_ + depth_.first(depth) * of_tile, parts.count(part), of_panel_,
-                depth_.count(depth) * of_tile};
+    Panels of_b(std::int64_t block, std::int64_t depth) const {
+        return part_of(b_, b_panels_, columns_, block % columns_.parts, depth);
+    }
+    static Panels part_of(const TileOperand& operand, const Bf16* panels, const Parts& parts, std::int64_t part,
+                          std::int64_t depth) {
+        return {panels + operand.offset(parts.first(part), depth), parts.count(part),
+                operand.depth().count(depth) * pair_elements};
     }
 
     void multiply_block(std::int64_t block, std::int64_t next_block, float* room) const {
@@ -178,7 +171,7 @@ private:
             float* c = room;
             for (std::int64_t m = 0; m < a.count; ++m)
                 for (std::int64_t n = 0; n < b.count; ++n, c += numbers_of_pair) {
-                    multiply_panels(a.first + m * of_panel_, b.first + n * of_panel_, tiles, depth > 0, ahead.take(tiles), c);
+                    multiply_panels(a.panel(m), b.panel(n), tiles, depth > 0, ahead.take(tiles), c);
                     if (last) put(rows_.first(block / columns_.parts) + m, columns_.first(block % columns_.parts) + n, c);
                 }
         }
@@ -193,7 +186,7 @@ private:
 
     std::int64_t M_, N_;
     Parts rows_, columns_, depth_;  ///< the first two in panels, the last in tiles
-    std::int64_t of_panel_;
+    TileOperand a_, b_;
     const Bf16 *a_panels_, *b_panels_;
     Result result_;
 };
@@ -209,11 +202,9 @@ TileOperand operand(const at::Tensor& matrix, TileOperand::Side side) {
 }
 
 at::Tensor packed(const TileOperand& operand) {
-    const at::Tensor panels = at::empty({operand.panels() * operand.panel_elements()}, at::TensorOptions(at::kBFloat16));
+    const at::Tensor panels = at::empty({operand.packed_elements()}, at::TensorOptions(at::kBFloat16));
     auto* to = static_cast<Bf16*>(panels.mutable_data_ptr());
-    at::parallel_for(0, operand.panels(), 1, [&](std::int64_t begin, std::int64_t end) {
-        pack_panels(operand, begin, end, to + begin * operand.panel_elements());
-    });
+    at::parallel_for(0, operand.panels(), 1, [&](std::int64_t begin, std::int64_t end) { pack_panels(operand, begin, end, to); });
     return panels;
 }
 

@@ -45,24 +45,31 @@ BERTPRETRAIN_WORDS_INLINE void pack_tile(const TileOperand& operand, std::int64_
     for (std::int64_t i = 0; i < 16; ++i) _mm512_store_si512(to + i * tile_depth, words[i]);
 }
 
-/// Both tiles of a panel at this k.
-BERTPRETRAIN_WORDS_INLINE void pack_tiles(const TileOperand& operand, std::int64_t panel, std::int64_t k, Bf16* to) {
-    to += k * panel_rows;
-    pack_tile(operand, panel * panel_rows, k, to);
-    pack_tile(operand, panel * panel_rows + 16, k, to + tile_elements);
+/// Both tiles of a panel at the k-th of all its pairs.
+BERTPRETRAIN_WORDS_INLINE void pack_pair(const TileOperand& operand, std::int64_t panel, std::int64_t k, Bf16* to) {
+    pack_tile(operand, panel * panel_rows, k * tile_depth, to);
+    pack_tile(operand, panel * panel_rows + 16, k * tile_depth, to + tile_elements);
 }
 
 }  // namespace
 
 BERTPRETRAIN_WORDS void pack_panels(const TileOperand& operand, std::int64_t begin, std::int64_t end, Bf16* to) {
+    const Parts depth = operand.depth();
     // 32 rows of memory are read side by side to their ends: as many as the processor recognizes and fetches ahead of us.
     if (operand.K_is_contiguous)
-        for (std::int64_t panel = begin; panel < end; ++panel, to += operand.panel_elements())
-            for (std::int64_t k = 0; k < operand.K; k += tile_depth) pack_tiles(operand, panel, k, to);
+        for (std::int64_t panel = begin; panel < end; ++panel)
+            for (std::int64_t part = 0; part < depth.parts; ++part) {
+                Bf16* at = to + operand.offset(panel, part);
+                for (std::int64_t k = depth.first(part); k < depth.first(part + 1); ++k, at += pair_elements)
+                    pack_pair(operand, panel, k, at);
+            }
     else
-        for (std::int64_t k = 0; k < operand.K; k += tile_depth)
-            for (std::int64_t panel = begin; panel < end; ++panel)
-                pack_tiles(operand, panel, k, to + (panel - begin) * operand.panel_elements());
+        for (std::int64_t part = 0; part < depth.parts; ++part)
+            for (std::int64_t k = 0; k < depth.count(part); ++k) {
+                Bf16* at = to + operand.offset(begin, part) + k * pair_elements;
+                for (std::int64_t panel = begin; panel < end; ++panel, at += depth.count(part) * pair_elements)
+                    pack_pair(operand, panel, depth.first(part) + k, at);
+            }
 }
 
 }  // namespace bertpretrain::cpu
