@@ -47,17 +47,20 @@ at::Tensor linear_input_gradient(const at::Tensor& dy_TO, const at::Tensor& weig
                       weight_OI);
 }
 
-void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI) {
-    at::Tensor sum = d_weight_OI;
-    const ProductLibrary library = library_for(dy_TO, {LinearProduct::weight_gradient, sum.size(0), sum.size(1)});
-    if (must_widen(dy_TO) && sum.scalar_type() == at::kBFloat16)
-        sum.copy_(at::addmm(sum.to(at::kFloat), dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat)));
-    else if (dy_TO.scalar_type() == sum.scalar_type()) at::addmm_out(sum, sum, dy_TO.t(), x_TI);
-    else if (dy_TO.is_cuda()) at::addmm_out(sum, sum, dy_TO.t(), x_TI, at::kFloat);
-    else if (must_widen(dy_TO)) at::addmm_out(sum, sum, dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat));
-    else if (library == ProductLibrary::mkl) cpu::mkl_product(dy_TO.t(), x_TI, sum, true);
-    else if (library == ProductLibrary::tiles) cpu::tile_matmul(dy_TO.t(), x_TI, sum, true);
-    else cpu::accumulate_bf16(at::mm(dy_TO.t(), x_TI), sum);
+void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI, GradientSum sum) {
+    at::Tensor to = d_weight_OI;
+    const bool add = sum == GradientSum::goes_on;
+    const int times_before = add ? 1 : 0;  // of 0, what is there is not read
+    const ProductLibrary library = library_for(dy_TO, {LinearProduct::weight_gradient, to.size(0), to.size(1)});
+    if (must_widen(dy_TO) && to.scalar_type() == at::kBFloat16)
+        to.copy_(at::addmm(to.to(at::kFloat), dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat), times_before));
+    else if (dy_TO.scalar_type() == to.scalar_type()) at::addmm_out(to, to, dy_TO.t(), x_TI, times_before);
+    else if (dy_TO.is_cuda()) at::addmm_out(to, to, dy_TO.t(), x_TI, at::kFloat, times_before);
+    else if (must_widen(dy_TO)) at::addmm_out(to, to, dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat), times_before);
+    else if (library == ProductLibrary::mkl) cpu::mkl_product(dy_TO.t(), x_TI, to, add);
+    else if (library == ProductLibrary::tiles) cpu::tile_matmul(dy_TO.t(), x_TI, to, add);
+    else if (add) cpu::accumulate_bf16(at::mm(dy_TO.t(), x_TI), to);
+    else to.copy_(at::mm(dy_TO.t(), x_TI));
 }
 
 }  // namespace bertpretrain

@@ -9,6 +9,9 @@
 
 namespace bertpretrain {
 
+/// What a gradient is before a micro-batch's product joins it: nothing yet, whatever the memory holds, or a sum.
+enum class GradientSum { begins, goes_on };
+
 /// a_MK b_KN in their dtype, accumulated in fp32.
 at::Tensor product(const at::Tensor& a_MK, const at::Tensor& b_KN);
 
@@ -16,9 +19,10 @@ at::Tensor product(const at::Tensor& a_MK, const at::Tensor& b_KN);
 at::Tensor linear_product(const at::Tensor& x_TI, const at::Tensor& weight_OI);
 /// dx_TI = dy_TO W_OI.
 at::Tensor linear_input_gradient(const at::Tensor& dy_TO, const at::Tensor& weight_OI);
-/// d_weight_OI += dy_TO^T x_TI. An fp32 sum is accumulated in fp32: inside the product on CUDA, by MKL, by tiles and where
-/// operands are widened, elsewhere the product is rounded to the working dtype first, as autocast does. A bf16 sum is rounded
-/// once.
-void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI);
+/// d_weight_OI += dy_TO^T x_TI, or = where the sum begins. An fp32 sum is accumulated in fp32: inside the product on CUDA, by
+/// MKL, by tiles and where operands are widened, elsewhere the product is rounded to the working dtype first, as autocast does. A
+/// bf16 sum is rounded once.
+void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI,
+                                GradientSum sum = GradientSum::goes_on);
 
 }  // namespace bertpretrain

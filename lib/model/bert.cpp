@@ -44,9 +44,10 @@ LayerContext Bert::context(const MicroBatch& batch, Wanted wanted, bool dropout)
 }
 
 void Bert::forward_backward(const MicroBatch& batch, const LossScale& scale, const at::Tensor& totals_4,
-                            const ParameterMoves& moves) const {
+                            const ParameterMoves& moves, GradientSum sum) const {
     const MicroBatch full = fill_up(batch);
-    const LayerContext context = this->context(full, Wanted::heads_rows, true);
+    LayerContext context = this->context(full, Wanted::heads_rows, true);
+    context.layer_gradients = sum;
     const auto stage_begins = [&](std::size_t stage) {
         if (moves.needed) moves.needed(stage == 0 ? 0 : stage_ends_[stage - 1]);
     };

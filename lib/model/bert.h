@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "kernels/matmul.h"
 #include "model/bert_parameters.h"
 #include "model/bert_views.h"
 #include "model/embeddings.h"
@@ -31,8 +32,9 @@ public:
     Bert(const BertConfig& config, const FlatParameters& parameters, const Choices& choices);
 
     /// One micro-batch with dropout: adds gradients to the flat buffers and losses to totals_4 (new_totals).
+    /// @param sum begins: the layers' matrices have no gradients yet, all others zeros (FlatParameters::begin_gradients)
     void forward_backward(const MicroBatch& batch, const LossScale& scale, const at::Tensor& totals_4,
-                          const ParameterMoves& moves) const;
+                          const ParameterMoves& moves, GradientSum sum = GradientSum::goes_on) const;
 
     /// Copies the layers' weights, which stay as they are from now on, as products like them best. No backward after that.
     void pack_weights();

@@ -34,6 +34,7 @@ public:
     }
     /// @param backward_stage of its feed-forward part; its attention is the next
     void layer(const std::string& name, std::size_t backward_stage) {
+        const std::size_t first = all.size();
         at_stage(backward_stage + 1);
         if (pre_) norm(name + ".attention.ln");
         dense(name + ".attention.self.query", H, H);
@@ -45,6 +46,7 @@ public:
         dense(name + ".intermediate.dense", F, H);
         dense(name + ".output.dense", H, F);
         if (!pre_) norm(name + ".output.LayerNorm");
+        for (std::size_t i = first; i < all.size(); ++i) all[i].spec.product_gradient = all[i].spec.decays;
     }
 
     std::vector<Staged> all;

@@ -2,8 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include "kernels/matmul.h"
-
 namespace bertpretrain {
 namespace {
 
@@ -96,22 +94,23 @@ StreamGradient layer_backward(const LayerContext& context, std::int64_t index, c
     const NormGradients d_ffn =
         open_sublayer(context, rows.keys(), d_output, state.after_output, weights.norm_after_output,
                       sublayer_dropout(context, index, 1), gradients.norm_after_output, gradients.output_bias);
-    add_linear_weight_gradient(d_ffn.out_TH, state.activated_TF, gradients.output_weight);
+    add_linear_weight_gradient(d_ffn.out_TH, state.activated_TF, gradients.output_weight, context.layer_gradients);
     const at::Tensor d_intermediate_TF =
         bias_activation_backward(linear_input_gradient(d_ffn.out_TH, weights.output_weight), state.intermediate_TF,
                                  weights.intermediate_bias, activation_of(context.config), gradients.intermediate_bias);
-    add_linear_weight_gradient(d_intermediate_TF, state.after_attention.normed_TH, gradients.intermediate_weight);
+    add_linear_weight_gradient(d_intermediate_TF, state.after_attention.normed_TH, gradients.intermediate_weight,
+                               context.layer_gradients);
     feed_forward_done();
 
     const StreamGradient d_middle{linear_input_gradient(d_intermediate_TF, weights.intermediate_weight), {}, d_ffn.sum_TH};
     const NormGradients d_attention =
         open_sublayer(context, rows.keys(), d_middle, state.after_attention, weights.norm_after_attention,
                       sublayer_dropout(context, index, 0), gradients.norm_after_attention, gradients.attention_out_bias);
-    add_linear_weight_gradient(d_attention.out_TH, state.context_TH, gradients.attention_out_weight);
+    add_linear_weight_gradient(d_attention.out_TH, state.context_TH, gradients.attention_out_weight, context.layer_gradients);
     const at::Tensor d_qkv_T3H =
         attention_backward(rows.put_back(linear_input_gradient(d_attention.out_TH, weights.attention_out_weight)), state.qkv_T3H,
                            weights.qkv_bias, state.attention, attention_shape(context, index), gradients.qkv_bias);
-    add_linear_weight_gradient(d_qkv_T3H, state.input.normed_TH, gradients.qkv_weight);
+    add_linear_weight_gradient(d_qkv_T3H, state.input.normed_TH, gradients.qkv_weight, context.layer_gradients);
     return {linear_input_gradient(d_qkv_T3H, weights.qkv_weight), {}, rows.put_back(d_attention.sum_TH)};
 }
 

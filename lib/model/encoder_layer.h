@@ -8,6 +8,7 @@
 
 #include "batches/micro_batch.h"
 #include "kernels/fused_operations.h"
+#include "kernels/matmul.h"
 #include "model/bert_views.h"
 
 namespace bertpretrain {
@@ -48,6 +49,7 @@ struct LayerContext {
     RowKeys rows;
     ReadRows read;
     DropoutPlan dropout;
+    GradientSum layer_gradients = GradientSum::goes_on;  ///< of the layers' matrices
 };
 
 /// What the backward of one layer needs; with activation checkpointing it is computed anew from the layer's input.

@@ -29,6 +29,8 @@ public:
     /// fp32, flat_elements(). @throws std::logic_error when they are narrow
     at::Tensor gradients() const { return gradients_.range(0, layout_.flat_elements()); }
     void zero_gradients() const { gradients_.zero(); }
+    /// For a step whose first micro-batch says GradientSum::begins.
+    void begin_gradients() const { gradients_.zero_others(); }
     /// fp32, the exempt parameters: element i of it is element exact_begin() + i of a flat buffer.
     const at::Tensor& exact() const { return exact_; }
     std::int64_t exact_begin() const { return exact_begin_; }

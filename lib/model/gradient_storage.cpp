@@ -1,5 +1,7 @@
 #include "model/gradient_storage.h"
 
+#include <algorithm>
+
 #include <ATen/ATen.h>
 
 #include "core/error.h"
@@ -21,7 +23,18 @@ std::int64_t narrow_elements_of(const ParameterLayout& layout, bool narrow) {
 
 GradientStorage::GradientStorage(const ParameterLayout& layout, bool narrow, at::Device device)
     : bytes_(at::zeros({bytes(layout, narrow)}, at::TensorOptions(device).dtype(at::kByte))),
-      narrow_elements_(narrow_elements_of(layout, narrow)) {}
+      narrow_elements_(narrow_elements_of(layout, narrow)) {
+    std::int64_t begin = 0;
+    const auto take_until = [&](std::int64_t end) {
+        if (begin < end) others_.push_back(bytes_.narrow(0, begin, end - begin));
+    };
+    for (const PlacedParameter& parameter : layout.parameters()) {
+        if (!parameter.spec.product_gradient) continue;
+        take_until(byte_of(parameter.begin));
+        begin = byte_of(parameter.begin + parameter.spec.elements());
+    }
+    take_until(bytes_.numel());
+}
 
 std::int64_t GradientStorage::bytes(const ParameterLayout& layout, bool narrow) {
     return layout.flat_elements() * wide_bytes - narrow_elements_of(layout, narrow) * (wide_bytes - narrow_bytes);
@@ -30,16 +43,23 @@ std::int64_t GradientStorage::bytes(const ParameterLayout& layout, bool narrow) 
 at::Tensor GradientStorage::range(std::int64_t begin, std::int64_t elements) const {
     if (begin < narrow_elements_) {
         check(begin + elements <= narrow_elements_, "gradients of two types were asked for as one");
-        return bytes_.narrow(0, begin * narrow_bytes, elements * narrow_bytes).view(at::kBFloat16);
+        return bytes_.narrow(0, byte_of(begin), elements * narrow_bytes).view(at::kBFloat16);
     }
-    const std::int64_t first = narrow_elements_ * narrow_bytes + (begin - narrow_elements_) * wide_bytes;
-    return bytes_.narrow(0, first, elements * wide_bytes).view(at::kFloat);
+    return bytes_.narrow(0, byte_of(begin), elements * wide_bytes).view(at::kFloat);
 }
 
 at::Tensor GradientStorage::front(std::int64_t elements) const {
     return bytes_.narrow(0, 0, elements * wide_bytes).view(at::kFloat);
 }
 
+std::int64_t GradientStorage::byte_of(std::int64_t element) const {
+    return element * wide_bytes - std::min(element, narrow_elements_) * (wide_bytes - narrow_bytes);
+}
+
 void GradientStorage::zero() const { bytes_.zero_(); }
+
+void GradientStorage::zero_others() const {
+    for (const at::Tensor& others : others_) others.zero_();
+}
 
 }  // namespace bertpretrain

@@ -2,6 +2,7 @@
 // Gradients of all parameters in one piece of memory.
 
 #include <cstdint>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -30,10 +31,15 @@ public:
     at::Tensor front(std::int64_t elements) const;
 
     void zero() const;
+    /// Zeroes all but those gradients that can begin with a product (ParameterSpec::product_gradient); there, anything may be.
+    void zero_others() const;
 
 private:
+    std::int64_t byte_of(std::int64_t element) const;
+
     at::Tensor bytes_;
     std::int64_t narrow_elements_ = 0;
+    std::vector<at::Tensor> others_;
 };
 
 }  // namespace bertpretrain

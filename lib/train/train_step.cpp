@@ -60,9 +60,10 @@ ParameterMoves TrainStep::moves(bool last_micro_batch, PhaseClock& clock) {
 bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4, StopAgreement& stop,
                            PhaseClock& clock) {
     next_bucket_ = 0;
-    parameters_.zero_gradients();
-    stop.begin();
     const auto count = static_cast<std::int64_t>(batch.micro_batches.size());
+    if (count > 0) parameters_.begin_gradients();
+    else parameters_.zero_gradients();
+    stop.begin();
     for (std::int64_t i = 0; i < count; ++i) {
         // Up to here no rank has begun its last micro-batch, during which gradients leave.
         if (i > 0 && i < whole.fewest_micro_batches) {
@@ -71,7 +72,8 @@ bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, co
         }
         const MicroBatch& micro = batch.micro_batches[static_cast<std::size_t>(i)];
         clock.enter(Phase::forward);
-        bert_.forward_backward(micro, loss_scale(whole, micro), totals_C4[i], moves(i + 1 == count, clock));
+        bert_.forward_backward(micro, loss_scale(whole, micro), totals_C4[i], moves(i + 1 == count, clock),
+                               i == 0 ? GradientSum::begins : GradientSum::goes_on);
     }
     if (count > 0) return true;
     settle();

@@ -74,6 +74,26 @@ TEST_CASE("each library's products of a Linear layer are exact but for bf16's ro
     }
 }
 
+TEST_CASE("a weight gradient that begins is the product alone, whatever the memory held") {
+    for (const ProductLibrary library : {ProductLibrary::onednn, ProductLibrary::mkl, ProductLibrary::tiles}) {
+        if (!has(library)) {
+            WARN("skipped: no " << name_of(library) << " here");
+            continue;
+        }
+        for (const at::ScalarType type : {at::kFloat, at::kBFloat16})
+            for (const auto& [T, I, O] : sizes) {
+                CAPTURE(name_of(library), type, T, I, O);
+                Linear linear(T, I, O);
+                use_product_libraries({{{LinearProduct::weight_gradient, O, I}, library}});
+                const at::Tensor spoilt = at::full({O, I}, std::nan(""), type), zeros = at::zeros({O, I}, type);
+                add_linear_weight_gradient(linear.dy_TO, linear.x_TI, spoilt, GradientSum::begins);
+                add_linear_weight_gradient(linear.dy_TO, linear.x_TI, zeros);
+                use_product_libraries({});
+                CHECK(at::equal(spoilt, zeros));
+            }
+    }
+}
+
 TEST_CASE("MKL and tiles add a weight gradient up in fp32, where oneDNN rounds it to bf16 first") {
     if (!has_bf16_products()) {
         WARN("skipped: no products of bf16 here");

@@ -99,6 +99,25 @@ TEST_CASE("gradients are added to what is there, and another seed drops others")
     CHECK(relative_error(model.parameters.gradients(), 2 * once) < 1e-6);
 }
 
+TEST_CASE("a step's first micro-batch needs no zeros where its gradients are products") {
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+        for (const std::string& placement : placements) {
+            CAPTURE(working, placement);
+            const BertConfig config = odd_config(placement);
+            Model model(config, working);
+            model.randomize(2);
+            const MicroBatch batch = random_batch(config, lengths);
+            totals_of(model, batch, mean_over(batch));
+            const at::Tensor expected = model.parameters.gradients().clone();
+            const at::Tensor gradients = model.parameters.gradients();
+            gradients.fill_(std::nan(""));
+            model.parameters.begin_gradients();
+            CHECK(gradients.isnan().any().item<bool>());
+            model.bert.forward_backward(batch, mean_over(batch), new_totals(at::kCPU), {}, GradientSum::begins);
+            CHECK(at::equal(gradients, expected));
+        }
+}
+
 TEST_CASE("when a stage of the backward ends, its parameters' gradients are final") {
     for (const std::string& placement : placements) {
         CAPTURE(placement);
