@@ -62,7 +62,7 @@ void Bf16Head::scores(float* scores_SS) const {
     const float both = dot(q_bias_, k_bias_, D);
     row_dots(q_, stride_, S, D, k_bias_, both, of_query_S.get());
     row_dots(k_, stride_, S, D, q_bias_, 0, of_key_X.get());
-    std::fill_n(of_key_X.get() + S, filled_ - S, 0.0F);
+    std::fill_n(of_key_X.get() + S, filled_ - S, no_score);
     bf16_product(S, filled_, D / 2, in_place(q_, stride_), transposed(k_).get(),
                  {of_query_S.get(), of_key_X.get(), place_.scaling()}, scores_SS);
 }

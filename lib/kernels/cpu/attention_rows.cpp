@@ -73,50 +73,59 @@ BERTPRETRAIN_INLINE void add_scaled_row(const float* factors_S, const float* row
         for (std::int64_t d = 0; d < D; ++d) to_SD[s * D + d] += factors_S[s] * row_D[d];
 }
 
-BERTPRETRAIN_INLINE float softmax_row(float* scores, const float* keep, std::int64_t S) {
+BERTPRETRAIN_INLINE void fill(float* row, std::int64_t from, std::int64_t end, float value) {
+    for (std::int64_t j = from; j < end; ++j) row[j] = value;
+}
+
+/// Loops go on to `filled`: a rest of less than a vector would be computed one number at a time. What is filled in becomes a
+/// power too small for the sum, then zero.
+BERTPRETRAIN_INLINE float softmax_row(float* scores, const float* keep, std::int64_t S, std::int64_t filled) {
     float largest = scores[0];
 #pragma omp simd reduction(max : largest)
-    for (std::int64_t j = 0; j < S; ++j) largest = scores[j] > largest ? scores[j] : largest;
+    for (std::int64_t j = 0; j < filled; ++j) largest = scores[j] > largest ? scores[j] : largest;
     float sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (std::int64_t j = 0; j < S; ++j) {
+    for (std::int64_t j = 0; j < filled; ++j) {
         scores[j] = exponential(scores[j] - largest);
         sum += scores[j];
     }
+    fill(scores, S, filled, 0);
     const float inverse = 1.0F / sum;
     if (keep != nullptr)
 #pragma omp simd
-        for (std::int64_t j = 0; j < S; ++j) scores[j] *= inverse * keep[j];
+        for (std::int64_t j = 0; j < filled; ++j) scores[j] *= inverse * keep[j];
     else
 #pragma omp simd
-        for (std::int64_t j = 0; j < S; ++j) scores[j] *= inverse;
+        for (std::int64_t j = 0; j < filled; ++j) scores[j] *= inverse;
     return largest + std::log(sum);
 }
 
 BERTPRETRAIN_INLINE void softmax_backward_row(float* scores, float log_sum_exp, const float* keep, std::int64_t S,
-                                              float* d_probabilities) {
+                                              std::int64_t filled, float* d_probabilities) {
+    fill(d_probabilities, S, filled, 0);
     if (keep != nullptr)
 #pragma omp simd
-        for (std::int64_t j = 0; j < S; ++j) d_probabilities[j] *= keep[j];
+        for (std::int64_t j = 0; j < filled; ++j) d_probabilities[j] *= keep[j];
     float sum = 0, along = 0;
 #pragma omp simd reduction(+ : sum, along)
-    for (std::int64_t j = 0; j < S; ++j) {
+    for (std::int64_t j = 0; j < filled; ++j) {
         scores[j] = exponential(scores[j] - log_sum_exp);
         sum += scores[j];
         along += scores[j] * d_probabilities[j];
     }
+    fill(scores, S, filled, 0);
     // Divided by their own sum, probabilities add up to 1 more exactly than log_sum_exp can make them. Where all keys are
     // alike, what d_probabilities have in common must cancel, and it is far larger than what remains.
     const float inverse = 1.0F / sum;
     along *= inverse;
 #pragma omp simd
-    for (std::int64_t j = 0; j < S; ++j) {
+    for (std::int64_t j = 0; j < filled; ++j) {
         scores[j] *= inverse;
         d_probabilities[j] = scores[j] * (d_probabilities[j] - along);
     }
     if (keep != nullptr)
 #pragma omp simd
-        for (std::int64_t j = 0; j < S; ++j) scores[j] *= keep[j];
+        for (std::int64_t j = 0; j < filled; ++j) scores[j] *= keep[j];
 }
 
 }  // namespace bodies
@@ -154,11 +163,12 @@ void row_sums(const float* rows, std::int64_t stride, std::int64_t S, std::int64
 void add_scaled_row(const float* factors_S, const float* row_D, std::int64_t S, std::int64_t D, float* to_SD) {
     by_instruction_set<&bodies::add_scaled_row>(factors_S, row_D, S, D, to_SD);
 }
-float softmax_row(float* scores, const float* keep, std::int64_t S) {
-    return by_instruction_set<&bodies::softmax_row>(scores, keep, S);
+float softmax_row(float* scores, const float* keep, std::int64_t S, std::int64_t filled) {
+    return by_instruction_set<&bodies::softmax_row>(scores, keep, S, filled);
 }
-void softmax_backward_row(float* scores, float log_sum_exp, const float* keep, std::int64_t S, float* d_probabilities) {
-    by_instruction_set<&bodies::softmax_backward_row>(scores, log_sum_exp, keep, S, d_probabilities);
+void softmax_backward_row(float* scores, float log_sum_exp, const float* keep, std::int64_t S, std::int64_t filled,
+                          float* d_probabilities) {
+    by_instruction_set<&bodies::softmax_backward_row>(scores, log_sum_exp, keep, S, filled, d_probabilities);
 }
 
 }  // namespace bertpretrain::cpu

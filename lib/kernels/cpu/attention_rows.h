@@ -36,10 +36,16 @@ void row_sums(const float* rows, std::int64_t stride, std::int64_t S, std::int64
 /// to_SD += factors_S row_D: each row of `to` gets a multiple of one row.
 void add_scaled_row(const float* factors_S, const float* row_D, std::int64_t S, std::int64_t D, float* to_SD);
 
-/// scores become softmax(scores) * keep (`keep` may be null). @returns the log of the sum of exponentials
-float softmax_row(float* scores, const float* keep, std::int64_t S);
+constexpr float no_score = -1e30F;  ///< where there is no key
 
-/// scores become softmax(scores) * keep; d_probabilities (of the kept ones) become the gradient of the scores.
-void softmax_backward_row(float* scores, float log_sum_exp, const float* keep, std::int64_t S, float* d_probabilities);
+/// scores become softmax(scores) * keep (`keep` may be null). From S to `filled`, where they are about no_score, they become
+/// zeros.
+/// @returns the log of the sum of exponentials
+float softmax_row(float* scores, const float* keep, std::int64_t S, std::int64_t filled);
+
+/// scores become softmax(scores) * keep; d_probabilities (of the kept ones) become the gradient of the scores. From S to
+/// `filled`, where scores are about no_score and d_probabilities finite, both become zeros.
+void softmax_backward_row(float* scores, float log_sum_exp, const float* keep, std::int64_t S, std::int64_t filled,
+                          float* d_probabilities);
 
 }  // namespace bertpretrain::cpu
