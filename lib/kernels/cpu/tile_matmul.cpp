@@ -77,13 +77,24 @@ BERTPRETRAIN_TILES void put_rounded(const float* from, const Corner& corner, Bf1
         _mm512_mask_storeu_epi16(to, there, rounded_row(from));
 }
 
-BERTPRETRAIN_TILES void put_exact(const float* from, const Corner& corner, bool add, float* to) {
+BERTPRETRAIN_TILES void add_exact(const float* from, const Corner& corner, float* to) {
     for (std::int64_t m = 0; m < corner.rows; ++m, from += panel_rows, to += corner.stride)
         for (std::int64_t n = 0; n < panel_rows; n += 16) {
             const __mmask16 mask = there(corner, n);
-            __m512 sum = _mm512_load_ps(from + n);
-            if (add) sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(mask, to + n));
-            _mm512_mask_storeu_ps(to + n, mask, sum);
+            _mm512_mask_storeu_ps(to + n, mask, _mm512_add_ps(_mm512_load_ps(from + n), _mm512_maskz_loadu_ps(mask, to + n)));
+        }
+}
+
+/// Past the caches where it fills their lines: C is not even read into them, and by the time that somebody reads it, many more
+/// have been written.
+BERTPRETRAIN_TILES void put_exact(const float* from, const Corner& corner, float* to) {
+    constexpr std::uintptr_t line_bytes = 64;
+    for (std::int64_t m = 0; m < corner.rows; ++m, from += panel_rows, to += corner.stride)
+        for (std::int64_t n = 0; n < panel_rows; n += 16) {
+            const __m512 sum = _mm512_load_ps(from + n);
+            const bool fills_line = n + 16 <= corner.columns && reinterpret_cast<std::uintptr_t>(to + n) % line_bytes == 0;
+            if (fills_line) _mm512_stream_ps(to + n, sum);
+            else _mm512_mask_storeu_ps(to + n, there(corner, n), sum);
         }
 }
 
@@ -91,7 +102,7 @@ BERTPRETRAIN_TILES void put_exact(const float* from, const Corner& corner, bool 
 struct Result {
     float* exact;
     Bf16* rounded;
-    bool add;
+    bool add;  ///< to the exact one
 };
 
 /// The same part of the depth of some panels, one behind the other.
@@ -146,6 +157,7 @@ public:
     BERTPRETRAIN_TILES void multiply(std::int64_t begin, std::int64_t end, float* room) const {
         const TileRegisters registers;
         for (std::int64_t block = begin; block < end; ++block) multiply_block(block, std::min(block + 1, end - 1), room);
+        _mm_sfence();  // what went past the caches is there before this thread says that it is done
     }
 
 private:
@@ -180,7 +192,8 @@ private:
     void put(std::int64_t m, std::int64_t n, const float* c) const {
         const std::int64_t row = m * panel_rows, column = n * panel_rows;
         const Corner corner{std::min(panel_rows, M_ - row), std::min(panel_rows, N_ - column), N_};
-        if (result_.exact != nullptr) put_exact(c, corner, result_.add, result_.exact + row * N_ + column);
+        if (result_.add) add_exact(c, corner, result_.exact + row * N_ + column);
+        else if (result_.exact != nullptr) put_exact(c, corner, result_.exact + row * N_ + column);
         else put_rounded(c, corner, result_.rounded + row * N_ + column);
     }
 
