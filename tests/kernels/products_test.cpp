@@ -2,6 +2,8 @@
 
 #include "kernels/matmul.h"
 
+#include <cmath>
+
 #include <ATen/Parallel.h>
 
 #include "kernels/kernel_inputs.h"

@@ -57,7 +57,7 @@ void head_forward(const HeadPlace& place, const Attention& shape, const W* qkv_T
     head.scores(scores_SS.get());
     for (std::int64_t i = 0; i < place.S; ++i)
         log_sum_exp_TN[(place.first_row + i) * shape.heads + place.head] =
-            softmax_row(scores_SS.get() + i * X, keep.row(i), place.S, head.row_to_compute());
+            softmax_row(scores_SS.get() + i * X, keep.row(i), place.S, X);
     head.put_context(scores_SS.get(), context_TH);
 }
 
@@ -72,7 +72,7 @@ void head_backward(const HeadPlace& place, const Attention& shape, const W* qkv_
     head.d_probabilities(d_context_TH, d_scores_SS.get());
     for (std::int64_t i = 0; i < place.S; ++i)
         softmax_backward_row(scores_SS.get() + i * X, log_sum_exp_TN[(place.first_row + i) * shape.heads + place.head],
-                             keep.row(i), place.S, head.row_to_compute(), d_scores_SS.get() + i * X);
+                             keep.row(i), place.S, X, d_scores_SS.get() + i * X);
     head.put_gradients(scores_SS.get(), d_scores_SS.get(), d_qkv_T3H, bias_sum_3H);
 }
 

@@ -21,8 +21,6 @@ public:
     Bf16Head(const HeadPlace& place, const Bf16* qkv_T3H, const float* bias_3H);
 
     std::int64_t score_row() const { return filled_; }
-    /// Whole vectors of a row.
-    std::int64_t row_to_compute() const { return (place_.S + pair_lanes - 1) / pair_lanes * pair_lanes; }
     void scores(float* scores_SS) const;
     void put_context(const float* probabilities_SS, Bf16* context_TH);
     void d_probabilities(const Bf16* d_context_TH, float* d_probabilities_SS);

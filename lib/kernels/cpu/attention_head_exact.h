@@ -14,7 +14,6 @@ public:
     ExactHead(const HeadPlace& place, const W* qkv_T3H, const float* bias_3H);
 
     std::int64_t score_row() const { return place_.S; }
-    std::int64_t row_to_compute() const { return place_.S; }
     /// scores = q k^T / sqrt(D), as far as softmax can tell
     void scores(float* scores_SS) const;
     /// context = probabilities v

@@ -23,7 +23,10 @@ namespace {
 
 constexpr std::int64_t block_rows = 8, block_columns = 16;  // at most; in panels
 constexpr std::int64_t numbers_of_pair = panel_rows * panel_rows;
-constexpr std::int64_t lines_ahead = 6, line_elements = 32;  // cache lines to be fetched beside each four products of tiles
+constexpr std::int64_t line_elements = 32;
+/// Cache lines to be fetched beside each four products of tiles: in a full block they add up to all that the next part reads.
+constexpr std::int64_t lines_ahead =
+    (block_rows + block_columns) * (pair_elements / line_elements) / (block_rows * block_columns);
 
 /// 32 x 32 numbers of C, one after the other, = or += a panel of A times one of B, `tiles` long; fetches what is `ahead`.
 BERTPRETRAIN_TILES void multiply_panels(const Bf16* a, const Bf16* b, std::int64_t tiles, bool add, const Bf16* ahead, float* c) {
@@ -118,7 +121,7 @@ class Ahead {
 public:
     Ahead(const Panels& b, const Panels& a) : at_(b.first), end_(b.panel(b.count)), then_(a) {}
 
-    /// Where the next product of panels, `tiles` long, begins to fetch. After the last one, that one again.
+    /// Where the next product of panels, `tiles` long, begins to fetch. Behind the last of A, those of A again.
     const Bf16* take(std::int64_t tiles) {
         const Bf16* const from = at_;
         at_ += tiles * lines_ahead * line_elements;
@@ -136,9 +139,7 @@ private:
 class Blocks {
 public:
     Blocks(const TileOperand& a, const TileOperand& b, const Bf16* a_panels, const Bf16* b_panels, const Result& result)
-        : M_(a.X),
-          N_(b.X),
-          rows_(Parts::of_up_to(block_rows, a.panels())),
+        : rows_(Parts::of_up_to(block_rows, a.panels())),
           columns_(Parts::of_up_to(block_columns, b.panels())),
           depth_(a.depth()),
           a_(a),
@@ -190,14 +191,13 @@ private:
     }
 
     void put(std::int64_t m, std::int64_t n, const float* c) const {
-        const std::int64_t row = m * panel_rows, column = n * panel_rows;
-        const Corner corner{std::min(panel_rows, M_ - row), std::min(panel_rows, N_ - column), N_};
-        if (result_.add) add_exact(c, corner, result_.exact + row * N_ + column);
-        else if (result_.exact != nullptr) put_exact(c, corner, result_.exact + row * N_ + column);
-        else put_rounded(c, corner, result_.rounded + row * N_ + column);
+        const std::int64_t row = m * panel_rows, column = n * panel_rows, N = b_.X;
+        const Corner corner{std::min(panel_rows, a_.X - row), std::min(panel_rows, N - column), N};
+        if (result_.add) add_exact(c, corner, result_.exact + row * N + column);
+        else if (result_.exact != nullptr) put_exact(c, corner, result_.exact + row * N + column);
+        else put_rounded(c, corner, result_.rounded + row * N + column);
     }
 
-    std::int64_t M_, N_;
     Parts rows_, columns_, depth_;  ///< the first two in panels, the last in tiles
     TileOperand a_, b_;
     const Bf16 *a_panels_, *b_panels_;
