@@ -25,41 +25,65 @@ BERTPRETRAIN_INLINE void store(Bf16* at, float value) {
     at->bits = static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
-/// e^x for x in [-87, 88], relative error below 2e-7; below that range 0-like tiny numbers, above it a huge one.
-/// x = n ln 2 + r; e^r by its Taylor polynomial on |r| <= ln 2 / 2; 2^n by the exponent's bits.
+// What GCC makes of a comparison costs more than it seems: where both outcomes can be computed further, it computes both to the
+// end, divisions included, and chooses then. Signs and limits are therefore taken by bits where that is exact.
+
+/// The bits of x without its sign. As whole numbers they are ordered as the magnitudes are.
+BERTPRETRAIN_INLINE std::uint32_t magnitude_bits(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFF; }
+/// @param value not negative
+BERTPRETRAIN_INLINE float with_sign_of(float x, float value) {
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | (std::bit_cast<std::uint32_t>(x) & 0x80000000));
+}
+
+/// e^x for x up to 88, relative error below 1e-7; below -87 as at -87, a tiny number. x = n ln 2 + r; e^r by a polynomial whose
+/// largest relative error on |r| <= ln 2 / 2 is least (3e-9, fitted); 2^n by the exponent's bits.
 BERTPRETRAIN_INLINE float exponential(float x) {
     x = x < -87.0F ? -87.0F : x;
-    x = x > 88.0F ? 88.0F : x;
-    constexpr float round_by_adding = 12582912.0F;  // 1.5 * 2^23: adding it leaves no fraction bits
-    const float n = (x * 1.44269504F + round_by_adding) - round_by_adding;
+    constexpr float round_by_adding = 12582912.0F;  // 1.5 * 2^23: adding it leaves no fraction bits, and n in the lowest ones
+    const float n_and_that = x * 1.44269504F + round_by_adding;
+    const float n = n_and_that - round_by_adding;
     const float r = (x - n * 0.693359375F) + n * 2.12194440e-4F;
-    float p = 1.0F / 5040;
-    p = p * r + 1.0F / 720;
-    p = p * r + 1.0F / 120;
-    p = p * r + 1.0F / 24;
-    p = p * r + 1.0F / 6;
-    p = p * r + 0.5F;
-    p = p * r + 1.0F;
-    p = p * r + 1.0F;
-    return p * std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
+    float p = 0.00138145988F;
+    p = p * r + 0.00836871658F;
+    p = p * r + 0.041668389F;
+    p = p * r + 0.166665211F;
+    p = p * r + 0.49999994F;
+    p = (p * (r * r) + r) + 1.0F;
+    return p * std::bit_cast<float>((std::bit_cast<std::uint32_t>(n_and_that) + 127) << 23);
 }
 
 /// The normal distribution's value (Phi) and density at x, for erf-GELU.
 struct Normal {
     float distribution, density;
 };
-/// Absolute error below 1.5e-7. Source: Abramowitz and Stegun 7.1.26, with erf's argument x / sqrt(2).
+/// Absolute error below 1e-7. Phi(-|x|) = e^(-x^2 / 2) q(|x|), where q is a polynomial on [0, 5.5], fitted so that the
+/// product's largest error is least (4e-9); farther out e^(-x^2 / 2) is as good as zero.
 BERTPRETRAIN_INLINE Normal normal(float x) {
+    constexpr float end = 5.5F;
+    const std::uint32_t bits = magnitude_bits(x), end_bits = std::bit_cast<std::uint32_t>(end);
+    const float m = std::bit_cast<float>(bits < end_bits ? bits : end_bits);
+    float q = 5.85300661e-08F;
+    q = q * m - 1.60359889e-06F;
+    q = q * m + 1.98924627e-05F;
+    q = q * m - 0.000149788364F;
+    q = q * m + 0.000779665483F;
+    q = q * m - 0.00305533223F;
+    q = q * m + 0.00965977367F;
+    q = q * m - 0.0260691512F;
+    q = q * m + 0.0622623749F;
+    q = q * m - 0.132916898F;
+    q = q * m + 0.249991104F;
+    q = q * m - 0.398941785F;
+    q = q * m + 0.5F;
     const float gauss = exponential(-0.5F * x * x);
-    const float magnitude = x < 0 ? -x : x;
-    const float t = 1.0F / (1.0F + 0.3275911F * 0.70710678F * magnitude);
-    const float tail =
-        0.5F * gauss * t * (0.254829592F + t * (-0.284496736F + t * (1.421413741F + t * (-1.453152027F + t * 1.061405429F))));
-    return {x < 0 ? tail : 1.0F - tail, 0.39894228F * gauss};
+    return {0.5F + with_sign_of(x, 0.5F - gauss * q), 0.39894228F * gauss};
 }
 
 /// tanh(x) with absolute error below 2e-7.
-BERTPRETRAIN_INLINE float hyperbolic_tangent(float x) { return 1.0F - 2.0F / (exponential(2.0F * x) + 1.0F); }
+BERTPRETRAIN_INLINE float hyperbolic_tangent(float x) {
+    const float near = x > 44.0F ? 44.0F : x;
+    return 1.0F - 2.0F / (exponential(2.0F * near) + 1.0F);
+}
 
 /// keep[e] = dropout's factor (0 or 1 / (1 - p)) of element e of the row (sample, position), for e < elements.
 /// `keep` must have room for `elements` rounded up to 128.
