@@ -9,9 +9,38 @@ namespace bertpretrain::cpu {
 namespace {
 
 using Floats = HeadMemory<float>;
+constexpr std::int64_t bf16_parts = 3;  ///< of an fp32 number: 3 x 8 bits
 
 /// bf16 rows as the left side of a product.
 PairedRows in_place(const Bf16* rows, std::int64_t stride) { return {rows, stride / 2, 1}; }
+
+/// The fp32 vector_D as the right side of a product: its parts of bf16, which add up to it, are three columns; the others are
+/// zero.
+HeadMemory<Pair> columns_of(const float* vector_D, std::int64_t D) {
+    auto pairs = head_memory<Pair>(D / 2 * pair_lanes);
+    std::fill_n(pairs.get(), D / 2 * pair_lanes, Pair{0});
+    for (std::int64_t d = 0; d < D; ++d) {
+        float rest = vector_D[d];
+        for (std::int64_t part = 0; part < bf16_parts; ++part) {
+            Bf16 rounded;
+            store(&rounded, rest);
+            rest -= load(&rounded);
+            pairs.get()[d / 2 * pair_lanes + part] |= Pair{rounded.bits} << (d % 2 * 16);
+        }
+    }
+    return pairs;
+}
+
+/// dots_S = rows_SD vector_D + start, without a sum across the lanes of a vector for each row.
+void row_dots(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D, const float* vector_D, float start,
+              float* dots_S) {
+    const Floats parts = head_memory<float>(S * pair_lanes);
+    bf16_product(S, pair_lanes, D / 2, in_place(rows, stride), columns_of(vector_D, D).get(), {}, parts.get());
+    for (std::int64_t s = 0; s < S; ++s) {
+        const float* const of_row = parts.get() + s * pair_lanes;
+        dots_S[s] = of_row[0] + of_row[1] + of_row[2] + start;
+    }
+}
 
 /// Rows 2 p and 2 p + 1 paired, for all pairs of `filled` rows of which S are there.
 template <class W>

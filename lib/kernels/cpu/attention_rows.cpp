@@ -47,16 +47,6 @@ BERTPRETRAIN_INLINE float dot(const float* a_D, const float* b_D, std::int64_t D
     return sum;
 }
 
-BERTPRETRAIN_INLINE void row_dots(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D, const float* vector_D,
-                                  float start, float* dots_S) {
-    for (std::int64_t s = 0; s < S; ++s) {
-        float sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (std::int64_t d = 0; d < D; ++d) sum += load(rows + s * stride + d) * vector_D[d];
-        dots_S[s] = sum + start;
-    }
-}
-
 BERTPRETRAIN_INLINE void row_sums(const float* rows, std::int64_t stride, std::int64_t S, std::int64_t X, float* sums_S) {
     for (std::int64_t s = 0; s < S; ++s) {
         float sum = 0;
@@ -153,10 +143,6 @@ void add_weighted_rows(const float* factors_S, const Bf16* rows, std::int64_t st
     by_instruction_set<&bodies::add_weighted_rows>(factors_S, rows, stride, S, D, scale, sums_D);
 }
 float dot(const float* a_D, const float* b_D, std::int64_t D) { return by_instruction_set<&bodies::dot>(a_D, b_D, D); }
-void row_dots(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D, const float* vector_D, float start,
-              float* dots_S) {
-    by_instruction_set<&bodies::row_dots>(rows, stride, S, D, vector_D, start, dots_S);
-}
 void row_sums(const float* rows, std::int64_t stride, std::int64_t S, std::int64_t X, float* sums_S) {
     by_instruction_set<&bodies::row_sums>(rows, stride, S, X, sums_S);
 }

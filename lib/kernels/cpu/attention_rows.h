@@ -26,10 +26,6 @@ void add_weighted_rows(const float* factors_S, const Bf16* rows, std::int64_t st
 
 float dot(const float* a_D, const float* b_D, std::int64_t D);
 
-/// dots_S = rows_SD vector_D + start; rows lie `stride` apart.
-void row_dots(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D, const float* vector_D, float start,
-              float* dots_S);
-
 /// sums_S = the sums over X of rows that lie `stride` apart.
 void row_sums(const float* rows, std::int64_t stride, std::int64_t S, std::int64_t X, float* sums_S);
 
