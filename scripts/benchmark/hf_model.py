@@ -12,8 +12,9 @@ def model_of(size):
                                          intermediate_size=4 * hidden)).train()
 
 
-def batch_of(micro_batch, padding):
-    rows = {name: torch.from_numpy(values.astype("int64")) for name, values in sample_rows(micro_batch, padding).items()}
+def batch_of(micro_batch, padding, *places_and_predictions):
+    rows = sample_rows(micro_batch, padding, *places_and_predictions)
+    rows = {name: torch.from_numpy(values.astype("int64")) for name, values in rows.items()}
     labels = torch.full((micro_batch, rows["input_ids"].shape[1]), -100)
     labels.scatter_(1, rows["masked_lm_positions"], rows["masked_lm_ids"])
     labels[:, 0] = -100  # unused places of the list point at [CLS]

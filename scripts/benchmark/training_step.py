@@ -15,25 +15,25 @@ import numpy
 
 from interleaved import PROJECT, interleave
 
-SIZES = {"tiny": (2, 128, 2), "small": (4, 512, 8), "base": (12, 768, 12), "large": (24, 1024, 16)}
+SIZES = {"tiny": (2, 128, 2), "small": (4, 512, 8), "base": (12, 768, 12), "large": (24, 1024, 16), "1.5b": (48, 1600, 25)}
 LENGTH, PREDICTIONS = 128, 20
 WARM_UP = 2  # on both sides; the second step still meets memory for the first time
 
 
-def sample_rows(count, padding):
+def sample_rows(count, padding, places=LENGTH, predictions=PREDICTIONS):
     """Rows as shards hold them: random ids, lengths that leave `padding` of the places empty on average."""
     draw = numpy.random.default_rng(0)
-    rows = {"input_ids": numpy.zeros((count, LENGTH), "i4"), "input_mask": numpy.zeros((count, LENGTH), "i1"),
-            "segment_ids": numpy.zeros((count, LENGTH), "i1"), "masked_lm_positions": numpy.zeros((count, PREDICTIONS), "i4"),
-            "masked_lm_ids": numpy.zeros((count, PREDICTIONS), "i4"),
+    rows = {"input_ids": numpy.zeros((count, places), "i4"), "input_mask": numpy.zeros((count, places), "i1"),
+            "segment_ids": numpy.zeros((count, places), "i1"), "masked_lm_positions": numpy.zeros((count, predictions), "i4"),
+            "masked_lm_ids": numpy.zeros((count, predictions), "i4"),
             "next_sentence_labels": draw.integers(0, 2, count).astype("i1")}
     for row in range(count):
-        length = max(32, int(LENGTH * (1 - 2 * padding * draw.random())))
+        length = max(places // 4, int(places * (1 - 2 * padding * draw.random())))
         rows["input_ids"][row, :length] = draw.integers(1000, 30000, length)
         rows["input_mask"][row, :length] = 1
         rows["segment_ids"][row, length // 2:length] = 1
-        rows["masked_lm_positions"][row] = numpy.sort(draw.permutation(numpy.arange(1, length))[:PREDICTIONS])
-        rows["masked_lm_ids"][row] = draw.integers(1000, 30000, PREDICTIONS)
+        rows["masked_lm_positions"][row] = numpy.sort(draw.permutation(numpy.arange(1, length))[:predictions])
+        rows["masked_lm_ids"][row] = draw.integers(1000, 30000, predictions)
     return rows
 
 
@@ -44,11 +44,11 @@ def write_shard(folder, rows):
             file.create_dataset(name, data=values, compression="gzip", compression_opts=4)
 
 
-def experiment(size, micro_batch, folder):
+def experiment(size, micro_batch, folder, places=LENGTH):
     layers, hidden, heads = SIZES[size]
     return {"model": {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads,
                       "intermediate_size": 4 * hidden, "vocab_size": 30528},
-            "data": {"training_shards": str(folder), "sequence_length": LENGTH},
+            "data": {"training_shards": str(folder), "sequence_length": places},
             "batch": {"micro_batch_size": micro_batch}, "optimizer": {"name": "adamw", "learning_rate": 1e-4},
             "schedule": {"name": "constant", "warmup_ratio": 0, "total_steps": 1000000},
             "training": {"precision": "bf16"}, "checkpoint": {"save_every_steps": 0}}
@@ -75,7 +75,8 @@ def run_ours(config, folder, steps, threads, options=(), environment=None):
         lines = metrics.read_text().splitlines() if metrics.exists() else []
     process.send_signal(signal.SIGKILL)
     process.wait()
-    return {"seconds": [json.loads(line)["step_seconds"] for line in lines[WARM_UP:steps + WARM_UP]], "peak_bytes": peak}
+    records = [json.loads(line) for line in lines[WARM_UP:steps + WARM_UP]]
+    return {"seconds": [record["step_seconds"] for record in records], "peak_bytes": peak, "records": records}
 
 
 def run_peer(arguments, kind, padding, cache):

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Our training step on a GPU against PyTorch's on the same, interleaved in one run; prints all sides, ratios and TFLOP/s.
+#   scripts/benchmark/device_step.sh [--size base|large|1.5b] [--length 128|512] [--rounds 5] [--steps 5] [--device cuda|cpu]
+#       [--sides ours ours-real-lengths ours-unmerged hf hf-compile hf-real-lengths strongest strongest-real-lengths]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+scripts/setup.sh --oracles >&2
+scripts/build.sh release bertpretrain >&2
+exec .venv/bin/python scripts/benchmark/device_step.py "$@"
