@@ -1,6 +1,6 @@
 """Where the held-out losses of runs on different kernel sets end; exits with 1 where a goal is missed.
 
-Usage: kernel_sets.py FOLDER DRAW_CURVES PICTURE RUN...     runs named after a set, or reference_dropout_seed_N
+Usage: kernel_sets.py FOLDER DRAW_CURVES PICTURE BASELINE RUN...     runs named after a set, or BASELINE_dropout_seed_N
 """
 
 import json
@@ -21,11 +21,11 @@ def spread(losses):
     return max(losses) - min(losses)
 
 
-def main(folder, draw_curves, picture, *runs):
+def main(folder, draw_curves, picture, baseline, *runs):
     curves = {run: sorted(curve(Path(folder) / run / "metrics.jsonl").items()) for run in runs}
     ends = {run: statistics.mean(loss for _, loss in points[-LAST:]) for run, points in curves.items()}
-    reference = ends["reference"]
-    print(f"mean held-out loss of the last {LAST} of {len(curves['reference'])} evaluations")
+    reference = ends[baseline]
+    print(f"mean held-out loss of the last {LAST} of {len(curves[baseline])} evaluations")
     for run, end in ends.items():
         print(f"{run:26}  {end:.5f}  {end / reference - 1:+8.3%}")
     chart = {"title": "Held-out masked-word loss of each kernel set", "x": "step", "y": "nats", "lines": curves, "levels": {}}
