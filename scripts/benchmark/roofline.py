@@ -8,24 +8,35 @@ import statistics
 import subprocess
 import tempfile
 
+from device_step import PREDICTIONS
 from training_step import SIZES, experiment, run_ours, sample_rows, write_shard
 
 COLORS = {"products": "#1f77b4", "attention": "#ff7f0e", "LayerNorm": "#2ca02c", "GELU": "#9467bd", "update": "#8c564b",
           "embeddings": "#e377c2", "loss": "#bcbd22", "rest": "#7f7f7f"}
 
 
-def real_step(size, steps, threads):
-    """Median seconds of a step of 16 x 128 as training_step.sh runs it."""
+def real_step(arguments):
+    """Median seconds of a step of one micro-batch, as training_step.sh and device_step.sh run it."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        write_shard(folder, sample_rows(16, 0.0))
+        write_shard(folder, sample_rows(arguments.micro_batch, 0.0, arguments.length, PREDICTIONS[arguments.length]))
+        settings = experiment(arguments.size, arguments.micro_batch, folder, arguments.length)
+        settings["training"]["device"] = arguments.device
         config = folder / "experiment.json"
-        config.write_text(json.dumps(experiment(size, 16, folder)))
-        return statistics.median(run_ours(config, folder, steps, threads)["seconds"])
+        config.write_text(json.dumps(settings))
+        return statistics.median(run_ours(config, folder, arguments.steps, arguments.threads)["seconds"])
+
+
+def timed_parts(arguments):
+    layers, hidden, _ = SIZES[arguments.size]
+    shape = [arguments.device, arguments.micro_batch, arguments.length, PREDICTIONS[arguments.length]]
+    command = ["build/release/time_parts", layers, hidden, arguments.rounds] + (shape if arguments.device == "cuda" else [])
+    return json.loads(subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE, text=True,
+                                     env=dict(os.environ, OMP_NUM_THREADS=str(arguments.threads))).stdout)
 
 
 def print_roofs(timed):
-    print("multiply-add from registers    before     after   TFLOP/s")
+    print("multiply-add                   before     after   TFLOP/s")
     for name, before in timed["roofs_before"].items():
         after = timed["roofs_after"][name]
         print(f"  {name:24} {before / 1e12:10.3f} {after / 1e12:9.3f}" if before else f"  {name:24}          - not of this processor")
@@ -76,22 +87,26 @@ def picture(groups, step, title):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--size", choices=["small", "base", "large"], default="large")
+    parser.add_argument("--size", choices=["small", "base", "large", "1.5b"], default="large")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--micro-batch", type=int, default=16, help="sequences computed at once; on a CPU 16")
+    parser.add_argument("--length", type=int, choices=PREDICTIONS, default=128, help="on a CPU 128")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--picture", type=pathlib.Path, help="writes the chart (SVG) there")
     arguments = parser.parse_args()
-    layers, hidden, _ = SIZES[arguments.size]
-    step_before = real_step(arguments.size, arguments.steps, arguments.threads)
-    timed = json.loads(subprocess.run(
-        ["build/release/time_parts", str(layers), str(hidden), str(arguments.rounds)], check=True, stdout=subprocess.PIPE, text=True,
-        env=dict(os.environ, OMP_NUM_THREADS=str(arguments.threads))).stdout)
-    step = statistics.mean([step_before, real_step(arguments.size, arguments.steps, arguments.threads)])
-    print(f"{arguments.size}, 16 x 128, bf16, {timed['threads']} threads, medians of {arguments.rounds} rounds; "
-          f"a step takes {step * 1e3:.0f} ms")
+    if arguments.device == "cpu" and (arguments.micro_batch, arguments.length) != (16, 128):
+        parser.error("on a CPU the parts are those of 16 x 128")
+    step_before = real_step(arguments)
+    timed = timed_parts(arguments)
+    step = statistics.mean([step_before, real_step(arguments)])
+    title = f"{arguments.size}, {arguments.micro_batch} x {arguments.length}, bf16, " + (
+        "a GPU" if arguments.device == "cuda" else f"{timed['threads']} threads")
+    print(f"{title}, medians of {arguments.rounds} rounds; a step takes {step * 1e3:.0f} ms")
     roof = print_roofs(timed)
-    print_candidates(timed, roof)
+    if "candidates" in timed:
+        print_candidates(timed, roof)
     print_parts(timed["parts"], step, roof)
     groups = groups_of(timed["parts"], step)
     products = [part for part in timed["parts"] if part["group"] == "products"]
@@ -104,8 +119,7 @@ def main():
           f"the step: {flops / step / 1e9:.1f} GFLOP/s of products, {flops / step / roof:.3f} of the roof; "
           f"AdamW: {update['AdamW'] / copy:.2f} of copy bandwidth ({copy / 1e9:.1f} GB/s)")
     if arguments.picture:
-        arguments.picture.write_text(picture(groups, step, f"{arguments.size}, 16 x 128, bf16, {timed['threads']} threads: "
-                                                           f"where a training step's time goes"))
+        arguments.picture.write_text(picture(groups, step, f"{title}: where a training step's time goes"))
 
 
 if __name__ == "__main__":

@@ -26,29 +26,30 @@ struct Operands {
 
     explicit Operands(const StepShape& s)
         : T(s.sequences * s.length), H(s.hidden), F(4 * s.hidden), M(s.sequences * s.masked), V(s.vocabulary) {
-        const auto bf16 = at::kBFloat16;
+        const at::TensorOptions fp32(s.device), ids(fp32.dtype(at::kLong));
+        const auto working = [&](at::IntArrayRef sizes) { return at::randn(sizes, fp32).to(at::kBFloat16); };
         for (std::int64_t b = 0; b < s.sequences; ++b) {
             samples_B.push_back(b);
             starts_B1.push_back(starts_B1.back() + s.length);
         }
-        const at::Tensor index_T = at::arange(T, at::kLong);
+        const at::Tensor index_T = at::arange(T, ids);
         rows = {at::floor_divide(index_T, s.length), at::remainder(index_T, s.length)};
         positions_T = rows.position_T;
-        ids_T = at::randint(V, {T}, at::kLong);
+        ids_T = at::randint(V, {T}, ids);
         types_T = at::remainder(index_T, 2);
-        labels_M = at::randint(V, {M}, at::kLong);
-        norm = {at::ones({H}), at::zeros({H})};
-        d_norm = {at::zeros({H}), at::zeros({H})};
-        bias_3H = at::zeros({3 * H}), bias_F = at::zeros({F}), bias_V = at::zeros({V});
-        d_bias_3H = at::zeros({3 * H}), d_bias_F = at::zeros({F}), d_bias_V = at::zeros({V});
-        word_VH = at::randn({V, H}).to(bf16), position_PH = at::randn({512, H}).to(bf16), type_KH = at::randn({2, H}).to(bf16);
-        d_word_VH = at::zeros({V, H}), d_sum_TH = at::randn({T, H});
-        totals_2 = at::zeros({2}, at::kDouble);
+        labels_M = at::randint(V, {M}, ids);
+        norm = {at::ones({H}, fp32), at::zeros({H}, fp32)};
+        d_norm = {at::zeros({H}, fp32), at::zeros({H}, fp32)};
+        bias_3H = at::zeros({3 * H}, fp32), bias_F = at::zeros({F}, fp32), bias_V = at::zeros({V}, fp32);
+        d_bias_3H = at::zeros({3 * H}, fp32), d_bias_F = at::zeros({F}, fp32), d_bias_V = at::zeros({V}, fp32);
+        word_VH = working({V, H}), position_PH = working({512, H}), type_KH = working({2, H});
+        d_word_VH = at::zeros({V, H}, fp32), d_sum_TH = at::randn({T, H}, fp32);
+        totals_2 = at::zeros({2}, fp32.dtype(at::kDouble));
         for (std::size_t i = 0; i < operand_sets; ++i) {
             Set set;
-            set.working_TH = at::randn({T, H}).to(bf16), set.exact_TH = at::randn({T, H});
-            set.x_TF = at::randn({T, F}).to(bf16), set.dy_TF = at::randn({T, F}).to(bf16);
-            set.qkv_T3H = at::randn({T, 3 * H}).to(bf16), set.logits_MV = at::randn({M, V}).to(bf16);
+            set.working_TH = working({T, H}), set.exact_TH = at::randn({T, H}, fp32);
+            set.x_TF = working({T, F}), set.dy_TF = working({T, F});
+            set.qkv_T3H = working({T, 3 * H}), set.logits_MV = working({M, V});
             set.normed = norm_forward(set);
             set.attended = attention(set.qkv_T3H, bias_3H, attention_shape());
             sets.push_back(std::move(set));
@@ -72,14 +73,18 @@ struct Update {
     BlockedRuns blocks;
     std::vector<TensorFactors> factors{{1.0, 0.01, 1e-4, 0}};
 
-    explicit Update(std::int64_t count)
+    Update(std::int64_t count, const at::TensorOptions& fp32)
         : elements(count),
-          state{at::randn({count}), at::zeros({count}), at::zeros({count})},
-          gradient(at::randn({count})),
-          working(at::zeros({count}, at::kBFloat16)),
+          state{at::randn({count}, fp32), at::zeros({count}, fp32), at::zeros({count}, fp32)},
+          gradient(at::randn({count}, fp32)),
+          working(at::zeros({count}, fp32.dtype(at::kBFloat16))),
           blocks({{0, 0, 0, count}}) {}
+    void sum_squares() const {
+        std::vector<double> sums(blocks.parts.size());
+        optimizer_kernels_for(gradient.device()).sum_squares(gradient, blocks, sums);
+    }
     void adamw() const {
-        cpu_optimizer_kernels().adamw({state, gradient, working, blocks, {0.9, 0.999, 1e-6, 0.1, 0.001}, factors});
+        optimizer_kernels_for(gradient.device()).adamw({state, gradient, working, blocks, {0.9, 0.999, 1e-6, 0.1, 0.001}, factors});
     }
 };
 
@@ -91,8 +96,9 @@ std::vector<Part> other_parts(const StepShape& shape) {
     const auto TH = static_cast<double>(o->T * o->H), TF = static_cast<double>(o->T * o->F);
     const auto MV = static_cast<double>(o->M * o->V);
     const double attention_flops = 4.0 * TH * static_cast<double>(shape.length);
-    const std::int64_t parameters = shape.layers * 12 * shape.hidden * shape.hidden + (o->V + 512) * o->H;
-    const auto update = std::make_shared<Update>(parameters);
+    const std::int64_t of_layers = shape.layers * 12 * shape.hidden * shape.hidden, others = (o->V + 512) * o->H;
+    const std::int64_t parameters = of_layers + others;
+    const auto update = std::make_shared<Update>(parameters, at::TensorOptions(shape.device));
     const auto P = static_cast<double>(parameters);
     return {
         {"attention, forward", L, attention_flops, 0,
@@ -128,7 +134,10 @@ std::vector<Part> other_parts(const StepShape& shape) {
              softmax_cross_entropy(o->sets[i].logits_MV, o->bias_V, o->labels_M, 1e-3, o->d_bias_V, o->totals_2);
          },
          "loss"},
-        {"gradients to zero", 1, 0, 4 * P, [update](std::size_t) { update->gradient.zero_(); }, "update"},
+        {"gradients to zero, but for the layers'", 1, 0, 4 * static_cast<double>(others),
+         [update, others](std::size_t) { update->gradient.narrow(0, 0, others).zero_(); }, "update"},
+        {"norm of the gradient", 1, 0, 4 * P,
+         [update](std::size_t) { update->sum_squares(); }, "update"},
         {"AdamW", 1, 0, (4 + 3 * 8 + 2) * P, [update](std::size_t) { update->adamw(); }, "update"},
         {"copy (what the update is held against)", 0, 0, 8 * P,
          [update](std::size_t) { update->state.exp_avg.copy_(update->state.master); }, "update"},

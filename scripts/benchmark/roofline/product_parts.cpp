@@ -15,16 +15,16 @@ constexpr int row_major = 101, plain = 111, transposed = 112;
 /// The operands of one Linear layer's three products.
 struct Linear {
     std::int64_t T, I, O;
-    std::vector<at::Tensor> x_TI, weight_OI, dy_TO, d_weight_OI, exact;
+    std::vector<at::Tensor> x_TI, weight_OI, dy_TO, d_weight_OI, exact;  // the last: where MKL puts its products
 
-    Linear(std::int64_t tokens, std::int64_t inputs, std::int64_t outputs) : T(tokens), I(inputs), O(outputs) {
-        const auto bf16 = at::TensorOptions(at::kBFloat16);
+    Linear(at::Device device, std::int64_t tokens, std::int64_t inputs, std::int64_t outputs) : T(tokens), I(inputs), O(outputs) {
+        const at::TensorOptions fp32(device);
         for (std::size_t set = 0; set < operand_sets; ++set) {
-            x_TI.push_back(at::randn({T, I}).to(bf16));
-            weight_OI.push_back(at::randn({O, I}).to(bf16));
-            dy_TO.push_back(at::randn({T, O}).to(bf16));
-            d_weight_OI.push_back(at::zeros({O, I}));
-            exact.push_back(at::empty({T * std::max(I, O)}));
+            x_TI.push_back(at::randn({T, I}, fp32).to(at::kBFloat16));
+            weight_OI.push_back(at::randn({O, I}, fp32).to(at::kBFloat16));
+            dy_TO.push_back(at::randn({T, O}, fp32).to(at::kBFloat16));
+            d_weight_OI.push_back(at::zeros({O, I}, fp32));
+            if (device.is_cpu()) exact.push_back(at::empty({T * std::max(I, O)}));
         }
     }
     double flops() const { return 2.0 * static_cast<double>(T * I * O); }
@@ -34,6 +34,7 @@ struct Named {
     std::string name;
     double calls;
     std::int64_t tokens, inputs, outputs;
+    GradientSum gradient = GradientSum::begins;  ///< of a step of one micro-batch, as the model adds it up
 };
 
 std::vector<Named> linears(const StepShape& s) {
@@ -42,8 +43,8 @@ std::vector<Named> linears(const StepShape& s) {
     return {{"query, key, value", L, T, H, 3 * H}, {"attention output", L - 1, T, H, H},
             {"intermediate", L - 1, T, H, 4 * H},  {"output", L - 1, T, 4 * H, H},
             {"last attention output", 1, R, H, H}, {"last intermediate", 1, R, H, 4 * H},
-            {"last output", 1, R, 4 * H, H},       {"transform", 1, M, H, H},
-            {"decoder", 1, M, H, s.vocabulary}};
+            {"last output", 1, R, 4 * H, H},       {"transform", 1, M, H, H, GradientSum::goes_on},
+            {"decoder", 1, M, H, s.vocabulary, GradientSum::goes_on}};
 }
 
 int narrow(std::int64_t value) { return static_cast<int>(value); }
@@ -53,13 +54,15 @@ int narrow(std::int64_t value) { return static_cast<int>(value); }
 std::vector<Part> product_parts(const StepShape& shape) {
     std::vector<Part> parts;
     for (const Named& named : linears(shape)) {
-        const auto l = std::make_shared<Linear>(named.tokens, named.inputs, named.outputs);
+        const auto l = std::make_shared<Linear>(shape.device, named.tokens, named.inputs, named.outputs);
         const auto add = [&](const char* direction, std::function<void(std::size_t)> run) {
             parts.push_back({named.name + direction, named.calls, l->flops(), 0, std::move(run), "products"});
         };
         add(", forward", [l](std::size_t i) { linear_product(l->x_TI[i], l->weight_OI[i]); });
         add(", dX", [l](std::size_t i) { linear_input_gradient(l->dy_TO[i], l->weight_OI[i]); });
-        add(", dW", [l](std::size_t i) { add_linear_weight_gradient(l->dy_TO[i], l->x_TI[i], l->d_weight_OI[i]); });
+        add(", dW", [l, named](std::size_t i) {
+            add_linear_weight_gradient(l->dy_TO[i], l->x_TI[i], l->d_weight_OI[i], named.gradient);
+        });
     }
     return parts;
 }
@@ -68,7 +71,7 @@ std::vector<ProductCandidates> product_candidates(const StepShape& shape) {
     std::vector<ProductCandidates> all;
     for (const Named& named : linears(shape)) {
         if (named.name.rfind("last", 0) == 0 || named.name == "transform") continue;
-        const auto l = std::make_shared<Linear>(named.tokens, named.inputs, named.outputs);
+        const auto l = std::make_shared<Linear>(shape.device, named.tokens, named.inputs, named.outputs);
         const int T = narrow(l->T), I = narrow(l->I), O = narrow(l->O);
         all.push_back({named.name + ", forward", l->flops(), [l](std::size_t i) { linear_product(l->x_TI[i], l->weight_OI[i]); },
                        [l](std::size_t i) { at::mm(l->x_TI[i], l->weight_OI[i].t()); },

@@ -7,9 +7,12 @@
 #include <string>
 #include <vector>
 
+#include <c10/core/Device.h>
+
 namespace bertpretrain::benchmark {
 
 struct StepShape {
+    at::Device device = at::kCPU;
     std::int64_t layers = 24, hidden = 1024, sequences = 16, length = 128, masked = 20, vocabulary = 30528;
 };
 
@@ -28,7 +31,7 @@ std::vector<Part> product_parts(const StepShape& shape);
 /// The fused operations, the optimizer, and what else passes over memory.
 std::vector<Part> other_parts(const StepShape& shape);
 
-/// A product as the program does it, as torch's mm alone (oneDNN), and as MKL's bf16 x bf16 -> fp32; the same operands.
+/// On the CPU: a product as the program does it, as torch's mm alone (oneDNN), and as MKL's bf16 x bf16 -> fp32; the same operands.
 struct ProductCandidates {
     std::string name;
     double flops = 0;

@@ -1,5 +1,5 @@
 // Times what a training step is made of, every part in every round; prints one JSON object.
-//   time_parts LAYERS HIDDEN ROUNDS
+//   time_parts LAYERS HIDDEN ROUNDS [cuda SEQUENCES LENGTH MASKED]   on the GPU, in passes of so many sequences
 //   time_parts roof                  only the processor's own rate
 
 #include <algorithm>
@@ -13,8 +13,11 @@
 #include "core/median.h"
 #include "instruction_roof.h"
 #include "kernels/product_libraries.h"
+#include "operations/device_check.h"
+#include "operations/gemm_roof.h"
 #include "operations/measure_products.h"
 #include "step_parts.h"
+#include "train/make_trainer.h"
 
 namespace {
 
@@ -22,18 +25,22 @@ using namespace bertpretrain;
 using namespace bertpretrain::benchmark;
 using nlohmann::json;
 
-double seconds_of(const std::function<void(std::size_t)>& run, std::size_t set) {
+/// Many times behind each other on a GPU, which is idle until the first arrives.
+double seconds_of(const std::function<void(std::size_t)>& run, std::size_t set, at::Device device) {
+    const int repetitions = device.is_cpu() ? 1 : 20;
+    synchronize(device);
     const double begin = seconds_now();
-    run(set);
-    return seconds_now() - begin;
+    for (int i = 0; i < repetitions; ++i) run((set + static_cast<std::size_t>(i)) % operand_sets);
+    synchronize(device);
+    return (seconds_now() - begin) / repetitions;
 }
 
 /// Median seconds of each, all in turns.
-std::vector<double> time_in_turns(const std::vector<std::function<void(std::size_t)>>& runs, int rounds) {
+std::vector<double> time_in_turns(const std::vector<std::function<void(std::size_t)>>& runs, int rounds, at::Device device) {
     std::vector<std::vector<double>> seconds(runs.size());
     for (int round = -1; round < rounds; ++round)
         for (std::size_t r = 0; r < runs.size(); ++r) {
-            const double one = seconds_of(runs[r], (static_cast<std::size_t>(round + 1)) % operand_sets);
+            const double one = seconds_of(runs[r], static_cast<std::size_t>(round + 1) % operand_sets, device);
             if (round >= 0) seconds[r].push_back(one);
         }
     std::vector<double> medians;
@@ -47,11 +54,12 @@ void choose_products(const StepShape& shape) {
     model.hidden_size = shape.hidden;
     model.intermediate_size = 4 * shape.hidden;
     model.vocab_size = shape.vocabulary;
-    if (may_others_be_faster()) use_product_libraries(measure_products(model, shape.sequences * shape.length));
+    if (shape.device.is_cpu() && may_others_be_faster()) use_product_libraries(measure_products(model, shape.sequences * shape.length));
 }
 
-json roofs() {
+json roofs(at::Device device) {
     json all = json::object();
+    if (device.is_cuda()) return {{"bf16, 8192 x 8192 x 8192", measured_gemm_roof(device, at::kBFloat16)}};
     for (const InstructionRoof& roof : instruction_roofs(at::get_num_threads())) all[roof.name] = roof.flops_per_second;
     return all;
 }
@@ -61,7 +69,7 @@ json timed_parts(const StepShape& shape, int rounds) {
     for (Part& part : other_parts(shape)) parts.push_back(std::move(part));
     std::vector<std::function<void(std::size_t)>> runs;
     for (const Part& part : parts) runs.push_back(part.run);
-    const std::vector<double> seconds = time_in_turns(runs, rounds);
+    const std::vector<double> seconds = time_in_turns(runs, rounds, shape.device);
     json all = json::array();
     for (std::size_t i = 0; i < parts.size(); ++i)
         all.push_back({{"name", parts[i].name},
@@ -76,7 +84,7 @@ json timed_parts(const StepShape& shape, int rounds) {
 json timed_candidates(const StepShape& shape, int rounds) {
     json all = json::array();
     for (const ProductCandidates& product : product_candidates(shape)) {
-        const std::vector<double> seconds = time_in_turns({product.ours, product.onednn, product.mkl}, rounds);
+        const std::vector<double> seconds = time_in_turns({product.ours, product.onednn, product.mkl}, rounds, shape.device);
         all.push_back({{"name", product.name},
                        {"flops", product.flops},
                        {"ours", seconds[0]},
@@ -90,22 +98,29 @@ json timed_candidates(const StepShape& shape, int rounds) {
 
 int main(int argc, char** argv) {
     if (argc == 2 && std::string(argv[1]) == "roof") {
-        std::cout << roofs().dump() << std::endl;
+        std::cout << roofs(at::kCPU).dump() << std::endl;
         return 0;
     }
-    if (argc != 4) {
-        std::cerr << "time_parts LAYERS HIDDEN ROUNDS\ntime_parts roof\n";
+    const bool on_gpu = argc == 8 && std::string(argv[4]) == "cuda";
+    if (argc != 4 && !on_gpu) {
+        std::cerr << "time_parts LAYERS HIDDEN ROUNDS [cuda SEQUENCES LENGTH MASKED]\ntime_parts roof\n";
         return 2;
     }
     StepShape shape;
+    if (on_gpu) {
+        shape.device = device_named("cuda", 0);
+        shape.sequences = std::stoll(argv[5]);
+        shape.length = std::stoll(argv[6]);
+        shape.masked = std::stoll(argv[7]);
+    }
     shape.layers = std::stoll(argv[1]);
     shape.hidden = std::stoll(argv[2]);
     const int rounds = std::stoi(argv[3]);
     choose_products(shape);
-    json result{{"roofs_before", roofs()}, {"threads", at::get_num_threads()}};
+    json result{{"roofs_before", roofs(shape.device)}, {"threads", at::get_num_threads()}};
     result["parts"] = timed_parts(shape, rounds);
-    result["candidates"] = timed_candidates(shape, rounds);
-    result["roofs_after"] = roofs();
+    if (!on_gpu) result["candidates"] = timed_candidates(shape, rounds);
+    result["roofs_after"] = roofs(shape.device);
     std::cout << result.dump() << std::endl;
     return 0;
 }
