@@ -10,9 +10,8 @@ import tempfile
 
 from interleaved import interleave
 from strongest_bert import agrees_with_hf
-from training_step import SIZES, experiment, run_ours, sample_rows, write_shard
+from training_step import PREDICTIONS, SIZES, experiment, run_ours, sample_rows, write_shard
 
-PREDICTIONS = {128: 20, 512: 80}
 SIDES = {  # name: (whose, with padding); ours-unmerged computes micro-batch by micro-batch
     "ours": ("ours", False), "ours-real-lengths": ("ours", True), "ours-unmerged": ("ours", False),
     "hf": ("hf", False), "hf-compile": ("hf-compile", False), "hf-real-lengths": ("hf", True),
@@ -29,10 +28,7 @@ class Contest:
         for padded in (False, True):
             shards = folder / str(padded)
             shards.mkdir()
-            write_shard(shards, sample_rows(self.sequences, arguments.padding * padded, *self.shape()))
-
-    def shape(self):
-        return self.arguments.length, PREDICTIONS[self.arguments.length]
+            write_shard(shards, sample_rows(self.sequences, arguments.padding * padded, arguments.length))
 
     def ours(self, side, padded):
         settings = experiment(self.arguments.size, self.arguments.micro_batch, self.folder / str(padded), self.arguments.length)
@@ -48,9 +44,8 @@ class Contest:
         return result["seconds"]
 
     def theirs(self, side, way, padded):
-        places, predictions = self.shape()
-        result = run_torch({"way": way, "size": self.arguments.size, "device": self.arguments.device, "places": places,
-                            "predictions": predictions, "micro_batch": self.arguments.micro_batch,
+        result = run_torch({"way": way, "size": self.arguments.size, "device": self.arguments.device,
+                            "places": self.arguments.length, "micro_batch": self.arguments.micro_batch,
                             "accumulation": self.arguments.accumulation, "steps": self.arguments.steps,
                             "padding": self.arguments.padding * padded, "choice": str(self.folder / f"{side}_micro_batch.json")})
         self.bytes[side], self.micro_batches[side] = result["device_bytes"], result["micro_batch"]

@@ -2,7 +2,7 @@
 import torch
 from transformers import BertConfig, BertForPreTraining
 
-from training_step import SIZES, sample_rows
+from training_step import LENGTH, SIZES, sample_rows
 
 
 def model_of(size):
@@ -12,8 +12,8 @@ def model_of(size):
                                          intermediate_size=4 * hidden)).train()
 
 
-def batch_of(micro_batch, padding, *places_and_predictions):
-    rows = sample_rows(micro_batch, padding, *places_and_predictions)
+def batch_of(micro_batch, padding, places=LENGTH):
+    rows = sample_rows(micro_batch, padding, places)
     rows = {name: torch.from_numpy(values.astype("int64")) for name, values in rows.items()}
     labels = torch.full((micro_batch, rows["input_ids"].shape[1]), -100)
     labels.scatter_(1, rows["masked_lm_positions"], rows["masked_lm_ids"])

@@ -8,8 +8,7 @@ import statistics
 import subprocess
 import tempfile
 
-from device_step import PREDICTIONS
-from training_step import SIZES, experiment, run_ours, sample_rows, write_shard
+from training_step import PREDICTIONS, SIZES, experiment, run_ours, sample_rows, write_shard
 
 COLORS = {"products": "#1f77b4", "attention": "#ff7f0e", "LayerNorm": "#2ca02c", "GELU": "#9467bd", "update": "#8c564b",
           "embeddings": "#e377c2", "loss": "#bcbd22", "rest": "#7f7f7f"}
@@ -19,7 +18,7 @@ def real_step(arguments):
     """Median seconds of a step of one micro-batch, as training_step.sh and device_step.sh run it."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        write_shard(folder, sample_rows(arguments.micro_batch, 0.0, arguments.length, PREDICTIONS[arguments.length]))
+        write_shard(folder, sample_rows(arguments.micro_batch, 0.0, arguments.length))
         settings = experiment(arguments.size, arguments.micro_batch, folder, arguments.length)
         settings["training"]["device"] = arguments.device
         config = folder / "experiment.json"

@@ -8,6 +8,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from hf_model import batch_of, model_of
+from training_step import SIZES, sample_rows
+
 
 class Layer(nn.Module):
     def __init__(self, hidden, heads, dropout):
@@ -59,18 +62,19 @@ class StrongestBert(nn.Module):
                 F.cross_entropy(self.next_sentence(pooled_BH).float(), batch["next_B"]))
 
 
-def batch_of_rows(rows, padded, device):
-    """@param rows: as sample_rows() gives them  @param padded: keep the padding, of which there must be none to be told apart"""
+def batch_of_rows(rows, device):
+    """What StrongestBert takes, of rows as sample_rows() gives them. Where there is padding it is left out, and starts_B1 (int32) says where
+    sequences begin; ids, positions and counts are int64."""
     rows = {name: torch.from_numpy(values.astype("int64")) for name, values in rows.items()}
     B, S = rows["input_ids"].shape
-    lengths_B = torch.full((B,), S) if padded else rows["input_mask"].sum(1)
+    lengths_B = rows["input_mask"].sum(1)
     there_BS = torch.arange(S) < lengths_B[:, None]
     starts_B1 = F.pad(lengths_B.cumsum(0), (1, 0))
     first_B = starts_B1[:-1]
     batch = {"ids_T": rows["input_ids"][there_BS], "segments_T": rows["segment_ids"][there_BS],
              "positions_T": torch.arange(S).expand(B, S)[there_BS], "first_B": first_B, "next_B": rows["next_sentence_labels"],
              "masked_M": (first_B[:, None] + rows["masked_lm_positions"]).flatten(), "labels_M": rows["masked_lm_ids"].flatten()}
-    if not padded:
+    if lengths_B.min() < S:
         batch["starts_B1"] = starts_B1.int()
     return {**{name: values.to(device) for name, values in batch.items()}, "longest": int(lengths_B.max())}
 
@@ -103,15 +107,13 @@ def weights_of(hf):
 def agrees_with_hf():
     """The largest relative difference of loss and of the word embeddings' gradient, in fp32 without dropout, with and without
     padding, on the CPU."""
-    from hf_model import batch_of, model_of
-    from training_step import SIZES, sample_rows
     hf = model_of("tiny").eval()
     ours = StrongestBert(*SIZES["tiny"], hf.config.vocab_size, hf.config.max_position_embeddings).eval()
     ours.load_state_dict(weights_of(hf))
     worst = 0.0
     for padding in (0.0, 0.3):
         hf.zero_grad(), ours.zero_grad()
-        theirs, mine = hf(**batch_of(4, padding)).loss, ours(batch_of_rows(sample_rows(4, padding), padding == 0, "cpu"))
+        theirs, mine = hf(**batch_of(4, padding)).loss, ours(batch_of_rows(sample_rows(4, padding), "cpu"))
         theirs.backward(), mine.backward()
         of_hf, of_ours = hf.bert.embeddings.word_embeddings.weight.grad, ours.word.weight.grad
         worst = max(worst, abs(mine.item() / theirs.item() - 1), ((of_ours - of_hf).norm() / of_hf.norm()).item())

@@ -1,7 +1,7 @@
 """PyTorch's sides of device_step.py: optimizer steps of bf16 autocast and fused AdamW, gradients of several micro-batches added up.
 
 Prints a JSON line. Arguments, as JSON: {"way": hf | hf-compile | strongest | roof, "size", "device", "micro_batch", "accumulation",
-"steps", "padding", "places", "predictions", "choice": a file that keeps strongest's micro-batch from one process to the next}.
+"steps", "padding", "places", "choice": a file that keeps strongest's micro-batch from one process to the next}.
 roof: the FLOP/s of a product of 8,192 x 8,192 matrices in bf16. strongest: in passes of as many sequences as are fastest.
 """
 import json
@@ -42,15 +42,14 @@ class Side:
     """One way to train, in passes of `micro_batch` sequences, `passes` of them a step."""
 
     def __init__(self, task, micro_batch, passes):
-        device, shape = task["device"], (task["places"], task["predictions"])
+        device, what = task["device"], (task["padding"], task["places"])
         if task["way"] == "strongest":
             torch.manual_seed(0)
             self.model = StrongestBert(*SIZES[task["size"]], 30528, max(512, task["places"])).to(device)
-            rows = sample_rows(micro_batch, task["padding"], *shape)
-            self.inputs = {"batch": batch_of_rows(rows, task["padding"] == 0, device)}
+            self.inputs = {"batch": batch_of_rows(sample_rows(micro_batch, *what), device)}
         else:
             self.model = model_of(task["size"]).to(device)
-            self.inputs = {name: values.to(device) for name, values in batch_of(micro_batch, task["padding"], *shape).items()}
+            self.inputs = {name: values.to(device) for name, values in batch_of(micro_batch, *what).items()}
         self.forward = self.model if task["way"] == "hf" else torch.compile(self.model)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, fused=True)
         self.device, self.passes = device, passes

@@ -16,13 +16,13 @@ import numpy
 from interleaved import PROJECT, interleave
 
 SIZES = {"tiny": (2, 128, 2), "small": (4, 512, 8), "base": (12, 768, 12), "large": (24, 1024, 16), "1.5b": (48, 1600, 25)}
-LENGTH, PREDICTIONS = 128, 20
+LENGTH, PREDICTIONS = 128, {128: 20, 512: 80}  # masked positions of a sequence, by its length
 WARM_UP = 2  # on both sides; the second step still meets memory for the first time
 
 
-def sample_rows(count, padding, places=LENGTH, predictions=PREDICTIONS):
+def sample_rows(count, padding, places=LENGTH):
     """Rows as shards hold them: random ids, lengths that leave `padding` of the places empty on average."""
-    draw = numpy.random.default_rng(0)
+    draw, predictions = numpy.random.default_rng(0), PREDICTIONS[places]
     rows = {"input_ids": numpy.zeros((count, places), "i4"), "input_mask": numpy.zeros((count, places), "i1"),
             "segment_ids": numpy.zeros((count, places), "i1"), "masked_lm_positions": numpy.zeros((count, predictions), "i4"),
             "masked_lm_ids": numpy.zeros((count, predictions), "i4"),
