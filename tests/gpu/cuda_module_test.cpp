@@ -4,13 +4,14 @@
 #include <filesystem>
 
 #include "gpu/gpu.h"
+#include "support/folders.h"
 
 using namespace bertpretrain;
 
 namespace {
 
 bool was_built() {
-    if (std::filesystem::exists(std::filesystem::path(PROGRAM_FOLDER) / cuda_module_file)) return true;
+    if (std::filesystem::exists(std::filesystem::path(testing::program_folder()) / cuda_module_file)) return true;
     WARN("skipped: the module was not built, for there is no nvcc or libtorch has no CUDA half");
     return false;
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "support/files.h"
+#include "support/folders.h"
 
 namespace bertpretrain::testing {
 
@@ -19,7 +20,7 @@ struct CommandResult {
 inline CommandResult run_command(const std::string& command) {
     const TemporaryFolder folder;
     const std::string out = (folder / "out").string(), err = (folder / "err").string();
-    const int status = std::system(("cd '" PROJECT_FOLDER "' && { " + command + "\n} >" + out + " 2>" + err).c_str());
+    const int status = std::system(("cd '" + project_folder() + "' && { " + command + "\n} >" + out + " 2>" + err).c_str());
     CommandResult result;
     result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     result.out = read_text(out);

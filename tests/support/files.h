@@ -10,6 +10,8 @@
 
 #include <unistd.h>
 
+#include "support/folders.h"
+
 namespace bertpretrain::testing {
 
 /// A folder of this test's own, gone when the test ends.
@@ -48,7 +50,7 @@ inline std::vector<std::string> lines_so_far(const std::filesystem::path& file) 
 }
 
 /// Real text, dumps and golden outputs beside the checkout; absent on most machines.
-inline std::filesystem::path shared_data() { return std::filesystem::path(PROJECT_FOLDER) / ".." / "shared" / "data"; }
+inline std::filesystem::path shared_data() { return std::filesystem::path(project_folder()) / ".." / "shared" / "data"; }
 
 }  // namespace bertpretrain::testing
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "support/files.h"
+#include "support/folders.h"
 
 namespace bertpretrain::testing {
 
@@ -25,7 +26,7 @@ public:
     explicit Process(const std::string& command) {
         pid_ = ::fork();
         if (pid_ != 0) return;
-        ::execl("/bin/sh", "sh", "-c", ("cd '" PROJECT_FOLDER "' && exec " + command + " >/dev/null 2>&1").c_str(),
+        ::execl("/bin/sh", "sh", "-c", ("cd '" + project_folder() + "' && exec " + command + " >/dev/null 2>&1").c_str(),
                 static_cast<char*>(nullptr));
         ::_exit(127);
     }

@@ -63,8 +63,8 @@ fs::path write_experiment(const TemporaryFolder& folder, const json& patch) {
 
 bool make_one_batch(const fs::path& shards) {
     fs::create_directory(shards);
-    const CommandResult copied = run_command(PYTHON " - " + (sample_data().shards / "sample_training_0000.h5").string() + " " +
-                                             (shards / "part_training_0000.h5").string() + R"( <<'END'
+    const CommandResult copied = run_command(python() + " - " + (sample_data().shards / "sample_training_0000.h5").string() +
+                                             " " + (shards / "part_training_0000.h5").string() + R"( <<'END'
 import sys
 import h5py
 with h5py.File(sys.argv[1]) as whole, h5py.File(sys.argv[2], "w") as part:

@@ -13,7 +13,8 @@
 
 namespace bertpretrain::testing {
 
-inline const std::string train_program = PROGRAM_FOLDER "/bertpretrain", data_program = PROGRAM_FOLDER "/bertpretrain_data";
+inline const std::string train_program = program_folder() + "/bertpretrain",
+                         data_program = program_folder() + "/bertpretrain_data";
 
 /// What `bertpretrain_data` makes of the sample encyclopaedia, once per test program: 2 training shards, 1 held out, 64 tokens
 /// per row.
