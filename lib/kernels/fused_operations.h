@@ -48,6 +48,8 @@ struct Attention {
     const std::vector<std::int64_t>& samples_B;
     std::int64_t heads;
     Dropout dropout;
+    /// The same starts and samples on the device, int64; where undefined, an operation that needs them there copies them.
+    at::Tensor device_starts_B1{}, device_samples_B{};
 };
 
 struct AttentionResult {

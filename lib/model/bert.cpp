@@ -35,6 +35,10 @@ Bert::Bert(const BertConfig& config, const FlatParameters& parameters, const Cho
 
 LayerContext Bert::context(const MicroBatch& batch, Wanted wanted, bool dropout) const {
     LayerContext context{config_, batch, row_keys(batch), {}, {}};
+    if (const at::Device device = batch.input_ids_T.device(); device.is_cuda()) {
+        context.starts_B1 = copied_to(device, batch.starts_B1).view(at::kLong);
+        context.samples_B = copied_to(device, batch.sample_numbers_B).view(at::kLong);
+    }
     if (wanted == Wanted::heads_rows) context.read = read_rows(batch, context.rows);
     if (dropout)
         context.dropout = {philox_key(choices_.seed, Purpose::hidden_dropout),

@@ -6,8 +6,12 @@ namespace bertpretrain {
 namespace {
 
 Attention attention_shape(const LayerContext& context, std::int64_t index) {
-    return {context.batch.starts_B1, context.batch.sample_numbers_B, context.config.num_attention_heads,
-            context.dropout.attention(static_cast<std::uint32_t>(4 * index))};
+    return {context.batch.starts_B1,
+            context.batch.sample_numbers_B,
+            context.config.num_attention_heads,
+            context.dropout.attention(static_cast<std::uint32_t>(4 * index)),
+            context.starts_B1,
+            context.samples_B};
 }
 
 Dropout sublayer_dropout(const LayerContext& context, std::int64_t index, std::uint32_t sublayer) {

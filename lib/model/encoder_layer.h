@@ -50,6 +50,7 @@ struct LayerContext {
     ReadRows read;
     DropoutPlan dropout;
     GradientSum layer_gradients = GradientSum::goes_on;  ///< of the layers' matrices
+    at::Tensor starts_B1{}, samples_B{};  ///< the batch's, int64 on a GPU, copied once for all layers; on a CPU undefined
 };
 
 /// What the backward of one layer needs; with activation checkpointing it is computed anew from the layer's input.

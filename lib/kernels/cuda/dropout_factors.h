@@ -5,12 +5,15 @@
 
 namespace bertpretrain::cuda {
 
+/// A counter of philox.
+struct Counter {
+    unsigned at[4];
+};
+
 /// One bit for each of the eight half-words that philox gives for this counter: whether it keeps its element.
-__device__ __forceinline__ unsigned kept_half_words(const RowDropout& dropout, unsigned group, std::int64_t row) {
-    const auto sample = static_cast<std::uint64_t>(dropout.sample_T[row]);
-    unsigned c[4] = {group, static_cast<unsigned>(dropout.position_T[row]) | dropout.site << 16, static_cast<unsigned>(sample),
-                     static_cast<unsigned>(sample >> 32)};
-    unsigned k0 = dropout.key[0], k1 = dropout.key[1];
+__device__ __forceinline__ unsigned kept_half_words(const unsigned (&key)[2], unsigned threshold, const Counter& counter) {
+    unsigned c[4] = {counter.at[0], counter.at[1], counter.at[2], counter.at[3]};
+    unsigned k0 = key[0], k1 = key[1];
 #pragma unroll
     for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9U, k1 += 0xBB67AE85U) {
         const unsigned a = __umulhi(0xD2511F53U, c[0]), a_low = 0xD2511F53U * c[0];
@@ -20,8 +23,16 @@ __device__ __forceinline__ unsigned kept_half_words(const RowDropout& dropout, u
     }
     unsigned kept = 0;
 #pragma unroll
-    for (int h = 0; h < 8; ++h) kept |= ((c[h / 2] >> 16 * (h % 2) & 0xFFFFU) >= dropout.threshold ? 1U : 0U) << h;
+    for (int h = 0; h < 8; ++h) kept |= ((c[h / 2] >> 16 * (h % 2) & 0xFFFFU) >= threshold ? 1U : 0U) << h;
     return kept;
+}
+
+/// The same for 128 elements of a row of the hidden states that share sixteen calls, of which this is call `group`.
+__device__ __forceinline__ unsigned kept_half_words(const RowDropout& dropout, unsigned group, std::int64_t row) {
+    const auto sample = static_cast<std::uint64_t>(dropout.sample_T[row]);
+    return kept_half_words(dropout.key, dropout.threshold,
+                           {{group, static_cast<unsigned>(dropout.position_T[row]) | dropout.site << 16,
+                             static_cast<unsigned>(sample), static_cast<unsigned>(sample >> 32)}});
 }
 
 /// Multiplies a thread's part of the row with dropout's factors. All lanes of the warp must come.

@@ -17,6 +17,16 @@ __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x % wa
 __device__ __forceinline__ int warp() { return static_cast<int>(threadIdx.x / warp_lanes); }
 __device__ __forceinline__ int block_warps() { return static_cast<int>(blockDim.x / warp_lanes); }
 
+/// The block's dynamic shared memory (launch_with_shared), aligned to 16 bytes.
+__device__ __forceinline__ void* dynamic_shared_memory() {
+#ifdef __CUDACC__
+    extern __shared__ uint4 dynamic_shared[];
+    return dynamic_shared;
+#else
+    return cuda_emulator::dynamic_shared_memory();
+#endif
+}
+
 __device__ __forceinline__ float to_float(float value) { return value; }
 __device__ __forceinline__ float to_float(Bf16 value) { return __uint_as_float(static_cast<unsigned>(value.bits) << 16); }
 

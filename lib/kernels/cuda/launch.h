@@ -10,17 +10,34 @@
 
 namespace bertpretrain::cuda {
 
-/// Starts kernel(arguments...) on `stream`; a grid without blocks is nothing to do. Does not wait.
+/// @throws std::runtime_error with CUDA's reason, unless `error` is none
+inline void check_launch(cudaError_t error) {
+    if (error != cudaSuccess) throw std::runtime_error(std::string("CUDA refuses a kernel: ") + cudaGetErrorString(error));
+}
+
+/// Starts kernel(arguments...) on `stream` with `shared_bytes` of dynamic shared memory for each block; a grid without blocks is
+/// nothing to do. Does not wait.
 /// @throws std::runtime_error when the launch itself is refused
 template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), dim3 grid, std::int64_t threads, cudaStream_t stream, const Arguments&... arguments) {
+void launch_with_shared(void (*kernel)(Parameters...), dim3 grid, std::int64_t threads, std::size_t shared_bytes,
+                        cudaStream_t stream, const Arguments&... arguments) {
+    constexpr std::size_t allowed_unasked = 48 * 1024;
     if (grid.x == 0 || grid.y == 0) return;
+    if (shared_bytes > allowed_unasked)
+        check_launch(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(shared_bytes)));
     cudaLaunchConfig_t config{};
     config.gridDim = grid;
     config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;
-    const cudaError_t error = cudaLaunchKernelEx(&config, kernel, arguments...);
-    if (error != cudaSuccess) throw std::runtime_error(std::string("CUDA refuses a kernel: ") + cudaGetErrorString(error));
+    check_launch(cudaLaunchKernelEx(&config, kernel, arguments...));
+}
+
+/// The same without dynamic shared memory.
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), dim3 grid, std::int64_t threads, cudaStream_t stream, const Arguments&... arguments) {
+    launch_with_shared(kernel, grid, threads, 0, stream, arguments...);
 }
 
 inline dim3 grid_of(std::int64_t x, std::int64_t y = 1) { return dim3(static_cast<unsigned>(x), static_cast<unsigned>(y)); }

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -16,7 +19,7 @@ namespace cuda_emulator {
 namespace {
 
 constexpr unsigned warp_lanes = 32, largest_block = 1024;
-constexpr std::size_t stack_bytes = 256 * 1024;
+constexpr std::size_t stack_bytes = 256 * 1024, largest_shared = 227 * 1024;
 
 enum class State { runnable, waits_for_warp, waits_for_block, done };
 
@@ -40,6 +43,7 @@ struct Block {
     ucontext_t scheduler{};
     unsigned threads = 0, running = 0;
     const std::function<void()>* body = nullptr;
+    std::vector<double> shared;
 
     Fiber& fiber() { return fibers[running]; }
 };
@@ -119,6 +123,7 @@ bool pass_barrier() {
 }
 
 void run_block(std::mt19937_64& random) {
+    std::memset(block().shared.data(), 0xFF, block().shared.size() * sizeof(double));
     start_fibers();
     do {
         const auto lanes = shuffled(warp_lanes, random);
@@ -128,14 +133,16 @@ void run_block(std::mt19937_64& random) {
 
 }  // namespace
 
-void run_grid(dim3 grid, dim3 threads, const std::function<void()>& body) {
+void run_grid(dim3 grid, dim3 threads, std::size_t shared_bytes, const std::function<void()>& body) {
     require(threads.x % warp_lanes == 0 && threads.x > 0 && threads.x <= largest_block && threads.y == 1 && threads.z == 1,
             "a block has whole warps in one dimension, 1024 threads at most");
+    require(shared_bytes <= largest_shared, "a block has at most 227 KiB of shared memory");
     require(grid.x > 0 && grid.y > 0 && grid.y <= 65535 && grid.z == 1, "a grid has blocks, in two dimensions");
     gridDim = grid;
     blockDim = threads;
     block().threads = threads.x;
     block().body = &body;
+    block().shared.resize((shared_bytes + sizeof(double) - 1) / sizeof(double));
     std::mt19937_64 random(schedule_seed);
     for (const unsigned b : shuffled(grid.x * grid.y, random)) {
         blockIdx = dim3(b % grid.x, b / grid.x);
@@ -178,6 +185,54 @@ unsigned ballot_in_warp(unsigned mask, bool mine) {
     unsigned bits = 0;
     for (unsigned l = 0; l < warp_lanes; ++l) bits |= static_cast<unsigned>(warp.published[l]) << l;
     return bits;
+}
+
+void wait_for_warp() { meet_in_warp(0xFFFFFFFF, "__syncwarp", 0); }
+
+void* dynamic_shared_memory() { return block().shared.data(); }
+
+namespace {
+
+/// What all lanes gave, as pointers; they stay valid until this lane meets the others again.
+template <class T>
+std::array<const T*, warp_lanes> pointers_in_warp(const char* kind, const T* mine) {
+    const Exchange& warp = meet_in_warp(0xFFFFFFFF, kind, reinterpret_cast<std::uintptr_t>(mine));
+    std::array<const T*, warp_lanes> all;
+    for (unsigned l = 0; l < warp_lanes; ++l) all[l] = reinterpret_cast<const T*>(warp.published[l]);
+    return all;
+}
+
+float of_bf16(unsigned bits) { return std::bit_cast<float>(bits << 16); }
+/// Half `which` of a register.
+float half_of(unsigned pair, unsigned which) { return of_bf16(which == 0 ? pair & 0xFFFF : pair >> 16); }
+
+}  // namespace
+
+void multiply_add(float (&sums)[4], const unsigned (&a)[4], const unsigned* b) {
+    struct Operands {
+        unsigned a[4], b[2];
+    };
+    const Operands mine{{a[0], a[1], a[2], a[3]}, {b[0], b[1]}};
+    const auto all = pointers_in_warp("mma", &mine);
+    const unsigned lane = block().running % warp_lanes, g = lane / 4, c = lane % 4;
+    for (unsigned i = 0; i < 4; ++i) {
+        const unsigned row = g + 8 * (i / 2), column = 2 * c + i % 2;
+        for (unsigned k = 0; k < 16; ++k) {
+            const unsigned register_a = row / 8 + 2 * (k / 8), register_b = k / 8, of_pair = k % 8 / 2;
+            sums[i] += half_of(all[row % 8 * 4 + of_pair]->a[register_a], k % 2) *
+                       half_of(all[column * 4 + of_pair]->b[register_b], k % 2);
+        }
+    }
+    wait_for_warp();
+}
+
+void load_tiles(const std::uint16_t* row, bool transposed, unsigned (&tiles)[4]) {
+    const auto rows = pointers_in_warp("ldmatrix", row);
+    const unsigned lane = block().running % warp_lanes, g = lane / 4, c = lane % 4;
+    for (unsigned t = 0; t < 4; ++t)
+        tiles[t] = transposed ? rows[8 * t + 2 * c][g] | unsigned{rows[8 * t + 2 * c + 1][g]} << 16
+                              : rows[8 * t + g][2 * c] | unsigned{rows[8 * t + g][2 * c + 1]} << 16;
+    wait_for_warp();
 }
 
 }  // namespace cuda_emulator

@@ -30,17 +30,26 @@ namespace cuda_emulator {
 inline std::uint64_t schedule_seed = 1;
 
 /// Runs body once per thread. @throws std::logic_error when threads wait for others that will never come
-void run_grid(dim3 grid, dim3 block, const std::function<void()>& body);
+void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& body);
 
 void wait_for_block();
 /// What lane `from` of this warp gave to the same call. All 32 lanes must come, with the same `kind` of call.
 std::uint64_t exchange_in_warp(unsigned mask, const char* kind, std::uint64_t mine, unsigned from);
 /// Bit l: whether lane l gave true.
 unsigned ballot_in_warp(unsigned mask, bool mine);
+void wait_for_warp();
+
+/// Of the running block, aligned to 16 bytes; NaNs when a block begins.
+void* dynamic_shared_memory();
+
+/// The warp's matrix instructions (kernels/cuda/tensor_cores.h says which): operands of a lane, of which all 32 must come.
+void multiply_add(float (&sums)[4], const unsigned (&a)[4], const unsigned* b);
+void load_tiles(const std::uint16_t* row, bool transposed, unsigned (&tiles)[4]);
 
 }  // namespace cuda_emulator
 
 inline void __syncthreads() { cuda_emulator::wait_for_block(); }
+inline void __syncwarp() { cuda_emulator::wait_for_warp(); }
 
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask) {
@@ -63,11 +72,16 @@ struct alignas(16) float4 {
 struct alignas(8) uint2 {
     unsigned x, y;
 };
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
 
 // The little of the runtime that a launch takes.
 using cudaStream_t = struct CUstream_st*;
 enum cudaError_t { cudaSuccess };
 inline const char* cudaGetErrorString(cudaError_t) { return "no error"; }
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
 struct cudaLaunchConfig_t {
     dim3 gridDim, blockDim;
     std::size_t dynamicSmemBytes = 0;
@@ -77,6 +91,7 @@ struct cudaLaunchConfig_t {
 };
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...), Arguments&&... arguments) {
-    cuda_emulator::run_grid(config->gridDim, config->blockDim, [&] { kernel(Parameters(arguments)...); });
+    cuda_emulator::run_grid(config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                            [&] { kernel(Parameters(arguments)...); });
     return cudaSuccess;
 }

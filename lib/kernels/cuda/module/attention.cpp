@@ -1,5 +1,6 @@
-// Attention by libtorch's flash attention over ragged sequences, for bf16. Its dropout is its own: the mask belongs to the
-// micro-batch, not to the sample (the exception that ARCHITECTURE.md names), but it is a function of the run's key all the same.
+// Attention in bf16: sequences of at most 128 tokens by our own kernels (short_attention.h), longer ones by libtorch's flash
+// attention over ragged sequences. Flash attention draws its own dropout: the mask depends on which samples are computed together
+// (the exception that ARCHITECTURE.md names), but it is a function of the run's key all the same.
 #include <ATen/Context.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <ATen/ops/_flash_attention_backward.h>
@@ -13,6 +14,7 @@
 #include "kernels/cuda/bias_rows.h"
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/short_attention_operation.h"
 #include "kernels/cuda/tensors.h"
 #include "kernels/host_values.h"
 #include "kernels/implementations.h"
@@ -37,9 +39,11 @@ struct FlashInputs {
                            RowFunction::identity, in_quads(width, {qkv_T3H, bias_3H, biased_T3H}), current_stream());
         const at::Tensor parts_T3ND = biased_T3H.view({T, 3, shape.heads, -1});
         q_TND = parts_T3ND.select(1, 0), k_TND = parts_T3ND.select(1, 1), v_TND = parts_T3ND.select(1, 2);
-        std::vector<std::int32_t> starts(shape.starts_B1.begin(), shape.starts_B1.end());
-        starts_B1 = copied_to(qkv_T3H.device(), starts).view(at::kInt);
-        for (std::size_t b = 0; b + 1 < starts.size(); ++b) longest = std::max<std::int64_t>(longest, starts[b + 1] - starts[b]);
+        const std::vector<std::int64_t>& starts = shape.starts_B1;
+        starts_B1 =
+            (shape.device_starts_B1.defined() ? shape.device_starts_B1 : copied_to(qkv_T3H.device(), starts).view(at::kLong))
+                .to(at::kInt);
+        for (std::size_t b = 0; b + 1 < starts.size(); ++b) longest = std::max(longest, starts[b + 1] - starts[b]);
     }
 };
 
@@ -87,16 +91,12 @@ private:
     bool order_, warn_, fill_;
 };
 
-void zero_rows_of_no_sequence(const at::Tensor& rows_TX, const Attention& shape) {
-    const std::int64_t tokens = shape.starts_B1.back();
-    if (tokens < rows_TX.size(0)) rows_TX.narrow(0, tokens, rows_TX.size(0) - tokens).zero_();
-}
-
 double probability_of(const Dropout& dropout) { return dropout.active() ? dropout.probability : 0.0; }
 
 }  // namespace
 
 AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+    if (is_short_attention(qkv_T3H, shape)) return short_attention(qkv_T3H, bias_3H, shape);
     if (!flash_can(qkv_T3H, shape)) return reference::attention(qkv_T3H, bias_3H, shape);
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
     if (shape.starts_B1.back() == 0)
@@ -114,6 +114,8 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
 
 at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
                               const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+    if (is_short_attention(qkv_T3H, shape))
+        return short_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
     if (!flash_can(qkv_T3H, shape))
         return reference::attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
     if (shape.starts_B1.back() == 0) return at::zeros_like(qkv_T3H);

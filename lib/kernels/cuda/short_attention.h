@@ -1,0 +1,50 @@
+#pragma once
+// Attention of sequences of at most 128 tokens on tensor cores, over raw memory of the device. A block computes one head of one
+// sequence: all of it fits into shared memory and registers, so that scores never reach memory and every sum has one order.
+// Dropout is the counter-based one of kernels/dropout.h: masks belong to the sample, whatever it is batched with.
+
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/arguments.h"
+
+namespace bertpretrain::cuda {
+
+constexpr int longest_short_sequence = 128;
+
+/// Dropout of probabilities as kernels see it; `threshold` 0 turns it off.
+struct AttentionDropout {
+    std::uint32_t key[2] = {}, site = 0, threshold = 0;
+    float scale = 1;
+};
+
+struct ShortAttention {
+    std::int64_t sequences, heads, head_size, rows;  ///< rows T, of which those after the last sequence belong to none
+    const std::int64_t *starts_B1, *samples_B;
+    const Bf16* qkv_T3H;
+    const float* bias_3H;
+    AttentionDropout dropout;
+};
+
+struct ShortAttentionForward {
+    ShortAttention in;
+    Bf16* context_TH;
+    float* log_sum_exp_NT;
+};
+
+struct ShortAttentionBackward {
+    ShortAttention in;
+    const Bf16 *context_TH, *d_context_TH;
+    const float* log_sum_exp_NT;
+    Bf16* d_qkv_T3H;
+    float* bias_sums_B3H;  ///< per sequence: sums of d_qkv over its tokens, before rounding; the key's third is not written
+};
+
+/// Whether there are kernels for heads of this size: 32, 64 and 128.
+bool short_attention_takes(std::int64_t head_size);
+
+/// All pointers are aligned to 16 bytes. Rows after the last sequence are not written.
+/// @throws std::runtime_error when the device lacks the shared memory
+void short_attention_forward(const ShortAttentionForward& pass, cudaStream_t stream);
+void short_attention_backward(const ShortAttentionBackward& pass, cudaStream_t stream);
+
+}  // namespace bertpretrain::cuda

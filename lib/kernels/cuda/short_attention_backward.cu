@@ -1,0 +1,229 @@
+// Scores are computed again, 64 keys at a time. Gradients of scores stay in registers (for the queries' gradient) and pass
+// through shared memory once (for the keys'), as do the kept probabilities (for the values').
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/short_attention_block.h"
+
+namespace bertpretrain::cuda {
+namespace {
+
+constexpr int chunk_keys = 64, chunk_tiles = chunk_keys / 8, key_steps = longest_short_sequence / 16;
+constexpr int score_pitch = longest_short_sequence + row_padding, block_warps_here = attention_threads / warp_lanes;
+
+/// What a block has in shared memory.
+template <int D>
+struct BackwardMemory {
+    Bf16 q[HeadMatrix<D>::elements], k[HeadMatrix<D>::elements], v[HeadMatrix<D>::elements], d_context[HeadMatrix<D>::elements];
+    Bf16 scores[longest_short_sequence * score_pitch];  ///< kept probabilities, later gradients of scores; a row for each query
+    float along_context[longest_short_sequence];        ///< d_context times context, summed over a row
+    float column_sums[2][block_warps_here][D];          ///< of the gradients of q and v, for each warp's 16 rows
+};
+
+/// Loads all matrices; the caller synchronizes.
+template <int D>
+__device__ __forceinline__ void load_block(const ShortAttentionBackward& pass, const HeadOfSequence& at,
+                                           BackwardMemory<D>& memory) {
+    const ShortAttention& in = pass.in;
+    const std::int64_t H = in.heads * D, column = at.head * D;
+    using Matrix = HeadMatrix<D>;
+    using Pieces = typename Matrix::Pieces;
+    {
+        const Bf16* const rows = in.qkv_T3H + at.first_row * 3 * H + column;
+        Pieces q(rows, 3 * H, at.length), k(rows + H, 3 * H, at.length), v(rows + 2 * H, 3 * H, at.length);
+        q.put_biased(memory.q, in.bias_3H + column, at.length);
+        k.put_biased(memory.k, in.bias_3H + H + column, at.length);
+        v.put_biased(memory.v, in.bias_3H + 2 * H + column, at.length);
+    }
+    const Pieces context(pass.context_TH + at.first_row * H + column, H, at.length),
+        d_context(pass.d_context_TH + at.first_row * H + column, H, at.length);
+    d_context.put(memory.d_context);
+#pragma unroll
+    for (int i = 0; i < Matrix::pieces; ++i) {
+        float along = 0;
+#pragma unroll
+        for (int e = 0; e < 8; ++e) along += context.element(i, e) * d_context.element(i, e);
+#pragma unroll
+        for (int apart = Matrix::pieces_of_row / 2; apart > 0; apart /= 2) along += __shfl_xor_sync(all_lanes, along, apart);
+        if (Matrix::column() == 0) memory.along_context[Matrix::row(i)] = along;
+    }
+}
+
+/// What a lane knows of its two rows of scores, g and g + 8.
+struct RowsOfScores {
+    float log_sum_exp[2], along_context[2];  ///< the first in base 2
+    unsigned kept[2];
+};
+
+template <int D>
+__device__ __forceinline__ RowsOfScores rows_of_scores(const ShortAttentionBackward& pass, const HeadOfSequence& at,
+                                                       const float* along_context, int first_query) {
+    RowsOfScores rows;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const int query = first_query + lane() / 4 + 8 * half;
+        const bool exists = query < at.length;
+        rows.log_sum_exp[half] = exists ? pass.log_sum_exp_NT[at.head * pass.in.rows + at.first_row + query] * log2_of_e : 0.0F;
+        rows.along_context[half] = along_context[query];
+        rows.kept[half] = pass.in.dropout.threshold > 0 ? kept_of_row(pass.in.dropout, at, query) : 0xFFFFFFFFU;
+    }
+    return rows;
+}
+
+/// sums_Q64 = a's rows [first_row, first_row + 16) times the transpose of b's rows [first_key, first_key + 64).
+template <int D>
+__device__ __forceinline__ void multiply_by_rows(const Bf16* a, const Bf16* b, int first_row, int first_key, int end_key,
+                                                 Sums (&sums)[chunk_tiles]) {
+    constexpr int pitch = HeadMatrix<D>::pitch;
+#pragma unroll
+    for (int feature = 0; feature < D; feature += 16) {
+        const FragmentA rows = load_a(a, pitch, first_row, feature);
+#pragma unroll
+        for (int step = 0; step < chunk_tiles / 2; ++step) {
+            if (first_key + 16 * step >= end_key) break;
+            const FragmentsB keys = load_b_of_rows(b, pitch, first_key + 16 * step, feature);
+            multiply_add(sums[2 * step], rows, keys, 0);
+            multiply_add(sums[2 * step + 1], rows, keys, 1);
+        }
+    }
+}
+
+/// Of one chunk of keys: kept probabilities into shared memory, gradients of scores into `d_scores`.
+template <int D, int chunk>
+__device__ __forceinline__ void gradients_of_scores(const ShortAttention& in, const HeadOfSequence& at, const RowsOfScores& rows,
+                                                    int first_query, BackwardMemory<D>& memory,
+                                                    FragmentA (&d_scores)[key_steps]) {
+    constexpr int first_key = chunk * chunk_keys;
+    Sums probability[chunk_tiles]{}, d[chunk_tiles]{};
+    multiply_by_rows<D>(memory.q, memory.k, first_query, first_key, at.length, probability);
+    multiply_by_rows<D>(memory.d_context, memory.v, first_query, first_key, at.length, d);
+    const float scale = rsqrtf(static_cast<float>(D)), to_exponent = scale * log2_of_e;
+    const int g = lane() / 4, c = lane() % 4;
+#pragma unroll
+    for (int t = 0; t < chunk_tiles; ++t) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const int half = i / 2, j = i % 2, key = first_key + 8 * t + 2 * c + j;
+            float p = exp2_fast(probability[t][i] * to_exponent - rows.log_sum_exp[half]);
+            if (key >= at.length) p = 0;
+            const bool kept = (rows.kept[half] >> (2 * (first_key / 8 + t) + j) & 1U) != 0;
+            const float factor = kept ? in.dropout.scale : 0.0F;
+            d[t][i] = p * (factor * d[t][i] - rows.along_context[half]) * scale;
+            probability[t][i] = p * factor;
+        }
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            *reinterpret_cast<unsigned*>(memory.scores + (first_query + g + 8 * half) * score_pitch + first_key + 8 * t + 2 * c) =
+                bf16_pair(probability[t][2 * half], probability[t][2 * half + 1]);
+            d_scores[first_key / 16 + t / 2].at[2 * (t % 2) + half] = bf16_pair(d[t][2 * half], d[t][2 * half + 1]);
+        }
+    }
+}
+
+template <int D>
+__device__ __forceinline__ void put_scores(const FragmentA (&d_scores)[key_steps], int first_query, Bf16* scores) {
+    const int g = lane() / 4, c = lane() % 4;
+#pragma unroll
+    for (int step = 0; step < key_steps; ++step)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            *reinterpret_cast<unsigned*>(scores + (first_query + g + 8 * (i % 2)) * score_pitch + 16 * step + 8 * (i / 2) +
+                                         2 * c) = d_scores[step].at[i];
+}
+
+/// sums = rows (of this warp, 16 of them) times the columns of `matrix`; row_fragment(step) gives A of 16 of its rows.
+template <int D, class RowFragment>
+__device__ __forceinline__ void multiply_by_columns(const RowFragment& row_fragment, const Bf16* matrix, int steps,
+                                                    Sums (&sums)[D / 8]) {
+#pragma unroll
+    for (int step = 0; step < key_steps; ++step) {
+        if (step >= steps) break;
+        const FragmentA a = row_fragment(step);
+#pragma unroll
+        for (int feature = 0; feature < D; feature += 16) {
+            const FragmentsB b = load_b_of_columns(matrix, HeadMatrix<D>::pitch, 16 * step, feature);
+            multiply_add(sums[feature / 8], a, b, 0);
+            multiply_add(sums[feature / 8 + 1], a, b, 1);
+        }
+    }
+}
+
+/// Over this warp's 16 rows.
+template <int D>
+__device__ __forceinline__ void put_column_sums(const Sums (&sums)[D / 8], float (&column_sums)[D]) {
+#pragma unroll
+    for (int t = 0; t < D / 8; ++t)
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+            float sum = sums[t][j] + sums[t][2 + j];
+#pragma unroll
+            for (int apart = 4; apart < warp_lanes; apart *= 2) sum += __shfl_xor_sync(all_lanes, sum, apart);
+            if (lane() < 4) column_sums[8 * t + 2 * lane() + j] = sum;
+        }
+}
+
+template <int D>
+__global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
+    backward_block(const __grid_constant__ ShortAttentionBackward pass) {
+    const ShortAttention& in = pass.in;
+    const HeadOfSequence at(in);
+    const std::int64_t H = in.heads * D, column = at.head * D;
+    auto& memory = *static_cast<BackwardMemory<D>*>(dynamic_shared_memory());
+    load_block<D>(pass, at, memory);
+    __syncthreads();
+
+    const int first_query = warp() * warp_rows, steps = at.steps();
+    const bool has_rows = first_query < at.length;  // of queries, and as many of keys
+    FragmentA d_scores[key_steps]{};
+    if (has_rows) {
+        const RowsOfScores rows = rows_of_scores<D>(pass, at, memory.along_context, first_query);
+        gradients_of_scores<D, 0>(in, at, rows, first_query, memory, d_scores);
+        gradients_of_scores<D, 1>(in, at, rows, first_query, memory, d_scores);
+    }
+    __syncthreads();  // the values have been read, kept probabilities are there
+
+    constexpr float unscaled[2] = {1, 1};
+    Bf16* const stage = memory.v + first_query * HeadMatrix<D>::pitch;
+    Bf16* const to = pass.d_qkv_T3H + (at.first_row + first_query) * 3 * H + column;
+    const int rows_here = at.length - first_query;
+    const auto transposed_scores = [&](int step) {
+        return load_a_transposed(memory.scores, score_pitch, 16 * step, first_query);
+    };
+    if (has_rows) {
+        Sums d_values[D / 8]{};
+        multiply_by_columns<D>(transposed_scores, memory.d_context, steps, d_values);
+        put_column_sums<D>(d_values, memory.column_sums[1][warp()]);
+        store_rows<D>(d_values, unscaled, stage, to + 2 * H, 3 * H, rows_here);
+    }
+    __syncthreads();  // kept probabilities have been read
+    if (has_rows) {
+        put_scores<D>(d_scores, first_query, memory.scores);
+        Sums d_queries[D / 8]{};
+        multiply_by_columns<D>([&](int step) { return d_scores[step]; }, memory.k, steps, d_queries);
+        put_column_sums<D>(d_queries, memory.column_sums[0][warp()]);
+        store_rows<D>(d_queries, unscaled, stage, to, 3 * H, rows_here);
+    }
+    __syncthreads();  // gradients of scores are there, and all column sums
+    if (has_rows) {
+        Sums d_keys[D / 8]{};
+        multiply_by_columns<D>(transposed_scores, memory.q, steps, d_keys);
+        store_rows<D>(d_keys, unscaled, stage, to + H, 3 * H, rows_here);
+    }
+    for (int i = static_cast<int>(threadIdx.x); i < 2 * D; i += attention_threads) {
+        float sum = 0;
+        for (int w = 0; w < steps; ++w) sum += memory.column_sums[i / D][w][i % D];
+        pass.bias_sums_B3H[at.sequence * 3 * H + i / D * 2 * H + column + i % D] = sum;
+    }
+}
+
+}  // namespace
+
+void short_attention_backward(const ShortAttentionBackward& pass, cudaStream_t stream) {
+    const auto start = [&]<int D>() {
+        launch_with_shared(backward_block<D>, grid_of(pass.in.sequences * pass.in.heads), attention_threads,
+                           sizeof(BackwardMemory<D>), stream, pass);
+    };
+    if (pass.in.head_size == 32) start.template operator()<32>();
+    else if (pass.in.head_size == 64) start.template operator()<64>();
+    else start.template operator()<128>();
+}
+
+}  // namespace bertpretrain::cuda

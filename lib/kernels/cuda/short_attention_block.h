@@ -1,0 +1,119 @@
+#pragma once
+// What both passes of short attention do in a block: 8 warps, each with 16 queries, and matrices in shared memory whose rows are
+// padded by 16 bytes so that eight of them touch all banks once.
+
+#include "kernels/cuda/dropout_factors.h"
+#include "kernels/cuda/short_attention.h"
+#include "kernels/cuda/tensor_cores.h"
+
+namespace bertpretrain::cuda {
+
+constexpr int attention_threads = 256, warp_rows = 16, row_padding = 8;
+constexpr float log2_of_e = 1.44269504F, ln_2 = 0.69314718F;
+
+/// One head of one sequence.
+struct HeadOfSequence {
+    std::int64_t sequence, head, first_row;
+    int length;  ///< tokens
+    std::uint64_t sample;
+
+    __device__ explicit HeadOfSequence(const ShortAttention& in)
+        : sequence(blockIdx.x / in.heads),
+          head(blockIdx.x % in.heads),
+          first_row(in.starts_B1[sequence]),
+          length(static_cast<int>(in.starts_B1[sequence + 1] - first_row)),
+          sample(static_cast<std::uint64_t>(in.samples_B[sequence])) {}
+
+    /// Steps of 16 that cover the sequence.
+    __device__ int steps() const { return (length + warp_rows - 1) / warp_rows; }
+};
+
+/// The 128 x D matrices of one head.
+template <int D>
+struct HeadMatrix {
+    static constexpr int pitch = D + row_padding, elements = longest_short_sequence * pitch;
+    static constexpr int pieces_of_row = D / 8, rows_at_once = attention_threads / pieces_of_row;
+    static constexpr int pieces = longest_short_sequence / rows_at_once;  ///< of 16 bytes, for each thread
+
+    __device__ static int column() { return static_cast<int>(threadIdx.x) % pieces_of_row * 8; }
+    __device__ static int row(int piece) { return static_cast<int>(threadIdx.x) / pieces_of_row + piece * rows_at_once; }
+
+    /// A thread's pieces of a matrix in memory, all of them on their way at once.
+    struct Pieces {
+        uint4 at[pieces];
+
+        /// @param from row 0; rows of `stride` elements @param length rows after it are zeros
+        __device__ __forceinline__ Pieces(const Bf16* from, std::int64_t stride, int length) {
+#pragma unroll
+            for (int i = 0; i < pieces; ++i) {
+                at[i] = {0, 0, 0, 0};
+                if (row(i) < length) at[i] = *reinterpret_cast<const uint4*>(from + row(i) * stride + column());
+            }
+        }
+        __device__ __forceinline__ float element(int i, int e) const {
+            const unsigned word = e < 2 ? at[i].x : e < 4 ? at[i].y : e < 6 ? at[i].z : at[i].w;
+            return __uint_as_float(e % 2 == 0 ? word << 16 : word & 0xFFFF0000U);
+        }
+        __device__ __forceinline__ void put(Bf16* matrix) const {
+#pragma unroll
+            for (int i = 0; i < pieces; ++i) *reinterpret_cast<uint4*>(matrix + row(i) * pitch + column()) = at[i];
+        }
+        /// With the bias of the head's D columns added to the sequence's rows.
+        __device__ __forceinline__ void put_biased(Bf16* matrix, const float* bias, int length) {
+            float b[8];
+            load_quad(bias + column(), b);
+            load_quad(bias + column() + 4, b + 4);
+#pragma unroll
+            for (int i = 0; i < pieces; ++i)
+                if (row(i) < length)
+                    at[i] = {bf16_pair(element(i, 0) + b[0], element(i, 1) + b[1]),
+                             bf16_pair(element(i, 2) + b[2], element(i, 3) + b[3]),
+                             bf16_pair(element(i, 4) + b[4], element(i, 5) + b[5]),
+                             bf16_pair(element(i, 6) + b[6], element(i, 7) + b[7])};
+            put(matrix);
+        }
+    };
+};
+
+/// Which of the 32 probabilities that a lane holds of a row are kept: bit 2t + j for column 8t + 2c + j. Philox decides columns
+/// e, e + 16, ... of a row in one call, so a lane's are four whole calls.
+__device__ __forceinline__ unsigned kept_of_row(const AttentionDropout& dropout, const HeadOfSequence& at, int query) {
+    constexpr unsigned groups_per_head = 8192;  // kernels/dropout.h, attention_groups_per_head
+    unsigned kept = 0;
+#pragma unroll
+    for (int call = 0; call < 4; ++call) {
+        const unsigned j = call % 2, upper = call / 2, element = 8 * upper + 2 * (lane() % 4) + j;
+        const unsigned of_call = kept_half_words(
+            dropout.key, dropout.threshold,
+            {{static_cast<unsigned>(at.head) * groups_per_head + element, static_cast<unsigned>(query) | dropout.site << 16,
+              static_cast<unsigned>(at.sample), static_cast<unsigned>(at.sample >> 32)}});
+#pragma unroll
+        for (unsigned w = 0; w < 8; ++w) kept |= (of_call >> w & 1U) << (4 * w + 2 * upper + j);
+    }
+    return kept;
+}
+
+/// Writes a warp's 16 rows of sums as bf16 to memory, by way of `stage`, which is this warp's own 16 rows of shared memory.
+/// @param rows of them that exist
+template <int D>
+__device__ __forceinline__ void store_rows(const Sums (&sums)[D / 8], const float (&factors)[2], Bf16* stage, Bf16* to,
+                                           std::int64_t stride, int rows) {
+    constexpr int pitch = HeadMatrix<D>::pitch, pieces_of_row = D / 8;
+    const int g = lane() / 4, c = lane() % 4;
+    __syncwarp();
+#pragma unroll
+    for (int t = 0; t < D / 8; ++t)
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+            *reinterpret_cast<unsigned*>(stage + (g + 8 * half) * pitch + 8 * t + 2 * c) =
+                bf16_pair(sums[t][2 * half] * factors[half], sums[t][2 * half + 1] * factors[half]);
+    __syncwarp();
+#pragma unroll
+    for (int piece = lane(); piece < warp_rows * pieces_of_row; piece += warp_lanes) {
+        const int row = piece / pieces_of_row, column = piece % pieces_of_row * 8;
+        if (row < rows)
+            *reinterpret_cast<uint4*>(to + row * stride + column) = *reinterpret_cast<const uint4*>(stage + row * pitch + column);
+    }
+}
+
+}  // namespace bertpretrain::cuda

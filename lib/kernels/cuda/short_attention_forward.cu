@@ -1,0 +1,144 @@
+// A warp keeps the scores of its 16 queries in registers from the first product to the second.
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/short_attention_block.h"
+
+namespace bertpretrain::cuda {
+namespace {
+
+constexpr int key_tiles = longest_short_sequence / 8;
+
+template <int D>
+constexpr std::size_t forward_bytes = 3 * HeadMatrix<D>::elements * sizeof(Bf16);
+
+/// Scores of 16 queries, unscaled.
+template <int D>
+__device__ __forceinline__ void multiply_by_keys(const Bf16* q, const Bf16* k, int first_query, int steps,
+                                                 Sums (&scores)[key_tiles]) {
+    constexpr int pitch = HeadMatrix<D>::pitch;
+#pragma unroll
+    for (int feature = 0; feature < D; feature += 16) {
+        const FragmentA a = load_a(q, pitch, first_query, feature);
+#pragma unroll
+        for (int step = 0; step < key_tiles / 2; ++step) {
+            if (step >= steps) break;
+            const FragmentsB b = load_b_of_rows(k, pitch, 16 * step, feature);
+            multiply_add(scores[2 * step], a, b, 0);
+            multiply_add(scores[2 * step + 1], a, b, 1);
+        }
+    }
+}
+
+/// Over the four lanes that share a row.
+__device__ __forceinline__ float largest_in_row(float value) {
+    value = fmaxf(value, __shfl_xor_sync(all_lanes, value, 1));
+    return fmaxf(value, __shfl_xor_sync(all_lanes, value, 2));
+}
+__device__ __forceinline__ float sum_in_row(float value) {
+    value += __shfl_xor_sync(all_lanes, value, 1);
+    return value + __shfl_xor_sync(all_lanes, value, 2);
+}
+
+/// Replaces the scores of row g + 8 half by exp(score - largest), zero for keys that do not exist.
+/// @returns the sum; `log_sum` becomes its logarithm plus the largest
+__device__ __forceinline__ float exponentiate(Sums (&scores)[key_tiles], int half, int length, float scale, float& log_sum) {
+    constexpr float lowest = -3e38F;
+    const int c = lane() % 4;
+    float largest = lowest;
+#pragma unroll
+    for (int t = 0; t < key_tiles; ++t)
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+            float& score = scores[t][2 * half + j];
+            if (8 * t + 2 * c + j >= length) score = lowest;
+            largest = fmaxf(largest, score);
+        }
+    largest = largest_in_row(largest);
+    const float to_exponent = scale * log2_of_e, shift = largest * to_exponent;
+    float sum = 0;
+#pragma unroll
+    for (int t = 0; t < key_tiles; ++t)
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+            float& score = scores[t][2 * half + j];
+            score = exp2_fast(score * to_exponent - shift);
+            sum += score;
+        }
+    sum = sum_in_row(sum);
+    log_sum = largest * scale + logf(sum);
+    return sum;
+}
+
+template <int D>
+__device__ __forceinline__ void multiply_by_values(const Sums (&probabilities)[key_tiles], const Bf16* v, int steps,
+                                                   Sums (&context)[D / 8]) {
+#pragma unroll
+    for (int step = 0; step < key_tiles / 2; ++step) {
+        if (step >= steps) break;
+        const Sums &left = probabilities[2 * step], &right = probabilities[2 * step + 1];
+        const FragmentA a{bf16_pair(left[0], left[1]), bf16_pair(left[2], left[3]), bf16_pair(right[0], right[1]),
+                          bf16_pair(right[2], right[3])};
+#pragma unroll
+        for (int feature = 0; feature < D; feature += 16) {
+            const FragmentsB b = load_b_of_columns(v, HeadMatrix<D>::pitch, 16 * step, feature);
+            multiply_add(context[feature / 8], a, b, 0);
+            multiply_add(context[feature / 8 + 1], a, b, 1);
+        }
+    }
+}
+
+template <int D>
+__global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
+    forward_block(const __grid_constant__ ShortAttentionForward pass) {
+    const ShortAttention& in = pass.in;
+    const HeadOfSequence at(in);
+    const std::int64_t H = in.heads * D, column = at.head * D;
+    Bf16 *const q = static_cast<Bf16*>(dynamic_shared_memory()), *const k = q + HeadMatrix<D>::elements,
+                *const v = k + HeadMatrix<D>::elements;
+    {
+        const Bf16* const rows = in.qkv_T3H + at.first_row * 3 * H + column;
+        using Pieces = typename HeadMatrix<D>::Pieces;
+        Pieces q_pieces(rows, 3 * H, at.length), k_pieces(rows + H, 3 * H, at.length), v_pieces(rows + 2 * H, 3 * H, at.length);
+        q_pieces.put_biased(q, in.bias_3H + column, at.length);
+        k_pieces.put_biased(k, in.bias_3H + H + column, at.length);
+        v_pieces.put_biased(v, in.bias_3H + 2 * H + column, at.length);
+    }
+    __syncthreads();
+    const int first_query = warp() * warp_rows, g = lane() / 4;
+    if (first_query >= at.length) return;
+
+    Sums scores[key_tiles]{};
+    multiply_by_keys<D>(q, k, first_query, at.steps(), scores);
+    float factors[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const int query = first_query + g + 8 * half;
+        float log_sum = 0;
+        factors[half] = in.dropout.scale / exponentiate(scores, half, at.length, rsqrtf(static_cast<float>(D)), log_sum);
+        if (lane() % 4 == 0 && query < at.length) pass.log_sum_exp_NT[at.head * in.rows + at.first_row + query] = log_sum;
+        if (in.dropout.threshold == 0) continue;
+        const unsigned kept = kept_of_row(in.dropout, at, query);
+#pragma unroll
+        for (int i = 0; i < 2 * key_tiles; ++i)
+            if ((kept >> i & 1U) == 0) scores[i / 2][2 * half + i % 2] = 0;
+    }
+    Sums context[D / 8]{};
+    multiply_by_values<D>(scores, v, at.steps(), context);
+    store_rows<D>(context, factors, q + first_query * HeadMatrix<D>::pitch,
+                  pass.context_TH + (at.first_row + first_query) * H + column, H, at.length - first_query);
+}
+
+}  // namespace
+
+bool short_attention_takes(std::int64_t head_size) { return head_size == 32 || head_size == 64 || head_size == 128; }
+
+void short_attention_forward(const ShortAttentionForward& pass, cudaStream_t stream) {
+    const auto start = [&]<int D>() {
+        launch_with_shared(forward_block<D>, grid_of(pass.in.sequences * pass.in.heads), attention_threads, forward_bytes<D>,
+                           stream, pass);
+    };
+    if (pass.in.head_size == 32) start.template operator()<32>();
+    else if (pass.in.head_size == 64) start.template operator()<64>();
+    else start.template operator()<128>();
+}
+
+}  // namespace bertpretrain::cuda
