@@ -14,9 +14,10 @@ import time
 import numpy
 
 from interleaved import compare
+from programs import program
 from training_step import SIZES, experiment, sample_rows, write_shard
 
-OURS = "build/release/time_checkpoint"
+OURS = program("time_checkpoint")
 TORCH = """
 import sys, time, torch
 what, folder, elements = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -105,7 +106,7 @@ def steps_beside_saves(folder, size, steps):
     settings["schedule"]["total_steps"] = 4 * steps + 1
     config, run = folder / "experiment.json", folder / "run"
     config.write_text(json.dumps(settings))
-    process = subprocess.Popen(["build/release/bertpretrain", "train", config, "--output", run], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([program("bertpretrain"), "train", config, "--output", run], stderr=subprocess.PIPE, text=True)
     beside, alone = watch(process, run, 4 * steps)
     process.kill()
     process.wait()

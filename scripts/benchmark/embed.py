@@ -12,6 +12,7 @@ import tempfile
 import numpy
 
 from interleaved import benchmark_text, compare, vocabulary_file
+from programs import program
 
 SHAPES = {"6x384": (6, 384, 12), "base": (12, 768, 12)}
 
@@ -38,7 +39,7 @@ def some_lines(count):
 def run_ours(folder, text, precision, environment):
     output = folder / f"ours_{precision}.npy"
     output.unlink(missing_ok=True)
-    result = subprocess.run(["build/release/bertpretrain", "embed", str(folder / "model"), str(text), "--output", str(output),
+    result = subprocess.run([program("bertpretrain"), "embed", str(folder / "model"), str(text), "--output", str(output),
                              "--precision", precision, "--device", "cpu", "--json"], capture_output=True, text=True, env=environment)
     if result.returncode != 0:
         sys.exit(f"our side failed:\n{result.stderr}")

@@ -6,8 +6,9 @@ import subprocess
 import sys
 import time
 
-PROJECT = pathlib.Path(__file__).resolve().parents[2]
-DATA_PROGRAM = str(PROJECT / "build/release/bertpretrain_data")
+from programs import PROJECT, program
+
+DATA_PROGRAM = program("bertpretrain_data")
 
 
 def interleave(sides, rounds, warm_up=1):

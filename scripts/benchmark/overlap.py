@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 
+from programs import program
 from training_step import WARM_UP, sample_rows, write_shard
 
 SHAPES = {  # layers, hidden, heads, vocabulary, micro-batch
@@ -55,7 +56,7 @@ class Run:
             environment = dict(os.environ, OMP_NUM_THREADS="1", RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="10.78.0.1",
                                MASTER_PORT="29555")
             self.ranks.append(subprocess.Popen(["ip", "netns", "exec", f"bp{host}", "taskset", "-c", str(cores[rank]),
-                                                "build/release/bertpretrain", "train", str(self.config), "--output", self.output],
+                                                program("bertpretrain"), "train", str(self.config), "--output", self.output],
                                                env=environment, stderr=subprocess.PIPE, text=True))
         return self
 

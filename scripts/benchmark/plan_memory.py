@@ -10,9 +10,10 @@ import sys
 import tempfile
 import time
 
+from programs import program
 from training_step import WARM_UP, experiment, peak_bytes, sample_rows, write_shard
 
-PROGRAM = "build/release/bertpretrain"
+PROGRAM = program("bertpretrain")
 MODELS = {"33M": (6, 512, 8, 8), "44M": (3, 768, 12, 4), "110M": (12, 768, 12, 2)}  # layers, hidden, heads, micro-batch
 
 

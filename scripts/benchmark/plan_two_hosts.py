@@ -8,9 +8,10 @@ import subprocess
 import tempfile
 
 from overlap import SHAPES, Link, run
+from programs import program
 from training_step import sample_rows, write_shard
 
-PROGRAM = "build/release/bertpretrain"
+PROGRAM = program("bertpretrain")
 
 
 def planned(config, network, *options):

@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import tempfile
 
+from programs import program, program_environment
 from training_step import PREDICTIONS, SIZES, experiment, run_ours, sample_rows, write_shard
 
 COLORS = {"products": "#1f77b4", "attention": "#ff7f0e", "LayerNorm": "#2ca02c", "GELU": "#9467bd", "update": "#8c564b",
@@ -29,9 +30,9 @@ def real_step(arguments):
 def timed_parts(arguments):
     layers, hidden, _ = SIZES[arguments.size]
     shape = [arguments.device, arguments.micro_batch, arguments.length, PREDICTIONS[arguments.length]]
-    command = ["build/release/time_parts", layers, hidden, arguments.rounds] + (shape if arguments.device == "cuda" else [])
+    command = [program("time_parts"), layers, hidden, arguments.rounds] + (shape if arguments.device == "cuda" else [])
     return json.loads(subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE, text=True,
-                                     env=dict(os.environ, OMP_NUM_THREADS=str(arguments.threads))).stdout)
+                                     env=program_environment(OMP_NUM_THREADS=str(arguments.threads))).stdout)
 
 
 def print_roofs(timed):

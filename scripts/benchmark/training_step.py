@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import pathlib
-import signal
 import statistics
 import subprocess
 import sys
@@ -13,11 +12,13 @@ import time
 
 import numpy
 
-from interleaved import PROJECT, interleave
+from h5_file import write_h5
+from interleaved import interleave
+from programs import program, program_environment
 
 SIZES = {"tiny": (2, 128, 2), "small": (4, 512, 8), "base": (12, 768, 12), "large": (24, 1024, 16), "1.5b": (48, 1600, 25)}
 LENGTH, PREDICTIONS = 128, {128: 20, 512: 80}  # masked positions of a sequence, by its length
-WARM_UP = 2  # on both sides; the second step still meets memory for the first time
+WARM_UP = 2  # steps not counted, on both sides; the second still allocates memory
 
 
 def sample_rows(count, padding, places=LENGTH):
@@ -38,10 +39,7 @@ def sample_rows(count, padding, places=LENGTH):
 
 
 def write_shard(folder, rows):
-    import h5py
-    with h5py.File(folder / "benchmark_training_0000.h5", "w") as file:
-        for name, values in rows.items():
-            file.create_dataset(name, data=values, compression="gzip", compression_opts=4)
+    write_h5(folder / "benchmark_training_0000.h5", rows)
 
 
 def experiment(size, micro_batch, folder, places=LENGTH):
@@ -61,20 +59,31 @@ def peak_bytes(pid):
     return 0
 
 
-def run_ours(config, folder, steps, threads, options=(), environment=None):
-    output = tempfile.mkdtemp(dir=folder)
-    environment = dict(os.environ, OMP_NUM_THREADS=str(threads), **(environment or {}))
-    process = subprocess.Popen(["build/release/bertpretrain", "train", str(config), "--output", output, *options], env=environment,
-                               stderr=subprocess.PIPE, text=True)
-    metrics, lines, peak = pathlib.Path(output) / "metrics.jsonl", [], 0
-    while len(lines) < steps + WARM_UP:
-        if process.poll() is not None:
-            sys.exit(f"our side failed:\n{process.stderr.read()}")
-        time.sleep(0.2)
-        peak = max(peak, peak_bytes(process.pid)) if process.poll() is None else peak
-        lines = metrics.read_text().splitlines() if metrics.exists() else []
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+class SideFailed(SystemExit):
+    """A side could not be timed. Ends the benchmark with this message unless it is caught."""
+
+
+def run_ours(config, folder, steps, threads, options=(), environment=None, limit=float("inf")):
+    """Trains until `steps` steps after the first WARM_UP are logged, then kills the run. Returns their seconds and records, and the
+    peak resident memory. Raises SideFailed where the run ends by itself, or takes longer than `limit` seconds."""
+    output, begin = pathlib.Path(tempfile.mkdtemp(dir=folder)), time.monotonic()
+    environment = program_environment(OMP_NUM_THREADS=str(threads), **(environment or {}))
+    log, metrics, lines, peak = output.with_suffix(".stderr"), output / "metrics.jsonl", [], 0
+    with open(log, "w") as errors:
+        process = subprocess.Popen([program("bertpretrain"), "train", str(config), "--output", str(output), *options],
+                                   env=environment, stderr=errors)
+    try:
+        while len(lines) < steps + WARM_UP:
+            if process.poll() is not None:
+                raise SideFailed(f"our side failed:\n{log.read_text()}")
+            if time.monotonic() - begin > limit:
+                raise SideFailed(f"our side was not done after {limit:.0f} s:\n{log.read_text()[-2000:]}")
+            time.sleep(0.2)
+            peak = max(peak, peak_bytes(process.pid)) if process.poll() is None else peak
+            lines = metrics.read_text().splitlines() if metrics.exists() else []
+    finally:
+        process.kill()
+        process.wait()
     records = [json.loads(line) for line in lines[WARM_UP:steps + WARM_UP]]
     return {"seconds": [record["step_seconds"] for record in records], "peak_bytes": peak, "records": records}
 
@@ -132,9 +141,8 @@ class Contest:
 
 def print_roof(when, arguments):
     """The processor's own rate, so that a round in which the machine was slow shows."""
-    program = PROJECT / "build/release/time_parts"
-    roofs = json.loads(subprocess.run([str(program), "roof"], check=True, stdout=subprocess.PIPE, text=True,
-                                      env=dict(os.environ, OMP_NUM_THREADS=str(arguments.threads))).stdout)
+    roofs = json.loads(subprocess.run([program("time_parts"), "roof"], check=True, stdout=subprocess.PIPE, text=True,
+                                      env=program_environment(OMP_NUM_THREADS=str(arguments.threads))).stdout)
     print(f"roof {when}: " + ", ".join(f"{name} {rate / 1e12:.3f} TFLOP/s" for name, rate in roofs.items() if rate), flush=True)
 
 

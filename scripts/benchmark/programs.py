@@ -1,0 +1,33 @@
+"""Where the benchmarks find the programs: in the folder BERTPRETRAIN_PROGRAMS, otherwise in this source tree's build/release."""
+import importlib.util
+import os
+import pathlib
+
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def programs_folder():
+    given = os.environ.get("BERTPRETRAIN_PROGRAMS")
+    return pathlib.Path(given).resolve() if given else PROJECT / "build/release"
+
+
+def program(name):
+    """The path of one of our programs. The file may be missing."""
+    return str(programs_folder() / name)
+
+
+def torch_folder():
+    """The folder of this Python's PyTorch, or None. Does not import it."""
+    found = importlib.util.find_spec("torch")
+    return pathlib.Path(found.origin).parent if found and found.origin else None
+
+
+def program_environment(**variables):
+    """The environment in which programs run: this one, `variables`, and PyTorch's libraries where the programs lie elsewhere than
+    in build/release, whose programs know their libraries."""
+    environment = dict(os.environ, **variables)
+    torch = torch_folder()
+    if torch and "BERTPRETRAIN_PROGRAMS" in os.environ:
+        before = environment.get("LD_LIBRARY_PATH")
+        environment["LD_LIBRARY_PATH"] = os.pathsep.join([str(torch / "lib")] + ([before] if before else []))
+    return environment
