@@ -1,16 +1,14 @@
 """Times our training step on a GPU beside PyTorch's, A B A B in one run: bf16, dropout 0.1, AdamW, 16 x 24 sequences a step on
-all sides. Prints rates, ratios, TFLOP/s of model FLOPs and their share of the device's own product. Called by device_step.sh."""
+all sides. Prints rates, ratios, TFLOP/s of model FLOPs and their share of the device's own GEMM rate. Called by device_step.sh."""
 import argparse
 import json
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
-from interleaved import interleave
-from strongest_bert import agrees_with_hf
-from training_step import PREDICTIONS, SIZES, experiment, run_ours, sample_rows, write_shard
+from torch_process import TorchProcess
+from training_step import PREDICTIONS, SIZES, SideFailed, experiment, run_ours, sample_rows, write_shard
 
 SIDES = {  # name: (whose, with padding); ours-unmerged computes micro-batch by micro-batch
     "ours": ("ours", False), "ours-real-lengths": ("ours", True), "ours-unmerged": ("ours", False),
@@ -19,12 +17,12 @@ SIDES = {  # name: (whose, with padding); ours-unmerged computes micro-batch by 
 
 
 class Contest:
-    """The sides' data, and what is learnt of them."""
+    """The sides' data and what is known of each: seconds of its steps, memory, micro-batch, or why it failed."""
 
-    def __init__(self, arguments, folder):
-        self.arguments, self.folder = arguments, folder
+    def __init__(self, arguments, folder, torch):
+        self.arguments, self.folder, self.torch = arguments, folder, torch
         self.sequences = arguments.micro_batch * arguments.accumulation
-        self.bytes, self.records, self.micro_batches = {}, {}, {}
+        self.sides, self.records, self.roof = {}, {}, None
         for padded in (False, True):
             shards = folder / str(padded)
             shards.mkdir()
@@ -38,32 +36,63 @@ class Contest:
         settings["training"]["device"] = self.arguments.device
         file = self.folder / f"{side}.json"
         file.write_text(json.dumps(settings))
-        result = run_ours(file, self.folder, self.arguments.steps, self.arguments.threads)
+        result = run_ours(file, self.folder, self.arguments.steps, self.arguments.threads, limit=self.arguments.side_limit)
         self.records[side] = result["records"]
-        self.bytes[side] = max(record["memory_bytes"] for record in result["records"])
-        return result["seconds"]
+        return {"seconds": result["seconds"], "device_bytes": max(record["memory_bytes"] for record in result["records"])}
 
     def theirs(self, side, way, padded):
-        result = run_torch({"way": way, "size": self.arguments.size, "device": self.arguments.device,
-                            "places": self.arguments.length, "micro_batch": self.arguments.micro_batch,
-                            "accumulation": self.arguments.accumulation, "steps": self.arguments.steps,
-                            "padding": self.arguments.padding * padded, "choice": str(self.folder / f"{side}_micro_batch.json")})
-        self.bytes[side], self.micro_batches[side] = result["device_bytes"], result["micro_batch"]
-        return result["seconds"]
+        arguments = self.arguments
+        return self.torch.ask({"way": way, "side": side, "size": arguments.size, "device": arguments.device, "places": arguments.length,
+                               "micro_batch": arguments.micro_batch, "accumulation": arguments.accumulation, "steps": arguments.steps,
+                               "padding": arguments.padding * padded, "compile": arguments.compile,
+                               "micro_batches": arguments.strongest_micro_batches}, arguments.side_limit)
+
+    def check_strongest(self):
+        difference = self.torch.ask({"way": "check"}, self.arguments.side_limit)["difference"]
+        print(f"strongest against Hugging Face's, loss and gradient in fp32: {difference:.1e} apart", flush=True)
+        if difference > 1e-5:
+            raise SideFailed("the strongest PyTorch step does not compute what Hugging Face's does")
 
     def run(self, side):
+        """One turn of a side. A side that fails is left out of later rounds, and its error is kept."""
         whose, padded = SIDES[side]
-        seconds = self.ours(side, padded) if whose == "ours" else self.theirs(side, whose, padded)
-        print(f"{side:24} {self.sequences / statistics.median(seconds):9.2f} seq/s", flush=True)
-        return seconds
+        known = self.sides.setdefault(side, {"seconds": []})
+        if "error" in known:
+            return
+        try:
+            if whose == "strongest" and not known["seconds"]:
+                self.check_strongest()
+            result = self.ours(side, padded) if whose == "ours" else self.theirs(side, whose, padded)
+        except SideFailed as failed:
+            known["error"] = str(failed)
+            print(f"{side}: {failed}", file=sys.stderr, flush=True)
+            return
+        print(f"{side:24} {self.sequences / statistics.median(result['seconds']):9.2f} seq/s", flush=True)
+        self.sides[side] = {**result, "seconds": known["seconds"] + result["seconds"]}
 
+    def measure_roof(self):
+        """The device's own GEMM rate in FLOP/s. Without PyTorch's Python it stays unknown."""
+        try:
+            self.roof = self.torch.ask({"way": "roof", "device": self.arguments.device})["flops_per_second"]
+            print(f"roof: {self.roof / 1e12:.1f} TFLOP/s, PyTorch's GEMM of two bf16 matrices", flush=True)
+        except SideFailed as failed:
+            print(f"roof: {failed}", file=sys.stderr, flush=True)
 
-def run_torch(task):
-    result = subprocess.run([sys.executable, str(pathlib.Path(__file__).with_name("torch_step.py")), json.dumps(task)],
-                            stdout=subprocess.PIPE, text=True)
-    if result.returncode != 0:
-        sys.exit(f"{task['way']}: torch_step.py failed with exit {result.returncode}")
-    return json.loads(result.stdout)
+    def results(self):
+        """{side: its numbers}; sequences_per_second and what follows from it where it has been timed."""
+        results, first = {}, self.arguments.sides[0]
+        for side, known in self.sides.items():
+            results[side] = dict(known)
+            if not known["seconds"]:
+                continue
+            rate = self.sequences / statistics.median(known["seconds"])
+            own = next((self.records[name] for name in self.records if SIDES[name][1] == SIDES[side][1]), None)
+            flops = per_sequence(own, "model_tflops") * rate if own else None
+            results[side] |= {"sequences_per_second": rate, "model_tflops": flops,
+                              "share_of_roof": 1e12 * flops / self.roof if flops and self.roof else None}
+            if "sequences_per_second" in results.get(first, {}):
+                results[side]["first_side_is_faster_by"] = results[first]["sequences_per_second"] / rate
+        return results
 
 
 def per_sequence(records, name):
@@ -71,21 +100,24 @@ def per_sequence(records, name):
     return statistics.median(record[f"{name}_per_second"] / record["sequences_per_second"] for record in records)
 
 
-def report(contest, arguments, rates, roof):
-    first = arguments.sides[0]
-    for side, rate in rates.items():
-        own = next((contest.records[name] for name in contest.records if SIDES[name][1] == SIDES[side][1]), None)
-        flops = 1e12 * per_sequence(own, "model_tflops") * rate if own else float("nan")
-        merged = f", {contest.micro_batches[side]} at once" if side in contest.micro_batches else ""
-        print(f"median   {side:24} {rate:9.2f} seq/s  {flops / 1e12:7.1f} TFLOP/s of the model ({flops / roof:.2f} of the roof), "
-              f"{contest.bytes[side] / 2**30:6.1f} GiB{merged}   {first} / it: {rates[first] / rate:.2f}x")
-    if {"ours", "ours-real-lengths"} <= rates.keys():
+def report(contest, arguments):
+    results, first, unknown = contest.results(), arguments.sides[0], float("nan")
+    for side, result in results.items():
+        if "sequences_per_second" not in result:
+            print(f"failed   {side:24} {result['error'].splitlines()[0]}")
+            continue
+        merged = f", {result['micro_batch']} at once" if "micro_batch" in result else ""
+        print(f"median   {side:24} {result['sequences_per_second']:9.2f} seq/s  {result['model_tflops'] or unknown:7.1f} TFLOP/s of the "
+              f"model ({result['share_of_roof'] or unknown:.2f} of the roof), {result['device_bytes'] / 2**30:6.1f} GiB{merged}   "
+              f"{first} / it: {result.get('first_side_is_faster_by', unknown):.2f}x")
+    if {"ours", "ours-real-lengths"} <= contest.records.keys():
         padding = 1 - per_sequence(contest.records["ours-real-lengths"], "tokens") / arguments.length
-        print(f"unpadding is worth {rates['ours-real-lengths'] / rates['ours']:.3f}x at {padding:.1%} of padding "
+        rates = [results[side]["sequences_per_second"] for side in ("ours-real-lengths", "ours")]
+        print(f"unpadding is worth {rates[0] / rates[1]:.3f}x at {padding:.1%} of padding "
               f"(goal: {1 + 0.7 * padding / (1 - padding):.3f}x)")
 
 
-def main():
+def parsed_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--size", choices=SIZES, default="large")
     parser.add_argument("--length", type=int, choices=PREDICTIONS, default=128)
@@ -97,20 +129,31 @@ def main():
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--threads", type=int, default=8)
     parser.add_argument("--padding", type=float, default=0.1, help="mean share of padding where lengths are real")
-    arguments = parser.parse_args()
-    difference = agrees_with_hf()
-    print(f"strongest against Hugging Face's, loss and gradient in fp32: {difference:.1e} apart")
-    if difference > 1e-5:
-        sys.exit("the strongest PyTorch step does not compute what Hugging Face's does")
-    roof = run_torch({"way": "roof", "device": arguments.device})["flops_per_second"]
-    print(f"roof: {roof / 1e12:.1f} TFLOP/s, torch's own product of two bf16 matrices", flush=True)
+    parser.add_argument("--compile", choices=("whole", "layers"), default="whole",
+                        help="what torch.compile compiles; layers: one by one, which takes seconds and not minutes")
+    parser.add_argument("--strongest-micro-batches", nargs="+", type=int, metavar="N",
+                        help="passes that strongest tries; all that cut a step evenly when not given")
+    parser.add_argument("--side-limit", type=float, default=3600, metavar="SECONDS", help="a turn of a side that takes longer fails")
+    parser.add_argument("--json", type=pathlib.Path, help="writes the results there after every turn")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parsed_arguments()
+    torch = TorchProcess()
     with tempfile.TemporaryDirectory() as name:
-        contest = Contest(arguments, pathlib.Path(name))
-        seconds = interleave({side: lambda side=side: contest.run(side) for side in arguments.sides}, arguments.rounds, warm_up=0)
-    rates = {side: contest.sequences / statistics.median(values) for side, values in seconds.items()}
-    report(contest, arguments, rates, roof)
+        contest = Contest(arguments, pathlib.Path(name), torch)
+        contest.measure_roof()
+        for _ in range(arguments.rounds):
+            for side in arguments.sides:
+                contest.run(side)
+                if arguments.json:
+                    arguments.json.write_text(json.dumps({"roof_flops_per_second": contest.roof, "sides": contest.results()}, indent=1))
+    torch.close()
+    report(contest, arguments)
     print(f"at {arguments.size}, dropout 0.1, {arguments.micro_batch} x {arguments.accumulation} x {arguments.length}, medians of "
           f"{arguments.rounds} rounds of {arguments.steps} steps on {arguments.device}")
+    sys.exit(any("error" in side for side in contest.sides.values()))
 
 
 if __name__ == "__main__":

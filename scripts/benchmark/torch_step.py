@@ -1,19 +1,24 @@
 """PyTorch's sides of device_step.py: optimizer steps of bf16 autocast and fused AdamW, gradients of several micro-batches added up.
 
-Prints a JSON line. Arguments, as JSON: {"way": hf | hf-compile | strongest | roof, "size", "device", "micro_batch", "accumulation",
-"steps", "padding", "places", "choice": a file that keeps strongest's micro-batch from one process to the next}.
-roof: the FLOP/s of a product of 8,192 x 8,192 matrices in bf16. strongest: in passes of as many sequences as are fastest.
+Reads tasks from standard input, one JSON object per line, and answers each with one line, in order: its result, or {"error": text}.
+    {"way": "check"}                   {"difference": how far strongest is from Hugging Face's model}
+    {"way": "roof", "device"}          {"flops_per_second": of a product of 8,192 x 8,192 matrices in bf16}
+    {"way": hf | hf-compile | strongest, "side": a name, "size", "device", "micro_batch", "accumulation", "steps", "padding", "places",
+     "compile": whole | layers, "micro_batches": those to try, or null}
+                                       {"seconds": of each step, "device_bytes", "micro_batch"}
+A side's model is kept for its next task, in host memory, so that the device is free meanwhile and nothing is compiled twice.
+strongest works in passes of as many sequences as are fastest among `micro_batches`; null tries all that cut a step evenly.
 """
+import gc
 import json
-import pathlib
+import os
 import statistics
 import sys
 import time
+import traceback
 
 import torch
 
-from hf_model import batch_of, model_of
-from strongest_bert import StrongestBert, batch_of_rows
 from training_step import SIZES, WARM_UP, sample_rows
 
 
@@ -38,21 +43,43 @@ def roof(device):
     return 2 * side**3 / statistics.median(seconds_of(lambda: a @ b, device) for _ in range(20))
 
 
-class Side:
-    """One way to train, in passes of `micro_batch` sequences, `passes` of them a step."""
+def free(device):
+    gc.collect()
+    if device == "cuda":
+        torch.cuda.empty_cache()
 
-    def __init__(self, task, micro_batch, passes):
-        device, what = task["device"], (task["padding"], task["places"])
+
+class Side:
+    """One way to train, in passes of `micro_batch` sequences."""
+
+    def __init__(self, task, micro_batch):
+        self.device, self.micro_batch = task["device"], micro_batch
+        self.passes = task["micro_batch"] * task["accumulation"] // micro_batch
+        what = (task["padding"], task["places"])
         if task["way"] == "strongest":
+            from strongest_bert import StrongestBert, batch_of_rows
             torch.manual_seed(0)
-            self.model = StrongestBert(*SIZES[task["size"]], 30528, max(512, task["places"])).to(device)
-            self.inputs = {"batch": batch_of_rows(sample_rows(micro_batch, *what), device)}
+            self.model = StrongestBert(*SIZES[task["size"]], 30528, max(512, task["places"])).to(self.device)
+            self.inputs, layers = {"batch": batch_of_rows(sample_rows(micro_batch, *what), self.device)}, self.model.layers
         else:
-            self.model = model_of(task["size"]).to(device)
-            self.inputs = {name: values.to(device) for name, values in batch_of(micro_batch, *what).items()}
-        self.forward = self.model if task["way"] == "hf" else torch.compile(self.model)
+            from hf_model import batch_of, model_of
+            self.model = model_of(task["size"]).to(self.device)
+            self.inputs = {name: values.to(self.device) for name, values in batch_of(micro_batch, *what).items()}
+            layers = self.model.bert.encoder.layer
+        self.forward = self.model
+        if task["way"] != "hf" and task["compile"] == "whole":
+            self.forward = torch.compile(self.model)
+        elif task["way"] != "hf":
+            for layer in layers:  # one compilation serves all layers
+                layer.compile()
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, fused=True)
-        self.device, self.passes = device, passes
+
+    def move(self, device):
+        """Weights and optimizer state; a compiled model that comes back is not compiled again."""
+        self.optimizer.zero_grad(set_to_none=True)
+        self.model.to(device)
+        for state in self.optimizer.state.values():
+            state.update({name: values.to(device) for name, values in state.items() if torch.is_tensor(values)})
 
     def step(self):
         self.optimizer.zero_grad(set_to_none=True)
@@ -71,37 +98,64 @@ class Side:
 
 
 def fastest_micro_batch(task):
-    """Of those that cut a step's sequences evenly; what does not fit ends the search."""
-    choice = pathlib.Path(task["choice"])
-    if choice.exists():
-        return json.loads(choice.read_text())
+    """Among those that are to be tried; the first that does not fit ends the search."""
     sequences, rates = task["micro_batch"] * task["accumulation"], {}
-    for passes in (passes for passes in range(task["accumulation"], 0, -1) if task["accumulation"] % passes == 0):
+    candidates = task["micro_batches"] or [sequences // passes for passes in range(task["accumulation"], 0, -1)
+                                           if task["accumulation"] % passes == 0]
+    if len(candidates) == 1:
+        return candidates[0]
+    for micro_batch in candidates:
         torch.compiler.reset()
         try:
-            rates[sequences // passes] = sequences / statistics.median(Side(task, sequences // passes, passes).seconds(2))
+            rates[micro_batch] = sequences / statistics.median(Side(task, micro_batch).seconds(2))
         except torch.OutOfMemoryError:
             break
         finally:
-            torch.cuda.empty_cache()
-    print(f"strongest: sequences/s by micro-batch: {rates}", file=sys.stderr)
-    choice.write_text(json.dumps(max(rates, key=rates.get)))
+            free(task["device"])
+    print(f"{task['side']}: sequences/s by micro-batch: {rates}", file=sys.stderr, flush=True)
     return max(rates, key=rates.get)
 
 
-def main(task):
-    torch.set_float32_matmul_precision("high")
+def time_side(task, sides):
+    """`sides` holds those of earlier tasks by name."""
+    device, side = task["device"], sides.pop(task["side"], None)
+    if side is None:
+        side = Side(task, fastest_micro_batch(task) if task["way"] == "strongest" else task["micro_batch"])
+    else:
+        side.move(device)
+    if device == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+    seconds = side.seconds(task["steps"])
+    peak = torch.cuda.max_memory_reserved() if device == "cuda" else 0
+    side.move("cpu")
+    sides[task["side"]] = side
+    return {"seconds": seconds, "device_bytes": peak, "micro_batch": side.micro_batch}
+
+
+def answer(task, sides):
     if task["way"] == "roof":
         return {"flops_per_second": roof(task["device"])}
-    sequences = task["micro_batch"] * task["accumulation"]
-    micro_batch = fastest_micro_batch(task) if task["way"] == "strongest" else task["micro_batch"]
-    torch.compiler.reset()
-    if task["device"] == "cuda":
-        torch.cuda.reset_peak_memory_stats()
-    seconds = Side(task, micro_batch, sequences // micro_batch).seconds(task["steps"])
-    peak = torch.cuda.max_memory_reserved() if task["device"] == "cuda" else 0
-    return {"seconds": seconds, "device_bytes": peak, "micro_batch": micro_batch}
+    if task["way"] == "check":
+        from strongest_bert import agrees_with_hf
+        return {"difference": agrees_with_hf()}
+    return time_side(task, sides)
+
+
+def main():
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # libraries print too
+    torch.set_float32_matmul_precision("high")
+    sides = {}
+    for line in sys.stdin:
+        task = json.loads(line)
+        try:
+            result = answer(task, sides)
+        except Exception as error:
+            traceback.print_exc()
+            result = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(result), file=answers, flush=True)
+        free(task.get("device"))
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(json.loads(sys.argv[1]))))
+    main()
