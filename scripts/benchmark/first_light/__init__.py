@@ -1,0 +1,1 @@
+"""The stages of first_light.sh, a file each."""

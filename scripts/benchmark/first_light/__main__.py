@@ -1,0 +1,104 @@
+"""Runs the stages of first_light.sh one after another, each within its share of the time that is left."""
+import argparse
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import traceback
+
+from programs import program, program_environment
+
+from . import device, gpu_tests, learning, nccl, passes, proof, roofline, sanitizer, step
+from .results import read, write
+from .stage import FAILED, PASSED, TIMED_OUT, Result, Stage
+
+STAGES = {  # name: (title, its work, share of the time); the most valuable first
+    "device": ("what the device is and how fast it multiplies and copies", device.run, 8),
+    "tests": ("GPU tests, with synchronous launches", gpu_tests.run, 18),
+    "step": ("the training step of 128 tokens beside PyTorch's", step.run_128, 26),
+    "roofline": ("where a training step's time goes", roofline.run, 10),
+    "learning": ("learning on the device and on the CPU", learning.run, 10),
+    "proof": ("preflight: what the device computes", proof.run, 6),
+    "memory": ("memory against the estimate of `plan`", passes.run_memory, 6),
+    "sanitizer": ("compute-sanitizer on the kernel tests", sanitizer.run, 14),
+    "sweep": ("the training step by sequences per pass", passes.run_sweep, 14),
+    "step512": ("the training step of 512 tokens beside PyTorch's", step.run_512, 20),
+    "nccl": ("a world of one through NCCL", nccl.run, 8),
+}
+
+
+def parsed_arguments():
+    parser = argparse.ArgumentParser(prog="first_light.sh", formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     description="Checks and times BERT pretraining on a GPU, stage by stage.",
+                                     epilog="stages:\n" + "\n".join(f"  {name:10} {title}" for name, (title, *_) in STAGES.items()))
+    parser.add_argument("--minutes", type=float, default=8, help="time for all stages together (default: 8)")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: tiny sizes, to see that the stages run")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("first_light"), metavar="DIR",
+                        help="folder of first_light.md, first_light.json and logs (default: first_light)")
+    parser.add_argument("--stages", nargs="+", choices=STAGES, metavar="STAGE",
+                        help="run these, in this order; when not given, all that have not passed")
+    parser.add_argument("--programs", type=pathlib.Path, metavar="DIR", help="folder of our programs (default: build/release)")
+    arguments = parser.parse_args()
+    if not arguments.minutes > 0:
+        parser.error(f"--minutes {arguments.minutes}: expected more than 0")
+    arguments.output = arguments.output.resolve()
+    return arguments
+
+
+def version():
+    try:
+        result = subprocess.run([program("bertpretrain"), "--version"], env=program_environment(), capture_output=True, text=True)
+    except OSError as error:
+        sys.exit(f"first_light: {error.filename} cannot be run ({error.strerror}); build it, or name its folder by --programs")
+    if result.returncode != 0:
+        sys.exit(f"first_light: bertpretrain --version failed with exit status {result.returncode}:\n{result.stderr}")
+    return result.stdout.splitlines()[0]
+
+
+def run_stage(name, arguments, limit):
+    stage = Stage(name, arguments, limit)
+    try:
+        result = STAGES[name][1](stage)
+    except Exception as error:
+        status = TIMED_OUT if stage.remaining() == 0 else FAILED
+        result = Result(status, f"{type(error).__name__}: {error}".splitlines()[0], {"traceback": traceback.format_exc()})
+    finally:
+        stage.end()
+    return result
+
+
+def stop(number, frame):
+    sys.exit(128 + number)
+
+
+def main():
+    arguments = parsed_arguments()
+    deadline = time.monotonic() + 60 * arguments.minutes
+    signal.signal(signal.SIGTERM, stop)
+    if arguments.programs:
+        os.environ["BERTPRETRAIN_PROGRAMS"] = str(arguments.programs.resolve())
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    results = read(arguments.output)
+    if results.get("device") != arguments.device:
+        results = {"stages": {}}
+    results |= {"version": version(), "device": arguments.device}
+    names = arguments.stages or [name for name in STAGES if results["stages"].get(name, {}).get("status") != PASSED]
+    for i, name in enumerate(names):
+        share = STAGES[name][2] / sum(STAGES[later][2] for later in names[i:])
+        begin, limit = time.monotonic(), max(0.0, deadline - time.monotonic()) * share
+        print(f"== {name}: {STAGES[name][0]} (at most {limit:.0f} s)", flush=True)
+        result = run_stage(name, arguments, limit)
+        seconds = time.monotonic() - begin
+        results["stages"][name] = {"status": result.status, "seconds": round(seconds, 1), "limit_seconds": round(limit, 1),
+                                   "summary": result.summary, "data": result.data, "text": result.text}
+        results["device_name"] = results["stages"].get("device", {}).get("data", {}).get("name", arguments.device)
+        write(arguments.output, results, STAGES)
+        print(f"{name}: {result.status} after {seconds:.0f} s: {result.summary}", flush=True)
+    print(f"results: {arguments.output / 'first_light.md'}")
+    sys.exit(any(results["stages"][name]["status"] in (FAILED, TIMED_OUT) for name in names))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""Stage `device`: facts about the device, its bf16 GEMM rate on random data and its copy rate."""
+import json
+
+from .stage import FAILED, PASSED, Result, block, table
+
+
+def run(stage):
+    done = stage.run_python("first_light/device_facts.py", stage.device)
+    if done.code != 0:
+        return Result(done.status, "PyTorch could not use the device", {}, block(done.tail()))
+    facts = json.loads(done.output)
+    gemm, copy = facts["gemm_flops_per_second"] / 1e12, facts["copy_bytes_per_second"] / 1e9
+    rows = [(key.replace("_", " "), value) for key, value in facts.items() if not isinstance(value, dict)]
+    rows += [(f"{key} {when}", value) for when, part in (("at rest", "driver"), ("after GEMMs", "after_gemm"))
+             for key, value in facts.get(part, {}).items()]
+    summary = f"{facts['name']}: bf16 GEMM of {facts['gemm_side']}: {gemm:.1f} TFLOP/s, copy {copy:.0f} GB/s (read + written)"
+    return Result(PASSED if gemm > 0 else FAILED, summary, facts, table(("fact", "value"), rows))

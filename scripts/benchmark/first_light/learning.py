@@ -1,0 +1,57 @@
+"""Stage `learning`: the quickstart's model from the same seed on the device and on the CPU; compares the held-out losses."""
+import json
+import shutil
+import statistics
+
+from kernel_sets import LAST, MOST_APART, curve, spread
+from programs import PROJECT, program
+
+from . import sample_data
+from .stage import FAILED, PASSED, TIMED_OUT, Result, block, table
+
+STEPS = {"cuda": 400, "cpu": 20}
+TITLE = "Held-out masked-word loss from the same seed"
+
+
+def start(stage, name, device, data):
+    steps = STEPS[stage.device]
+    shutil.rmtree(stage.folder / name, ignore_errors=True)
+    return stage.start([program("bertpretrain"), "train", PROJECT / "configs/quickstart.json", "--output", stage.folder / name, *data,
+                        "--set", f"training.device={device}", "--set", f"schedule.total_steps={steps}",
+                        "--set", f"evaluation.every_steps={steps // 10}", "--set", "checkpoint.save_every_steps=0"], name)
+
+
+def draw(stage, curves):
+    """An SVG picture of the curves by draw_curves, where that program was built."""
+    chart = json.dumps({"title": TITLE, "x": "step", "y": "nats", "lines": {name: sorted(points.items()) for name, points in
+                                                                          curves.items()}, "levels": {}})
+    (stage.folder / "chart.json").write_text(chart)
+    try:
+        done = stage.run(["sh", "-c", '"$0" <"$1"', program("draw_curves"), stage.folder / "chart.json"], "draw_curves")
+    except OSError:
+        return
+    if done.code == 0:
+        (stage.folder / "learning.svg").write_text(done.output)
+
+
+def run(stage):
+    data = sample_data.make(stage, "learning")
+    # A GPU and the CPU compute at the same time; on the CPU alone the second run differs in its number of threads.
+    runs = {"gpu" if stage.on_gpu else "cpu_again": start(stage, "device", stage.device, data), "cpu": start(stage, "cpu", "cpu", data)}
+    done = {name: stage.finish(started) for name, started in runs.items()}
+    files = {name: stage.folder / ("cpu" if name == "cpu" else "device") / "metrics.jsonl" for name in runs}
+    curves = {name: curve(file) if file.exists() else {} for name, file in files.items()}
+    common = sorted(set.intersection(*(set(points) for points in curves.values())))
+    logs = "".join(f"{name}:\n\n" + block(one.tail()) for name, one in done.items() if one.code != 0)
+    rows = [(step, *(f"{points[step]:.4f}" for points in curves.values())) for step in common]
+    text = table(("step", *curves), rows) + logs
+    if not common:
+        return Result(TIMED_OUT if stage.remaining() == 0 else FAILED, "no evaluation was reached by both runs", {}, text)
+    ends = {name: statistics.mean(points[step] for step in common[-LAST:]) for name, points in curves.items()}
+    apart = spread(ends.values()) / ends["cpu"]
+    draw(stage, curves)
+    whole = all(one.code == 0 for one in done.values())
+    status = FAILED if apart >= MOST_APART else PASSED if whole else TIMED_OUT if stage.remaining() == 0 else FAILED
+    summary = f"{apart:.3%} apart at step {common[-1]} (goal: below {MOST_APART:.1%}): " + ", ".join(
+        f"{name} {end:.4f}" for name, end in ends.items())
+    return Result(status, summary, {"curves": curves, "ends": ends, "apart": apart}, text)

@@ -1,0 +1,119 @@
+"""What a stage of first_light.sh gets and what it gives back."""
+import dataclasses
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+from programs import PROJECT, program_environment
+
+PASSED, FAILED, TIMED_OUT, UNAVAILABLE = "passed", "failed", "timed out", "not available"
+
+
+@dataclasses.dataclass
+class Result:
+    """`summary` is one line, `data` goes into the JSON file, `text` (Markdown) into the page."""
+    status: str
+    summary: str
+    data: dict = dataclasses.field(default_factory=dict)
+    text: str = ""
+
+
+@dataclasses.dataclass
+class Finished:
+    """A command that has ended. code: its exit status; None when it was killed at the stage's time limit."""
+    code: int | None
+    output: str
+    log: pathlib.Path
+
+    @property
+    def status(self):
+        return TIMED_OUT if self.code is None else PASSED if self.code == 0 else FAILED
+
+    def tail(self, lines=15):
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+
+class Stage:
+    """A stage under way: its folder, its deadline, and commands that end with it."""
+
+    def __init__(self, name, arguments, limit):
+        self.name, self.arguments, self.device = name, arguments, arguments.device
+        self.on_gpu = arguments.device == "cuda"
+        self.deadline = time.monotonic() + limit
+        self.folder = arguments.output / name
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.shared_folder = arguments.output
+        self.processes = []
+
+    def remaining(self):
+        return max(0.0, self.deadline - time.monotonic())
+
+    def start(self, command, log_name, **environment):
+        """Starts a command in a process group of its own; its output goes into files of the stage's folder."""
+        log = self.folder / f"{log_name}.log"
+        with open(log, "w") as errors, open(log.with_suffix(".out"), "w") as output:
+            process = subprocess.Popen([str(part) for part in command], stdout=output, stderr=errors, cwd=PROJECT,
+                                       env=program_environment(**environment), start_new_session=True)
+        self.processes.append(process)
+        return process, log
+
+    def finish(self, started):
+        """Waits for a started command until the deadline, then kills its process group."""
+        process, log = started
+        try:
+            code = process.wait(timeout=self.remaining())
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            end_group(process)
+        return Finished(code, log.with_suffix(".out").read_text(errors="replace"), log)
+
+    def end(self):
+        """Ends what is still running."""
+        for process in self.processes:
+            end_group(process)
+
+    def run(self, command, log_name="command", **environment):
+        return self.finish(self.start(command, log_name, **environment))
+
+    def run_python(self, file, *arguments, log_name="command", **environment):
+        """Runs a file of scripts/benchmark by this Python."""
+        script = PROJECT / "scripts/benchmark" / file
+        path = os.pathsep.join([str(PROJECT / "scripts/benchmark"), os.environ.get("PYTHONPATH", "")])
+        return self.run([sys.executable, script, *arguments], log_name, PYTHONPATH=path, **environment)
+
+
+def end_group(process):
+    """Ends a command and all that it has started: first by SIGTERM, so that it can report what it has, then by SIGKILL."""
+    for number, seconds in ((signal.SIGTERM, 2), (signal.SIGKILL, 10)):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            pass
+        try:
+            process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def read_json(path):
+    """What a JSON file holds, or {} where it is missing or cut off."""
+    try:
+        return json.loads(pathlib.Path(path).read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def table(titles, rows):
+    """A Markdown table."""
+    lines = [titles, ["---"] * len(titles)] + [[str(cell) for cell in row] for row in rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+
+
+def block(text):
+    """Preformatted text in Markdown."""
+    return f"```\n{text.rstrip()}\n```\n"
