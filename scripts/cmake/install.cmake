@@ -41,6 +41,8 @@ if(BERTPRETRAIN_TORCH)
   install(FILES scripts/cmake/libgomp_licence.txt DESTINATION "${CMAKE_INSTALL_DOCDIR}/libgomp")
 endif()
 
+include(portable)
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "bertpretrain's developers <bertpretrain@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Pretrains BERT from a Wikipedia dump to a checkpoint (for CPUs)")

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Makes the portable archive and proves it in bare systems with two versions of Python (debootstrap, in build/clean_system), with
+# PyTorch from its wheel, as an ordinary user:  scripts/check_portable.sh [STEPS]
+# Needs root, debootstrap, and a reachable Debian mirror and package index. The bare systems and PyTorch are kept for the next time.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+steps=${1:-2400}
+mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+folder=build/clean_system archive=build/clean_system/portable.tar.gz
+say() { echo "check_portable: $*"; }
+((EUID == 0)) || { echo "check_portable: needs root, for debootstrap and chroot" >&2; exit 2; }
+command -v debootstrap >/dev/null || { echo "check_portable: debootstrap is missing; apt-get install debootstrap" >&2; exit 2; }
+
+mkdir -p "$folder"
+scripts/package_portable.sh --output "$archive"
+torch=$(sed -n 's/^LIBTORCH_ROOT:[^=]*=//p' build/release/CMakeCache.txt)
+packages=$(dirname "$torch")
+torch_version=$(sed -n "s/^__version__ *= *'\([^+']*\).*/\1/p" "$torch/version.py")
+
+# A PyTorch without its CUDA half, as the wheel for CPUs is, made of the one that is installed.
+without_cuda=$folder/pytorch_cpu
+rm -rf "$without_cuda"
+mkdir -p "$without_cuda/torch/lib" "$without_cuda/nvidia/cu13/lib"
+for library in libtorch_cpu.so libc10.so libgomp.so.1; do
+  cp -lL "$torch/lib/$library" "$without_cuda/torch/lib/" 2>/dev/null || cp -L "$torch/lib/$library" "$without_cuda/torch/lib/"
+done
+cp "$packages"/nvidia/*/lib/lib{cudart,cupti}.so.* "$without_cuda/nvidia/cu13/lib/"  # libtorch_cpu of a CUDA wheel asks for them
+printf "__version__ = '%s+cpu'\ncuda: Optional[str] = None\n" "$torch_version" >"$without_cuda/torch/version.py"
+
+# bare_system RELEASE: makes a system with Python and nothing else of ours, unless it is there.
+bare_system() {
+  local base=$folder/$1
+  [[ -e $base/made ]] && return
+  rm -rf "$base"
+  mkdir -p "$base"
+  debootstrap --variant=minbase --include=python3 "$1" "$base" "$mirror" >"$folder/$1.log"
+  touch "$base/made"
+}
+
+# torch_for VERSION: prints the folder with the package torch for this version of Python; installs it unless it is .venv's.
+torch_for() {
+  local installed=$folder/torch-$1
+  if [[ $packages == */python$1/site-packages ]]; then echo "$torch"; return; fi
+  if [[ ! -e $installed/made ]]; then
+    rm -rf "$installed"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary=:all: --python-version "$1" \
+      --target "$installed" "torch==$torch_version" >&2
+    touch "$installed/made"
+  fi
+  echo "$PWD/$installed/torch"
+}
+
+prove_in() {
+  local release=$1 root=$folder/$1 version torch_here
+  bare_system "$release"
+  version=$(chroot "$root" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  torch_here=$(torch_for "$version")
+  rm -rf "$root/home/user"
+  mkdir -p "$root/home/user/a folder" "$root/opt/pytorch" "$root/opt/pytorch_cpu"
+  cp "$archive" "$root/home/user/archive.tar.gz"
+  cp scripts/portable/prove.sh "$root/home/user/"
+  chown -R 1000:1000 "$root/home/user"
+  # Mounts end with this shell. Packages other than torch are .venv's: NVIDIA's libraries, and what the benchmarks import.
+  # shellcheck disable=SC2016  # the inner shell's variables
+  unshare --mount bash -euc '
+    root=$1 packages=$2 torch=$3 without_cuda=$4 steps=$5
+    mount -t proc proc "$root/proc"
+    mount --bind -o ro "$packages" "$root/opt/pytorch"
+    if [[ $torch != "$packages/torch" ]]; then mount --bind -o ro "$torch" "$root/opt/pytorch/torch"; fi
+    mount --bind -o ro "$without_cuda" "$root/opt/pytorch_cpu"
+    chroot --userspec=1000:1000 "$root" env -i HOME=/home/user PATH=/usr/bin:/bin sh -euc "
+      cd \"/home/user/a folder\"
+      tar --strip-components=1 -xf ../archive.tar.gz
+      sh ../prove.sh $steps"
+  ' bash "$root" "$packages" "$torch_here" "$without_cuda" "$steps"
+  rm -rf "$root/home/user"
+  say "$release: $steps steps with Python $version"
+}
+
+for release in bookworm trixie; do prove_in "$release"; done
+say "passed: $(du -h "$archive" | cut -f1), PyTorch $torch_version"

@@ -1,0 +1,144 @@
+// The portable archive's launcher, with stand-ins for the program and for PyTorch's folders.
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/command.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* new_abi = "_ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx1112basic_stringIcE";
+constexpr const char* old_abi = "_ZN3c105ErrorC1ENS_14SourceLocationESs";
+
+void write_script(const fs::path& file, const std::string& lines) {
+    write_text(file, "#!/bin/sh\n" + lines);
+    fs::permissions(file, fs::perms::owner_all);
+}
+
+/// An unpacked archive, built for PyTorch 2.11.0, CUDA 13.0 and glibc 2.`glibc_minor`, whose program prints what it was given.
+class Archive {
+public:
+    explicit Archive(const std::string& glibc_minor = "17") {
+        for (const std::string name : {"bin", "libexec", "tools"}) fs::create_directory(folder_ / name);
+        const std::string launcher = (folder_ / "bin").string() + "/bertpretrain";
+        run_command(concat("sed 's/@TORCH_VERSION@/2.11.0/; s/@CUDA_VERSION@/13.0/; s/@GLIBC_MINOR@/", glibc_minor,
+                           "/' scripts/portable/launcher.sh >", launcher, " && chmod +x ", launcher));
+        write_script(folder_ / "libexec/bertpretrain", "echo \"libraries: $LD_LIBRARY_PATH\"; printf 'argument: %s\\n' \"$@\"");
+        run_command(concat("for tool in sh readlink dirname sed tr grep cat getconf; do ln -s $(command -v $tool) ",
+                           (folder_ / "tools").string(), "/; done"));
+    }
+
+    /// A folder `torch` as an installation has it. @returns its path
+    fs::path install_torch(const std::string& version, const std::string& symbols = new_abi, const std::string& where = "site") {
+        const fs::path torch = folder_ / where / "torch";
+        fs::create_directories(torch / "lib");
+        write_text(torch / "lib/libtorch_cpu.so", "");
+        write_text(torch / "lib/libgomp.so.1", "");
+        write_text(torch / "lib/libc10.so", symbols);
+        write_text(torch / "version.py", concat("__version__ = '", version, "'\ndebug = False\ncuda: Optional[str] = '13.0'\n"));
+        return torch;
+    }
+
+    /// A python3 on the PATH, whose package torch lies in `torch` (empty: it has none).
+    void install_python(const std::string& torch) { write_script(folder_ / "tools/python3", concat("echo '", torch, "'\n")); }
+
+    CommandResult run(const std::string& arguments, const std::string& variables = "") const {
+        return run_command(concat("env -i PATH='", (folder_ / "tools").string(), "' ", variables, " '",
+                                  (folder_ / "bin/bertpretrain").string(), "' ", arguments));
+    }
+    fs::path path() const { return folder_.path(); }
+
+private:
+    TemporaryFolder folder_;
+};
+
+/// Checks that the launcher refused, with each of `words` in its message.
+void check_refusal(const CommandResult& result, const std::vector<std::string>& words) {
+    INFO(result.out << result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(result.out.empty());
+    for (const std::string& word : words) {
+        INFO("missing: " << word);
+        CHECK(result.err.find(word) != std::string::npos);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the launcher takes PyTorch from --torch, else from BERTPRETRAIN_TORCH, else from python3") {
+    Archive archive;
+    const fs::path of_python = archive.install_torch("2.11.0+cu130", new_abi, "python");
+    const fs::path of_variable = archive.install_torch("2.11.0+cpu", new_abi, "variable");
+    const fs::path of_option = archive.install_torch("2.11.0", new_abi, "option");
+    archive.install_python(of_python);
+    const std::string variable = concat("BERTPRETRAIN_TORCH=", of_variable.string());
+    const auto libraries = [](const fs::path& torch) { return concat("libraries: ", (torch / "lib").string(), "\n"); };
+    CHECK(archive.run("train").out == libraries(of_python) + "argument: train\n");
+    CHECK(archive.run("train", variable).out == libraries(of_variable) + "argument: train\n");
+    // The folder around `torch` will do, and the option may stand anywhere.
+    const std::string around = of_option.parent_path().string();
+    CHECK(archive.run("--torch " + around + " train 'a b'", variable).out ==
+          libraries(of_option) + "argument: train\nargument: a b\n");
+    CHECK(archive.run("train --torch=" + around + " ''").out == libraries(of_option) + "argument: train\nargument: \n");
+}
+
+TEST_CASE("the launcher says where it looked for PyTorch and how to name one") {
+    Archive archive;
+    check_refusal(archive.run("train"),
+                  {"PyTorch was not found", "no python3 on the PATH", "pip install torch==2.11.0", "--torch DIR"});
+    archive.install_python("");
+    check_refusal(archive.run("train"), {"PyTorch was not found", "tools/python3 has no package torch", "BERTPRETRAIN_TORCH"});
+    check_refusal(archive.run("--torch /nowhere train"), {"no PyTorch in --torch /nowhere", "libtorch_cpu.so"});
+    check_refusal(archive.run("train", "BERTPRETRAIN_TORCH=/nowhere"), {"no PyTorch in BERTPRETRAIN_TORCH=/nowhere"});
+    check_refusal(archive.run("train --torch"), {"--torch needs a folder"});
+}
+
+TEST_CASE("the launcher refuses a PyTorch of another version or C++ ABI, and a glibc that is too old") {
+    Archive archive;
+    const std::string older = archive.install_torch("2.10.0+cu128").string();
+    check_refusal(archive.run("--torch " + older), {"found PyTorch 2.10.0+cu128 in " + older, "expected: 2.11.0", "pip install"});
+    const std::string longer = archive.install_torch("2.11.01").string();
+    check_refusal(archive.run("--torch " + longer), {"found PyTorch 2.11.01"});
+    const std::string abi = archive.install_torch("2.11.0+cu130", old_abi).string();
+    check_refusal(archive.run("--torch " + abi), {"old C++ ABI", abi, "expected: the C++11 ABI", "install PyTorch"});
+    check_refusal(Archive("99").run("train"), {"this machine has glibc 2.", "expected: glibc 2.99 or newer"});
+}
+
+TEST_CASE("the launcher never puts the archive's own libraries on the search path, but OpenMP where PyTorch has none") {
+    Archive archive;
+    const fs::path torch = archive.install_torch("2.11.0");
+    const std::string root = archive.path().string(), lib = (torch / "lib").string();
+    CHECK(archive.run("--torch " + torch.string(), "LD_LIBRARY_PATH=/theirs").out ==
+          concat("libraries: ", lib, ":/theirs\nargument: \n"));
+    fs::remove(torch / "lib/libgomp.so.1");
+    CHECK(archive.run("--torch " + torch.string()).out == concat("libraries: ", lib, ":", root, "/lib/fallback\nargument: \n"));
+    // Conda's packages: torch/lib holds links into a folder of further libraries.
+    fs::create_directory(archive.path() / "conda");
+    fs::rename(torch / "lib/libtorch_cpu.so", archive.path() / "conda/libtorch_cpu.so");
+    write_text(archive.path() / "conda/libgomp.so.1", "");
+    fs::create_symlink(archive.path() / "conda/libtorch_cpu.so", torch / "lib/libtorch_cpu.so");
+    CHECK(archive.run("--torch " + torch.string()).out == concat("libraries: ", lib, ":", root, "/conda\nargument: \n"));
+}
+
+TEST_CASE("the launcher works through a link, from a folder whose name has a space") {
+    Archive archive;
+    const fs::path torch = archive.install_torch("2.11.0"), moved = archive.path() / "a folder";
+    fs::create_directory(moved);
+    for (const std::string name : {"bin", "libexec"}) fs::rename(archive.path() / name, moved / name);
+    fs::create_directory(archive.path() / "bin");
+    fs::create_symlink(moved / "bin/bertpretrain", archive.path() / "bin/bertpretrain");
+    CHECK(archive.run("--torch " + torch.string() + " train").out.find("argument: train") != std::string::npos);
+}
+
+TEST_CASE("shellcheck finds nothing in the launcher and in what packs it") {
+    if (run_command("command -v shellcheck").exit_code != 0) {
+        WARN("skipped: no shellcheck (scripts/setup.sh --oracles brings it)");
+        return;
+    }
+    const CommandResult result =
+        run_command("shellcheck scripts/portable/launcher.sh scripts/package_portable.sh scripts/check_portable.sh");
+    INFO(result.out);
+    CHECK(result.exit_code == 0);
+}
