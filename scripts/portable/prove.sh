@@ -20,8 +20,9 @@ refused() {
   fi
 }
 
+# Replaces the shell that calls it, so that a signal reaches the program.
 train() {
-  bin/bertpretrain train configs/quickstart.json --output run --set data.training_shards=shards --set "schedule.total_steps=$steps" \
+  exec bin/bertpretrain train configs/quickstart.json --output run --set data.training_shards=shards --set "schedule.total_steps=$steps" \
     --set "checkpoint.save_every_steps=$save"
 }
 
@@ -36,18 +37,19 @@ bin/bertpretrain_data vocabulary text.txt --size 2000 --output vocab.txt
 bin/bertpretrain_data shard text.txt --vocabulary vocab.txt --output shards --sequence-length 128 --max-predictions 20 \
   --duplicate-factor 10 --shards 4 --held-out-shards 1 --held-out-fraction 0.1
 
-train >killed.log 2>&1 &
+(train >killed.log 2>&1) &
 trainer=$!
 first=run/checkpoints/step_$(printf %08d "$save")/COMPLETE.json
 while [ ! -e "$first" ] && kill -0 "$trainer" 2>/dev/null; do sleep 0.1; done
 kill -KILL "$trainer" || { cat killed.log; give_up "training ended before it was killed"; }
 wait "$trainer" || true
-train >resumed.log 2>&1 || { cat resumed.log; give_up "the killed training could not be resumed"; }
-grep -i "resum" resumed.log || { cat resumed.log; give_up "training started from scratch instead of resuming"; }
+(train >resumed.log 2>&1) || { cat resumed.log; give_up "the killed training could not be resumed"; }
+grep "going on from step" resumed.log || { cat resumed.log; give_up "training started from scratch instead of resuming"; }
 [ -e "run/checkpoints/step_$(printf %08d "$steps")/COMPLETE.json" ] || give_up "the last checkpoint is missing"
 bin/bertpretrain evaluate run --shards shards
 
-bin/test_gpu
+bin/test_gpu >tests.log 2>&1 || { cat tests.log; give_up "test_gpu failed"; }
+tail -2 tests.log
 bin/time_parts 2 256 1 >parts.json
 say "time_parts printed $(wc -c <parts.json) bytes"
 bin/bertpretrain --torch /opt/pytorch_cpu train configs/quickstart.json --output run_cpu --set data.training_shards=shards \
