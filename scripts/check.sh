@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What "done" means: formatting, the torch-free half under sanitizers, its threads under tsan, all tests.
+# What "done" means: formatting, the torch-free half under sanitizers, its threads under tsan, all tests, every command of the
+# documentation, and the portable archive in bare systems.
 #   scripts/check.sh          about half an hour on two cores
 #   scripts/check.sh --long   the long tests too; a test that passed for this very commit is not run again
 set -euo pipefail
@@ -46,3 +47,10 @@ ctest --test-dir build/release --no-tests=error --output-on-failure --label-excl
 
 say "every command of the documentation"
 .venv/bin/python scripts/check_docs.py
+
+if ((EUID == 0)) && command -v debootstrap >/dev/null && unshare --mount true; then
+  say "the portable archive in bare systems"
+  scripts/check_portable.sh 200
+else
+  say "the portable archive was not proven: that needs root, debootstrap and mount namespaces"
+fi
