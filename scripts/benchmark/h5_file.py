@@ -1,4 +1,6 @@
-"""Writes matrices into an h5 file without any HDF5 library, so that benchmarks need no h5py on a GPU machine."""
+"""Writes integers into an h5 file without any HDF5 library, so that benchmarks need no h5py on a GPU machine."""
+import array
+import itertools
 import struct
 
 SIGNATURE, NO_ADDRESS, SUPERBLOCK_BYTES = b"\x89HDF\r\n\x1a\n", 0xFFFFFFFFFFFFFFFF, 96
@@ -15,12 +17,12 @@ def object_header(messages):
     return struct.pack("<BxHII4x", 1, len(messages), 1, len(body)) + body
 
 
-def dataset_header(values, address):
-    """Signed integers in one contiguous block at `address`."""
-    dimensions = struct.pack("<BBB5x", 1, values.ndim, 0) + struct.pack(f"<{values.ndim}Q", *values.shape)
-    integers = struct.pack("<BB2xIHH", 0x10, 0x08, values.itemsize, 0, 8 * values.itemsize)
+def dataset_header(shape, integer_bytes, address, size):
+    """Signed integers in one contiguous block of `size` bytes at `address`."""
+    dimensions = struct.pack("<BBB5x", 1, len(shape), 0) + struct.pack(f"<{len(shape)}Q", *shape)
+    integers = struct.pack("<BB2xIHH", 0x10, 0x08, integer_bytes, 0, 8 * integer_bytes)
     return object_header([(DATASPACE, dimensions), (DATATYPE, integers), (FILL_VALUE, struct.pack("<BBBB", 2, 1, 0, 0)),
-                          (LAYOUT, struct.pack("<BBQQ", 3, 1, address, values.nbytes))])
+                          (LAYOUT, struct.pack("<BBQQ", 3, 1, address, size))])
 
 
 def root_header(places):
@@ -30,23 +32,22 @@ def root_header(places):
 
 
 def write_h5(path, datasets):
-    """Writes `datasets`, {name: numpy array of signed integers}, as contiguous datasets of a new file's root group."""
-    for name, values in datasets.items():
-        if values.dtype.kind != "i":
-            raise TypeError(f"{name}: expected signed integers, found {values.dtype}")
-    blocks = {name: padded(values.astype(values.dtype.newbyteorder("<")).tobytes()) for name, values in datasets.items()}
-    end = SUPERBLOCK_BYTES + len(root_header(dict.fromkeys(datasets, 0)))
-    places, headers, contents = {}, b"", b""
-    for name, values in datasets.items():
-        places[name] = end + len(headers)
-        headers += bytes(len(dataset_header(values, 0)))
-    end += len(headers)
-    headers = b""
-    for name, values in datasets.items():
-        headers += dataset_header(values, end + len(contents))
-        contents += blocks[name]
+    """Writes a new file with a contiguous dataset for each of `datasets`, {name: (type, values)}: the values of a vector, or rows of
+    equal length; the type as the module array names it, such as "b" for 8 bits and "i" for 32. On little-endian machines only."""
+    root_bytes = len(root_header(dict.fromkeys(datasets, 0)))
+    places, headers, contents, shapes, blocks = {}, b"", b"", {}, {}
+    for name, (kind, values) in datasets.items():
+        is_matrix = isinstance(values[0], list)
+        shapes[name] = (len(values), len(values[0])) if is_matrix else (len(values),)
+        blocks[name] = array.array(kind, itertools.chain.from_iterable(values) if is_matrix else values)
+    header_bytes = {name: len(dataset_header(shape, 1, 0, 0)) for name, shape in shapes.items()}
+    begin = SUPERBLOCK_BYTES + root_bytes + sum(header_bytes.values())
+    for name, block in blocks.items():
+        places[name] = SUPERBLOCK_BYTES + root_bytes + len(headers)
+        headers += dataset_header(shapes[name], block.itemsize, begin + len(contents), len(block) * block.itemsize)
+        contents += padded(block.tobytes())
     superblock = SIGNATURE + struct.pack("<8BHHI", 0, 0, 0, 0, 0, 8, 8, 0, 4, 16, 0)
-    superblock += struct.pack("<QQQQ", 0, NO_ADDRESS, end + len(contents), NO_ADDRESS)
+    superblock += struct.pack("<QQQQ", 0, NO_ADDRESS, begin + len(contents), NO_ADDRESS)
     superblock += struct.pack("<QQII16x", 0, SUPERBLOCK_BYTES, 0, 0)
     with open(path, "wb") as file:
         file.write(superblock + root_header(places) + headers + contents)

@@ -14,7 +14,7 @@ def model_of(size):
 
 def batch_of(micro_batch, padding, places=LENGTH):
     rows = sample_rows(micro_batch, padding, places)
-    rows = {name: torch.from_numpy(values.astype("int64")) for name, values in rows.items()}
+    rows = {name: torch.tensor(values) for name, values in rows.items()}
     labels = torch.full((micro_batch, rows["input_ids"].shape[1]), -100)
     labels.scatter_(1, rows["masked_lm_positions"], rows["masked_lm_ids"])
     labels[:, 0] = -100  # unused places of the list point at [CLS]

@@ -140,10 +140,7 @@ def main():
     layers, hidden, heads, vocabulary, micro_batch = SHAPES[arguments.shape]
     with tempfile.TemporaryDirectory() as name, Link() as link:
         folder = pathlib.Path(name)
-        rows = sample_rows(2 * micro_batch, 0.0)
-        for ids in ("input_ids", "masked_lm_ids"):
-            rows[ids] %= vocabulary
-        write_shard(folder, rows)
+        write_shard(folder, sample_rows(2 * micro_batch, 0.0, ids=range(1, vocabulary)))
         config = folder / "experiment.json"
         config.write_text(json.dumps({
             "model": {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads,

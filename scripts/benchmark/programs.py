@@ -22,6 +22,12 @@ def torch_folder():
     return pathlib.Path(found.origin).parent if found and found.origin else None
 
 
+def can_import(*modules):
+    """Whether this Python finds all of them. Does not import them, which takes seconds for PyTorch."""
+    needed = [*modules, "typing_extensions"] if "torch" in modules else modules  # without which PyTorch cannot be imported
+    return all(importlib.util.find_spec(module) for module in needed)
+
+
 def program_environment(**variables):
     """The environment in which programs run: this one, `variables`, and PyTorch's libraries where the programs lie elsewhere than
     in build/release, whose programs know their libraries."""

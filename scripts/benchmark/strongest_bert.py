@@ -8,7 +8,6 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from hf_model import batch_of, model_of
 from training_step import SIZES, sample_rows
 
 
@@ -65,7 +64,7 @@ class StrongestBert(nn.Module):
 def batch_of_rows(rows, device):
     """What StrongestBert takes, of rows as sample_rows() gives them. Where there is padding it is left out, and starts_B1 (int32) says where
     sequences begin; ids, positions and counts are int64."""
-    rows = {name: torch.from_numpy(values.astype("int64")) for name, values in rows.items()}
+    rows = {name: torch.tensor(values) for name, values in rows.items()}
     B, S = rows["input_ids"].shape
     lengths_B = rows["input_mask"].sum(1)
     there_BS = torch.arange(S) < lengths_B[:, None]
@@ -107,6 +106,7 @@ def weights_of(hf):
 def agrees_with_hf():
     """The largest relative difference of loss and of the word embeddings' gradient, in fp32 without dropout, with and without
     padding, on the CPU."""
+    from hf_model import batch_of, model_of
     hf = model_of("tiny").eval()
     ours = StrongestBert(*SIZES["tiny"], hf.config.vocab_size, hf.config.max_position_embeddings).eval()
     ours.load_state_dict(weights_of(hf))

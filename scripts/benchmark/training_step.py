@@ -4,13 +4,12 @@ import argparse
 import json
 import os
 import pathlib
+import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-
-import numpy
 
 from h5_file import write_h5
 from interleaved import interleave
@@ -18,28 +17,30 @@ from programs import program, program_environment
 
 SIZES = {"tiny": (2, 128, 2), "small": (4, 512, 8), "base": (12, 768, 12), "large": (24, 1024, 16), "1.5b": (48, 1600, 25)}
 LENGTH, PREDICTIONS = 128, {128: 20, 512: 80}  # masked positions of a sequence, by its length
+TYPES = {"input_ids": "i", "input_mask": "b", "segment_ids": "b", "masked_lm_positions": "i", "masked_lm_ids": "i",
+         "next_sentence_labels": "b"}  # of a shard's datasets: 32 or 8 bits
 WARM_UP = 2  # steps not counted, on both sides; the second still allocates memory
 
 
-def sample_rows(count, padding, places=LENGTH):
-    """Rows as shards hold them: random ids, lengths that leave `padding` of the places empty on average."""
-    draw, predictions = numpy.random.default_rng(0), PREDICTIONS[places]
-    rows = {"input_ids": numpy.zeros((count, places), "i4"), "input_mask": numpy.zeros((count, places), "i1"),
-            "segment_ids": numpy.zeros((count, places), "i1"), "masked_lm_positions": numpy.zeros((count, predictions), "i4"),
-            "masked_lm_ids": numpy.zeros((count, predictions), "i4"),
-            "next_sentence_labels": draw.integers(0, 2, count).astype("i1")}
-    for row in range(count):
+def sample_rows(count, padding, places=LENGTH, ids=range(1000, 30000)):
+    """Rows as shards hold them, {name: a list per row, or a number}: random ids, lengths that leave `padding` of the places empty on
+    average."""
+    draw, predictions = random.Random(0), PREDICTIONS[places]
+    rows = {name: [] for name in TYPES}
+    for _ in range(count):
         length = max(places // 4, int(places * (1 - 2 * padding * draw.random())))
-        rows["input_ids"][row, :length] = draw.integers(1000, 30000, length)
-        rows["input_mask"][row, :length] = 1
-        rows["segment_ids"][row, length // 2:length] = 1
-        rows["masked_lm_positions"][row] = numpy.sort(draw.permutation(numpy.arange(1, length))[:predictions])
-        rows["masked_lm_ids"][row] = draw.integers(1000, 30000, predictions)
+        empty = [0] * (places - length)
+        rows["input_ids"].append(draw.choices(ids, k=length) + empty)
+        rows["input_mask"].append([1] * length + empty)
+        rows["segment_ids"].append([0] * (length // 2) + [1] * (length - length // 2) + empty)
+        rows["masked_lm_positions"].append(sorted(draw.sample(range(1, length), predictions)))
+        rows["masked_lm_ids"].append(draw.choices(ids, k=predictions))
+        rows["next_sentence_labels"].append(draw.randrange(2))
     return rows
 
 
 def write_shard(folder, rows):
-    write_h5(folder / "benchmark_training_0000.h5", rows)
+    write_h5(folder / "benchmark_training_0000.h5", {name: (TYPES[name], values) for name, values in rows.items()})
 
 
 def experiment(size, micro_batch, folder, places=LENGTH):
