@@ -1,4 +1,4 @@
-"""Runs the stages of first_light.sh one after another, each within its share of the time that is left."""
+"""Runs the stages of first_light.sh one after another, each within its limit and the time that is left."""
 import argparse
 import os
 import pathlib
@@ -14,18 +14,18 @@ from . import device, gpu_tests, learning, nccl, passes, proof, roofline, saniti
 from .results import read, write
 from .stage import FAILED, PASSED, TIMED_OUT, Result, Stage
 
-STAGES = {  # name: (title, its work, share of the time); the most valuable first
-    "device": ("what the device is and how fast it multiplies and copies", device.run, 8),
-    "tests": ("GPU tests, with synchronous launches", gpu_tests.run, 18),
-    "step": ("the training step of 128 tokens beside PyTorch's", step.run_128, 26),
-    "roofline": ("where a training step's time goes", roofline.run, 10),
-    "learning": ("learning on the device and on the CPU", learning.run, 10),
-    "proof": ("preflight: what the device computes", proof.run, 6),
-    "memory": ("memory against the estimate of `plan`", passes.run_memory, 6),
-    "sanitizer": ("compute-sanitizer on the kernel tests", sanitizer.run, 14),
-    "sweep": ("the training step by sequences per pass", passes.run_sweep, 14),
-    "step512": ("the training step of 512 tokens beside PyTorch's", step.run_512, 20),
-    "nccl": ("a world of one through NCCL", nccl.run, 8),
+STAGES = {  # name: (title, its work, its limit as a share of --minutes); the most valuable first, and the shares exceed 1
+    "device": ("what the device is and how fast it multiplies and copies", device.run, 0.15),
+    "tests": ("GPU tests, with synchronous launches", gpu_tests.run, 0.25),
+    "step": ("the training step of 128 tokens beside PyTorch's", step.run_128, 0.4),
+    "roofline": ("where a training step's time goes", roofline.run, 0.15),
+    "learning": ("learning on the device and on the CPU", learning.run, 0.15),
+    "proof": ("preflight: what the device computes", proof.run, 0.1),
+    "memory": ("memory against the estimate of `plan`", passes.run_memory, 0.1),
+    "sanitizer": ("compute-sanitizer on the kernel tests", sanitizer.run, 0.25),
+    "sweep": ("the training step by sequences per pass", passes.run_sweep, 0.25),
+    "step512": ("the training step of 512 tokens beside PyTorch's", step.run_512, 0.4),
+    "nccl": ("a world of one through NCCL", nccl.run, 0.1),
 }
 
 
@@ -85,9 +85,14 @@ def main():
         results = {"stages": {}}
     results |= {"version": version(), "device": arguments.device}
     names = arguments.stages or [name for name in STAGES if results["stages"].get(name, {}).get("status") != PASSED]
-    for i, name in enumerate(names):
-        share = STAGES[name][2] / sum(STAGES[later][2] for later in names[i:])
-        begin, limit = time.monotonic(), max(0.0, deadline - time.monotonic()) * share
+    unfinished = 0
+    for name in names:
+        begin = time.monotonic()
+        limit = min(deadline - begin, 60 * arguments.minutes * STAGES[name][2])
+        if limit < 0.02 * 60 * arguments.minutes:
+            print(f"{name}: not run, no time is left; call first light again to go on")
+            unfinished += 1
+            continue
         print(f"== {name}: {STAGES[name][0]} (at most {limit:.0f} s)", flush=True)
         result = run_stage(name, arguments, limit)
         seconds = time.monotonic() - begin
@@ -97,7 +102,7 @@ def main():
         write(arguments.output, results, STAGES)
         print(f"{name}: {result.status} after {seconds:.0f} s: {result.summary}", flush=True)
     print(f"results: {arguments.output / 'first_light.md'}")
-    sys.exit(any(results["stages"][name]["status"] in (FAILED, TIMED_OUT) for name in names))
+    sys.exit(unfinished > 0 or any(results["stages"][name]["status"] in (FAILED, TIMED_OUT) for name in names))
 
 
 if __name__ == "__main__":

@@ -109,11 +109,15 @@ def read_json(path):
 
 
 def table(titles, rows):
-    """A Markdown table."""
+    """A Markdown table; nothing where there are no rows."""
+    if not rows:
+        return ""
     lines = [titles, ["---"] * len(titles)] + [[str(cell) for cell in row] for row in rows]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
 
 
 def block(text):
-    """Preformatted text in Markdown."""
+    """Preformatted text in Markdown; nothing where there is none."""
+    if not text.strip():
+        return ""
     return f"```\n{text.rstrip()}\n```\n"
