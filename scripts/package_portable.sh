@@ -18,6 +18,7 @@ limit_mib=50
 say() { echo "package_portable: $*"; }
 give_up() { echo "package_portable: $*" >&2; exit 1; }
 
+scripts/setup.sh --oracles >&2  # the GPU tests need Catch2
 scripts/build.sh release "${programs[@]}" >&2
 cached() { sed -n "s/^$1:[^=]*=//p" build/release/CMakeCache.txt; }
 torch=$(cached LIBTORCH_ROOT)
@@ -68,8 +69,12 @@ copy_licence() {
 copy_libraries "${programs[@]/#/build/release/}"
 cp -L "$torch/lib/libgomp.so.1" "$root/lib/fallback/"  # for a PyTorch that has its OpenMP under another name
 cp scripts/cmake/libgomp_licence.txt "$root/licences/libgomp"
-for module in "$root"/lib/bertpretrain/libbertpretrain_*.so; do
-  [[ -e $module ]] && ln -s "../lib/bertpretrain/$(basename "$module")" "$root/libexec/"  # where the tests look for it
+for module in libbertpretrain_cuda.so libbertpretrain_nccl.so; do
+  if [[ -e $root/lib/bertpretrain/$module ]]; then
+    ln -s "../lib/bertpretrain/$module" "$root/libexec/"  # where the tests look for it
+  else
+    say "warning: without $module, which this machine could not build: the archive is for CPUs"
+  fi
 done
 
 for program in "${programs[@]}"; do
@@ -83,6 +88,9 @@ ln -s ../bin "$root/build/release"  # where the benchmarks look for programs
 cp -RH configs "$root/"
 cp -RH data_tools/sample "$root/data_tools/"
 cp -RH scripts/benchmark "$root/scripts/"
+mkdir -p "$root/scripts/launch"
+cp scripts/launch/{local,node,parameters,slurm}.sh "$root/scripts/launch/"
+cp scripts/run_until_done.sh "$root/scripts/"
 find "$root" -name __pycache__ -prune -exec rm -rf {} +
 ln -s scripts/benchmark/first_light.sh "$root/first_light.sh"
 sed -e "s/@TORCH_VERSION@/${torch_version%%+*}/; s/@GLIBC@/${glibc#glibc }/; s/@COMMIT@/$(git rev-parse HEAD 2>/dev/null || echo unknown)/" \

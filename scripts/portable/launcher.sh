@@ -26,7 +26,8 @@ torch_below() {
 # Prints python3's folder `torch`, or nothing. Does not import torch, which would take seconds.
 torch_of_python() {
   python3 -c '
-import importlib.util
+import importlib.util, sys
+sys.path[:] = filter(None, sys.path)  # not a folder torch of the current one
 spec = importlib.util.find_spec("torch")
 print(spec.submodule_search_locations[0] if spec and spec.submodule_search_locations else "")' 2>/dev/null || true
 }

@@ -30,10 +30,12 @@ public:
                            (folder_ / "tools").string(), "/; done"));
     }
 
-    /// A folder `torch` as an installation has it. @returns its path
-    fs::path install_torch(const std::string& version, const std::string& symbols = new_abi, const std::string& where = "site") {
+    /// Makes a folder `torch` as an installation has it. @returns its path
+    fs::path install_torch(const std::string& version, const std::string& symbols = new_abi,
+                           const std::string& where = "site") const {
         const fs::path torch = folder_ / where / "torch";
         fs::create_directories(torch / "lib");
+        write_text(torch / "__init__.py", "");
         write_text(torch / "lib/libtorch_cpu.so", "");
         write_text(torch / "lib/libgomp.so.1", "");
         write_text(torch / "lib/libc10.so", symbols);
@@ -44,8 +46,9 @@ public:
     /// A python3 on the PATH, whose package torch lies in `torch` (empty: it has none).
     void install_python(const std::string& torch) { write_script(folder_ / "tools/python3", concat("echo '", torch, "'\n")); }
 
+    /// Runs the launcher; `variables` may begin with options of `env`.
     CommandResult run(const std::string& arguments, const std::string& variables = "") const {
-        return run_command(concat("env -i PATH='", (folder_ / "tools").string(), "' ", variables, " '",
+        return run_command(concat("env -i ", variables, " PATH='", (folder_ / "tools").string(), "' '",
                                   (folder_ / "bin/bertpretrain").string(), "' ", arguments));
     }
     fs::path path() const { return folder_.path(); }
@@ -82,6 +85,18 @@ TEST_CASE("the launcher takes PyTorch from --torch, else from BERTPRETRAIN_TORCH
     CHECK(archive.run("--torch " + around + " train 'a b'", variable).out ==
           libraries(of_option) + "argument: train\nargument: a b\n");
     CHECK(archive.run("train --torch=" + around + " ''").out == libraries(of_option) + "argument: train\nargument: \n");
+}
+
+TEST_CASE("the launcher asks Python for its package torch, and takes no folder of that name in the current one") {
+    const Archive archive;
+    const fs::path torch = archive.install_torch("2.11.0");
+    archive.install_torch("2.11.0", new_abi, "current");
+    write_script(archive.path() / "tools/python3", concat("exec ", python(), " \"$@\"\n"));
+    const std::string variables =
+        concat("-C '", (archive.path() / "current").string(), "' PYTHONPATH=", torch.parent_path().string());
+    const CommandResult result = archive.run("train", variables);
+    INFO(result.err);
+    CHECK(result.out == concat("libraries: ", (torch / "lib").string(), "\nargument: train\n"));
 }
 
 TEST_CASE("the launcher says where it looked for PyTorch and how to name one") {
