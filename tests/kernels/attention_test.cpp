@@ -114,6 +114,23 @@ TEST_CASE("a sequence's attention does not depend on the sequences beside it") {
     }
 }
 
+TEST_CASE("a sequence without tokens changes nothing for those beside it, with and without dropout") {
+    const Ragged with_empty = ragged({9, 0, 31}, 50), without = ragged({9, 31}, 50);
+    Ragged same_samples = without;
+    same_samples.samples_B[1] = with_empty.samples_B[2];
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+        for (const double probability : {0.0, 0.1})
+            for (const Operations& operations : both_implementations) {
+                CAPTURE(operations.name, working, probability);
+                const Inputs in(40, 72, working);
+                const Results found = run(operations, in, with_empty, 4, probability),
+                              right = run(operations, in, same_samples, 4, probability);
+                CHECK(same_bits(found.forward.context_TH, right.forward.context_TH));
+                CHECK(same_bits(found.d_qkv_T3H, right.d_qkv_T3H));
+                CHECK(same_bits(found.d_bias_3H, right.d_bias_3H));
+            }
+}
+
 TEST_CASE("attention stays right where one score outweighs all others") {
     const Ragged batch = ragged({33, 2});
     const Inputs in(35, 40, at::kFloat, 12);  // scores of several hundreds

@@ -34,12 +34,13 @@ private:
     HeadMemory<float> keep_S_;
 };
 
-/// body(place) for all heads of all sequences, in parallel.
+/// body(place) for all heads of all sequences that have tokens, in parallel.
 template <class Body>
 void for_heads(const Attention& shape, std::int64_t H, const Body& body) {
     const auto sequences = static_cast<std::int64_t>(shape.samples_B.size());
     at::parallel_for(0, sequences * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) body(HeadPlace(shape, H, i / shape.heads, i % shape.heads));
+        for (std::int64_t i = begin; i < end; ++i)
+            if (const HeadPlace place(shape, H, i / shape.heads, i % shape.heads); place.S > 0) body(place);
     });
 }
 

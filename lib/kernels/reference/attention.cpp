@@ -16,7 +16,7 @@ struct Sequence {
 };
 
 at::Tensor by_head(const at::Tensor& rows_SH, std::int64_t heads) {
-    return rows_SH.reshape({rows_SH.size(0), heads, -1}).transpose(0, 1).contiguous();
+    return rows_SH.reshape({rows_SH.size(0), heads, rows_SH.size(1) / heads}).transpose(0, 1).contiguous();
 }
 
 at::Tensor by_row(const at::Tensor& heads_NSD) {
