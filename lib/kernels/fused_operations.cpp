@@ -1,29 +1,13 @@
-// Chooses the implementation by where the tensors are, and by BERTPRETRAIN_CPU_CAPABILITY.
+// Calls the kernels that this process uses on the tensors' device (kernel_set.h).
 #include "kernels/fused_operations.h"
 
-#include "kernels/cpu/instruction_set.h"
-#include "kernels/cuda_module.h"
+#include "kernels/kernel_set.h"
 
 namespace bertpretrain {
-namespace {
 
-/// Whether the plain-ATen operations are to run on the CPU too.
-bool plain_on_cpu() { return cpu::instruction_set() == cpu::InstructionSet::reference; }
+const FunctionTable& functions_for(at::Device device) { return kernels_for(device).functions; }
 
-}  // namespace
-
-const FunctionTable& functions_for(at::Device device) {
-    static const FunctionTable of_cpu BERTPRETRAIN_FUNCTIONS_OF(cpu), of_reference BERTPRETRAIN_FUNCTIONS_OF(reference);
-    if (device.is_cpu()) return plain_on_cpu() ? of_reference : of_cpu;
-    const CudaModule* const module = device.is_cuda() ? cuda_module() : nullptr;
-    return module != nullptr ? module->functions : of_reference;
-}
-
-const OptimizerKernels& optimizer_kernels_for(at::Device device) {
-    if (device.is_cpu()) return plain_on_cpu() ? reference_optimizer_kernels() : cpu_optimizer_kernels();
-    const CudaModule* const module = device.is_cuda() ? cuda_module() : nullptr;
-    return module != nullptr ? *module->optimizer_kernels : reference_optimizer_kernels();
-}
+const OptimizerKernels& optimizer_kernels_for(at::Device device) { return *kernels_for(device).optimizer; }
 
 NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const at::Tensor& residual_TH,
                                  const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,

@@ -5,6 +5,7 @@
 #include "kernels/cpu/accumulate.h"
 #include "kernels/cpu/mkl_products.h"
 #include "kernels/cpu/tile_matmul.h"
+#include "kernels/kernel_set.h"
 #include "kernels/packed_weight.h"
 #include "kernels/product_libraries.h"
 
@@ -30,11 +31,32 @@ at::Tensor product_by(ProductLibrary library, const at::Tensor& a_MK, const at::
     return out_MN.to(a_MK.scalar_type());
 }
 
+at::Tensor library_product(const at::Tensor& a_MK, const at::Tensor& b_KN) { return at::mm(a_MK, b_KN); }
+
+void library_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI, GradientSum sum) {
+    at::Tensor to = d_weight_OI;
+    const int times_before = sum == GradientSum::goes_on ? 1 : 0;
+    if (dy_TO.scalar_type() == to.scalar_type()) at::addmm_out(to, to, dy_TO.t(), x_TI, times_before);
+    else at::addmm_out(to, to, dy_TO.t(), x_TI, at::kFloat, times_before);
+}
+
+at::Tensor widened_product(const at::Tensor& a_MK, const at::Tensor& b_KN) {
+    return at::mm(a_MK.to(at::kFloat), b_KN.to(at::kFloat)).to(a_MK.scalar_type());
+}
+
+void widened_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI, GradientSum sum) {
+    const at::Tensor product_OI = at::mm(dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat));
+    d_weight_OI.copy_(sum == GradientSum::goes_on ? product_OI + d_weight_OI : product_OI);
+}
+
 }  // namespace
 
+MatmulFunctions library_matmul() { return {library_product, library_weight_gradient}; }
+MatmulFunctions reference_matmul() { return {widened_product, widened_weight_gradient}; }
+
 at::Tensor product(const at::Tensor& a_MK, const at::Tensor& b_KN) {
-    if (!must_widen(a_MK)) return at::mm(a_MK, b_KN);
-    return at::mm(a_MK.to(at::kFloat), b_KN.to(at::kFloat)).to(a_MK.scalar_type());
+    if (const auto chosen = kernels_for(a_MK.device()).matmul.product) return chosen(a_MK, b_KN);
+    return must_widen(a_MK) ? widened_product(a_MK, b_KN) : at::mm(a_MK, b_KN);
 }
 
 at::Tensor linear_product(const at::Tensor& x_TI, const at::Tensor& weight_OI) {
@@ -48,6 +70,7 @@ at::Tensor linear_input_gradient(const at::Tensor& dy_TO, const at::Tensor& weig
 }
 
 void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI, GradientSum sum) {
+    if (const auto chosen = kernels_for(dy_TO.device()).matmul.add_weight_gradient) return chosen(dy_TO, x_TI, d_weight_OI, sum);
     at::Tensor to = d_weight_OI;
     const bool add = sum == GradientSum::goes_on;
     const int times_before = add ? 1 : 0;  // of 0, what is there is not read
@@ -55,7 +78,6 @@ void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI,
     if (must_widen(dy_TO) && to.scalar_type() == at::kBFloat16)
         to.copy_(at::addmm(to.to(at::kFloat), dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat), times_before));
     else if (dy_TO.scalar_type() == to.scalar_type()) at::addmm_out(to, to, dy_TO.t(), x_TI, times_before);
-    else if (dy_TO.is_cuda()) at::addmm_out(to, to, dy_TO.t(), x_TI, at::kFloat, times_before);
     else if (must_widen(dy_TO)) at::addmm_out(to, to, dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat), times_before);
     else if (library == ProductLibrary::mkl) cpu::mkl_product(dy_TO.t(), x_TI, to, add);
     else if (library == ProductLibrary::tiles) cpu::tile_matmul(dy_TO.t(), x_TI, to, add);

@@ -12,6 +12,17 @@ namespace bertpretrain {
 /// What a gradient is before a micro-batch's product joins it: nothing yet, whatever the memory holds, or a sum.
 enum class GradientSum { begins, goes_on };
 
+/// The matmuls of a device that has more than one way to do them; null: the way that matmul.cpp chooses by itself.
+struct MatmulFunctions {
+    at::Tensor (*product)(const at::Tensor& a_MK, const at::Tensor& b_KN) = nullptr;
+    void (*add_weight_gradient)(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI,
+                                GradientSum sum) = nullptr;
+};
+/// By the library of the device, in the operands' dtype; a weight gradient is accumulated in its own dtype inside the matmul.
+MatmulFunctions library_matmul();
+/// What the matmuls mean: operands are widened to fp32, the result is rounded once.
+MatmulFunctions reference_matmul();
+
 /// a_MK b_KN in their dtype, accumulated in fp32.
 at::Tensor product(const at::Tensor& a_MK, const at::Tensor& b_KN);
 

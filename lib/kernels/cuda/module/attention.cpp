@@ -14,6 +14,8 @@
 #include "kernels/cuda/bias_rows.h"
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/module/flash_attention.h"
+#include "kernels/cuda/short_attention.h"
 #include "kernels/cuda/short_attention_operation.h"
 #include "kernels/cuda/tensors.h"
 #include "kernels/host_values.h"
@@ -22,9 +24,11 @@
 namespace bertpretrain::cuda {
 namespace {
 
+bool flash_can(std::int64_t head_size, at::ScalarType working) {
+    return working == at::kBFloat16 && head_size % 8 == 0 && head_size <= 256;
+}
 bool flash_can(const at::Tensor& qkv_T3H, const Attention& shape) {
-    const std::int64_t D = qkv_T3H.size(1) / 3 / shape.heads;
-    return qkv_T3H.scalar_type() == at::kBFloat16 && D % 8 == 0 && D <= 256;
+    return flash_can(qkv_T3H.size(1) / 3 / shape.heads, qkv_T3H.scalar_type());
 }
 
 /// What flash attention takes: N heads, D features each.
@@ -95,8 +99,25 @@ double probability_of(const Dropout& dropout) { return dropout.active() ? dropou
 
 }  // namespace
 
+bool attention_counts_dropout(std::int64_t longest, std::int64_t head_size, at::ScalarType working) {
+    return !flash_can(head_size, working) || (longest <= longest_short_sequence && short_attention_takes(head_size));
+}
+
+bool flash_counts_dropout(std::int64_t, std::int64_t head_size, at::ScalarType working) { return !flash_can(head_size, working); }
+
 AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
     if (is_short_attention(qkv_T3H, shape)) return short_attention(qkv_T3H, bias_3H, shape);
+    return flash_attention(qkv_T3H, bias_3H, shape);
+}
+
+at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                              const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+    if (is_short_attention(qkv_T3H, shape))
+        return short_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
+    return flash_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
+}
+
+AttentionResult flash_attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
     if (!flash_can(qkv_T3H, shape)) return reference::attention(qkv_T3H, bias_3H, shape);
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
     if (shape.starts_B1.back() == 0)
@@ -112,10 +133,8 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
     return result;
 }
 
-at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                              const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
-    if (is_short_attention(qkv_T3H, shape))
-        return short_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
+at::Tensor flash_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                    const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     if (!flash_can(qkv_T3H, shape))
         return reference::attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
     if (shape.starts_B1.back() == 0) return at::zeros_like(qkv_T3H);

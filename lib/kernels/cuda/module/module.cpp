@@ -1,6 +1,7 @@
 // The table that the program finds, and the stream that everything goes to.
 #include <ATen/cuda/CUDAContext.h>
 
+#include "kernels/cuda/module/flash_attention.h"
 #include "kernels/cuda/tensors.h"
 #include "kernels/cuda_module.h"
 
@@ -8,11 +9,30 @@ namespace bertpretrain::cuda {
 
 cudaStream_t current_stream() { return at::cuda::getCurrentCUDAStream(); }
 
+namespace {
+
+/// Flash attention for short sequences too: an alternative where our own kernels are wrong or slower.
+KernelSet with_flash_attention(FunctionTable functions) {
+    functions.attention = flash_attention;
+    functions.attention_backward = flash_attention_backward;
+    return {"flash attention", functions, &optimizer_kernels(), {}, flash_counts_dropout};
+}
+
+CudaModule make_module() {
+    const FunctionTable functions BERTPRETRAIN_FUNCTIONS_OF(cuda);
+    return {functions, &optimizer_kernels(), attention_counts_dropout, {with_flash_attention(functions)}};
+}
+
+}  // namespace
+
+const CudaModule& made_module() {
+    static const CudaModule made = make_module();
+    return made;
+}
+
 }  // namespace bertpretrain::cuda
 
 extern "C" const bertpretrain::CudaModule* bertpretrain_cuda_module() {
-    static const bertpretrain::CudaModule module{BERTPRETRAIN_FUNCTIONS_OF(bertpretrain::cuda),
-                                                 &bertpretrain::cuda::optimizer_kernels()};
     const bool can = at::cuda::is_available() && at::cuda::getCurrentDeviceProperties()->major >= 8;
-    return can ? &module : nullptr;
+    return can ? &bertpretrain::cuda::made_module() : nullptr;
 }

@@ -1,0 +1,97 @@
+#include "kernels/kernel_set.h"
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+
+#include "kernels/cpu/instruction_set.h"
+#include "kernels/cuda_module.h"
+
+namespace bertpretrain {
+namespace {
+
+/// What one type of device runs. Sets that were in use live as long as the process: another thread may still hold them.
+struct InUse {
+    std::atomic<const KernelSet*> chosen{nullptr};
+    std::mutex mutex;
+    std::deque<KernelSet> kept;
+    std::vector<KernelSet> offered;
+};
+
+InUse& in_use(at::DeviceType type) {
+    static InUse on_cpu, on_gpu;
+    return type == at::kCPU ? on_cpu : on_gpu;
+}
+
+KernelSet set_of_cpu() {
+    static const FunctionTable of_cpu BERTPRETRAIN_FUNCTIONS_OF(cpu);
+    const bool plain = cpu::instruction_set() == cpu::InstructionSet::reference;
+    KernelSet set = plain ? reference_kernels() : KernelSet{"cpu", of_cpu, &cpu_optimizer_kernels(), {}};
+    set.matmul = {};  // as product_libraries.h says
+    return set;
+}
+
+KernelSet set_of_module(const CudaModule& module) {
+    return {"cuda", module.functions, module.optimizer_kernels, library_matmul(), module.counts_dropout};
+}
+
+const KernelSet& usual_kernels(at::Device device) {
+    static const KernelSet of_cpu = set_of_cpu();
+    if (device.is_cpu()) return of_cpu;
+    const CudaModule* const module = device.is_cuda() ? cuda_module() : nullptr;
+    static const KernelSet of_gpu = module != nullptr ? set_of_module(*module) : plain_kernels();
+    return of_gpu;
+}
+
+}  // namespace
+
+const KernelSet& reference_kernels() {
+    static const KernelSet set{"reference", BERTPRETRAIN_FUNCTIONS_OF(reference), &reference_optimizer_kernels(),
+                               reference_matmul()};
+    return set;
+}
+
+KernelSet plain_kernels() {
+    KernelSet set = reference_kernels();
+    set.matmul = library_matmul();
+    return set;
+}
+
+std::vector<KernelSet> available_kernels(at::Device device) {
+    InUse& of_type = in_use(device.type());
+    std::vector<KernelSet> sets;
+    {
+        const std::lock_guard lock(of_type.mutex);
+        sets = of_type.offered;
+    }
+    if (sets.empty() && device.is_cuda() && cuda_module() != nullptr) {
+        sets.push_back(usual_kernels(device));
+        for (const KernelSet& other : cuda_module()->alternatives) sets.push_back(other);
+    }
+    if (!sets.empty()) sets.push_back(reference_kernels());
+    return sets;
+}
+
+void offer_kernels(at::DeviceType type, std::vector<KernelSet> sets) {
+    InUse& of_type = in_use(type);
+    const std::lock_guard lock(of_type.mutex);
+    of_type.offered = std::move(sets);
+}
+
+const KernelSet& kernels_for(at::Device device) {
+    const KernelSet* const chosen = in_use(device.type()).chosen.load(std::memory_order_acquire);
+    return chosen != nullptr ? *chosen : usual_kernels(device);
+}
+
+void use_kernels(at::DeviceType type, const KernelSet& kernels) {
+    InUse& of_type = in_use(type);
+    const std::lock_guard lock(of_type.mutex);
+    of_type.chosen.store(&of_type.kept.emplace_back(kernels), std::memory_order_release);
+}
+
+void use_usual_kernels(at::DeviceType type) {
+    offer_kernels(type, {});
+    in_use(type).chosen.store(nullptr, std::memory_order_release);
+}
+
+}  // namespace bertpretrain

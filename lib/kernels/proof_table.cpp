@@ -1,0 +1,65 @@
+// What a self-proof has found, as a choice and for people.
+#include <cstdio>
+
+#include "core/error.h"
+#include "core/strings.h"
+#include "core/table.h"
+#include "kernels/self_proof.h"
+
+namespace bertpretrain {
+namespace {
+
+std::string error_text(double error) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1e", error);
+    return text;
+}
+
+std::string verdict_text(const ProofRow& row) {
+    if (row.verdict == Verdict::correct) return row.used ? "used" : "correct, not used";
+    return complaint_of(row);
+}
+
+}  // namespace
+
+KernelChoice Proof::choice() const {
+    KernelChoice choice;
+    for (const ProofRow& row : rows)
+        if (row.used) choice[row.operation] = row.kernels;
+    return choice;
+}
+
+bool Proof::is_correct(std::string_view operation, std::string_view kernels) const {
+    for (const ProofRow& row : rows)
+        if (row.operation == operation && row.kernels == kernels) return row.verdict == Verdict::correct;
+    return false;
+}
+
+KernelSet chosen_kernels(const std::vector<KernelSet>& sets, const KernelChoice& choice) {
+    KernelSet chosen = sets.front();
+    for (const ProofOperation& operation : proof_operations()) {
+        const auto of_operation = choice.find(operation.name);
+        if (of_operation == choice.end()) continue;  // all sets do it in one way
+        const KernelSet* from = &sets.back();
+        for (const KernelSet& set : sets)
+            if (set.name == of_operation->second) from = &set;
+        operation.take(chosen, *from);
+    }
+    return chosen;
+}
+
+std::string proof_table(const std::vector<ProofRow>& rows) {
+    Table table({"operation", "kernels", "error", "bound", "microseconds", "verdict"});
+    for (const ProofRow& row : rows)
+        table.add({row.operation, row.kernels, error_text(row.error), error_text(row.bound),
+                   row.microseconds > 0 ? fixed(row.microseconds, 1) : "-", verdict_text(row)});
+    return table.text();
+}
+
+std::string complaint_of(const ProofRow& row) {
+    if (row.verdict == Verdict::failed) return "failed: " + row.detail;
+    return concat("wrong: ", row.detail, " differs by ", error_text(row.error), ", and rounding explains at most ",
+                  error_text(row.bound));
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,239 @@
+#include "kernels/self_proof_cases.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include <ATen/ATen.h>
+
+#include "kernels/self_proof_inputs.h"
+
+namespace bertpretrain {
+namespace {
+
+using Results = std::vector<ProofResult>;
+
+constexpr double dropout_probability = 0.1;
+constexpr double exact_bound = 3e-6, rounded_bound = 2.5e-3;  // what summing in fp32 and rounding to bf16 may cost
+constexpr double matmul_bound = 1e-4;                         // fp32 sums of tensor cores; TF32 would have 5e-4
+constexpr double sum_bound = 1e-6;                            // float64 sums of fp32 terms
+
+double bound_of(at::ScalarType type) { return type == at::kBFloat16 ? rounded_bound : exact_bound; }
+
+ProofResult rounded(const char* name, const at::Tensor& value) {
+    return {name, value, value.defined() ? bound_of(value.scalar_type()) : 0};
+}
+
+/// out, dropout, residual and LayerNorm; without `out` LayerNorm alone.
+ProofComputation norm(ProofInputs in, bool has_out) {
+    const std::int64_t T = in.tokens(), H = in.shape.hidden;
+    const at::ScalarType working = in.shape.working;
+    const at::Tensor out = has_out ? in.normal({T, H}, working) : at::Tensor(), bias = has_out ? in.normal({H}) : at::Tensor();
+    const at::Tensor residual = in.normal({T, H}), d_normed = in.normal({T, H}, working), d_exact = in.normal({T, H}),
+                     d_sum = in.normal({T, H});
+    const NormParameters parameters{in.normal({H}) + 1, in.normal({H})};
+    const Dropout dropout = in.dropout(has_out ? dropout_probability : 0, Purpose::hidden_dropout);
+    const RowKeys rows = in.rows();
+    return [=](const KernelSet& set) -> Results {
+        const NormResult forward =
+            set.functions.dropout_residual_norm(out, bias, residual, parameters, 1e-12, dropout, rows, working, true);
+        const NormParameters d_parameters{in.zeros({H}), in.zeros({H})};
+        const at::Tensor d_bias = has_out ? in.zeros({H}) : at::Tensor();
+        const NormGradients gradients = set.functions.dropout_residual_norm_backward(
+            d_normed, d_exact, d_sum, forward, parameters, dropout, rows, working, d_parameters, d_bias);
+        return {rounded("the sum", forward.sum_TH),
+                rounded("the output", forward.normed_TH),
+                rounded("the output in fp32", forward.normed_exact_TH),
+                rounded("the gradient of the sum", gradients.sum_TH),
+                rounded("the gradient of the input", gradients.out_TH),
+                rounded("the gradient of LayerNorm's weight", d_parameters.weight_H),
+                rounded("the gradient of LayerNorm's bias", d_parameters.bias_H),
+                rounded("the gradient of the bias", d_bias)};
+    };
+}
+
+ProofComputation dropout_rows(ProofInputs in) {
+    const at::Tensor x = in.normal({in.tokens(), in.shape.hidden});
+    const Dropout dropout = in.dropout(dropout_probability, Purpose::hidden_dropout);
+    return [=, rows = in.rows()](const KernelSet& set) -> Results {
+        return {{"the output", set.functions.dropout_rows(x, dropout, rows), 0}};
+    };
+}
+
+ProofComputation activation(ProofInputs in) {
+    const std::int64_t T = in.tokens(), F = in.shape.intermediate;
+    const at::Tensor x = in.normal({T, F}, in.shape.working), dy = in.normal({T, F}, in.shape.working), bias = in.normal({F});
+    return [=](const KernelSet& set) -> Results {
+        const at::Tensor d_bias = in.zeros({F});
+        const Activation kind = in.shape.activation;
+        const at::Tensor y = set.functions.bias_activation(x, bias, kind);
+        return {rounded("the output", y),
+                rounded("the gradient of the input", set.functions.bias_activation_backward(dy, x, bias, kind, d_bias)),
+                rounded("the gradient of the bias", d_bias)};
+    };
+}
+
+/// Attention of the sequences, with some rows after the last that belong to none.
+ProofComputation attention(ProofInputs in, double probability) {
+    constexpr std::int64_t padding_rows = 5;
+    const std::int64_t used = in.tokens(), T = used + padding_rows, H = in.shape.hidden;
+    const at::ScalarType working = in.shape.working;
+    // As in the tests: q, k and v are rounded with their biases in, which the reference does not do.
+    const double forward_bound = working == at::kBFloat16 ? 1e-2 : 1e-5, backward_bound = 2 * forward_bound;
+    const at::Tensor qkv = in.normal({T, 3 * H}, working), bias = in.normal({3 * H}), d_context = in.normal({T, H}, working);
+    const Dropout dropout = in.dropout(probability, Purpose::attention_dropout);
+    return [=](const KernelSet& set) -> Results {
+        const Attention shape{in.starts_B1, in.samples_B, in.shape.heads, dropout};
+        const at::Tensor d_bias = in.zeros({3 * H});
+        const AttentionResult forward = set.functions.attention(qkv, bias, shape);
+        const at::Tensor d_qkv = set.functions.attention_backward(d_context, qkv, bias, forward, shape, d_bias);
+        return {{"the context", forward.context_TH.narrow(0, 0, used), forward_bound},
+                {"the gradient of q, k and v", d_qkv.narrow(0, 0, used), backward_bound},
+                {"the gradient of the biases", d_bias, backward_bound},
+                {"the gradient of the key's bias", d_bias.narrow(0, H, H), 0},
+                {"the context of rows in no sequence", forward.context_TH.narrow(0, used, padding_rows), 0},
+                {"the gradient of rows in no sequence", d_qkv.narrow(0, used, padding_rows), 0}};
+    };
+}
+
+ProofComputation embedding_sum(ProofInputs in) {
+    const std::int64_t T = in.tokens(), H = in.shape.hidden, V = in.shape.vocabulary, P = in.shape.longest_sequence;
+    const at::Tensor ids = in.below(V, T), positions = in.below(P, T), types = in.below(2, T);
+    const at::Tensor word = in.normal({V, H}, in.shape.working), position = in.normal({P, H}, in.shape.working),
+                     type = in.normal({2, H}, in.shape.working);
+    return [=](const KernelSet& set) -> Results {
+        return {rounded("the sum", set.functions.embedding_sum(ids, positions, types, word, position, type))};
+    };
+}
+
+ProofComputation embedding_backward(ProofInputs in) {
+    const std::int64_t T = in.tokens(), H = in.shape.hidden, V = in.shape.vocabulary;
+    const at::Tensor ids = in.below(V, T), types = in.below(2, T), d_sum = in.normal({T, H});
+    return [=](const KernelSet& set) -> Results {
+        const at::Tensor d_word = in.zeros({V, H}), d_type = in.zeros({2, H});
+        set.functions.embedding_backward(d_sum, ids, d_word);
+        set.functions.embedding_backward(d_sum, types, d_type);
+        return {rounded("the gradient of the words", d_word), rounded("the gradient of the types", d_type)};
+    };
+}
+
+ProofComputation cross_entropy(ProofInputs in) {
+    const std::int64_t M = std::max<std::int64_t>(2, in.tokens() / 6), V = in.shape.vocabulary;
+    const at::Tensor logits = in.normal({M, V}, in.shape.working), bias = in.normal({V});
+    const at::Tensor labels = (in.below(V, M) - in.below(2, M) * V).clamp_min(-1);  // about half of the rows have none
+    return [=](const KernelSet& set) -> Results {
+        at::Tensor gradient = logits.clone();
+        const at::Tensor d_bias = in.zeros({V}), totals = in.zeros({2}, at::kDouble);
+        set.functions.softmax_cross_entropy(gradient, bias, labels, 0.01, d_bias, totals);
+        return {rounded("the gradient of the logits", gradient),
+                rounded("the gradient of the bias", d_bias),
+                {"the sums of losses and hits", totals, sum_bound}};
+    };
+}
+
+ProofComputation matmul(ProofInputs in) {
+    const std::int64_t T = in.tokens(), H = in.shape.hidden, F = in.shape.intermediate;
+    const at::ScalarType working = in.shape.working;
+    const double bound = working == at::kBFloat16 ? rounded_bound : matmul_bound;
+    const at::Tensor x = in.normal({T, H}, working), weight = in.normal({F, H}, working), dy = in.normal({T, F}, working);
+    return [=](const KernelSet& set) -> Results {
+        return {{"the output", set.matmul.product(x, weight.t()), bound},
+                {"the gradient of the input", set.matmul.product(dy, weight), bound}};
+    };
+}
+
+ProofComputation weight_gradient(ProofInputs in) {
+    const std::int64_t T = in.tokens(), H = in.shape.hidden, F = in.shape.intermediate;
+    const at::Tensor x = in.normal({T, H}, in.shape.working), dy = in.normal({T, F}, in.shape.working),
+                     before = in.normal({F, H});
+    return [=](const KernelSet& set) -> Results {
+        const at::Tensor fresh = at::empty_like(before), sum = before.clone();
+        set.matmul.add_weight_gradient(dy, x, fresh, GradientSum::begins);
+        set.matmul.add_weight_gradient(dy, x, sum, GradientSum::goes_on);
+        return {{"the gradient", fresh, matmul_bound}, {"the gradient added to a sum", sum, matmul_bound}};
+    };
+}
+
+/// Which members of a set belong together: whether two sets share them, and how one takes them from another.
+template <auto... members>
+ProofOperation functions(const char* name, std::vector<ProofCase> cases) {
+    return {name, [](const KernelSet& a, const KernelSet& b) { return ((a.functions.*members == b.functions.*members) && ...); },
+            [](KernelSet& to, const KernelSet& from) { ((to.functions.*members = from.functions.*members), ...); },
+            std::move(cases)};
+}
+
+/// The same of matmuls. There is nothing to compare where a set leaves the choice to matmul.cpp.
+template <auto member>
+ProofOperation matmul_function(const char* name, ProofCase one) {
+    return {name,
+            [](const KernelSet& a, const KernelSet& b) {
+                const auto of_a = a.matmul.*member, of_b = b.matmul.*member;
+                return of_a == of_b || of_a == nullptr || of_b == nullptr;
+            },
+            [](KernelSet& to, const KernelSet& from) { to.matmul.*member = from.matmul.*member; },
+            {std::move(one)}};
+}
+
+/// @param compute takes the inputs, then `more`
+template <class... More>
+ProofCase a_case(const char* name, ProofComputation (*compute)(ProofInputs, More...), std::type_identity_t<More>... more) {
+    return {name, [=](at::Device device, const ProofShape& shape, const std::vector<std::int64_t>& lengths) {
+                return compute(ProofInputs(device, shape, lengths), more...);
+            }};
+}
+
+/// Where a set draws dropout from our counter, its masks are the reference's.
+bool counts_dropout(const KernelSet& set, const ProofShape& shape, std::int64_t longest) {
+    return set.counts_dropout == nullptr || set.counts_dropout(longest, shape.hidden / shape.heads, shape.working);
+}
+
+ProofOperation attention_operation() {
+    static constexpr std::int64_t short_sequence = 128;  // up to this length a set may have kernels of their own
+    ProofCase with_dropout = a_case("with dropout", attention, dropout_probability), of_short = with_dropout;
+    with_dropout.applies = [](const KernelSet& set, const ProofShape& shape) {
+        return counts_dropout(set, shape, shape.longest_sequence);
+    };
+    of_short.name = "of short sequences, with dropout";
+    of_short.prepare = [with_dropout](at::Device device, const ProofShape& shape, std::vector<std::int64_t> lengths) {
+        for (std::int64_t& length : lengths) length = std::min(length, short_sequence);
+        return with_dropout.prepare(device, shape, lengths);
+    };
+    of_short.applies = [](const KernelSet& set, const ProofShape& shape) {
+        return counts_dropout(set, shape, std::min(shape.longest_sequence, short_sequence));
+    };
+    ProofOperation operation = functions<&FunctionTable::attention, &FunctionTable::attention_backward>(
+        "attention", {a_case("without dropout", attention, 0), with_dropout, of_short});
+    operation.take = [take = operation.take](KernelSet& to, const KernelSet& from) {
+        take(to, from);
+        to.counts_dropout = from.counts_dropout;
+    };
+    return operation;
+}
+
+std::vector<ProofOperation> all_operations() {
+    using Table = FunctionTable;
+    std::vector<ProofOperation> all;
+    all.push_back(functions<&Table::dropout_residual_norm, &Table::dropout_residual_norm_backward>(
+        "dropout + residual + LayerNorm", {a_case("", norm, true), a_case("without input", norm, false)}));
+    all.push_back(functions<&Table::dropout_rows>("dropout", {a_case("", dropout_rows)}));
+    all.push_back(functions<&Table::bias_activation, &Table::bias_activation_backward>("bias + GELU", {a_case("", activation)}));
+    all.push_back(attention_operation());
+    all.push_back(functions<&Table::embedding_sum>("embedding sum", {a_case("", embedding_sum)}));
+    all.push_back(functions<&Table::embedding_backward>("embedding gradient", {a_case("", embedding_backward)}));
+    all.push_back(functions<&Table::softmax_cross_entropy>("softmax cross entropy", {a_case("", cross_entropy)}));
+    all.push_back(matmul_function<&MatmulFunctions::product>("matmul", a_case("", matmul)));
+    all.push_back(matmul_function<&MatmulFunctions::add_weight_gradient>("matmul, weight gradient", a_case("", weight_gradient)));
+    all.push_back({"optimizer",
+                   [](const KernelSet& a, const KernelSet& b) { return a.optimizer == b.optimizer; },
+                   [](KernelSet& to, const KernelSet& from) { to.optimizer = from.optimizer; },
+                   {a_case("", optimizer_computation)}});
+    return all;
+}
+
+}  // namespace
+
+const std::vector<ProofOperation>& proof_operations() {
+    static const std::vector<ProofOperation> all = all_operations();
+    return all;
+}
+
+}  // namespace bertpretrain

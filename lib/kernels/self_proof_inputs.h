@@ -1,0 +1,35 @@
+#pragma once
+// Random inputs for the cases of a self-proof, made on the device.
+
+#include <vector>
+
+#include "kernels/self_proof_cases.h"
+
+namespace bertpretrain {
+
+/// Ragged sequences on a device, and random tensors of one sequence of numbers.
+class ProofInputs {
+public:
+    ProofInputs(at::Device device, const ProofShape& shape, std::vector<std::int64_t> lengths);
+
+    at::Tensor normal(at::IntArrayRef sizes, at::ScalarType type = at::kFloat);
+    /// int64, 0 <= value < bound.
+    at::Tensor below(std::int64_t bound, std::int64_t count);
+    at::Tensor zeros(at::IntArrayRef sizes, at::ScalarType type = at::kFloat) const;
+
+    std::int64_t tokens() const { return starts_B1.back(); }
+    RowKeys rows() const;
+    Dropout dropout(double probability, Purpose purpose) const { return {philox_key(77, purpose), 3, probability}; }
+
+    at::Device device;
+    ProofShape shape;
+    std::vector<std::int64_t> starts_B1{0}, samples_B;
+
+private:
+    at::Generator generator_;
+};
+
+/// All rules of the optimizers' kernels.
+ProofComputation optimizer_computation(ProofInputs in);
+
+}  // namespace bertpretrain

@@ -1,0 +1,48 @@
+// A GPU proves the module's kernels at the sizes of published models.
+#include "kernels/self_proof.h"
+
+#include <iostream>
+
+#include "gpu/gpu.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+TEST_CASE("on a GPU all kernels are proven within three seconds, at BERT-Large's sizes and at short and long sequences",
+          "[gpu]") {
+    const auto device = gpu_or_skip();
+    if (!device) return;
+    const std::vector<KernelSet> sets = available_kernels(*device);
+    for (const at::ScalarType working : {at::kBFloat16, at::kFloat})
+        for (const std::int64_t length : {128, 512}) {
+            ProofShape shape;
+            shape.working = working;
+            shape.longest_sequence = length;
+            const Proof proof = prove_kernels(*device, sets, {shape, true, {}});
+            std::cout << at::toString(working) << ", " << length << " tokens, " << proof.seconds << " s\n"
+                      << proof_table(proof.rows) << std::flush;
+            for (const ProofRow& row : proof.rows) {
+                CAPTURE(row.operation, row.kernels, complaint_of(row));
+                CHECK((row.verdict == Verdict::correct));
+            }
+            CHECK(proof.seconds < 3);
+        }
+}
+
+TEST_CASE("on a GPU a wrong and a throwing kernel are found, and plain ATen computes instead", "[gpu]") {
+    const auto device = gpu_or_skip();
+    if (!device) return;
+    std::vector<KernelSet> sets = available_kernels(*device);
+    sets.front().functions.bias_activation = [](const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
+        return reference::bias_activation(x_TF, bias_F, activation) * 1.01;
+    };
+    sets.front().functions.attention = [](const at::Tensor&, const at::Tensor&, const Attention&) -> AttentionResult {
+        throw std::runtime_error("no kernel image is available");
+    };
+    const Proof proof = prove_kernels(*device, sets, {{}, false, {}});
+    INFO(proof_table(proof.rows));
+    CHECK_FALSE(proof.is_correct("bias + GELU", "cuda"));
+    CHECK_FALSE(proof.is_correct("attention", "cuda"));
+    CHECK(proof.choice().at("bias + GELU") == "reference");
+    CHECK(proof.is_correct("softmax cross entropy", "cuda"));
+}

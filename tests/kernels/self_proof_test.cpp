@@ -1,0 +1,182 @@
+// A device proves its kernels: what is wrong, throws or is slower than another is not used.
+#include "kernels/self_proof.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <stdexcept>
+#include <thread>
+
+#include "kernels/kernel_inputs.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+constexpr ProofShape small{64, 96, 4, 203, 24, Activation::gelu_erf, at::kFloat};
+
+/// The reference under another name; tests put their own functions into it.
+KernelSet copy_of_reference(const std::string& name = "ours") {
+    KernelSet set = reference_kernels();
+    set.name = name;
+    return set;
+}
+
+at::Tensor wrong_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
+    return reference::bias_activation(x_TF, bias_F, activation) * 1.01;
+}
+at::Tensor activation_with_one_wrong_element(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
+    at::Tensor y_TF = reference::bias_activation(x_TF, bias_F, activation);
+    y_TF[3][5] += 1;
+    return y_TF;
+}
+at::Tensor activation_with_nan(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
+    at::Tensor y_TF = reference::bias_activation(x_TF, bias_F, activation);
+    y_TF[3][5] = std::numeric_limits<float>::quiet_NaN();
+    return y_TF;
+}
+at::Tensor activation_of_wrong_type(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
+    return reference::bias_activation(x_TF, bias_F, activation).to(at::kDouble);
+}
+at::Tensor unsupported_activation(const at::Tensor&, const at::Tensor&, Activation) {
+    throw std::runtime_error("no kernel image is available\nin detail");
+}
+/// @param milliseconds that it takes at least
+template <int milliseconds>
+at::Tensor slow_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    return reference::bias_activation(x_TF, bias_F, activation);
+}
+at::Tensor wrong_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                    const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+    return reference::attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H) * 1.05;
+}
+/// Its masks are its own, as a library's.
+AttentionResult attention_with_other_dropout(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+    Attention other = shape;
+    other.dropout.site += 1;
+    return reference::attention(qkv_T3H, bias_3H, other);
+}
+
+KernelSet with_activation(decltype(&wrong_activation) activation, const std::string& name = "ours") {
+    KernelSet set = copy_of_reference(name);
+    set.functions.bias_activation = activation;
+    return set;
+}
+
+bool says(const std::string& text, const std::vector<std::string>& words) {
+    return std::all_of(words.begin(), words.end(), [&](const std::string& word) { return text.find(word) != text.npos; });
+}
+
+Proof prove(std::vector<KernelSet> sets, bool times = false, const KernelChoice& kept = {}) {
+    sets.push_back(reference_kernels());
+    return prove_kernels(at::kCPU, sets, {small, times, kept});
+}
+
+}  // namespace
+
+TEST_CASE("the vectorized kernels of the CPU are proven within the bounds, all of them, in both types") {
+    KernelSet cpu{"cpu", cpu_operations, &cpu_optimizer_kernels(), {}};
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16}) {
+        ProofShape shape = small;
+        shape.working = working;
+        const std::vector<KernelSet> sets{cpu, reference_kernels()};
+        const Proof proof = prove_kernels(at::kCPU, sets, {shape, false, {}});
+        INFO(proof_table(proof.rows));
+        CHECK(proof.rows.size() == 2 * 8);  // matmuls are not a set's on a CPU
+        for (const ProofRow& row : proof.rows) {
+            CHECK((row.verdict == Verdict::correct));
+            CHECK(row.used == (row.kernels == "cpu"));
+        }
+        CHECK((chosen_kernels(sets, proof.choice()).functions.attention == &cpu::attention));
+    }
+}
+
+TEST_CASE("operations that all sets compute in one way are not tried") {
+    CHECK(prove({copy_of_reference()}).rows.empty());
+    CHECK(prove({}).rows.empty());
+    CHECK(prove({with_activation(wrong_activation)}).rows.size() == 2);
+}
+
+TEST_CASE("a result that is wrong by one per cent, in one element, NaN or of another type is found and not used") {
+    const std::vector<std::pair<decltype(&wrong_activation), std::string>> cases{{wrong_activation, "1.0e-02"},
+                                                                                 {activation_with_one_wrong_element, "e-0"},
+                                                                                 {activation_with_nan, "inf"},
+                                                                                 {activation_of_wrong_type, "inf"}};
+    for (const auto& [activation, error] : cases) {
+        const Proof proof = prove({with_activation(activation)});
+        INFO(proof_table(proof.rows));
+        REQUIRE(proof.rows.size() == 2);
+        CHECK((proof.rows[0].verdict == Verdict::wrong));
+        CHECK(says(complaint_of(proof.rows[0]), {"wrong: the output differs by ", error, "at most 3.0e-06"}));
+        CHECK(proof.choice() == KernelChoice{{"bias + GELU", "reference"}});
+    }
+}
+
+TEST_CASE("a kernel that throws or is not supported is not used, and the first line of its message is kept") {
+    const Proof proof = prove({with_activation(unsupported_activation)}, true);
+    CHECK(complaint_of(proof.rows.at(0)) == "failed: no kernel image is available");
+    CHECK(proof.choice() == KernelChoice{{"bias + GELU", "reference"}});
+    CHECK(says(proof_table(proof.rows), {"failed: no kernel image", "used"}));
+}
+
+TEST_CASE("forward and backward of an operation come from the same set, and other operations stay with theirs") {
+    KernelSet ours = with_activation(slow_activation<0>);
+    ours.functions.attention_backward = wrong_attention_backward;
+    const std::vector<KernelSet> sets{ours, reference_kernels()};
+    const Proof proof = prove_kernels(at::kCPU, sets, {small, false, {}});
+    INFO(proof_table(proof.rows));
+    CHECK(proof.choice() == KernelChoice{{"attention", "reference"}, {"bias + GELU", "ours"}});
+    CHECK_FALSE(proof.is_correct("attention", "ours"));
+    const KernelSet chosen = chosen_kernels(sets, proof.choice());
+    CHECK((chosen.functions.attention_backward == &reference::attention_backward));
+    CHECK((chosen.functions.bias_activation == &slow_activation<0>));
+}
+
+TEST_CASE("dropout's masks are compared where they are said to be the counter's, and only there") {
+    KernelSet ours = copy_of_reference();
+    ours.functions.attention = attention_with_other_dropout;
+    CHECK_FALSE(prove({ours}).is_correct("attention", "ours"));
+    ours.counts_dropout = [](std::int64_t longest, std::int64_t, at::ScalarType) { return longest < small.longest_sequence; };
+    const Proof proof = prove({ours});
+    CHECK(proof.is_correct("attention", "ours"));
+    CHECK(proof.choice().at("attention") == "ours");
+    CHECK_FALSE(proof.rows.front().whole);
+}
+
+TEST_CASE("a set is preferred to those before it where it takes less than four fifths of their time") {
+    const KernelSet slow = with_activation(slow_activation<60>, "slow"), quick = with_activation(slow_activation<1>, "quick"),
+                    little_quicker = with_activation(slow_activation<56>, "little quicker");
+    Proof proof = prove({slow, quick}, true);
+    INFO(proof_table(proof.rows));
+    CHECK(proof.rows[0].microseconds > 60e3);
+    CHECK(proof.choice().at("bias + GELU") != "slow");
+    CHECK(prove({slow, quick}).choice().at("bias + GELU") == "slow");  // without a clock the first
+    std::vector<KernelSet> alike{slow, little_quicker};
+    proof = prove_kernels(at::kCPU, alike, {small, true, {}});
+    CHECK(proof.choice().at("bias + GELU") == "slow");
+}
+
+TEST_CASE("what is kept is used where it is correct, without a clock; else the first that is") {
+    const KernelSet right = with_activation(slow_activation<0>, "right"), wrong = with_activation(wrong_activation, "wrong");
+    const auto used = [&](const char* kept) { return prove({right, wrong}, true, {{"bias + GELU", kept}}).choice(); };
+    CHECK(used("reference") == KernelChoice{{"bias + GELU", "reference"}});
+    CHECK(used("right") == KernelChoice{{"bias + GELU", "right"}});
+    CHECK(used("wrong") == KernelChoice{{"bias + GELU", "right"}});
+    CHECK(used("of another program") == KernelChoice{{"bias + GELU", "right"}});
+    for (const ProofRow& row : prove({right}, true, {{"bias + GELU", "right"}}).rows) CHECK(row.microseconds == 0);
+}
+
+TEST_CASE("kernels that are put to use run, and usual ones run again afterwards") {
+    CHECK(available_kernels(at::kCPU).empty());
+    offer_kernels(at::kCPU, {with_activation(slow_activation<0>)});
+    REQUIRE(available_kernels(at::kCPU).size() == 2);
+    CHECK(available_kernels(at::kCPU).back().name == "reference");
+    use_kernels(at::kCPU, available_kernels(at::kCPU).front());
+    CHECK((functions_for(at::kCPU).bias_activation == &slow_activation<0>));
+    CHECK(&optimizer_kernels_for(at::kCPU) == &reference_optimizer_kernels());
+    use_usual_kernels(at::kCPU);
+    CHECK(available_kernels(at::kCPU).empty());
+    CHECK((functions_for(at::kCPU).bias_activation != &slow_activation<0>));
+}

@@ -1,0 +1,54 @@
+// The module's kernels, emulated, pass the self-proof that a GPU asks of them.
+#include "kernels/self_proof.h"
+
+#include "kernels/cuda/short_attention_operation.h"
+#include "kernels_cuda/cuda_inputs.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+/// As the module's, but for flash attention, which needs a GPU.
+AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+    return cuda::is_short_attention(qkv_T3H, shape) ? cuda::short_attention(qkv_T3H, bias_3H, shape)
+                                                    : reference::attention(qkv_T3H, bias_3H, shape);
+}
+at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                              const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+    const auto backward =
+        cuda::is_short_attention(qkv_T3H, shape) ? cuda::short_attention_backward : reference::attention_backward;
+    return backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
+}
+
+KernelSet emulated_kernels() {
+    KernelSet set = reference_kernels();
+    set.name = "cuda";
+    set.functions.dropout_residual_norm = cuda::dropout_residual_norm;
+    set.functions.dropout_residual_norm_backward = cuda::dropout_residual_norm_backward;
+    set.functions.dropout_rows = cuda::dropout_rows;
+    set.functions.bias_activation = cuda::bias_activation;
+    set.functions.bias_activation_backward = cuda::bias_activation_backward;
+    set.functions.embedding_sum = cuda::embedding_sum;
+    set.functions.embedding_backward = cuda::embedding_backward;
+    set.functions.softmax_cross_entropy = cuda::softmax_cross_entropy;
+    set.functions.attention = attention;
+    set.functions.attention_backward = attention_backward;
+    set.optimizer = &cuda::optimizer_kernels();
+    return set;
+}
+
+}  // namespace
+
+TEST_CASE("the module's kernels are proven within the bounds, in both types and at widths of every kind") {
+    const std::vector<KernelSet> sets{emulated_kernels(), reference_kernels()};
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+        for (const std::int64_t width : {100, 256}) {
+            CAPTURE(working, width);
+            const ProofShape shape{width, 2 * width, 4, 301, 40, Activation::gelu_erf, working};
+            const Proof proof = prove_kernels(at::kCPU, sets, {shape, false, {}});
+            INFO(proof_table(proof.rows));
+            CHECK(proof.rows.size() == 2 * 8);
+            for (const ProofRow& row : proof.rows) CHECK((row.verdict == Verdict::correct));
+        }
+}
