@@ -68,7 +68,7 @@ prove_in() {
     mount --bind -o ro "$packages" "$root/opt/pytorch"
     if [[ $torch != "$packages/torch" ]]; then mount --bind -o ro "$torch" "$root/opt/pytorch/torch"; fi
     mount --bind -o ro "$without_cuda" "$root/opt/pytorch_cpu"
-    chroot --userspec=1000:1000 "$root" env -i HOME=/home/user PATH=/usr/bin:/bin sh -euc "
+    chroot --userspec=1000:1000 "$root" env -i HOME=/home/user USER=user PATH=/usr/bin:/bin sh -euc "
       cd \"/home/user/a folder\"
       tar --strip-components=1 -xf ../archive.tar.gz
       sh ../prove.sh $steps"

@@ -4,14 +4,14 @@
 # It runs on x86-64 Linux with at least this machine's glibc and a PyTorch of the version in scripts/requirements.txt. Libraries that
 # neither glibc, GCC's runtime nor PyTorch brings lie in its lib/bertpretrain; bin/ holds launchers (scripts/portable/launcher.sh).
 set -euo pipefail
-cd "$(dirname "$0")/.."
 output=
 while (($#)); do
   case "$1" in
-    --output) output=${2:?--output needs a file}; shift 2 ;;
+    --output) output=$(realpath -m "${2:?--output needs a file}"); shift 2 ;;
     *) echo "package_portable: unknown option '$1'; known: --output FILE" >&2; exit 2 ;;
   esac
 done
+cd "$(dirname "$0")/.."
 programs=(bertpretrain bertpretrain_data test_gpu test_kernels_cuda time_parts)
 limit_mib=50
 
