@@ -12,7 +12,7 @@ GradientBuckets::GradientBuckets(const FlatParameters& parameters, World& world,
       gathering_(layout_.buckets().size()) {
     check(layout_.shards() == world.size(), "a layout for ", layout_.shards(), " shards in a world of ", world.size());
     check(choices.zero_stage == 0 || choices.zero_stage == 1, "ZeRO stage ", choices.zero_stage);
-    check(parameters.gradient_storage().narrow_elements() == 0 || (choices.zero_stage == 1 && !alone()),
+    check(parameters.gradient_storage().narrow_elements() == 0 || (choices.zero_stage == 1 && world.size() > 1),
           "narrow gradients have room for their sums at ZeRO stage 1 and on several ranks only");
 }
 

@@ -21,7 +21,7 @@ namespace bertpretrain {
 ///     start_gather(master); wait_gathered(bucket)... or wait_all()
 /// ZeRO stage 1: the part is a slice of every bucket, and what leaves and comes back lies in the flat buffers themselves: no
 /// other memory is held. Stage 0: the part is everything; the same sums, with the rest of them sent to every rank.
-/// In a world of one nothing is copied. Gradients kept in bf16 travel as such.
+/// In a world that does not communicate nothing is copied. Gradients kept in bf16 travel as such.
 class GradientBuckets {
 public:
     struct Choices {
@@ -52,7 +52,8 @@ public:
     double bytes_per_step() const;
 
 private:
-    bool alone() const { return world_.size() == 1; }
+    /// Nothing has to travel: gradients and weights are where they are needed.
+    bool alone() const { return !world_.communicates(); }
     at::ScalarType wire_of(std::size_t bucket) const;
     bool is_exact(std::size_t bucket) const;
     at::Tensor whole(const at::Tensor& flat, std::size_t bucket) const;

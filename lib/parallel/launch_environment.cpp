@@ -170,6 +170,7 @@ Launch read_launch(const Variables& variable) {
     const Reader read(variable);
     Launch launch = launch_of(read);
     launch.again = launch.attempt > 0 || read.has(restart_variable);
+    launch.forces_world = read.number(force_world_variable, 0, 1, 0) == 1;
     return launch;
 }
 

@@ -20,6 +20,10 @@ inline constexpr const char* local_ranks_variable = "BERTPRETRAIN_LOCAL_RANKS";
 /// Set by scripts that start a command again after it has failed.
 inline constexpr const char* restart_variable = "BERTPRETRAIN_RESTART";
 
+/// Set to 1: a single process connects with itself by Gloo or NCCL, so that one device runs all code of communication.
+/// For tests and benchmarks. It costs a little time and changes no result, unless gradients travel as bf16.
+inline constexpr const char* force_world_variable = "BERTPRETRAIN_FORCE_WORLD";
+
 struct Launch {
     std::string launcher =
         "none";  ///< "torchrun", "--local-ranks", "RANK and WORLD_SIZE", "Open MPI", "Slurm", "AWS Batch", "PET variables"
@@ -30,6 +34,8 @@ struct Launch {
     bool agent_keeps_store = false;  ///< torchrun's agent does, else rank 0
     std::int64_t attempt = 0;        ///< how often the launcher has started this run before
     bool again = false;              ///< this command was started before, by the launcher or a script around it
+
+    bool forces_world = false;  ///< a world of one connects with itself: see force_world_variable
 
     bool on_one_host() const { return local_world_size == world_size; }
 };

@@ -18,8 +18,9 @@ std::string own_address(const Launch& launch) {
 }  // namespace
 
 std::unique_ptr<World> make_world(const Launch& launch, std::chrono::seconds patience, at::Device device) {
-    if (launch.world_size == 1) return std::make_unique<SingleProcess>();
-    const MeetingPlace place(launch, patience);
+    const bool alone = launch.world_size == 1;
+    if (alone && !launch.forces_world) return std::make_unique<SingleProcess>();
+    const MeetingPlace place = alone ? MeetingPlace::on_this_host() : MeetingPlace(launch, patience);
     if (device.is_cuda())
         return make_nccl_world(place, {launch.rank, launch.world_size, device.index(), own_address(launch), patience});
     return std::make_unique<GlooWorld>(place, launch.rank, launch.world_size, own_address(launch), patience);

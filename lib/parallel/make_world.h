@@ -11,7 +11,7 @@
 
 namespace bertpretrain {
 
-/// A world of one where the launch says so; else all its ranks, connected.
+/// Connects all ranks of the launch. A single process gets a SingleProcess, unless Launch::forces_world asks for connections.
 /// @param patience how long to wait for the others to come, and in every operation until set_patience()
 /// @param device what the ranks' tensors are on: Gloo carries those of CPUs, NCCL those of GPUs
 /// @throws DistributedError when they do not come in time

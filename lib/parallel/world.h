@@ -55,6 +55,9 @@ public:
     /// Rank 0's tensor is put into every other rank's. Unless it is overridden, it goes as a message does, through the host.
     virtual std::unique_ptr<Pending> broadcast(const at::Tensor& tensor);
 
+    /// Whether tensors go through a library of communication. False: operations are copies within this process at most.
+    virtual bool communicates() const { return true; }
+
     virtual Traffic traffic() const { return {}; }
 
     /// The same ranks with connections of their own, for another thread of each; all ranks call it together.
@@ -73,6 +76,7 @@ class SingleProcess final : public World {
 public:
     std::int64_t rank() const override { return 0; }
     std::int64_t size() const override { return 1; }
+    bool communicates() const override { return false; }
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override;
     std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override;
     using World::all_gather;

@@ -108,7 +108,10 @@ void announce(const TrainerParts& parts, const Launch& launch, const MemoryPlan&
     const auto global_batch = static_cast<double>(parts.global_batch);
     log_info(settings_table(experiment));
     log_info(concat("parameters        ", with_thousands(parts.parameters->layout().parameter_elements())));
-    log_info(concat("ranks             ", ranks, ranks == 1 ? "" : concat(", started by ", launch.launcher)));
+    log_info(concat("ranks             ", ranks,
+                    ranks > 1                     ? concat(", started by ", launch.launcher)
+                    : parts.world->communicates() ? concat(", connected with itself (", force_world_variable, ")")
+                                                  : ""));
     log_info(concat("global batch      ", with_thousands(parts.global_batch), " sequences, on each rank in ",
                     (parts.global_batch + ranks * micro - 1) / (ranks * micro), " micro-batch(es) of up to ", micro));
     log_info(concat("one epoch         ", with_thousands(parts.loader->rows_per_epoch()), " samples; the run takes ",

@@ -1,0 +1,96 @@
+// A single process that is told to connect with itself runs all code of communication.
+#include <ATen/ATen.h>
+
+#include "parallel/gradient_buckets.h"
+#include "parallel/make_world.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+
+namespace {
+
+Launch launch_with(const std::string& forced) {
+    return read_launch([&](const std::string& name) {
+        return name == force_world_variable && !forced.empty() ? std::optional(forced) : std::nullopt;
+    });
+}
+
+std::unique_ptr<World> make(const std::string& forced) { return make_world(launch_with(forced), std::chrono::seconds(20)); }
+
+/// Passes everything on to a world and counts the operations on tensors.
+class CountingWorld final : public World {
+public:
+    explicit CountingWorld(World& world) : world_(world) {}
+    std::int64_t rank() const override { return world_.rank(); }
+    std::int64_t size() const override { return world_.size(); }
+    bool communicates() const override { return world_.communicates(); }
+    std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override {
+        ++reduced;
+        return world_.reduce_scatter(input, output);
+    }
+    std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override {
+        ++gathered;
+        return world_.all_gather(input, output);
+    }
+    std::vector<std::string> all_gather(std::string_view own) override { return world_.all_gather(own); }
+    std::vector<std::string> gather_at_first(std::string_view own) override { return world_.gather_at_first(own); }
+    void broadcast_from_first(std::span<std::byte> bytes) override { world_.broadcast_from_first(bytes); }
+    std::unique_ptr<Messenger> connect_again(const std::string& name) override { return world_.connect_again(name); }
+
+    int reduced = 0, gathered = 0;
+
+private:
+    World& world_;
+};
+
+}  // namespace
+
+TEST_CASE("a single process communicates only when it is told to") {
+    CHECK_FALSE(make("")->communicates());
+    CHECK_FALSE(make("0")->communicates());
+    const auto world = make("1");
+    CHECK(world->communicates());
+    CHECK(world->size() == 1);
+    CHECK_THROWS_WITH(launch_with("yes"), Catch::Contains(force_world_variable));
+}
+
+TEST_CASE("a forced world of one answers messages and moves tensors") {
+    const auto world = make("1");
+    world->barrier();
+    CHECK(world->all_gather_texts("own") == std::vector<std::string>{"own"});
+    CHECK(world->gather_at_first("first") == std::vector<std::string>{"first"});
+    CHECK(world->text_of_first("text") == "text");
+    CHECK(world->connect_again("again")->sum(3) == 3);
+    const at::Tensor values = at::arange(5).to(at::kFloat), sums = at::zeros({5}), gathered = at::zeros({5});
+    world->reduce_scatter(values, sums)->wait();
+    world->all_gather(values, gathered)->wait();
+    CHECK(at::equal(sums, values));
+    CHECK(at::equal(gathered, values));
+    const at::Tensor odd = at::full({3}, 0.5, at::kBFloat16), exact = at::zeros({3});
+    world->reduce_scatter(odd, exact)->wait();
+    CHECK(at::equal(exact, at::full({3}, 0.5F)));
+}
+
+TEST_CASE("in a forced world of one every bucket travels and comes back as it was") {
+    const std::int64_t zero_stage = GENERATE(0, 1);
+    const auto forced = make("1");
+    CountingWorld world(*forced);
+    const FlatParameters parameters(ParameterLayout({{"a", {9000}, true}, {"b", {13000}, true}, {"c", {4200}, false}}, 8000, 1),
+                                    at::kBFloat16, at::kCPU);
+    const auto count = static_cast<int>(parameters.layout().buckets().size());
+    GradientBuckets buckets(parameters, world, {.zero_stage = zero_stage});
+    const at::Tensor values = at::arange(parameters.layout().flat_elements()).to(at::kFloat);
+    for (int step = 0; step < 2; ++step) {
+        parameters.gradients().copy_(values);
+        for (int b = 0; b < count; ++b) buckets.ready(static_cast<std::size_t>(b));
+        CHECK(at::equal(buckets.finish(), values));
+        parameters.working().copy_(values);
+        parameters.exact().zero_();
+        buckets.start_gather(values);
+        buckets.wait_all();
+        CHECK(at::equal(parameters.working(), values.to(at::kBFloat16)));
+        CHECK(at::equal(parameters.exact(), values.slice(0, parameters.exact_begin())));
+    }
+    CHECK(world.reduced == 2 * count);
+    CHECK(world.gathered == 2 * count);  // stage 0: the sums; stage 1: the weights
+}
