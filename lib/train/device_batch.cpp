@@ -11,6 +11,8 @@
 #include "operations/device_check.h"
 #include "operations/machine_memory.h"
 #include "parallel/together.h"
+#include "train/cuda_runtime.h"
+#include "train/out_of_memory.h"
 
 namespace bertpretrain {
 namespace {
@@ -73,19 +75,30 @@ std::int64_t largest_that_fits(const std::vector<std::int64_t>& sizes, std::uint
     return sizes[found];
 }
 
+bool fits_in_memory(const std::function<void()>& pass) {
+    try {
+        pass();
+        return true;
+    } catch (const std::exception& error) {
+        if (!means_out_of_memory(error)) throw;
+        forget_cuda_error();
+        return false;
+    }
+}
+
 std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const DataConfig& data,
                                         std::int64_t sequences) {
     const at::Device device = parameters.device();
     c10::DeviceAllocator* const allocator = device.is_cpu() ? nullptr : c10::getDeviceAllocator(device.type());
-    std::optional<std::uint64_t> peak = 0;
-    try {
+    std::optional<std::uint64_t> peak;
+    fits_in_memory([&] {
         if (allocator) allocator->resetPeakStats(device.index());
         const double each = 1.0 / static_cast<double>(sequences);
         bert.forward_backward(full_length_batch(sequences, data, device), {each, each}, new_totals(device), {});
         synchronize(device);
-        if (allocator)
-            peak = bytes(allocator->getDeviceStats(device.index()).allocated_bytes, &c10::CachingAllocator::Stat::peak);
-    } catch (const c10::OutOfMemoryError&) { peak.reset(); }
+        peak =
+            allocator ? bytes(allocator->getDeviceStats(device.index()).allocated_bytes, &c10::CachingAllocator::Stat::peak) : 0;
+    });
     if (allocator) allocator->emptyCache();
     parameters.zero_gradients();
     return peak;

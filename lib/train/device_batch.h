@@ -22,6 +22,10 @@ using TrialPass = std::function<std::optional<std::uint64_t>(std::int64_t sequen
 /// grows a little slower than the size, so the first trial tells where to go on.
 std::int64_t largest_that_fits(const std::vector<std::int64_t>& sizes, std::uint64_t most, const TrialPass& trial);
 
+/// Runs a pass. @returns false when the device had too little memory for it, whichever library found out
+/// @throws all other errors of the pass
+bool fits_in_memory(const std::function<void()>& pass);
+
 /// Runs a pass of sequences of full length on random weights, and forgets its gradients. On a GPU it counts what torch's
 /// allocator has in use; on a CPU nothing is counted.
 std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const DataConfig& data,

@@ -108,3 +108,25 @@ TEST_CASE("a trial pass leaves no gradient behind") {
     for (const PlacedParameter& parameter : parameters.layout().parameters())
         CHECK(parameters.gradient(parameter.spec.name).abs().sum().item<double>() == 0);
 }
+
+TEST_CASE("a pass that any library refuses memory does not fit, and every other error ends the search") {
+    const auto throws = [](const std::string& text) { return [text] { TORCH_CHECK(false, text); }; };
+    CHECK(fits_in_memory([] {}));
+    CHECK_FALSE(
+        fits_in_memory([] { TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate 20.00 GiB."); }));
+    for (const char* refused :
+         {"CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+          "CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasLtCreate(handle)`", "CUDA error: out of memory",
+          "CUDA driver error: out of memory", "cuDNN error: CUDNN_STATUS_ALLOC_FAILED", "cudaErrorMemoryAllocation"}) {
+        CAPTURE(refused);
+        CHECK_FALSE(fits_in_memory(throws(refused)));
+    }
+    CHECK_FALSE(fits_in_memory([] { throw std::runtime_error("CUDA refuses a kernel: out of memory"); }));  // our own kernels'
+    for (const char* other : {"CUDA error: an illegal memory access was encountered",
+                              "CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx`",
+                              "The size of tensor a (3) must match the size of tensor b (4)"}) {
+        CAPTURE(other);
+        CHECK_THROWS_AS(fits_in_memory(throws(other)), c10::Error);
+    }
+    CHECK_THROWS_AS(fits_in_memory([] { throw std::bad_alloc(); }), std::bad_alloc);  // of the host
+}
