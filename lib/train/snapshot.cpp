@@ -7,10 +7,10 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <sys/mman.h>
 
 #include "checkpoint/checkpoint_files.h"
 #include "model/bert_parameters.h"
+#include "train/host_buffer.h"
 
 namespace bertpretrain {
 namespace {
@@ -68,14 +68,9 @@ void copy_slice(const ParameterLayout& layout, std::int64_t rank, const at::Tens
     }
 }
 
-at::Tensor touched_buffer(std::int64_t elements, at::Device device) {
-    at::Tensor buffer = at::empty({elements}, at::TensorOptions().dtype(at::kFloat).pinned_memory(!device.is_cpu()));
-    constexpr std::uintptr_t page = 4096;
-    const auto begin = (reinterpret_cast<std::uintptr_t>(buffer.mutable_data_ptr()) + page - 1) / page * page;
-    const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(buffer.mutable_data_ptr()) + buffer.nbytes();
-    // Fewer, larger pages where there are some to be had: a wish, so what comes back does not matter.
-    if (device.is_cpu() && end > begin) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-    return buffer.zero_();
+at::Tensor slice_buffer(const ParameterLayout& layout, at::Device device) {
+    const PageLock of_cuda = cuda_page_lock();
+    return host_buffer(layout.slice_elements(), device.is_cpu() ? nullptr : &of_cuda);
 }
 
 }  // namespace
@@ -87,9 +82,7 @@ Snapshot see_state(const BertConfig& config, const ParameterLayout& layout, std:
 std::uint64_t checkpoint_bytes(const BertConfig& config) { return checkpoint_bytes(describe_tensors(config)); }
 
 SnapshotBuffers::SnapshotBuffers(const ParameterLayout& layout, at::Device device)
-    : master_(touched_buffer(layout.slice_elements(), device)),
-      exp_avg_(touched_buffer(layout.slice_elements(), device)),
-      exp_avg_sq_(touched_buffer(layout.slice_elements(), device)) {}
+    : master_(slice_buffer(layout, device)), exp_avg_(slice_buffer(layout, device)), exp_avg_sq_(slice_buffer(layout, device)) {}
 
 std::uint64_t SnapshotBuffers::bytes(const ParameterLayout& layout) {
     return 3 * sizeof(float) * static_cast<std::uint64_t>(layout.slice_elements());

@@ -25,8 +25,8 @@ Snapshot see_state(const BertConfig& config, const ParameterLayout& layout, std:
 /// What a checkpoint of this model takes on the disk.
 std::uint64_t checkpoint_bytes(const BertConfig& config);
 
-/// Room for the slice of one rank, used again by each copy; on a GPU's host it is pinned. The constructor touches all of it, so
-/// that the first copy is as fast as the others.
+/// Room for the slice of one rank, used again by each copy; on a GPU's host its pages are locked. The constructor touches all of
+/// it, so that the first copy is as fast as the others.
 class SnapshotBuffers {
 public:
     SnapshotBuffers(const ParameterLayout& layout, at::Device device);
