@@ -14,7 +14,7 @@ class StreamStopwatch {
 public:
     explicit StreamStopwatch(c10::Device device) : device_(device) {}
 
-    /// The place where the stream is now. Only the first call since the last stop() counts.
+    /// The place where the stream is now. Only the first call since the last stop() or reset() counts.
     void start() {
         if (device_.is_cpu() || begin_) return;
         begin_.emplace(device_.type(), c10::EventFlag::BACKEND_DEFAULT);
@@ -31,6 +31,9 @@ public:
         begin_.reset();
         return seconds;
     }
+
+    /// Forgets a start() that no stop() followed: the step was interrupted.
+    void reset() { begin_.reset(); }
 
 private:
     c10::Stream stream() const { return c10::impl::VirtualGuardImpl(device_.type()).getStream(device_); }

@@ -98,6 +98,7 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
     const Traffic before = world_.traffic();
     const at::Tensor totals_C4 = at::zeros({static_cast<std::int64_t>(batch.micro_batches.size()), 4},
                                            at::TensorOptions(parameters_.device()).dtype(at::kDouble));
+    computing_.reset();
     if (!accumulate(batch, whole, totals_C4, stop, clock)) {
         StepOutcome outcome;
         outcome.interrupted = true;
