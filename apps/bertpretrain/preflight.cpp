@@ -30,6 +30,7 @@
 #include "telemetry/nvml.h"
 #include "train/checkpoint_space.h"
 #include "train/dry_run.h"
+#include "train/kernel_choice.h"
 #include "train/make_trainer.h"
 #include "train/memory_plan.h"
 #include "train/snapshot.h"
@@ -108,6 +109,7 @@ private:
             return concat(operations_.size(), " operations, each ", arguments_.repetitions, " times, all as they must be");
         });
         if (!device_.is_cpu()) check_gpu();
+        check_kernels();
         compare_rates();
     }
 
@@ -118,6 +120,21 @@ private:
             if (health->uncorrected_errors.value_or(0) > 0)
                 throw NumbersError(concat(health->text(), "\n  do: take this host out, or reset the GPU"));
             return health->text();
+        });
+    }
+
+    /// Kernels that are wrong stop no run: plain ATen computes instead, which takes longer.
+    void check_kernels() {
+        const std::vector<KernelSet> sets = available_kernels(device_);
+        if (sets.empty()) return;
+        say("kernels: each beside plain ATen on the same device");
+        findings_.examine("kernels", [&] {
+            proof_ = prove_kernels(device_, sets, {proof_shape(experiment_), true, {}});
+            std::string found = summary_of(proof_);
+            for (const ProofRow& row : proof_.rows)
+                if (row.verdict != Verdict::correct)
+                    found += concat("\n", row.operation, " by \"", row.kernels, "\" ", complaint_of(row));
+            return found;
         });
     }
 
@@ -243,7 +260,8 @@ private:
 
     std::string text() const {
         const bool well = findings_.exit_code() == ExitCode::done;
-        return concat(rates_text(), "\n", nccl_tests_text(tables_), "\n", findings_.text(), "preflight: ",
+        return concat(rates_text(), "\n", proof_.rows.empty() ? "" : proof_table(proof_.rows) + "\n", nccl_tests_text(tables_),
+                      "\n", findings_.text(), "preflight: ",
                       well ? "ready to train" : concat("not ready (exit code ", static_cast<int>(findings_.exit_code()), ")"),
                       "\n");
     }
@@ -254,6 +272,7 @@ private:
         for (std::size_t i = 0; i < rates_.size(); ++i)
             out["operations"].push_back(
                 {{"name", operations_[i].name}, {"unit", operations_[i].unit}, {"rate_of_rank", rates_[i]}});
+        if (!proof_.rows.empty()) out["kernels"] = json_of(proof_.rows);
         for (const CollectiveTable& table : tables_) out["collectives"].push_back(json_of(table));
         if (run_)
             out["dry_run"] = {{"steps", run_->steps},
@@ -274,6 +293,7 @@ private:
     Findings findings_;
     std::vector<CheckedOperation> operations_;
     std::vector<std::vector<double>> rates_;  ///< by operation and rank
+    Proof proof_;                             ///< of this rank's kernels
     std::vector<CollectiveTable> tables_;
     std::optional<DryRun> run_;
 };

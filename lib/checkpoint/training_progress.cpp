@@ -36,6 +36,12 @@ public:
         if (!found->is_string()) refuse(key, *found, "a text");
         value = found->get<std::string>();
     }
+    void object(const char* key, nlohmann::json& value) const {
+        const nlohmann::json* found = find(key);
+        if (found == nullptr) return;
+        if (!found->is_object()) refuse(key, *found, "an object");
+        value = *found;
+    }
     void require(const char* key) const {
         if (find(key) == nullptr) throw CheckpointError(concat(file_.string(), ": damaged: has no \"", key, "\""));
     }
@@ -70,6 +76,7 @@ nlohmann::json TrainingProgress::to_json() const {
     if (!kernels.empty()) json["kernels"] = kernels;
     if (device_micro_batch) json["device_micro_batch"] = *device_micro_batch;
     if (!cpu_products.is_null()) json["cpu_products"] = cpu_products;
+    if (!gpu_kernels.is_null()) json["gpu_kernels"] = gpu_kernels;
     return json;
 }
 
@@ -97,10 +104,8 @@ TrainingProgress TrainingProgress::read(const nlohmann::json& json, const std::f
         if (!loss->is_number()) members.refuse(held_out_loss_key, *loss, "a number");
         progress.held_out_mlm_loss = loss->get<double>();
     }
-    if (const auto* products = members.find("cpu_products")) {
-        if (!products->is_object()) members.refuse("cpu_products", *products, "an object");
-        progress.cpu_products = *products;
-    }
+    members.object("cpu_products", progress.cpu_products);
+    members.object("gpu_kernels", progress.gpu_kernels);
     return progress;
 }
 

@@ -25,6 +25,7 @@ struct TrainingProgress {
     std::string kernels;                             ///< whose computed: "avx512_bf16", "cuda"; empty: before it was written down
     std::optional<std::int64_t> device_micro_batch;  ///< where it is not the settings' own
     nlohmann::json cpu_products;                     ///< choose_products(); null: chosen by nobody
+    nlohmann::json gpu_kernels;                      ///< choose_kernels(); null: there was nothing to choose
 
     nlohmann::json to_json() const;
 

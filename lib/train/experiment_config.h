@@ -96,6 +96,7 @@ struct TrainingConfig {
     std::string precision = "bf16";
     std::string device = "auto";
     std::string cpu_products = "measured";
+    std::string gpu_kernels = "auto";
     std::uint64_t seed = 42;
     std::optional<std::int64_t> dropout_seed;
     bool activation_checkpointing = false;
@@ -116,6 +117,12 @@ struct TrainingConfig {
             "shape tiles, or what is at least a tenth faster, found at the run's first start and kept by every resume, for they "
             "round differently; elsewhere onednn. Two fresh runs may find differently: name one where they must agree to the "
             "bit.",
+            Resume::may_change);
+        field(
+            "gpu_kernels", self.gpu_kernels, one_of({"auto", "reference", "fused"}),
+            "Which kernels compute on a GPU. auto: each start compares all of them with plain ATen on that GPU; the run's first "
+            "start chooses the fastest correct ones, and resumes keep them. reference: plain ATen, slower. fused: this "
+            "program's own, whatever is faster; the start ends where one is wrong.",
             Resume::may_change);
         field("seed", self.seed, any, "Of initial weights, sample order and dropout.");
         field("dropout_seed", self.dropout_seed, at_least(0), "Of dropout alone; auto: the seed.");

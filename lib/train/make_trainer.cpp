@@ -129,6 +129,7 @@ void announce(const TrainerParts& parts, const Launch& launch, const MemoryPlan&
     log_info(concat("matrix products   ", fixed(parts.gemm_roof * 1e-12, 3), " TFLOP/s in ", experiment.training.precision,
                     ", of which mfu is the share that the model's operations reach"));
     if (!parts.products.is_null()) log_info(concat("multiplied by     ", products_text(parts.products)));
+    if (!parts.kernels.text.empty()) log_info(concat("GPU kernels       ", parts.kernels.text));
     log_info(concat("checkpoints       ", space));
     log_info(concat("run folder        ", parts.folder->paths().folder().string()));
     const auto apart = std::count(parts.sees_folder.begin(), parts.sees_folder.end(), false);
@@ -273,6 +274,8 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     const CheckpointStore store(parts.folder->paths().checkpoints());
     parts.checkpoint =
         choose_checkpoint(*parts.world, store, parts.resume, parts.sees_folder[static_cast<std::size_t>(parts.world->rank())]);
+    parts.kernels = choose_kernels(*parts.world, experiment, device,  // before the optimizer takes its own
+                                   parts.checkpoint ? parts.checkpoint->progress.gpu_kernels : nullptr);
     clock.enter(Phase::start);
     MemoryPlan memory;
     std::string space;

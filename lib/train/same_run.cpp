@@ -21,6 +21,7 @@ ExperimentConfig common_to_all(ExperimentConfig experiment) {
     if (experiment.initialization.init_from) experiment.initialization.init_from = own;
     experiment.training.device = "auto";
     experiment.training.cpu_products = "measured";  // rank 0 decides
+    experiment.training.gpu_kernels = "auto";       // as well
     experiment.checkpoint.after_save = own;         // rank 0 runs it
     return experiment;
 }

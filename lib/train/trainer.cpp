@@ -228,6 +228,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
     progress.kernels = kernels_of(parts_);
     if (parts_.device_micro_batch != parts_.experiment.batch.pass_size()) progress.device_micro_batch = parts_.device_micro_batch;
     progress.cpu_products = parts_.products;
+    progress.gpu_kernels = parts_.kernels.kept;
     state.progress = progress.to_json();
     state.settings = write_config(parts_.experiment);
     state.vocabulary = parts_.vocabulary;
@@ -278,6 +279,7 @@ void Trainer::restore() {
         records_->event(
             point ? "resume" : "start",
             {{"step", step_}, {"ranks", parts_.world->size()}, {"samples_per_epoch", parts_.loader->rows_per_epoch()}});
+        if (!parts_.kernels.rows.is_null()) records_->event("gpu_kernels", {{"step", step_}, {"proof", parts_.kernels.rows}});
         records_->cut_to_step(step_, step_evaluated_);
         if (leads) write_atomically(parts_.folder->paths().settings(), write_config(parts_.experiment).dump(2) + "\n");
     });

@@ -19,6 +19,7 @@
 #include "telemetry/phase_clock.h"
 #include "train/checkpoint_saver.h"
 #include "train/experiment_config.h"
+#include "train/kernel_choice.h"
 #include "train/number_guard.h"
 #include "train/resume.h"
 #include "train/run_folder.h"
@@ -56,6 +57,7 @@ struct TrainerParts {
     std::unique_ptr<TrainStep> step;
     std::string metrics_address;  ///< "127.0.0.1:9400": where rank 0 serves its last numbers; empty: nowhere
     nlohmann::json products;      ///< which library multiplies what: see choose_products
+    ChosenKernels kernels;        ///< on a GPU: see choose_kernels
     double gemm_roof = 0;         ///< FLOP/s that matrix products reach on all ranks' devices together
 };
 

@@ -26,6 +26,7 @@ TrainingProgress example() {
     progress.held_out_mlm_loss = 4.5;
     progress.device_micro_batch = 32;
     progress.cpu_products = {{"forward 4x4", "mkl"}};
+    progress.gpu_kernels = {{"attention", "reference"}};
     return progress;
 }
 
@@ -47,7 +48,7 @@ TEST_CASE("a run's progress is read as it was written, whatever of it there is")
     const TrainingProgress least =
         TrainingProgress::read({{"step", 7}, {"global_batch_sequences", 8}, {"data_fingerprint", "order 1"}}, "file");
     CHECK((least.step == 7 && least.step_evaluated == 7 && least.updates_before == 0));
-    CHECK((!least.held_out_mlm_loss && !least.device_micro_batch && least.cpu_products.is_null()));
+    CHECK((!least.held_out_mlm_loss && !least.device_micro_batch && least.cpu_products.is_null() && least.gpu_kernels.is_null()));
 }
 
 TEST_CASE("a member of another type or out of its range is refused with file, key, what was found and what was expected") {
@@ -63,7 +64,7 @@ TEST_CASE("a member of another type or out of its range is refused with file, ke
     CHECK_THAT(complaint("global_batch_sequences", 0), Says("expected a whole number of at least 1"));
     CHECK_THAT(complaint("casing", "mixed"), Says("expected \"cased\" or \"uncased\""));
     CHECK_THAT(complaint("held_out_mlm_loss", "low"), Says("expected a number"));
-    CHECK_THAT(complaint("cpu_products", 3), Says("expected an object"));
+    for (const char* key : {"cpu_products", "gpu_kernels"}) CHECK_THAT(complaint(key, 3), Says("expected an object"));
     CHECK_THAT(complaint("data_fingerprint", nullptr), Says("has no \"data_fingerprint\""));
     CHECK_THROWS_WITH(TrainingProgress::read(json::array(), "file"), Says("is no JSON object"));
 }

@@ -1,17 +1,77 @@
 #pragma once
-// Tests that need a GPU say so and pass where there is none.
+// Tests that need a GPU: they say so and pass where there is none, and fail where there is one that the program cannot use.
 
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "core/error.h"
 #include "kernels/cuda_module.h"
 #include "kernels/kernel_inputs.h"
+#include "support/command.h"
 #include "train/make_trainer.h"
 
 namespace bertpretrain::testing {
 
-/// The GPU, or nothing: then the test has said that it is skipped.
+/// What was found on this machine.
+struct GpuFound {
+    bool visible = false;  ///< the driver shows a GPU to this process
+    bool torch = false;    ///< libtorch_cuda.so can be loaded
+    bool device = false;   ///< the program chooses the GPU for training.device = "auto"
+    bool kernels = false;  ///< the CUDA module is there and has kernels for this GPU
+};
+
+/// What a test that needs a GPU does with what was found.
+struct GpuVerdict {
+    enum { run, skip, fail } what;
+    std::string reason;  ///< empty: run
+};
+
+/// A GPU that nobody can use must not look as if its tests had passed.
+inline GpuVerdict judge(const GpuFound& found) {
+    if (!found.visible) return {GpuVerdict::skip, "skipped: there is no GPU here"};
+    const auto failed = [](const std::string& what) { return GpuVerdict{GpuVerdict::fail, "there is a GPU, but " + what}; };
+    if (!found.torch) return failed("libtorch_cuda.so cannot be loaded: this libtorch is for CPUs");
+    if (!found.device) return failed("torch finds no device: compare the driver's version with CUDA's");
+    if (!found.kernels) return failed(concat(cuda_module_file, " cannot be used; the log says why"));
+    return {GpuVerdict::run, ""};
+}
+
+/// Whether CUDA_VISIBLE_DEVICES, null where it is not set, lets this process see any GPU.
+inline bool may_see_gpus(const char* visible_devices) {
+    return visible_devices == nullptr || (*visible_devices != '\0' && std::string(visible_devices) != "-1");
+}
+
+/// Whether a folder of device files, such as /dev, has a GPU of NVIDIA's: nvidia0, not only nvidiactl.
+inline bool has_gpu_file(const std::filesystem::path& devices) {
+    for (const auto& entry : std::filesystem::directory_iterator(devices)) {
+        const std::string name = entry.path().filename().string(), prefix = "nvidia";
+        const std::string number = name.rfind(prefix, 0) == 0 ? name.substr(prefix.size()) : "";
+        if (!number.empty() && number.find_first_not_of("0123456789") == number.npos) return true;
+    }
+    return false;
+}
+
+inline GpuFound find_gpu() {
+    GpuFound found;
+    // Guests without such device files may still have nvidia-smi, WSL for one.
+    found.visible = may_see_gpus(std::getenv("CUDA_VISIBLE_DEVICES")) &&
+                    (has_gpu_file("/dev") || run_command("nvidia-smi -L | grep -q '^GPU '").exit_code == 0);
+    if (!found.visible) return found;
+    found.torch = ::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr;
+    found.device = found.torch && device_named("auto", 0).is_cuda();
+    found.kernels = found.device && cuda_module() != nullptr;
+    return found;
+}
+
+/// The GPU. Nothing where there is none: then the test has said that it is skipped. Fails the test where the GPU is unusable.
 inline std::optional<at::Device> gpu_or_skip() {
-    static const at::Device device = device_named("auto", 0);
-    if (device.is_cuda()) return device;
-    WARN("skipped: there is no GPU here");
+    static const GpuVerdict verdict = judge(find_gpu());
+    if (verdict.what == GpuVerdict::run) return at::Device(at::kCUDA, 0);
+    if (verdict.what == GpuVerdict::fail) FAIL(verdict.reason);
+    WARN(verdict.reason);
     return std::nullopt;
 }
 

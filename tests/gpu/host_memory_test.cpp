@@ -1,0 +1,42 @@
+// Memory on the host of a GPU, and how torch takes the GPU's own.
+#include <ATen/ATen.h>
+
+#include "gpu/gpu.h"
+#include "operations/device_check.h"
+#include "telemetry/device_usage.h"
+#include "train/device_batch.h"
+#include "train/expandable_segments.h"
+#include "train/host_buffer.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+TEST_CASE("locked pages for snapshots take their own size, and a GPU copies into them", "[gpu]") {
+    const auto device = gpu_or_skip();
+    if (!device) return;
+    synchronize(*device);                                          // CUDA is loaded, and has what it needs
+    const std::int64_t elements = (std::int64_t{1} << 26) + 1000;  // a little above 256 MiB
+    DeviceUsageMeter memory(std::nullopt, 1);
+    const double bytes = static_cast<double>(elements) * 4, before = memory.sample().memory_bytes;
+    const PageLock page_lock = cuda_page_lock();
+    const at::Tensor buffer = host_buffer(elements, &page_lock);
+    CHECK(buffer.is_pinned());
+    CHECK(memory.sample().memory_bytes - before == Approx(bytes).epsilon(0.2));
+    const at::Tensor values = at::arange(elements, at::TensorOptions(*device)).to(at::kFloat);
+    buffer.copy_(values);
+    CHECK(at::equal(buffer, values.cpu()));
+}
+
+TEST_CASE("torch takes this GPU's memory in segments that grow, or has said why not", "[gpu]") {
+    const auto device = gpu_or_skip();
+    if (!device) return;
+    WARN("expandable segments: " << (has_expandable_segments() ? "on" : "off"));
+    CHECK(at::ones({1000}, at::TensorOptions(*device)).sum().item<float>() == 1000);
+}
+
+TEST_CASE("an allocation that cuBLAS or torch cannot make is forgotten by the next kernel", "[gpu]") {
+    const auto device = gpu_or_skip();
+    if (!device) return;
+    CHECK_FALSE(fits_in_memory([&] { at::empty({std::int64_t{1} << 36}, at::TensorOptions(*device)); }));
+    CHECK(at::ones({1000}, at::TensorOptions(*device)).sum().item<float>() == 1000);
+}
