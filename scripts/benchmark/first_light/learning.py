@@ -17,7 +17,8 @@ def start(stage, name, device, data, steps):
     shutil.rmtree(stage.folder / name, ignore_errors=True)
     return stage.start([program("bertpretrain"), "train", PROJECT / "configs/quickstart.json", "--output", stage.folder / name, *data,
                         "--set", f"training.device={device}", "--set", f"schedule.total_steps={steps}",
-                        "--set", f"evaluation.every_steps={steps // 10}", "--set", "checkpoint.save_every_steps=0", *DROPOUT], name)
+                        "--set", f"evaluation.every_steps={steps // 10}", "--set",
+                        f"evaluation.max_sequences={200 if stage.on_gpu else 32}", "--set", "checkpoint.save_every_steps=0", *DROPOUT], name)
 
 
 def draw(stage, curves):
@@ -35,7 +36,7 @@ def draw(stage, curves):
 
 def run(stage):
     data = sample_data.make(stage, "learning")
-    steps = 20 if not stage.on_gpu else 1000 if stage.remaining() > 100 else 400
+    steps = 10 if not stage.on_gpu else 1000 if stage.remaining() > 100 else 400
     # The GPU and the CPU compute at the same time.
     runs = {"gpu" if stage.on_gpu else "cpu_again": start(stage, "device", stage.device, data, steps),
             "cpu": start(stage, "cpu", "cpu", data, steps)}

@@ -12,16 +12,16 @@ FORCED = "BERTPRETRAIN_FORCE_WORLD"
 
 
 def run(stage):
-    data, runs = sample_data.make(stage, "nccl"), {}
+    data, runs, steps = sample_data.make(stage, "nccl"), {}, 50 if stage.on_gpu else 5
     for name, environment in (("alone", {}), ("forced", {FORCED: "1"})):
         shutil.rmtree(stage.folder / name, ignore_errors=True)
         done = stage.run([program("bertpretrain"), "train", PROJECT / "configs/quickstart.json", "--output", stage.folder / name, *data,
-                          "--set", f"training.device={stage.device}", "--set", "schedule.total_steps=20",
-                          "--set", "evaluation.every_steps=20", "--set", "checkpoint.save_every_steps=0"], name, **environment)
+                          "--set", f"training.device={stage.device}", "--set", f"schedule.total_steps={steps}",
+                          "--set", "evaluation.every_steps=0", "--set", "checkpoint.save_every_steps=0"], name, **environment)
         if done.code != 0:
             return Result(done.status, f"the run {name} ended with {done.code}: {done.tail(1)}", {}, block(done.tail(30)))
         lines = (stage.folder / name / "metrics.jsonl").read_text().splitlines()
-        runs[name] = [record for record in map(json.loads, lines) if "step_seconds" in record], done.tail(40)
+        runs[name] = [record for record in map(json.loads, lines) if "step_seconds" in record], done.tail(30)
     (alone, _), (forced, log) = runs["alone"], runs["forced"]
     differ = [a["step"] for a, b in zip(alone, forced) if a["mlm_loss"] != b["mlm_loss"]]
     seconds = {name: statistics.median(record["step_seconds"] for record in records) for name, (records, _) in runs.items()}

@@ -13,5 +13,5 @@ def run(stage):
     done = stage.run([program("bertpretrain"), "preflight", PROJECT / "configs/quickstart.json", "--output", stage.folder / "run",
                       "--set", f"training.device={stage.device}", *data], "preflight")
     lines = done.output.strip().splitlines()
-    return Result(done.status, lines[-1] if lines else done.tail(1), {"output": done.output, "log": done.tail(60)},
-                  block(done.output) + block(done.tail(60)))
+    return Result(done.status, lines[-1] if lines else done.tail(1), {"output": done.output, "log": done.tail(30)},
+                  block(done.output) + block(done.tail(30)))

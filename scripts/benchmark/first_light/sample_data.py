@@ -8,8 +8,8 @@ def make(stage, name):
     data, text, vocabulary, shards = program("bertpretrain_data"), folder / "text.txt", folder / "vocab.txt", folder / "shards"
     folder.mkdir(exist_ok=True)
     if not (shards / "manifest.json").exists():
-        for command in ([data, "extract", PROJECT / "data_tools/sample/encyclopaedia.xml", "--output", text, "--overwrite"],
-                        [data, "vocabulary", text, "--size", 2000, "--output", vocabulary, "--overwrite"],
+        for command in ([data, "extract", PROJECT / "data_tools/sample/encyclopaedia.xml", "--output", text],
+                        [data, "vocabulary", text, "--size", 2000, "--output", vocabulary],
                         [data, "shard", text, "--vocabulary", vocabulary, "--output", shards, "--name", "sample", "--overwrite",
                          "--sequence-length", 128, "--max-predictions", 20, "--duplicate-factor", 5, "--shards", 2,
                          "--held-out-shards", 1, "--held-out-fraction", 0.1]):

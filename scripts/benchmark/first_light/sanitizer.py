@@ -11,7 +11,7 @@ from .gpu_tests import environment
 from .stage import FAILED, PASSED, TIMED_OUT, UNAVAILABLE, Result, block
 
 # Those of one operation each. A trial pass of a whole model takes minutes under the tool.
-KERNEL_TESTS = "on a GPU*~*trial pass*"
+KERNEL_TESTS = '"on a GPU*"~"*trial pass*"'
 
 
 def find_sanitizer():

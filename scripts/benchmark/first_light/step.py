@@ -19,21 +19,21 @@ def run(stage, length):
     file = stage.folder / "device_step.json"
     file.unlink(missing_ok=True)
     needs = {"ours": (), "hf": ("torch", "transformers"), "strongest": ("torch",)}
-    sides = [side for side in SIDES if can_import(*needs[side.split("-")[0]])]
+    possible = [side for side in SIDES if can_import(*needs[side.split("-")[0]])]
     done = stage.run_python("device_step.py", "--device", stage.device, "--length", length, "--json", file,
-                            "--side-limit", round(stage.remaining() / 2), *options(stage, length, sides))
+                            "--side-limit", round(stage.remaining() / 2), *options(stage, length, possible))
     found = read_json(file)
     sides = found.get("sides", {})
     rows = []
     for side, one in sides.items():
         share, flops = one.get("share_of_roof"), one.get("model_tflops")
-        rows.append((side, f"{one['sequences_per_second']:.1f}", f"{flops:.1f}" if flops else "", f"{share:.3f}" if share else "",
+        rows.append((side, f"{one['sequences_per_second']:.1f}", f"{flops:.4g}" if flops else "", f"{share:.3f}" if share else "",
                      f"{one['device_bytes'] / 2**30:.1f}", one.get("micro_batch", ""), f"{one.get('first_side_is_faster_by', 0):.2f}")
                     if "sequences_per_second" in one else (side, "failed", "", "", "", "", one.get("error", "")[:200]))
     text = table(("side", "sequences/s", "TFLOP/s of the model", "share of the GEMM rate", "GiB", "sequences per pass",
                   "ours / it"), rows) + block((done.output + "\n" + done.tail(30)) if done.code != 0 else done.output)
     timed = {side: one for side, one in sides.items() if "sequences_per_second" in one}
-    left_out = [side for side in SIDES if side not in sides]
+    left_out = [side for side in SIDES if side not in possible]
     summary = ", ".join(f"{side} {one['sequences_per_second']:.1f} seq/s" + (f" ({one['share_of_roof']:.3f})" if one.get("share_of_roof")
                         else "") for side, one in timed.items())
     if left_out:
