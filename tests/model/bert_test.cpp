@@ -57,6 +57,33 @@ TEST_CASE("with dropout, every gradient is the slope of the loss") {
     }
 }
 
+// Each of these is a single number or a small remainder, so that its distance from float64 is luck. Its distance from what the
+// model's own logits give is not, and the logits are judged by tests/model/parity_test.cpp.
+TEST_CASE("losses and gradients of the heads' biases follow from the logits") {
+    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+        for (const std::string& placement : placements) {
+            CAPTURE(working, placement);
+            BertConfig config = odd_config(placement);
+            config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;
+            Model model(config, working);
+            model.randomize(2);
+            const MicroBatch batch = random_batch(config, lengths);
+            const Logits logits = model.bert.logits(batch);
+            const at::Tensor totals_4 = totals_of(model, batch, mean_over(batch));
+            const auto check_head = [&](const at::Tensor& logits_RC, const at::Tensor& labels_R, double total, const char* bias) {
+                const at::Tensor leaf_RC = leaf(logits_RC), loss = at::cross_entropy_loss(leaf_RC, labels_R);
+                loss.backward();
+                const at::Tensor parts_RC = leaf_RC.grad(), error_C = model.parameters.gradient(bias) - parts_RC.sum(0);
+                CAPTURE(bias);
+                CHECK(total / static_cast<double>(labels_R.numel()) == Approx(loss.item<double>()).epsilon(1e-6).margin(1e-6));
+                CHECK(error_C.abs().max().item<double>() <= 1e-6 * parts_RC.abs().sum(0).max().item<double>());
+            };
+            check_head(logits.mlm_MV, batch.masked_labels_M, totals_4[0].item<double>(), "cls.predictions.bias");
+            check_head(logits.next_sentence_B2, batch.next_sentence_labels_B, totals_4[2].item<double>(),
+                       "cls.seq_relationship.bias");
+        }
+}
+
 TEST_CASE("losses and gradients do not depend on how samples are cut into micro-batches, with dropout") {
     for (const std::string& placement : placements) {
         const BertConfig config = odd_config(placement);

@@ -71,8 +71,8 @@ at::Tensor OracleCase::tensor(const std::string& group, const std::string& key) 
     return read_tensor(*file_, *at_key(at_key(file_->root(), group), key).tensor());
 }
 
-double OracleCase::error_of(const std::string& group, const std::string& result) const {
-    return *at_key(at_key(file_->root(), group), result).real();
+double OracleCase::autocast_error(const std::string& result) const {
+    return *at_key(at_key(file_->root(), "autocast_error"), result).real();
 }
 
 }  // namespace bertpretrain::testing

@@ -28,12 +28,10 @@ public:
 
     at::Tensor weight(const std::string& parameter) const { return tensor("weights", parameter); }
     at::Tensor right(const std::string& result) const { return tensor("right", result); }  ///< float64, stored as fp32
-    /// The norms of the errors of PyTorch's own fp32, and of its bf16 autocast.
-    double fp32_error(const std::string& result) const { return error_of("fp32_error", result); }
-    double autocast_error(const std::string& result) const { return error_of("autocast_error", result); }
+    /// The norm of the error of PyTorch's bf16 autocast.
+    double autocast_error(const std::string& result) const;
 
 private:
-    double error_of(const std::string& group, const std::string& result) const;
     at::Tensor tensor(const std::string& group, const std::string& name) const;
 
     std::shared_ptr<PtReader> file_;
