@@ -139,6 +139,7 @@ void print_json(const ExperimentConfig& experiment, const std::vector<PlannedRun
         const MemoryPlan memory = memory_of(experiment, planned.step.world_size, experiment.parallel.zero_stage);
         out["plan"].push_back(plan_json(planned));
         out["plan"].back()["memory_bytes"] = memory.peak();
+        out["plan"].back()["gpu_memory_bytes"] = memory.peak() - memory.beside_gpu();
     }
     if (measured)
         out["fit"] = {{"tflops_per_rank", measured->tflops_per_rank},

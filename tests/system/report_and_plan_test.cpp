@@ -58,6 +58,8 @@ TEST_CASE("report --scaling compares runs on 1, 2 and 4 ranks; plan takes a run'
     CHECK(planned.at("fit").at("tflops_per_rank") > 0);
     CHECK(planned.at("plan").size() == 2);
     CHECK(planned.at("plan")[1].at("communication_seconds") > 0);
+    CHECK(planned.at("plan")[0].at("gpu_memory_bytes") > 0);
+    CHECK(planned.at("plan")[0].at("gpu_memory_bytes") < planned.at("plan")[0].at("memory_bytes"));
     CHECK(bertpretrain_command("plan " + config.string() + " --accelerator abacus").exit_code == 2);
     CHECK(bertpretrain_command("plan " + config.string() + " --deadline soon").exit_code == 2);
 }
