@@ -48,6 +48,11 @@ ctest --test-dir build/release --no-tests=error --output-on-failure --label-excl
 say "every command of the documentation"
 .venv/bin/python scripts/check_docs.py
 
+say "all stages of first_light.sh on the CPU"
+scripts/build.sh release time_parts draw_curves
+rm -rf build/first_light
+scripts/benchmark/first_light.sh --device cpu --minutes 20 --output build/first_light
+
 if ((EUID == 0)) && command -v debootstrap >/dev/null && unshare --mount true; then
   say "the portable archive in bare systems"
   scripts/check_portable.sh 200
