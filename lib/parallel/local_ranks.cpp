@@ -7,7 +7,6 @@
 #include <iterator>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <sys/prctl.h>
@@ -24,8 +23,17 @@ namespace {
 
 constexpr auto time_to_notice = std::chrono::seconds(10), time_to_end = std::chrono::seconds(5);
 
-volatile std::sig_atomic_t passed_on = 0;
-void remember(int number) { passed_on = number; }
+// Two slots, so that a request to save does not erase a request to stop.
+volatile std::sig_atomic_t stop_signal = 0, save_signal = 0;
+void remember_stop(int number) { stop_signal = number; }
+void remember_save(int number) { save_signal = number; }
+
+/// The signal that arrived since the last call, 0: none.
+int take(volatile std::sig_atomic_t& slot) {
+    const int number = slot;
+    if (number != 0) slot = 0;
+    return number;
+}
 
 /// This process's own command line.
 std::vector<std::string> own_arguments() {
@@ -119,18 +127,19 @@ private:
 
 int run_local_ranks(std::int64_t ranks) {
     const MeetingPlace place = MeetingPlace::on_this_host();
-    std::signal(SIGTERM, remember);
-    std::signal(SIGINT, remember);
-    std::signal(SIGUSR1, remember);
+    std::signal(SIGTERM, remember_stop);
+    std::signal(SIGINT, remember_stop);
+    std::signal(SIGUSR1, remember_save);
     Ranks all;
     for (std::int64_t rank = 0; rank < ranks; ++rank) all.start(rank, ranks, place.port());
     int asked_to_stop = 0;
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     bool told_to_end = false;
     while (all.any_running()) {
-        if (const int signal = std::exchange(passed_on, 0); signal != 0) {
-            if (signal != SIGUSR1) asked_to_stop = signal;
-            all.send(signal);
+        if (const int signal = take(save_signal); signal != 0) all.send(signal);
+        if (const int signal = take(stop_signal); signal != 0) {
+            asked_to_stop = signal;
+            all.send(signal);  // ranks that have had it directly as well count it once (train/stop_request.h)
         }
         const auto now = std::chrono::steady_clock::now();
         if (all.collect()) {

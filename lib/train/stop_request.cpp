@@ -1,25 +1,48 @@
 #include "train/stop_request.h"
 
+#include <atomic>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 #include <string_view>
 
+#include <poll.h>
 #include <unistd.h>
 
 namespace bertpretrain {
 namespace {
 
-// A handler may touch nothing but these.
+// A handler may touch nothing but these: they have no locks.
 volatile std::sig_atomic_t awaited = 0, received = 0, save_wanted = 0;
+std::atomic<std::int64_t> first_request{0}, repeat_interval{0};  // nanoseconds; 0: there was no request yet
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
+std::int64_t nanoseconds_now() {
+    std::timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+/// Writes to standard error, but not where that would block: a terminal or pipe that nobody reads must not hold up the end.
 void say(std::string_view words) {
-    if (::write(STDERR_FILENO, words.data(), words.size()) < 0) return;  // nobody is left to tell
+    pollfd error_output{STDERR_FILENO, POLLOUT, 0};
+    if (::poll(&error_output, 1, 0) != 1 || (error_output.revents & POLLOUT) == 0) return;
+    if (::write(STDERR_FILENO, words.data(), words.size()) < 0) return;  // standard error is closed
 }
 
 void remember(int number) {
-    if (awaited == 0) say("stopped by a signal while the run started: nothing to save\n");
-    else if (received != 0) say("stopped by a second signal: what was not saved is lost\n");
-    if (awaited == 0 || received != 0) ::_exit(128 + number);
-    received = number;
+    if (awaited == 0) {
+        say("stopped by a signal while the run started: nothing to save\n");
+        ::_exit(128 + number);
+    }
+    const std::int64_t now = nanoseconds_now();
+    std::int64_t first = 0;
+    if (first_request.compare_exchange_strong(first, now)) {
+        received = number;
+    } else if (now - first >= repeat_interval) {
+        say("stopped by a second signal: what was not saved is lost\n");
+        ::_exit(128 + number);
+    }
 }
 
 void remember_save(int) { save_wanted = 1; }
@@ -33,10 +56,12 @@ void handle(int number, void (*handler)(int)) {
 
 }  // namespace
 
-StopRequest::StopRequest() {
+StopRequest::StopRequest(double repeat_seconds) {
     awaited = 0;
     received = 0;
     save_wanted = 0;
+    first_request = 0;
+    repeat_interval = static_cast<std::int64_t>(repeat_seconds * 1e9);
     handle(SIGTERM, remember);
     handle(SIGINT, remember);
     handle(SIGUSR1, remember_save);

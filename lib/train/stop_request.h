@@ -3,11 +3,13 @@
 
 namespace bertpretrain {
 
-/// While it lives, these signals are ours. SIGTERM and SIGINT end the process at once while the run starts, for there is nothing
-/// to save yet; after await_requests() the first is remembered and the second ends the process at once.
+/// While it lives, it handles these signals. SIGTERM and SIGINT end the process at once while the run starts, because there is
+/// nothing to save yet. After await_requests() the first one is remembered. Further ones are the same request while fewer than
+/// `repeat_seconds` have passed since the first: systemd, `timeout`, torchrun and a launcher deliver one request several times.
+/// After that a further one ends the process at once, without saving.
 class StopRequest {
 public:
-    StopRequest();
+    explicit StopRequest(double repeat_seconds = 2);
     StopRequest(const StopRequest&) = delete;
     StopRequest& operator=(const StopRequest&) = delete;
     ~StopRequest();

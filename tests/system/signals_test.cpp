@@ -115,6 +115,29 @@ TEST_CASE("a signal to one rank of two stops both at the same step") {
     CHECK(missing_words(rest.err, {concat("going on from step ", step)}) == "");
 }
 
+TEST_CASE("a stop request that launcher and ranks get several times within milliseconds is one request, and the run saves") {
+    NEEDS_TRAIN();
+    for (const std::string options : {"", "--local-ranks 2"}) {
+        CAPTURE(options);
+        const TemporaryFolder folder;
+        const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 100000}}}});
+        Process process(train_command(config, folder / "run", options));
+        REQUIRE(wait_until(process, [&] { return steps_of(folder / "run") >= 4; }));
+        const auto ranks = children_of(process.pid());
+        for (int delivery = 0; delivery < 3; ++delivery) {  // systemd asks every process of a unit, and a launcher its ranks
+            process.send(SIGTERM);
+            process.send(SIGUSR1);
+            for (const pid_t rank : ranks) ::kill(rank, SIGTERM);
+            sleep_seconds(0.005);
+        }
+        CHECK(wait_for_end(process) == 143);
+        CHECK(recorded_code(folder / "run") == 143);
+        const std::size_t step = steps_of(folder / "run");
+        const CommandResult rest = train(config, folder / "run", concat(options, " --set schedule.total_steps=", step + 1));
+        CHECK(missing_words(rest.err, {concat("going on from step ", step)}) == "");
+    }
+}
+
 TEST_CASE("a signal to either rank ends the wait of both for data that does not come") {
     NEEDS_TRAIN();
     for (const std::size_t asked : {0U, 1U}) {
@@ -171,7 +194,7 @@ TEST_CASE("an evaluation that is interrupted is made up for when the run goes on
     check_goes_on(config, run, folder / "undisturbed");
 }
 
-TEST_CASE("a signal while a checkpoint is written leaves after it; a second one at once, and the last checkpoint stays") {
+TEST_CASE("a signal while a checkpoint is written leaves after it; one 2 s later at once, and the last checkpoint stays") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
@@ -182,7 +205,7 @@ TEST_CASE("a signal while a checkpoint is written leaves after it; a second one 
         write_text(folder / "now", "");
         sleep_seconds(0.5);
         process.send(SIGTERM);
-        CHECK(wait_for_end(process, 1) == -1);  // it waits for the disk, which does not answer
+        CHECK(wait_for_end(process, 2.5) == -1);  // it waits for the disk, which does not answer
         process.send(SIGTERM);
         CHECK(wait_for_end(process, 5) == 143);
     }

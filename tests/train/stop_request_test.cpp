@@ -1,0 +1,71 @@
+#include "train/stop_request.h"
+
+#include <csignal>
+#include <functional>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/catch.h"
+#include "support/process.h"
+
+using namespace bertpretrain;
+using testing::sleep_seconds;
+
+namespace {
+
+/// How a process of its own ends that does this: 0 when it comes to the end, 128 + signal number when a signal ended it.
+int exit_code_of(const std::function<void()>& work) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        work();
+        ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+TEST_CASE("a stop request that systemd, a launcher and a script deliver within two seconds is one request") {
+    CHECK(exit_code_of([] {
+              StopRequest requests;
+              requests.await_requests();
+              for (const int signal : {SIGTERM, SIGTERM, SIGINT}) std::raise(signal);
+              sleep_seconds(0.1);
+              std::raise(SIGTERM);
+              if (requests.signal() != SIGTERM) ::_exit(1);
+          }) == 0);
+}
+
+TEST_CASE("a stop request that comes again after the interval ends the process at once") {
+    CHECK(exit_code_of([] {
+              StopRequest requests(0.2);
+              requests.await_requests();
+              std::raise(SIGTERM);
+              sleep_seconds(0.3);
+              std::raise(SIGINT);
+          }) == 130);
+}
+
+TEST_CASE("a standard error that nobody reads does not hold up a stop request") {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    const std::string page(4096, 'x');
+    while (::write(ends[1], page.data(), page.size()) > 0) {}  // until it is full
+    ::fcntl(ends[1], F_SETFL, 0);
+    CHECK(exit_code_of([&] {
+              ::alarm(10);
+              ::dup2(ends[1], STDERR_FILENO);
+              StopRequest requests(0.05);
+              requests.await_requests();
+              std::raise(SIGTERM);
+              sleep_seconds(0.1);
+              std::raise(SIGTERM);
+          }) == 143);
+    ::close(ends[0]);
+    ::close(ends[1]);
+}
