@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/strings.h"
 #include "inference/imported_model.h"
+#include "inference/proven_kernels.h"
 #include "model/tensor_memory.h"
 
 namespace bertpretrain {
@@ -50,7 +51,11 @@ std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::Sca
 LoadedModel load_model(const std::filesystem::path& path, at::ScalarType working, at::Device device) {
     if (device.is_cpu()) keep_tensor_memory();  // what a batch's activations leave, the next one's take
     const FoundWeights found = find_weights(path);
-    return found.checkpoint ? load_checkpoint(*found.checkpoint, working, device) : import_model(found, working, device);
+    LoadedModel loaded =
+        found.checkpoint ? load_checkpoint(*found.checkpoint, working, device) : import_model(found, working, device);
+    use_proven_kernels(loaded.config, loaded.sequence_length > 0 ? loaded.sequence_length : loaded.config.max_position_embeddings,
+                       working, device);
+    return loaded;
 }
 
 void require_parameters(const LoadedModel& model, const std::string& prefix, const std::string& what_for) {

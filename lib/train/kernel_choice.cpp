@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/strings.h"
+#include "model/proof_shape.h"
 #include "parallel/together.h"
 #include "telemetry/nvml.h"
 
@@ -83,14 +84,8 @@ void require_own(const Proof& proof, const std::string& own, const std::string& 
 }  // namespace
 
 ProofShape proof_shape(const ExperimentConfig& experiment) {
-    const BertConfig& model = experiment.model;
-    return {model.hidden_size,
-            model.intermediate_size,
-            model.num_attention_heads,
-            model.vocab_size,
-            experiment.data.sequence_length,
-            model.hidden_act == "gelu" ? Activation::gelu_erf : Activation::gelu_tanh,
-            experiment.training.precision == "bf16" ? at::kBFloat16 : at::kFloat};
+    return proof_shape(experiment.model, experiment.data.sequence_length,
+                       experiment.training.precision == "bf16" ? at::kBFloat16 : at::kFloat);
 }
 
 ChosenKernels choose_kernels(Messenger& ranks, const ExperimentConfig& experiment, at::Device device,
