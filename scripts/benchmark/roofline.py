@@ -77,8 +77,8 @@ def picture(groups, step, title):
     at = 10.0
     for row, (name, seconds) in enumerate(groups.items()):
         length = max(0.0, seconds / step * bar)
-        y = 56 + 22 * row
-        out.append(f'<rect x="{at:.1f}" y="{y}" width="{max(length, 1):.1f}" height="16" fill="{COLORS[name]}"/>'
+        y, color = 56 + 22 * row, COLORS.get(name, "black")
+        out.append(f'<rect x="{at:.1f}" y="{y}" width="{max(length, 1):.1f}" height="16" fill="{color}"/>'
                    f'<text x="{bar + 30}" y="{y + 13}">{name}: {seconds * 1e3:.0f} ms, {seconds / step:.1%}</text>')
         at += length
     out.append(f'<text x="10" y="44" fill="#555">a step of {step * 1e3:.0f} ms</text></svg>')
@@ -95,12 +95,17 @@ def main():
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--picture", type=pathlib.Path, help="writes the chart (SVG) there")
+    parser.add_argument("--json", type=pathlib.Path, help="writes the times there, the parts' before the last real step is run")
     arguments = parser.parse_args()
     if arguments.device == "cpu" and (arguments.micro_batch, arguments.length) != (16, 128):
         parser.error("on a CPU the parts are those of 16 x 128")
     step_before = real_step(arguments)
     timed = timed_parts(arguments)
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"step_seconds": step_before, **timed}))
     step = statistics.mean([step_before, real_step(arguments)])
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"step_seconds": step, **timed}))
     title = f"{arguments.size}, {arguments.micro_batch} x {arguments.length}, bf16, " + (
         "a GPU" if arguments.device == "cuda" else f"{timed['threads']} threads")
     print(f"{title}, medians of {arguments.rounds} rounds; a step takes {step * 1e3:.0f} ms")
