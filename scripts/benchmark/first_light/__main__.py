@@ -36,7 +36,8 @@ def parsed_arguments():
     parser.add_argument("--minutes", type=float, default=8, help="time for all stages together (default: 8)")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: tiny sizes, to see that the stages run")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("first_light"), metavar="DIR",
-                        help="folder of first_light.md, first_light.json and logs (default: first_light)")
+                        help="folder of first_light.md and first_light.json (default: first_light)")
+    parser.add_argument("--logs", type=pathlib.Path, metavar="DIR", help="folder of logs, pictures and data (default: that of --output)")
     parser.add_argument("--stages", nargs="+", choices=STAGES, metavar="STAGE",
                         help="run these, in this order; when not given, all that have not passed")
     parser.add_argument("--programs", type=pathlib.Path, metavar="DIR", help="folder of our programs (default: build/release)")
@@ -44,6 +45,7 @@ def parsed_arguments():
     if not arguments.minutes > 0:
         parser.error(f"--minutes {arguments.minutes}: expected more than 0")
     arguments.output = arguments.output.resolve()
+    arguments.logs = (arguments.logs or arguments.output).resolve()
     return arguments
 
 

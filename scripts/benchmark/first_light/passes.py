@@ -43,7 +43,7 @@ def run_sweep(stage):
 
 
 def run_memory(stage):
-    found, done = measure(stage, 2, (16, 96) if stage.on_gpu else (2, 8))
+    found, done = measure(stage, 6, (16, 96) if stage.on_gpu else (2, 8))
     errors = {name: one["planned_bytes"] / one["bytes"] - 1 for name, one in found.items() if one.get("planned_bytes") and one.get("bytes")}
     summary = ", ".join(f"{name} per pass: planned {error:+.1%}" for name, error in errors.items()) or "nothing was measured"
     return result(found, done, summary, {"errors": errors})

@@ -1,4 +1,4 @@
-"""Stage `proof`: `bertpretrain preflight` with the quickstart's model: what the device computes, and a short run with a checkpoint."""
+"""Stage `proof`: `bertpretrain preflight`: what the device computes, each kernel beside plain ATen, and a short run with a checkpoint."""
 import shutil
 
 from programs import PROJECT, program
@@ -6,12 +6,17 @@ from programs import PROJECT, program
 from . import sample_data
 from .stage import Result, block
 
+# The quickstart's model, on a GPU as wide as BERT-Large: kernels are chosen by their time.
+LARGE = [option for setting in ("hidden_size=1024", "num_attention_heads=16", "intermediate_size=4096")
+         for option in ("--set", f"model.{setting}")]
+
 
 def run(stage):
     data = sample_data.make(stage, "proof")
     shutil.rmtree(stage.folder / "run", ignore_errors=True)
     done = stage.run([program("bertpretrain"), "preflight", PROJECT / "configs/quickstart.json", "--output", stage.folder / "run",
-                      "--set", f"training.device={stage.device}", *data], "preflight")
+                      "--set", f"training.device={stage.device}", *data, *(LARGE if stage.on_gpu else [])], "preflight")
     lines = done.output.strip().splitlines()
-    return Result(done.status, lines[-1] if lines else done.tail(1), {"output": done.output, "log": done.tail(30)},
+    kernels = [line.partition("kernels, ")[2] for line in lines if " kernels, " in line]
+    return Result(done.status, "; ".join(lines[-1:] + kernels) or done.tail(1), {"output": done.output, "log": done.tail(30)},
                   block(done.output) + block(done.tail(30)))

@@ -3,6 +3,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,9 +45,9 @@ class Stage:
         self.name, self.arguments, self.device = name, arguments, arguments.device
         self.on_gpu = arguments.device == "cuda"
         self.deadline = time.monotonic() + limit
-        self.folder = arguments.output / name
+        self.folder = arguments.logs / name
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.shared_folder = arguments.output
+        self.shared_folder = arguments.logs
         self.processes = []
 
     def remaining(self):
@@ -73,9 +74,11 @@ class Stage:
         return Finished(code, log.with_suffix(".out").read_text(errors="replace"), log)
 
     def end(self):
-        """Ends what is still running."""
+        """Ends what is still running, and deletes checkpoints."""
         for process in self.processes:
             end_group(process)
+        for checkpoints in self.folder.glob("*/checkpoints"):
+            shutil.rmtree(checkpoints, ignore_errors=True)
 
     def run(self, command, log_name="command", **environment):
         return self.finish(self.start(command, log_name, **environment))
