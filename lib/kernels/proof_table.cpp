@@ -16,8 +16,8 @@ std::string error_text(double error) {
 }
 
 std::string verdict_text(const ProofRow& row) {
-    if (row.verdict == Verdict::correct) return row.used ? "used" : "correct, not used";
-    return complaint_of(row);
+    if (row.verdict != Verdict::correct) return complaint_of(row);
+    return concat(row.used ? "used" : "correct, not used", row.whole ? "" : "; its dropout is its own and was not compared");
 }
 
 }  // namespace

@@ -133,6 +133,7 @@ nlohmann::json json_of(const std::vector<ProofRow>& rows) {
                        {"kernels", row.kernels},
                        {"correct", row.verdict == Verdict::correct},
                        {"used", row.used},
+                       {"dropout_compared", row.whole},
                        {"error", std::isfinite(row.error) ? nlohmann::json(row.error) : nlohmann::json(nullptr)},
                        {"bound", row.bound},
                        {"microseconds", row.microseconds},
