@@ -12,7 +12,7 @@ from programs import program, program_environment
 
 from . import device, gpu_tests, learning, nccl, passes, proof, roofline, sanitizer, step
 from .results import read, write
-from .stage import FAILED, PASSED, TIMED_OUT, Result, Stage
+from .stage import FAILED, PASSED, TIMED_OUT, UNAVAILABLE, Result, Stage
 
 STAGES = {  # name: (title, its work, its limit as a share of --minutes); the most valuable first, and the shares exceed 1
     "device": ("what the device is and how fast it multiplies and copies", device.run, 0.15),
@@ -71,6 +71,34 @@ def run_stage(name, arguments, limit):
     return result
 
 
+def not_passed(results):
+    """Stages that have not passed, or passed with another build of the program."""
+    good = [name for name, stage in results["stages"].items() if (stage["status"], stage.get("version")) == (PASSED, results["version"])]
+    return [name for name in STAGES if name not in good]
+
+
+def run_stages(names, arguments, results, deadline):
+    """Returns whether all of them passed or were not available. Writes the results after each."""
+    well, shares = True, sum(STAGES[name][2] for name in names)
+    for name in names:
+        begin = time.monotonic()
+        limit = min(deadline - begin, 60 * arguments.minutes * STAGES[name][2] / min(1, shares))
+        if limit < 0.02 * 60 * arguments.minutes:
+            print(f"{name}: not run, no time is left; call first light again to go on")
+            well = False
+            continue
+        print(f"== {name}: {STAGES[name][0]} (at most {limit:.0f} s)", flush=True)
+        result = run_stage(name, arguments, limit)
+        seconds = time.monotonic() - begin
+        results["stages"][name] = {"status": result.status, "seconds": round(seconds, 1), "limit_seconds": round(limit, 1),
+                                   "summary": result.summary, "version": results["version"], "data": result.data, "text": result.text}
+        results["device_name"] = results["stages"].get("device", {}).get("data", {}).get("name", arguments.device)
+        write(arguments.output, results, STAGES)
+        print(f"{name}: {result.status} after {seconds:.0f} s: {result.summary}", flush=True)
+        well = well and result.status in (PASSED, UNAVAILABLE)
+    return well
+
+
 def stop(number, frame):
     sys.exit(128 + number)
 
@@ -86,25 +114,9 @@ def main():
     if results.get("device") != arguments.device:
         results = {"stages": {}}
     results |= {"version": version(), "device": arguments.device}
-    names = arguments.stages or [name for name in STAGES if results["stages"].get(name, {}).get("status") != PASSED]
-    unfinished = 0
-    for name in names:
-        begin = time.monotonic()
-        limit = min(deadline - begin, 60 * arguments.minutes * STAGES[name][2])
-        if limit < 0.02 * 60 * arguments.minutes:
-            print(f"{name}: not run, no time is left; call first light again to go on")
-            unfinished += 1
-            continue
-        print(f"== {name}: {STAGES[name][0]} (at most {limit:.0f} s)", flush=True)
-        result = run_stage(name, arguments, limit)
-        seconds = time.monotonic() - begin
-        results["stages"][name] = {"status": result.status, "seconds": round(seconds, 1), "limit_seconds": round(limit, 1),
-                                   "summary": result.summary, "data": result.data, "text": result.text}
-        results["device_name"] = results["stages"].get("device", {}).get("data", {}).get("name", arguments.device)
-        write(arguments.output, results, STAGES)
-        print(f"{name}: {result.status} after {seconds:.0f} s: {result.summary}", flush=True)
+    well = run_stages(arguments.stages or not_passed(results), arguments, results, deadline)
     print(f"results: {arguments.output / 'first_light.md'}")
-    sys.exit(unfinished > 0 or any(results["stages"][name]["status"] in (FAILED, TIMED_OUT) for name in names))
+    sys.exit(0 if well else 1)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,8 @@ def page(results, stages):
              "| stage | result | seconds | summary |", "| --- | --- | --- | --- |"]
     for name, (title, *_) in stages.items():
         stage = done.get(name, {"status": "not run", "seconds": 0, "summary": ""})
-        lines.append(f"| {name}: {title} | {stage['status']} | {stage['seconds']:.0f} | {stage['summary'].replace('|', '/')} |")
+        earlier = "" if stage.get("version", results["version"]) == results["version"] else ", with another build"
+        lines.append(f"| {name}: {title} | {stage['status']}{earlier} | {stage['seconds']:.0f} | {stage['summary'].replace('|', '/')} |")
     for name, (title, *_) in stages.items():
         if done.get(name, {}).get("text"):
             lines += ["", f"## {title[0].upper()}{title[1:]}", "", done[name]["text"].rstrip()]
