@@ -108,7 +108,7 @@ def report(contest, arguments):
     results, first, unknown = contest.results(), arguments.sides[0], float("nan")
     for side, result in results.items():
         if "sequences_per_second" not in result:
-            print(f"failed   {side:24} {result['error'].splitlines()[0]}")
+            print(f"failed   {side:24} {result['error'].strip().splitlines()[-1]}")
             continue
         merged = f", {result['micro_batch']} at once" if "micro_batch" in result else ""
         print(f"median   {side:24} {result['sequences_per_second']:9.2f} seq/s  {result['model_tflops'] or unknown:7.1f} TFLOP/s of the "

@@ -76,7 +76,7 @@ def run_ours(config, folder, steps, threads, options=(), environment=None, limit
     try:
         while len(lines) < steps + WARM_UP:
             if process.poll() is not None:
-                raise SideFailed(f"our side failed:\n{log.read_text()}")
+                raise SideFailed(f"our side ended with exit status {process.returncode}:\n{log.read_text()}")
             if time.monotonic() - begin > limit:
                 raise SideFailed(f"our side was not done after {limit:.0f} s:\n{log.read_text()[-2000:]}")
             time.sleep(0.2)

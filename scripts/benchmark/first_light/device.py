@@ -15,7 +15,8 @@ def run(stage):
         return Result(done.status, "PyTorch could not use the device", {}, block(done.tail()))
     facts = json.loads(done.output)
     gemm, copy = facts["gemm_flops_per_second"] / 1e12, facts["copy_bytes_per_second"] / 1e9
-    rows = [(key.replace("_", " "), value) for key, value in facts.items() if not isinstance(value, dict)]
+    rows = [(key.replace("_", " "), f"{value:.4g}" if isinstance(value, float) else value)
+            for key, value in facts.items() if not isinstance(value, dict)]
     rows += [(f"{key} {when}", value) for when, part in (("at rest", "driver"), ("during GEMMs", "during_gemm"))
              for key, value in facts.get(part, {}).items()]
     summary = f"{facts['name']}: bf16 GEMM of {facts['gemm_side']}: {gemm:.1f} TFLOP/s, copy {copy:.0f} GB/s (read + written)"

@@ -29,7 +29,7 @@ def run(stage, length):
         share, flops = one.get("share_of_roof"), one.get("model_tflops")
         rows.append((side, f"{one['sequences_per_second']:.1f}", f"{flops:.4g}" if flops else "", f"{share:.3f}" if share else "",
                      f"{one['device_bytes'] / 2**30:.1f}", one.get("micro_batch", ""), f"{one.get('first_side_is_faster_by', 0):.2f}")
-                    if "sequences_per_second" in one else (side, "failed", "", "", "", "", one.get("error", "")[:200]))
+                    if "sequences_per_second" in one else (side, "failed", "", "", "", "", one["error"].strip().splitlines()[-1]))
     text = table(("side", "sequences/s", "TFLOP/s of the model", "share of the GEMM rate", "GiB", "sequences per pass",
                   "ours / it"), rows) + block((done.output + "\n" + done.tail(30)) if done.code != 0 else done.output)
     timed = {side: one for side, one in sides.items() if "sequences_per_second" in one}
