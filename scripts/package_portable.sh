@@ -12,7 +12,7 @@ while (($#)); do
   esac
 done
 cd "$(dirname "$0")/.."
-programs=(bertpretrain bertpretrain_data test_gpu test_kernels_cuda time_parts)
+programs=(bertpretrain bertpretrain_data test_gpu time_parts)
 limit_mib=50
 
 say() { echo "package_portable: $*"; }

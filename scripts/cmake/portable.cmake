@@ -2,7 +2,7 @@
 # scripts/package_portable.sh makes. They find their libraries in lib/bertpretrain, and PyTorch's through bin/'s launcher.
 # --disable-new-dtags: the search path holds for the libraries' own dependencies too.
 target_link_options(bertpretrain_data PRIVATE "-Wl,--disable-new-dtags")
-foreach(program bertpretrain bertpretrain_data test_gpu test_kernels_cuda time_parts)
+foreach(program bertpretrain bertpretrain_data test_gpu time_parts)
   if(TARGET ${program})
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/bertpretrain")
     install(TARGETS ${program} RUNTIME DESTINATION libexec COMPONENT portable EXCLUDE_FROM_ALL)
