@@ -1,7 +1,7 @@
 """Stages `step` and `step512`: device_step.py, with fewer rounds. Sides that compile come last."""
 from programs import can_import
 
-from .stage import FAILED, PASSED, TIMED_OUT, Result, block, read_json, table
+from .stage import Result, block, read_json, table
 
 SIDES = ["ours", "ours-real-lengths", "hf", "strongest", "strongest-real-lengths", "hf-compile"]
 
@@ -15,6 +15,24 @@ def options(stage, length, sides):
             "--compile", "layers", "--strongest-micro-batches", *at_once, "--sides", *sides]
 
 
+def row(side, one):
+    if "sequences_per_second" not in one:
+        return side, "failed", "", "", "", "", one["error"].strip().splitlines()[-1]
+    share, flops = one["share_of_roof"], one["model_tflops"]
+    return (side, f"{one['sequences_per_second']:.1f}", f"{flops:.4g}" if flops else "", f"{share:.3f}" if share else "",
+            f"{one['device_bytes'] / 2**30:.1f}", one.get("micro_batch", ""), f"{one.get('first_side_is_faster_by', 0):.2f}")
+
+
+def summary_of(sides, left_out):
+    rates = []
+    for side, one in sides.items():
+        if "sequences_per_second" in one:
+            share = f" ({one['share_of_roof']:.3f})" if one["share_of_roof"] else ""
+            rates.append(f"{side} {one['sequences_per_second']:.1f} seq/s{share}")
+    summary = ", ".join(rates) or "no side was timed"
+    return summary + (f"; left out, because this Python lacks their packages: {', '.join(left_out)}" if left_out else "")
+
+
 def run(stage, length):
     file = stage.folder / "device_step.json"
     file.unlink(missing_ok=True)
@@ -24,22 +42,10 @@ def run(stage, length):
                             "--side-limit", round(stage.remaining() / 2), *options(stage, length, possible))
     found = read_json(file)
     sides = found.get("sides", {})
-    rows = []
-    for side, one in sides.items():
-        share, flops = one.get("share_of_roof"), one.get("model_tflops")
-        rows.append((side, f"{one['sequences_per_second']:.1f}", f"{flops:.4g}" if flops else "", f"{share:.3f}" if share else "",
-                     f"{one['device_bytes'] / 2**30:.1f}", one.get("micro_batch", ""), f"{one.get('first_side_is_faster_by', 0):.2f}")
-                    if "sequences_per_second" in one else (side, "failed", "", "", "", "", one["error"].strip().splitlines()[-1]))
-    text = table(("side", "sequences/s", "TFLOP/s of the model", "share of the GEMM rate", "GiB", "sequences per pass",
-                  "ours / it"), rows) + block((done.output + "\n" + done.tail(30)) if done.code != 0 else done.output)
-    timed = {side: one for side, one in sides.items() if "sequences_per_second" in one}
-    left_out = [side for side in SIDES if side not in possible]
-    summary = ", ".join(f"{side} {one['sequences_per_second']:.1f} seq/s" + (f" ({one['share_of_roof']:.3f})" if one.get("share_of_roof")
-                        else "") for side, one in timed.items())
-    if left_out:
-        summary += f"; left out, because this Python lacks their packages: {', '.join(left_out)}"
-    status = PASSED if done.code == 0 else TIMED_OUT if done.code is None else FAILED
-    return Result(status, summary or "no side was timed", found, text)
+    text = table(("side", "sequences/s", "TFLOP/s of the model", "share of the GEMM rate", "GiB", "sequences per pass", "ours / it"),
+                 [row(side, one) for side, one in sides.items()])
+    text += block(done.output if done.code == 0 else done.output + "\n" + done.tail(30))
+    return Result(done.status, summary_of(sides, [side for side in SIDES if side not in possible]), found, text)
 
 
 def run_128(stage):
