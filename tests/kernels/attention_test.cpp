@@ -88,7 +88,11 @@ TEST_CASE("attention over ragged sequences and its backward equal autograd") {
                     CHECK_ROUNDED(results.forward.log_sum_exp_TN, right.forward.log_sum_exp_TN);
                     for (std::int64_t third = 0; third < 3; ++third) {
                         CAPTURE(third);
-                        CHECK_ROUNDED(results.d_qkv_T3H.narrow(1, third * H, H), right.d_qkv_T3H.narrow(1, third * H, H));
+                        // With products of bf16, the scores' gradients are rounded as well: two roundings are 2.4e-3,
+                        // three 2.9e-3.
+                        const double bound = working == at::kBFloat16 ? 2.7e-3 : rounding_bound(results.d_qkv_T3H);
+                        CHECK(relative_error(results.d_qkv_T3H.narrow(1, third * H, H),
+                                             right.d_qkv_T3H.narrow(1, third * H, H)) <= bound);
                         const at::Tensor before = in.d_bias_before_3H.narrow(0, third * H, H),
                                          after = results.d_bias_3H.narrow(0, third * H, H);
                         if (third == 1) CHECK(same_bits(after, before));

@@ -149,14 +149,16 @@ TEST_CASE("dropout's masks are compared where they are said to be the counter's,
 TEST_CASE("a set is preferred to those before it where it takes less than four fifths of their time") {
     const KernelSet slow = with_activation(slow_activation<60>, "slow"), quick = with_activation(slow_activation<1>, "quick"),
                     little_quicker = with_activation(slow_activation<56>, "little quicker");
-    Proof proof = prove({slow, quick}, true);
+    const Proof proof = prove({slow, quick}, true);
     INFO(proof_table(proof.rows));
     CHECK(proof.rows[0].microseconds > 60e3);
     CHECK(proof.choice().at("bias + GELU") != "slow");
     CHECK(prove({slow, quick}).choice().at("bias + GELU") == "slow");  // without a clock the first
-    std::vector<KernelSet> alike{slow, little_quicker};
-    proof = prove_kernels(at::kCPU, alike, {small, true, {}});
-    CHECK(proof.choice().at("bias + GELU") == "slow");
+    const std::vector<KernelSet> alike{slow, little_quicker};
+    bool keeps_the_first = false;
+    for (int attempt = 0; attempt < 5 && !keeps_the_first; ++attempt)  // a busy machine may lengthen the first one's sleep
+        keeps_the_first = prove_kernels(at::kCPU, alike, {small, true, {}}).choice().at("bias + GELU") == "slow";
+    CHECK(keeps_the_first);
 }
 
 TEST_CASE("what is kept is used where it is correct, without a clock; else the first that is") {
