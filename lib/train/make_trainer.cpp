@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 
 #include <dlfcn.h>
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "config/write.h"
@@ -28,6 +30,7 @@
 #include "tokens/vocabulary.h"
 #include "train/checkpoint_space.h"
 #include "train/device_batch.h"
+#include "train/expandable_segments.h"
 #include "train/memory_plan.h"
 #include "train/product_choice.h"
 #include "train/same_run.h"
@@ -213,10 +216,15 @@ namespace {
 
 constexpr const char* gpu_driver = "/dev/nvidiactl";  // there where NVIDIA's driver is
 
+/// Before anything else is allocated on the GPU, which is current.
+void choose_allocator(at::Device device) {
+    constexpr std::int64_t few_bytes = std::int64_t{32} << 20;  // of the pool for large blocks
+    try_first_allocation([&] { at::empty({few_bytes}, at::TensorOptions(device).dtype(at::kByte)); });
+    c10::getDeviceAllocator(device.type())->emptyCache();
+}
+
 /// Whether a GPU can be used. torch's CUDA half is loaded here, so that a run on the CPU starts without its two seconds.
 bool has_gpu() {
-    // Passes differ in their number of tokens: blocks of one size would lie idle while another is asked for.
-    if (std::getenv("PYTORCH_ALLOC_CONF") == nullptr) ::setenv("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True", 0);
     if (!std::filesystem::exists(gpu_driver) || ::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr) return false;
     return at::hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0;
 }
@@ -232,6 +240,8 @@ at::Device device_named(const std::string& name, std::int64_t local_rank) {
                                      "\n  do: start one rank per GPU, or set training.device to \"cpu\""));
         const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(local_rank));
         c10::impl::VirtualGuardImpl(at::kCUDA).setDevice(device);
+        static std::once_flag once;
+        std::call_once(once, [&] { choose_allocator(device); });
         at::globalContext().setAllowBF16ReductionCuBLAS(false);  // products are summed in fp32, also where they are split
         return device;
     }

@@ -1,0 +1,47 @@
+#include "train/expandable_segments.h"
+
+#include <c10/core/AllocatorConfig.h>
+
+#include "core/error.h"
+#include "core/log.h"
+#include "core/strings.h"
+#include "train/out_of_memory.h"
+
+namespace bertpretrain {
+namespace {
+
+using Config = c10::CachingAllocator::AcceleratorAllocatorConfig;
+
+}  // namespace
+
+bool wants_expandable_segments(const Variables& variable) {
+    for (const char* name : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"}) {
+        const std::string settings = variable(name).value_or("");
+        for (const char* key : {"expandable_segments", "backend"})
+            if (settings.find(key) != settings.npos) return false;
+    }
+    return true;
+}
+
+void set_expandable_segments(bool on) {
+    Config::instance().parseArgs(on ? "expandable_segments:True" : "expandable_segments:False");
+}
+
+bool has_expandable_segments() { return Config::use_expandable_segments(); }
+
+void try_first_allocation(const std::function<void()>& allocate, const Variables& variable) {
+    if (wants_expandable_segments(variable)) set_expandable_segments(true);
+    try {
+        allocate();
+    } catch (const std::exception& error) {
+        if (means_out_of_memory(error)) return;
+        if (!has_expandable_segments()) throw;
+        set_expandable_segments(false);
+        allocate();
+        log_warning(concat("this GPU's memory cannot be taken in segments that grow (", first_line(error.what()),
+                           "): blocks of fixed sizes waste some of it",
+                           "\n  do: nothing; PYTORCH_ALLOC_CONF=expandable_segments:False leaves out this try"));
+    }
+}
+
+}  // namespace bertpretrain
