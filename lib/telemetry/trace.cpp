@@ -1,6 +1,7 @@
 #include "telemetry/trace.h"
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -21,6 +22,7 @@ struct Span {
     const char* name;
     pid_t thread;
     double begin, end;
+    const char* row;  ///< null: the thread's
 };
 
 struct Recorder {
@@ -36,13 +38,24 @@ Recorder& recorder() {
     return one;
 }
 
+/// Rows that are no thread's get numbers above those of threads, by their names' order.
+std::map<std::string, std::int64_t> numbers_of_rows(const std::vector<Span>& spans) {
+    constexpr std::int64_t above_threads = 1'000'000'000;
+    std::map<std::string, std::int64_t> numbers;
+    for (const Span& span : spans)
+        if (span.row != nullptr) numbers[span.row] = 0;
+    std::int64_t next = above_threads;
+    for (auto& [name, number] : numbers) number = next++;
+    return numbers;
+}
+
 /// Microseconds, as the format wants them. Format: "Trace Event Format", complete events.
-nlohmann::json event_of(const Span& span, std::int64_t rank) {
+nlohmann::json event_of(const Span& span, std::int64_t rank, std::int64_t row) {
     return {{"name", span.name},
             {"cat", "train"},
             {"ph", "X"},
             {"pid", rank},
-            {"tid", span.thread},
+            {"tid", row},
             {"ts", span.begin * 1e6},
             {"dur", (span.end - span.begin) * 1e6}};
 }
@@ -50,7 +63,11 @@ nlohmann::json event_of(const Span& span, std::int64_t rank) {
 std::string trace_text(const Recorder& of) {
     nlohmann::json events = nlohmann::json::array();
     events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", of.rank}, {"args", {{"name", concat("rank ", of.rank)}}}});
-    for (const Span& span : of.spans) events.push_back(event_of(span, of.rank));
+    const std::map<std::string, std::int64_t> rows = numbers_of_rows(of.spans);
+    for (const auto& [name, number] : rows)
+        events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", of.rank}, {"tid", number}, {"args", {{"name", name}}}});
+    for (const Span& span : of.spans)
+        events.push_back(event_of(span, of.rank, span.row != nullptr ? rows.at(span.row) : span.thread));
     return nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump();
 }
 
@@ -67,13 +84,15 @@ void write_trace(Recorder& of) {
 
 }  // namespace
 
-void trace_span(const char* name, double begin, double end) noexcept {
+bool trace_is_kept() noexcept { return recorder().keeps; }
+
+void trace_span(const char* name, double begin, double end, const char* row) noexcept {
     Recorder& to = recorder();
     if (!to.keeps) return;
     try {
         const std::lock_guard lock(to.mutex);
-        if (to.keeps) to.spans.push_back({name, ::gettid(), begin, end});  // else the trace was written meanwhile
-    } catch (const std::exception&) {}                                     // a span less, where memory has run out
+        if (to.keeps) to.spans.push_back({name, ::gettid(), begin, end, row});  // else the trace was written meanwhile
+    } catch (const std::exception&) {}                                          // a span less, where memory has run out
 }
 
 Trace::Trace(std::filesystem::path file, std::int64_t rank, std::int64_t skip, std::int64_t count) {

@@ -43,6 +43,10 @@ private:
 };
 
 /// As a TraceSpan, for who has measured it. @param name lives as long as the program @param begin and end as of seconds_now()
-void trace_span(const char* name, double begin, double end) noexcept;
+/// @param row null: the calling thread's. Else a row of this name, for what happens on a device; lives as long as the program
+void trace_span(const char* name, double begin, double end, const char* row = nullptr) noexcept;
+
+/// Whether spans are kept now.
+bool trace_is_kept() noexcept;
 
 }  // namespace bertpretrain

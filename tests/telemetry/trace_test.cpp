@@ -67,3 +67,27 @@ TEST_CASE("a trace of a run that ends early holds what there was; without one no
         CHECK_NOTHROW(take_steps(1));
     }
 }
+
+TEST_CASE("what happens on a device has a row of its own in the trace, with its name") {
+    const TemporaryFolder folder;
+    CHECK_FALSE(trace_is_kept());
+    {
+        const Trace trace(folder / "trace.json", 0, 0, 1);
+        const TraceStep step;
+        CHECK(trace_is_kept());
+        { const TraceSpan of_thread("computes"); }
+        trace_span("all-gather", 1, 2, "NCCL");
+        trace_span("all-gather", 3, 4, "NCCL");
+    }
+    std::map<std::string, std::set<std::int64_t>> rows;
+    json name_of_row;
+    const json written = json::parse(read_text(folder / "trace.json"));
+    for (const json& event : written.at("traceEvents")) {
+        if (event.at("ph") == "X") rows[event.at("name").get<std::string>()].insert(event.at("tid").get<std::int64_t>());
+        if (event.at("name") == "thread_name") name_of_row = event;
+    }
+    REQUIRE(rows["all-gather"].size() == 1);
+    CHECK(rows["all-gather"] != rows["computes"]);
+    CHECK(name_of_row.at("tid") == *rows["all-gather"].begin());
+    CHECK(name_of_row.at("args").at("name") == "NCCL");
+}

@@ -15,6 +15,7 @@
 #include "core/strings.h"
 #include "parallel/gloo_messages.h"
 #include "parallel/nccl_module.h"
+#include "parallel/stream_spans.h"
 
 namespace bertpretrain {
 namespace {
@@ -99,40 +100,45 @@ public:
         group_->setTimeout(patience);
     }
 
+    /// Of tensors, what the GPU has done by now: the step waits for it before it asks.
     Traffic traffic() const override {
         Traffic traffic = messages_.traffic();
         traffic.bytes_sent += sent_;
-        return traffic;  // streams are not timed: that would cost events; a profile shows them
+        traffic.busy_seconds += on_its_way_.seconds();
+        traffic.waited_seconds += waited_.seconds();
+        return traffic;
     }
 
 private:
     /// Later work of the computing's stream sees what was done before the event.
     class Arrival final : public Pending {
     public:
-        Arrival(NcclWorld& world, c10::Event done) : world_(world), done_(std::move(done)) {}
+        Arrival(NcclWorld& world, std::shared_ptr<const StreamSpans::Span> operation)
+            : world_(world), operation_(std::move(operation)) {}
         void wait() override {
             world_.refuse_failed();
-            done_.block(world_.streams_.getStream(world_.device_));
+            const c10::Stream computing = world_.streams_.getStream(world_.device_);
+            world_.waited_.measure("waits for NCCL", computing, [&] { operation_->end.block(computing); });
         }
 
     private:
         NcclWorld& world_;
-        c10::Event done_;
+        std::shared_ptr<const StreamSpans::Span> operation_;
     };
 
     template <class Operation>
     std::unique_ptr<Pending> run(const char* what, const std::vector<at::Tensor>& tensors, const Operation& operation) {
         refuse_failed();
-        c10::Event ready(at::kCUDA), done(at::kCUDA);
+        c10::Event ready(at::kCUDA);
         ready.record(streams_.getStream(device_));
         ready.block(side_);
+        std::shared_ptr<const StreamSpans::Span> span;
         try {
             const c10::StreamGuard on_side(side_);
             for (const at::Tensor& tensor : tensors) tensor.record_stream(side_);  // it may be freed while it travels
-            operation();
+            span = on_its_way_.measure(what, side_, operation);
         } catch (const std::exception& error) { fail(what, error.what()); }
-        done.record(side_);
-        return std::make_unique<Arrival>(*this, std::move(done));
+        return std::make_unique<Arrival>(*this, std::move(span));
     }
 
     /// The side stream waits for NCCL's.
@@ -183,6 +189,8 @@ private:
     std::deque<Work> under_way_;
     at::Tensor room_;  ///< of the operation under way: the side stream does one after the other
     double sent_ = 0;
+    mutable StreamSpans on_its_way_{at::kCUDA, "NCCL"};
+    mutable StreamSpans waited_{at::kCUDA, "GPU's computing"};  ///< exposed: computing stood still
 };
 
 }  // namespace
