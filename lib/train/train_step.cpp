@@ -21,6 +21,14 @@ double squared_lengths(const MicroBatch& micro) {
     return sum;
 }
 
+/// Queues a copy to the host, which is there when the device's stream has been waited for; a tensor of the host is returned as it
+/// is.
+at::Tensor queue_copy_to_host(const at::Tensor& tensor) {
+    if (tensor.device().is_cpu()) return tensor;
+    const at::Tensor host = at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type()).pinned_memory(true));
+    return host.copy_(tensor, /*non_blocking=*/true);
+}
+
 }  // namespace
 
 TrainStep::TrainStep(const Bert& bert, const FlatParameters& parameters, GradientBuckets& buckets, ShardedOptimizer& optimizer,
@@ -104,8 +112,8 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
         outcome.interrupted = true;
         return outcome;
     }
-    const double of_stream = computing_.stop();  // the phases behind this one are not to contain what the GPU still has to do
-    const at::Tensor totals_on_host_C4 = totals_C4.cpu();
+    const at::Tensor totals_on_host_C4 = queue_copy_to_host(totals_C4);
+    const double of_stream = computing_.stop();  // waits for the GPU: later phases do not contain what it still has to do
     const bool finite = std::isfinite(totals_on_host_C4.sum().item<double>());
     const UpdateResult update = this->update(finite, learning_rate, step, clock);
     clock.enter(Phase::communication);
