@@ -76,7 +76,10 @@ TEST_CASE("a signal while the run starts ends it at once, on one rank and on two
     for (const std::string options : {"", "", "--local-ranks 2", "--local-ranks 2"}) {
         const TemporaryFolder folder;
         Process process(train_command(finished_run().config, folder / "run", options));
-        sleep_seconds(std::uniform_real_distribution<double>(0.02, start_up)(random));
+        const auto begin = std::chrono::steady_clock::now();
+        const std::chrono::duration<double> pause(std::uniform_real_distribution<double>(0.02, start_up)(random));
+        // not later than its first step: the measured start may have been slower
+        wait_until(process, [&] { return std::chrono::steady_clock::now() - begin > pause || steps_of(folder / "run") > 0; });
         process.send(SIGTERM);
         CHECK(wait_for_end(process) == 143);
         if (options.empty()) check_goes_on(finished_run().config, folder / "run", finished_run().run);
