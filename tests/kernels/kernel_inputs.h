@@ -82,9 +82,10 @@ inline bool same_bits(const at::Tensor& a, const at::Tensor& b) { return a.scala
 
 }  // namespace bertpretrain::testing
 
-/// `actual` has the expected numbers but for its own type's rounding.
-#define CHECK_ROUNDED(actual, expected)                                                                                  \
-    do {                                                                                                                 \
-        CAPTURE(#actual);                                                                                                \
-        CHECK(bertpretrain::testing::relative_error(actual, expected) <= bertpretrain::testing::rounding_bound(actual)); \
+/// `actual` has the expected numbers but for its own type's rounding. Evaluates both once.
+#define CHECK_ROUNDED(actual, expected)                                                                                    \
+    do {                                                                                                                   \
+        CAPTURE(#actual);                                                                                                  \
+        const at::Tensor checked = actual;                                                                                 \
+        CHECK(bertpretrain::testing::relative_error(checked, expected) <= bertpretrain::testing::rounding_bound(checked)); \
     } while (false)
