@@ -9,11 +9,11 @@ const FunctionTable& functions_for(at::Device device) { return kernels_for(devic
 
 const OptimizerKernels& optimizer_kernels_for(at::Device device) { return *kernels_for(device).optimizer; }
 
-NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const at::Tensor& residual_TH,
+NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const Residual& residual,
                                  const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
                                  at::ScalarType working, bool keep_exact) {
     return functions_for(norm.weight_H.device())
-        .dropout_residual_norm(out_TH, bias_H, residual_TH, norm, eps, dropout, rows, working, keep_exact);
+        .dropout_residual_norm(out_TH, bias_H, residual, norm, eps, dropout, rows, working, keep_exact);
 }
 
 NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_exact_TH,

@@ -8,6 +8,7 @@
 // No function waits for the device.
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -34,6 +35,34 @@ struct NormResult {
     at::Tensor mean_T, inverse_deviation_T;
 };
 
+/// What a sublayer's output is added to: rows, or the LayerNorm of rows, which is computed again where it is read. The second
+/// saves writing and reading it in fp32.
+class Residual {
+public:
+    Residual() = default;
+    /// @param rows_TH exact, or undefined
+    Residual(at::Tensor rows_TH) : rows_TH_(std::move(rows_TH)) {}
+    /// The exact output of a LayerNorm, of which `normed` is the result.
+    static Residual of(const NormResult& normed, const NormParameters& norm);
+
+    bool defined() const { return rows_TH_.defined(); }
+    /// Whether the LayerNorm of rows() is meant.
+    bool is_normed() const { return mean_T_.defined(); }
+    const at::Tensor& rows() const { return rows_TH_; }
+    const at::Tensor& mean() const { return mean_T_; }
+    const at::Tensor& inverse_deviation() const { return inverse_deviation_T_; }
+    const NormParameters& norm() const { return norm_; }
+
+    /// All of it as exact rows, T x H; undefined when it is.
+    at::Tensor exact() const;
+    /// Its rows at `index_R` (int64).
+    Residual select(const at::Tensor& index_R) const;
+
+private:
+    at::Tensor rows_TH_, mean_T_, inverse_deviation_T_;
+    NormParameters norm_;
+};
+
 struct NormGradients {
     at::Tensor sum_TH;  ///< exact: of `sum`, which is also the residual's
     at::Tensor out_TH;  ///< working: of `out`; undefined when there was no `out`
@@ -55,6 +84,8 @@ struct Attention {
 struct AttentionResult {
     at::Tensor context_TH;      ///< working
     at::Tensor log_sum_exp_TN;  ///< exact: of each row of scores, for the backward
+    at::Tensor
+        biased_T3H{};  ///< working: qkv with its bias, where the forward had to write it; the backward reads it instead of qkv
 };
 
 #include "kernels/fused_functions.inc"

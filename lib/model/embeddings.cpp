@@ -22,7 +22,7 @@ EmbeddingState embeddings_forward(const LayerContext& context, const BertViews& 
     EmbeddingState state{normalize(sum_TH, true)};
     const at::Tensor hidden_TH = dropout_rows(state.norm.normed_exact_TH, dropout, context.rows);
     output = {dropout.active() ? hidden_TH.to(working) : state.norm.normed_TH, {}};
-    if (context.config.placement() == NormPlacement::post_ln) output.residual_TH = hidden_TH;
+    if (context.config.placement() == NormPlacement::post_ln) output.residual = hidden_TH;
     state.norm.normed_exact_TH.reset();
     return state;
 }

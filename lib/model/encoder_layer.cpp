@@ -28,6 +28,7 @@ public:
     at::Tensor pick(const at::Tensor& x_TH) const {
         return all_ || !x_TH.defined() ? x_TH : x_TH.index_select(0, context_.read.index_R);
     }
+    Residual pick(const Residual& residual) const { return all_ ? residual : residual.select(context_.read.index_R); }
     /// The gradient of pick. Rows picked twice are sums; only slots that fill_up added are, and theirs are zeros.
     at::Tensor put_back(const at::Tensor& d_RH) const {
         if (all_ || !d_RH.defined()) return d_RH;
@@ -44,9 +45,12 @@ private:
 NormResult close_sublayer(const LayerContext& context, const RowKeys& rows, const at::Tensor& out_TH, const at::Tensor& bias_H,
                           const NormParameters& norm, const Dropout& dropout, Stream& stream) {
     const bool post = context.config.placement() == NormPlacement::post_ln;
-    NormResult closed = dropout_residual_norm(out_TH, bias_H, stream.residual_TH, norm, context.config.layer_norm_eps, dropout,
-                                              rows, out_TH.scalar_type(), post);
-    stream = {closed.normed_TH, post ? closed.normed_exact_TH : closed.sum_TH};
+    const bool again = post && out_TH.is_cuda();  // there memory is slower than computing it again; on a CPU it is in the cache
+    NormResult closed = dropout_residual_norm(out_TH, bias_H, stream.residual, norm, context.config.layer_norm_eps, dropout, rows,
+                                              out_TH.scalar_type(), post && !again);
+    stream.normed_TH = closed.normed_TH;
+    if (again) stream.residual = Residual::of(closed, norm);
+    else stream.residual = post ? closed.normed_exact_TH : closed.sum_TH;
     closed.normed_exact_TH.reset();  // the backward does not need it
     return closed;
 }
@@ -75,9 +79,11 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
     LayerState state;
     state.input = input;
     const RowsBehindAttention rows(context, index);
-    output = {{}, rows.pick(input.residual_TH)};
+    output = {{}, rows.pick(input.residual)};
     state.qkv_T3H = linear_product(input.normed_TH, weights.qkv_weight);
     state.attention = attention(state.qkv_T3H, weights.qkv_bias, attention_shape(context, index));
+    if (state.attention.biased_T3H.defined())
+        state.qkv_T3H = state.attention.biased_T3H;  // one of them is enough for the backward
     state.context_TH = rows.pick(state.attention.context_TH);
     state.after_attention =
         close_sublayer(context, rows.keys(), linear_product(state.context_TH, weights.attention_out_weight),

@@ -15,8 +15,8 @@ namespace bertpretrain {
 
 /// What flows from layer to layer.
 struct Stream {
-    at::Tensor normed_TH;    ///< working: what the next product reads
-    at::Tensor residual_TH;  ///< exact: what the next sublayer adds to; undefined before layer 0 of pre_ln_zero_residual
+    at::Tensor normed_TH;  ///< working: what the next product reads
+    Residual residual;     ///< what the next sublayer adds to; undefined before layer 0 of pre_ln_zero_residual
 };
 
 /// Gradients of a Stream. Before the last layer's backward `normed` is undefined and all lies in `normed_exact`.

@@ -137,3 +137,24 @@ TEST_CASE("rows too wide for a block's registers are normalized by the reference
     const Ragged batch = ragged({2});
     check(Inputs(2, 4097, at::kFloat), batch, 0.1, at::kFloat);
 }
+
+TEST_CASE("on CUDA a residual that is a LayerNorm is computed again as it was") {
+    for (const std::int64_t H : {7, 256, 1024}) {
+        CAPTURE(H);
+        const Inputs in(13, H, at::kBFloat16), before(13, H, at::kBFloat16);
+        const Ragged batch = ragged({13});
+        const NormResult normed = reference::dropout_residual_norm(before.out_TH, before.bias_H, {}, before.norm, eps, {},
+                                                                   batch.rows, at::kBFloat16, true);
+        const auto run = [&](auto forward, const Residual& residual) {
+            return forward(in.out_TH, in.bias_H, residual, in.norm, eps, dropout_of(0.1), batch.rows, at::kBFloat16, false);
+        };
+        const Residual residual = Residual::of(normed, before.norm);
+        const NormResult right = run(reference::dropout_residual_norm, normed.normed_exact_TH),
+                         ours = run(cuda::dropout_residual_norm, residual);
+        CHECK_ROUNDED(ours.sum_TH, right.sum_TH);
+        CHECK_ROUNDED(ours.normed_TH, right.normed_TH);
+        CHECK(same_bits(run(reference::dropout_residual_norm, residual).sum_TH, right.sum_TH));
+        const at::Tensor rows_R = at::tensor({3, 0, 12}, at::TensorOptions(at::kLong));
+        CHECK(same_bits(residual.select(rows_R).exact(), normed.normed_exact_TH.index_select(0, rows_R)));
+    }
+}

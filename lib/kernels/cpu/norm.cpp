@@ -123,9 +123,10 @@ BERTPRETRAIN_INLINE void norm_backward_row(const Row& row, const BackwardRow<W>&
 
 }  // namespace
 
-NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const at::Tensor& residual_TH,
+NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const Residual& residual,
                                  const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
                                  at::ScalarType working, bool keep_exact) {
+    const at::Tensor residual_TH = residual.exact();
     const at::Tensor& shape_like = out_TH.defined() ? out_TH : residual_TH;
     const std::int64_t T = shape_like.size(0), H = shape_like.size(1);
     NormResult result;
@@ -139,7 +140,7 @@ NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bia
         const auto at_row = [H](auto* data, std::int64_t t) { return data == nullptr ? nullptr : data + t * H; };
         const W* out = working_data<W>(out_TH);
         W* normed = working_data<W>(result.normed_TH);
-        const float *bias = exact_data(bias_H), *residual = exact_data(residual_TH);
+        const float *bias = exact_data(bias_H), *added = exact_data(residual_TH);
         float *sum = exact_data(result.sum_TH), *exact = exact_data(result.normed_exact_TH);
         const auto* sample = rows.sample_T.data_ptr<std::int64_t>();
         const auto* position = rows.position_T.data_ptr<std::int64_t>();
@@ -150,11 +151,11 @@ NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bia
                           static_cast<float>(eps)};
             for (std::int64_t t = first; t < end; ++t) {
                 fetch(at_row(out, t + 1), H);
-                fetch(at_row(residual, t + 1), H);
+                fetch(at_row(added, t + 1), H);
                 if (drops)
                     fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]),
                                          0, H, keep.get());
-                by_instruction_set<&norm_row<W>>(row, at_row(out, t), bias, at_row(residual, t), sum + t * H, normed + t * H,
+                by_instruction_set<&norm_row<W>>(row, at_row(out, t), bias, at_row(added, t), sum + t * H, normed + t * H,
                                                  at_row(exact, t), result.mean_T.data_ptr<float>() + t,
                                                  result.inverse_deviation_T.data_ptr<float>() + t);
             }

@@ -7,26 +7,53 @@ namespace bertpretrain::cuda {
 namespace {
 
 constexpr float tanh_slope = 0.79788456F, tanh_cube = 0.044715F;  // sqrt(2 / pi), Google's fit
-constexpr float sqrt_half = 0.70710678F, density_at_0 = 0.39894228F;
+constexpr float density_at_0 = 0.39894228F;
 constexpr std::int64_t warps_per_block = 4;
 
 /// tanh(x), absolute error below 2e-7.
 __device__ __forceinline__ float hyperbolic_tangent(float x) { return 1.0F - 2.0F / (expf(2.0F * x) + 1.0F); }
-/// The normal distribution at x: half of erf's complement, so that no digits are lost far below zero.
-__device__ __forceinline__ float normal_distribution(float x) { return 0.5F * erfcf(-sqrt_half * x); }
+/// The normal distribution's value (Phi) and density at x, absolute error below 1e-7.
+struct Normal {
+    float distribution, density;
+};
+/// Phi(-|x|) = e^(-x^2 / 2) q(|x|) with the polynomial of the CPU's kernels (kernels/cpu/vector_math.h).
+__device__ __forceinline__ Normal normal(float x) {
+    constexpr float end = 5.5F;
+    constexpr float coefficients[] = {5.85300661e-08F,
+                                      -1.60359889e-06F,
+                                      1.98924627e-05F,
+                                      -0.000149788364F,
+                                      0.000779665483F,
+                                      -0.00305533223F,
+                                      0.00965977367F,
+                                      -0.0260691512F,
+                                      0.0622623749F,
+                                      -0.132916898F,
+                                      0.249991104F,
+                                      -0.398941785F,
+                                      0.5F};
+    const float m = fminf(fabsf(x), end);
+    float q = coefficients[0];
+#pragma unroll
+    for (int i = 1; i < 13; ++i) q = fmaf(q, m, coefficients[i]);
+    const float gauss = exp2_fast(-0.5F * log2_of_e * x * x), below = gauss * q;
+    return {x < 0 ? below : 1.0F - below, density_at_0 * gauss};
+}
 
 template <RowFunction function>
 __device__ __forceinline__ float value_at(float x) {
     if constexpr (function == RowFunction::identity) return x;
-    else if constexpr (function == RowFunction::gelu_erf) return x * normal_distribution(x);
+    else if constexpr (function == RowFunction::gelu_erf) return x * normal(x).distribution;
     else return 0.5F * x * (1.0F + hyperbolic_tangent(tanh_slope * (x + tanh_cube * x * x * x)));
 }
 
 template <RowFunction function>
 __device__ __forceinline__ float slope_at(float x) {
     if constexpr (function == RowFunction::identity) return 1.0F;
-    else if constexpr (function == RowFunction::gelu_erf) return normal_distribution(x) + x * density_at_0 * expf(-0.5F * x * x);
-    else {
+    else if constexpr (function == RowFunction::gelu_erf) {
+        const Normal at = normal(x);
+        return at.distribution + x * at.density;
+    } else {
         const float bend = hyperbolic_tangent(tanh_slope * (x + tanh_cube * x * x * x));
         return 0.5F * (1.0F + bend) + 0.5F * x * (1.0F - bend * bend) * tanh_slope * (1.0F + 3.0F * tanh_cube * x * x);
     }
@@ -49,6 +76,7 @@ __global__ void forward_rows(const BiasForward<W> pass, std::int64_t chunk_rows)
 template <class W, RowFunction function, bool quads>
 __global__ void backward_rows(const BiasBackward<W> pass, std::int64_t chunk_rows) {
     const std::int64_t first = first_column(), chunk = blockIdx.y, first_row = chunk * chunk_rows;
+    const std::int64_t dx_stride = pass.dx_stride > 0 ? pass.dx_stride : pass.width;
     Eight bias{}, sums{};
     if constexpr (function != RowFunction::identity) bias = load_eight<quads>(pass.bias, first, pass.width);
     for (std::int64_t row = first_row; row < first_row + chunk_rows && row < pass.rows; ++row) {
@@ -58,7 +86,7 @@ __global__ void backward_rows(const BiasBackward<W> pass, std::int64_t chunk_row
             for (int i = 0; i < 8; ++i) d[i] *= slope_at<function>(x[i] + bias[i]);
         }
         for (int i = 0; i < 8; ++i) sums[i] += d[i];
-        if (pass.dx != nullptr) store_eight<quads>(pass.dx + row * pass.width, first, pass.width, d);
+        if (pass.dx != nullptr) store_eight<quads>(pass.dx + row * dx_stride, first, pass.width, d);
     }
     store_eight<quads>(pass.chunk_sums + chunk * pass.width, first, pass.width, sums);
 }

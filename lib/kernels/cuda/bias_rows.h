@@ -28,8 +28,9 @@ struct BiasBackward {
     std::int64_t rows, width;
     const W *dy, *x;
     const float* bias;
-    W* dx;              ///< may be `dy`, or null
-    float* chunk_sums;  ///< (row_chunks(rows), width): of dx before it is rounded
+    W* dx;                       ///< may be `dy`, or null
+    float* chunk_sums;           ///< (row_chunks(rows), width): of dx before it is rounded
+    std::int64_t dx_stride = 0;  ///< elements from one row of dx to the next; 0: width
 };
 /// dx = dy * function'(x + bias). The identity reads neither x nor bias.
 template <class W>

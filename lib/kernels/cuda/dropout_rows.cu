@@ -9,7 +9,7 @@ template <bool quads>
 __global__ void drop_rows(const float* x, float* y, std::int64_t width, const RowDropout dropout) {
     const std::int64_t row = blockIdx.x, first = warp() * warp_columns;
     Eight values = load_eight<quads>(x + row * width, first, width);
-    apply_dropout(dropout, row, first, values);
+    apply_dropout(kept_of_eight(dropout, row, first), dropout.scale, values);
     store_eight<quads>(y + row * width, first, width, values);
 }
 

@@ -39,6 +39,31 @@ __device__ __forceinline__ unsigned bf16_bits(float value) {
 __device__ __forceinline__ void store(float* at, float value) { *at = value; }
 __device__ __forceinline__ void store(Bf16* at, float value) { at->bits = static_cast<std::uint16_t>(bf16_bits(value)); }
 
+#ifdef __CUDACC__
+
+/// Two floats as bf16, rounded to nearest even, the first in the lower half.
+__device__ __forceinline__ unsigned bf16_pair(float low, float high) {
+    unsigned pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+}
+
+/// 2^x, relative error below 2^-22; results below 2^-126 are zero.
+__device__ __forceinline__ float exp2_fast(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+#else
+
+__device__ inline unsigned bf16_pair(float low, float high) { return bf16_bits(low) | bf16_bits(high) << 16; }
+__device__ inline float exp2_fast(float x) { return std::exp2(x); }
+
+#endif
+
+constexpr float log2_of_e = 1.44269504F;
+
 /// Four neighbours in one access; `at` is aligned to as many bytes.
 __device__ __forceinline__ void load_quad(const float* at, float* values) {
     const float4 quad = *reinterpret_cast<const float4*>(at);
@@ -53,8 +78,7 @@ __device__ __forceinline__ void store_quad(float* at, const float* values) {
     *reinterpret_cast<float4*>(at) = {values[0], values[1], values[2], values[3]};
 }
 __device__ __forceinline__ void store_quad(Bf16* at, const float* values) {
-    *reinterpret_cast<uint2*>(at) = {bf16_bits(values[0]) | bf16_bits(values[1]) << 16,
-                                     bf16_bits(values[2]) | bf16_bits(values[3]) << 16};
+    *reinterpret_cast<uint2*>(at) = {bf16_pair(values[0], values[1]), bf16_pair(values[2], values[3])};
 }
 
 /// What a thread holds of a row.
@@ -92,5 +116,33 @@ __device__ __forceinline__ void store_eight(T* row, std::int64_t first, std::int
             else store(row + column_of(i, first), values[i]);
         }
 }
+
+/// A thread's part of a row as it was read: bf16 stays bf16 until it is used, so that nothing waits for the memory before.
+template <bool quads, class T>
+struct Loaded {
+    Eight eight{};
+    __device__ __forceinline__ void load(const T* row, std::int64_t first, std::int64_t width) {
+        eight = load_eight<quads>(row, first, width);
+    }
+    __device__ __forceinline__ Eight values() const { return eight; }
+};
+template <>
+struct Loaded<true, Bf16> {
+    uint2 quad[2]{};
+    __device__ __forceinline__ void load(const Bf16* row, std::int64_t first, std::int64_t width) {
+#pragma unroll
+        for (int q = 0; q < 2; ++q)
+            if (column_of(4 * q, first) < width) quad[q] = *reinterpret_cast<const uint2*>(row + column_of(4 * q, first));
+    }
+    __device__ __forceinline__ Eight values() const {
+        Eight eight;
+#pragma unroll
+        for (int q = 0; q < 2; ++q) {
+            eight[4 * q] = __uint_as_float(quad[q].x << 16), eight[4 * q + 1] = __uint_as_float(quad[q].x & 0xFFFF0000U);
+            eight[4 * q + 2] = __uint_as_float(quad[q].y << 16), eight[4 * q + 3] = __uint_as_float(quad[q].y & 0xFFFF0000U);
+        }
+        return eight;
+    }
+};
 
 }  // namespace bertpretrain::cuda

@@ -9,27 +9,38 @@
 #include "kernels/implementations.h"
 
 namespace bertpretrain::cuda {
+namespace {
 
-NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const at::Tensor& residual_TH,
+NormedAgain normed_again(const Residual& residual) {
+    return {exact_data(residual.mean()), exact_data(residual.inverse_deviation()), exact_data(residual.norm().weight_H),
+            exact_data(residual.norm().bias_H)};
+}
+
+}  // namespace
+
+NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const Residual& residual,
                                  const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
                                  at::ScalarType working, bool keep_exact) {
-    const at::Tensor& shape_like = out_TH.defined() ? out_TH : residual_TH;
+    const at::Tensor& shape_like = out_TH.defined() ? out_TH : residual.rows();
     const std::int64_t T = shape_like.size(0), H = shape_like.size(1);
     if (H > widest_row)
-        return reference::dropout_residual_norm(out_TH, bias_H, residual_TH, norm, eps, dropout, rows, working, keep_exact);
+        return reference::dropout_residual_norm(out_TH, bias_H, residual, norm, eps, dropout, rows, working, keep_exact);
     const at::TensorOptions exact = norm.weight_H.options();
     NormResult result;
-    result.sum_TH = out_TH.defined() ? at::empty({T, H}, exact) : residual_TH;
+    result.sum_TH = out_TH.defined() ? at::empty({T, H}, exact) : residual.exact();
     result.normed_TH = at::empty({T, H}, exact.dtype(working));
     if (keep_exact) result.normed_exact_TH = at::empty({T, H}, exact);
     result.mean_T = at::empty({T}, exact);
     result.inverse_deviation_T = at::empty({T}, exact);
-    const bool quads = in_quads(
-        H, {out_TH, bias_H, residual_TH, norm.weight_H, norm.bias_H, result.sum_TH, result.normed_TH, result.normed_exact_TH});
+    const at::Tensor& added_TH = out_TH.defined() ? residual.rows() : result.sum_TH;
+    const bool again = out_TH.defined() && residual.is_normed();
+    const bool quads = in_quads(H, {out_TH, bias_H, added_TH, residual.norm().weight_H, residual.norm().bias_H, norm.weight_H,
+                                    norm.bias_H, result.sum_TH, result.normed_TH, result.normed_exact_TH});
     with_working_type(working, [&](auto w) {
         using W = decltype(w);
-        norm_forward<W>({T, H, working_data<W>(out_TH), exact_data(bias_H), exact_data(residual_TH), exact_data(norm.weight_H),
-                         exact_data(norm.bias_H), static_cast<float>(eps), row_dropout(dropout, rows),
+        norm_forward<W>({T, H, working_data<W>(out_TH), exact_data(bias_H), exact_data(added_TH),
+                         again ? normed_again(residual) : NormedAgain{}, exact_data(norm.weight_H), exact_data(norm.bias_H),
+                         static_cast<float>(eps), row_dropout(dropout, rows),
                          out_TH.defined() ? exact_data(result.sum_TH) : nullptr, working_data<W>(result.normed_TH),
                          exact_data(result.normed_exact_TH), exact_data(result.mean_T), exact_data(result.inverse_deviation_T)},
                         quads, current_stream());

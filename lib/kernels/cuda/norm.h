@@ -11,11 +11,18 @@ namespace bertpretrain::cuda {
 /// Wider rows do not fit into a block of 512 threads.
 constexpr std::int64_t widest_row = 4096;
 
+/// The LayerNorm of rows that a residual is; null pointers: the rows themselves.
+struct NormedAgain {
+    const float *mean = nullptr, *inverse_deviation = nullptr, *weight = nullptr, *bias = nullptr;
+};
+
 template <class W>
 struct NormForward {
     std::int64_t rows, width;
     const W* out;
-    const float *out_bias, *residual, *weight, *bias;
+    const float *out_bias, *residual;
+    NormedAgain residual_norm;
+    const float *weight, *bias;
     float eps;
     RowDropout dropout;
     float* sum;  ///< may be null when there is no `out`: then it is the residual

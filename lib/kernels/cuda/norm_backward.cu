@@ -7,16 +7,23 @@
 namespace bertpretrain::cuda {
 namespace {
 
+/// What a thread reads of a row, and which of its elements dropout keeps. A row is read while the one before it is computed.
 template <bool quads, class W>
-__device__ __forceinline__ Eight gradient_of_normed(const NormBackward<W>& pass, std::int64_t begin, std::int64_t first) {
-    Eight dy{};
-    if (pass.d_normed != nullptr) dy = load_eight<quads>(pass.d_normed + begin, first, pass.width);
-    if (pass.d_normed_exact != nullptr) {
-        const Eight exact = load_eight<quads>(pass.d_normed_exact + begin, first, pass.width);
-        for (int i = 0; i < 8; ++i) dy[i] += exact[i];
+struct RowInputs {
+    Loaded<quads, W> d_normed{};
+    Loaded<quads, float> d_normed_exact{}, sum{};
+    float mean = 0, inverse_deviation = 0;
+    unsigned kept = 0;
+
+    __device__ __forceinline__ void load(const NormBackward<W>& pass, std::int64_t row, std::int64_t first) {
+        const std::int64_t begin = row * pass.width;
+        if (pass.d_normed != nullptr) d_normed.load(pass.d_normed + begin, first, pass.width);
+        if (pass.d_normed_exact != nullptr) d_normed_exact.load(pass.d_normed_exact + begin, first, pass.width);
+        sum.load(pass.sum + begin, first, pass.width);
+        mean = pass.mean[row], inverse_deviation = pass.inverse_deviation[row];
+        if (pass.d_out != nullptr && pass.dropout.threshold > 0) kept = kept_of_eight(pass.dropout, row, first);
     }
-    return dy;
-}
+};
 
 template <class W, bool quads>
 __global__ void __launch_bounds__(512) norm_backward_rows(const NormBackward<W> pass, std::int64_t chunk_rows) {
@@ -24,15 +31,19 @@ __global__ void __launch_bounds__(512) norm_backward_rows(const NormBackward<W> 
     const std::int64_t first_row = chunk * chunk_rows;
     const std::int64_t end_row = first_row + chunk_rows < pass.rows ? first_row + chunk_rows : pass.rows;
     const Eight weight = load_eight<quads>(pass.weight, first, width);
+    const float each = 1.0F / static_cast<float>(width);
     Eight d_weight{}, d_bias{}, d_out_bias{};
+    RowInputs<quads, W> next;
+    next.load(pass, first_row, first);
     for (std::int64_t row = first_row; row < end_row; ++row) {
-        const std::int64_t begin = row * width;
-        const float mean = pass.mean[row], inverse_deviation = pass.inverse_deviation[row];
-        Eight d = gradient_of_normed<quads>(pass, begin, first);
-        Eight normal = load_eight<quads>(pass.sum + begin, first, width);
+        const RowInputs<quads, W> in = next;
+        if (row + 1 < end_row) next.load(pass, row + 1, first);
+        const Eight d_exact = in.d_normed_exact.values();
+        Eight d = in.d_normed.values(), normal = in.sum.values();
         float along[2] = {0, 0};  // one, normal; columns behind the end have no gradient
         for (int i = 0; i < 8; ++i) {
-            normal[i] = (normal[i] - mean) * inverse_deviation;
+            d[i] += d_exact[i];
+            normal[i] = (normal[i] - in.mean) * in.inverse_deviation;
             d_weight[i] += d[i] * normal[i];
             d_bias[i] += d[i];
             d[i] *= weight[i];
@@ -40,15 +51,16 @@ __global__ void __launch_bounds__(512) norm_backward_rows(const NormBackward<W> 
             along[1] += d[i] * normal[i];
         }
         block_sums(along, static_cast<int>(row % 2));
-        const float along_one = along[0] / static_cast<float>(width), along_normal = along[1] / static_cast<float>(width);
-        for (int i = 0; i < 8; ++i) d[i] = inverse_deviation * (d[i] - along_one - normal[i] * along_normal);
+        const float along_one = along[0] * each, along_normal = along[1] * each;
+        for (int i = 0; i < 8; ++i) d[i] = in.inverse_deviation * (d[i] - along_one - normal[i] * along_normal);
+        const std::int64_t begin = row * width;
         if (pass.d_sum_past != nullptr) {
             const Eight past = load_eight<quads>(pass.d_sum_past + begin, first, width);
             for (int i = 0; i < 8; ++i) d[i] += past[i];
         }
         store_eight<quads>(pass.d_sum + begin, first, width, d);
         if (pass.d_out == nullptr) continue;
-        if (pass.dropout.threshold > 0) apply_dropout(pass.dropout, row, first, d);
+        if (pass.dropout.threshold > 0) apply_dropout(in.kept, pass.dropout.scale, d);
         for (int i = 0; i < 8; ++i) d_out_bias[i] += d[i];
         store_eight<quads>(pass.d_out + begin, first, width, d);
     }

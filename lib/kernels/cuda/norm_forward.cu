@@ -7,6 +7,14 @@
 namespace bertpretrain::cuda {
 namespace {
 
+template <bool quads>
+__device__ __forceinline__ void normalize(const NormedAgain& norm, std::int64_t row, std::int64_t first, std::int64_t width,
+                                          Eight& values) {
+    const float mean = norm.mean[row], inverse_deviation = norm.inverse_deviation[row];
+    const Eight weight = load_eight<quads>(norm.weight, first, width), bias = load_eight<quads>(norm.bias, first, width);
+    for (int i = 0; i < 8; ++i) values[i] = (values[i] - mean) * inverse_deviation * weight[i] + bias[i];
+}
+
 template <class W, bool quads>
 __global__ void __launch_bounds__(512) norm_forward_rows(const NormForward<W> pass) {
     const std::int64_t row = blockIdx.x, width = pass.width, begin = row * width, first = warp() * warp_columns;
@@ -15,10 +23,11 @@ __global__ void __launch_bounds__(512) norm_forward_rows(const NormForward<W> pa
         sum = load_eight<quads>(pass.out + begin, first, width);
         const Eight bias = load_eight<quads>(pass.out_bias, first, width);
         for (int i = 0; i < 8; ++i) sum[i] += bias[i];
-        if (pass.dropout.threshold > 0) apply_dropout(pass.dropout, row, first, sum);
+        if (pass.dropout.threshold > 0) apply_dropout(kept_of_eight(pass.dropout, row, first), pass.dropout.scale, sum);
     }
     if (pass.residual != nullptr) {
-        const Eight residual = load_eight<quads>(pass.residual + begin, first, width);
+        Eight residual = load_eight<quads>(pass.residual + begin, first, width);
+        if (pass.residual_norm.mean != nullptr) normalize<quads>(pass.residual_norm, row, first, width, residual);
         for (int i = 0; i < 8; ++i) sum[i] += residual[i];
     }
     if (pass.sum != nullptr) store_eight<quads>(pass.sum + begin, first, width, sum);

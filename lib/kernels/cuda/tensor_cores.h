@@ -25,20 +25,6 @@ struct Sums {
 
 #ifdef __CUDACC__
 
-/// Two floats as bf16, rounded to nearest even, the first in the lower half.
-__device__ __forceinline__ unsigned bf16_pair(float low, float high) {
-    unsigned pair;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-    return pair;
-}
-
-/// 2^x, relative error below 2^-22; results below 2^-126 are zero.
-__device__ __forceinline__ float exp2_fast(float x) {
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-
 /// sums += a b, where b is tile `tile` (0 or 1) of the pair.
 __device__ __forceinline__ void multiply_add(Sums& sums, const FragmentA& a, const FragmentsB& b, int tile) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -65,8 +51,6 @@ __device__ __forceinline__ void load_tiles(const Bf16* row, unsigned (&tiles)[4]
 
 #else
 
-__device__ inline unsigned bf16_pair(float low, float high) { return bf16_bits(low) | bf16_bits(high) << 16; }
-__device__ inline float exp2_fast(float x) { return std::exp2(x); }
 __device__ inline void multiply_add(Sums& sums, const FragmentA& a, const FragmentsB& b, int tile) {
     cuda_emulator::multiply_add(sums.at, a.at, b.at + 2 * tile);
 }

@@ -15,9 +15,10 @@ at::Tensor row_factors(const Dropout& dropout, const RowKeys& rows, std::int64_t
 
 }  // namespace
 
-NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const at::Tensor& residual_TH,
+NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const Residual& residual,
                                  const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
                                  at::ScalarType working, bool keep_exact) {
+    const at::Tensor residual_TH = residual.exact();
     NormResult result;
     if (out_TH.defined()) {
         result.sum_TH = out_TH.to(at::kFloat) + bias_H;

@@ -15,7 +15,8 @@ struct Operands {
     std::vector<std::int64_t> starts_B1{0}, samples_B;
     RowKeys rows;
     at::Tensor ids_T, positions_T, types_T, labels_M, bias_3H, bias_F, bias_V, word_VH, position_PH, type_KH, d_word_VH;
-    at::Tensor d_bias_3H, d_bias_F, d_bias_V, totals_2, d_sum_TH;
+    at::Tensor d_bias_3H, d_bias_F, d_bias_V, totals_2, d_sum_TH, device_starts_B1, device_samples_B;
+    NormResult before;  ///< of the sublayer before this one
     NormParameters norm, d_norm;
     struct Set {
         at::Tensor working_TH, exact_TH, x_TF, dy_TF, qkv_T3H, logits_MV;
@@ -45,6 +46,10 @@ struct Operands {
         word_VH = working({V, H}), position_PH = working({512, H}), type_KH = working({2, H});
         d_word_VH = at::zeros({V, H}, fp32), d_sum_TH = at::randn({T, H}, fp32);
         totals_2 = at::zeros({2}, fp32.dtype(at::kDouble));
+        if (s.device.is_cuda()) {
+            device_starts_B1 = at::tensor(starts_B1, ids), device_samples_B = at::tensor(samples_B, ids);
+            before = dropout_residual_norm({}, {}, at::randn({T, H}, fp32), norm, eps, {}, rows, at::kBFloat16, false);
+        }
         for (std::size_t i = 0; i < operand_sets; ++i) {
             Set set;
             set.working_TH = working({T, H}), set.exact_TH = at::randn({T, H}, fp32);
@@ -58,10 +63,13 @@ struct Operands {
 
     Dropout hidden() const { return {philox_key(1, Purpose::hidden_dropout), 1, probability}; }
     Attention attention_shape() const {
-        return {starts_B1, samples_B, H / 64, {philox_key(1, Purpose::attention_dropout), 1, probability}};
+        return {starts_B1,        samples_B,       H / 64, {philox_key(1, Purpose::attention_dropout), 1, probability},
+                device_starts_B1, device_samples_B};
     }
     NormResult norm_forward(const Set& s) const {
-        return dropout_residual_norm(s.working_TH, norm.bias_H, s.exact_TH, norm, eps, hidden(), rows, at::kBFloat16, true);
+        const bool again = s.exact_TH.is_cuda();  // as the model does it: encoder_layer.cpp
+        const Residual residual = again ? Residual::of(before, norm) : Residual(s.exact_TH);
+        return dropout_residual_norm(s.working_TH, norm.bias_H, residual, norm, eps, hidden(), rows, at::kBFloat16, !again);
     }
 };
 
@@ -84,7 +92,8 @@ struct Update {
         optimizer_kernels_for(gradient.device()).sum_squares(gradient, blocks, sums);
     }
     void adamw() const {
-        optimizer_kernels_for(gradient.device()).adamw({state, gradient, working, blocks, {0.9, 0.999, 1e-6, 0.1, 0.001}, factors});
+        optimizer_kernels_for(gradient.device())
+            .adamw({state, gradient, working, blocks, {0.9, 0.999, 1e-6, 0.1, 0.001}, factors});
     }
 };
 
@@ -109,7 +118,7 @@ std::vector<Part> other_parts(const StepShape& shape) {
                                 o->d_bias_3H);
          },
          "attention"},
-        {"dropout + residual + LayerNorm, forward", 2 * L, 0, (2 + 4 + 4 + 2 + 4) * TH,
+        {"dropout + residual + LayerNorm, forward", 2 * L, 0, (shape.device.is_cuda() ? 2 + 4 + 4 + 2 : 2 + 4 + 4 + 2 + 4) * TH,
          [o](std::size_t i) { o->norm_forward(o->sets[i]); }, "LayerNorm"},
         {"dropout + residual + LayerNorm, backward", 2 * L, 0, (2 + 4 + 4 + 4 + 2) * TH,
          [o](std::size_t i) {
@@ -136,8 +145,7 @@ std::vector<Part> other_parts(const StepShape& shape) {
          "loss"},
         {"gradients to zero, but for the layers'", 1, 0, 4 * static_cast<double>(others),
          [update, others](std::size_t) { update->gradient.narrow(0, 0, others).zero_(); }, "update"},
-        {"norm of the gradient", 1, 0, 4 * P,
-         [update](std::size_t) { update->sum_squares(); }, "update"},
+        {"norm of the gradient", 1, 0, 4 * P, [update](std::size_t) { update->sum_squares(); }, "update"},
         {"AdamW", 1, 0, (4 + 3 * 8 + 2) * P, [update](std::size_t) { update->adamw(); }, "update"},
         {"copy (what the update is held against)", 0, 0, 8 * P,
          [update](std::size_t) { update->state.exp_avg.copy_(update->state.master); }, "update"},

@@ -1,0 +1,30 @@
+#include <ATen/ATen.h>
+
+#include "kernels/fused_operations.h"
+
+namespace bertpretrain {
+
+Residual Residual::of(const NormResult& normed, const NormParameters& norm) {
+    Residual residual(normed.sum_TH);
+    residual.mean_T_ = normed.mean_T;
+    residual.inverse_deviation_T_ = normed.inverse_deviation_T;
+    residual.norm_ = norm;
+    return residual;
+}
+
+at::Tensor Residual::exact() const {
+    if (!is_normed()) return rows_TH_;
+    return (rows_TH_ - mean_T_.unsqueeze(1)) * inverse_deviation_T_.unsqueeze(1) * norm_.weight_H + norm_.bias_H;
+}
+
+Residual Residual::select(const at::Tensor& index_R) const {
+    if (!defined()) return *this;
+    Residual selected(rows_TH_.index_select(0, index_R));
+    if (!is_normed()) return selected;
+    selected.mean_T_ = mean_T_.index_select(0, index_R);
+    selected.inverse_deviation_T_ = inverse_deviation_T_.index_select(0, index_R);
+    selected.norm_ = norm_;
+    return selected;
+}
+
+}  // namespace bertpretrain
