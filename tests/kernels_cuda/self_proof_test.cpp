@@ -1,7 +1,7 @@
 // The module's kernels, emulated, pass the self-proof that a GPU asks of them.
 #include "kernels/self_proof.h"
 
-#include "kernels/cuda/short_attention_operation.h"
+#include "kernels/cuda/own_attention.h"
 #include "kernels_cuda/cuda_inputs.h"
 
 using namespace bertpretrain;
@@ -11,13 +11,13 @@ namespace {
 
 /// As the module's, but for flash attention, which needs a GPU.
 AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
-    return cuda::is_short_attention(qkv_T3H, shape) ? cuda::short_attention(qkv_T3H, bias_3H, shape)
+    return cuda::is_short_attention(qkv_T3H, shape) ? cuda::own_attention(qkv_T3H, bias_3H, shape)
                                                     : reference::attention(qkv_T3H, bias_3H, shape);
 }
 at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
                               const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     const auto backward =
-        cuda::is_short_attention(qkv_T3H, shape) ? cuda::short_attention_backward : reference::attention_backward;
+        cuda::is_short_attention(qkv_T3H, shape) ? cuda::own_attention_backward : reference::attention_backward;
     return backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
 }
 

@@ -5,25 +5,13 @@
 
 #include <cuda_runtime.h>
 
-#include "kernels/cuda/arguments.h"
+#include "kernels/cuda/attention_inputs.h"
 
 namespace bertpretrain::cuda {
 
 constexpr int longest_short_sequence = 128;
 
-/// Dropout of probabilities as kernels see it; `threshold` 0 turns it off.
-struct AttentionDropout {
-    std::uint32_t key[2] = {}, site = 0, threshold = 0;
-    float scale = 1;
-};
-
-struct ShortAttention {
-    std::int64_t sequences, heads, head_size, rows;  ///< rows T, of which those after the last sequence belong to none
-    const std::int64_t *starts_B1, *samples_B;
-    const Bf16* qkv_T3H;
-    const float* bias_3H;
-    AttentionDropout dropout;
-};
+using ShortAttention = AttentionInputs<Bf16>;
 
 struct ShortAttentionForward {
     ShortAttention in;

@@ -9,7 +9,6 @@
 namespace bertpretrain::cuda {
 
 constexpr int attention_threads = 256, warp_rows = 16, row_padding = 8;
-constexpr float log2_of_e = 1.44269504F, ln_2 = 0.69314718F;
 
 /// One head of one sequence.
 struct HeadOfSequence {
@@ -79,16 +78,17 @@ struct HeadMatrix {
 /// e, e + 16, ... of a row in one call, so a lane's are four whole calls.
 __device__ __forceinline__ unsigned kept_of_row(const AttentionDropout& dropout, const HeadOfSequence& at, int query) {
     constexpr unsigned groups_per_head = 8192;  // kernels/dropout.h, attention_groups_per_head
+    const unsigned upper_threshold = dropout.threshold << 16;
     unsigned kept = 0;
 #pragma unroll
     for (int call = 0; call < 4; ++call) {
-        const unsigned j = call % 2, upper = call / 2, element = 8 * upper + 2 * (lane() % 4) + j;
-        const unsigned of_call = kept_half_words(
-            dropout.key, dropout.threshold,
-            {{static_cast<unsigned>(at.head) * groups_per_head + element, static_cast<unsigned>(query) | dropout.site << 16,
-              static_cast<unsigned>(at.sample), static_cast<unsigned>(at.sample >> 32)}});
+        const int j = call % 2, right = call / 2, element = 8 * right + 2 * (lane() % 4) + j;
+        const Counter words =
+            philox_words(dropout.key, {{static_cast<unsigned>(at.head) * groups_per_head + static_cast<unsigned>(element),
+                                        static_cast<unsigned>(query) | dropout.site << 16, static_cast<unsigned>(at.sample),
+                                        static_cast<unsigned>(at.sample >> 32)}});
 #pragma unroll
-        for (unsigned w = 0; w < 8; ++w) kept |= (of_call >> w & 1U) << (4 * w + 2 * upper + j);
+        for (int h = 0; h < 8; ++h) kept |= keeps(words, h, upper_threshold) ? 1U << (4 * h + 2 * right + j) : 0U;
     }
     return kept;
 }

@@ -1,11 +1,13 @@
-// Attention in bf16: sequences of at most 128 tokens by our own kernels (short_attention.h), longer ones by libtorch's flash
-// attention over ragged sequences. Flash attention draws its own dropout: the mask depends on which samples are computed together
-// (the exception that ARCHITECTURE.md names), but it is a function of the run's key all the same.
+// Attention of sequences of at most 128 tokens by our own kernels, of longer ones in bf16 by libtorch's flash attention over
+// ragged sequences, and by our own again what flash attention does not take (fp32 above all). Flash attention draws its own
+// dropout: the mask depends on which samples are computed together (the exception that ARCHITECTURE.md names), but it is a
+// function of the run's key all the same.
+#include <array>
+
 #include <ATen/Context.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <ATen/ops/_flash_attention_backward.h>
 #include <ATen/ops/_flash_attention_forward.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
@@ -15,8 +17,8 @@
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/module/flash_attention.h"
+#include "kernels/cuda/own_attention.h"
 #include "kernels/cuda/short_attention.h"
-#include "kernels/cuda/short_attention_operation.h"
 #include "kernels/cuda/tensors.h"
 #include "kernels/host_values.h"
 #include "kernels/implementations.h"
@@ -33,23 +35,47 @@ bool flash_can(const at::Tensor& qkv_T3H, const Attention& shape) {
 
 /// What flash attention takes: N heads, D features each.
 struct FlashInputs {
-    at::Tensor q_TND, k_TND, v_TND, starts_B1;
+    at::Tensor biased_T3H, q_TND, k_TND, v_TND, starts_B1;
     std::int64_t longest = 0;  ///< sequence
 
-    FlashInputs(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
-        const std::int64_t T = qkv_T3H.size(0), width = qkv_T3H.size(1);
-        const at::Tensor biased_T3H = at::empty_like(qkv_T3H);
-        bias_forward<Bf16>({T, width, working_data<Bf16>(qkv_T3H), exact_data(bias_3H), working_data<Bf16>(biased_T3H)},
-                           RowFunction::identity, in_quads(width, {qkv_T3H, bias_3H, biased_T3H}), current_stream());
-        const at::Tensor parts_T3ND = biased_T3H.view({T, 3, shape.heads, -1});
+    FlashInputs(const at::Tensor& biased, const Attention& shape) : biased_T3H(biased) {
+        const at::Tensor parts_T3ND = biased_T3H.view({biased_T3H.size(0), 3, shape.heads, -1});
         q_TND = parts_T3ND.select(1, 0), k_TND = parts_T3ND.select(1, 1), v_TND = parts_T3ND.select(1, 2);
         const std::vector<std::int64_t>& starts = shape.starts_B1;
         starts_B1 =
-            (shape.device_starts_B1.defined() ? shape.device_starts_B1 : copied_to(qkv_T3H.device(), starts).view(at::kLong))
+            (shape.device_starts_B1.defined() ? shape.device_starts_B1 : copied_to(biased_T3H.device(), starts).view(at::kLong))
                 .to(at::kInt);
         for (std::size_t b = 0; b + 1 < starts.size(); ++b) longest = std::max(longest, starts[b + 1] - starts[b]);
     }
 };
+
+at::Tensor with_bias(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H) {
+    const std::int64_t T = qkv_T3H.size(0), width = qkv_T3H.size(1);
+    const at::Tensor biased_T3H = at::empty_like(qkv_T3H);
+    bias_forward<Bf16>({T, width, working_data<Bf16>(qkv_T3H), exact_data(bias_3H), working_data<Bf16>(biased_T3H)},
+                       RowFunction::identity, in_quads(width, {qkv_T3H, bias_3H, biased_T3H}), current_stream());
+    return biased_T3H;
+}
+
+/// Gradients of query, key and value side by side, zeros after the last sequence; adds their column sums to the bias's gradient,
+/// but for the key's third: that one is exactly zero.
+at::Tensor side_by_side(const std::array<at::Tensor, 3>& parts_TND, const Attention& shape, const at::Tensor& d_bias_3H) {
+    const std::int64_t T = parts_TND[0].size(0), H = d_bias_3H.size(0) / 3, tokens = shape.starts_B1.back();
+    const at::Tensor d_qkv_T3H = at::empty({T, 3 * H}, parts_TND[0].options()),
+                     chunk_sums_CH = at::empty({row_chunks(tokens), H}, d_bias_3H.options());
+    for (std::int64_t part = 0; part < 3; ++part) {
+        const at::Tensor from_TH = parts_TND[static_cast<std::size_t>(part)].reshape({T, H}),
+                         to_TH = d_qkv_T3H.narrow(1, part * H, H);
+        bias_backward<Bf16>({tokens, H, working_data<Bf16>(from_TH), nullptr, nullptr, working_data<Bf16>(to_TH),
+                             exact_data(chunk_sums_CH), 3 * H},
+                            RowFunction::identity, in_quads(H, {from_TH, to_TH, chunk_sums_CH}), current_stream());
+        if (part != 1)
+            add_column_sums({exact_data(chunk_sums_CH), row_chunks(tokens), 1, H, {exact_data(d_bias_3H) + part * H}},
+                            current_stream());
+    }
+    zero_rows_of_no_sequence(d_qkv_T3H, shape);
+    return d_qkv_T3H;
+}
 
 /// One seed for every (seed of the run, place in the model, first sample of the micro-batch).
 std::uint64_t flash_seed(const Attention& shape) {
@@ -106,28 +132,30 @@ bool attention_counts_dropout(std::int64_t longest, std::int64_t head_size, at::
 bool flash_counts_dropout(std::int64_t, std::int64_t head_size, at::ScalarType working) { return !flash_can(head_size, working); }
 
 AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
-    if (is_short_attention(qkv_T3H, shape)) return short_attention(qkv_T3H, bias_3H, shape);
+    if (is_short_attention(qkv_T3H, shape)) return own_attention(qkv_T3H, bias_3H, shape);
     return flash_attention(qkv_T3H, bias_3H, shape);
 }
 
 at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
                               const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     if (is_short_attention(qkv_T3H, shape))
-        return short_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
+        return own_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
     return flash_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
 }
 
 AttentionResult flash_attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
-    if (!flash_can(qkv_T3H, shape)) return reference::attention(qkv_T3H, bias_3H, shape);
+    if (!flash_can(qkv_T3H, shape))
+        return is_any_attention(qkv_T3H, shape) ? own_attention(qkv_T3H, bias_3H, shape)
+                                                : reference::attention(qkv_T3H, bias_3H, shape);
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
     if (shape.starts_B1.back() == 0)
         return {at::zeros({T, H}, qkv_T3H.options()), at::zeros({T, shape.heads}, bias_3H.options())};
-    const FlashInputs in(qkv_T3H, bias_3H, shape);
+    const FlashInputs in(with_bias(qkv_T3H, bias_3H), shape);
     if (shape.dropout.active()) seed_generator(qkv_T3H.device(), flash_seed(shape));
     const auto [context_TND, log_sum_exp_NT, state, unused, mask] =
         at::_flash_attention_forward(in.q_TND, in.k_TND, in.v_TND, in.starts_B1, in.starts_B1, in.longest, in.longest,
                                      probability_of(shape.dropout), /*is_causal=*/false, /*return_debug_mask=*/false);
-    AttentionResult result{context_TND.reshape({T, H}), log_sum_exp_NT.transpose(0, 1)};
+    AttentionResult result{context_TND.reshape({T, H}), log_sum_exp_NT.transpose(0, 1), in.biased_T3H};
     zero_rows_of_no_sequence(result.context_TH, shape);
     zero_rows_of_no_sequence(result.log_sum_exp_TN, shape);
     return result;
@@ -136,27 +164,18 @@ AttentionResult flash_attention(const at::Tensor& qkv_T3H, const at::Tensor& bia
 at::Tensor flash_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
                                     const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     if (!flash_can(qkv_T3H, shape))
-        return reference::attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
+        return is_any_attention(qkv_T3H, shape)
+                   ? own_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H)
+                   : reference::attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
     if (shape.starts_B1.back() == 0) return at::zeros_like(qkv_T3H);
-    const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
-    const FlashInputs in(qkv_T3H, bias_3H, shape);
+    const FlashInputs in(forward.biased_T3H.defined() ? forward.biased_T3H : with_bias(qkv_T3H, bias_3H), shape);
     const at::Tensor state = generator_state(qkv_T3H.device(), shape.dropout.active() ? flash_seed(shape) : 0);
-    at::Tensor d_qkv_T3H;
-    {
-        const InOneOrder in_one_order;
-        const auto [d_q, d_k, d_v] = at::_flash_attention_backward(
-            d_context_TH.view_as(in.q_TND), in.q_TND, in.k_TND, in.v_TND, forward.context_TH.view_as(in.q_TND),
-            forward.log_sum_exp_TN.transpose(0, 1).contiguous(), in.starts_B1, in.starts_B1, in.longest, in.longest,
-            probability_of(shape.dropout), /*is_causal=*/false, state, /*unused=*/state);
-        d_qkv_T3H = at::cat({d_q.reshape({T, H}), d_k.reshape({T, H}), d_v.reshape({T, H})}, 1);
-    }
-    zero_rows_of_no_sequence(d_qkv_T3H, shape);
-    const at::Tensor chunk_sums_C3H = at::empty({row_chunks(T), 3 * H}, bias_3H.options());
-    bias_backward<Bf16>({T, 3 * H, working_data<Bf16>(d_qkv_T3H), nullptr, nullptr, nullptr, exact_data(chunk_sums_C3H)},
-                        RowFunction::identity, in_quads(3 * H, {d_qkv_T3H, chunk_sums_C3H}), current_stream());
-    float* const d_bias = exact_data(d_bias_3H);  // the key's third stays as it is
-    add_column_sums({exact_data(chunk_sums_C3H), row_chunks(T), 3, H, {d_bias, nullptr, d_bias + 2 * H}}, current_stream());
-    return d_qkv_T3H;
+    const InOneOrder in_one_order;
+    const auto [d_q, d_k, d_v] = at::_flash_attention_backward(
+        d_context_TH.view_as(in.q_TND), in.q_TND, in.k_TND, in.v_TND, forward.context_TH.view_as(in.q_TND),
+        forward.log_sum_exp_TN.transpose(0, 1).contiguous(), in.starts_B1, in.starts_B1, in.longest, in.longest,
+        probability_of(shape.dropout), /*is_causal=*/false, state, /*unused=*/state);
+    return side_by_side({d_q, d_k, d_v}, shape, d_bias_3H);
 }
 
 }  // namespace bertpretrain::cuda

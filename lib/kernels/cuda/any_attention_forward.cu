@@ -1,0 +1,71 @@
+// All scores of 32 queries lie in shared memory between the two products.
+#include "kernels/cuda/any_attention_block.h"
+#include "kernels/cuda/launch.h"
+
+namespace bertpretrain::cuda {
+namespace {
+
+__device__ inline float warp_largest(float value) {
+    for (int apart = warp_lanes / 2; apart > 0; apart /= 2) value = fmaxf(value, __shfl_xor_sync(all_lanes, value, apart));
+    return value;
+}
+
+/// Replaces a row of scores by probabilities times dropout's factors. @returns the logarithm of the sum of exponentials
+__device__ float normalize_row(const AttentionDropout& dropout, const TileOfHead& at, int query, float* scores, int columns) {
+    constexpr float lowest = -3e38F;
+    float largest = lowest, sum = 0;
+    for (int key = lane(); key < at.length; key += warp_lanes) largest = fmaxf(largest, scores[key]);
+    largest = warp_largest(largest);
+    for (int key = lane(); key < at.length; key += warp_lanes) sum += expf(scores[key] - largest);
+    sum = warp_sum(sum);
+    for (int key = lane(); key < columns; key += warp_lanes)
+        scores[key] = key < at.length ? expf(scores[key] - largest) / sum * dropout_factor(dropout, at, query, key) : 0.0F;
+    return largest + logf(sum);
+}
+
+template <class W>
+__global__ void forward_tile(const __grid_constant__ AnyAttentionForward<W> pass) {
+    const AttentionInputs<W>& in = pass.in;
+    const TileOfHead at(in);
+    if (at.first_row >= at.length) return;
+    const int columns = (at.length + tile_rows - 1) / tile_rows * tile_rows;
+    float *const queries = static_cast<float*>(dynamic_shared_memory()), *const tile = queries + at.tile_elements();
+    float* const scores = tile + at.tile_elements() + warp() * rows_of_warp * columns;  // of this warp's queries
+    load_part(in, at, 0, at.first_row, queries);
+    for (int first = 0; first < columns; first += tile_rows) {
+        __syncthreads();
+        load_part(in, at, 1, first, tile);
+        __syncthreads();
+        for (int i = 0; i < rows_of_warp; ++i)
+            scores[i * columns + first + lane()] =
+                at.scale() * dot(queries + (warp() * rows_of_warp + i) * at.pitch(), tile + lane() * at.pitch(), at.D);
+    }
+    __syncwarp();
+    for (int i = 0; i < rows_of_warp; ++i) {
+        const int query = at.first_row + warp() * rows_of_warp + i;
+        const float log_sum = normalize_row(in.dropout, at, query, scores + i * columns, columns);
+        if (lane() == 0 && query < at.length) pass.log_sum_exp_NT[at.head * in.rows + at.first_token + query] = log_sum;
+    }
+    RowSums context;
+    for (int first = 0; first < columns; first += tile_rows) {
+        __syncthreads();
+        load_part(in, at, 2, first, tile);
+        __syncthreads();
+        context.add(scores + first, columns, tile, at);
+    }
+    context.put(pass.context_TH + at.head * at.D, in.heads * at.D, at);
+}
+
+}  // namespace
+
+template <class W>
+void any_attention_forward(const AnyAttentionForward<W>& pass, cudaStream_t stream) {
+    const std::int64_t tiles = ceil_div(pass.in.longest, tile_rows);
+    const std::int64_t floats = 2 * tile_rows * (pass.in.head_size + 1) + tile_rows * tiles * tile_rows;
+    launch_with_shared(forward_tile<W>, grid_of(pass.in.sequences * pass.in.heads, tiles), tile_threads,
+                       static_cast<std::size_t>(floats) * sizeof(float), stream, pass);
+}
+template void any_attention_forward(const AnyAttentionForward<float>&, cudaStream_t);
+template void any_attention_forward(const AnyAttentionForward<Bf16>&, cudaStream_t);
+
+}  // namespace bertpretrain::cuda

@@ -1,0 +1,147 @@
+#include "kernels/cuda/own_attention.h"
+
+#include <algorithm>
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+
+#include "kernels/cuda/any_attention.h"
+#include "kernels/cuda/bias_rows.h"
+#include "kernels/cuda/column_sums.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/short_attention.h"
+#include "kernels/cuda/tensors.h"
+#include "kernels/host_values.h"
+
+namespace bertpretrain::cuda {
+namespace {
+
+std::int64_t head_size(const at::Tensor& qkv_T3H, const Attention& shape) { return qkv_T3H.size(1) / 3 / shape.heads; }
+
+std::int64_t longest_of(const Attention& shape) {
+    std::int64_t longest = 0;
+    for (std::size_t b = 0; b + 1 < shape.starts_B1.size(); ++b)
+        longest = std::max(longest, shape.starts_B1[b + 1] - shape.starts_B1[b]);
+    return longest;
+}
+
+/// Tensors that a pass reads by pointer, and the pointers.
+template <class W>
+struct Inputs {
+    at::Tensor qkv_T3H, starts_B1, samples_B;
+    AttentionInputs<W> pass;
+
+    Inputs(const at::Tensor& qkv, const at::Tensor& bias_3H, const Attention& shape)
+        : qkv_T3H(qkv.contiguous()),
+          starts_B1(on_device(shape.device_starts_B1, shape.starts_B1)),
+          samples_B(on_device(shape.device_samples_B, shape.samples_B)),
+          pass{static_cast<std::int64_t>(shape.samples_B.size()),
+               shape.heads,
+               head_size(qkv, shape),
+               qkv.size(0),
+               longest_of(shape),
+               starts_B1.const_data_ptr<std::int64_t>(),
+               samples_B.const_data_ptr<std::int64_t>(),
+               working_data<W>(qkv_T3H),
+               exact_data(bias_3H),
+               {}} {
+        const Dropout& dropout = shape.dropout;
+        if (dropout.active())
+            pass.dropout = {{dropout.key[0], dropout.key[1]}, dropout.site, dropout.threshold(), dropout.scale()};
+    }
+    at::Tensor on_device(const at::Tensor& there, const std::vector<std::int64_t>& values) const {
+        return there.defined() ? there : copied_to(qkv_T3H.device(), values).view(at::kLong);
+    }
+};
+
+template <class W>
+AttentionResult forward(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+    const Inputs<W> in(qkv_T3H, bias_3H, shape);
+    const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
+    const at::Tensor context_TH = at::empty({T, H}, qkv_T3H.options()),
+                     log_sum_exp_NT = at::empty({shape.heads, T}, bias_3H.options());
+    if constexpr (std::is_same_v<W, Bf16>) {
+        if (is_short_attention(qkv_T3H, shape))
+            short_attention_forward({in.pass, working_data<W>(context_TH), exact_data(log_sum_exp_NT)}, current_stream());
+        else any_attention_forward<W>({in.pass, working_data<W>(context_TH), exact_data(log_sum_exp_NT)}, current_stream());
+    } else {
+        any_attention_forward<W>({in.pass, working_data<W>(context_TH), exact_data(log_sum_exp_NT)}, current_stream());
+    }
+    AttentionResult result{context_TH, log_sum_exp_NT.transpose(0, 1)};
+    zero_rows_of_no_sequence(result.context_TH, shape);
+    zero_rows_of_no_sequence(result.log_sum_exp_TN, shape);
+    return result;
+}
+
+/// Adds the column sums of d_qkv to the bias's gradient, but for the key's third: that one is exactly zero.
+template <class W>
+void add_qkv_bias_gradient(const at::Tensor& d_qkv_T3H, const at::Tensor& d_bias_3H) {
+    const std::int64_t T = d_qkv_T3H.size(0), H = d_qkv_T3H.size(1) / 3;
+    const at::Tensor chunk_sums_C3H = at::empty({row_chunks(T), 3 * H}, d_bias_3H.options());
+    bias_backward<W>({T, 3 * H, working_data<W>(d_qkv_T3H), nullptr, nullptr, nullptr, exact_data(chunk_sums_C3H)},
+                     RowFunction::identity, in_quads(3 * H, {d_qkv_T3H, chunk_sums_C3H}), current_stream());
+    float* const d_bias = exact_data(d_bias_3H);
+    add_column_sums({exact_data(chunk_sums_C3H), row_chunks(T), 3, H, {d_bias, nullptr, d_bias + 2 * H}}, current_stream());
+}
+
+template <class W>
+at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                    const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+    const Inputs<W> in(qkv_T3H, bias_3H, shape);
+    const std::int64_t H = qkv_T3H.size(1) / 3;
+    const at::Tensor log_sum_exp_NT = forward.log_sum_exp_TN.transpose(0, 1).contiguous(),
+                     context_TH = forward.context_TH.contiguous(), d_rows_TH = d_context_TH.contiguous(),
+                     d_qkv_T3H = at::empty_like(in.qkv_T3H);
+    const auto any = [&] {
+        any_attention_backward<W>({in.pass, working_data<W>(context_TH), working_data<W>(d_rows_TH), exact_data(log_sum_exp_NT),
+                                   working_data<W>(d_qkv_T3H)},
+                                  current_stream());
+        zero_rows_of_no_sequence(d_qkv_T3H, shape);
+        add_qkv_bias_gradient<W>(d_qkv_T3H, d_bias_3H);
+    };
+    if constexpr (std::is_same_v<W, Bf16>) {
+        if (!is_short_attention(qkv_T3H, shape)) any();
+        else {
+            const at::Tensor bias_sums_B3H = at::empty({in.pass.sequences, 3 * H}, bias_3H.options());
+            short_attention_backward({in.pass, working_data<W>(context_TH), working_data<W>(d_rows_TH),
+                                      exact_data(log_sum_exp_NT), working_data<W>(d_qkv_T3H), exact_data(bias_sums_B3H)},
+                                     current_stream());
+            zero_rows_of_no_sequence(d_qkv_T3H, shape);
+            float* const d_bias = exact_data(d_bias_3H);
+            add_column_sums({exact_data(bias_sums_B3H), in.pass.sequences, 3, H, {d_bias, nullptr, d_bias + 2 * H}},
+                            current_stream());
+        }
+    } else {
+        any();
+    }
+    return d_qkv_T3H;
+}
+
+}  // namespace
+
+bool is_short_attention(const at::Tensor& qkv_T3H, const Attention& shape) {
+    return qkv_T3H.scalar_type() == at::kBFloat16 && short_attention_takes(head_size(qkv_T3H, shape)) &&
+           longest_of(shape) <= longest_short_sequence;
+}
+
+bool is_any_attention(const at::Tensor& qkv_T3H, const Attention& shape) {
+    return head_size(qkv_T3H, shape) <= largest_head_of_any_attention && longest_of(shape) <= longest_of_any_attention;
+}
+
+void zero_rows_of_no_sequence(const at::Tensor& rows_TX, const Attention& shape) {
+    const std::int64_t tokens = shape.starts_B1.back();
+    if (tokens < rows_TX.size(0)) rows_TX.narrow(0, tokens, rows_TX.size(0) - tokens).zero_();
+}
+
+AttentionResult own_attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+    return with_working_type(qkv_T3H.scalar_type(), [&](auto w) { return forward<decltype(w)>(qkv_T3H, bias_3H, shape); });
+}
+
+at::Tensor own_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                  const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+    return with_working_type(qkv_T3H.scalar_type(), [&](auto w) {
+        return backward<decltype(w)>(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
+    });
+}
+
+}  // namespace bertpretrain::cuda

@@ -1,0 +1,69 @@
+#include "kernels/cuda/own_attention.h"
+#include "kernels_cuda/cuda_inputs.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+struct Results {
+    at::Tensor context_TH, log_sum_exp_TN, d_qkv_T3H, d_bias_3H;
+};
+
+struct Case {
+    std::vector<std::int64_t> lengths;
+    std::int64_t heads, head_size;
+    double dropout;
+    at::ScalarType working = at::kFloat;
+    std::int64_t rows_of_none = 0;
+};
+
+void check(const Case& what) {
+    CAPTURE(what.lengths, what.heads, what.head_size, what.dropout, what.working);
+    const Ragged batch = ragged(what.lengths);
+    RandomTensors random(9);
+    const std::int64_t T = batch.tokens() + what.rows_of_none, H = what.heads * what.head_size;
+    const at::Tensor qkv_T3H = random.normal({T, 3 * H}, what.working), bias_3H = random.normal({3 * H}),
+                     d_context_TH = random.normal({T, H}, what.working);
+    const Attention shape{batch.starts_B1, batch.samples_B, what.heads, dropout_of(what.dropout, Purpose::attention_dropout)};
+    REQUIRE_FALSE(cuda::is_short_attention(qkv_T3H, shape));
+    REQUIRE(cuda::is_any_attention(qkv_T3H, shape));
+    const auto run = [&](auto forward, auto backward) {
+        const AttentionResult result = forward(qkv_T3H, bias_3H, shape);
+        Results all{result.context_TH, result.log_sum_exp_TN, {}, at::ones_like(bias_3H)};
+        all.d_qkv_T3H = backward(d_context_TH, qkv_T3H, bias_3H, result, shape, all.d_bias_3H);
+        return all;
+    };
+    const auto ours = in_two_orders([&] { return run(cuda::own_attention, cuda::own_attention_backward); });
+    const Results right = run(reference::attention, reference::attention_backward);
+    CHECK_ROUNDED(ours.first.context_TH, right.context_TH);
+    CHECK_ROUNDED(ours.first.log_sum_exp_TN, right.log_sum_exp_TN);
+    // In bf16 the rounded context enters the gradients of scores; in fp32 nothing is rounded.
+    const double bound = what.working == at::kFloat ? rounding_bound(right.d_bias_3H) : 1e-2;
+    CHECK(relative_error(ours.first.d_qkv_T3H, right.d_qkv_T3H) < bound);
+    CHECK(relative_error(ours.first.d_bias_3H, right.d_bias_3H) < bound);
+    CHECK(at::equal(ours.first.d_bias_3H.narrow(0, H, H), at::ones({H})));
+    CHECK(ours.first.d_qkv_T3H.narrow(0, batch.tokens(), what.rows_of_none).eq(0).all().item<bool>());
+    CHECK_SAME_BITS(ours, context_TH);
+    CHECK_SAME_BITS(ours, d_qkv_T3H);
+    CHECK_SAME_BITS(ours, d_bias_3H);
+}
+
+}  // namespace
+
+TEST_CASE("attention on CUDA in fp32 equals the reference for sequences of any length") {
+    check({{40, 0, 1, 33}, 2, 64, 0, at::kFloat, 5});
+    check({{150, 31, 32}, 1, 8, 0});
+}
+
+TEST_CASE("attention on CUDA in fp32 drops what the reference drops") {
+    check({{129, 260}, 1, 8, 0.1, at::kFloat, 2});
+    check({{40}, 3, 16, 0.5});
+}
+
+TEST_CASE("attention on CUDA takes heads of any size, and bf16") {
+    check({{37, 64}, 1, 7, 0.1});
+    check({{20}, 1, 256, 0.1});
+    check({{45}, 2, 48, 0.1, at::kBFloat16, 3});
+    check({{140}, 1, 64, 0.1, at::kBFloat16});
+}
