@@ -16,7 +16,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr double clearly_faster = 0.8;                            // of the time of the set that is chosen otherwise
+constexpr double clearly_faster = 0.5;                            // of the time of the set that is chosen otherwise
 constexpr double seconds_for_timing = 2, seconds_per_set = 0.02;  // so that all of it takes at most three
 constexpr double element_share = 16;  // an element may differ by this multiple of the bound, relative to itself and the mean
 constexpr double infinite = std::numeric_limits<double>::infinity();

@@ -48,7 +48,7 @@ struct Proof {
 };
 
 /// Runs what the sets have in different ways, and chooses for each operation: what is kept, else the first set that is correct,
-/// or one after it that takes less than 0.8 of its time and has no other dropout. Takes about a second on a GPU; what is not
+/// or one after it that takes less than half of its time and has no other dropout. Takes about a second on a GPU; what is not
 /// timed after two seconds stays untimed. Leaves the kernels in use as they are, and no memory in torch's allocator on GPUs.
 /// @param sets available_kernels(): the reference is the last
 /// @throws NumbersError when a kernel has left the device in a state in which nothing runs any more
