@@ -11,9 +11,9 @@ if(LIBTORCH_CUDA AND LIBTORCH_C10_CUDA_LIBRARY AND LIBTORCH_CUDA_HEADERS AND CUD
   foreach(kernel IN LISTS kernels)
     get_filename_component(name "${kernel}" NAME)
     set(object "${CMAKE_BINARY_DIR}/cuda/${name}.o")
-    # Ampere, Hopper, and what comes after by the driver's own compiler.
+    # Ampere, Hopper, Blackwell, and what comes after by the driver's own compiler. A kernel that spills registers fails the build.
     set(options -std=c++20 -O3 -lineinfo -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
-                -gencode arch=compute_90,code=compute_90 -ccbin "${CMAKE_CXX_COMPILER}" -Xcompiler -fPIC,-Wall,-Wextra
+                -gencode arch=compute_100,code=sm_100 -gencode arch=compute_100,code=compute_100 -Xptxas -warn-spills,-Werror -ccbin "${CMAKE_CXX_COMPILER}" -Xcompiler -fPIC,-Wall,-Wextra
                 -Werror all-warnings "-I${CMAKE_SOURCE_DIR}/lib")
     if(name STREQUAL "optimizer.cu")
       list(APPEND options -fmad=false)  # as on the CPU (kernels.cmake)
