@@ -10,7 +10,7 @@ def options(stage, length, sides):
     if not stage.on_gpu:
         return ["--size", "tiny", "--micro-batch", 2, "--accumulation", 2, "--steps", 1, "--rounds", 1, "--threads", 2,
                 "--sides", *[side for side in sides if "compile" not in side and "strongest" not in side]]
-    micro_batch, accumulation, at_once = (16, 24, [96]) if length == 128 else (8, 12, [24])
+    micro_batch, accumulation, at_once = (16, 24, [96, 384]) if length == 128 else (8, 12, [24, 96])
     return ["--micro-batch", micro_batch, "--accumulation", accumulation, "--steps", 5, "--rounds", 2 if stage.remaining() > 180 else 1,
             "--compile", "layers", "--strongest-micro-batches", *at_once, "--sides", *sides]
 
