@@ -46,6 +46,7 @@ TEST_CASE("five steps of AdamW are PyTorch's") {
     for (int i = 0; i < elements; ++i) {
         double expected = NAN;
         theirs >> expected;
-        REQUIRE(static_cast<double>(working.const_data_ptr<float>()[i]) == Approx(expected).epsilon(1e-6).margin(1e-8));
+        // Weights of up to 0.1 are rounded by at most 3.7e-9 in each of five steps, here and there.
+        REQUIRE(static_cast<double>(working.const_data_ptr<float>()[i]) == Approx(expected).epsilon(1e-6).margin(4e-8));
     }
 }
