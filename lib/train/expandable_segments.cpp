@@ -24,7 +24,9 @@ bool wants_expandable_segments(const Variables& variable) {
 }
 
 void set_expandable_segments(bool on) {
-    Config::instance().parseArgs(on ? "expandable_segments:True" : "expandable_segments:False");
+    const std::string before = c10::CachingAllocator::getAllocatorSettings();  // what is not named again is lost (torch 2.11)
+    Config::instance().parseArgs(
+        concat(before, before.empty() ? "" : ",", on ? "expandable_segments:True" : "expandable_segments:False"));
 }
 
 bool has_expandable_segments() { return Config::use_expandable_segments(); }
