@@ -37,42 +37,45 @@ bare_system() {
   touch "$base/made"
 }
 
-# torch_for VERSION: prints the folder with the package torch for this version of Python; installs it unless it is .venv's.
-torch_for() {
-  local installed=$folder/torch-$1
-  if [[ $packages == */python$1/site-packages ]]; then echo "$torch"; return; fi
+# packages_for VERSION: prints a folder with PyTorch for this version of Python; installs it there unless it is .venv's.
+packages_for() {
+  local installed=$folder/python$1
+  local install=(.venv/bin/python -m pip install --quiet --disable-pip-version-check --only-binary=:all: --python-version "$1"
+                 --target "$installed")
+  if [[ $packages == */python$1/site-packages ]]; then echo "$packages"; return; fi
   if [[ ! -e $installed/made ]]; then
     rm -rf "$installed"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary=:all: --python-version "$1" \
-      --target "$installed" "torch==$torch_version" >&2
+    "${install[@]}" --no-deps "torch==$torch_version" >&2
+    "${install[@]}" filelock typing_extensions sympy networkx jinja2 fsspec setuptools >&2  # what torch imports
+    mkdir -p "$installed/nvidia"
     touch "$installed/made"
   fi
-  echo "$PWD/$installed/torch"
+  echo "$installed"
 }
 
 prove_in() {
-  local release=$1 root=$folder/$1 version torch_here
+  local release=$1 root=$folder/$1 version packages_here
   bare_system "$release"
   version=$(chroot "$root" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-  torch_here=$(torch_for "$version")
+  packages_here=$(packages_for "$version")
   rm -rf "$root/home/user"
   mkdir -p "$root/home/user/a folder" "$root/opt/pytorch" "$root/opt/pytorch_cpu"
   cp "$archive" "$root/home/user/archive.tar.gz"
   cp scripts/portable/prove.sh "$root/home/user/"
   chown -R 1000:1000 "$root/home/user"
-  # Mounts end with this shell. Packages other than torch are .venv's: NVIDIA's libraries, and what the benchmarks import.
+  # Mounts end with this shell. NVIDIA's libraries are .venv's: they are the same for each version of Python.
   # shellcheck disable=SC2016  # the inner shell's variables
   unshare --mount bash -euc '
-    root=$1 packages=$2 torch=$3 without_cuda=$4 steps=$5
+    root=$1 packages=$2 nvidia=$3 without_cuda=$4 steps=$5
     mount -t proc proc "$root/proc"
     mount --bind -o ro "$packages" "$root/opt/pytorch"
-    if [[ $torch != "$packages/torch" ]]; then mount --bind -o ro "$torch" "$root/opt/pytorch/torch"; fi
+    mount --bind -o ro "$nvidia" "$root/opt/pytorch/nvidia"
     mount --bind -o ro "$without_cuda" "$root/opt/pytorch_cpu"
     chroot --userspec=1000:1000 "$root" env -i HOME=/home/user USER=user PATH=/usr/bin:/bin sh -euc "
       cd \"/home/user/a folder\"
       tar --strip-components=1 -xf ../archive.tar.gz
       sh ../prove.sh $steps"
-  ' bash "$root" "$packages" "$torch_here" "$without_cuda" "$steps"
+  ' bash "$root" "$packages_here" "$packages/nvidia" "$without_cuda" "$steps"
   rm -rf "$root/home/user"
   say "$release: $steps steps with Python $version"
 }
