@@ -46,7 +46,7 @@ packages_for() {
   if [[ ! -e $installed/made ]]; then
     rm -rf "$installed"
     "${install[@]}" --no-deps "torch==$torch_version" >&2
-    "${install[@]}" filelock typing_extensions sympy networkx jinja2 fsspec setuptools >&2  # what torch imports
+    "${install[@]}" filelock typing_extensions sympy networkx jinja2 fsspec "setuptools<82" >&2  # what torch imports
     mkdir -p "$installed/nvidia"
     touch "$installed/made"
   fi
