@@ -16,7 +16,7 @@ __device__ __forceinline__ void normalize(const NormedAgain& norm, std::int64_t 
 }
 
 template <class W, bool quads>
-__global__ void __launch_bounds__(512) norm_forward_rows(const NormForward<W> pass) {
+__global__ void __launch_bounds__(512, quads ? 3 : 2) norm_forward_rows(const NormForward<W> pass) {
     const std::int64_t row = blockIdx.x, width = pass.width, begin = row * width, first = warp() * warp_columns;
     Eight sum{};
     if (pass.out != nullptr) {
