@@ -1,4 +1,5 @@
 // All of NCCL's code on one GPU: a process that communicates with itself.
+#include <cstdlib>
 #include "gpu/gpu.h"
 #include "operations/device_check.h"
 #include "parallel/launch_environment.h"
@@ -54,7 +55,8 @@ TEST_CASE("what NCCL does is timed on the GPU, and what computing waits for it t
     const Traffic once = world->traffic() - before;
     CHECK(once.busy_seconds > 1e-4);  // 256 MiB read and written twice
     CHECK(once.busy_seconds < 1);
-    CHECK(once.waited_seconds > 0.5 * once.busy_seconds);
+    const char* const blocking = std::getenv("CUDA_LAUNCH_BLOCKING");  // then the host has waited already
+    if (blocking == nullptr || std::string(blocking) == "0") CHECK(once.waited_seconds > 0.5 * once.busy_seconds);
     CHECK(once.waited_seconds < 1.5 * once.busy_seconds);
 }
 
