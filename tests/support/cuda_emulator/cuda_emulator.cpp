@@ -5,7 +5,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -123,7 +122,7 @@ bool pass_barrier() {
 }
 
 void run_block(std::mt19937_64& random) {
-    std::memset(block().shared.data(), 0xFF, block().shared.size() * sizeof(double));
+    std::fill(block().shared.begin(), block().shared.end(), std::bit_cast<double>(~std::uint64_t{0}));  // NaNs, as bf16 too
     start_fibers();
     do {
         const auto lanes = shuffled(warp_lanes, random);
