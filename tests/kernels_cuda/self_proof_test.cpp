@@ -16,8 +16,7 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
 }
 at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
                               const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
-    const auto backward =
-        cuda::is_short_attention(qkv_T3H, shape) ? cuda::own_attention_backward : reference::attention_backward;
+    const auto backward = cuda::is_short_attention(qkv_T3H, shape) ? cuda::own_attention_backward : reference::attention_backward;
     return backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
 }
 
