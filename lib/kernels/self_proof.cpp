@@ -56,7 +56,7 @@ void compare(const std::vector<ProofResult>& found, const std::vector<ProofResul
     if (share_of_bound(row.error, row.bound) > 1) row.verdict = Verdict::wrong;
 }
 
-/// A kernel that accesses memory that is not its own ends everything on a GPU, whatever is called next.
+/// After a kernel has accessed memory outside its tensors, every further CUDA call of the process fails.
 void require_working(at::Device device, const ProofRow& row) {
     try {
         at::zeros({1}, at::TensorOptions(device)).add_(1).item<float>();

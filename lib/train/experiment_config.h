@@ -122,7 +122,7 @@ struct TrainingConfig {
             "gpu_kernels", self.gpu_kernels, one_of({"auto", "reference", "fused"}),
             "Which kernels compute on a GPU. auto: each start compares all of them with plain ATen on that GPU; the run's first "
             "start chooses the fastest correct ones, and resumes keep them. reference: plain ATen, slower. fused: this "
-            "program's own, whatever is faster; the start ends where one is wrong.",
+            "program's own, even where others are faster; the start ends where one is wrong.",
             Resume::may_change);
         field("seed", self.seed, any, "Of initial weights, sample order and dropout.");
         field("dropout_seed", self.dropout_seed, at_least(0), "Of dropout alone; auto: the seed.");

@@ -23,7 +23,7 @@ std::int64_t nanoseconds_now() {
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// Writes to standard error, but not where that would block: a terminal or pipe that nobody reads must not hold up the end.
+/// Writes to standard error, but not where that would block: a terminal or pipe without a reader must not delay the end.
 void say(std::string_view words) {
     pollfd error_output{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&error_output, 1, 0) != 1 || (error_output.revents & POLLOUT) == 0) return;

@@ -29,7 +29,7 @@ struct GpuVerdict {
     std::string reason;  ///< empty: run
 };
 
-/// A GPU that nobody can use must not look as if its tests had passed.
+/// A GPU that the program cannot use fails the tests instead of skipping them.
 inline GpuVerdict judge(const GpuFound& found) {
     if (!found.visible) return {GpuVerdict::skip, "skipped: there is no GPU here"};
     const auto failed = [](const std::string& what) { return GpuVerdict{GpuVerdict::fail, "there is a GPU, but " + what}; };

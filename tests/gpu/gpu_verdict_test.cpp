@@ -20,7 +20,7 @@ TEST_CASE("a GPU that the program cannot use fails its tests, and the failure na
     CHECK_THAT(reason({.visible = true, .torch = true, .device = true}), Catch::Contains(cuda_module_file));
 }
 
-TEST_CASE("a GPU is seen by its device file, and by nobody whom CUDA_VISIBLE_DEVICES shows none") {
+TEST_CASE("a GPU is found by its device file, unless CUDA_VISIBLE_DEVICES hides it") {
     const TemporaryFolder devices;
     CHECK_FALSE(has_gpu_file(devices.path()));
     for (const char* other : {"nvidiactl", "nvidia-uvm", "nvidia"}) write_text(devices / other, "");

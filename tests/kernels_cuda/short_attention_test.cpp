@@ -99,7 +99,7 @@ TEST_CASE("short attention on CUDA takes heads of 32, 64 and 128 features, and o
     check({{20}, 5, 64, 0.1});
 }
 
-TEST_CASE("short attention on CUDA gives a sample the same bits whatever it is batched with") {
+TEST_CASE("short attention on CUDA gives a sample the same bits in every batch") {
     const Inputs both({{70, 128}, 1, 64, 0.2});
     const Results together = ours(both);
     Inputs alone({{128}, 1, 64, 0.2});

@@ -148,10 +148,8 @@ TEST_CASE("the launcher works through a link, from a folder whose name has a spa
 }
 
 TEST_CASE("shellcheck finds nothing in the launcher and in what packs it") {
-    if (run_command("command -v shellcheck").exit_code != 0) {
-        WARN("skipped: no shellcheck (scripts/setup.sh --oracles brings it)");
-        return;
-    }
+    INFO("scripts/setup.sh --oracles installs shellcheck");
+    REQUIRE(run_command("command -v shellcheck").exit_code == 0);
     const CommandResult result =
         run_command("shellcheck scripts/portable/launcher.sh scripts/package_portable.sh scripts/check_portable.sh");
     INFO(result.out);

@@ -40,7 +40,7 @@ TEST_CASE("the exposed part of an operation on a side stream is what computing c
     CHECK(waited.seconds() == Approx(0.018));
 }
 
-TEST_CASE("what the device has not done yet is counted later, without waiting") {
+TEST_CASE("work that the device is still doing is counted later, without waiting") {
     FakeDevice::restart();
     FakeDevice::now = 25;
     StreamSpans busy(FakeDevice::kind, "NCCL"), waited(FakeDevice::kind, "GPU");

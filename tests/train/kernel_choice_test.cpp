@@ -57,7 +57,7 @@ ChosenKernels choose(const std::string& gpu_kernels, const json& kept = nullptr)
     return choose_kernels(alone, tiny(gpu_kernels), at::kCPU, kept);
 }
 
-/// Losses of a run over these shards in this folder, by whatever kernels are available.
+/// Losses of a run over these shards in this folder, by the kernels that are available.
 std::vector<double> losses(const SampleShards& shards, const std::filesystem::path& run) {
     ExperimentConfig experiment = tiny("auto");
     experiment.data.training_shards = shards.folder.path().string();

@@ -52,9 +52,9 @@ struct BackwardTiles {
     __device__ explicit BackwardTiles(const TileOfHead& at) {
         own_a = static_cast<float*>(dynamic_shared_memory());
         own_b = own_a + at.tile_elements(), other_a = own_b + at.tile_elements(), other_b = other_a + at.tile_elements();
-        float* const behind = other_b + at.tile_elements();
-        queries = {behind, behind + tile_rows};
-        weights = behind + 2 * tile_rows + warp() * 2 * rows_of_warp * weight_pitch;
+        float* const facts = other_b + at.tile_elements();
+        queries = {facts, facts + tile_rows};
+        weights = facts + 2 * tile_rows + warp() * 2 * rows_of_warp * weight_pitch;
     }
     static std::size_t bytes(std::int64_t D) {
         return static_cast<std::size_t>(4 * tile_rows * (D + 1) + 2 * tile_rows + 2 * tile_rows * weight_pitch) * sizeof(float);

@@ -1,7 +1,7 @@
 #pragma once
 // Attention of sequences of at most 128 tokens on tensor cores, over raw memory of the device. A block computes one head of one
 // sequence: all of it fits into shared memory and registers, so that scores never reach memory and every sum has one order.
-// Dropout is the counter-based one of kernels/dropout.h: masks belong to the sample, whatever it is batched with.
+// Dropout is the counter-based one of kernels/dropout.h: a mask depends on the sample, not on its batch.
 
 #include <cuda_runtime.h>
 

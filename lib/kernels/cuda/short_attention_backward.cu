@@ -6,7 +6,7 @@
 namespace bertpretrain::cuda {
 namespace {
 
-constexpr int chunk_keys = 64, chunk_tiles = chunk_keys / 8, key_steps = longest_short_sequence / 16;
+constexpr int chunk_keys = 64, chunk_tiles = chunk_keys / 8;
 constexpr int score_pitch = longest_short_sequence + row_padding, block_warps_here = attention_threads / warp_lanes;
 
 /// What a block has in shared memory.
@@ -68,24 +68,6 @@ __device__ __forceinline__ RowsOfScores rows_of_scores(const ShortAttentionBackw
     return rows;
 }
 
-/// sums_Q64 = a's rows [first_row, first_row + 16) times the transpose of b's rows [first_key, first_key + 64).
-template <int D>
-__device__ __forceinline__ void multiply_by_rows(const Bf16* a, const Bf16* b, int first_row, int first_key, int end_key,
-                                                 Sums (&sums)[chunk_tiles]) {
-    constexpr int pitch = HeadMatrix<D>::pitch;
-#pragma unroll
-    for (int feature = 0; feature < D; feature += 16) {
-        const FragmentA rows = load_a(a, pitch, first_row, feature);
-#pragma unroll
-        for (int step = 0; step < chunk_tiles / 2; ++step) {
-            if (first_key + 16 * step >= end_key) break;
-            const FragmentsB keys = load_b_of_rows(b, pitch, first_key + 16 * step, feature);
-            multiply_add(sums[2 * step], rows, keys, 0);
-            multiply_add(sums[2 * step + 1], rows, keys, 1);
-        }
-    }
-}
-
 /// Of one chunk of keys: kept probabilities into shared memory, gradients of scores into `d_scores`.
 template <int D, int chunk>
 __device__ __forceinline__ void gradients_of_scores(const ShortAttention& in, const HeadOfSequence& at, const RowsOfScores& rows,
@@ -127,23 +109,6 @@ __device__ __forceinline__ void put_scores(const FragmentA (&d_scores)[key_steps
         for (int i = 0; i < 4; ++i)
             *reinterpret_cast<unsigned*>(scores + (first_query + g + 8 * (i % 2)) * score_pitch + 16 * step + 8 * (i / 2) +
                                          2 * c) = d_scores[step].at[i];
-}
-
-/// sums = rows (of this warp, 16 of them) times the columns of `matrix`; row_fragment(step) gives A of 16 of its rows.
-template <int D, class RowFragment>
-__device__ __forceinline__ void multiply_by_columns(const RowFragment& row_fragment, const Bf16* matrix, int steps,
-                                                    Sums (&sums)[D / 8]) {
-#pragma unroll
-    for (int step = 0; step < key_steps; ++step) {
-        if (step >= steps) break;
-        const FragmentA a = row_fragment(step);
-#pragma unroll
-        for (int feature = 0; feature < D; feature += 16) {
-            const FragmentsB b = load_b_of_columns(matrix, HeadMatrix<D>::pitch, 16 * step, feature);
-            multiply_add(sums[feature / 8], a, b, 0);
-            multiply_add(sums[feature / 8 + 1], a, b, 1);
-        }
-    }
 }
 
 /// Over this warp's 16 rows.

@@ -2,13 +2,15 @@
 // What both passes of short attention do in a block: 8 warps, each with 16 queries, and matrices in shared memory whose rows are
 // padded by 16 bytes so that eight of them touch all banks once.
 
+#include <cstddef>
+
 #include "kernels/cuda/dropout_factors.h"
 #include "kernels/cuda/short_attention.h"
 #include "kernels/cuda/tensor_cores.h"
 
 namespace bertpretrain::cuda {
 
-constexpr int attention_threads = 256, warp_rows = 16, row_padding = 8;
+constexpr int attention_threads = 256, warp_rows = 16, row_padding = 8, key_steps = longest_short_sequence / 16;
 
 /// One head of one sequence.
 struct HeadOfSequence {
@@ -91,6 +93,42 @@ __device__ __forceinline__ unsigned kept_of_row(const AttentionDropout& dropout,
         for (int h = 0; h < 8; ++h) kept |= keeps(words, h, upper_threshold) ? 1U << (4 * h + 2 * right + j) : 0U;
     }
     return kept;
+}
+
+/// sums = a's rows [first_row, first_row + 16) times the transpose of b's rows from first_key on, as many as there are sums'
+/// columns; of rows from end_key on nothing is computed, but for those that share a step of 16 with others.
+template <int D, std::size_t tiles>
+__device__ __forceinline__ void multiply_by_rows(const Bf16* a, const Bf16* b, int first_row, int first_key, int end_key,
+                                                 Sums (&sums)[tiles]) {
+    constexpr int pitch = HeadMatrix<D>::pitch, pairs = static_cast<int>(tiles) / 2;
+#pragma unroll
+    for (int feature = 0; feature < D; feature += 16) {
+        const FragmentA rows = load_a(a, pitch, first_row, feature);
+#pragma unroll
+        for (int pair = 0; pair < pairs; ++pair) {
+            if (first_key + 16 * pair >= end_key) break;
+            const FragmentsB keys = load_b_of_rows(b, pitch, first_key + 16 * pair, feature);
+            multiply_add(sums[2 * pair], rows, keys, 0);
+            multiply_add(sums[2 * pair + 1], rows, keys, 1);
+        }
+    }
+}
+
+/// sums = rows (of this warp, 16 of them) times the columns of `matrix`; row_fragment(step) gives A of 16 of its rows.
+template <int D, class RowFragment>
+__device__ __forceinline__ void multiply_by_columns(const RowFragment& row_fragment, const Bf16* matrix, int steps,
+                                                    Sums (&sums)[D / 8]) {
+#pragma unroll
+    for (int step = 0; step < key_steps; ++step) {
+        if (step >= steps) break;
+        const FragmentA a = row_fragment(step);
+#pragma unroll
+        for (int feature = 0; feature < D; feature += 16) {
+            const FragmentsB b = load_b_of_columns(matrix, HeadMatrix<D>::pitch, 16 * step, feature);
+            multiply_add(sums[feature / 8], a, b, 0);
+            multiply_add(sums[feature / 8 + 1], a, b, 1);
+        }
+    }
 }
 
 /// Writes a warp's 16 rows of sums as bf16 to memory, by way of `stage`, which is this warp's own 16 rows of shared memory.

@@ -10,24 +10,6 @@ constexpr int key_tiles = longest_short_sequence / 8;
 template <int D>
 constexpr std::size_t forward_bytes = 3 * HeadMatrix<D>::elements * sizeof(Bf16);
 
-/// Scores of 16 queries, unscaled.
-template <int D>
-__device__ __forceinline__ void multiply_by_keys(const Bf16* q, const Bf16* k, int first_query, int steps,
-                                                 Sums (&scores)[key_tiles]) {
-    constexpr int pitch = HeadMatrix<D>::pitch;
-#pragma unroll
-    for (int feature = 0; feature < D; feature += 16) {
-        const FragmentA a = load_a(q, pitch, first_query, feature);
-#pragma unroll
-        for (int step = 0; step < key_tiles / 2; ++step) {
-            if (step >= steps) break;
-            const FragmentsB b = load_b_of_rows(k, pitch, 16 * step, feature);
-            multiply_add(scores[2 * step], a, b, 0);
-            multiply_add(scores[2 * step + 1], a, b, 1);
-        }
-    }
-}
-
 /// Over the four lanes that share a row.
 __device__ __forceinline__ float largest_in_row(float value) {
     value = fmaxf(value, __shfl_xor_sync(all_lanes, value, 1));
@@ -68,22 +50,11 @@ __device__ __forceinline__ float exponentiate(Sums (&scores)[key_tiles], int hal
     return sum;
 }
 
-template <int D>
-__device__ __forceinline__ void multiply_by_values(const Sums (&probabilities)[key_tiles], const Bf16* v, int steps,
-                                                   Sums (&context)[D / 8]) {
-#pragma unroll
-    for (int step = 0; step < key_tiles / 2; ++step) {
-        if (step >= steps) break;
-        const Sums &left = probabilities[2 * step], &right = probabilities[2 * step + 1];
-        const FragmentA a{bf16_pair(left[0], left[1]), bf16_pair(left[2], left[3]), bf16_pair(right[0], right[1]),
-                          bf16_pair(right[2], right[3])};
-#pragma unroll
-        for (int feature = 0; feature < D; feature += 16) {
-            const FragmentsB b = load_b_of_columns(v, HeadMatrix<D>::pitch, 16 * step, feature);
-            multiply_add(context[feature / 8], a, b, 0);
-            multiply_add(context[feature / 8 + 1], a, b, 1);
-        }
-    }
+/// Step `step` of 16 keys of a row of probabilities.
+__device__ __forceinline__ FragmentA fragment_of(const Sums (&probabilities)[key_tiles], int step) {
+    const Sums &left = probabilities[2 * step], &right = probabilities[2 * step + 1];
+    return {
+        {bf16_pair(left[0], left[1]), bf16_pair(left[2], left[3]), bf16_pair(right[0], right[1]), bf16_pair(right[2], right[3])}};
 }
 
 template <int D>
@@ -107,7 +78,7 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
     if (first_query >= at.length) return;
 
     Sums scores[key_tiles]{};
-    multiply_by_keys<D>(q, k, first_query, at.steps(), scores);
+    multiply_by_rows<D>(q, k, first_query, 0, at.length, scores);  // unscaled
     float factors[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -122,7 +93,7 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
             if ((kept >> i & 1U) == 0) scores[i / 2][2 * half + i % 2] = 0;
     }
     Sums context[D / 8]{};
-    multiply_by_values<D>(scores, v, at.steps(), context);
+    multiply_by_columns<D>([&](int step) { return fragment_of(scores, step); }, v, at.steps(), context);
     store_rows<D>(context, factors, q + first_query * HeadMatrix<D>::pitch,
                   pass.context_TH + (at.first_row + first_query) * H + column, H, at.length - first_query);
 }
