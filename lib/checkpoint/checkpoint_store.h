@@ -36,6 +36,8 @@ public:
     explicit CheckpointStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
     const std::filesystem::path& folder() const { return folder_; }
+    /// From now on the same checkpoints are found there: the run's folder has another name.
+    void move_to(std::filesystem::path folder) { folder_ = std::move(folder); }
 
     /// Saves a state whose pieces are all here. @returns the checkpoint's folder
     std::filesystem::path save(const TrainingState& state) const;

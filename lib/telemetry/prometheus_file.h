@@ -25,6 +25,8 @@ public:
 
     void show(const StepRecord& record);
     void show(const EvaluationRecord& record);
+    /// Never writes again, not even at the end.
+    void give_up() { is_broken_ = true; }
 
 private:
     std::string text() const;

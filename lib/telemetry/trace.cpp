@@ -13,6 +13,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "core/held_folder.h"
 #include "core/log.h"
 
 namespace bertpretrain {
@@ -76,7 +77,9 @@ void write_trace(Recorder& of) {
     of.keeps = false;
     if (of.spans.empty()) return;
     try {
-        write_atomically(of.file, trace_text(of));
+        const auto place = own_place_of(of.file);
+        if (!place) throw DataError(concat(of.file.string(), ": another process trains in this folder, so no trace is written"));
+        write_atomically(*place, trace_text(of));
         log_info(concat("trace: ", of.file.string()));
     } catch (const std::exception& error) { log_warning(error.what()); }
     of.spans.clear();

@@ -12,6 +12,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/held_folder.h"
 #include "core/log.h"
 #include "core/strings.h"
 #include "parallel/together.h"
@@ -47,6 +48,7 @@ struct CheckpointSaver::Job {
     std::shared_ptr<Messenger> ranks;
     CheckpointStore store;
     std::vector<bool> sees_store;
+    std::function<std::filesystem::path()> place;
     CheckpointStore::Keep keep;
     Snapshot snapshot;
     double began = 0, stall_seconds = 0;
@@ -59,12 +61,13 @@ struct CheckpointSaver::Job {
 };
 
 CheckpointSaver::CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store,
-                                 std::vector<bool> sees_store, RunRecords& records)
+                                 std::vector<bool> sees_store, RunRecords& records, std::function<std::filesystem::path()> place)
     : world_(world),
       config_(config),
       store_(store),
       sees_store_(std::move(sees_store)),
       records_(records),
+      place_(std::move(place)),
       after_save_(config.after_save),
       ranks_(world.connect_again("saving")) {
     ranks_->set_patience(std::chrono::hours(24));  // who is lost closes its connections; who writes slowly is not lost
@@ -80,14 +83,21 @@ CheckpointSaver::~CheckpointSaver() {
 
 std::shared_ptr<CheckpointSaver::Job> CheckpointSaver::make_job(Snapshot snapshot, double began) {
     const CheckpointStore::Keep keep{config_.keep_last, config_.keep_every_steps, after_save_.look(), config_.keep_best};
-    return std::make_shared<Job>(ranks_, store_, sees_store_, keep, std::move(snapshot), began);
+    return std::make_shared<Job>(ranks_, store_, sees_store_, place_, keep, std::move(snapshot), began);
 }
 
 void CheckpointSaver::run(Job& job) {
     try {
-        together(*job.ranks, [&] { refuse_bad_numbers(job.snapshot.state); });
+        together(*job.ranks, [&] {
+            refuse_bad_numbers(job.snapshot.state);
+            if (job.place) job.store.move_to(job.place());
+        });
         job.folder = save_together(*job.ranks, job.store, job.snapshot.state, job.sees_store);
-        if (job.ranks->rank() == 0) job.store.prune(job.keep);
+        job.folder = name_now(job.folder);
+        if (job.ranks->rank() == 0) {
+            if (job.place) job.store.move_to(job.place());
+            job.store.prune(job.keep);
+        }
     } catch (const CheckpointError& error) {
         if (job.folder.empty()) job.failure = std::current_exception();
         else job.trouble = error.what();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,8 +29,11 @@ namespace bertpretrain {
 class CheckpointSaver {
 public:
     /// @param sees_store by rank, as in save_together()
+    /// @param place where the store's folder is when a save begins or older checkpoints are deleted, for a run's folder may be
+    ///              renamed meanwhile; called by the saving thread too, throws CheckpointError where nothing may be written.
+    ///              Empty: where it was
     CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store, std::vector<bool> sees_store,
-                    RunRecords& records);
+                    RunRecords& records, std::function<std::filesystem::path()> place = {});
     CheckpointSaver(const CheckpointSaver&) = delete;
     CheckpointSaver& operator=(const CheckpointSaver&) = delete;
     ~CheckpointSaver();
@@ -72,6 +76,7 @@ private:
     CheckpointStore store_;
     std::vector<bool> sees_store_;
     RunRecords& records_;
+    std::function<std::filesystem::path()> place_;
     AfterSave after_save_;
     std::shared_ptr<Messenger> ranks_;  ///< of the saving threads
     std::optional<std::int64_t> step_saved_;

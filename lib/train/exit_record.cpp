@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files.h"
+#include "core/held_folder.h"
 #include "core/log.h"
 
 namespace bertpretrain {
@@ -32,9 +33,12 @@ void record_exit(const std::filesystem::path& file, const Launch& launch, const 
     record_exit(file, launch, static_cast<int>(error.code()), error.what());
 }
 
-void record_exit(const std::filesystem::path& file, const Launch& launch, int code, const std::string& cause) noexcept {
+void record_exit(const std::filesystem::path& wanted, const Launch& launch, int code, const std::string& cause) noexcept {
     try {
         tell_torchrun(code, cause);
+        const auto place = own_place_of(wanted);
+        if (!place) return;
+        const std::filesystem::path& file = *place;
         const auto before = read_exit_record(file);
         const bool others_loss = code == static_cast<int>(ExitCode::distributed);
         if (before && before->attempt == launch.attempt && (others_loss || before->rank != launch.rank)) return;
@@ -61,7 +65,7 @@ std::optional<ExitRecord> read_exit_record(const std::filesystem::path& file) {
 }
 
 void refuse_hopeless_restart(const std::filesystem::path& file, const Launch& launch) {
-    if (launch.attempt == 0 && launch.rank == 0) {
+    if (launch.attempt == 0 && launch.rank == 0 && own_place_of(file)) {
         std::error_code ignored;
         std::filesystem::remove(file, ignored);
     }

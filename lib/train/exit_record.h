@@ -19,7 +19,8 @@ struct ExitRecord {
 };
 
 /// Writes RUN/exit.json, unless a rank of this attempt has, and torchrun's own file (TORCHELASTIC_ERROR_FILE), which makes it
-/// name the cause. Never throws: the program is ending already.
+/// name the cause. Where this process holds the run's folder, it writes there, though the folder was renamed; where another
+/// process trains in the folder, it writes no exit.json (core/held_folder.h). Never throws: the program is ending already.
 void record_exit(const std::filesystem::path& file, const Launch& launch, int code, const std::string& cause) noexcept;
 void record_exit(const std::filesystem::path& file, const Launch& launch, const Error& error) noexcept;
 

@@ -143,6 +143,7 @@ void announce(const TrainerParts& parts, const Launch& launch, const MemoryPlan&
 
 /// Removes what killed saves left, and compares what is free then with what checkpoints take. @returns both in words
 std::string make_space(const TrainerParts& parts, const CheckpointStore& store) {
+    parts.folder->require();
     store.remove_unfinished();
     const ExperimentConfig& experiment = parts.experiment;
     if (parts.checkpoint && parts.checkpoint->step >= experiment.schedule.total_steps) return "none is due";

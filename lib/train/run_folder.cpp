@@ -1,73 +1,63 @@
 #include "train/run_folder.h"
 
-#include <cerrno>
-#include <chrono>
-#include <cstring>
-#include <thread>
-
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
+#include <utility>
 
 #include "core/error.h"
 #include "core/files.h"
-#include "core/log.h"
+#include "core/held_folder.h"
+#include "train/folder_lock.h"
 
 namespace bertpretrain {
-namespace {
 
-std::string new_mark() {
-    char host[256] = "";
-    ::gethostname(host, sizeof host - 1);
-    return concat(host, " ", ::getpid(), " ", std::chrono::system_clock::now().time_since_epoch().count(), "\n");
-}
-
-/// A run that was just killed may hold its folder for a moment longer. @returns whether no other process holds it
-bool lock_soon(int file) {
-    for (int attempt = 0; attempt < 50; ++attempt) {
-        if (::flock(file, LOCK_EX | LOCK_NB) == 0) return true;
-        if (errno != EWOULDBLOCK) {
-            log_warning(concat("the run's folder cannot be locked (", std::strerror(errno),
-                               "): see to it that no other run has the same --output"));
-            return true;  // some network disks know no locks
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-    return false;
-}
-
-}  // namespace
+struct RunFolder::Hold {
+    explicit Hold(const std::filesystem::path& path) : folder(path) {}
+    HeldFolder folder;
+    std::optional<FolderLock> lock;  ///< of the rank that took it
+};
 
 RunFolder::RunFolder(std::filesystem::path path, Role role) : paths_(std::move(path)) {
     if (role == Role::joins) return;
-    const std::string folder = paths_.folder().string();
     make_writable_folder(paths_.folder());
-    lock_ = ::open(paths_.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (lock_ < 0) throw ConfigError(concat(folder, ": cannot make a lock file here; choose another folder with --output"));
-    if (!lock_soon(lock_)) {
-        ::close(lock_);
-        throw ConfigError(
-            concat(folder, ": another process is training in this folder; wait for it, or choose another with --output"));
-    }
-    mark_ = new_mark();
-    const bool written = ::ftruncate(lock_, 0) == 0 &&
-                         ::pwrite(lock_, mark_.data(), mark_.size(), 0) == static_cast<ssize_t>(mark_.size()) &&
-                         (::fsync(lock_) == 0 || errno == EINVAL);  // other hosts look for it at once
-    if (!written) {
-        ::close(lock_);
-        throw ConfigError(concat(folder, ": cannot write here; is the disk full?"));
-    }
+    hold_ = std::make_shared<Hold>(paths_.folder());
+    hold_->lock.emplace(hold_->folder);
+    mark_ = hold_->lock->mark();
+    write_own_files_in(hold_->folder);
 }
 
-RunFolder::~RunFolder() {
-    if (lock_ >= 0) ::close(lock_);
-}
-
-bool RunFolder::has(const std::string& mark) const {
-    if (lock_ >= 0) return true;
+bool RunFolder::has(const std::string& mark) {
+    if (hold_) return true;
     try {
-        return read_file(paths_.lock()) == mark;
-    } catch (const DataError&) { return false; }  // not there
+        auto seen = std::make_shared<Hold>(paths_.folder());
+        if (read_file(RunPaths(seen->folder.by_descriptor()).lock()) != mark) return false;
+        hold_ = std::move(seen);
+    } catch (const Error&) { return false; }  // not there
+    write_own_files_in(hold_->folder);
+    return true;
+}
+
+std::optional<LostFolder> RunFolder::lost() const {
+    if (!hold_) return std::nullopt;
+    const bool is_locked = !hold_->lock || hold_->lock->keep();
+    if (!is_locked) return LostFolder{"has a .lock that another process holds", true};
+    if (std::string what = hold_->folder.lost(); !what.empty()) return LostFolder{std::move(what)};
+    return std::nullopt;
+}
+
+void RunFolder::require() const {
+    if (const auto lost_folder = lost()) throw CheckpointError(message_of(*lost_folder, paths_));
+}
+
+RunPaths RunFolder::places() const {
+    const auto lost_folder = lost();
+    if (!lost_folder) return paths_;
+    if (lost_folder->is_taken) throw CheckpointError(message_of(*lost_folder, paths_));
+    return RunPaths(hold_->folder.by_descriptor());
+}
+
+std::string message_of(const LostFolder& lost, const RunPaths& paths) {
+    return concat(paths.folder().string(), ": the folder in which this run trains ", lost.what, "\n  do: ",
+                  lost.is_taken ? "wait for that process, or train in another folder with --output"
+                                : "give the folder its name back, or go on in it with --output and its new name");
 }
 
 }  // namespace bertpretrain

@@ -32,7 +32,7 @@ RunRecords::Files::Files(const RunPaths& paths, std::int64_t total_steps)
 
 RunRecords::RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps,
                        const std::string& metrics_address)
-    : paths_(folder.paths()), total_steps_(total_steps), unigram_cross_entropy_(unigram_cross_entropy) {
+    : folder_(folder), paths_(folder.paths()), total_steps_(total_steps), unigram_cross_entropy_(unigram_cross_entropy) {
     if (!keeps) return;
     files_.emplace(paths_, total_steps);
     if (metrics_address.empty()) return;
@@ -47,29 +47,39 @@ void RunRecords::cut_to_step(std::int64_t step, std::int64_t evaluated) {
     if (cut.steps > 0) event("lost", {{"step", step}, {"lost_steps", cut.steps}, {"lost_until", cut.time}});
 }
 
+bool RunRecords::may_write(Where where) {
+    if (!lost_) lost_ = folder_.lost();
+    if (lost_) files_->prometheus.give_up();  // which would else write when it is destroyed
+    return !lost_ || (where == Where::by_descriptor && !lost_->is_taken);
+}
+
 void RunRecords::add(StepRecord record) {
     if (!files_) return;
     record.time = unix_seconds_now();
-    files_->metrics.append(record);
+    if (may_write(Where::by_descriptor)) files_->metrics.append(record);
     files_->progress.show(record);
-    files_->tensorboard.append(record);
-    files_->prometheus.show(record);
+    if (may_write(Where::at_path)) {
+        files_->tensorboard.append(record);
+        files_->prometheus.show(record);
+    }
     if (files_->endpoint) files_->endpoint->show(record);
 }
 
 void RunRecords::add(EvaluationRecord record) {
     if (!files_) return;
     record.time = unix_seconds_now();
-    files_->metrics.append(record);
+    if (may_write(Where::by_descriptor)) files_->metrics.append(record);
     files_->progress.show(record);
-    files_->tensorboard.append(record);
-    files_->prometheus.show(record);
+    if (may_write(Where::at_path)) {
+        files_->tensorboard.append(record);
+        files_->prometheus.show(record);
+    }
     if (files_->endpoint) files_->endpoint->show(record);
     draw_losses(false);
 }
 
 void RunRecords::event(std::string_view name, const nlohmann::ordered_json& details) {
-    if (files_) files_->events.append(name, details);
+    if (files_ && may_write(Where::by_descriptor)) files_->events.append(name, details);
 }
 
 void RunRecords::clear_progress() {
@@ -77,7 +87,7 @@ void RunRecords::clear_progress() {
 }
 
 void RunRecords::draw_losses(bool at_the_end) {
-    if (!files_ || (!at_the_end && seconds_now() < next_drawing_)) return;
+    if (!files_ || (!at_the_end && seconds_now() < next_drawing_) || !may_write(Where::at_path)) return;
     const double began = seconds_now();
     try {
         draw();

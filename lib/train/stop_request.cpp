@@ -1,5 +1,6 @@
 #include "train/stop_request.h"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
@@ -73,7 +74,9 @@ StopRequest::~StopRequest() {
 
 void StopRequest::await_requests() { awaited = 1; }
 
-int StopRequest::signal() const { return received; }
+void StopRequest::ask(int reason) { reason_ = reason; }
+
+int StopRequest::signal() const { return std::max(reason_.load(), static_cast<int>(received)); }
 
 bool StopRequest::take_save_request() {
     if (save_wanted == 0) return false;

@@ -1,6 +1,8 @@
 #pragma once
 // SIGTERM and SIGINT ask for a checkpoint and an end, SIGUSR1 for a checkpoint.
 
+#include <atomic>
+
 namespace bertpretrain {
 
 /// While it lives, it handles these signals. SIGTERM and SIGINT end the process at once while the run starts, because there is
@@ -17,10 +19,16 @@ public:
     /// From now on someone asks signal() again and again.
     void await_requests();
 
-    /// The number of the signal that asked for the end, 0 while there was none.
+    /// Asks for the end as a signal does, from any thread. @param reason a number above those of all signals: it counts more
+    void ask(int reason);
+
+    /// The number of the signal that asked for the end, or the reason given to ask(); 0 while there was none.
     int signal() const;
     /// Whether a checkpoint was asked for since this was last asked.
     bool take_save_request();
+
+private:
+    std::atomic<int> reason_ = 0;
 };
 
 }  // namespace bertpretrain

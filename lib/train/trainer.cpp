@@ -51,6 +51,9 @@ std::unique_ptr<RunRecords> open_records(const TrainerParts& parts) {
     return records;
 }
 
+/// Reasons to stop that no signal has: rank 0's folder was renamed or deleted, or another process has locked it.
+constexpr int folder_moved = 1000, folder_taken = 1001;
+
 std::chrono::milliseconds milliseconds(double seconds) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
@@ -62,7 +65,7 @@ Trainer::Trainer(TrainerParts parts, StopRequest& requests)
       requests_(requests),
       records_(open_records(parts_)),
       saver_(*parts_.world, parts_.experiment.checkpoint, CheckpointStore(parts_.folder->paths().checkpoints()),
-             parts_.sees_folder, *records_),
+             parts_.sees_folder, *records_, [folder = *parts_.folder] { return folder.places().checkpoints(); }),
       usage_(gpu_of(parts_), static_cast<double>(available_cores()) / static_cast<double>(parts_.launch.local_world_size)),
       stragglers_(parts_.experiment.parallel.straggler_report_steps),
       numbers_(parts_.experiment.training.max_skipped_updates, parts_.experiment.training.loss_spike_deviations),
@@ -78,22 +81,45 @@ int Trainer::run() {
     requests_.await_requests();
     for (;;) {
         const TraceStep step;
+        if (const auto lost = records_->lost_folder()) requests_.ask(lost->is_taken ? folder_taken : folder_moved);
         saver_.look();
-        if ((due(parts_.experiment.evaluation.every_steps) || finished()) && !evaluate_held_out()) {
-            save(false);
-            return leave(static_cast<int>(parts_.world->agree_on_largest(requests_.signal())));
-        }
+        if ((due(parts_.experiment.evaluation.every_steps) || finished()) && !evaluate_held_out())
+            return stop(static_cast<int>(parts_.world->agree_on_largest(requests_.signal())));
         if (due(parts_.experiment.checkpoint.save_every_steps) || finished()) save(!finished());
         if (finished()) break;
         const StepOpening opening = next_opening();
-        if (opening.save || opening.signal != 0) save(opening.signal == 0);
-        if (opening.signal != 0) return leave(opening.signal);
+        if (opening.signal != 0) return stop(opening.signal);
+        if (opening.save) save(true);
         take_step(opening);
     }
+    if (parts_.world->agree_on_largest(records_->lost_folder() ? 1 : 0) != 0) leave_lost_folder("");
     records_->clear_progress();
     records_->event("finish", {{"step", step_}});
     records_->draw_losses(true);
     return leave(0);
+}
+
+int Trainer::stop(int reason) {
+    if (reason < folder_moved) {
+        save(false);
+        return leave(reason);
+    }
+    std::string trouble;
+    try {
+        if (reason == folder_moved) save(false);
+    } catch (const Error& error) {  // on all ranks
+        if (error.code() != ExitCode::checkpoint) throw;
+        trouble = error.what();
+    }
+    leave_lost_folder(trouble);
+}
+
+void Trainer::leave_lost_folder(const std::string& trouble) {
+    std::string message;
+    if (const auto lost = records_->lost_folder()) message = message_of(*lost, parts_.folder->paths());
+    message = parts_.world->text_of_first(message);
+    leave(0);
+    throw CheckpointError(trouble.empty() ? message : concat(message, "\n  the last steps are not saved: ", trouble));
 }
 
 int Trainer::leave(int signal) {
@@ -260,6 +286,7 @@ void Trainer::restore() {
                  [&] { refuse_changed_settings(*point, parts_.experiment, parts_.global_batch, parts_.loader->fingerprint()); });
         if (leads) tell_other_kernels(*point, kernels_of(parts_));
         restore_optimizer(*parts_.world, point->reader.get(), layout, *parts_.optimizer);
+        together(*parts_.world, [&] { parts_.folder->require(); });  // before anything in it is changed
         set_later_aside(*parts_.world, CheckpointStore(parts_.folder->paths().checkpoints()), *point, parts_.resume);
         step_ = step_begun_ = point->step;
         saver_.goes_on_from(step_);
@@ -276,6 +303,7 @@ void Trainer::restore() {
         if (leads) log_info("fresh start: no checkpoint to go on from");
     }
     together(*parts_.world, [&] {
+        parts_.folder->require();
         records_->event(
             point ? "resume" : "start",
             {{"step", step_}, {"ranks", parts_.world->size()}, {"samples_per_epoch", parts_.loader->rows_per_epoch()}});

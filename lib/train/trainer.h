@@ -76,7 +76,11 @@ private:
     /// What comes next: agreed on in the step before, where there was one.
     StepOpening next_opening();
     void take_step(const StepOpening& opening);
+    /// Saves where that may be done, and leaves. @param reason a signal's number, or why the folder is lost
+    int stop(int reason);
     int leave(int signal);
+    /// @throws CheckpointError on all ranks, after the others have heard @param trouble why the last save failed, or empty
+    [[noreturn]] void leave_lost_folder(const std::string& trouble);
     void record(const StepOutcome& outcome, double learning_rate, double seconds, double data_wait_seconds);
     void tell(NumberTrouble trouble);
     /// @returns whether it was done; else a rank was asked to stop, and it is made up for when the run goes on
