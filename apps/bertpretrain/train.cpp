@@ -36,7 +36,10 @@ struct TrainArguments {
 
 /// What the run leaves behind, on standard output.
 void report(const std::filesystem::path& folder, const std::optional<double>& unigram) {
-    const auto newest = CheckpointStore(folder / "checkpoints").newest_complete();
+    std::optional<std::filesystem::path> newest;
+    try {
+        newest = CheckpointStore(folder / "checkpoints").newest_complete();
+    } catch (const CheckpointError& error) { log_warning(error.what()); }  // the run is complete all the same
     std::cout << loss_table(read_metrics(folder / "metrics.jsonl"));
     if (unigram) std::cout << "unigram cross-entropy of the training shards: " << fixed(*unigram, 4) << "\n";
     if (newest) std::cout << "checkpoint: " << (*newest / "model.pt").string() << "\n";

@@ -76,14 +76,20 @@ std::string place_of_damage(const fs::path& file) {
 
 }  // namespace
 
-void check_contents(const fs::path& folder, const CompleteMark& mark) {
+std::string damage_of_contents(const fs::path& folder, const CompleteMark& mark) {
     check_sizes(folder, mark);
     for (const auto& [name, expected] : mark.files) {
         const fs::path file = folder / name;
         if (crc32_of_whole(file, expected.bytes) != expected.crc32)
-            throw CheckpointError(concat(file.string(), ": damaged: does not have the CRC-32 that ", complete_file, " says",
-                                         place_of_damage(file), "\n  do: resume from an older checkpoint with --resume STEP"));
+            return concat(file.string(), ": damaged: does not have the CRC-32 that ", complete_file, " says",
+                          place_of_damage(file));
     }
+    return "";
+}
+
+void check_contents(const fs::path& folder, const CompleteMark& mark) {
+    if (const std::string damage = damage_of_contents(folder, mark); !damage.empty())
+        throw CheckpointError(damage + "\n  do: resume from an older checkpoint with --resume STEP");
 }
 
 }  // namespace bertpretrain

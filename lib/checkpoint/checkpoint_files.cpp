@@ -12,6 +12,7 @@
 #include "archive/checksum.h"
 #include "archive/mapped_file.h"
 #include "core/error.h"
+#include "core/folder_entries.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -92,6 +93,28 @@ FileSummary write_flushed(const fs::path& file, std::string_view content) {
 bool exists_here(const fs::path& path) noexcept {
     std::error_code ignored;
     return fs::exists(path, ignored);
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+    std::error_code failure;
+    std::vector<fs::path> entries = folder_entries(folder, failure);
+    const bool missing = failure == std::errc::no_such_file_or_directory || failure == std::errc::not_a_directory;
+    if (failure && !missing) throw CheckpointError(concat(folder.string(), ": cannot be listed (", failure.message(), ")"));
+    return entries;
+}
+
+void remove_folder(const fs::path& folder) {
+    std::error_code failure;
+    fs::remove_all(folder, failure);
+    if (failure) throw CheckpointError(concat(folder.string(), ": cannot be removed (", failure.message(), ")"));
+}
+
+void move_folder(const fs::path& from, const fs::path& to) {
+    std::error_code failure;
+    fs::rename(from, to, failure);
+    if (failure)
+        throw CheckpointError(
+            concat(from.string(), ": cannot be renamed to ", to.filename().string(), " (", failure.message(), ")"));
 }
 
 void flush_folder(const fs::path& folder) { Handle(folder, O_RDONLY | O_DIRECTORY).flush(); }

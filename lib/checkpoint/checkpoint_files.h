@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "archive/pt_layout.h"
 #include "archive/pt_writer.h"
@@ -35,6 +36,16 @@ FileSummary write_flushed(const std::filesystem::path& file, std::string_view co
 /// Whether there is such a file or folder that we may see; never throws.
 bool exists_here(const std::filesystem::path& path) noexcept;
 
+/// Everything in a folder of checkpoints; nothing where there is no such folder.
+/// @throws CheckpointError when it cannot be listed, which does not mean that it is empty
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
+
+/// Removes a folder with all that is in it. @throws CheckpointError
+void remove_folder(const std::filesystem::path& folder);
+
+/// Renames a folder; an empty folder at `to` is replaced. @throws CheckpointError
+void move_folder(const std::filesystem::path& from, const std::filesystem::path& to);
+
 /// Forces a folder's entries to the disk. @throws CheckpointError
 void flush_folder(const std::filesystem::path& folder);
 
@@ -55,7 +66,12 @@ CompleteMark read_mark(const std::filesystem::path& folder);
 /// @throws CheckpointError naming the first file that is missing or has another size than the mark says
 void check_sizes(const std::filesystem::path& folder, const CompleteMark& mark);
 
-/// The same for sizes and CRC-32; reads everything, on all cores. Of a damaged .pt file the tensor is named as well.
+/// Reads every file that the mark lists, on all cores, and compares sizes and CRC-32.
+/// @returns the damage: the file, of a .pt file the tensor as well, and what was expected; empty when all is whole
+/// @throws CheckpointError when a file cannot be read, which says nothing of its content
+std::string damage_of_contents(const std::filesystem::path& folder, const CompleteMark& mark);
+
+/// @throws CheckpointError naming the damage, or the file that cannot be read
 void check_contents(const std::filesystem::path& folder, const CompleteMark& mark);
 
 /// A file's JSON. @throws CheckpointError naming the file when it cannot be read or is no JSON

@@ -1,7 +1,6 @@
 #include "checkpoint/checkpoint_health.h"
 
 #include <algorithm>
-#include <system_error>
 
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_reader.h"
@@ -32,9 +31,8 @@ std::vector<fs::path> step_folders(const fs::path& argument) {
     if (is_step_folder(named) || exists_here(named / complete_file)) return {named};
     for (const fs::path& parent : {named, named / "checkpoints"}) {
         std::vector<fs::path> folders;
-        std::error_code missing;
-        for (const auto& entry : fs::directory_iterator(parent, missing))
-            if (is_step_folder(entry.path())) folders.push_back(entry.path());
+        for (const fs::path& entry : entries_of(parent))
+            if (is_step_folder(entry)) folders.push_back(entry);
         std::sort(folders.begin(), folders.end(), [](const fs::path& a, const fs::path& b) {
             return step_of_folder_name(a.filename().string()) < step_of_folder_name(b.filename().string());
         });

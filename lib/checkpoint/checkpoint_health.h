@@ -16,6 +16,7 @@ struct CheckpointHealth {
 
 /// The checkpoint folders that an argument means, oldest first, damaged ones included: a step's folder itself, or all step_N in
 /// it or in its "checkpoints" folder; empty where there is none.
+/// @throws CheckpointError when a folder cannot be listed
 std::vector<std::filesystem::path> step_folders(const std::filesystem::path& argument);
 
 /// Reads every file of a step's folder: its size and CRC-32 against COMPLETE.json, and of its .pt files every record and the

@@ -23,20 +23,6 @@ namespace {
 /// Large enough for large pages of the file cache: parts of 1 MiB took three times as long (ext4, Linux 6.18).
 constexpr std::size_t part_bytes = std::size_t{8} << 20;
 
-void remove_folder(const fs::path& folder) {
-    std::error_code failure;
-    fs::remove_all(folder, failure);
-    if (failure) throw CheckpointError(concat(folder.string(), ": cannot be removed (", failure.message(), ")"));
-}
-
-void move_folder(const fs::path& from, const fs::path& to) {
-    std::error_code failure;
-    fs::rename(from, to, failure);
-    if (failure)
-        throw CheckpointError(
-            concat(from.string(), ": cannot be renamed to ", to.filename().string(), " (", failure.message(), ")"));
-}
-
 /// Of a checkpoint that makes room for a new one of its step.
 constexpr std::string_view replaced_ending = ".old.partial";
 
@@ -83,13 +69,9 @@ std::vector<WrittenPiece> collected(const std::vector<SaveReceipt>& receipts, st
 fs::path CheckpointStore::partial_folder(std::int64_t step) const { return folder_ / (step_folder_name(step) + ".partial"); }
 
 void CheckpointStore::remove_unfinished() const {
-    std::error_code missing;
-    std::vector<fs::path> stale;
-    for (const auto& entry : fs::directory_iterator(folder_, missing))
-        if (entry.path().filename().string().starts_with("step_") && entry.path().extension() == ".partial")
-            stale.push_back(entry.path());
-    for (const fs::path& folder : stale)
-        if (!put_back(folder)) remove_folder(folder);
+    for (const fs::path& entry : entries_of(folder_))
+        if (entry.filename().string().starts_with("step_") && entry.extension() == ".partial" && !put_back(entry))
+            remove_folder(entry);
 }
 
 void CheckpointStore::begin(const TrainingState& state) const {
@@ -162,58 +144,6 @@ fs::path CheckpointStore::save(const TrainingState& state) const {
 void CheckpointStore::abandon(std::int64_t step) const noexcept {
     std::error_code ignored;
     fs::remove_all(partial_folder(step), ignored);
-}
-
-/// A file system without links has no such link; the checkpoint stays all the same.
-void CheckpointStore::lead_to(const fs::path& best) const {
-    const fs::path link = folder_ / best_link, partial = folder_ / (std::string(best_link) + ".partial");
-    std::error_code failure;
-    if (fs::read_symlink(link, failure) == best.filename()) return;
-    fs::remove(partial, failure);
-    fs::create_symlink(best.filename(), partial, failure);
-    if (!failure) fs::rename(partial, link, failure);
-}
-
-namespace {
-
-/// Makes one that was not there before.
-fs::path new_folder(const fs::path& wanted) {
-    fs::path folder = wanted;
-    for (int number = 2;; ++number) {
-        std::error_code failure;
-        if (fs::create_directory(folder, failure)) return folder;
-        if (failure) throw CheckpointError(concat(folder.string(), ": cannot be made (", failure.message(), ")"));
-        folder = wanted.string() + "." + std::to_string(number);
-    }
-}
-
-}  // namespace
-
-std::optional<fs::path> CheckpointStore::set_aside_after(std::int64_t step) const {
-    auto later = all();
-    std::erase_if(later, [&](const auto& one) { return one.first <= step; });
-    if (later.empty()) return std::nullopt;
-    fs::path aside = new_folder(folder_ / concat("abandoned_after_", step_folder_name(step).substr(5)));
-    for (const auto& [number, folder] : later) move_folder(folder, aside / folder.filename());
-    std::error_code ignored;
-    if (const fs::path link = folder_ / best_link; fs::is_symlink(link, ignored) && !exists_here(link)) fs::remove(link, ignored);
-    flush_folder(aside);
-    flush_folder(folder_);
-    return aside;
-}
-
-void CheckpointStore::prune(const Keep& keep) const {
-    const std::vector<fs::path> complete = all_complete();
-    const std::optional<fs::path> best = keep.best ? best_complete() : std::nullopt;
-    if (best) lead_to(*best);
-    const auto newest = static_cast<std::size_t>(std::max<std::int64_t>(keep.last, 1));
-    for (std::size_t i = 0; i + newest < complete.size(); ++i) {
-        const std::int64_t step = *step_of_folder_name(complete[i].filename().string());
-        if ((keep.every > 0 && step % keep.every == 0) || keep.steps.contains(step) || complete[i] == best) continue;
-        const fs::path partial = partial_folder(step);  // killed while removing, it must not look like a checkpoint
-        move_folder(complete[i], partial);
-        remove_folder(partial);
-    }
 }
 
 }  // namespace bertpretrain

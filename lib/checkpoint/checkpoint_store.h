@@ -68,13 +68,21 @@ public:
 
     /// What prune() leaves.
     struct Keep {
-        std::int64_t last = 1;              ///< so many of the newest; the newest one always
+        std::int64_t last = 1;              ///< so many of the newest whole ones; the newest one always
         std::int64_t every = 0;             ///< multiples of this; 0: none for that reason
-        std::set<std::int64_t> steps = {};  ///< and these
-        bool best = false;                  ///< and best_complete(), to which the link "best" then leads
+        std::set<std::int64_t> steps = {};  ///< and these, which are not moved either
+        bool best = false;                  ///< and the best whole one, to which the link "best" then leads
+        std::set<std::int64_t> whole = {};  ///< known to be whole: written by this process, or verified by it
+        bool verify = true;                 ///< reads others before they count; false: those do not count this time
     };
-    /// Deletes the other complete checkpoints.
-    void prune(const Keep& keep) const;
+    struct Pruned {
+        std::set<std::int64_t> whole;       ///< Keep::whole and those that were found to be whole
+        std::vector<std::string> warnings;  ///< what is damaged, where it is now, and what could not be read
+    };
+    /// Deletes the other complete checkpoints. One is deleted only because others stay that are known to be whole. What would
+    /// be such a reason is read before, and its checksums compared: a damaged checkpoint is moved to damaged_step_N, which no
+    /// reader takes for a checkpoint. One that cannot be read stays and does not count.
+    Pruned prune(const Keep& keep) const;
 
     /// Moves the checkpoints of later steps, whole or damaged, into a new folder abandoned_after_N, where only people look: a run
     /// that goes another way from `step` would else meet them again. Killed midway, it has moved some, and lost none.
@@ -85,7 +93,9 @@ public:
     std::filesystem::path partial_folder(std::int64_t step) const;
 
 private:
+    static std::optional<std::filesystem::path> best_of(const std::vector<std::filesystem::path>& folders);
     void lead_to(const std::filesystem::path& best) const;
+    void remove_dangling_link() const;
 
     std::filesystem::path folder_;
 };

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <limits>
 #include <string>
-#include <system_error>
 
 #include <nlohmann/json.hpp>
 
@@ -35,9 +34,8 @@ std::optional<std::int64_t> step_of_folder_name(std::string_view name) {
 
 std::vector<std::pair<std::int64_t, fs::path>> CheckpointStore::all() const {
     std::vector<std::pair<std::int64_t, fs::path>> found;
-    std::error_code missing;
-    for (const auto& entry : fs::directory_iterator(folder_, missing))
-        if (const auto step = step_of_folder_name(entry.path().filename().string())) found.emplace_back(*step, entry.path());
+    for (const fs::path& entry : entries_of(folder_))
+        if (const auto step = step_of_folder_name(entry.filename().string())) found.emplace_back(*step, entry);
     std::sort(found.begin(), found.end());
     return found;
 }
@@ -60,10 +58,12 @@ std::optional<fs::path> CheckpointStore::newest_complete() const {
     return complete.empty() ? std::nullopt : std::optional(complete.back());
 }
 
-std::optional<fs::path> CheckpointStore::best_complete() const {
+std::optional<fs::path> CheckpointStore::best_complete() const { return best_of(all_complete()); }
+
+std::optional<fs::path> CheckpointStore::best_of(const std::vector<fs::path>& folders) {
     std::optional<fs::path> best;
     double lowest = std::numeric_limits<double>::infinity();
-    for (const fs::path& folder : all_complete()) {
+    for (const fs::path& folder : folders) {
         try {
             const nlohmann::json progress = read_json(folder / progress_file);
             const double loss = progress.value(held_out_loss_key, std::numeric_limits<double>::infinity());

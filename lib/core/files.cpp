@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/folder_entries.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -78,13 +79,16 @@ void make_writable_folder(const fs::path& folder) {
 }
 
 std::vector<fs::path> list_files(const fs::path& folder, const std::vector<std::string>& endings) {
+    std::error_code failure;
     std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-        const std::string name = entry.path().filename().string();
+    for (const fs::path& file : folder_entries(folder, failure)) {
+        const std::string name = file.filename().string();
         const bool wanted =
             std::any_of(endings.begin(), endings.end(), [&](const std::string& ending) { return name.ends_with(ending); });
-        if (wanted && entry.is_regular_file()) files.push_back(entry.path());
+        std::error_code gone;
+        if (wanted && fs::is_regular_file(file, gone)) files.push_back(file);
     }
+    if (failure) throw DataError(concat(folder.string(), ": cannot be listed (", failure.message(), ")"));
     std::sort(files.begin(), files.end());
     return files;
 }

@@ -29,6 +29,7 @@ void flush_to_disk(const std::filesystem::path& file_or_folder);
 void make_writable_folder(const std::filesystem::path& folder);
 
 /// Regular files directly in `folder` whose names end in one of `endings`, sorted by name.
+/// @throws DataError when the folder cannot be listed
 std::vector<std::filesystem::path> list_files(const std::filesystem::path& folder, const std::vector<std::string>& endings);
 
 /// CRC-32 (zlib's polynomial) of a file's bytes. @throws DataError

@@ -19,6 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/folder_entries.h"
+
 namespace bertpretrain {
 namespace {
 
@@ -40,8 +42,9 @@ void answer(int) {
 
 std::vector<pid_t> threads() {
     std::vector<pid_t> all;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
-        all.push_back(static_cast<pid_t>(std::stol(entry.path().filename().string())));
+    std::error_code failure;
+    for (const std::filesystem::path& thread : folder_entries("/proc/self/task", failure))
+        all.push_back(static_cast<pid_t>(std::stol(thread.filename().string())));
     std::sort(all.begin(), all.end());
     return all;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/folder_entries.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
@@ -15,9 +16,8 @@ namespace fs = std::filesystem;
 namespace {
 
 std::vector<fs::path> entries(const fs::path& folder) {
-    std::vector<fs::path> found;
     std::error_code missing;
-    for (const auto& entry : fs::directory_iterator(folder, missing)) found.push_back(entry.path());
+    std::vector<fs::path> found = folder_entries(folder, missing);
     std::sort(found.begin(), found.end());
     return found;
 }

@@ -11,8 +11,12 @@ namespace {
 
 std::vector<fs::path> files_below(const fs::path& folder) {
     std::vector<fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(folder))
-        if (entry.is_regular_file()) files.push_back(entry.path());
+    try {
+        for (const auto& entry : fs::recursive_directory_iterator(folder))
+            if (entry.is_regular_file()) files.push_back(entry.path());
+    } catch (const fs::filesystem_error& error) {
+        throw DataError(concat(folder.string(), ": cannot be listed (", error.code().message(), "); nothing has been written"));
+    }
     if (files.empty()) throw DataError(concat(folder.string(), ": is a folder without files; nothing has been written"));
     std::sort(files.begin(), files.end());
     return files;

@@ -55,6 +55,7 @@ struct CheckpointSaver::Job {
     // Written by the saving thread before `ended`, read by the training thread after it.
     std::filesystem::path folder;
     std::exception_ptr failure;
+    CheckpointStore::Pruned pruned;
     std::string trouble;  ///< older checkpoints that could not be deleted
     double end = 0;
     std::atomic<bool> ended = false;
@@ -82,7 +83,7 @@ CheckpointSaver::~CheckpointSaver() {
 }
 
 std::shared_ptr<CheckpointSaver::Job> CheckpointSaver::make_job(Snapshot snapshot, double began) {
-    const CheckpointStore::Keep keep{config_.keep_last, config_.keep_every_steps, after_save_.look(), config_.keep_best};
+    const CheckpointStore::Keep keep{config_.keep_last, config_.keep_every_steps, after_save_.look(), config_.keep_best, whole_};
     return std::make_shared<Job>(ranks_, store_, sees_store_, place_, keep, std::move(snapshot), began);
 }
 
@@ -94,15 +95,17 @@ void CheckpointSaver::run(Job& job) {
         });
         job.folder = save_together(*job.ranks, job.store, job.snapshot.state, job.sees_store);
         job.folder = name_now(job.folder);
+        job.end = seconds_now();
+        job.keep.whole.insert(job.snapshot.state.step);
+        job.keep.steps.insert(job.snapshot.state.step);
         if (job.ranks->rank() == 0) {
             if (job.place) job.store.move_to(job.place());
-            job.store.prune(job.keep);
+            job.pruned = job.store.prune(job.keep);
         }
     } catch (const CheckpointError& error) {
         if (job.folder.empty()) job.failure = std::current_exception();
         else job.trouble = error.what();
     } catch (...) { job.failure = std::current_exception(); }
-    job.end = seconds_now();
     job.ended = true;
     job.ended.notify_all();
 }
@@ -137,11 +140,12 @@ void CheckpointSaver::start(Snapshot snapshot, double began) {
     });
 }
 
-void CheckpointSaver::save_now(Snapshot snapshot, bool last) {
+void CheckpointSaver::save_now(Snapshot snapshot, bool last, bool stopping) {
     check(!job_, "one save at a time");
     job_ = make_job(std::move(snapshot), seconds_now());
+    job_->keep.verify = !stopping;
     run(*job_);
-    job_->stall_seconds = job_->end - job_->began;
+    job_->stall_seconds = seconds_now() - job_->began;
     conclude(last);
 }
 
@@ -167,6 +171,12 @@ void CheckpointSaver::note_success(const Job& job) {
     const std::int64_t step = job.snapshot.state.step;
     step_saved_ = step;
     if (world_.rank() != 0) return;
+    whole_.insert(step);
+    whole_.insert(job.pruned.whole.begin(), job.pruned.whole.end());
+    for (const std::string& warning : job.pruned.warnings) {
+        records_.clear_progress();
+        log_warning(warning);
+    }
     if (!job.trouble.empty()) {
         records_.clear_progress();
         log_warning(concat(job.trouble, "\n  an older checkpoint could not be deleted; the run goes on"));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -51,13 +52,18 @@ public:
 
     /// Writes it, after make_room(), and returns when it is complete: the state must not change meanwhile.
     /// @param last no save follows that could try again: it must succeed
-    void save_now(Snapshot snapshot, bool last);
+    /// @param stopping the process may be killed soon: older checkpoints are not read to find out whether they are whole, and
+    ///        stay where that is not known
+    void save_now(Snapshot snapshot, bool last, bool stopping = false);
 
     /// Returns when no save is under way.
     void finish();
 
-    /// The step that the run goes on from, which is saved.
-    void goes_on_from(std::int64_t step) { step_saved_ = step; }
+    /// The step that the run goes on from, which is saved, and whose checksums rank 0 has verified.
+    void goes_on_from(std::int64_t step) {
+        step_saved_ = step;
+        whole_.insert(step);
+    }
 
     /// The last step that is known to be saved whole; nothing before the first.
     std::optional<std::int64_t> step_saved() const { return step_saved_; }
@@ -80,8 +86,9 @@ private:
     AfterSave after_save_;
     std::shared_ptr<Messenger> ranks_;  ///< of the saving threads
     std::optional<std::int64_t> step_saved_;
-    std::shared_ptr<Job> job_;  ///< under way, or done and not yet concluded
-    std::thread thread_;        ///< of the job
+    std::set<std::int64_t> whole_;  ///< checkpoints that this process wrote or verified
+    std::shared_ptr<Job> job_;      ///< under way, or done and not yet concluded
+    std::thread thread_;            ///< of the job
 };
 
 }  // namespace bertpretrain

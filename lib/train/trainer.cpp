@@ -274,7 +274,9 @@ void Trainer::save(bool training_goes_on) {
     const double began = seconds_now();
     step_begun_ = step_;
     if (training_goes_on && snapshot_) saver_.start(with_progress(snapshot_->copy(model, layout, rank, optimizer)), began);
-    else saver_.save_now(with_progress(see_state(model, layout, rank, optimizer)), !training_goes_on);
+    else
+        saver_.save_now(with_progress(see_state(model, layout, rank, optimizer)), !training_goes_on,
+                        !training_goes_on && !finished());
 }
 
 void Trainer::restore() {

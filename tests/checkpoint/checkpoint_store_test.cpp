@@ -22,6 +22,12 @@ void save_steps(const CheckpointStore& store, const std::vector<std::int64_t>& s
     for (const std::int64_t step : steps) store.save(example_state(step).state);
 }
 
+void flip_byte(const std::filesystem::path& file) {
+    std::string content = read_text(file);
+    content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 1);
+    write_text(file, content);
+}
+
 }  // namespace
 
 TEST_CASE("a checkpoint is a folder of plain files named for its step") {
@@ -170,6 +176,31 @@ TEST_CASE("pruning keeps the newest, those asked for, and what is not complete")
     CHECK(names_in(store.folder()) == Names{"step_00000005", "step_00000030", "step_00000050", "step_00000060"});
     store.prune({.last = 0});
     CHECK(names_in(store.folder()) == Names{"step_00000005", "step_00000060"});
+}
+
+TEST_CASE("a damaged checkpoint does not count for pruning: it is set aside, and an older whole one stays in its place") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    save_steps(store, {10, 20, 30, 40});
+    flip_byte(store.folder() / "step_00000040/model.pt");
+    flip_byte(store.folder() / "step_00000030/settings.json");
+    store.prune({.last = 1});
+    CHECK(names_in(store.folder()) == Names{"damaged_step_00000030", "damaged_step_00000040", "step_00000020"});
+    CHECK(CheckpointReader(*store.newest_complete()).step() == 20);
+}
+
+TEST_CASE("a damaged best checkpoint is not a reason to delete the next best") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    for (const auto& [step, loss] : {std::pair(10, 5.0), std::pair(20, 4.0), std::pair(30, 6.0), std::pair(40, 7.0)}) {
+        ExampleState example = example_state(step);
+        example.state.progress[held_out_loss_key] = loss;
+        store.save(example.state);
+    }
+    flip_byte(store.folder() / "step_00000020/optimizer.pt");
+    store.prune({.last = 1, .best = true});
+    CHECK(names_in(store.folder()) == Names{"best", "damaged_step_00000020", "step_00000010", "step_00000040"});
+    CHECK(CheckpointReader(store.folder() / best_link).step() == 10);
 }
 
 TEST_CASE("checkpoints of later steps that are set aside are whole, and no longer found, pruned or led to") {

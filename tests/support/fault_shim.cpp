@@ -1,5 +1,5 @@
 // Loaded into a program by LD_PRELOAD: makes one call of the C library hang or fail, as a bad disk would.
-//   FAULT_CALL   pread, pwrite, write or fsync
+//   FAULT_CALL   pread, pwrite, write, fsync or readdir
 //   FAULT_FILE   part of the path of the files it is about
 //   FAULT_WHEN   a file: until it is there, nothing happens
 //   FAULT_AFTER  so many such calls go well first (0)
@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string>
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -83,6 +84,16 @@ ssize_t pwrite(int file, const void* buffer, std::size_t size, off_t offset) {
 ssize_t write(int file, const void* buffer, std::size_t size) {
     static const auto real = next<ssize_t (*)(int, const void*, std::size_t)>("write");
     return strikes("write", file) ? -1 : real(file, buffer, size);
+}
+
+dirent* readdir(DIR* folder) {
+    static const auto real = next<dirent* (*)(DIR*)>("readdir");
+    return strikes("readdir", ::dirfd(folder)) ? nullptr : real(folder);
+}
+
+dirent64* readdir64(DIR* folder) {
+    static const auto real = next<dirent64* (*)(DIR*)>("readdir64");
+    return strikes("readdir", ::dirfd(folder)) ? nullptr : real(folder);
 }
 
 }  // extern "C"

@@ -84,6 +84,22 @@ TEST_CASE("a checkpoint that is cut short or lacks a file is named in a warning 
     check_goes_on_from_15(run, "training_state.json");
 }
 
+TEST_CASE("a run that goes on from before a damaged checkpoint keeps its own, and sets the damaged one aside") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run", checkpoints = run / "checkpoints";
+    copy_finished_run(run);
+    for (const std::string step : {"03", "06", "09", "12", "18"}) fs::remove_all(checkpoints / ("step_000000" + step));
+    flip_byte(checkpoints / "step_00000020/model.pt");
+    const CommandResult result =
+        train(finished_run().config, run,
+              "--set checkpoint.keep_last=1 --set checkpoint.keep_best=false --set schedule.total_steps=17");
+    CHECK(result.exit_code == 0);
+    CHECK(missing_words(result.err, {"going on from step 15", "step_00000020/model.pt: damaged", "damaged_step_00000020"}) == "");
+    CHECK(names_in(checkpoints) == std::vector<std::string>{"damaged_step_00000020", "step_00000017"});
+    CHECK(train(finished_run().config, run, "--set schedule.total_steps=18").exit_code == 0);
+}
+
 TEST_CASE("where every checkpoint is damaged nothing is begun anew and nothing is lost") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

@@ -102,6 +102,32 @@ TEST_CASE("the last save of a run must succeed: else exit 4, and the checkpoint 
     CHECK(steps_saved(run) == std::vector<std::int64_t>{3, 6});
 }
 
+TEST_CASE("a folder of checkpoints that cannot be listed costs a save at most, and is named") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const int good_before = GENERATE(0, 1, 4, 11);  // in remove_unfinished(), or after the save in prune()
+    const CommandResult result = run_command(
+        concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_FILE=/checkpoints FAULT_DO=fail FAULT_CALL=readdir",
+               " FAULT_ERROR=", EIO, " FAULT_AFTER=", good_before, " ",
+               train_command(finished_run().config, folder / "run", "--set checkpoint.keep_last=1")));
+    INFO(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(missing_words(result.err, {"checkpoints: cannot be listed (Input/output error)", "the run goes on"}) == "");
+    CHECK(steps_saved(folder / "run").back() == 20);
+}
+
+TEST_CASE("a folder of checkpoints that cannot be listed is not taken for an empty one when a run goes on") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    const CommandResult result =
+        run_command(concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_FILE=/checkpoints FAULT_DO=fail",
+                           " FAULT_CALL=readdir FAULT_ERROR=", EIO, " ", train_command(finished_run().config, folder / "run")));
+    CHECK(result.exit_code == checkpoint_exit);
+    CHECK(missing_words(result.err, {"checkpoints: cannot be listed (Input/output error)"}) == "");
+    CHECK(steps_saved(folder / "run") == std::vector<std::int64_t>{3, 6, 9, 12, 15, 18, 20});
+}
+
 TEST_CASE("a disk that is full for some steps loses no line of the metrics, and stops no run") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

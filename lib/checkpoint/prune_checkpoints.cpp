@@ -1,0 +1,146 @@
+// The part of CheckpointStore that deletes checkpoints and sets them aside.
+
+#include <algorithm>
+#include <system_error>
+
+#include "checkpoint/checkpoint_files.h"
+#include "checkpoint/checkpoint_store.h"
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::int64_t step_of(const fs::path& folder) { return *step_of_folder_name(folder.filename().string()); }
+
+/// Makes a folder that was not there before.
+fs::path new_folder(const fs::path& wanted) {
+    fs::path folder = wanted;
+    for (int number = 2;; ++number) {
+        std::error_code failure;
+        if (fs::create_directory(folder, failure)) return folder;
+        if (failure) throw CheckpointError(concat(folder.string(), ": cannot be made (", failure.message(), ")"));
+        folder = wanted.string() + "." + std::to_string(number);
+    }
+}
+
+/// A decision on what to delete, made again after each checkpoint that turned out not to count.
+class Pruning {
+public:
+    using Keep = CheckpointStore::Keep;
+    Pruning(const Keep& keep, CheckpointStore::Pruned& out) : keep_(keep), out_(out) {}
+
+    /// Of `counted`, oldest first: those that nothing keeps.
+    std::vector<fs::path> surplus(const std::vector<fs::path>& counted, const std::optional<fs::path>& best) const {
+        std::vector<fs::path> found;
+        for (std::size_t i = 0; i + newest() < counted.size(); ++i) {
+            const std::int64_t step = step_of(counted[i]);
+            const bool every = keep_.every > 0 && step % keep_.every == 0;
+            if (!every && !keep_.steps.contains(step) && counted[i] != best) found.push_back(counted[i]);
+        }
+        return found;
+    }
+
+    /// One of those because of which others may go that is not known to be whole.
+    std::optional<fs::path> doubtful(const std::vector<fs::path>& counted, const std::optional<fs::path>& best) const {
+        for (std::size_t i = counted.size(); i > 0 && i + newest() > counted.size(); --i)
+            if (!out_.whole.contains(step_of(counted[i - 1]))) return counted[i - 1];
+        return best && !out_.whole.contains(step_of(*best)) ? best : std::nullopt;
+    }
+
+    /// Reads a doubtful checkpoint; a damaged one is moved out of the way. @returns whether it counts
+    bool verify(const fs::path& folder) {
+        if (!keep_.verify) {
+            left_doubts_ = true;
+            return false;
+        }
+        std::string damage;
+        try {
+            damage = damage_of_contents(folder, read_mark(folder));
+        } catch (const CheckpointError& error) {
+            left_doubts_ = true;
+            out_.warnings.push_back(concat(error.what(), "\n  this checkpoint is kept, and none is deleted because of it"));
+            return false;
+        }
+        if (damage.empty()) out_.whole.insert(step_of(folder));
+        else set_aside(folder, damage);
+        return damage.empty();
+    }
+
+    /// Whether a checkpoint does not count though it may be whole.
+    bool left_doubts() const { return left_doubts_; }
+
+private:
+    std::size_t newest() const { return static_cast<std::size_t>(std::max<std::int64_t>(keep_.last, 1)); }
+
+    void set_aside(const fs::path& folder, const std::string& damage) {
+        if (keep_.steps.contains(step_of(folder))) return;  // in use: the next prune() finds it again
+        const fs::path aside = new_folder(folder.parent_path() / ("damaged_" + folder.filename().string()));
+        move_folder(folder, aside);
+        out_.warnings.push_back(concat(damage, "\n  this checkpoint was moved to ", aside.string(),
+                                       ", where nothing uses it; older checkpoints stay in its place"));
+    }
+
+    const Keep& keep_;
+    CheckpointStore::Pruned& out_;
+    bool left_doubts_ = false;
+};
+
+}  // namespace
+
+/// A file system without links has no such link; the checkpoint stays all the same.
+void CheckpointStore::lead_to(const fs::path& best) const {
+    const fs::path link = folder_ / best_link, partial = folder_ / (std::string(best_link) + ".partial");
+    std::error_code failure;
+    if (fs::read_symlink(link, failure) == best.filename()) return;
+    fs::remove(partial, failure);
+    fs::create_symlink(best.filename(), partial, failure);
+    if (!failure) fs::rename(partial, link, failure);
+}
+
+void CheckpointStore::remove_dangling_link() const {
+    std::error_code ignored;
+    if (const fs::path link = folder_ / best_link; fs::is_symlink(link, ignored) && !exists_here(link)) fs::remove(link, ignored);
+}
+
+CheckpointStore::Pruned CheckpointStore::prune(const Keep& keep) const {
+    Pruned out{keep.whole, {}};
+    Pruning pruning(keep, out);
+    std::vector<fs::path> counted = all_complete();
+    std::optional<fs::path> best;
+    for (;;) {
+        best = keep.best ? best_of(counted) : std::nullopt;
+        const std::vector<fs::path> surplus = pruning.surplus(counted, best);
+        if (surplus.empty()) break;
+        if (const auto doubtful = pruning.doubtful(counted, best)) {
+            if (!pruning.verify(*doubtful)) std::erase(counted, *doubtful);
+            continue;
+        }
+        for (const fs::path& folder : surplus) {
+            const fs::path partial =
+                partial_folder(step_of(folder));  // killed while removing, it must not look like a checkpoint
+            move_folder(folder, partial);
+            remove_folder(partial);
+            out.whole.erase(step_of(folder));
+        }
+        break;
+    }
+    if (best && !pruning.left_doubts()) lead_to(*best);
+    remove_dangling_link();
+    return out;
+}
+
+std::optional<fs::path> CheckpointStore::set_aside_after(std::int64_t step) const {
+    auto later = all();
+    std::erase_if(later, [&](const auto& one) { return one.first <= step; });
+    if (later.empty()) return std::nullopt;
+    fs::path aside = new_folder(folder_ / concat("abandoned_after_", step_folder_name(step).substr(5)));
+    for (const auto& [number, folder] : later) move_folder(folder, aside / folder.filename());
+    remove_dangling_link();
+    flush_folder(aside);
+    flush_folder(folder_);
+    return aside;
+}
+
+}  // namespace bertpretrain
