@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -46,7 +47,8 @@ public:
 
     /// Writes all that is not tensors and flushes. `pieces` are those of all processes; the file's CRC-32 is combined from
     /// theirs, so nothing is read again. @throws std::logic_error when they do not cover each record exactly once
-    FileSummary finish(std::vector<WrittenPiece> pieces);
+    /// @param sign_of_life called after each write; may be empty
+    FileSummary finish(std::vector<WrittenPiece> pieces, const std::function<void()>& sign_of_life = {});
 
 private:
     void write_at(std::uint64_t offset, std::span<const std::byte> bytes);

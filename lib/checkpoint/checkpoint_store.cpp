@@ -23,6 +23,9 @@ namespace {
 /// Large enough for large pages of the file cache: parts of 1 MiB took three times as long (ext4, Linux 6.18).
 constexpr std::size_t part_bytes = std::size_t{8} << 20;
 
+/// One flush of tens of gigabytes would look like a hang on a slow disk.
+constexpr std::size_t flushed_at_once = std::size_t{512} << 20;
+
 /// Of a checkpoint that makes room for a new one of its step.
 constexpr std::string_view replaced_ending = ".old.partial";
 
@@ -96,22 +99,31 @@ void CheckpointStore::begin(const TrainingState& state) const {
     }
 }
 
-SaveReceipt CheckpointStore::write(const TrainingState& state) const {
+SaveReceipt CheckpointStore::write(const TrainingState& state, const std::function<void()>& sign_of_life) const {
     SliceWriter writer(partial_folder(state.step), state);
-    for (const SlicePart& part : slice_parts(state, part_bytes)) writer.write(part);
+    std::size_t unflushed = 0;
+    for (const SlicePart& part : slice_parts(state, part_bytes)) {
+        writer.write(part);
+        if ((unflushed += part.bytes.size()) >= flushed_at_once) {
+            writer.flush();
+            unflushed = 0;
+        }
+        if (sign_of_life) sign_of_life();
+    }
     return writer.flush();
 }
 
-fs::path CheckpointStore::complete(const TrainingState& state, const std::vector<SaveReceipt>& receipts) const {
+fs::path CheckpointStore::complete(const TrainingState& state, const std::vector<SaveReceipt>& receipts,
+                                   const std::function<void()>& sign_of_life) const {
     const fs::path partial = partial_folder(state.step), place = folder_ / step_folder_name(state.step);
     try {
         CompleteMark mark;
         mark.step = state.step;
         const auto list = [&](std::string_view name, FileSummary summary) { mark.files[std::string(name)] = summary; };
         list(model_file, PtWriter(partial / model_file, model_layout(state), PtWriter::Open::existing)
-                             .finish(collected(receipts, &SaveReceipt::model)));
+                             .finish(collected(receipts, &SaveReceipt::model), sign_of_life));
         list(optimizer_file, PtWriter(partial / optimizer_file, optimizer_layout(state), PtWriter::Open::existing)
-                                 .finish(collected(receipts, &SaveReceipt::optimizer)));
+                                 .finish(collected(receipts, &SaveReceipt::optimizer), sign_of_life));
         list(progress_file, write_flushed(partial / progress_file, json_text(state.progress)));
         list(settings_file, write_flushed(partial / settings_file, json_text(state.settings)));
         if (!state.vocabulary.empty()) {

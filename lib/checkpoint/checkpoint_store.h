@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -48,9 +49,12 @@ public:
     /// remove_unfinished(), then makes the folder step_N.partial and the empty files.
     void begin(const TrainingState& state) const;
     /// Writes this rank's pieces in place and flushes them to the disk.
-    SaveReceipt write(const TrainingState& state) const;
+    /// @param sign_of_life called after every few megabytes that are written, and after each flush; may be empty
+    SaveReceipt write(const TrainingState& state, const std::function<void()>& sign_of_life = {}) const;
     /// Writes all else, flushes it, and puts the folder in place. @returns the checkpoint's folder
-    std::filesystem::path complete(const TrainingState& state, const std::vector<SaveReceipt>& receipts) const;
+    /// @param sign_of_life as in write()
+    std::filesystem::path complete(const TrainingState& state, const std::vector<SaveReceipt>& receipts,
+                                   const std::function<void()>& sign_of_life = {}) const;
     /// Removes a save that was begun and will not be completed; never throws.
     void abandon(std::int64_t step) const noexcept;
 

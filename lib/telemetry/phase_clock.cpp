@@ -29,9 +29,15 @@ void PhaseClock::enter(Phase phase) noexcept {
     state_.store(entries * 256 + static_cast<std::uint64_t>(phase), std::memory_order_relaxed);
 }
 
+std::function<void()> PhaseClock::sign_of_saving() const {
+    return [signs = signs_] { signs->fetch_add(1, std::memory_order_relaxed); };
+}
+
 PhaseClock::Look PhaseClock::look() const noexcept {
     const std::uint64_t state = state_.load(std::memory_order_relaxed);
-    return {static_cast<Phase>(state % 256), state / 256};
+    const auto phase = static_cast<Phase>(state % 256);
+    const std::uint64_t signs = phase == Phase::saving ? signs_->load(std::memory_order_relaxed) : 0;
+    return {phase, state / 256 + signs};
 }
 
 PhaseSeconds PhaseClock::take_seconds() noexcept {

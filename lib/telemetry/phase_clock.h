@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string_view>
 
 namespace bertpretrain {
@@ -21,9 +23,13 @@ public:
     /// Ends the phase before. Entering the same one again is a sign of life.
     void enter(Phase phase) noexcept;
 
+    /// A function that gives a sign of life of a save. Any thread may call it, also after this clock is gone. The signs count
+    /// while the phase is saving: a save in the background does not hide that training hangs.
+    std::function<void()> sign_of_saving() const;
+
     struct Look {
         Phase phase = Phase::none;
-        std::uint64_t entries = 0;  ///< so far: unchanged, while nothing was entered
+        std::uint64_t entries = 0;  ///< with signs of life so far: unchanged, while there were none
         bool operator==(const Look&) const = default;
     };
     Look look() const noexcept;
@@ -35,6 +41,7 @@ private:
     void add_time() noexcept;
 
     std::atomic<std::uint64_t> state_{0};  ///< entries * 256 + phase
+    std::shared_ptr<std::atomic<std::uint64_t>> signs_ = std::make_shared<std::atomic<std::uint64_t>>(0);
     double since_ = 0;
     PhaseSeconds seconds_{};
 };

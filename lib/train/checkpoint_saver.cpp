@@ -51,6 +51,7 @@ struct CheckpointSaver::Job {
     std::function<std::filesystem::path()> place;
     CheckpointStore::Keep keep;
     Snapshot snapshot;
+    std::function<void()> sign_of_life;
     double began = 0, stall_seconds = 0;
     // Written by the saving thread before `ended`, read by the training thread after it.
     std::filesystem::path folder;
@@ -62,13 +63,15 @@ struct CheckpointSaver::Job {
 };
 
 CheckpointSaver::CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store,
-                                 std::vector<bool> sees_store, RunRecords& records, std::function<std::filesystem::path()> place)
+                                 std::vector<bool> sees_store, RunRecords& records, std::function<std::filesystem::path()> place,
+                                 std::function<void()> sign_of_life)
     : world_(world),
       config_(config),
       store_(store),
       sees_store_(std::move(sees_store)),
       records_(records),
       place_(std::move(place)),
+      sign_of_life_(std::move(sign_of_life)),
       after_save_(config.after_save),
       ranks_(world.connect_again("saving")) {
     ranks_->set_patience(std::chrono::hours(24));  // who is lost closes its connections; who writes slowly is not lost
@@ -84,7 +87,7 @@ CheckpointSaver::~CheckpointSaver() {
 
 std::shared_ptr<CheckpointSaver::Job> CheckpointSaver::make_job(Snapshot snapshot, double began) {
     const CheckpointStore::Keep keep{config_.keep_last, config_.keep_every_steps, after_save_.look(), config_.keep_best, whole_};
-    return std::make_shared<Job>(ranks_, store_, sees_store_, place_, keep, std::move(snapshot), began);
+    return std::make_shared<Job>(ranks_, store_, sees_store_, place_, keep, std::move(snapshot), sign_of_life_, began);
 }
 
 void CheckpointSaver::run(Job& job) {
@@ -93,7 +96,7 @@ void CheckpointSaver::run(Job& job) {
             refuse_bad_numbers(job.snapshot.state);
             if (job.place) job.store.move_to(job.place());
         });
-        job.folder = save_together(*job.ranks, job.store, job.snapshot.state, job.sees_store);
+        job.folder = save_together(*job.ranks, job.store, job.snapshot.state, job.sees_store, job.sign_of_life);
         job.folder = name_now(job.folder);
         job.end = seconds_now();
         job.keep.whole.insert(job.snapshot.state.step);

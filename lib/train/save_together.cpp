@@ -18,7 +18,7 @@ constexpr std::size_t largest_part = std::size_t{4} << 20, smallest_part = std::
 /// Rank 0's messages from the ranks that do not see its files, one part of each in every round.
 /// What fails at rank 0 is thrown only after all has been sent, so that nobody waits. @returns what rank 0 wrote of theirs
 SaveReceipt write_for_others(Messenger& ranks, const CheckpointStore& store, const TrainingState& state,
-                             const std::vector<bool>& sees_store) {
+                             const std::vector<bool>& sees_store, const std::function<void()>& sign_of_life) {
     const auto own = static_cast<std::size_t>(ranks.rank());
     const std::size_t part_bytes = std::clamp(held_at_first / sees_store.size(), smallest_part, largest_part);
     const std::vector<SlicePart> parts = sees_store[own] ? std::vector<SlicePart>() : slice_parts(state, part_bytes);
@@ -38,6 +38,7 @@ SaveReceipt write_for_others(Messenger& ranks, const CheckpointStore& store, con
         std::string message = round < parts.size() ? parts[round].pack() : SlicePart().pack();
         message.resize(message_bytes);
         const std::vector<std::string> all = ranks.gather_at_first(message);
+        if (sign_of_life) sign_of_life();
         at_first([&] {
             for (std::size_t rank = 0; rank < all.size(); ++rank)
                 if (!sees_store[rank]) writer->write(std::string_view(all[rank]));
@@ -53,7 +54,7 @@ SaveReceipt write_for_others(Messenger& ranks, const CheckpointStore& store, con
 }  // namespace
 
 std::filesystem::path save_together(Messenger& ranks, const CheckpointStore& store, const TrainingState& state,
-                                    const std::vector<bool>& sees_store) {
+                                    const std::vector<bool>& sees_store, const std::function<void()>& sign_of_life) {
     const bool leads = ranks.rank() == 0;
     std::vector<SaveReceipt> receipts;
     std::filesystem::path folder;
@@ -63,17 +64,17 @@ std::filesystem::path save_together(Messenger& ranks, const CheckpointStore& sto
     try {
         std::string receipt = SaveReceipt().pack();
         together(ranks, [&] {
-            if (sees_store[static_cast<std::size_t>(ranks.rank())]) receipt = store.write(state).pack();
+            if (sees_store[static_cast<std::size_t>(ranks.rank())]) receipt = store.write(state, sign_of_life).pack();
         });
         for (const std::string& one : ranks.all_gather_texts(receipt)) receipts.push_back(SaveReceipt::unpack(one));
         if (std::find(sees_store.begin(), sees_store.end(), false) != sees_store.end())
-            receipts.push_back(write_for_others(ranks, store, state, sees_store));
+            receipts.push_back(write_for_others(ranks, store, state, sees_store, sign_of_life));
     } catch (const Error&) {
         if (leads) store.abandon(state.step);
         throw;
     }
     together(ranks, [&] {
-        if (leads) folder = store.complete(state, receipts);
+        if (leads) folder = store.complete(state, receipts, sign_of_life);
     });
     return folder;
 }

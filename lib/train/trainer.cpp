@@ -64,8 +64,9 @@ Trainer::Trainer(TrainerParts parts, StopRequest& requests)
     : parts_(std::move(parts)),
       requests_(requests),
       records_(open_records(parts_)),
-      saver_(*parts_.world, parts_.experiment.checkpoint, CheckpointStore(parts_.folder->paths().checkpoints()),
-             parts_.sees_folder, *records_, [folder = *parts_.folder] { return folder.places().checkpoints(); }),
+      saver_(
+          *parts_.world, parts_.experiment.checkpoint, CheckpointStore(parts_.folder->paths().checkpoints()), parts_.sees_folder,
+          *records_, [folder = *parts_.folder] { return folder.places().checkpoints(); }, clock_.sign_of_saving()),
       usage_(gpu_of(parts_), static_cast<double>(available_cores()) / static_cast<double>(parts_.launch.local_world_size)),
       stragglers_(parts_.experiment.parallel.straggler_report_steps),
       numbers_(parts_.experiment.training.max_skipped_updates, parts_.experiment.training.loss_spike_deviations),

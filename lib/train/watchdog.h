@@ -38,7 +38,8 @@ struct WatchdogConfig {
         limit("communication_seconds", self.communication_seconds,
               "Waiting for other ranks; above parallel.timeout_seconds, which names a lost one.");
         limit("update_seconds", self.update_seconds, "The optimizer's update.");
-        limit("saving_seconds", self.saving_seconds, "Waiting for a checkpoint, or for one line of the metrics, to be written.");
+        limit("saving_seconds", self.saving_seconds,
+              "Waiting for the next part of a checkpoint, or for one line of the metrics, to be written.");
         limit("evaluation_seconds", self.evaluation_seconds, "One batch of held-out samples.");
     }
 

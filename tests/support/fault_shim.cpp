@@ -3,14 +3,17 @@
 //   FAULT_FILE   part of the path of the files it is about
 //   FAULT_WHEN   a file: until it is there, nothing happens
 //   FAULT_AFTER  so many such calls go well first (0)
-//   FAULT_DO     hang, or fail
+//   FAULT_RANK   the rank ($RANK) that it strikes; every process where it is not set
+//   FAULT_DO     hang, fail, or slow: every such call takes FAULT_SECONDS longer
 //   FAULT_ERROR  errno of a call that fails (5: EIO)
 //   FAULT_TIMES  how many calls then fail (1); hanging ones hang for good
 //   FAULT_ONCE   a file that is made when it strikes; where it is there already, nothing happens (so that restarts go well)
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include <dirent.h>
@@ -31,6 +34,12 @@ std::string path_of(int file) {
     return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : std::string();
 }
 
+void wait_seconds(double seconds) {
+    const auto nanoseconds = static_cast<std::int64_t>(seconds * 1e9);
+    std::timespec rest{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
+    while (::nanosleep(&rest, &rest) != 0 && errno == EINTR) {}
+}
+
 /// @returns whether this call is to fail, errno set; does not return where it is to hang
 bool strikes(const char* call, int file) {
     static std::atomic<long> calls{0};
@@ -38,6 +47,11 @@ bool strikes(const char* call, int file) {
     if (spent) return false;
     if (variable("FAULT_CALL", "") != call || path_of(file).find(variable("FAULT_FILE", "")) == std::string::npos) return false;
     if (const std::string when = variable("FAULT_WHEN", ""); !when.empty() && ::access(when.c_str(), F_OK) != 0) return false;
+    if (const std::string rank = variable("FAULT_RANK", ""); !rank.empty() && rank != variable("RANK", "")) return false;
+    if (variable("FAULT_DO", "hang") == "slow") {
+        wait_seconds(std::stod(variable("FAULT_SECONDS", "0.1")));
+        return false;
+    }
     const long number = calls++, first = std::stol(variable("FAULT_AFTER", "0"));
     const bool hangs = variable("FAULT_DO", "hang") == "hang";
     if (number < first || (!hangs && number >= first + std::stol(variable("FAULT_TIMES", "1")))) return false;

@@ -1,9 +1,6 @@
 // A run that hangs says where, and ends with exit 5.
 
-#include "core/error.h"
-#include "support/catch.h"
-#include "support/process.h"
-#include "system/small_run.h"
+#include "system/run_progress.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -17,8 +14,7 @@ void check_hang(const std::string& call_and_file, const std::string& phase, cons
     const fs::path run = folder / "run";
     const fs::path config = write_experiment(
         folder, {{"schedule", {{"total_steps", 100000}}}, {"watchdog", {{"data_seconds", 2}, {"saving_seconds", 2}}}});
-    Process process(concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_WHEN=", (folder / "now").string(), " ",
-                           call_and_file, " ", train_command(config, run)));
+    Process process(with_fault(call_and_file, folder / "now", train_command(config, run)));
     REQUIRE(wait_until(process, [&] { return fs::exists(run / "checkpoints/step_00000003"); }));
     write_text(folder / "now", "");
     CHECK(process.wait() == 5);
@@ -54,4 +50,26 @@ TEST_CASE("a disk that stops answering while shards are looked through is a hang
 TEST_CASE("a disk that stops answering in the middle of a checkpoint is a hang in saving") {
     NEEDS_TRAIN();
     check_hang("FAULT_CALL=fsync FAULT_FILE=step_", "saving", "fsync");
+}
+
+TEST_CASE("a checkpoint that is written slowly but steadily is no hang, in the background, at the end or at a stop") {
+    NEEDS_TRAIN();
+    for (const bool stops : {true, false}) {
+        CAPTURE(stops);
+        const TemporaryFolder folder;
+        const fs::path run = folder / "run";
+        const nlohmann::json patch = {{"schedule", {{"total_steps", stops ? 100000 : 4}}},
+                                      {"checkpoint", {{"save_every_steps", stops ? 0 : 3}}},
+                                      {"watchdog", {{"saving_seconds", 2}}}};
+        const fs::path config = write_experiment(folder, patch);
+        // More than two hundred writes of 25 ms each: a save takes more than twice as long as the watchdog's limit.
+        Process process(with_fault("FAULT_CALL=pwrite FAULT_FILE=step_ FAULT_DO=slow FAULT_SECONDS=0.025", folder / "now",
+                                   train_command(config, run)));
+        if (!stops) write_text(folder / "now", "");
+        REQUIRE(wait_until(process, [&] { return steps_of(run) >= (stops ? 4 : 1); }));
+        write_text(folder / "now", "");
+        if (stops) process.send(SIGTERM);
+        CHECK(wait_for_end(process, 50) == (stops ? 143 : 0));
+        CHECK(run_command(train_program + " inspect --verify " + run.string()).exit_code == 0);
+    }
 }

@@ -39,3 +39,20 @@ TEST_CASE("another thread sees the phase, and that the same one was entered agai
     CHECK(clock.look() != first);
     CHECK(clock.look().phase == Phase::saving);
 }
+
+TEST_CASE("a sign of life of a save counts while the phase is saving, and does not hide a hang in another phase") {
+    std::function<void()> sign;
+    {
+        PhaseClock clock;
+        sign = clock.sign_of_saving();
+        clock.enter(Phase::saving);
+        const PhaseClock::Look before = clock.look();
+        sign();
+        CHECK_FALSE(clock.look() == before);
+        clock.enter(Phase::forward);
+        const PhaseClock::Look forward = clock.look();
+        sign();
+        CHECK(clock.look() == forward);
+    }
+    sign();  // the thread that saves may outlive the clock
+}
