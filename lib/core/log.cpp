@@ -1,44 +1,76 @@
 // The only file that sees spdlog: its fmt and the one that torch carries do not share an include path.
 #include "core/log.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
-#include <spdlog/sinks/basic_file_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
+#include "core/clock.h"
 #include "core/error.h"
+#include "core/line_writer.h"
 
 namespace bertpretrain {
 namespace {
 
-spdlog::logger& logger() {
-    static const std::shared_ptr<spdlog::logger> instance = [] {
-        auto to_stderr = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-        auto made = std::make_shared<spdlog::logger>("bertpretrain", to_stderr);
-        made->set_pattern("%v");
-        made->flush_on(spdlog::level::info);
-        return made;
-    }();
-    return *instance;
+/// Formats messages, and leaves it to a LineWriter to write them.
+class WriterSink final : public spdlog::sinks::base_sink<std::mutex> {
+public:
+    WriterSink(int descriptor, const std::string& pattern) : writer_(descriptor) { set_pattern_(pattern); }
+    LineWriter& writer() { return writer_; }
+
+private:
+    void sink_it_(const spdlog::details::log_msg& message) override {
+        spdlog::memory_buf_t text;
+        formatter_->format(message, text);
+        writer_.put({text.data(), text.size()});
+    }
+    void flush_() override {}
+
+    LineWriter writer_;
+};
+
+/// Standard error, and log.txt after log_also_to(). Never taken apart: threads may log while the process ends.
+struct Outputs {
+    std::shared_ptr<WriterSink> standard_error = std::make_shared<WriterSink>(STDERR_FILENO, "%v");
+    std::vector<std::shared_ptr<WriterSink>> all{standard_error};
+    spdlog::logger logger{"bertpretrain", standard_error};
+};
+
+Outputs& outputs() {
+    static auto& instance = *new Outputs;
+    return instance;
 }
 
 }  // namespace
 
-void log_info(std::string_view message) { logger().info("{}", message); }
-void log_warning(std::string_view message) { logger().warn("warning: {}", message); }
-void log_error(std::string_view message) { logger().error("{}", message); }
+void log_info(std::string_view message) { outputs().logger.info("{}", message); }
+void log_warning(std::string_view message) { outputs().logger.warn("warning: {}", message); }
+void log_error(std::string_view message) { outputs().logger.error("{}", message); }
 
 void log_also_to(const std::filesystem::path& file) {
-    try {
-        auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file.string(), /*truncate=*/false);
-        sink->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %v");
-        logger().sinks().push_back(sink);
-    } catch (const spdlog::spdlog_ex& error) {
-        throw ConfigError(concat(file.string(), ": cannot be written to (", error.what(), ")\n  do: free it, or choose another ",
-                                 "folder with --output"));
-    }
+    const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        throw ConfigError(concat(file.string(), ": cannot be written to (", std::strerror(errno),
+                                 ")\n  do: free it, or choose another folder with --output"));
+    outputs().all.push_back(std::make_shared<WriterSink>(descriptor, "%Y-%m-%dT%H:%M:%S.%e%z %v"));
+    outputs().logger.sinks().push_back(outputs().all.back());
+}
+
+void log_drawing(std::string_view text) { outputs().standard_error->writer().put_unless_late(text); }
+
+void flush_log(double seconds) {
+    const double end = seconds_now() + seconds;
+    for (const auto& one : outputs().all) one->writer().flush(std::max(0.0, end - seconds_now()));
 }
 
 }  // namespace bertpretrain

@@ -1,7 +1,6 @@
 #include "core/progress_output.h"
 
 #include <chrono>
-#include <cstdio>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -16,7 +15,7 @@ ProgressOutput progress_to_stderr() {
     output.is_terminal = ::isatty(STDERR_FILENO) == 1;
     if (winsize size{}; ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) output.columns = size.ws_col;
     output.say = [](std::string_view line) { log_info(line); };
-    output.draw = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };
+    output.draw = [](std::string_view text) { log_drawing(text); };
     output.seconds = seconds_now;
     return output;
 }
