@@ -4,6 +4,7 @@
 #   scripts/run_until_done.sh RUN_FOLDER -- torchrun ... --no-python bertpretrain train CONFIG --output RUN_FOLDER
 # Why an attempt ended is read from RUN_FOLDER/exit.json; where there is none, the command's own status counts. Codes 2, 3, 4 and 6 end
 # this script with the same code; anything else starts the command again, at most three times without a newer checkpoint.
+# While another process holds the folder, the program waits up to two minutes for it (BERTPRETRAIN_LOCK_SECONDS).
 # SIGTERM and SIGINT are passed on, and are the end: 143 or 130.
 set -uo pipefail
 
@@ -18,6 +19,8 @@ shift 2
 restarts_allowed=3                      # without progress
 pause=${RUN_UNTIL_DONE_PAUSE_SECONDS:-2} # before the first restart; twice as long before each further one without progress
 longest_pause=120
+# A process that was just stopped, or whose host was lost, may hold the folder for a while.
+export BERTPRETRAIN_LOCK_SECONDS=${BERTPRETRAIN_LOCK_SECONDS:-120}
 
 # The number in exit.json's "code"; nothing where the file is missing or damaged.
 recorded_code() {

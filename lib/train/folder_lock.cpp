@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "parallel/launch_environment.h"
 
 namespace bertpretrain {
 namespace {
@@ -34,14 +36,41 @@ Locked try_lock(int file) {
     return errno == EWOULDBLOCK ? Locked::held_by_another : Locked::not_supported;
 }
 
-/// A run that was just killed may hold its folder for a moment longer.
-Locked lock_soon(int file) {
-    for (int attempt = 0;; ++attempt) {
-        const Locked locked = try_lock(file);
-        if (locked != Locked::held_by_another || attempt == 50) return locked;
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
+constexpr const char* in_use = ": another process is training in this folder; ";
+constexpr double usual_seconds = 5;
+constexpr const char* seconds_variable = "BERTPRETRAIN_LOCK_SECONDS";
+
+/// How long to wait for another process to let go of the folder. @throws ConfigError
+double seconds_to_wait() {
+    const auto text = environment_variable(seconds_variable);
+    if (!text) return usual_seconds;
+    char* end = nullptr;
+    const double seconds = std::strtod(text->c_str(), &end);
+    if (end == text->c_str() || *end != '\0' || !(seconds >= 0 && seconds <= 1e6))
+        throw ConfigError(concat("environment: ", seconds_variable, " is \"", *text, "\"; expected seconds between 0 and 1e6"));
+    return seconds;
 }
+
+/// A process that was just killed or stopped may hold its folder for a while longer. A long wait is announced.
+class PatientLock {
+public:
+    explicit PatientLock(std::string folder) : folder_(std::move(folder)) {}
+
+    Locked lock(int file) {
+        for (;;) {
+            const Locked locked = try_lock(file);
+            if (locked != Locked::held_by_another || seconds_now() >= end_) return locked;
+            if (seconds_ > usual_seconds && !std::exchange(announced_, true))
+                log_info(concat(folder_, in_use, "waiting up to ", seconds_, " s for it to end (", seconds_variable, ")"));
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        }
+    }
+
+private:
+    std::string folder_;
+    double seconds_ = seconds_to_wait(), end_ = seconds_now() + seconds_;
+    bool announced_ = false;
+};
 
 int open_lock_file(int folder) { return ::openat(folder, lock_name, O_RDWR | O_CREAT | O_CLOEXEC, 0644); }
 
@@ -49,16 +78,16 @@ int open_lock_file(int folder) { return ::openat(folder, lock_name, O_RDWR | O_C
 
 FolderLock::FolderLock(const HeldFolder& folder) : folder_(folder), mark_(new_mark()) {
     const std::string name = folder.path().string();
-    const ConfigError in_use(
-        concat(name, ": another process is training in this folder; wait for it, or choose another with --output"));
-    const Locked whole = lock_soon(folder.descriptor());
-    if (whole == Locked::held_by_another) throw in_use;
+    const ConfigError refusal(concat(name, in_use, "wait for it, or choose another with --output"));
+    PatientLock patient(name);
+    const Locked whole = patient.lock(folder.descriptor());
+    if (whole == Locked::held_by_another) throw refusal;
     file_ = open_lock_file(folder.descriptor());
     if (file_ < 0) throw ConfigError(concat(name, ": cannot make a lock file here; choose another folder with --output"));
-    const Locked locked = lock_soon(file_);
+    const Locked locked = patient.lock(file_);
     const bool written = locked != Locked::held_by_another && write_mark(file_);
     if (!written) ::close(std::exchange(file_, -1));
-    if (locked == Locked::held_by_another) throw in_use;
+    if (locked == Locked::held_by_another) throw refusal;
     if (!written) throw ConfigError(concat(name, ": cannot write here; is the disk full?"));
     if (whole == Locked::not_supported && locked == Locked::not_supported)
         log_warning(concat(name, ": this file system cannot lock folders or files; make sure that no other run has the same ",

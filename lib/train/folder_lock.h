@@ -12,7 +12,7 @@ namespace bertpretrain {
 /// file's lock holds on network file systems that cannot lock folders.
 class FolderLock {
 public:
-    /// Waits up to 5 seconds for a process that is ending. @param folder must outlive it
+    /// Waits for a process that is ending: 5 seconds, or as many as BERTPRETRAIN_LOCK_SECONDS says. @param folder must outlive it
     /// @throws ConfigError when another process holds it, or nothing can be written there
     explicit FolderLock(const HeldFolder& folder);
     FolderLock(const FolderLock&) = delete;

@@ -13,6 +13,7 @@ for ((i = 1; i < $#; i++)); do
   if [[ ${!i} == --output ]]; then next=$((i + 1)) && output=${!next}; fi
 done
 
+export BERTPRETRAIN_LOCK_SECONDS=${BERTPRETRAIN_LOCK_SECONDS:-120} # a host just lost may hold the run's folder so long
 processes=${PROCESSES_PER_NODE:-1}
 if [[ -z ${OMP_NUM_THREADS:-} ]]; then # torchrun would give each of several ranks one thread
   threads=$(($(nproc) / processes))

@@ -11,6 +11,7 @@
 set -euo pipefail
 : "${1:?slurm.sh CONFIG [OPTIONS]}"
 
+export BERTPRETRAIN_LOCK_SECONDS=${BERTPRETRAIN_LOCK_SECONDS:-120} # a host just lost may hold the run's folder so long
 # --kill-on-bad-exit: when a rank ends badly, the others' wait for it is over at once. --wait: but let them say why first.
 srun --kill-on-bad-exit=1 --wait=60 bertpretrain train "$@" &
 step=$! limit=no

@@ -7,6 +7,7 @@
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/process.h"
+#include "system/small_run.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -126,6 +127,37 @@ TEST_CASE("a signal to the script reaches the command once, and nothing is start
     CHECK(script.wait() == 143);
     CHECK(run.attempts() == 1);
     CHECK(read_text(run.run() / "asked") == "asked\n");
+}
+
+TEST_CASE("a folder that another process is about to release is waited for, alone and with local ranks") {
+    NEEDS_TRAIN();
+    for (const std::string options : {"", "--local-ranks 2"}) {
+        CAPTURE(options);
+        const TemporaryFolder folder;
+        const fs::path run = folder / "run";
+        fs::create_directory(run);
+        const Process earlier(concat("flock ", run.string(), " sleep 8"));  // longer than a process alone waits
+        sleep_seconds(0.5);
+        const std::string command = train_command(finished_run().config, run, options);
+        const CommandResult result = run_command(concat("scripts/run_until_done.sh ", run.string(), " -- ", command));
+        INFO(result.err);
+        CHECK(result.exit_code == 0);
+        CHECK(result.err.find("another process is training in this folder; waiting up to 120 s") != std::string::npos);
+    }
+}
+
+TEST_CASE("a folder that another process holds for longer than the limit is given up, with code 2") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    fs::create_directory(run);
+    const Process earlier(concat("flock ", run.string(), " sleep 60"));
+    sleep_seconds(0.5);
+    const std::string command = train_command(finished_run().config, run);
+    const CommandResult result =
+        run_command(concat("BERTPRETRAIN_LOCK_SECONDS=1 scripts/run_until_done.sh ", run.string(), " -- ", command));
+    CHECK(result.exit_code == 2);
+    CHECK(missing_words(result.err, {"another process is training in this folder; wait for it"}) == "");
 }
 
 TEST_CASE("a command that does not exist, and a request without one, are told at once") {
