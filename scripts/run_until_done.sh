@@ -5,7 +5,7 @@
 # Why an attempt ended is read from RUN_FOLDER/exit.json; where there is none, the command's own status counts. Codes 2, 3, 4 and 6 end
 # this script with the same code; anything else starts the command again, at most three times without a newer checkpoint.
 # While another process holds the folder, the program waits up to two minutes for it (BERTPRETRAIN_LOCK_SECONDS).
-# SIGTERM and SIGINT are passed on, and are the end: 143 or 130.
+# SIGTERM, SIGINT, SIGHUP and SIGQUIT are passed on, and are the end: 143, 130, 129 or 131.
 set -uo pipefail
 
 say() { echo "run_until_done: $*" >&2; }
@@ -43,6 +43,8 @@ ask_to_stop() {
 }
 trap 'ask_to_stop 143 TERM' TERM
 trap 'ask_to_stop 130 INT' INT
+trap 'ask_to_stop 129 HUP' HUP # has no effect where nohup ignores it
+trap 'ask_to_stop 131 QUIT' QUIT
 
 # Runs the command and waits for it; its status is left in $status.
 attempt() {
@@ -78,7 +80,7 @@ while true; do
       say "ended with code ${code:-$status}: starting again does not mend this"
       exit "${code:-$status}"
       ;;
-    130 | 143)
+    129 | 130 | 131 | 140 | 142 | 143 | 152) # 128 + SIGHUP, SIGINT, SIGQUIT, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU
       say "somebody has stopped the run"
       exit "${code:-$status}"
       ;;

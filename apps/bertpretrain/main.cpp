@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <iostream>
 #include <string>
 
 #include <torch/headeronly/version.h>
@@ -56,7 +55,6 @@ int main(int argc, char** argv) {
     });
     if (code == 0) return 0;
     // Threads may still wait for peers that are gone: nothing is taken apart any more.
-    std::cout.flush();
     std::fflush(nullptr);
     std::_Exit(code);
 }

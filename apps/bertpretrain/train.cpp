@@ -106,6 +106,7 @@ int train_or_stop(const Launch& launch, const ExperimentConfig& experiment, cons
 }
 
 int train(const TrainArguments& arguments) {
+    std::cout.exceptions(std::ios::goodbit);  // what it prints is in the run's folder too: a missing reader ends no run
     const std::filesystem::path folder = arguments.output.empty()
                                              ? std::filesystem::path("runs") / std::filesystem::path(arguments.config).stem()
                                              : std::filesystem::path(arguments.output);

@@ -15,6 +15,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/signals.h"
 #include "core/threads.h"
 #include "parallel/store.h"
 
@@ -77,15 +78,21 @@ public:
     void start(std::int64_t rank, std::int64_t ranks, std::uint16_t port) {
         std::vector<std::string> arguments = own_arguments(), variables = environment_of(rank, ranks, port);
         const std::vector<char*> argv = pointers(arguments), envp = pointers(variables);
+        sigset_t all, before;  // a signal that this process handled between fork and execve would be lost
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before);
         const pid_t parent = ::getpid(), pid = ::fork();
-        if (pid < 0) throw DistributedError(concat("rank ", rank, " of ", ranks, " could not be started: too many processes?"));
-        if (pid == 0) {       // nothing but system calls here: the parent has threads
+        if (pid == 0) {  // nothing but system calls here: the parent has threads
+            for (const int number : stop_signals) handle_signal(number, SIG_DFL);
+            ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
             ::setpgid(0, 0);  // a terminal's Ctrl-C reaches the parent alone, which passes it on
             ::prctl(PR_SET_PDEATHSIG, SIGKILL);
             if (::getppid() != parent) ::_exit(127);
             ::execve("/proc/self/exe", argv.data(), envp.data());
             ::_exit(127);
         }
+        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        if (pid < 0) throw DistributedError(concat("rank ", rank, " of ", ranks, " could not be started: too many processes?"));
         running_.push_back(pid);
     }
 
@@ -113,8 +120,8 @@ public:
         if (cause != codes_.end()) return *cause;
         if (std::all_of(codes_.begin(), codes_.end(), [](int code) { return code == 0; })) return 0;
         if (asked_to_stop != 0) return 128 + asked_to_stop;  // some may have lost those who left sooner
-        if (!codes_.empty() && (codes_.front() == 128 + SIGTERM || codes_.front() == 128 + SIGINT)) return codes_.front();
-        return lost;
+        const int first = codes_.front();
+        return is_stop_code(first) || first == 128 + SIGPIPE ? first : lost;
     }
     bool failed() const { return code() != 0; }
 
@@ -127,9 +134,8 @@ private:
 
 int run_local_ranks(std::int64_t ranks) {
     const MeetingPlace place = MeetingPlace::on_this_host();
-    std::signal(SIGTERM, remember_stop);
-    std::signal(SIGINT, remember_stop);
-    std::signal(SIGUSR1, remember_save);
+    for (const int number : stop_signals) handle_signal(number, remember_stop);
+    handle_signal(SIGUSR1, remember_save);
     Ranks all;
     for (std::int64_t rank = 0; rank < ranks; ++rank) all.start(rank, ranks, place.port());
     int asked_to_stop = 0;

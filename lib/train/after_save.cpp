@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/signals.h"
 
 namespace bertpretrain {
 namespace {
@@ -26,7 +27,10 @@ pid_t spawn_shell(const std::string& command, const std::string& folder, int& fa
     };
     posix_spawnattr_t attributes;
     ::posix_spawnattr_init(&attributes);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);  // a signal to our terminal or group is not for it
+    // A signal to our terminal or group is not for it; and it needs the defaults of signals that are ignored here.
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
+    const sigset_t ignored = signals_ignored_here();
+    ::posix_spawnattr_setsigdefault(&attributes, &ignored);
     posix_spawn_file_actions_t files;
     ::posix_spawn_file_actions_init(&files);
     // Not the connections to other ranks: while it held them, those would not notice that this process is gone.

@@ -10,6 +10,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "core/signals.h"
+
 namespace bertpretrain {
 namespace {
 
@@ -40,20 +42,13 @@ void remember(int number) {
     std::int64_t first = 0;
     if (first_request.compare_exchange_strong(first, now)) {
         received = number;
-    } else if (now - first >= repeat_interval) {
+    } else if (number != SIGXCPU && now - first >= repeat_interval) {  // the system repeats SIGXCPU every second
         say("stopped by a second signal: what was not saved is lost\n");
         ::_exit(128 + number);
     }
 }
 
 void remember_save(int) { save_wanted = 1; }
-
-void handle(int number, void (*handler)(int)) {
-    struct sigaction action {};
-    action.sa_handler = handler;
-    action.sa_flags = SA_RESTART;
-    ::sigaction(number, &action, nullptr);
-}
 
 }  // namespace
 
@@ -63,13 +58,13 @@ StopRequest::StopRequest(double repeat_seconds) {
     save_wanted = 0;
     first_request = 0;
     repeat_interval = static_cast<std::int64_t>(repeat_seconds * 1e9);
-    handle(SIGTERM, remember);
-    handle(SIGINT, remember);
-    handle(SIGUSR1, remember_save);
+    for (const int number : stop_signals) handle_signal(number, remember);
+    handle_signal(SIGUSR1, remember_save);
 }
 
 StopRequest::~StopRequest() {
-    for (const int number : {SIGTERM, SIGINT, SIGUSR1}) handle(number, SIG_DFL);
+    for (const int number : stop_signals) handle_signal(number, SIG_DFL);
+    handle_signal(SIGUSR1, SIG_DFL);
 }
 
 void StopRequest::await_requests() { awaited = 1; }

@@ -1,14 +1,14 @@
 #pragma once
-// SIGTERM and SIGINT ask for a checkpoint and an end, SIGUSR1 for a checkpoint.
+// Signals that ask for a checkpoint and an end (core/signals.h lists them), and SIGUSR1, which asks for a checkpoint.
 
 #include <atomic>
 
 namespace bertpretrain {
 
-/// While it lives, it handles these signals. SIGTERM and SIGINT end the process at once while the run starts, because there is
+/// While it lives, it handles these signals. Those that ask for an end do so at once while the run starts, because there is
 /// nothing to save yet. After await_requests() the first one is remembered. Further ones are the same request while fewer than
 /// `repeat_seconds` have passed since the first: systemd, `timeout`, torchrun and a launcher deliver one request several times.
-/// After that a further one ends the process at once, without saving.
+/// After that a further one ends the process at once, without saving; but SIGXCPU never does, because the system repeats it.
 class StopRequest {
 public:
     explicit StopRequest(double repeat_seconds = 2);

@@ -35,7 +35,7 @@ fi
 started=$(mktemp)
 trap 'rm -f "$started"' EXIT
 "${ranks[@]}" bertpretrain "$@" &
-trap 'kill -TERM $!' TERM INT # saves, then ends
+trap 'kill -TERM $!' TERM INT HUP # saves, then ends
 code=0
 wait $! || code=$?
 while kill -0 $! 2>/dev/null; do # a signal ended the wait, not the run

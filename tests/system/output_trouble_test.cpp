@@ -26,6 +26,14 @@ public:
     ~Nine() { ::close(9); }
 };
 
+/// The writing end of a pipe whose reader has left.
+int dead_pipe() {
+    int ends[2];
+    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    ::close(ends[0]);
+    return ends[1];
+}
+
 /// Fills what descriptor 9 leads to: the next write to it blocks.
 void fill_nine() {
     const int same = ::open("/proc/self/fd/9", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -77,3 +85,32 @@ TEST_CASE("a terminal whose output was halted holds up neither training nor a st
     ::close(terminal);
 }
 
+TEST_CASE("a run whose output has lost its reader trains to its end") {
+    NEEDS_TRAIN();
+    const Nine nine(dead_pipe());
+    for (const std::string options : {"", "--local-ranks 2"}) {
+        const TemporaryFolder folder;
+        const CommandResult result = train(finished_run().config, folder / "run", options + " >&9 2>&9");
+        CHECK(result.exit_code == 0);
+        CHECK(complete_checkpoints(folder / "run") == complete_checkpoints(finished_run().run));
+    }
+}
+
+TEST_CASE("a command whose reader has left ends with 141 and without a message") {
+    NEEDS_TRAIN();
+    const Nine nine(dead_pipe());
+    for (const std::string& command : {train_program + " config explain",
+                                       train_program + " inspect " + finished_run().run.string(), data_program + " --help"}) {
+        CAPTURE(command);
+        const CommandResult result = run_command(command + " >&9");
+        CHECK(result.exit_code == 141);
+        CHECK(result.err == "");
+    }
+}
+
+TEST_CASE("a command whose result does not fit on the disk says so, and ends with 3") {
+    NEEDS_TRAIN();
+    const CommandResult result = run_command(train_program + " config explain >/dev/full");
+    CHECK(result.exit_code == 3);
+    CHECK(missing_words(result.err, {"standard output", "No space left on device"}) == "");
+}

@@ -129,6 +129,39 @@ TEST_CASE("a signal to the script reaches the command once, and nothing is start
     CHECK(read_text(run.run() / "asked") == "asked\n");
 }
 
+TEST_CASE("every signal that asks the program to stop is the end, with the same code") {
+    for (const int code : {129, 130, 131, 140, 142, 143, 152}) {
+        CAPTURE(code);
+        const ToldRun run({fails(code)});
+        CHECK(run.supervise().exit_code == code);
+        CHECK(run.attempts() == 1);
+    }
+}
+
+TEST_CASE("a closed terminal, and SIGQUIT, reach the command through the script, which then ends so") {
+    for (const auto& [name, number] : {std::pair("HUP", SIGHUP), std::pair("QUIT", SIGQUIT)}) {
+        CAPTURE(name);
+        const ToldRun run({concat("trap 'echo asked >> asked; exit ", 128 + number, "' ", name,
+                                  "; touch ready; while :; do sleep 0.01; done")});
+        Process script(run.command());
+        REQUIRE(wait_until(script, [&] { return fs::exists(run.run() / "ready"); }));
+        script.send(number);
+        CHECK(script.wait() == 128 + number);
+        CHECK(run.attempts() == 1);
+        CHECK(read_text(run.run() / "asked") == "asked\n");
+    }
+}
+
+TEST_CASE("a script that nohup has started outlives its terminal") {
+    const ToldRun run({"touch ready; while [ ! -e end ]; do sleep 0.01; done"});
+    Process script("sh -c 'trap \"\" HUP; exec " + run.command() + "'");
+    REQUIRE(wait_until(script, [&] { return fs::exists(run.run() / "ready"); }));
+    script.send(SIGHUP);
+    sleep_seconds(0.2);
+    write_text(run.run() / "end", "");
+    CHECK(script.wait() == 0);
+}
+
 TEST_CASE("a folder that another process is about to release is waited for, alone and with local ranks") {
     NEEDS_TRAIN();
     for (const std::string options : {"", "--local-ranks 2"}) {

@@ -50,6 +50,43 @@ TEST_CASE("a stop request that comes again after the interval ends the process a
           }) == 130);
 }
 
+TEST_CASE("SIGXCPU, which the system repeats every second, asks for one stop and never ends the process without a save") {
+    CHECK(exit_code_of([] {
+              StopRequest requests(0.05);
+              requests.await_requests();
+              for (int second = 0; second < 3; ++second) {
+                  std::raise(SIGXCPU);
+                  sleep_seconds(0.1);
+              }
+              if (requests.signal() != SIGXCPU) ::_exit(1);
+          }) == 0);
+}
+
+TEST_CASE("a hangup that is ignored at the start, as nohup has it, stays ignored, also afterwards") {
+    CHECK(exit_code_of([] {
+              std::signal(SIGHUP, SIG_IGN);
+              {
+                  StopRequest requests;
+                  requests.await_requests();
+                  std::raise(SIGHUP);
+                  if (requests.signal() != 0) ::_exit(1);
+              }
+              std::raise(SIGHUP);
+          }) == 0);
+}
+
+TEST_CASE("a stop request arrives although the process was started with the signal blocked") {
+    CHECK(exit_code_of([] {
+              sigset_t all;
+              ::sigfillset(&all);
+              ::sigprocmask(SIG_SETMASK, &all, nullptr);
+              StopRequest requests;
+              requests.await_requests();
+              std::raise(SIGTERM);
+              if (requests.signal() != SIGTERM) ::_exit(1);
+          }) == 0);
+}
+
 TEST_CASE("a standard error that nobody reads does not hold up a stop request") {
     int ends[2];
     REQUIRE(::pipe(ends) == 0);
