@@ -5,7 +5,7 @@
 # Why an attempt ended is read from RUN_FOLDER/exit.json; where there is none, the command's own status counts. Codes 2, 3, 4 and 6 end
 # this script with the same code; anything else starts the command again, at most three times without a newer checkpoint.
 # While another process holds the folder, the program waits up to two minutes for it (BERTPRETRAIN_LOCK_SECONDS).
-# SIGTERM, SIGINT, SIGHUP and SIGQUIT are passed on, and are the end: 143, 130, 129 or 131.
+# SIGTERM, SIGINT, SIGHUP and SIGQUIT are passed on, and are the end: 143, 130, 129 or 131; or the run's own code where its last save failed.
 set -uo pipefail
 
 say() { echo "run_until_done: $*" >&2; }
@@ -72,6 +72,12 @@ while true; do
     exit 0
   fi
   if [[ -n $stop ]]; then
+    case "${code:-$status}" in
+      2 | 3 | 4 | 5 | 6 | 70)
+        say "asked to stop, the run ended with code ${code:-$status}: what was not saved is lost"
+        exit "${code:-$status}"
+        ;;
+    esac
     say "stopped as asked (status $status)"
     exit "$stop"
   fi

@@ -1,5 +1,6 @@
 // bertpretrain train CONFIG
 
+#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -59,6 +60,37 @@ struct StartWatch {
     Watchdog watchdog;
 };
 
+/// Runs `body`; what it throws is recorded in the run's exit.json.
+void recorded(const Launch& launch, const std::filesystem::path& record, const std::function<void()>& body) {
+    const auto note = [&](int code, const std::string& cause) {
+        record_exit(record, launch, code, cause);
+    };
+    try {
+        with_bad_alloc(body);
+    } catch (const Error& error) {
+        note(static_cast<int>(error.code()), error.what());
+        throw;
+    } catch (const std::bad_alloc&) {
+        note(static_cast<int>(ExitCode::config), out_of_memory_message);
+        throw;
+    } catch (const std::exception& error) {
+        note(static_cast<int>(ExitCode::bug), error.what());
+        throw;
+    }
+}
+
+/// Trainer::run(). A rank that was asked to stop, and has saved, does not mind that others left before it.
+int run_or_stop(Trainer& trainer, const StopRequest& requests) {
+    try {
+        return trainer.run();
+    } catch (const DistributedError& error) {
+        const bool was_asked = requests.signal() != 0 && requests.signal() < NSIG;
+        if (!was_asked || !trainer.is_saved()) throw;
+        log_error(concat(error.what(), "\n  (the other ranks, asked to stop too, may have left before)"));
+        return requests.signal();
+    }
+}
+
 /// @returns the run's exit code
 int train_as(const Launch& launch, const ExperimentConfig& experiment, const std::filesystem::path& folder,
              const ResumeRequest& resume, const std::string& metrics_address, StopRequest& requests) {
@@ -68,41 +100,14 @@ int train_as(const Launch& launch, const ExperimentConfig& experiment, const std
     const std::optional<double> unigram = parts.unigram_cross_entropy;
     Trainer trainer(std::move(parts), requests);
     start.reset();  // the trainer has a watchdog of its own
-    const int signal = trainer.run();
-    if (launch.rank != 0) return signal == 0 ? 0 : 128 + signal;
+    const std::filesystem::path record = RunPaths(folder).exit_record();
+    const int signal = run_or_stop(trainer, requests);
+    const int code = signal == 0 ? 0 : 128 + signal;
+    const std::string cause = signal == 0 ? "the run is done" : concat("stopped by signal ", signal);
+    if (launch.rank != 0) return code;
     if (signal == 0) report(folder, unigram);
-    else record_exit(RunPaths(folder).exit_record(), launch, 128 + signal, concat("stopped by signal ", signal));
-    return signal == 0 ? 0 : 128 + signal;
-}
-
-/// Runs `body`; what it throws is left behind in the run's exit.json.
-void recorded(const Launch& launch, const std::filesystem::path& record, const std::function<void()>& body) {
-    try {
-        with_bad_alloc(body);
-    } catch (const Error& error) {
-        record_exit(record, launch, error);
-        throw;
-    } catch (const std::bad_alloc&) {
-        record_exit(record, launch, static_cast<int>(ExitCode::config), out_of_memory_message);
-        throw;
-    } catch (const std::exception& error) {
-        record_exit(record, launch, static_cast<int>(ExitCode::bug), error.what());
-        throw;
-    }
-}
-
-/// train_as; a rank that was asked to stop does not mind that others left before it.
-int train_or_stop(const Launch& launch, const ExperimentConfig& experiment, const std::filesystem::path& folder,
-                  const ResumeRequest& resume, const std::string& metrics_address) {
-    StopRequest requests;
-    try {
-        refuse_hopeless_restart(RunPaths(folder).exit_record(), launch);
-        return train_as(launch, experiment, folder, resume, metrics_address, requests);
-    } catch (const DistributedError& error) {
-        if (requests.signal() == 0) throw;
-        log_error(concat(error.what(), "\n  (the other ranks, asked to stop too, may have left before)"));
-        return 128 + requests.signal();
-    }
+    else record_exit(record, launch, code, cause);
+    return code;
 }
 
 int train(const TrainArguments& arguments) {
@@ -122,7 +127,11 @@ int train(const TrainArguments& arguments) {
     constexpr std::int64_t warm_up = 2;  // the second step still meets memory for the first time
     const Trace trace(folder / concat("trace_rank_", launch.rank, ".json"), launch.rank, warm_up, arguments.profile);
     int exit_code = 0;
-    recorded(launch, record, [&] { exit_code = train_or_stop(launch, experiment, folder, resume, arguments.metrics_address); });
+    recorded(launch, record, [&] {
+        StopRequest requests;
+        refuse_hopeless_restart(record, launch);
+        exit_code = train_as(launch, experiment, folder, resume, arguments.metrics_address, requests);
+    });
     return exit_code;
 }
 

@@ -102,12 +102,14 @@ public:
     }
 
     /// Takes note of a rank that has ended, if any has.
-    bool collect() {
+    /// @param were_told whether this process has told the ranks to end: a signal's code then has no other cause
+    bool collect(bool were_told) {
         int status = 0;
         const pid_t ended = ::waitpid(-1, &status, WNOHANG);
         if (ended <= 0) return false;
         running_.erase(std::remove(running_.begin(), running_.end(), ended), running_.end());
-        codes_.push_back(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+        const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        if (!were_told || code < 128) codes_.push_back(code);
         return true;
     }
 
@@ -119,7 +121,12 @@ public:
             std::find_if(codes_.begin(), codes_.end(), [&](int code) { return code != 0 && code != lost && code < 128; });
         if (cause != codes_.end()) return *cause;
         if (std::all_of(codes_.begin(), codes_.end(), [](int code) { return code == 0; })) return 0;
-        if (asked_to_stop != 0) return 128 + asked_to_stop;  // some may have lost those who left sooner
+        // A rank that was killed meanwhile, or that lost one before its own save was complete, has not saved.
+        if (asked_to_stop != 0) {
+            const bool all_stopped =
+                std::all_of(codes_.begin(), codes_.end(), [](int code) { return code == 0 || is_stop_code(code); });
+            return all_stopped ? 128 + asked_to_stop : lost;
+        }
         const int first = codes_.front();
         return is_stop_code(first) || first == 128 + SIGPIPE ? first : lost;
     }
@@ -148,7 +155,7 @@ int run_local_ranks(std::int64_t ranks) {
             all.send(signal);  // ranks that have had it directly as well count it once (train/stop_request.h)
         }
         const auto now = std::chrono::steady_clock::now();
-        if (all.collect()) {
+        if (all.collect(told_to_end)) {
             if (all.failed()) deadline = std::min(deadline, now + time_to_notice);
             continue;
         }

@@ -71,6 +71,9 @@ public:
     /// @throws DistributedError when a rank is lost
     int run();
 
+    /// Whether the last completed step is in a checkpoint, so that nothing is lost if this process ends.
+    bool is_saved() const { return step_ == 0 || saver_.step_saved() == step_; }
+
 private:
     void restore();
     /// What comes next: agreed on in the step before, where there was one.

@@ -2,55 +2,13 @@
 
 #include <random>
 
-#include "core/error.h"
-#include "support/catch.h"
-#include "support/process.h"
-#include "system/small_run.h"
+#include "system/run_progress.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr double time_to_stop = 30;
-
-/// Waits for the end. @returns the exit code, -1 when it took too long
-int wait_for_end(Process& process, double seconds = time_to_stop) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    while (!process.ended() && std::chrono::steady_clock::now() < end) sleep_seconds(0.01);
-    return process.ended() ? process.wait() : -1;
-}
-
-std::size_t steps_of(const fs::path& run) {
-    std::size_t steps = 0;
-    for (const std::string& line : lines_so_far(run / "metrics.jsonl")) steps += line.find("held_out") == line.npos ? 1U : 0U;
-    return steps;
-}
-
-int recorded_code(const fs::path& run) { return nlohmann::json::parse(read_text(run / "exit.json")).at("code").get<int>(); }
-
-std::size_t complete_checkpoints(const fs::path& run) {
-    std::size_t count = 0;
-    if (fs::exists(run / "checkpoints"))
-        for (const auto& entry : fs::directory_iterator(run / "checkpoints"))
-            count += !entry.is_symlink() && fs::exists(entry.path() / "COMPLETE.json") && entry.path().extension() != ".partial";
-    return count;
-}
-
-/// The run is whole, and ends as one that nobody stopped.
-void check_goes_on(const fs::path& config, const fs::path& run, const fs::path& undisturbed, const std::string& options = "") {
-    CHECK((complete_checkpoints(run) == 0 || run_command(train_program + " inspect --verify " + run.string()).exit_code == 0));
-    const CommandResult rest = train(config, run, options);
-    INFO(rest.err);
-    CHECK(rest.exit_code == 0);
-    CHECK(first_difference(numbers_of(run), numbers_of(undisturbed)) == "");
-}
-
-/// A run in which calls of the C library hang or fail once `when` is there.
-std::string with_fault(const std::string& fault, const fs::path& when, const std::string& command) {
-    return concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_WHEN=", when.string(), " ", fault, " ", command);
-}
 
 /// Many micro-batches of one sample: steps of several seconds.
 nlohmann::json long_steps() {
@@ -150,12 +108,7 @@ TEST_CASE("a signal to either rank ends the wait of both for data that does not 
                                    train_command(config, folder / "run", "--local-ranks 2")));
         REQUIRE(wait_until(process, [&] { return steps_of(folder / "run") >= 4; }));
         write_text(folder / "now", "");
-        std::size_t steps = 0;
-        REQUIRE(wait_until(process, [&] {  // stands still
-            const std::size_t before = std::exchange(steps, steps_of(folder / "run"));
-            sleep_seconds(1);
-            return before == steps;
-        }));
+        REQUIRE(stands_still(process, folder / "run"));
         const auto ranks = children_of(process.pid());
         REQUIRE(ranks.size() == 2);
         ::kill(ranks[asked], SIGTERM);
@@ -233,4 +186,24 @@ TEST_CASE("SIGUSR1 to any rank saves, and the run goes on") {
     process.send(SIGTERM);
     CHECK(wait_for_end(process) == 143);
     CHECK(complete_checkpoints(folder / "run") == 2);
+}
+
+TEST_CASE("a rank that dies while the others save is no clean stop: exit 5, and exit.json says so") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    const fs::path config =
+        write_experiment(folder, {{"schedule", {{"total_steps", 100000}}}, {"checkpoint", {{"save_every_steps", 0}}}});
+    const std::string fault = concat("FAULT_RANK=1 FAULT_CALL=fsync FAULT_FILE=step_ FAULT_ONCE=", (folder / "struck").string());
+    write_text(folder / "now", "");
+    Process process(with_fault(fault, folder / "now", train_command(config, run, "--local-ranks 2")));
+    REQUIRE(wait_until(process, [&] { return steps_of(run) >= 4; }));
+    const auto ranks = children_of(process.pid());
+    REQUIRE(ranks.size() == 2);
+    process.send(SIGTERM);
+    REQUIRE(wait_until(process, [&] { return fs::exists(folder / "struck"); }));  // rank 1 is in the middle of its save
+    ::kill(ranks[1], SIGKILL);
+    CHECK(wait_for_end(process) == 5);
+    CHECK(recorded_code(run) == 5);
+    CHECK(complete_checkpoints(run) == 0);
 }

@@ -120,7 +120,7 @@ TEST_CASE("a record that an earlier run left behind is not taken for this one's"
 }
 
 TEST_CASE("a signal to the script reaches the command once, and nothing is started again") {
-    const ToldRun run({"trap 'echo asked >> asked; sleep 0.2; exit 5' TERM; touch ready; while :; do sleep 0.01; done"});
+    const ToldRun run({"trap 'echo asked >> asked; sleep 0.2; exit 143' TERM; touch ready; while :; do sleep 0.01; done"});
     Process script(run.command());
     REQUIRE(wait_until(script, [&] { return fs::exists(run.run() / "ready"); }));
     script.send(SIGTERM);
@@ -160,6 +160,16 @@ TEST_CASE("a script that nohup has started outlives its terminal") {
     sleep_seconds(0.2);
     write_text(run.run() / "end", "");
     CHECK(script.wait() == 0);
+}
+
+TEST_CASE("a stop whose last save was lost is no clean stop: the script ends with the run's own code") {
+    const ToldRun run({"trap 'cp lost exit.json; exit 1' TERM; touch ready; while :; do sleep 0.01; done"});
+    write_text(run.run() / "lost", "{\n  \"code\": 5,\n  \"cause\": \"x\",\n  \"rank\": 0\n}\n");
+    Process script(run.command());
+    REQUIRE(wait_until(script, [&] { return fs::exists(run.run() / "ready"); }));
+    script.send(SIGTERM);
+    CHECK(script.wait() == 5);
+    CHECK(run.attempts() == 1);
 }
 
 TEST_CASE("a folder that another process is about to release is waited for, alone and with local ranks") {
