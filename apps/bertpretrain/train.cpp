@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
@@ -22,10 +23,13 @@
 #include "telemetry/trace.h"
 #include "train/exit_record.h"
 #include "train/hung_run.h"
+#include "train/leaving.h"
 #include "train/make_trainer.h"
 
 namespace bertpretrain {
 namespace {
+
+constexpr double seconds_to_report = 600;  // reads a line per step
 
 struct TrainArguments {
     std::string config;
@@ -60,9 +64,12 @@ struct StartWatch {
     Watchdog watchdog;
 };
 
-/// Runs `body`; what it throws is recorded in the run's exit.json.
+/// Runs `body`; what it throws is recorded in the run's exit.json, and the process ends soon after it.
 void recorded(const Launch& launch, const std::filesystem::path& record, const std::function<void()>& body) {
+    static bool has_cause = false;  // this process ends by one exception, which may pass here twice
     const auto note = [&](int code, const std::string& cause) {
+        if (std::exchange(has_cause, true)) return;
+        limit_leaving(seconds_to_leave, code, cause);
         record_exit(record, launch, code, cause);
     };
     try {
@@ -101,9 +108,12 @@ int train_as(const Launch& launch, const ExperimentConfig& experiment, const std
     Trainer trainer(std::move(parts), requests);
     start.reset();  // the trainer has a watchdog of its own
     const std::filesystem::path record = RunPaths(folder).exit_record();
-    const int signal = run_or_stop(trainer, requests);
+    int signal = 0;
+    // What it throws is recorded before the trainer is taken apart, which can hang.
+    recorded(launch, record, [&] { signal = run_or_stop(trainer, requests); });
     const int code = signal == 0 ? 0 : 128 + signal;
     const std::string cause = signal == 0 ? "the run is done" : concat("stopped by signal ", signal);
+    limit_leaving(signal == 0 ? seconds_to_report + seconds_to_leave : seconds_to_leave, code, cause);
     if (launch.rank != 0) return code;
     if (signal == 0) report(folder, unigram);
     else record_exit(record, launch, code, cause);

@@ -52,6 +52,40 @@ TEST_CASE("a disk that stops answering in the middle of a checkpoint is a hang i
     check_hang("FAULT_CALL=fsync FAULT_FILE=step_", "saving", "fsync");
 }
 
+TEST_CASE("one process that is asked to stop ends within 30 s although a thread of it is stuck in a read") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 100000}}}});
+    Process process(with_fault("FAULT_CALL=pread FAULT_FILE=.h5", folder / "now", train_command(config, run)));
+    REQUIRE(wait_until(process, [&] { return steps_of(run) >= 4; }));
+    write_text(folder / "now", "");
+    REQUIRE(stands_still(process, run));
+    process.send(SIGTERM);
+    CHECK(wait_for_end(process) == 143);
+    CHECK(recorded_code(run) == 143);
+    const std::size_t step = steps_of(run);
+    const CommandResult rest = train(config, run, concat("--set schedule.total_steps=", step + 1));
+    CHECK(missing_words(rest.err, {concat("going on from step ", step)}) == "");
+}
+
+TEST_CASE("a run that fails while a thread of it is stuck in a read ends with the failure's code and message") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run";
+    const fs::path config =
+        write_experiment(folder, {{"schedule", {{"total_steps", 100000}}}, {"checkpoint", {{"save_every_steps", 0}}}});
+    Process process(with_fault("FAULT_CALL=pread FAULT_FILE=.h5", folder / "now", train_command(config, run)));
+    REQUIRE(wait_until(process, [&] { return steps_of(run) >= 4; }));
+    write_text(folder / "now", "");
+    REQUIRE(stands_still(process, run));
+    write_text(run / "checkpoints", "a file where a folder should be");  // so that no save can succeed
+    process.send(SIGTERM);
+    CHECK(wait_for_end(process) == 4);
+    CHECK(recorded_code(run) == 4);
+    CHECK(missing_words(read_text(run / "log.txt"), {"checkpoint error", "checkpoints"}) == "");
+}
+
 TEST_CASE("a checkpoint that is written slowly but steadily is no hang, in the background, at the end or at a stop") {
     NEEDS_TRAIN();
     for (const bool stops : {true, false}) {

@@ -1,0 +1,35 @@
+#include "train/leaving.h"
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <thread>
+
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/log.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr double seconds_for_last_messages = 2;
+
+}  // namespace
+
+void limit_leaving(double seconds, int exit_code, const std::string& cause) noexcept {
+    static std::atomic<bool> is_limited = false;
+    if (is_limited.exchange(true)) return;
+    try {
+        std::thread([seconds, exit_code, cause] {
+            std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+            log_error(concat(cause, "\n  the process had not ended ", seconds,
+                             " s later, because a thread of it hangs (most often in a ",
+                             "disk or network file system that does not answer): it ends now"));
+            flush_log(seconds_for_last_messages);
+            ::_exit(exit_code);
+        }).detach();
+    } catch (const std::exception& error) { log_warning(concat("no time limit for the end of the process: ", error.what())); }
+}
+
+}  // namespace bertpretrain
