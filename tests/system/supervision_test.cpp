@@ -179,7 +179,7 @@ TEST_CASE("a folder that another process is about to release is waited for, alon
         const TemporaryFolder folder;
         const fs::path run = folder / "run";
         fs::create_directory(run);
-        const Process earlier(concat("flock ", run.string(), " sleep 8"));  // longer than a process alone waits
+        const Process earlier(concat("flock --no-fork ", run.string(), " sleep 8"));  // longer than a process alone waits
         sleep_seconds(0.5);
         const std::string command = train_command(finished_run().config, run, options);
         const CommandResult result = run_command(concat("scripts/run_until_done.sh ", run.string(), " -- ", command));
@@ -194,7 +194,7 @@ TEST_CASE("a folder that another process holds for longer than the limit is give
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
     fs::create_directory(run);
-    const Process earlier(concat("flock ", run.string(), " sleep 60"));
+    const Process earlier(concat("flock --no-fork ", run.string(), " sleep 60"));
     sleep_seconds(0.5);
     const std::string command = train_command(finished_run().config, run);
     const CommandResult result =
