@@ -12,6 +12,7 @@
 #include "rank_options.h"
 
 #include "checkpoint/find_weights.h"
+#include "core/displayable.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
@@ -74,12 +75,12 @@ void report(const EmbedArguments& arguments, const EmbedCounts& counts, const Te
                                             {"columns", hidden},          {"truncated_lines", counts.truncated_lines},
                                             {"seconds", counts.seconds},  {"tokens", counts.tokens},
                                             {"tokens_per_second", rate}};
-        std::cout << out.dump() << std::endl;
+        std::cout << out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
         return;
     }
-    std::cout << arguments.output << ": " << with_thousands(counts.lines) << " x " << hidden << " (" << arguments.vectors << "), "
-              << duration_text(counts.seconds) << ", " << with_thousands(static_cast<std::int64_t>(rate)) << " tokens/s"
-              << std::endl;
+    std::cout << displayable(arguments.output) << ": " << with_thousands(counts.lines) << " x " << hidden << " ("
+              << arguments.vectors << "), " << duration_text(counts.seconds) << ", "
+              << with_thousands(static_cast<std::int64_t>(rate)) << " tokens/s" << std::endl;
 }
 
 int run(const EmbedArguments& arguments) {

@@ -166,7 +166,7 @@ int run(const EvaluateArguments& arguments) {
         if (!leads) continue;
         nlohmann::ordered_json line = as_json(curve.back());
         if (!alone) line["checkpoint"] = checkpoint;
-        if (arguments.json) std::cout << line.dump() << std::endl;
+        if (arguments.json) std::cout << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
         else if (!alone) log_info(concat(checkpoint, ": mlm_loss ", fixed(curve.back().record.mlm_loss, 4)));
     }
     if (leads && !arguments.json) std::cout << (alone ? one_as_table(curve.front().record) : curve_as_table(curve)) << std::flush;

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 
+#include "core/displayable.h"
 #include "inference/export_model.h"
 
 namespace bertpretrain {
@@ -21,7 +22,7 @@ void run(const ExportArguments& arguments) {
     require_parameters(model, "", "an export");
     model.cased = model.cased || arguments.cased;
     export_model(model, arguments.format, arguments.output);
-    std::cout << arguments.output << std::endl;
+    std::cout << displayable(arguments.output) << std::endl;
 }
 
 }  // namespace

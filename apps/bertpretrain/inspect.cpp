@@ -11,6 +11,7 @@
 #include "checkpoint/checkpoint_health.h"
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/weight_files.h"
+#include "core/displayable.h"
 #include "core/error.h"
 #include "core/strings.h"
 #include "core/table.h"
@@ -69,20 +70,25 @@ void add_leaves(Table& table, const std::string& path, const PtValue& value) {
         }
 }
 
+/// JSON in one line; its text comes from the checkpoint, so control characters beyond ASCII are possible.
+std::string json_line(const nlohmann::json& json) {
+    return displayable(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 void show_checkpoint(const std::filesystem::path& folder) {
     const CheckpointReader reader(folder, CheckpointReader::Verify::sizes);
-    std::cout << "checkpoint  " << folder.string() << "\nstep        " << reader.step() << "\nmoments     "
-              << join(reader.moment_names()) << "\nprogress    " << reader.progress().dump() << "\nsettings    "
-              << reader.settings().dump() << "\n\n";
+    std::cout << "checkpoint  " << displayable(folder.string()) << "\nstep        " << reader.step() << "\nmoments     "
+              << join(reader.moment_names()) << "\nprogress    " << json_line(reader.progress()) << "\nsettings    "
+              << json_line(reader.settings()) << "\n\n";
     Table table({"tensor", "type", "shape"});
     for (const TensorDescription& tensor : reader.parameters()) table.add({tensor.name, "float32", shape_text(tensor.shape)});
     std::cout << table.text() << std::flush;
 }
 
 void show_weights(const FoundWeights& found) {
-    std::cout << found.what << "\n";
+    std::cout << displayable(found.what) << "\n";
     for (const std::filesystem::path& file : found.files)
-        std::cout << file.string() << "  " << bytes_text(std::filesystem::file_size(file)) << "\n";
+        std::cout << displayable(file.string()) << "  " << bytes_text(std::filesystem::file_size(file)) << "\n";
     Table table({"entry", "type", "shape or value"});
     if (found.kind == FoundWeights::Kind::pt && found.files.size() == 1) {
         add_leaves(table, "", PtReader(found.files.front(), PtReader::Checksums::never).root());
@@ -99,7 +105,7 @@ void verify_weights(const FoundWeights& found) {
         for (const std::filesystem::path& file : found.files) PtReader(file).verify();
     if (found.kind == FoundWeights::Kind::safetensors || found.index) const WeightFiles fits_together(found);
     for (const std::filesystem::path& file : found.files)
-        std::cout << file.string()
+        std::cout << displayable(file.string())
                   << (found.kind == FoundWeights::Kind::pt ? ": every record has its CRC-32\n"
                                                            : ": its header fits its size (the format has no checksums)\n");
     std::cout << std::flush;

@@ -16,6 +16,7 @@
 #include <spdlog/spdlog.h>
 
 #include "core/clock.h"
+#include "core/displayable.h"
 #include "core/error.h"
 #include "core/line_writer.h"
 
@@ -51,11 +52,14 @@ Outputs& outputs() {
     return instance;
 }
 
+/// Names of files and folders come from others, and terminals obey escape sequences.
+std::string safe(std::string_view message) { return displayable(message, "\n\t"); }
+
 }  // namespace
 
-void log_info(std::string_view message) { outputs().logger.info("{}", message); }
-void log_warning(std::string_view message) { outputs().logger.warn("warning: {}", message); }
-void log_error(std::string_view message) { outputs().logger.error("{}", message); }
+void log_info(std::string_view message) { outputs().logger.info("{}", safe(message)); }
+void log_warning(std::string_view message) { outputs().logger.warn("warning: {}", safe(message)); }
+void log_error(std::string_view message) { outputs().logger.error("{}", safe(message)); }
 
 void log_also_to(const std::filesystem::path& file) {
     const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);

@@ -1,5 +1,7 @@
 #include "core/table.h"
 
+#include "core/displayable.h"
+
 #include <algorithm>
 #include <cctype>
 
@@ -15,15 +17,18 @@ bool looks_numeric(const std::string& cell) {
 
 std::string Table::text() const {
     std::vector<std::size_t> widths;
-    for (const auto& row : rows_) {
+    std::vector<std::vector<std::string>> rows = rows_;
+    for (auto& row : rows)
+        for (std::string& cell : row) cell = displayable(cell);
+    for (const auto& row : rows) {
         widths.resize(std::max(widths.size(), row.size()));
         for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
     }
     std::string text;
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
+    for (std::size_t r = 0; r < rows.size(); ++r) {
         std::string line;
-        for (std::size_t c = 0; c < rows_[r].size(); ++c) {
-            const std::string& cell = rows_[r][c];
+        for (std::size_t c = 0; c < rows[r].size(); ++c) {
+            const std::string& cell = rows[r][c];
             const std::string padding(widths[c] - cell.size(), ' ');
             const bool right = r > 0 && looks_numeric(cell);
             line += (c > 0 ? "  " : "") + (right ? padding + cell : cell + padding);
