@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "rank_options.h"
 
+#include "core/displayable.h"
 #include "core/error.h"
 #include "core/guard.h"
 #include "core/log.h"
@@ -20,6 +21,7 @@
 #include "core/thread_traces.h"
 #include "model/tensor_memory.h"
 #include "telemetry/loss_picture.h"
+#include "telemetry/metrics_file.h"
 #include "telemetry/trace.h"
 #include "train/exit_record.h"
 #include "train/hung_run.h"
@@ -45,11 +47,11 @@ void report(const std::filesystem::path& folder, const std::optional<double>& un
     try {
         newest = CheckpointStore(folder / "checkpoints").newest_complete();
     } catch (const CheckpointError& error) { log_warning(error.what()); }  // the run is complete all the same
-    std::cout << loss_table(read_metrics(folder / "metrics.jsonl"));
+    std::cout << loss_table(read_losses(folder / "metrics.jsonl"));
     if (unigram) std::cout << "unigram cross-entropy of the training shards: " << fixed(*unigram, 4) << "\n";
-    if (newest) std::cout << "checkpoint: " << (*newest / "model.pt").string() << "\n";
-    std::cout << "loss picture: " << (folder / "loss.svg").string() << "\n"
-              << "run folder: " << folder.string() << std::endl;
+    if (newest) std::cout << "checkpoint: " << displayable((*newest / "model.pt").string()) << "\n";
+    std::cout << "loss picture: " << displayable((folder / "loss.svg").string()) << "\n"
+              << "run folder: " << displayable(folder.string()) << std::endl;
 }
 
 /// Ends a start that hangs: on a disk that stops answering, say.

@@ -55,7 +55,10 @@ HeldFolder::HeldFolder(fs::path path) : path_(std::move(path)) {
 
 HeldFolder::~HeldFolder() { ::close(descriptor_); }
 
-fs::path HeldFolder::by_descriptor() const { return path_of(descriptor_); }
+fs::path HeldFolder::by_descriptor() const {
+    const fs::path path = path_of(descriptor_);
+    return ::access(path.c_str(), F_OK) == 0 ? path : path_;
+}
 
 std::string HeldFolder::lost() const {
     struct stat held {

@@ -19,7 +19,8 @@ public:
     const std::filesystem::path& path() const { return path_; }
     int descriptor() const { return descriptor_; }
 
-    /// A path that leads to this folder, however it is named now: "/proc/self/fd/7". It is for this process only.
+    /// A path that leads to this folder, however it is named now: "/proc/self/fd/7". It is for this process only. path() where
+    /// /proc is not mounted.
     std::filesystem::path by_descriptor() const;
 
     /// Where path() does not lead to this folder any more: what became of it, as the end of a sentence. Empty while it does, and

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/displayable.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/median.h"
@@ -12,34 +13,10 @@
 namespace bertpretrain {
 namespace {
 
-/// The sessions that events tell of; their ends are what is known without the metrics.
-std::vector<Session> sessions_of(const std::vector<RunEvent>& events) {
-    std::vector<Session> sessions;
-    for (const RunEvent& event : events) {
-        if (event.name == "start" || event.name == "resume") {
-            sessions.push_back({event.time, event.time, event.step, std::max<std::int64_t>(1, event.ranks), 0});
-        } else if (event.name == "lost" && sessions.size() > 1) {  // by the session before
-            Session& earlier = sessions[sessions.size() - 2];
-            earlier.lost_steps += event.lost_steps;
-            earlier.end = std::max(earlier.end, event.lost_until);
-        } else if (!sessions.empty()) {
-            sessions.back().end = std::max(sessions.back().end, event.time);
-        }
-    }
-    return sessions;
-}
-
-void extend(std::vector<Session>& sessions, double time) {
-    for (std::size_t i = sessions.size(); i-- > 0;) {
-        if (sessions[i].begin > time) continue;
-        sessions[i].end = std::max(sessions[i].end, time);
-        return;
-    }
-}
-
 std::int64_t total_steps_of(const std::filesystem::path& settings) {
     try {
-        return nlohmann::json::parse(read_file(settings)).at("schedule").at("total_steps").get<std::int64_t>();
+        const auto steps = nlohmann::json::parse(read_file(settings)).at("schedule").at("total_steps").get<std::int64_t>();
+        return std::max<std::int64_t>(0, steps);
     } catch (const std::exception&) { return 0; }  // a run is what its metrics say
 }
 
@@ -51,7 +28,7 @@ RunHistory read_run(const std::filesystem::path& folder) {
         throw DataError(concat(folder.string(), ": no run: there is no metrics.jsonl in it; give a folder that `train` wrote"));
     RunHistory run;
     run.folder = folder;
-    run.name = std::filesystem::absolute(folder / "").parent_path().filename().string();
+    run.name = displayable(std::filesystem::absolute(folder / "").parent_path().filename().string());
     run.metrics = read_metrics(paths.metrics());
     if (run.metrics.steps.empty()) throw DataError(concat(folder.string(), ": no step was taken yet; train first"));
     run.total_steps = total_steps_of(paths.settings());
@@ -59,11 +36,7 @@ RunHistory read_run(const std::filesystem::path& folder) {
         std::filesystem::exists(paths.events()) ? read_events(paths.events()) : std::vector<RunEvent>{};
     for (const RunEvent& event : events)
         if (event.samples_per_epoch > 0) run.samples_per_epoch = event.samples_per_epoch;
-    run.sessions = sessions_of(events);
-    const StepRecord& first = run.metrics.steps.front();
-    if (run.sessions.empty()) run.sessions.push_back({first.time - first.step_seconds, first.time, 0, 1, 0});
-    for (const StepRecord& step : run.metrics.steps) extend(run.sessions, step.time);
-    for (const EvaluationRecord& evaluation : run.metrics.evaluations) extend(run.sessions, evaluation.time);
+    run.sessions = put_on_one_clock(run.metrics, events);
     return run;
 }
 
@@ -76,7 +49,7 @@ std::vector<RunHistory> read_runs(const std::vector<std::string>& folders) {
     std::vector<bool> ambiguous;
     for (const RunHistory& run : runs) ambiguous.push_back(named_alike(run.name) > 1);
     for (std::size_t i = 0; i < runs.size(); ++i)
-        if (ambiguous[i]) runs[i].name = folders[i];
+        if (ambiguous[i]) runs[i].name = displayable(folders[i]);
     return runs;
 }
 

@@ -6,23 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "telemetry/events_file.h"
-#include "telemetry/metrics_file.h"
+#include "reports/one_clock.h"
 
 namespace bertpretrain {
 
-/// From a start to the last sign of life before the next one.
-struct Session {
-    double begin = 0, end = 0;    ///< seconds since 1970 UTC
-    std::int64_t first_step = 0;  ///< completed steps at its begin
-    std::int64_t ranks = 1;
-    std::int64_t lost_steps = 0;  ///< of the steps that it took: so many were done again by the next
-};
-
 struct RunHistory {
-    std::string name;  ///< of its folder
+    std::string name;  ///< of its folder, as a terminal may show it
     std::filesystem::path folder;
-    Metrics metrics;
+    Metrics metrics;                                      ///< its times are those of one_clock.h, as the sessions'
     std::vector<Session> sessions;                        ///< never empty
     std::int64_t samples_per_epoch = 0, total_steps = 0;  ///< 0: unknown
 

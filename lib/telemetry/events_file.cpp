@@ -1,25 +1,25 @@
 #include "telemetry/events_file.h"
 
-#include <chrono>
+#include <cerrno>
+#include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
-#include <sstream>
+#include <fstream>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/files.h"
 
 namespace bertpretrain {
 namespace {
 
 using nlohmann::ordered_json;
 
-/// Now, ISO 8601 in UTC, with milliseconds.
-std::string time_text() {
-    using namespace std::chrono;
-    const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+/// ISO 8601 in UTC, with milliseconds.
+std::string time_text(double time) {
+    const auto now = std::llround(time * 1000);
     const std::time_t seconds = now / 1000;
     std::tm parts{};
     ::gmtime_r(&seconds, &parts);
@@ -41,6 +41,16 @@ double time_of(const std::string& text) {
     return static_cast<double>(::timegm(&parts)) + seconds;
 }
 
+bool is_possible(const RunEvent& event) {
+    constexpr double latest = 95617584000;  // the year 5000
+    constexpr std::int64_t most_ranks = 1'000'000;
+    const auto is_time = [](double time) { return time >= 0 && time <= latest; };
+    const auto is_duration = [&](double seconds) { return seconds == -1 || is_time(seconds); };
+    return is_time(event.time) && is_time(event.lost_until) && is_duration(event.elapsed_seconds) &&
+           is_duration(event.lost_until_elapsed) && event.step >= 0 && event.ranks >= 0 && event.ranks <= most_ranks &&
+           event.samples_per_epoch >= 0 && event.lost_steps >= 0;
+}
+
 RunEvent event_of(const nlohmann::json& line) {
     RunEvent event;
     event.time = time_of(line.at("time").get<std::string>());
@@ -50,6 +60,9 @@ RunEvent event_of(const nlohmann::json& line) {
     event.samples_per_epoch = line.value("samples_per_epoch", std::int64_t{0});
     event.lost_steps = line.value("lost_steps", std::int64_t{0});
     event.lost_until = line.value("lost_until", 0.0);
+    event.elapsed_seconds = line.value("elapsed_seconds", -1.0);
+    event.lost_until_elapsed = line.value("lost_until_elapsed", -1.0);
+    if (!is_possible(event)) throw DataError("not possible");
     return event;
 }
 
@@ -57,16 +70,18 @@ RunEvent event_of(const nlohmann::json& line) {
 
 std::vector<RunEvent> read_events(const std::filesystem::path& file) {
     std::vector<RunEvent> events;
-    std::istringstream lines(read_file(file));
+    std::ifstream lines(file, std::ios::binary);
+    if (!lines || std::filesystem::is_directory(file))
+        throw DataError(concat(file.string(), ": cannot be read (", std::strerror(errno), ")"));
     for (std::string line; std::getline(lines, line);) try {
             events.push_back(event_of(nlohmann::json::parse(line)));
         } catch (const std::exception&) {}
     return events;
 }
 
-void EventsFile::append(std::string_view event, const ordered_json& details) {
+void EventsFile::append(std::string_view event, const ordered_json& details, double time) {
     check(details.is_object(), "an event's details are an object");
-    ordered_json line = {{"time", time_text()}, {"event", event}};
+    ordered_json line = {{"time", time_text(time)}, {"event", event}};
     for (const auto& [key, value] : details.items()) line[key] = value;
     lines_.append(line.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }

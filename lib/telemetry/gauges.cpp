@@ -8,6 +8,7 @@ void for_each_gauge(const RunNumbers& numbers, const std::function<void(const st
     };
     gauge("total_steps", "Steps of the whole run.", static_cast<double>(numbers.total_steps));
     StepRecord::fields(numbers.step, [&](const std::string& key, const auto& value) {
+        if (key == "elapsed_seconds") return;  // of one start; the time is shown
         const bool is_time = key == "time";
         gauge(is_time ? "last_step_timestamp_seconds" : key,
               is_time ? "When the last step ended, seconds since 1970." : "Of the last step, as in metrics.jsonl.",

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/error.h"
@@ -38,6 +39,10 @@ off_t whole_lines_size(int handle) {
 LineFile::LineFile(std::filesystem::path file) : path_(std::move(file)) {
     handle_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (handle_ < 0) refuse(path_, "cannot be opened for appending");
+    if (struct stat facts{}; ::fstat(handle_, &facts) == 0 && !S_ISREG(facts.st_mode)) {
+        ::close(handle_);
+        throw DataError(concat(path_.string(), ": is no regular file, so lines written to it would be lost; remove it"));
+    }
     const off_t whole = whole_lines_size(handle_);
     if (whole >= 0 && (::lseek(handle_, 0, SEEK_END) == whole || ::ftruncate(handle_, whole) == 0)) return;
     const int reason = errno;
@@ -47,10 +52,19 @@ LineFile::LineFile(std::filesystem::path file) : path_(std::move(file)) {
 }
 
 LineFile::~LineFile() {
-    if (!kept_.empty() && !write_kept())
-        log_error(concat(path_.string(), ": the last ", std::count(kept_.begin(), kept_.end(), '\n'),
-                         " line(s) could not be written (", std::strerror(errno), ")"));
+    try {
+        finish();
+    } catch (const DataError& error) { log_error(error.what()); }
     ::close(handle_);
+}
+
+void LineFile::finish() {
+    if (kept_.empty() || write_kept()) return;
+    const std::string reason = std::strerror(errno);
+    const auto lines = std::count(kept_.begin(), kept_.end(), '\n');
+    kept_.clear();
+    throw DataError(concat(path_.string(), ": the last ", lines, " line(s) could not be written and are lost (", reason,
+                           "); check the free space"));
 }
 
 /// @returns false, errno set, when the system does not take all that is kept; the file then holds no part of it, or as much as

@@ -1,8 +1,7 @@
 #include "telemetry/loss_picture.h"
 
-#include <cmath>
+#include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include "core/error.h"
 #include "core/strings.h"
@@ -11,32 +10,17 @@
 #include "telemetry/chart_points.h"
 
 namespace bertpretrain {
-namespace {
 
-/// The mean loss of the steps from `next` on up to `until`, which are then behind `next`; "-" when there are none.
-std::string mean_training_loss(const std::vector<StepRecord>& steps, std::size_t& next, std::int64_t until) {
-    double sum = 0;
-    std::int64_t count = 0;
-    for (; next < steps.size() && steps[next].step <= until; ++next) {
-        if (!std::isfinite(steps[next].mlm_loss)) continue;
-        sum += steps[next].mlm_loss;
-        ++count;
-    }
-    return count > 0 ? fixed(sum / static_cast<double>(count), 4) : "-";
-}
-
-}  // namespace
-
-std::string loss_picture(const Metrics& metrics, const LossPictureOptions& options) {
-    if (metrics.steps.empty()) throw DataError("the metrics hold no step yet: nothing to draw; train first");
-    ChartPoints training, held_out;
-    for (const StepRecord& record : metrics.steps) training.emplace_back(record.step, record.mlm_loss);
-    for (const EvaluationRecord& record : metrics.evaluations) held_out.emplace_back(record.step, record.mlm_loss);
+std::string loss_picture(const LossHistory& history, const LossPictureOptions& options) {
+    ChartPoints training = history.training(), held_out;
+    if (training.empty()) throw DataError("the metrics hold no step yet: nothing to draw; train first");
+    for (const EvaluatedLoss& one : history.evaluations()) held_out.emplace_back(one.evaluation.step, one.evaluation.mlm_loss);
 
     Chart chart{options.title, "optimizer step", "loss per masked token (nats)", {}, {}};
     if (options.smoothing_steps > 1) {
         chart.lines.push_back({"", "#c6dbef", thinned(training), 1, false});
-        training = smoothed(training, static_cast<std::size_t>(options.smoothing_steps));
+        const std::size_t steps = history.steps_per_point();
+        training = smoothed(training, std::max<std::size_t>(1, static_cast<std::size_t>(options.smoothing_steps) / steps));
     }
     const std::string mean = options.smoothing_steps > 1 ? concat(", mean of ", options.smoothing_steps, " steps") : "";
     chart.lines.push_back({"training" + mean, "#1f77b4", thinned(training), 1.5, false});
@@ -46,12 +30,15 @@ std::string loss_picture(const Metrics& metrics, const LossPictureOptions& optio
     return svg_text(chart);
 }
 
-std::string loss_table(const Metrics& metrics) {
+std::string loss_table(const LossHistory& history) {
     Table table({"step", "training mlm loss", "held-out mlm loss", "held-out accuracy", "held-out perplexity"});
-    std::size_t next = 0;
-    for (const EvaluationRecord& record : metrics.evaluations)
-        table.add({with_thousands(record.step), mean_training_loss(metrics.steps, next, record.step), fixed(record.mlm_loss, 4),
-                   fixed(record.mlm_accuracy, 4), fixed(record.perplexity, 1)});
+    for (const EvaluatedLoss& one : history.evaluations()) {
+        const EvaluationRecord& record = one.evaluation;
+        const std::string training =
+            one.training_steps > 0 ? fixed(one.training_loss_sum / static_cast<double>(one.training_steps), 4) : "-";
+        table.add({with_thousands(record.step), training, fixed(record.mlm_loss, 4), fixed(record.mlm_accuracy, 4),
+                   fixed(record.perplexity, 1)});
+    }
     return table.text();
 }
 

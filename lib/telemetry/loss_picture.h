@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "telemetry/metrics_file.h"
+#include "telemetry/loss_history.h"
 
 namespace bertpretrain {
 
@@ -16,9 +16,9 @@ struct LossPictureOptions {
 };
 
 /// An SVG of the masked-word loss on training and on held-out text. @throws DataError when no step was measured
-std::string loss_picture(const Metrics& metrics, const LossPictureOptions& options);
+std::string loss_picture(const LossHistory& history, const LossPictureOptions& options);
 
 /// A row per evaluation: step, training loss averaged since the evaluation before, held-out loss, accuracy, perplexity.
-std::string loss_table(const Metrics& metrics);
+std::string loss_table(const LossHistory& history);
 
 }  // namespace bertpretrain

@@ -1,7 +1,10 @@
 #include "telemetry/metrics_file.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <string>
@@ -39,6 +42,7 @@ void read_member(const json& line, const char* key, auto& value) {
     if constexpr (std::is_floating_point_v<Value>) {
         value = found->is_null() ? std::numeric_limits<double>::quiet_NaN() : found->template get<double>();
     } else {
+        if (!found->is_number_integer()) throw DataError("not a whole number");
         value = found->template get<Value>();
     }
 }
@@ -50,24 +54,54 @@ Record record_of(const json& line) {
     return record;
 }
 
+/// Whether it can have been measured: losses may be anything, but no step, count or duration is negative.
+template <class Record>
+bool is_possible(const Record& record) {
+    constexpr double latest = 95617584000;  // the year 5000
+    bool possible = true;
+    Record::fields(record, [&](const std::string_view key, const auto& value) {
+        const auto number = static_cast<double>(value);
+        if (key == "time") possible = possible && number >= 0 && number <= latest;
+        else if (key == "step" || key == "samples" || key.ends_with("sequences")) possible = possible && number >= 0;
+        else if (key.ends_with("_seconds")) possible = possible && !(number < 0) && !(number > latest);
+    });
+    return possible;
+}
+
+template <class Record>
+Record possible_record_of(const json& line) {
+    const Record record = record_of<Record>(line);
+    if (!is_possible(record)) throw DataError("not possible");
+    return record;
+}
+
 bool is_evaluation(const json& line) { return line.contains("held_out_mlm_loss"); }
 
-/// Calls visit(line, its JSON) for each whole line; those without a step are passed over with one warning.
-void for_each_line(const std::filesystem::path& file, const std::string& content,
-                   const std::function<void(std::string_view, const json&)>& visit) {
+/// A whole line and where it lies in the file.
+struct Line {
+    std::string text;
+    std::uint64_t begin = 0, end = 0;  ///< its "\n" included
+};
+
+/// Calls visit(line, its JSON) for each whole line, one at a time in memory; those without a step, or for which it throws, are
+/// passed over with one warning.
+void for_each_line(const std::filesystem::path& file, const std::function<void(const Line&, const json&)>& visit) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in || std::filesystem::is_directory(file))
+        throw DataError(concat(file.string(), ": cannot be read (", std::strerror(errno), ")"));
     std::int64_t number = 0, unreadable = 0, first_unreadable = 0;
-    std::size_t end = 0;
-    for (std::size_t start = 0; (end = content.find('\n', start)) != std::string::npos; start = end + 1) {
-        const std::string_view line = std::string_view(content).substr(start, end - start);
+    for (Line line; std::getline(in, line.text) && !in.eof(); line.begin = line.end) {  // at its end, a line was not ended
+        line.end = line.begin + line.text.size() + 1;
         ++number;
         try {
-            const json parsed = json::parse(line);
+            const json parsed = json::parse(line.text);
             if (!parsed.at("step").is_number_integer()) throw DataError("no step");
             visit(line, parsed);
         } catch (const std::exception&) {
             if (unreadable++ == 0) first_unreadable = number;
         }
     }
+    if (in.bad()) throw DataError(concat(file.string(), ": cannot be read to its end (", std::strerror(errno), ")"));
     if (unreadable > 0)
         log_warning(concat(file.string(), ": ", unreadable, " damaged line(s) left out, the first is line ", first_unreadable));
 }
@@ -77,32 +111,79 @@ void for_each_line(const std::filesystem::path& file, const std::string& content
 void MetricsFile::append(const StepRecord& record) { lines_->append(line_of(record)); }
 void MetricsFile::append(const EvaluationRecord& record) { lines_->append(line_of(record)); }
 
-CutSteps MetricsFile::cut_to_step(std::int64_t step, std::int64_t evaluated) {
+namespace {
+
+/// Parts of a file, in order; neighbours are one.
+struct Ranges {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> begins_and_ends;
+    std::uint64_t bytes = 0;
+    void add(std::uint64_t begin, std::uint64_t end) {
+        bytes += end - begin;
+        if (!begins_and_ends.empty() && begins_and_ends.back().second == begin) begins_and_ends.back().second = end;
+        else begins_and_ends.emplace_back(begin, end);
+    }
+};
+
+void copy_ranges(const std::filesystem::path& file, const Ranges& ranges, std::ostream& out) {
+    std::ifstream in(file, std::ios::binary);
+    std::vector<char> buffer(1 << 16);
+    for (auto [at, end] : ranges.begins_and_ends) {
+        in.seekg(static_cast<std::streamoff>(at));
+        for (; at < end; at += static_cast<std::uint64_t>(in.gcount())) {
+            in.read(buffer.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(buffer.size(), end - at)));
+            if (!in) throw DataError(concat(file.string(), ": cannot be read to its end (", std::strerror(errno), ")"));
+            out.write(buffer.data(), in.gcount());
+        }
+    }
+}
+
+}  // namespace
+
+CutSteps MetricsFile::cut_to_step(std::int64_t step, std::int64_t evaluated, LossHistory& kept) {
     const std::filesystem::path file = lines_->path();
-    const std::string content = read_file(file);
-    std::string kept;
+    Ranges ranges;
     CutSteps cut;
-    for_each_line(file, content, [&](std::string_view line, const json& parsed) {
-        if (parsed.at("step").get<std::int64_t>() <= (is_evaluation(parsed) ? std::min(step, evaluated) : step)) {
-            kept.append(line).append("\n");
-        } else if (!is_evaluation(parsed)) {
+    for_each_line(file, [&](const Line& line, const json& parsed) {
+        const std::int64_t of_line = parsed.at("step").get<std::int64_t>();
+        if (is_evaluation(parsed)) {
+            if (of_line > std::min(step, evaluated)) return;
+            kept.add(record_of<EvaluationRecord>(parsed));
+        } else if (of_line <= step) {
+            kept.add(record_of<StepRecord>(parsed));
+        } else {
             ++cut.steps;
             read_member(parsed, "time", cut.time);
+            return read_member(parsed, "elapsed_seconds", cut.elapsed_seconds);
         }
+        ranges.add(line.begin, line.end);
     });
-    if (kept.size() == content.size()) return cut;
-    write_atomically(file, kept);
+    if (ranges.bytes == std::filesystem::file_size(file)) return cut;
+    write_atomically(file, [&](std::ostream& out) { copy_ranges(file, ranges, out); });
     lines_.emplace(file);  // the old handle belongs to the replaced file
     return cut;
 }
 
+void for_each_record(const std::filesystem::path& file, const std::function<void(const StepRecord&)>& visit_step,
+                     const std::function<void(const EvaluationRecord&)>& visit_evaluation) {
+    for_each_line(file, [&](const Line&, const json& line) {
+        if (is_evaluation(line)) visit_evaluation(possible_record_of<EvaluationRecord>(line));
+        else visit_step(possible_record_of<StepRecord>(line));
+    });
+}
+
 Metrics read_metrics(const std::filesystem::path& file) {
     Metrics metrics;
-    for_each_line(file, read_file(file), [&](std::string_view, const json& line) {
-        if (is_evaluation(line)) metrics.evaluations.push_back(record_of<EvaluationRecord>(line));
-        else metrics.steps.push_back(record_of<StepRecord>(line));
-    });
+    for_each_record(
+        file, [&](const StepRecord& record) { metrics.steps.push_back(record); },
+        [&](const EvaluationRecord& record) { metrics.evaluations.push_back(record); });
     return metrics;
+}
+
+LossHistory read_losses(const std::filesystem::path& file) {
+    LossHistory losses;
+    const auto add = [&](const auto& record) { losses.add(record); };
+    for_each_record(file, add, add);
+    return losses;
 }
 
 }  // namespace bertpretrain

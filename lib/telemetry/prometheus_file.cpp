@@ -32,14 +32,16 @@ std::string number_text(double value) {
 
 }  // namespace
 
-PrometheusFile::~PrometheusFile() {
-    if (is_due_) write(numbers_.step.time);
+PrometheusFile::~PrometheusFile() { finish(); }
+
+void PrometheusFile::finish() {
+    if (is_due_) write();
 }
 
 void PrometheusFile::show(const StepRecord& record) {
     numbers_.step = record;
     is_due_ = true;
-    if (record.time - written_ >= seconds_between_writes) write(record.time);
+    if (!written_ || seconds_() - *written_ >= seconds_between_writes) write();
 }
 
 void PrometheusFile::show(const EvaluationRecord& record) {
@@ -56,11 +58,11 @@ std::string PrometheusFile::text() const {
     return text;
 }
 
-void PrometheusFile::write(double time) {
+void PrometheusFile::write() {
     if (is_broken_) return;
     try {
         write_atomically(file_, text());
-        written_ = time;
+        written_ = seconds_();
         is_due_ = false;
     } catch (const std::exception& error) {  // also called while the run is taken apart
         is_broken_ = true;

@@ -30,6 +30,7 @@ struct StepRecord {
     double device_utilization = 0;  ///< of rank 0's device since the step before, 0 to 1 (device_usage.h)
     double memory_bytes = 0;        ///< taken of its memory when the step ended
     double time = 0;                ///< when the step ended, in seconds since 1970 UTC
+    double elapsed_seconds = 0;     ///< when it ended, since this start of the run, by a clock that is never set
 
     /// Calls field(key of the metrics file, member) for each member.
     static void fields(auto& self, auto&& field) {
@@ -58,6 +59,7 @@ struct StepRecord {
         field("device_utilization", self.device_utilization);
         field("memory_bytes", self.memory_bytes);
         field("time", self.time);
+        field("elapsed_seconds", self.elapsed_seconds);
     }
 };
 
@@ -70,7 +72,8 @@ struct EvaluationRecord {
     double nsp_loss = 0;
     double nsp_accuracy = 0;
     std::int64_t sequences = 0;
-    double time = 0;  ///< when it ended, in seconds since 1970 UTC
+    double time = 0;             ///< when it ended, in seconds since 1970 UTC
+    double elapsed_seconds = 0;  ///< when it ended, since this start of the run, by a clock that is never set
 
     /// Calls field(key of the metrics file, member) for each member.
     static void fields(auto& self, auto&& field) {
@@ -82,6 +85,7 @@ struct EvaluationRecord {
         field("held_out_nsp_accuracy", self.nsp_accuracy);
         field("held_out_sequences", self.sequences);
         field("time", self.time);
+        field("elapsed_seconds", self.elapsed_seconds);
     }
 };
 

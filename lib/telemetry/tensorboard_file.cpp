@@ -1,7 +1,10 @@
 #include "telemetry/tensorboard_file.h"
 
+#include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 #include <isa-l/crc.h>
@@ -55,10 +58,27 @@ std::string scalar_value(const std::string& tag, double value) {
     return bytes_field(1, bytes_field(1, tag) + field(2, float_kind, bytes_of(static_cast<float>(value))));
 }
 
-std::string file_name(double time) {
+constexpr std::string_view name_begin = "events.out.tfevents.";
+
+/// Whole seconds that are later than those in the names of all files there: TensorBoard reads files in the order of their names,
+/// and the clock may have been set back since an earlier start.
+std::int64_t seconds_for_name(const std::filesystem::path& folder, double time) {
+    auto seconds = static_cast<std::int64_t>(time);
+    std::error_code failure;
+    for (std::filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
+        const std::string name = entry->path().filename().string();
+        if (!name.starts_with(name_begin)) continue;
+        std::int64_t earlier = 0;
+        std::from_chars(name.data() + name_begin.size(), name.data() + name.size(), earlier);
+        if (earlier < std::numeric_limits<std::int64_t>::max()) seconds = std::max(seconds, earlier + 1);
+    }
+    return seconds;
+}
+
+std::string file_name(const std::filesystem::path& folder, double time) {
     char host[256] = "";
     ::gethostname(host, sizeof host - 1);
-    return concat("events.out.tfevents.", static_cast<std::int64_t>(time), ".", host, ".", ::getpid());
+    return concat(name_begin, seconds_for_name(folder, time), ".", host, ".", ::getpid());
 }
 
 }  // namespace
@@ -67,7 +87,7 @@ void TensorboardFile::open(double time) {
     if (out_.is_open()) return;
     std::error_code failure;  // a folder that cannot be made is a file that cannot be opened
     std::filesystem::create_directories(folder_, failure);
-    out_.open(folder_ / file_name(time), std::ios::binary | std::ios::app);
+    out_.open(folder_ / file_name(folder_, time), std::ios::binary | std::ios::app);
     write_event(time, 0, version_content());
     if (cut_to_ >= 0) write_event(time, cut_to_ + 1, restart_content());
 }
@@ -92,7 +112,8 @@ void TensorboardFile::write_scalars(double time, std::int64_t step, const std::v
 void TensorboardFile::append(const StepRecord& record) {
     std::vector<std::pair<std::string, double>> scalars;
     StepRecord::fields(record, [&](const std::string& key, const auto& value) {
-        if (key != "step" && key != "time") scalars.emplace_back("train/" + key, static_cast<double>(value));
+        if (key != "step" && key != "time" && key != "elapsed_seconds")
+            scalars.emplace_back("train/" + key, static_cast<double>(value));
     });
     write_scalars(record.time, record.step, scalars);
 }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -12,7 +13,6 @@
 
 #include "core/clock.h"
 #include "core/error.h"
-#include "core/held_folder.h"
 #include "core/log.h"
 #include "core/strings.h"
 #include "parallel/together.h"
@@ -34,6 +34,14 @@ void refuse_bad_numbers(const TrainingState& state) {
                               "optimizer.learning_rate or lengthen the warm-up, and go on from an earlier checkpoint"));
 }
 
+/// What every CheckpointError begins with.
+constexpr std::string_view kind = "checkpoint error: ";
+
+/// A text or path from a save, whose paths lead through a descriptor of this process.
+std::string named(const std::optional<RunFolder>& folder, std::string_view text) {
+    return folder ? folder->with_names(std::string(text)) : std::string(text);
+}
+
 /// On a CPU the training wants every core, and waits for its slowest thread: what writes beside it takes the leavings, and the
 /// whole machine once the training waits for it. Threads that this one starts do the same.
 void yield_cores() {
@@ -48,7 +56,8 @@ struct CheckpointSaver::Job {
     std::shared_ptr<Messenger> ranks;
     CheckpointStore store;
     std::vector<bool> sees_store;
-    std::function<std::filesystem::path()> place;
+    std::optional<RunFolder> place;       ///< nothing: the store stays where it is
+    std::function<void()> lines_written;  ///< throws DataError
     CheckpointStore::Keep keep;
     Snapshot snapshot;
     std::function<void()> sign_of_life;
@@ -63,14 +72,14 @@ struct CheckpointSaver::Job {
 };
 
 CheckpointSaver::CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store,
-                                 std::vector<bool> sees_store, RunRecords& records, std::function<std::filesystem::path()> place,
+                                 std::vector<bool> sees_store, RunRecords& records, std::optional<RunFolder> folder,
                                  std::function<void()> sign_of_life)
     : world_(world),
       config_(config),
       store_(store),
       sees_store_(std::move(sees_store)),
       records_(records),
-      place_(std::move(place)),
+      folder_(std::move(folder)),
       sign_of_life_(std::move(sign_of_life)),
       after_save_(config.after_save),
       ranks_(world.connect_again("saving")) {
@@ -87,22 +96,23 @@ CheckpointSaver::~CheckpointSaver() {
 
 std::shared_ptr<CheckpointSaver::Job> CheckpointSaver::make_job(Snapshot snapshot, double began) {
     const CheckpointStore::Keep keep{config_.keep_last, config_.keep_every_steps, after_save_.look(), config_.keep_best, whole_};
-    return std::make_shared<Job>(ranks_, store_, sees_store_, place_, keep, std::move(snapshot), sign_of_life_, began);
+    return std::make_shared<Job>(ranks_, store_, sees_store_, folder_, records_.lines_written(), keep, std::move(snapshot),
+                                 sign_of_life_, began);
 }
 
 void CheckpointSaver::run(Job& job) {
     try {
         together(*job.ranks, [&] {
+            job.lines_written();  // a run that is killed after this save goes on from it: no line before it may be lost
             refuse_bad_numbers(job.snapshot.state);
-            if (job.place) job.store.move_to(job.place());
+            if (job.place) job.store.move_to(job.place->places().checkpoints());
         });
         job.folder = save_together(*job.ranks, job.store, job.snapshot.state, job.sees_store, job.sign_of_life);
-        job.folder = name_now(job.folder);
         job.end = seconds_now();
         job.keep.whole.insert(job.snapshot.state.step);
         job.keep.steps.insert(job.snapshot.state.step);
         if (job.ranks->rank() == 0) {
-            if (job.place) job.store.move_to(job.place());
+            if (job.place) job.place->places();  // not where another process has locked the folder meanwhile
             job.pruned = job.store.prune(job.keep);
         }
     } catch (const CheckpointError& error) {
@@ -165,8 +175,10 @@ void CheckpointSaver::conclude(bool last) {
     try {
         std::rethrow_exception(job->failure);
     } catch (const Error& error) {
-        if (error.code() != ExitCode::checkpoint || last || config_.on_save_error == "stop") throw;
-        note_failure(*job, error);
+        if (error.code() != ExitCode::checkpoint) throw;
+        const CheckpointError shown(named(folder_, std::string_view(error.what()).substr(kind.size())));
+        if (last || config_.on_save_error == "stop") throw shown;
+        note_failure(*job, shown);
     }
 }
 
@@ -178,14 +190,14 @@ void CheckpointSaver::note_success(const Job& job) {
     whole_.insert(job.pruned.whole.begin(), job.pruned.whole.end());
     for (const std::string& warning : job.pruned.warnings) {
         records_.clear_progress();
-        log_warning(warning);
+        log_warning(named(folder_, warning));
     }
     if (!job.trouble.empty()) {
         records_.clear_progress();
-        log_warning(concat(job.trouble, "\n  an older checkpoint could not be deleted; the run goes on"));
+        log_warning(concat(named(folder_, job.trouble), "\n  an older checkpoint could not be deleted; the run goes on"));
     }
     records_.event("save", {{"step", step}, {"seconds", job.end - job.began}, {"stall_seconds", job.stall_seconds}});
-    after_save_.start(step, job.folder);
+    after_save_.start(step, named(folder_, job.folder.string()));
 }
 
 void CheckpointSaver::note_failure(const Job& job, const Error& error) {

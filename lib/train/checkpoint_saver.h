@@ -30,13 +30,10 @@ namespace bertpretrain {
 class CheckpointSaver {
 public:
     /// @param sees_store by rank, as in save_together()
-    /// @param place where the store's folder is when a save begins or older checkpoints are deleted, for a run's folder may be
-    ///              renamed meanwhile; called by the saving thread too, throws CheckpointError where nothing may be written.
-    ///              Empty: where it was
+    /// @param folder the run's, into whose checkpoints/ all is written though it is renamed; nothing: into store.folder()
     /// @param sign_of_life called by the saving thread while it makes progress, perhaps after this object's end; may be empty
     CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store, std::vector<bool> sees_store,
-                    RunRecords& records, std::function<std::filesystem::path()> place = {},
-                    std::function<void()> sign_of_life = {});
+                    RunRecords& records, std::optional<RunFolder> folder = std::nullopt, std::function<void()> sign_of_life = {});
     CheckpointSaver(const CheckpointSaver&) = delete;
     CheckpointSaver& operator=(const CheckpointSaver&) = delete;
     ~CheckpointSaver();
@@ -84,7 +81,7 @@ private:
     CheckpointStore store_;
     std::vector<bool> sees_store_;
     RunRecords& records_;
-    std::function<std::filesystem::path()> place_;
+    std::optional<RunFolder> folder_;
     std::function<void()> sign_of_life_;
     AfterSave after_save_;
     std::shared_ptr<Messenger> ranks_;  ///< of the saving threads

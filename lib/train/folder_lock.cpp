@@ -112,7 +112,7 @@ bool FolderLock::keep() {
     if (!is_there && errno != ENOENT) return true;  // the file system does not answer
     if (::fstat(file_, &held) != 0 || (is_there && held.st_ino == there.st_ino)) return true;
     const int file = open_lock_file(folder_.descriptor());
-    if (file < 0) return true;  // a folder that was deleted, or cannot be written now: whatever writes there finds out
+    if (file < 0) return true;  // the folder was deleted, or cannot be written now: the next write reports it
     if (try_lock(file) == Locked::held_by_another) {
         ::close(file);
         return false;

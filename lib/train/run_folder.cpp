@@ -1,5 +1,7 @@
 #include "train/run_folder.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "core/error.h"
@@ -48,10 +50,25 @@ void RunFolder::require() const {
 }
 
 RunPaths RunFolder::places() const {
-    const auto lost_folder = lost();
-    if (!lost_folder) return paths_;
-    if (lost_folder->is_taken) throw CheckpointError(message_of(*lost_folder, paths_));
+    if (!hold_) return paths_;
+    if (const auto lost_folder = lost(); lost_folder && lost_folder->is_taken)
+        throw CheckpointError(message_of(*lost_folder, paths_));
     return RunPaths(hold_->folder.by_descriptor());
+}
+
+std::string RunFolder::with_names(const std::string& text) const {
+    if (!hold_) return text;
+    const std::filesystem::path name = hold_->folder.lost().empty() ? paths_.folder() : name_now(hold_->folder.by_descriptor());
+    constexpr std::string_view descriptors = "/proc/self/fd/";  // of other ranks too, whose messages are passed on
+    std::string named;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t found = text.find(descriptors, at);
+        named += text.substr(at, found - at);
+        if (found == text.npos) break;
+        named += name.string();
+        at = std::min(text.find_first_not_of("0123456789", found + descriptors.size()), text.size());
+    }
+    return named;
 }
 
 std::string message_of(const LostFolder& lost, const RunPaths& paths) {

@@ -43,9 +43,12 @@ public:
     /// @throws CheckpointError when it is lost()
     void require() const;
 
-    /// Where to write now: paths(), or once the folder was renamed, the same names in the held folder.
+    /// Paths through the descriptor, which lead into the held folder also when it is renamed while something is being written; by
+    /// the path that the user gave where no folder is held.
     /// @throws CheckpointError when another process has locked it
     RunPaths places() const;
+    /// `text` with those paths as people and other processes can use them.
+    std::string with_names(const std::string& text) const;
 
 private:
     struct Hold;

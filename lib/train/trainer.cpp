@@ -51,6 +51,18 @@ std::unique_ptr<RunRecords> open_records(const TrainerParts& parts) {
     return records;
 }
 
+/// The first rows of a step, and how many there are: a step may have tens of thousands.
+void add_rows(nlohmann::ordered_json& details, const auto& rows_by_file) {
+    constexpr std::size_t most_rows = 20;
+    std::size_t all = 0, named = 0;
+    for (const auto& [file, rows] : rows_by_file) {
+        all += rows.size();
+        for (std::size_t i = 0; i < rows.size() && named < most_rows; ++i, ++named)
+            details["rows"][file.string()].push_back(rows[i]);
+    }
+    details["rows_in_all"] = all;
+}
+
 /// Reasons to stop that no signal has: rank 0's folder was renamed or deleted, or another process has locked it.
 constexpr int folder_moved = 1000, folder_taken = 1001;
 
@@ -64,9 +76,8 @@ Trainer::Trainer(TrainerParts parts, StopRequest& requests)
     : parts_(std::move(parts)),
       requests_(requests),
       records_(open_records(parts_)),
-      saver_(
-          *parts_.world, parts_.experiment.checkpoint, CheckpointStore(parts_.folder->paths().checkpoints()), parts_.sees_folder,
-          *records_, [folder = *parts_.folder] { return folder.places().checkpoints(); }, clock_.sign_of_saving()),
+      saver_(*parts_.world, parts_.experiment.checkpoint, CheckpointStore(parts_.folder->paths().checkpoints()),
+             parts_.sees_folder, *records_, *parts_.folder, clock_.sign_of_saving()),
       usage_(gpu_of(parts_), static_cast<double>(available_cores()) / static_cast<double>(parts_.launch.local_world_size)),
       stragglers_(parts_.experiment.parallel.straggler_report_steps),
       numbers_(parts_.experiment.training.max_skipped_updates, parts_.experiment.training.loss_spike_deviations),
@@ -130,11 +141,24 @@ int Trainer::leave(int signal) {
             log_info(concat("stopped by signal ", signal, " after step ", step_, "; the same command goes on from there"));
         records_->event("stop", {{"step", step_}, {"signal", signal}});
     }
+    clock_.enter(Phase::saving);
+    finish_records(signal != 0);
     clock_.enter(Phase::communication);
     parts_.step->settle();
     parts_.world->barrier();  // nobody leaves while another still needs its connections
     clock_.enter(Phase::none);
     return signal;
+}
+
+void Trainer::finish_records(bool is_stopped) {
+    together(*parts_.world, [&] {
+        try {
+            records_->finish();
+        } catch (const DataError& error) {
+            if (!is_stopped && !records_->lost_folder()) throw;
+            log_error(error.what());  // the exit code tells why the run was stopped
+        }
+    });
 }
 
 StepOpening Trainer::next_opening() {
@@ -212,7 +236,7 @@ void Trainer::record(const StepOutcome& outcome, double learning_rate, double se
 
 void Trainer::tell(NumberTrouble trouble) {
     if (parts_.world->rank() != 0) return;
-    for (const auto& [file, rows] : parts_.loader->rows_of(step_)) trouble.details["rows"][file.string()] = rows;
+    add_rows(trouble.details, parts_.loader->rows_of(step_));
     records_->event(trouble.event, trouble.details);
     if (trouble.warning.empty()) return;
     records_->clear_progress();

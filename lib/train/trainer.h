@@ -82,6 +82,8 @@ private:
     /// Saves where that may be done, and leaves. @param reason a signal's number, or why the folder is lost
     int stop(int reason);
     int leave(int signal);
+    /// @throws DataError on all ranks where lines of rank 0 are lost and the run was not stopped
+    void finish_records(bool is_stopped);
     /// @throws CheckpointError on all ranks, after the others have heard @param trouble why the last save failed, or empty
     [[noreturn]] void leave_lost_folder(const std::string& trouble);
     void record(const StepOutcome& outcome, double learning_rate, double seconds, double data_wait_seconds);

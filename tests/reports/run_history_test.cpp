@@ -1,5 +1,9 @@
 #include "reports/run_history.h"
 
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
 #include "core/error.h"
 #include "reports/sample_run.h"
 #include "reports/time_shares.h"
@@ -7,6 +11,30 @@
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
+
+namespace {
+
+/// Metrics as write_resumed_run() writes them, with the seconds since each start, and the calendar a day back after step 5.
+std::string set_back(const std::string& metrics) {
+    std::istringstream lines(metrics);
+    std::string all;
+    for (std::string text; std::getline(lines, text);) {
+        auto line = nlohmann::json::parse(text);
+        const double time = line.at("time"), start = line.at("step") > 10 ? noon + 1800 : noon;
+        line["elapsed_seconds"] = time - start + 0.5;
+        if (line.at("step") > 5) line["time"] = time - 86400;
+        all += line.dump() + "\n";
+    }
+    return all;
+}
+
+std::string day_before(std::string events) {
+    const std::string day = "2024-05-01", before = "2024-04-30";
+    for (std::size_t at = 0; (at = events.find(day, at)) != events.npos;) events.replace(at, day.size(), before);
+    return events;
+}
+
+}  // namespace
 
 TEST_CASE("a killed run's sessions last until its last step, though those lines were cut, and time between them is not counted") {
     const TemporaryFolder folder;
@@ -40,6 +68,32 @@ TEST_CASE("every second of a run is spent on one thing") {
     CHECK(shares.saving == Approx(9 - 1));              // a second between steps, but for the one in which it evaluated
     CHECK(shares.lost == Approx(135 - (12 + 99 + 1)));  // behind the evaluation of step 10
     CHECK(shares.total() == Approx(spent_until(run, INFINITY).seconds));
+}
+
+TEST_CASE("a clock that was set back a day, in a run and between its starts, changes no duration") {
+    const TemporaryFolder folder;
+    write_resumed_run(folder / "run");
+    write_resumed_run(folder / "set");
+    write_text(folder / "set/metrics.jsonl", set_back(read_text(folder / "set/metrics.jsonl")));
+    write_text(folder / "set/events.jsonl",
+               event_line(0, R"("event":"start","step":0,"samples_per_epoch":32,"ranks":2,"elapsed_seconds":0.5)") +
+                   day_before(event_line(1800, R"("event":"resume","step":10,"ranks":4,"elapsed_seconds":0.5)") +
+                              event_line(1800, R"("event":"lost","step":10,"lost_steps":2,"lost_until":1714478535.0,)"
+                                               R"("lost_until_elapsed":135.5,"elapsed_seconds":0.5)") +
+                              event_line(1822, R"("event":"stop","step":14,"elapsed_seconds":22.5)")));
+    const RunHistory run = read_run(folder / "run"), set = read_run(folder / "set");
+    REQUIRE(set.sessions.size() == 2);
+    CHECK(set.sessions[0].end - set.sessions[0].begin == Approx(135));
+    CHECK(set.sessions[1].end - set.sessions[1].begin == Approx(22));
+    CHECK(spent_until(set, INFINITY).accelerator_seconds == Approx(2 * 135 + 4 * 22));
+    for (std::size_t i = 0; i < run.metrics.steps.size(); ++i)
+        CHECK(spent_until(set, set.metrics.steps[i].time).seconds == Approx(spent_until(run, run.metrics.steps[i].time).seconds));
+    CHECK(spent_until(set, set.metrics.evaluations.back().time).seconds ==
+          Approx(spent_until(run, run.metrics.evaluations.back().time).seconds));
+    const TimeShares shares = time_shares(run), of_set = time_shares(set);
+    CHECK(of_set.saving == Approx(shares.saving));
+    CHECK(of_set.starting == Approx(shares.starting));
+    CHECK(of_set.lost == Approx(shares.lost));
 }
 
 TEST_CASE("what keeps a run from computing is named with what to do") {

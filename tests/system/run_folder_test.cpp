@@ -1,4 +1,4 @@
-// A run writes only into the folder that it holds, under whatever name that folder is found.
+// A run writes only into the folder that it holds, though the folder is renamed.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -68,6 +68,7 @@ TEST_CASE(
     CHECK(missing_words(read_text(moved / "log.txt"), {concat("is ", moved.string(), " now, and another folder has its name")}) ==
           "");
     CHECK(missing_words(read_text(moved / "exit.json"), {"\"code\": 4", run.string(), moved.string()}) == "");
+    CHECK(read_text(moved / "log.txt").find("is not saved") == std::string::npos);  // a save under way went on
     CHECK(run_command(train_program + " inspect --verify " + moved.string()).exit_code == 0);
     CHECK(fs::exists(
         moved / concat("checkpoints/step_", std::string(8 - std::to_string(last_step(moved)).size(), '0'), last_step(moved))));

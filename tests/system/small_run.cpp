@@ -113,7 +113,8 @@ std::vector<std::string> numbers_of(const fs::path& run) {
                                                     "update_seconds",
                                                     "saving_seconds",
                                                     "evaluation_seconds",
-                                                    "time"};
+                                                    "time",
+                                                    "elapsed_seconds"};
     std::vector<std::string> numbers;
     std::istringstream lines(read_text(run / "metrics.jsonl"));
     for (std::string line; std::getline(lines, line);) {

@@ -1,4 +1,5 @@
 // What TensorBoard and Prometheus read of a run.
+#include <algorithm>
 #include <limits>
 
 #include <nlohmann/json.hpp>
@@ -49,7 +50,7 @@ TEST_CASE("TensorBoard's reader finds every number of every step and evaluation"
     SKIP_WITHOUT_READER(read);
     const StepRecord any_record;
     StepRecord::fields(any_record, [&](const std::string& key, const auto&) {
-        if (key != "step" && key != "time") CHECK(read.at("train/" + key).size() == 300);
+        if (key != "step" && key != "time" && key != "elapsed_seconds") CHECK(read.at("train/" + key).size() == 300);
     });
     CHECK(read.at("train/loss")[299][0] == 300);
     CHECK(read.at("train/loss")[299][1].get<double>() == Approx(1.0 / 300));
@@ -111,14 +112,45 @@ TEST_CASE("the Prometheus file is written at the first step, every ten seconds a
         return read_text(file).find("bertpretrain_step{run=\"r\"} " + step + "\n") != std::string::npos;
     };
     {
-        PrometheusFile prometheus(file, "r", 20);
+        double seconds = 100;
+        PrometheusFile prometheus(file, "r", 20, [&] { return ++seconds; });
         for (std::int64_t step = 1; step <= 14; ++step) {
-            prometheus.show(step_record(step, 1));
+            StepRecord record = step_record(step, 1);
+            if (step > 5) record.time -= 3600;  // the calendar's clock was set back
+            prometheus.show(record);
             CHECK(shows(step < 11 ? "1" : "11"));
         }
     }
     CHECK(shows("14"));
     CHECK_FALSE(std::filesystem::exists(folder / "metrics.prom.partial"));
+}
+
+TEST_CASE("a run whose name is not UTF-8 or holds control characters has a label that Prometheus takes") {
+    const TemporaryFolder folder;
+    const auto file = folder / "metrics.prom";
+    PrometheusFile prometheus(file, "a\x1b[31m\xff\xc3\xa9", 20);
+    prometheus.show(step_record(3, 2.25));
+    const json read = read_by_others(file);
+    SKIP_WITHOUT_READER(read);
+    CHECK(read.at("bertpretrain_loss")[1].at("run") == "a\\x1b[31m\\xff\xc3\xa9");
+}
+
+TEST_CASE("a start after the clock was set back writes a TensorBoard file whose name follows those of earlier starts") {
+    const TemporaryFolder folder;
+    const auto names = [&] {
+        std::vector<std::string> all;
+        for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+            all.push_back(entry.path().filename().string());
+        std::sort(all.begin(), all.end());
+        return all;
+    };
+    TensorboardFile(folder.path()).append(step_record(1, 1));
+    const std::string first = names().front();
+    StepRecord later = step_record(2, 1);
+    later.time -= 3600;
+    TensorboardFile(folder.path()).append(later);
+    REQUIRE(names().size() == 2);
+    CHECK(names().front() == first);
 }
 
 TEST_CASE("a run goes on where pictures of it cannot be written") {

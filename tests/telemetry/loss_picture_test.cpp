@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "support/catch.h"
 #include "telemetry/chart.h"
+#include "telemetry/metrics_file.h"
 
 using namespace bertpretrain;
 
@@ -43,19 +44,34 @@ Metrics sample_metrics(std::int64_t steps) {
     return metrics;
 }
 
+/// Both in the order of their steps.
+LossHistory history_of(const Metrics& metrics) {
+    LossHistory history;
+    auto evaluation = metrics.evaluations.begin();
+    const auto evaluations_before = [&](std::int64_t step) {
+        for (; evaluation != metrics.evaluations.end() && evaluation->step < step; ++evaluation) history.add(*evaluation);
+    };
+    for (const StepRecord& record : metrics.steps) {
+        evaluations_before(record.step);
+        history.add(record);
+    }
+    evaluations_before(std::numeric_limits<std::int64_t>::max());
+    return history;
+}
+
 const std::string training_color = "#1f77b4", held_out_color = "#d62728";
 
 }  // namespace
 
 TEST_CASE("the picture of the losses is well-formed XML that needs no other file, whatever its title") {
-    const std::string svg = loss_picture(sample_metrics(100), {.title = "a < b & \"c\" > \x01", .unigram_loss = 7.1});
+    const std::string svg = loss_picture(history_of(sample_metrics(100)), {.title = "a < b & \"c\" > \x01", .unigram_loss = 7.1});
     CHECK(is_well_formed_xml(svg));
     CHECK(count(svg, "href") == 0);
     CHECK(count(svg, "a &lt; b &amp; &quot;c&quot; &gt;") == 1);
 }
 
 TEST_CASE("the picture shows training, held-out with a marker each, and the word-frequency level") {
-    const std::string svg = loss_picture(sample_metrics(100), {.title = "Test", .unigram_loss = 7.1});
+    const std::string svg = loss_picture(history_of(sample_metrics(100)), {.title = "Test", .unigram_loss = 7.1});
     CHECK(count(path_of(svg, training_color), ",") == 100);
     CHECK(count(path_of(svg, held_out_color), ",") == 2);
     CHECK(count(svg, "<circle") == 2);
@@ -63,7 +79,7 @@ TEST_CASE("the picture shows training, held-out with a marker each, and the word
     for (const std::string text : {">training<", ">held-out<", ">word frequencies alone: 7.10<", ">optimizer step<",
                                    ">loss per masked token (nats)<", ">Test<"})
         CHECK(count(svg, text) == 1);
-    const std::string bare = loss_picture({sample_metrics(3).steps, {}}, {});
+    const std::string bare = loss_picture(history_of({sample_metrics(3).steps, {}}), {});
     CHECK(count(bare, "stroke-dasharray") == 0);
     CHECK(count(bare, ">held-out<") == 0);
 }
@@ -80,20 +96,20 @@ TEST_CASE("a loss that is not finite leaves a gap and spoils nothing else") {
     metrics.steps[4].mlm_loss = std::numeric_limits<double>::quiet_NaN();
     metrics.steps[7].mlm_loss = std::numeric_limits<double>::infinity();
     for (const std::int64_t smoothing : {0, 3}) {
-        const std::string svg = loss_picture(metrics, {.smoothing_steps = smoothing});
+        const std::string svg = loss_picture(history_of(metrics), {.smoothing_steps = smoothing});
         CHECK(count(path_of(svg, training_color), "M") == 3);
         CHECK(count(path_of(svg, training_color), ",") == 8);
         CHECK(count(svg, "nan") + count(svg, "inf") == 0);
     }
     for (StepRecord& record : metrics.steps) record.mlm_loss = std::numeric_limits<double>::quiet_NaN();
-    CHECK(is_well_formed_xml(loss_picture({metrics.steps, {}}, {})));
+    CHECK(is_well_formed_xml(loss_picture(history_of({metrics.steps, {}}), {})));
 }
 
 TEST_CASE("smoothing averages over the given number of steps and keeps the raw line behind") {
     Metrics metrics;
     for (std::int64_t step = 0; step <= 100; ++step)
         metrics.steps.push_back({.step = step, .mlm_loss = step % 2 == 0 ? 0.0 : 6.0});
-    const std::string svg = loss_picture(metrics, {.smoothing_steps = 2});
+    const std::string svg = loss_picture(history_of(metrics), {.smoothing_steps = 2});
     CHECK(count(svg, ">training, mean of 2 steps<") == 1);
     const std::string path = path_of(svg, training_color);
     CHECK(path.substr(0, path.find(" L", 3)) == "M80.00,450.00");
@@ -102,8 +118,9 @@ TEST_CASE("smoothing averages over the given number of steps and keeps the raw l
 }
 
 TEST_CASE("a long run makes a picture of bounded size") {
-    const std::string svg = loss_picture(sample_metrics(100'000), {});
-    CHECK(count(path_of(svg, training_color), ",") == 1000);
+    const std::string svg = loss_picture(history_of(sample_metrics(100'000)), {});
+    CHECK(count(path_of(svg, training_color), ",") > 500);
+    CHECK(count(path_of(svg, training_color), ",") <= 1000);
     CHECK(is_well_formed_xml(svg));
 }
 
@@ -116,7 +133,7 @@ TEST_CASE("the table of evaluations averages the training loss since the evaluat
     metrics.steps[2].mlm_loss = std::numeric_limits<double>::quiet_NaN();  // step 3 is left out: (55 - 3) / 9
     metrics.evaluations.push_back({.step = 30'000, .mlm_loss = 1, .mlm_accuracy = 1, .perplexity = 2.718});
     metrics.evaluations.push_back({.step = 30'001, .mlm_loss = 1, .mlm_accuracy = 1, .perplexity = 2.718});
-    CHECK(loss_table(metrics) ==
+    CHECK(loss_table(history_of(metrics)) ==
           "step    training mlm loss  held-out mlm loss  held-out accuracy  held-out perplexity\n"
           "------  -----------------  -----------------  -----------------  -------------------\n"
           "    10             5.7778             8.5000             0.1000               4914.8\n"

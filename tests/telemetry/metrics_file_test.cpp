@@ -73,10 +73,10 @@ TEST_CASE("a step and an evaluation are one line of JSON each, with the promised
         R"("sequences_per_second":0.0,"tokens_per_second":0.0,"model_tflops_per_second":0.0,"mfu":0.0,"step_seconds":0.0,"data_wait_seconds":0.0,)"
         R"("bytes_sent":0.0,"communication_seconds":0.0,"exposed_communication_seconds":0.0,)"
         R"("forward_seconds":0.0,"backward_seconds":0.0,"update_seconds":0.0,"saving_seconds":0.0,"evaluation_seconds":0.0,)"
-        R"("device_utilization":0.0,"memory_bytes":0.0,"time":0.0})"
+        R"("device_utilization":0.0,"memory_bytes":0.0,"time":0.0,"elapsed_seconds":0.0})"
         "\n"
         R"({"step":3,"held_out_mlm_loss":6.5,"held_out_mlm_accuracy":0.0,"held_out_perplexity":0.0,"held_out_nsp_loss":0.0,)"
-        R"("held_out_nsp_accuracy":0.0,"held_out_sequences":20,"time":0.0})"
+        R"("held_out_nsp_accuracy":0.0,"held_out_sequences":20,"time":0.0,"elapsed_seconds":0.0})"
         "\n");
 }
 
@@ -131,19 +131,22 @@ TEST_CASE("a resumed run cuts what lies after its checkpoint, evaluations too, a
         }
     }
     MetricsFile file(folder / "metrics.jsonl");
-    const CutSteps cut = file.cut_to_step(4, 4);
+    LossHistory kept, rest;
+    const CutSteps cut = file.cut_to_step(4, 4, kept);
     CHECK(cut.steps == 2);
     CHECK(cut.time == 6000);
-    CHECK(file.cut_to_step(4, 4).steps == 0);
+    CHECK(kept.training().size() == 4);
+    CHECK(kept.evaluations().size() == 2);
+    CHECK(file.cut_to_step(4, 4, rest).steps == 0);
     file.append(step_record(5));
     const Metrics metrics = read_metrics(folder / "metrics.jsonl");
     CHECK(steps_of(metrics) == std::vector<std::int64_t>{1, 2, 3, 4, 5});
     CHECK(metrics.evaluations.size() == 2);
     CHECK_FALSE(std::filesystem::exists(folder / "metrics.jsonl.partial"));
-    file.cut_to_step(4, 2);  // its evaluation was not done when step 4 was saved
+    file.cut_to_step(4, 2, rest);  // its evaluation was not done when step 4 was saved
     CHECK(steps_of(read_metrics(folder / "metrics.jsonl")) == std::vector<std::int64_t>{1, 2, 3, 4});
     CHECK(read_metrics(folder / "metrics.jsonl").evaluations.size() == 1);
-    file.cut_to_step(0, 0);
+    file.cut_to_step(0, 0, rest);
     CHECK(read_text(folder / "metrics.jsonl").empty());
 }
 
@@ -167,6 +170,22 @@ TEST_CASE("damaged lines are left out, all others are read; a last line without 
                "{\"step\":1,\"loss\":2}\nnonsense\n[1]\n{\"loss\":1}\n{\"step\":\"2\"}\n{\"step\":2.5}\n"
                "{\"step\":3,\"loss\":\"x\"}\n\n{\"step\":4}\n{\"step\":5}");
     CHECK(steps_of(read_metrics(folder / "metrics.jsonl")) == std::vector<std::int64_t>{1, 4});
+}
+
+TEST_CASE("a line whose counts, durations or times cannot be is left out") {
+    const TemporaryFolder folder;
+    write_text(folder / "metrics.jsonl",
+               "{\"step\":-1}\n{\"step\":2,\"samples\":-8}\n{\"step\":3,\"time\":1e300}\n{\"step\":4,\"time\":-1}\n"
+               "{\"step\":5,\"step_seconds\":-0.5}\n{\"step\":6,\"samples\":1e300}\n{\"step\":7,\"loss\":-2,\"time\":1.7e9}\n"
+               "{\"step\":8,\"held_out_mlm_loss\":1,\"held_out_sequences\":-3}\n");
+    CHECK(steps_of(read_metrics(folder / "metrics.jsonl")) == std::vector<std::int64_t>{7});
+    CHECK(read_metrics(folder / "metrics.jsonl").evaluations.empty());
+}
+
+TEST_CASE("lines go into regular files only: a device of that name would drop them") {
+    const TemporaryFolder folder;
+    std::filesystem::create_symlink("/dev/null", folder / "metrics.jsonl");
+    CHECK_THROWS_WITH(MetricsFile(folder / "metrics.jsonl"), Catch::Contains("is no regular file"));
 }
 
 TEST_CASE("metrics that cannot be read or written are a data error") {
@@ -195,6 +214,16 @@ TEST_CASE("lines that a full disk does not take are kept, and written in their o
         CHECK_THROWS_AS(file.append(std::string(LineFile::most_kept, 'x')), DataError);
         limit_files(before.rlim_cur);
     }
+    {
+        LineFile file(folder / "others");
+        file.append("first");
+        limit_files(7);
+        file.append("second");
+        CHECK_THROWS_WITH(file.finish(), Catch::Contains("the last 1 line(s) could not be written"));
+        CHECK_NOTHROW(file.finish());  // said once
+        limit_files(before.rlim_cur);
+    }
     std::signal(SIGXFSZ, handler);
+    CHECK(read_text(folder / "others") == "first\n");
     CHECK(read_text(folder / "lines").substr(0, 19) == "first\nsecond\nthird\n");
 }

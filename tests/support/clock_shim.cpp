@@ -1,0 +1,14 @@
+// Loaded into a program by LD_PRELOAD: sets the calendar's clock back while the program runs, as an administrator or NTP may.
+//   CLOCK_WHEN  a file: once it is there, CLOCK_REALTIME is an hour earlier; CLOCK_MONOTONIC goes on
+#include <cstdlib>
+#include <ctime>
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+extern "C" int clock_gettime(clockid_t clock, timespec* now) {
+    const long result = ::syscall(SYS_clock_gettime, clock, now);
+    const char* when = std::getenv("CLOCK_WHEN");
+    if (result == 0 && clock == CLOCK_REALTIME && when != nullptr && ::access(when, F_OK) == 0) now->tv_sec -= 3600;
+    return static_cast<int>(result);
+}
