@@ -2,8 +2,8 @@
 // Words for people, on standard error and in a run's log.txt; results go to standard output instead.
 //
 // Logging does not block: a message that an output does not take within a moment is written later by another thread, and
-// dropped and counted where too many wait (line_writer.h). Control characters but "\n" and "\t", and bytes that are not UTF-8, are
-// shown as "\xNN".
+// dropped and counted where too many wait (line_writer.h). Control characters but "\n" and "\t", and bytes that are not UTF-8,
+// are shown as "\xNN".
 
 #include <filesystem>
 #include <string_view>
