@@ -161,8 +161,10 @@ void add_train_command(CLI::App& app, int& exit_code) {
         ->add_option("--profile", arguments->profile,
                      "Write a Chrome trace of so many steps, behind the first two, for each rank")
         ->check(CLI::NonNegativeNumber);
-    command->add_option("--metrics-address", arguments->metrics_address,
-                        "Rank 0 serves its last numbers for Prometheus there, e.g. 127.0.0.1:9400; not given: nowhere");
+    command->add_option(
+        "--metrics-address", arguments->metrics_address,
+        "Rank 0 serves its last numbers for Prometheus there: ADDRESS:PORT, or PORT for one of 127.0.0.1 (0: any that is "
+        "free, which is logged). There is no password. Not given: nowhere");
     command->add_option("--set", arguments->overrides, "section.key=value, instead of what the file says; may be given often")
         ->allow_extra_args(false);
     command->callback([arguments, &exit_code] { exit_code = train(*arguments); });

@@ -3,7 +3,10 @@
 #include "core/error.h"
 
 #ifdef BERTPRETRAIN_HAS_PROMETHEUS
+#include <charconv>
 #include <mutex>
+
+#include <arpa/inet.h>
 
 #include <prometheus/collectable.h>
 #include <prometheus/exposer.h>
@@ -13,6 +16,36 @@
 
 namespace bertpretrain {
 namespace {
+
+/// Slow clients are answered last: with so many of them, others wait for seconds, and not for ever.
+constexpr const char* workers = "16";
+constexpr const char* most_milliseconds_per_request = "1000";
+
+struct Address {
+    std::string host;  ///< as in a URL: an IPv6 address stands in brackets
+    std::uint16_t port = 0;
+};
+
+bool is_number_of(int family, const std::string& text) {
+    in6_addr room{};
+    return ::inet_pton(family, text.c_str(), &room) == 1;
+}
+
+/// The server itself would take a port alone for one of all interfaces, and lists and options besides.
+Address parse(const std::string& given) {
+    const std::size_t colon = given.rfind(':');
+    std::string host = colon == given.npos ? "" : given.substr(0, colon);
+    const std::string port = colon == given.npos ? given : given.substr(colon + 1);
+    if (host.empty() || host == "localhost") host = "127.0.0.1";
+    Address address{host};
+    const auto [end, failure] = std::from_chars(port.data(), port.data() + port.size(), address.port);
+    const bool is_port = failure == std::errc() && end == port.data() + port.size() && !port.empty();
+    const bool has_brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
+    if (!is_port || !(has_brackets ? is_number_of(AF_INET6, host.substr(1, host.size() - 2)) : is_number_of(AF_INET, host)))
+        throw ConfigError(concat("--metrics-address ", given, ": this is neither ADDRESS:PORT with a numeric address nor a port",
+                                 "\n  do: name one as 127.0.0.1:9400, [::1]:9400 or 9400; a port alone is one of 127.0.0.1"));
+    return address;
+}
 
 /// Written by the training, read by the server's threads.
 class Numbers final : public prometheus::Collectable {
@@ -58,12 +91,20 @@ MetricsEndpoint::MetricsEndpoint(const std::string& address, std::string run, st
     : server_(std::make_unique<Server>()) {
     server_->numbers = std::make_shared<Numbers>(std::move(run), total_steps);
     try {
-        server_->exposer = std::make_unique<prometheus::Exposer>(address);
-    } catch (const std::exception& error) {
-        throw ConfigError(concat("--metrics-address ", address, ": nobody can listen there (", error.what(),
+        const Address parsed = parse(address);
+        host_ = parsed.host;
+        server_->exposer = std::make_unique<prometheus::Exposer>(
+            std::vector<std::string>{"listening_ports", concat(host_, ":", parsed.port), "num_threads", workers,
+                                     "request_timeout_ms", most_milliseconds_per_request});
+    } catch (const ConfigError&) { throw; } catch (const std::exception& error) {
+        throw ConfigError(concat("--metrics-address ", address, ": this program cannot listen there (", error.what(),
                                  ")\n  do: name an address of this host and a free port, such as 127.0.0.1:9400"));
     }
     server_->exposer->RegisterCollectable(server_->numbers);
+}
+
+std::string MetricsEndpoint::url() const {
+    return concat("http://", host_, ":", server_->exposer->GetListeningPorts().at(0), "/metrics");
 }
 
 void MetricsEndpoint::show(const StepRecord& record) {
@@ -87,6 +128,7 @@ MetricsEndpoint::MetricsEndpoint(const std::string& address, std::string, std::i
                              "and build again, or read metrics.prom in the run's folder"));
 }
 
+std::string MetricsEndpoint::url() const { return ""; }
 void MetricsEndpoint::show(const StepRecord&) {}
 void MetricsEndpoint::show(const EvaluationRecord&) {}
 

@@ -29,7 +29,7 @@ RunRecords::RunRecords(const RunFolder& folder, std::int64_t total_steps, std::o
     pictures_.emplace(most_waiting);
     if (metrics_address.empty()) return;
     endpoint_ = std::make_unique<MetricsEndpoint>(metrics_address, run_name(folder.paths()), total_steps);
-    log_info(concat("metrics           http://", metrics_address, "/metrics"));
+    log_info(concat("metrics           ", endpoint_->url()));
 }
 
 RunRecords::~RunRecords() = default;

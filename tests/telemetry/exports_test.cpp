@@ -7,7 +7,6 @@
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/command.h"
-#include "telemetry/metrics_endpoint.h"
 #include "telemetry/prometheus_file.h"
 #include "telemetry/tensorboard_file.h"
 
@@ -162,29 +161,4 @@ TEST_CASE("a run goes on where pictures of it cannot be written") {
         CHECK_NOTHROW(tensorboard.append(step_record(step, 1)));
         CHECK_NOTHROW(prometheus.show(step_record(step, 1)));
     }
-}
-
-TEST_CASE("the last numbers are served by HTTP to this host, and a port that is taken is refused") {
-    const int port = 20'000 + ::getpid() % 30'000;
-    const std::string address = concat("127.0.0.1:", port);
-    std::unique_ptr<MetricsEndpoint> endpoint;
-    try {
-        endpoint = std::make_unique<MetricsEndpoint>(address, "r", 20);
-    } catch (const ConfigError& error) {
-        if (std::string(error.what()).find("without prometheus-cpp") == std::string::npos) throw;
-        WARN("skipped: " << error.what());
-        return;
-    }
-    CHECK_THROWS_WITH(MetricsEndpoint(address, "other", 20), Catch::Contains("nobody can listen there"));
-    endpoint->show(step_record(7, 1));
-    endpoint->show(EvaluationRecord{.step = 7, .mlm_loss = 2.5});
-    const TemporaryFolder folder;
-    const CommandResult fetched =
-        run_command(concat(PYTHON " -c \"import urllib.request as r; print(r.urlopen('http://", address,
-                           "/metrics').read().decode(), end='')\" > ", (folder / "fetched.prom").string()));
-    REQUIRE(fetched.exit_code == 0);
-    const std::string text = read_text(folder / "fetched.prom");
-    CHECK(text.find("bertpretrain_step{run=\"r\"} 7\n") != std::string::npos);
-    CHECK(text.find("bertpretrain_held_out_mlm_loss{run=\"r\"} 2.5\n") != std::string::npos);
-    CHECK(text.find("# TYPE bertpretrain_loss gauge\n") != std::string::npos);
 }
