@@ -1,12 +1,15 @@
 #include "parallel/gloo_group.h"
 
+#include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "core/error.h"
 #include "core/strings.h"
+#include "parallel/listening_socket.h"
 
 namespace bertpretrain {
 namespace {
@@ -26,10 +29,23 @@ c10::intrusive_ptr<Options> options_for(const std::string& address, std::chrono:
     return options;
 }
 
+/// Gloo does not reveal its sockets: they are those that listen after `make` and did not before. One at a time.
+std::vector<int> sockets_of(const std::function<void()>& make) {
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
+    const std::vector<int> before = listening_sockets();
+    make();
+    std::vector<int> added;
+    for (const int socket : listening_sockets())
+        if (std::find(before.begin(), before.end(), socket) == before.end()) added.push_back(socket);
+    return added;
+}
+
 }  // namespace
 
 struct GlooGroup::Group {
     c10::intrusive_ptr<Options> options;
+    std::vector<int> doors;  ///< of the options' devices; empty where another group made these
     c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
 };
 
@@ -39,7 +55,9 @@ GlooGroup::GlooGroup(const MeetingPlace& place, const std::string& name, std::in
     try {
         // The store is the caller's: this reference does not own it.
         auto store = c10::intrusive_ptr<c10d::Store>::reclaim_copy(place.store().get());
-        group_->options = beside != nullptr ? beside->group_->options : options_for(address, patience);
+        if (beside != nullptr) group_->options = beside->group_->options;
+        else group_->doors = sockets_of([&] { group_->options = options_for(address, patience); });
+        if (c10d::getDefaultGlooLazyInit()) group_->doors.clear();  // TORCH_GLOO_LAZY_INIT: ranks connect when they first send
         group_->gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
             c10::make_intrusive<c10d::PrefixStore>(name, store), static_cast<int>(rank), static_cast<int>(size), group_->options);
     } catch (const std::exception& error) {
@@ -51,6 +69,10 @@ GlooGroup::GlooGroup(const MeetingPlace& place, const std::string& name, std::in
 
 GlooGroup::~GlooGroup() {
     if (failed_ || std::uncaught_exceptions() > 0) static_cast<void>(group_.release());
+}
+
+void GlooGroup::admit_no_more() {
+    for (const int socket : std::exchange(group_->doors, {})) bertpretrain::admit_no_more(socket);
 }
 
 void GlooGroup::fail(const char* what, const std::exception& error) {

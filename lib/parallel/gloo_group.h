@@ -29,6 +29,10 @@ public:
     GlooGroup& operator=(const GlooGroup&) = delete;
     ~GlooGroup();
 
+    /// From now on nobody can connect with this rank under the group's address; the group and those `beside` it must have been
+    /// made. Gloo itself listens as long as a group lives, and keeps every connection that is not a rank's.
+    void admit_no_more();
+
     /// Between two ranks; those under way at a time have different tags.
     /// @param what both are parts of, for errors
     std::function<void()> send(const char* what, const at::Tensor& tensor, std::int64_t to, int tag);

@@ -23,7 +23,9 @@ public:
           size_(size),
           address_(address),
           patience_(patience),
-          group_(place, name, rank, size, address, patience) {}
+          group_(place, name, rank, size, address, patience) {
+        group_.admit_no_more();
+    }
 
     std::int64_t rank() const override { return rank_; }
     std::int64_t size() const override { return size_; }

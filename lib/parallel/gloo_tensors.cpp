@@ -19,7 +19,9 @@ GlooTensors::GlooTensors(const MeetingPlace& place, std::int64_t rank, std::int6
     : rank_(rank),
       size_(size),
       upwards_(place, "tensors_upwards", rank, size, address, patience),
-      downwards_(place, "tensors_downwards", rank, size, address, patience, &upwards_) {}
+      downwards_(place, "tensors_downwards", rank, size, address, patience, &upwards_) {
+    upwards_.admit_no_more();
+}
 
 template <class PartFor>
 std::function<void()> GlooTensors::exchange(const char* what, const PartFor& part_for, const at::Tensor& output) {

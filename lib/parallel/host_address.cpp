@@ -12,14 +12,6 @@
 namespace bertpretrain {
 namespace {
 
-std::string text_of(const sockaddr* address, socklen_t length) {
-    char host[NI_MAXHOST] = "";
-    if (::getnameinfo(address, length, host, sizeof host, nullptr, 0, NI_NUMERICHOST) != 0) return "";
-    return host;
-}
-
-bool is_loopback(const std::string& address) { return address.rfind("127.", 0) == 0 || address == "::1"; }
-
 /// What the routing table says. A datagram socket is connected without a packet being sent.
 std::string route_to(const std::string& peer, std::uint16_t port) {
     addrinfo hints{};
@@ -35,7 +27,7 @@ std::string route_to(const std::string& peer, std::uint16_t port) {
         const bool routed = ::connect(socket, one->ai_addr, one->ai_addrlen) == 0 &&
                             ::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &length) == 0;
         ::close(socket);
-        if (routed) return text_of(reinterpret_cast<sockaddr*>(&own), length);
+        if (routed) return numeric_address(reinterpret_cast<sockaddr*>(&own), length);
     }
     return "";
 }
@@ -47,11 +39,19 @@ std::string first_outward_interface() {
     for (const ifaddrs* one = found; one != nullptr; one = one->ifa_next)
         if (one->ifa_addr != nullptr && one->ifa_addr->sa_family == AF_INET && (one->ifa_flags & IFF_UP) != 0 &&
             (one->ifa_flags & IFF_LOOPBACK) == 0)
-            return text_of(one->ifa_addr, sizeof(sockaddr_in));
+            return numeric_address(one->ifa_addr, sizeof(sockaddr_in));
     return "";
 }
 
 }  // namespace
+
+std::string numeric_address(const sockaddr* address, socklen_t length) {
+    char host[NI_MAXHOST] = "";
+    if (::getnameinfo(address, length, host, sizeof host, nullptr, 0, NI_NUMERICHOST) != 0) return "";
+    return host;
+}
+
+bool is_loopback(const std::string& address) { return address.rfind("127.", 0) == 0 || address == "::1"; }
 
 std::string address_towards(const std::string& peer, std::uint16_t port) {
     std::string address = route_to(peer, port);

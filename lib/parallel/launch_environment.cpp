@@ -1,9 +1,12 @@
 #include "parallel/launch_environment.h"
 
 #include <charconv>
+#include <climits>
 #include <cstdlib>
 
 #include "core/error.h"
+#include "core/files.h"
+#include "core/strings.h"
 #include "parallel/slurm_hosts.h"
 
 namespace bertpretrain {
@@ -79,9 +82,11 @@ Launch from_rank_and_world_size(const Reader& read) {
     launch.launcher = elastic ? "torchrun" : read.has(local_ranks_variable) ? "--local-ranks" : "RANK and WORLD_SIZE";
     read_place(read, "RANK", "WORLD_SIZE", launch);
     read_local_place(read, "LOCAL_RANK", "LOCAL_WORLD_SIZE", launch);
+    launch.attempt = read.number("TORCHELASTIC_RESTART_COUNT", 0, most_ranks, 0);
+    launch.local_store = static_cast<int>(read.number(local_store_variable, 0, INT_MAX, -1));
+    if (launch.local_store >= 0) return launch;
     const std::string agent = read.text("TORCHELASTIC_USE_AGENT_STORE", "");
     launch.agent_keeps_store = agent == "True" || agent == "true" || agent == "1";
-    launch.attempt = read.number("TORCHELASTIC_RESTART_COUNT", 0, most_ranks, 0);
     read_master(read, "", 0, launch);
     return launch;
 }
@@ -159,6 +164,36 @@ Launch launch_of(const Reader& read) {
     return {};
 }
 
+/// PyTorch 2.11's wheel loads the certificates, and then connects without TLS: a rank with and one without understand each other.
+void refuse_tls(const Reader& read) {
+    if (read.text(gloo_transport_variable, "") == "TCP_TLS")
+        throw ConfigError(
+            concat("environment: ", gloo_transport_variable, " = \"TCP_TLS\": PyTorch 2.11 takes this setting and sends ",
+                   "everything unencrypted all the same\n  do: unset it, and train on a network that you trust, or ",
+                   "encrypt the hosts' whole traffic (WireGuard, IPsec)"));
+}
+
+/// The secret, where there is one.
+void read_secret(const Reader& read, std::string& secret) {
+    constexpr std::size_t least = 16;
+    if (!read.has(secret_variable) && !read.has(secret_file_variable)) return;
+    if (read.has(secret_variable) && read.has(secret_file_variable))
+        throw ConfigError(concat("environment: ", secret_variable, " and ", secret_file_variable, " are both set; unset one"));
+    std::string source = secret_variable;
+    if (read.has(secret_file_variable)) {
+        const std::string file = read.text(secret_file_variable, "");
+        source = concat(secret_file_variable, " = \"", file, "\"");
+        try {
+            secret = first_line(read_file(file));
+        } catch (const Error& error) { throw ConfigError(concat("environment: ", source, ": ", error.what())); }
+    } else {
+        secret = read.text(secret_variable, "");
+    }
+    if (secret.size() < least)
+        throw ConfigError(concat("environment: ", source, ": the secret has ", secret.size(), " characters, and must have ",
+                                 least, " or more\n  do: make one with `openssl rand -hex 32`, the same for all ranks"));
+}
+
 }  // namespace
 
 std::optional<std::string> environment_variable(const std::string& name) {
@@ -169,6 +204,8 @@ std::optional<std::string> environment_variable(const std::string& name) {
 Launch read_launch(const Variables& variable) {
     const Reader read(variable);
     Launch launch = launch_of(read);
+    if (launch.world_size > 1) refuse_tls(read);
+    if (launch.world_size > 1 && launch.local_store < 0) read_secret(read, launch.secret);
     launch.again = launch.attempt > 0 || read.has(restart_variable);
     launch.forces_world = read.number(force_world_variable, 0, 1, 0) == 1;
     return launch;

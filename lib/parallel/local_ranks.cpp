@@ -1,14 +1,17 @@
 #include "parallel/local_ranks.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +20,7 @@
 #include "core/log.h"
 #include "core/signals.h"
 #include "core/threads.h"
-#include "parallel/store.h"
+#include "parallel/launch_environment.h"
 
 namespace bertpretrain {
 namespace {
@@ -52,17 +55,35 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
     return all;
 }
 
-std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, std::uint16_t port) {
+/// The ranks' store: a file in memory that has no name, so that only they can open it. They inherit the descriptor.
+class LocalStore {
+public:
+    LocalStore() : descriptor_(::memfd_create("bertpretrain store", 0)) {
+        if (descriptor_ < 0) throw DistributedError(concat("--local-ranks: no file in memory: ", std::strerror(errno)));
+    }
+    LocalStore(const LocalStore&) = delete;
+    LocalStore& operator=(const LocalStore&) = delete;
+    ~LocalStore() { ::close(descriptor_); }
+    int descriptor() const { return descriptor_; }
+
+private:
+    int descriptor_;
+};
+
+std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, int store) {
     std::vector<std::string> variables;
     for (char** one = environ; *one != nullptr; ++one) variables.emplace_back(*one);
-    const auto add = [&](const std::string& name, const auto& value) { variables.push_back(concat(name, "=", value)); };
+    const auto add = [&](const std::string& name, const auto& value) {
+        const std::string beginning = name + "=";
+        std::erase_if(variables, [&](const std::string& one) { return one.starts_with(beginning); });
+        variables.push_back(concat(beginning, value));
+    };
     add("RANK", rank);
     add("WORLD_SIZE", ranks);
     add("LOCAL_RANK", rank);
     add("LOCAL_WORLD_SIZE", ranks);
-    add("MASTER_ADDR", "127.0.0.1");
-    add("MASTER_PORT", port);
-    add("TORCHELASTIC_USE_AGENT_STORE", "True");
+    add(local_store_variable, store);
+    add("NCCL_SOCKET_IFNAME", "lo");  // by itself NCCL would listen on an interface of the network
     add(local_ranks_variable, ranks);
     if (!environment_variable("OMP_NUM_THREADS"))
         add("OMP_NUM_THREADS", std::max<std::int64_t>(1, static_cast<std::int64_t>(available_cores()) / ranks));
@@ -75,8 +96,8 @@ public:
         for (const pid_t one : running_) ::kill(one, SIGKILL);
     }
 
-    void start(std::int64_t rank, std::int64_t ranks, std::uint16_t port) {
-        std::vector<std::string> arguments = own_arguments(), variables = environment_of(rank, ranks, port);
+    void start(std::int64_t rank, std::int64_t ranks, int store) {
+        std::vector<std::string> arguments = own_arguments(), variables = environment_of(rank, ranks, store);
         const std::vector<char*> argv = pointers(arguments), envp = pointers(variables);
         sigset_t all, before;  // a signal that this process handled between fork and execve would be lost
         ::sigfillset(&all);
@@ -140,11 +161,11 @@ private:
 }  // namespace
 
 int run_local_ranks(std::int64_t ranks) {
-    const MeetingPlace place = MeetingPlace::on_this_host();
+    const LocalStore store;
     for (const int number : stop_signals) handle_signal(number, remember_stop);
     handle_signal(SIGUSR1, remember_save);
     Ranks all;
-    for (std::int64_t rank = 0; rank < ranks; ++rank) all.start(rank, ranks, place.port());
+    for (std::int64_t rank = 0; rank < ranks; ++rank) all.start(rank, ranks, store.descriptor());
     int asked_to_stop = 0;
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     bool told_to_end = false;

@@ -7,11 +7,12 @@
 namespace bertpretrain {
 namespace {
 
-/// What the others can connect to; "" leaves it to GLOO_SOCKET_IFNAME.
+/// What the others can connect to; "" leaves it to GLOO_SOCKET_IFNAME. Ranks that the program started itself need no network.
 std::string own_address(const Launch& launch) {
+    if (launch.local_store >= 0 || launch.world_size == 1) return "127.0.0.1";
     if (environment_variable("GLOO_SOCKET_IFNAME")) return "";
     const std::string& master = launch.master_address;
-    const bool all_here = launch.on_one_host() || master == "localhost" || master == "::1" || master.rfind("127.", 0) == 0;
+    const bool all_here = launch.on_one_host() || master == "localhost" || is_loopback(master);
     return all_here ? "127.0.0.1" : address_towards(master, launch.master_port);
 }
 
@@ -20,10 +21,14 @@ std::string own_address(const Launch& launch) {
 std::unique_ptr<World> make_world(const Launch& launch, std::chrono::seconds patience, at::Device device) {
     const bool alone = launch.world_size == 1;
     if (alone && !launch.forces_world) return std::make_unique<SingleProcess>();
-    const MeetingPlace place = alone ? MeetingPlace::on_this_host() : MeetingPlace(launch, patience);
+    const MeetingPlace place = alone ? MeetingPlace::in_this_process() : MeetingPlace(launch, patience);
+    std::unique_ptr<World> world;
     if (device.is_cuda())
-        return make_nccl_world(place, {launch.rank, launch.world_size, device.index(), own_address(launch), patience});
-    return std::make_unique<GlooWorld>(place, launch.rank, launch.world_size, own_address(launch), patience);
+        world = make_nccl_world(place, {launch.rank, launch.world_size, device.index(), own_address(launch), patience});
+    else world = std::make_unique<GlooWorld>(place, launch.rank, launch.world_size, own_address(launch), patience);
+    world->barrier();  // each has its connection with the store
+    place.admit_no_more();
+    return world;
 }
 
 }  // namespace bertpretrain

@@ -16,6 +16,15 @@ std::vector<double> gather_integer(Messenger& ranks, std::int64_t value) {
     return ranks.all_gather(std::span(&number, 1));
 }
 
+/// A text's length as its rank has told it.
+std::size_t believable(double length, std::size_t rank) {
+    constexpr auto most = static_cast<double>(Messenger::longest_text);
+    if (length >= 0 && length <= most) return static_cast<std::size_t>(length);
+    throw DistributedError(concat("rank ", rank, " announces a text of ", length, " bytes; expected at most ",
+                                  Messenger::longest_text, "\n  do: see that all ranks run the same program, and that no other ",
+                                  "process takes part"));
+}
+
 }  // namespace
 
 std::vector<double> Messenger::all_gather(std::span<const double> own) {
@@ -30,11 +39,12 @@ std::vector<double> Messenger::all_gather(std::span<const double> own) {
 
 std::vector<std::string> Messenger::all_gather_texts(std::string_view own) {
     const auto own_length = static_cast<double>(own.size());
-    const std::vector<double> lengths = all_gather(std::span(&own_length, 1));
+    std::vector<std::size_t> lengths;
+    for (const double length : all_gather(std::span(&own_length, 1))) lengths.push_back(believable(length, lengths.size()));
     std::string padded(own);
-    padded.resize(static_cast<std::size_t>(*std::max_element(lengths.begin(), lengths.end())));
+    padded.resize(*std::max_element(lengths.begin(), lengths.end()));
     std::vector<std::string> texts = all_gather(std::string_view(padded));
-    for (std::size_t rank = 0; rank < texts.size(); ++rank) texts[rank].resize(static_cast<std::size_t>(lengths[rank]));
+    for (std::size_t rank = 0; rank < texts.size(); ++rank) texts[rank].resize(lengths[rank]);
     return texts;
 }
 
@@ -52,7 +62,7 @@ std::string Messenger::text_of_first(std::string_view own) {
     auto length = static_cast<std::uint64_t>(own.size());
     broadcast_from_first(std::as_writable_bytes(std::span(&length, 1)));
     std::string text(own);
-    text.resize(length);
+    text.resize(believable(static_cast<double>(length), 0));
     broadcast_from_first(std::as_writable_bytes(std::span(text)));
     return text;
 }

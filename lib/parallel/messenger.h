@@ -37,10 +37,13 @@ public:
     /// The numbers of all ranks, rank 0 first; each gives equally many.
     std::vector<double> all_gather(std::span<const double> own);
 
-    /// As all_gather, for messages of any lengths.
+    /// The longest text, in bytes: what a peer may make a rank allocate.
+    static constexpr std::size_t longest_text = std::size_t{64} << 20;
+
+    /// As all_gather, for messages of any lengths up to longest_text.
     std::vector<std::string> all_gather_texts(std::string_view own);
 
-    /// Rank 0's text, of any length, on all ranks.
+    /// Rank 0's text, up to longest_text, on all ranks.
     std::string text_of_first(std::string_view own);
 
     /// The largest of what the ranks say, the same on all: the way to agree to stop, to save, to fail. |value| < 2^53.

@@ -1,10 +1,18 @@
 #include "parallel/store.h"
 
+#include <fcntl.h>
+
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "core/error.h"
 #include "core/strings.h"
+#include "parallel/host_address.h"
+#include "parallel/listening_socket.h"
+#include "parallel/run_key.h"
+#include "parallel/signed_store.h"
 
 namespace bertpretrain {
 namespace {
@@ -17,24 +25,56 @@ std::shared_ptr<c10d::Store> shared(StorePointer store) {
     return {raw, [kept = std::move(store)](c10d::Store*) mutable { kept.reset(); }};
 }
 
-c10::intrusive_ptr<c10d::TCPStore> connect(const Launch& launch, std::chrono::seconds patience) {
+bool serves(const Launch& launch) { return launch.rank == 0 && !launch.agent_keeps_store; }
+
+bool others_come(const Launch& launch) {
+    return !launch.on_one_host() && launch.master_address != "localhost" && !is_loopback(launch.master_address);
+}
+
+StorePointer connect(const Launch& launch, const ListeningSocket* door, std::chrono::seconds patience) {
     c10d::TCPStoreOptions options;
     options.port = launch.master_port;
-    options.isServer = launch.rank == 0 && !launch.agent_keeps_store;
+    options.isServer = door != nullptr;
+    if (door != nullptr) options.masterListenFd = ::fcntl(door->descriptor(), F_DUPFD_CLOEXEC, 0);
     options.waitWorkers = false;  // the first exchange waits, and says who is missing
     options.timeout = patience;
-    return c10::make_intrusive<c10d::TCPStore>(launch.master_address, options);
+    const bool has_address = door != nullptr && !door->address().empty();
+    auto store = c10::make_intrusive<c10d::TCPStore>(has_address ? door->address() : launch.master_address, options);
+    // An agent's store lives through restarts: what an earlier attempt left in it is not ours. Rank 0's own is always new,
+    // and hosts that join later count fewer attempts than those that were there.
+    const std::string prefix = launch.agent_keeps_store ? concat("bertpretrain/", launch.attempt) : "bertpretrain";
+    return c10::make_intrusive<c10d::PrefixStore>(prefix, std::move(store));
+}
+
+/// The file that the program's own ranks inherit. What they start in turn does not.
+StorePointer inherited(int descriptor, std::chrono::seconds patience) {
+    if (::fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0)
+        throw ConfigError(concat("environment: ", local_store_variable, " = ", descriptor, " is no open file",
+                                 "\n  do: leave it to --local-ranks, which sets it for the ranks that it starts"));
+    constexpr int unlimited = -1;  // ranks: c10d deletes the file after the last of a known number
+    auto store = c10::make_intrusive<c10d::FileStore>(concat("/proc/self/fd/", descriptor), unlimited);
+    store->setTimeout(patience);
+    return store;
+}
+
+/// The store's values by ranks of this run alone, under keys that no other run has.
+StorePointer signed_by_ranks(const StorePointer& store, const Launch& launch) {
+    const std::string key = agree_on_run_key(*store, launch.rank, launch.world_size, launch.secret);
+    return c10::make_intrusive<SignedStore>(c10::make_intrusive<c10d::PrefixStore>(store_prefix(key), store), key);
 }
 
 }  // namespace
 
 MeetingPlace::MeetingPlace(const Launch& launch, std::chrono::seconds patience) {
+    if (launch.local_store >= 0) {
+        store_ = shared(inherited(launch.local_store, patience));
+        return;
+    }
     try {
-        // An agent's store lives through restarts: what an earlier attempt left in it is not ours. Rank 0's own is always new,
-        // and hosts that join later count fewer attempts than those that were there.
-        const std::string prefix = launch.agent_keeps_store ? concat("bertpretrain/", launch.attempt) : "bertpretrain";
-        store_ = shared(c10::make_intrusive<c10d::PrefixStore>(prefix, connect(launch, patience)));
-    } catch (const std::exception& error) {
+        if (serves(launch))
+            door_ = std::make_shared<ListeningSocket>(launch.master_address, launch.master_port, others_come(launch));
+        store_ = shared(signed_by_ranks(connect(launch, door_.get(), patience), launch));
+    } catch (const Error&) { throw; } catch (const std::exception& error) {
         throw DistributedError(concat("rank ", launch.rank, " cannot reach the meeting place ", launch.master_address, ":",
                                       launch.master_port, " (MASTER_ADDR, MASTER_PORT) within ", patience.count(),
                                       " s: ", first_line(error.what()),
@@ -42,18 +82,10 @@ MeetingPlace::MeetingPlace(const Launch& launch, std::chrono::seconds patience) 
     }
 }
 
-MeetingPlace MeetingPlace::on_this_host() {
-    c10d::TCPStoreOptions options;
-    options.port = 0;  // any that is free
-    options.isServer = true;
-    options.waitWorkers = false;
-    return MeetingPlace(shared(c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options)));
-}
+MeetingPlace MeetingPlace::in_this_process() { return MeetingPlace(shared(c10::make_intrusive<c10d::HashStore>())); }
 
-std::uint16_t MeetingPlace::port() const {
-    const auto* tcp = dynamic_cast<const c10d::TCPStore*>(store_.get());
-    check(tcp != nullptr, "a store without a port");
-    return tcp->getPort();
+void MeetingPlace::admit_no_more() const {
+    if (door_) bertpretrain::admit_no_more(door_->descriptor());
 }
 
 }  // namespace bertpretrain

@@ -5,6 +5,8 @@
 #include "core/error.h"
 #include "parallel/slurm_hosts.h"
 #include "support/catch.h"
+#include "support/files.h"
+#include "support/folders.h"
 
 using namespace bertpretrain;
 
@@ -139,6 +141,38 @@ TEST_CASE("contradictions and words that are no numbers are refused by name") {
     CHECK(refusal(with(torchrun, {{"MASTER_PORT", "70000"}})).find("MASTER_PORT = \"70000\"") != std::string::npos);
     CHECK(refusal(with(slurm, {{"SLURM_PROCID", "6"}})).find("SLURM_PROCID = 6 contradicts") != std::string::npos);
     CHECK(refusal(without(open_mpi, "OMPI_COMM_WORLD_RANK")).find("OMPI_COMM_WORLD_RANK is not set") != std::string::npos);
+}
+
+TEST_CASE("a secret comes from a variable or from the first line of a file, and has 16 characters or more") {
+    const Values plain = {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "head"}, {"MASTER_PORT", "1234"}};
+    const testing::TemporaryFolder folder;
+    testing::write_text(folder / "secret", "of sixteen bytes\n");
+    const std::string file = (folder / "secret").string(), secret = "of sixteen bytes";
+    CHECK(launch_of(plain).secret.empty());
+    CHECK(launch_of(with(plain, {{secret_variable, secret}})).secret == secret);
+    CHECK(launch_of(with(plain, {{secret_file_variable, file}})).secret == secret);
+    CHECK(refusal(with(plain, {{secret_variable, "fifteen bytes.."}})).find("BERTPRETRAIN_SECRET: the secret has 15") !=
+          std::string::npos);
+    CHECK(refusal(with(plain, {{secret_file_variable, file + ".missing"}})).find("secret.missing") != std::string::npos);
+    CHECK(refusal(with(plain, {{secret_variable, secret}, {secret_file_variable, file}})).find("are both set") !=
+          std::string::npos);
+}
+
+TEST_CASE("TLS for Gloo, which PyTorch takes and does not apply, is refused") {
+    const Values plain = {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "head"}, {"MASTER_PORT", "1234"}};
+    CHECK(refusal(with(plain, {{gloo_transport_variable, "TCP_TLS"}})).find("unencrypted") != std::string::npos);
+    CHECK(launch_of(with(plain, {{gloo_transport_variable, "TCP"}})).world_size == 2);
+}
+
+TEST_CASE("ranks of --local-ranks need no address, for their store is a file that they have open") {
+    const Launch launch = launch_of({{"RANK", "1"},
+                                     {"WORLD_SIZE", "2"},
+                                     {"LOCAL_RANK", "1"},
+                                     {"LOCAL_WORLD_SIZE", "2"},
+                                     {local_ranks_variable, "2"},
+                                     {local_store_variable, "5"}});
+    CHECK((launch.launcher == "--local-ranks" && launch.local_store == 5 && launch.on_one_host()));
+    CHECK(launch_of(torchrun).local_store == -1);
 }
 
 TEST_CASE("Slurm's lists of hosts are expanded as `scontrol show hostnames` does") {

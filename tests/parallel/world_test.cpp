@@ -83,6 +83,28 @@ TEST_CASE("ranks agree on numbers") {
     CHECK_THROWS_AS(alone.sum(std::int64_t{1} << 53), std::logic_error);
 }
 
+TEST_CASE("a peer that announces an absurd text is refused before room is made for it") {
+    const auto refuses = [](const std::function<void()>& receive) {
+        try {
+            receive();
+        } catch (const DistributedError& error) {
+            return std::string(error.what()).find("expected at most") != std::string::npos;
+        }
+        return false;
+    };
+    for (const double length : {1e15, -1.0, std::nan(""), 1e300})
+        testing::run_gloo_ranks(2, [&](World& world) {
+            if (world.rank() == 1) world.all_gather(std::span(&length, 1));
+            else if (!refuses([&] { world.all_gather_texts("text"); }))
+                throw std::runtime_error("room was made for an absurd text");
+        });
+    testing::run_gloo_ranks(2, [&](World& world) {
+        auto length = ~std::uint64_t{0};
+        if (world.rank() == 0) world.broadcast_from_first(std::as_writable_bytes(std::span(&length, 1)));
+        else if (!refuses([&] { world.text_of_first(""); })) throw std::runtime_error("room was made for an absurd text");
+    });
+}
+
 TEST_CASE("a world of one moves nothing that is in its place, and copies what is not") {
     SingleProcess alone;
     const at::Tensor values = at::arange(5).to(at::kFloat), other = at::empty({5});
