@@ -1,5 +1,7 @@
 // A run writes only into the folder that it holds, though the folder is renamed.
 
+#include <cstdio>
+
 #include <fcntl.h>
 #include <sys/file.h>
 
@@ -59,8 +61,8 @@ TEST_CASE(
     const fs::path config = write_experiment(folder), run = folder / "run", moved = folder / "moved";
     Process first(endless(config, run, options));
     REQUIRE(wait_until(first, [&] { return has_saved(run); }));
-    fs::rename(run, moved);
-    fs::create_directory(run);
+    fs::create_directory(moved);
+    REQUIRE(::renameat2(AT_FDCWD, run.c_str(), AT_FDCWD, moved.c_str(), RENAME_EXCHANGE) == 0);  // both at once
     CHECK(ends(first));
     CHECK(fs::is_empty(run));
     first.send(SIGKILL);
