@@ -44,6 +44,8 @@ public:
     /// Belongs into a checkpoint beside the step: a step means the same samples only where this is equal (and the number of
     /// sequences per step too).
     const std::string& fingerprint() const { return fingerprint_; }
+    /// fingerprint() as older versions computed it: see StepSource::earlier_fingerprint.
+    std::string earlier_fingerprint() const { return source_.earlier_fingerprint(); }
     /// Where the samples of a step (of all ranks) are stored, so that a person can look at them; at any time.
     RowsByFile rows_of(std::int64_t step) const { return source_.rows_by_file(step); }
 

@@ -56,8 +56,7 @@ std::string EvaluationBatches::fingerprint() const {
     std::string text;
     for (std::size_t i = 0; i < shards_.size(); ++i) {
         const ShardFile& shard = shards_[i];
-        text += concat(shard.file.filename().string(), ' ', shard.rows, ' ', samples_before_[i + 1], ' ', shard.crc32.value_or(0),
-                       '\n');
+        text += concat(shard.file.filename().string(), ' ', shard.rows, ' ', samples_before_[i + 1], ' ', shard.crc32, '\n');
     }
     return concat("files ", shards_.size(), ", sequences ", total_sequences(), ", hash ", std::hex,
                   crc32_of(std::as_bytes(std::span(text))));

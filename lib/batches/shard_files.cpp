@@ -20,15 +20,15 @@ void require_length(const ShardReader& reader, std::int64_t expected) {
                            "`, or set data.sequence_length to ", reader.sequence_length()));
 }
 
-/// What the manifest says of the file's bytes; nothing when it does not know the file.
-std::optional<std::int64_t> recorded_crc32(const Manifest& manifest, const ShardReader& reader) {
+/// Whether the manifest records the file. @throws DataError when it records another number of rows
+bool is_recorded(const Manifest& manifest, const ShardReader& reader) {
     const ShardRecord* record = manifest.find(reader.file().filename().string());
-    if (record == nullptr) return std::nullopt;
+    if (record == nullptr) return false;
     if (record->rows != reader.rows())
         throw DataError(concat(reader.file().string(), ": holds ", reader.rows(), " rows, expected ", record->rows, " (",
                                manifest_name, " beside it)",
                                "\n  do: find out with `bertpretrain_data check` which files of the folder belong together"));
-    return record->crc32;
+    return true;
 }
 
 void require_positions(const RowFormat& format) {
@@ -39,19 +39,26 @@ void require_positions(const RowFormat& format) {
                              format.sequence_length));
 }
 
-using Manifests = std::map<std::filesystem::path, std::optional<Manifest>>;
+/// What is known before a file is opened.
+struct Verified {
+    std::map<std::filesystem::path, std::optional<Manifest>> manifests;  ///< by folder
+    std::map<std::filesystem::path, std::int64_t> crc32;                 ///< by file
+};
 
-/// The manifests beside the files. @throws DataError when a file is not what its manifest says, or cannot be read safely
-Manifests verify_folders(const std::vector<std::filesystem::path>& files, std::size_t threads) {
+/// @throws DataError when a file is not what its manifest says, or cannot be read safely
+Verified verify_folders(const std::vector<std::filesystem::path>& files, std::size_t threads) {
     std::map<std::filesystem::path, std::vector<std::filesystem::path>> folders;
     for (const std::filesystem::path& file : files) folders[file.parent_path()].push_back(file);
-    Manifests manifests;
+    Verified verified;
     for (const auto& [folder, files_of_folder] : folders) {
-        const std::optional<Manifest>& manifest = manifests[folder] = read_manifest(folder);
-        for (const std::optional<DataError>& problem : verify_shards(files_of_folder, manifest, threads))
-            if (problem) throw DataError(*problem);
+        const std::optional<Manifest>& manifest = verified.manifests[folder] = read_manifest(folder);
+        const std::vector<VerifiedShard> answers = verify_shards(files_of_folder, manifest, threads);
+        for (std::size_t i = 0; i < answers.size(); ++i) {
+            if (answers[i].problem) throw DataError(*answers[i].problem);
+            verified.crc32[files_of_folder[i]] = answers[i].crc32;
+        }
     }
-    return manifests;
+    return verified;
 }
 
 }  // namespace
@@ -62,14 +69,15 @@ std::vector<ShardFile> survey_shards(const std::vector<std::filesystem::path>& f
     if (files.empty())
         throw DataError(
             "no shard files, expected at least one .h5 or .hdf5 file\n  do: check the shards' folder in the settings");
-    const Manifests manifests = verify_folders(files, threads);
+    const Verified verified = verify_folders(files, threads);
     std::vector<ShardFile> shards;
     for (const std::filesystem::path& file : files) {
-        auto reader = std::make_shared<const ShardReader>(file);
+        const std::int64_t crc32 = verified.crc32.at(file);
+        auto reader = std::make_shared<const ShardReader>(file, crc32);
         require_length(*reader, format.sequence_length);
-        const std::optional<Manifest>& manifest = manifests.at(file.parent_path());
-        const std::optional<std::int64_t> crc32 = manifest ? recorded_crc32(*manifest, *reader) : std::nullopt;
-        shards.push_back({file, reader->rows(), reader->band_rows(), reader->max_predictions(), crc32, reader});
+        const std::optional<Manifest>& manifest = verified.manifests.at(file.parent_path());
+        const bool is_in_manifest = manifest && is_recorded(*manifest, *reader);
+        shards.push_back({file, reader->rows(), reader->band_rows(), reader->max_predictions(), crc32, is_in_manifest, reader});
     }
     std::sort(shards.begin(), shards.end(), [](const ShardFile& a, const ShardFile& b) {
         return std::tuple(a.file.filename(), a.file) < std::tuple(b.file.filename(), b.file);

@@ -23,7 +23,8 @@ struct RowFormat {
 struct ShardFile {
     std::filesystem::path file;
     std::int64_t rows = 0, band_rows = 0, max_predictions = 0;
-    std::optional<std::int64_t> crc32;  ///< of its bytes, where the manifest beside it gives one
+    std::int64_t crc32 = 0;       ///< of its bytes
+    bool is_in_manifest = false;  ///< a manifest beside it records it
     std::shared_ptr<const ShardReader> reader;
 };
 

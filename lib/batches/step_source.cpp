@@ -28,10 +28,13 @@ const BatchLoaderSettings& checked(const BatchLoaderSettings& settings) {
     return settings;
 }
 
+OrderedShard ordered(const ShardFile& shard) {
+    return {shard.file.filename().string(), shard.rows, shard.band_rows, shard.crc32};
+}
+
 std::vector<OrderedShard> ordered(const std::vector<ShardFile>& shards) {
     std::vector<OrderedShard> result;
-    for (const ShardFile& shard : shards)
-        result.push_back({shard.file.filename().string(), shard.rows, shard.band_rows, shard.crc32});
+    for (const ShardFile& shard : shards) result.push_back(ordered(shard));
     return result;
 }
 
@@ -162,6 +165,15 @@ GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
         batch.masked += made.masked();
     }
     return batch;
+}
+
+std::string StepSource::earlier_fingerprint() const {
+    std::vector<OrderedShard> shards;
+    for (const ShardFile& shard : shards_) {
+        shards.push_back(ordered(shard));
+        if (!shard.is_in_manifest) shards.back().crc32.reset();
+    }
+    return SampleOrder(std::move(shards), settings_.seed, settings_.window_rows).fingerprint();
 }
 
 RowsByFile StepSource::rows_by_file(std::int64_t step) const {

@@ -61,7 +61,10 @@ public:
     RowsByFile rows_by_file(std::int64_t step) const;
 
     std::int64_t rows_per_epoch() const { return order_.rows_per_epoch(); }
+    /// Equal for equal samples in equal order: see SampleOrder::fingerprint. Contains every shard's checksum.
     std::string fingerprint() const { return order_.fingerprint(); }
+    /// What fingerprint() was before shards that no manifest records had a checksum in it: checkpoints of that time hold it.
+    std::string earlier_fingerprint() const;
     const BandCache& cache() const { return cache_; }
     const RowLengths& lengths() const { return lengths_; }
 

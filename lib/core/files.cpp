@@ -6,11 +6,11 @@
 #include <fstream>
 
 #include <fcntl.h>
-#include <isa-l/crc.h>
 #include <unistd.h>
 
 #include "core/error.h"
 #include "core/folder_entries.h"
+#include "core/random_access_file.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -93,18 +93,6 @@ std::vector<fs::path> list_files(const fs::path& folder, const std::vector<std::
     return files;
 }
 
-std::uint32_t crc32_of_file(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in) throw DataError(concat(file.string(), ": cannot be read (", std::strerror(errno), ")"));
-    std::vector<char> buffer(1 << 20);
-    std::uint32_t crc = 0;
-    do {
-        in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-        crc = ::crc32_gzip_refl(crc, reinterpret_cast<const unsigned char*>(buffer.data()),
-                                static_cast<std::uint64_t>(in.gcount()));
-    } while (in);
-    if (in.bad()) throw DataError(concat(file.string(), ": cannot be read to its end"));
-    return crc;
-}
+std::uint32_t crc32_of_file(const fs::path& file) { return RandomAccessFile(file).crc32(); }
 
 }  // namespace bertpretrain

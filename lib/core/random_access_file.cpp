@@ -1,11 +1,15 @@
 #include "core/random_access_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <isa-l/crc.h>
 
 #include "core/error.h"
 
@@ -37,6 +41,19 @@ void RandomAccessFile::read_at(std::uint64_t offset, std::span<unsigned char> to
         to = to.subspan(static_cast<std::size_t>(read));
         offset += static_cast<std::uint64_t>(read);
     }
+}
+
+std::uint32_t RandomAccessFile::crc32() const {
+    std::vector<unsigned char> buffer(1 << 20);
+    std::uint32_t crc = 0;
+    for (std::uint64_t offset = 0; offset < identity_.bytes;) {
+        const std::span<unsigned char> part =
+            std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), identity_.bytes - offset)));
+        read_at(offset, part);
+        crc = ::crc32_gzip_refl(crc, part.data(), part.size());
+        offset += part.size();
+    }
+    return crc;
 }
 
 }  // namespace bertpretrain

@@ -8,7 +8,7 @@
 
 namespace bertpretrain {
 
-/// What changes when a file is replaced or written to.
+/// What changes when a file is replaced or written to; device and inode also change where a file system is mounted again.
 struct FileIdentity {
     std::uint64_t device = 0, inode = 0, bytes = 0;
     std::int64_t modified_seconds = 0, modified_nanoseconds = 0;
@@ -27,6 +27,8 @@ public:
     const FileIdentity& identity() const { return identity_; }
     /// Fills `to` with the bytes from `offset` on. @throws DataError also when the file ends before
     void read_at(std::uint64_t offset, std::span<unsigned char> to) const;
+    /// CRC-32 (zlib's polynomial) of identity().bytes bytes. @throws DataError as read_at
+    std::uint32_t crc32() const;
 
 private:
     std::filesystem::path file_;

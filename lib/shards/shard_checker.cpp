@@ -170,12 +170,12 @@ FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::
                 report.problems.push_back(concat((folder / shard.file).string(), ": is missing, though the manifest lists it"));
 
     std::vector<Findings> all(files.size());
-    const std::vector<std::optional<DataError>> unsafe = verify_shards(files, manifest, threads);
+    const std::vector<VerifiedShard> verified = verify_shards(files, manifest, threads);
     for_each_index(files.size(), threads, [&](std::size_t i) {
         all[i].shard.file = files[i].filename().string();
         all[i].shard.kind = *shard_kind(files[i]);
         try {
-            if (unsafe[i]) throw DataError(*unsafe[i]);
+            if (verified[i].problem) throw DataError(*verified[i].problem);
             check_shard(files[i], manifest, vocabulary, all[i]);
         } catch (const DataError& error) { all[i].problem = plain(error); }
     });

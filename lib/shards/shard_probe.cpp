@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/files.h"
 #include "core/threads.h"
 #include "shards/shard_reader.h"
 
@@ -26,7 +28,7 @@ constexpr const char* probe_argument = "--read-shards-and-report";
 constexpr unsigned longest_seconds = 600;  // of one file
 constexpr rlim_t most_memory_bytes = rlim_t{4} << 30;
 constexpr std::size_t files_of_a_child = 200;
-constexpr std::string_view message_prefix = "data error: ";
+constexpr std::string_view message_prefix = "data error: ", sound_prefix = "crc32 ";
 
 std::atomic<bool> main_answers_probes{false};
 
@@ -36,16 +38,26 @@ void read_whole(const std::filesystem::path& file) {
         reader.read(first, std::min(reader.band_rows(), reader.rows() - first));
 }
 
-/// What is wrong with a file; empty: nothing. A message ends with its 0 byte.
+/// What is wrong with a file, or sound_prefix and its checksum. The caller sends it with a 0 byte at the end.
 std::string report_of(const char* file) {
     try {
         read_whole(file);
+        return concat(sound_prefix, crc32_of_file(file));
     } catch (const DataError& error) {
         return std::string(error.what()).substr(message_prefix.size());
     } catch (const std::bad_alloc&) {
         return concat(file, ": asks for more than 4 GiB of memory; the file is damaged\n  do: copy or build this shard again");
     }
-    return {};
+}
+
+/// Reads what report_of wrote.
+ProbedShard parse_report(const std::string& report) {
+    ProbedShard probed;
+    const char* const end = report.data() + report.size();
+    const bool is_sound =
+        report.starts_with(sound_prefix) && std::from_chars(report.data() + sound_prefix.size(), end, probed.crc32).ptr == end;
+    if (!is_sound) probed.problem = DataError(report);
+    return probed;
 }
 
 void limit_this_process() {
@@ -96,29 +108,25 @@ std::string end_of(pid_t process) {
     return WIFSIGNALED(status) ? concat("signal ", WTERMSIG(status)) : concat("exit code ", WEXITSTATUS(status));
 }
 
-using Problems = std::vector<std::optional<DataError>>;
-
-/// Tries files in one child, in order, as far as it lives. @returns what it said of each, at least of one
-Problems try_in_child(const std::vector<std::string>& files) {
+/// Tries files in one child, in order, until it ends. @returns an answer for each that it reached, at least for one
+std::vector<ProbedShard> try_in_child(const std::vector<std::string>& files) {
     std::array<int, 2> pipe{-1, -1};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
         throw DataError(concat(files.front(), ": cannot make a pipe to try this file (", std::strerror(errno), ")"));
     const pid_t child = start_child(files, pipe[1]);
     const std::string reports = read_all(pipe[0]);
     const std::string end = end_of(child);
-    Problems problems;
-    for (std::size_t begin = 0; begin < reports.size() && problems.size() < files.size();) {
+    std::vector<ProbedShard> answers;
+    for (std::size_t begin = 0; begin < reports.size() && answers.size() < files.size();) {
         const std::size_t stop = reports.find('\0', begin);
         if (stop == std::string::npos) break;
-        const std::string report = reports.substr(begin, stop - begin);
-        problems.push_back(report.empty() ? std::nullopt : std::optional(DataError(report)));
+        answers.push_back(parse_report(reports.substr(begin, stop - begin)));
         begin = stop + 1;
     }
-    if (problems.size() < files.size())
-        problems.emplace_back(
-            DataError(concat(files[problems.size()], ": is damaged so that reading it crashes the HDF5 library (", end,
-                             ")\n  do: copy or build this shard again")));
-    return problems;
+    if (answers.size() < files.size())
+        answers.push_back({DataError(concat(files[answers.size()], ": is damaged so that reading it crashes the HDF5 library (",
+                                            end, ")\n  do: copy or build this shard again"))});
+    return answers;
 }
 
 }  // namespace
@@ -140,19 +148,19 @@ std::optional<int> answer_probe(int argc, char** argv) {
     return 0;
 }
 
-std::vector<std::optional<DataError>> probe_shards(const std::vector<std::filesystem::path>& files, std::size_t processes) {
+std::vector<ProbedShard> probe_shards(const std::vector<std::filesystem::path>& files, std::size_t processes) {
     check(main_answers_probes, "answer_probe() comes first in main()");
-    Problems problems(files.size());
+    std::vector<ProbedShard> answers(files.size());
     const std::size_t parts = std::min(files.size(), std::max(processes, files.size() / files_of_a_child + 1));
     for_each_index(parts, processes, [&](std::size_t part) {
         const std::size_t end = files.size() * (part + 1) / parts;
         for (std::size_t next = files.size() * part / parts; next < end;) {
             std::vector<std::string> names;
             for (std::size_t i = next; i < end; ++i) names.push_back(files[i].string());
-            for (std::optional<DataError>& problem : try_in_child(names)) problems[next++] = std::move(problem);
+            for (ProbedShard& answer : try_in_child(names)) answers[next++] = std::move(answer);
         }
     });
-    return problems;
+    return answers;
 }
 
 }  // namespace bertpretrain

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <mutex>
 #include <span>
 #include <type_traits>
 
 #include "core/error.h"
+#include "core/log.h"
 #include "core/random_access_file.h"
 #include "core/threads.h"
 #include "shards/chunk_map.h"
@@ -52,7 +54,10 @@ hid_t memory_type() {
 
 struct ShardReader::Impl {
     std::filesystem::path file;
-    FileIdentity identity;
+    std::optional<std::int64_t> crc32;
+    std::uint64_t bytes = 0;
+    std::mutex mutex;       // of the following
+    FileIdentity identity;  // that the bytes were last known to have
     std::array<ChunkedDataset, dataset_formats.size()> datasets;
     std::int64_t band_rows = 0;
 
@@ -77,7 +82,7 @@ struct ShardReader::Impl {
         const Hdf5Lock lock;
         const Hdf5Handle handle = open_file(file);
         DatasetShape shape;
-        const Hdf5Handle opened = open_dataset(handle.get(), dataset_formats[index], identity.bytes, file.string(), shape);
+        const Hdf5Handle opened = open_dataset(handle.get(), dataset_formats[index], bytes, file.string(), shape);
         if (shape.rows != dataset.rows || shape.columns != dataset.columns) refuse_changed();
         const Hdf5Handle in_file(H5Dget_space(opened.get())), in_memory(H5Screate_simple(rank, extent.data(), nullptr));
         H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr);
@@ -87,22 +92,34 @@ struct ShardReader::Impl {
                                    " cannot be read: ", hdf5_reason(), "\n  do: copy or build this shard again"));
     }
 
+    /// Returns when the opened file has the bytes that the constructor saw. One caller at a time reads it through where only its
+    /// content can tell. @throws DataError
+    void require_same(const RandomAccessFile& opened) {
+        const std::lock_guard lock(mutex);
+        if (opened.identity() == identity) return;
+        if (!crc32 || opened.identity().bytes != bytes || opened.crc32() != *crc32) refuse_changed();
+        identity = opened.identity();
+        log_info(concat(file.string(), ": was stored or mounted again; its checksum is as before, and reading goes on"));
+    }
+
     [[noreturn]] void refuse_changed() const {
         throw DataError(
             concat(file.string(), ": has changed since it was opened\n  do: leave shards alone while a run reads them"));
     }
 };
 
-ShardReader::ShardReader(const std::filesystem::path& file) : impl_(std::make_unique<Impl>()) {
+ShardReader::ShardReader(const std::filesystem::path& file, std::optional<std::int64_t> crc32) : impl_(std::make_unique<Impl>()) {
     impl_->file = file;
+    impl_->crc32 = crc32;
     impl_->identity = RandomAccessFile(file).identity();
+    impl_->bytes = impl_->identity.bytes;
     const Hdf5Lock lock;
     const Hdf5Handle handle = open_file(file);
     refuse_packed_file(handle.get(), file.string());
     for (std::size_t i = 0; i < dataset_formats.size(); ++i) {
         DatasetShape shape;
-        const Hdf5Handle dataset = open_dataset(handle.get(), dataset_formats[i], impl_->identity.bytes, file.string(), shape);
-        impl_->datasets[i] = find_chunks(dataset.get(), shape, impl_->identity.bytes, dataset_name(file, i));
+        const Hdf5Handle dataset = open_dataset(handle.get(), dataset_formats[i], impl_->bytes, file.string(), shape);
+        impl_->datasets[i] = find_chunks(dataset.get(), shape, impl_->bytes, dataset_name(file, i));
         impl_->require_agreement(i, dataset_formats[i].columns == Columns::predictions ? 3 : 0);
         if (dataset_formats[i].columns != Columns::none) impl_->band_rows = std::max(impl_->band_rows, shape.chunk_rows);
     }
@@ -130,7 +147,7 @@ ShardRows ShardReader::read(std::int64_t first, std::int64_t count, std::size_t 
     result.max_predictions = max_predictions();
     if (count == 0) return result;
     const RandomAccessFile bytes(file());
-    if (bytes.identity() != impl_->identity) impl_->refuse_changed();
+    impl_->require_same(bytes);
     const ReadAt read_at = [&](std::uint64_t offset, std::span<unsigned char> to) { bytes.read_at(offset, to); };
 
     std::vector<std::function<void()>> allocations, tasks;

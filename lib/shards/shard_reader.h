@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace bertpretrain {
@@ -26,8 +27,10 @@ struct ShardRows {
 class ShardReader {
 public:
     /// Checks the layout, not the rows. Files of unknown origin first go through verify_shards() (shard_verification.h).
+    /// @param crc32 of the file's bytes: by it read() recognizes the file where its inode, device or time changed (a file system
+    /// that was mounted again, a copy); without it such a file is refused
     /// @throws DataError naming the file, the dataset, what was found and what was expected
-    explicit ShardReader(const std::filesystem::path& file);
+    explicit ShardReader(const std::filesystem::path& file, std::optional<std::int64_t> crc32 = std::nullopt);
     ~ShardReader();
     ShardReader(ShardReader&&) noexcept;
     ShardReader& operator=(ShardReader&&) noexcept;
@@ -44,7 +47,7 @@ public:
 
     /// Rows [first, first + count). Takes the memory of the rows, and for each thread about 4 MiB (or one chunk and its
     /// stored bytes, where that is more).
-    /// @throws DataError when the file is damaged, or is not the one that was opened
+    /// @throws DataError when the file cannot be read, is damaged, or has other bytes than the one that was opened
     ShardRows read(std::int64_t first, std::int64_t count, std::size_t threads = 1, Part part = Part::everything) const;
 
 private:

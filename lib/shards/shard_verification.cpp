@@ -11,22 +11,27 @@
 namespace bertpretrain {
 namespace {
 
-/// The files that passed in this process, and against which checksum.
+/// The files that passed in this process.
 class PassedFiles {
 public:
-    bool contains(const FileIdentity& file, std::optional<std::int64_t> crc32) {
+    /// The file's checksum, if it passed. @param recorded by the manifest, which it was compared with
+    std::optional<std::int64_t> find(const FileIdentity& file, std::optional<std::int64_t> recorded) {
         const std::lock_guard lock(mutex_);
         const auto found = passed_.find(file);
-        return found != passed_.end() && found->second == crc32;
+        return found != passed_.end() && found->second.recorded == recorded ? std::optional(found->second.crc32) : std::nullopt;
     }
-    void add(const FileIdentity& file, std::optional<std::int64_t> crc32) {
+    void add(const FileIdentity& file, std::optional<std::int64_t> recorded, std::int64_t crc32) {
         const std::lock_guard lock(mutex_);
-        passed_[file] = crc32;
+        passed_[file] = {recorded, crc32};
     }
 
 private:
+    struct Passed {
+        std::optional<std::int64_t> recorded;
+        std::int64_t crc32 = 0;
+    };
     std::mutex mutex_;
-    std::map<FileIdentity, std::optional<std::int64_t>> passed_;
+    std::map<FileIdentity, Passed> passed_;
 };
 
 PassedFiles passed_files;
@@ -42,22 +47,26 @@ void require_recorded_bytes(const std::filesystem::path& file, const FileIdentit
 
 }  // namespace
 
-std::vector<std::optional<DataError>> verify_shards(const std::vector<std::filesystem::path>& files,
-                                                    const std::optional<Manifest>& manifest, std::size_t threads) {
-    std::vector<std::optional<DataError>> problems(files.size());
+std::vector<VerifiedShard> verify_shards(const std::vector<std::filesystem::path>& files, const std::optional<Manifest>& manifest,
+                                         std::size_t threads) {
+    std::vector<VerifiedShard> answers(files.size());
     std::vector<FileIdentity> identities(files.size());
     std::vector<std::uint8_t> must_be_tried(files.size());
     for_each_index(files.size(), threads, [&](std::size_t i) {
         try {
             identities[i] = RandomAccessFile(files[i]).identity();
             const ShardRecord* record = manifest ? manifest->find(files[i].filename().string()) : nullptr;
-            const auto crc = record != nullptr ? std::optional(record->crc32) : std::nullopt;
-            if (passed_files.contains(identities[i], crc)) return;
+            const auto recorded = record != nullptr ? std::optional(record->crc32) : std::nullopt;
+            if (const auto crc32 = passed_files.find(identities[i], recorded)) {
+                answers[i].crc32 = *crc32;
+                return;
+            }
             must_be_tried[i] = record == nullptr ? 1 : 0;
             if (record == nullptr) return;
             require_recorded_bytes(files[i], identities[i], *record);
-            passed_files.add(identities[i], crc);
-        } catch (const DataError& error) { problems[i] = error; }
+            answers[i].crc32 = record->crc32;
+            passed_files.add(identities[i], recorded, record->crc32);
+        } catch (const DataError& error) { answers[i].problem = error; }
     });
 
     std::vector<std::filesystem::path> unknown;
@@ -67,13 +76,13 @@ std::vector<std::optional<DataError>> verify_shards(const std::vector<std::files
         unknown.push_back(files[i]);
         places.push_back(i);
     }
-    if (unknown.empty()) return problems;
-    const std::vector<std::optional<DataError>> found = probe_shards(unknown, threads);
+    if (unknown.empty()) return answers;
+    const std::vector<ProbedShard> probed = probe_shards(unknown, threads);
     for (std::size_t u = 0; u < unknown.size(); ++u) {
-        problems[places[u]] = found[u];
-        if (!found[u]) passed_files.add(identities[places[u]], std::nullopt);
+        answers[places[u]] = {probed[u].problem, probed[u].crc32};
+        if (!probed[u].problem) passed_files.add(identities[places[u]], std::nullopt, probed[u].crc32);
     }
-    return problems;
+    return answers;
 }
 
 }  // namespace bertpretrain

@@ -108,7 +108,7 @@ std::int64_t global_batch_of(const ExperimentConfig& experiment, std::int64_t wo
 }
 
 void refuse_changed_settings(const ResumePoint& point, const ExperimentConfig& experiment, std::int64_t global_batch,
-                             const std::string& data_fingerprint) {
+                             const BatchLoader& data) {
     const std::string file = (point.folder / "settings.json").string();
     const auto saved = read_config<ExperimentConfig>(point.settings, file);
     std::vector<std::string> problems;
@@ -121,8 +121,9 @@ void refuse_changed_settings(const ResumePoint& point, const ExperimentConfig& e
         problems.push_back(
             concat("  the global batch (batch.global_batch_size, or micro_batch_size x gradient_accumulation_steps x ",
                    "ranks): ", saved_batch, " in the checkpoint, ", global_batch, " now"));
-    if (const std::string& fingerprint = point.progress.data_fingerprint; fingerprint != data_fingerprint)
-        problems.push_back(concat("  the training data's fingerprint: ", fingerprint, " in the checkpoint, ", data_fingerprint,
+    if (const std::string& fingerprint = point.progress.data_fingerprint;
+        fingerprint != data.fingerprint() && fingerprint != data.earlier_fingerprint())
+        problems.push_back(concat("  the training data's fingerprint: ", fingerprint, " in the checkpoint, ", data.fingerprint(),
                                   " now (other shards, another order or another seed)"));
     if (problems.empty()) return;
     std::string message = concat(point.folder.string(), ": this run cannot go on with changed settings:\n");

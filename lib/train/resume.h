@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "batches/batch_loader.h"
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_store.h"
 #include "checkpoint/training_progress.h"
@@ -58,6 +59,6 @@ std::int64_t global_batch_of(const ExperimentConfig& experiment, std::int64_t wo
 
 /// @throws ConfigError naming every setting that differs from the checkpoint's and may not, with both values
 void refuse_changed_settings(const ResumePoint& point, const ExperimentConfig& experiment, std::int64_t global_batch,
-                             const std::string& data_fingerprint);
+                             const BatchLoader& data);
 
 }  // namespace bertpretrain

@@ -6,6 +6,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "parallel/together.h"
 
 namespace bertpretrain {
 namespace {
@@ -14,8 +15,8 @@ using namespace std::chrono_literals;
 
 /// What a rank tells the others.
 struct Word {
-    double ready = 0, signal = 0, save = 0, sequences = 0, tokens = 0, masked = 0, micro_batches = 0;
-    std::array<double, 7> numbers() const { return {ready, signal, save, sequences, tokens, masked, micro_batches}; }
+    double ready = 0, signal = 0, save = 0, sequences = 0, tokens = 0, masked = 0, micro_batches = 0, failed = 0;
+    std::array<double, 8> numbers() const { return {ready, signal, save, sequences, tokens, masked, micro_batches, failed}; }
 };
 
 /// @returns whether the next batch is here; gives up after two seconds, or when asked to stop
@@ -27,8 +28,9 @@ bool wait_a_while(BatchLoader& loader, const StopRequest& requests) {
     return false;
 }
 
-Word word_of(const std::optional<GlobalBatch>& batch, StopRequest& requests) {
+Word word_of(const std::optional<GlobalBatch>& batch, bool failed, StopRequest& requests) {
     Word word;
+    word.failed = failed ? 1 : 0;
     word.signal = requests.signal();
     word.save = requests.take_save_request() ? 1 : 0;
     if (!batch) return word;
@@ -41,7 +43,7 @@ Word word_of(const std::optional<GlobalBatch>& batch, StopRequest& requests) {
 }
 
 struct Agreed {
-    bool all_ready = true, save = false;
+    bool all_ready = true, save = false, failed = false;
     int signal = 0;
     StepCounts counts;
 };
@@ -55,6 +57,7 @@ Agreed agree(World& world, const Word& own) {
         agreed.all_ready = agreed.all_ready && number(0) == 1;
         agreed.signal = std::max(agreed.signal, static_cast<int>(number(1)));
         agreed.save = agreed.save || number(2) == 1;
+        agreed.failed = agreed.failed || number(7) == 1;
         agreed.counts.sequences += number(3);
         agreed.counts.tokens += number(4);
         agreed.counts.masked += number(5);
@@ -64,26 +67,43 @@ Agreed agree(World& world, const Word& own) {
     return agreed;
 }
 
+/// All ranks call it together, when one of them failed. @param own this rank's failure, or null
+StepOpening failed_opening(World& world, const std::exception_ptr& own) {
+    StepOpening opening;
+    try {
+        together(world, [&] {
+            if (own) std::rethrow_exception(own);
+        });
+    } catch (const DistributedError&) { throw; } catch (const std::exception&) {
+        opening.failure = std::current_exception();
+    }
+    return opening;
+}
+
 }  // namespace
 
 StepOpening open_step(World& world, BatchLoader& loader, StopRequest& requests, PhaseClock& clock) {
     const double begin = seconds_now();
     std::optional<GlobalBatch> batch;
+    std::exception_ptr failure;
     bool save = false;
     clock.enter(Phase::data);
     for (;;) {
         if (!batch && requests.signal() == 0 && wait_a_while(loader, requests)) {
-            batch = loader.next();
-            batch->data_wait_seconds = seconds_now() - begin;
+            try {
+                batch = loader.next();
+                batch->data_wait_seconds = seconds_now() - begin;
+            } catch (const std::exception&) { failure = std::current_exception(); }
         }
         if (batch) clock.enter(Phase::communication);  // a rank that still waits for data stays in that phase
-        const Agreed agreed = agree(world, word_of(batch, requests));
+        const Agreed agreed = agree(world, word_of(batch, failure != nullptr, requests));
         save = save || agreed.save;
-        if (agreed.signal != 0) return {{}, {}, agreed.signal, false};
+        if (agreed.signal != 0) return {{}, {}, agreed.signal, false, nullptr};
+        if (agreed.failed) return failed_opening(world, failure);
         if (!agreed.all_ready) continue;
         check(agreed.counts.sequences == loader.global_batch_sequences(), "the ranks' parts of a step make ",
               loader.global_batch_sequences(), " sequences, not ", agreed.counts.sequences);
-        return {std::move(*batch), agreed.counts, 0, save};
+        return {std::move(*batch), agreed.counts, 0, save, nullptr};
     }
 }
 

@@ -100,6 +100,7 @@ int Trainer::run() {
         if (due(parts_.experiment.checkpoint.save_every_steps) || finished()) save(!finished());
         if (finished()) break;
         const StepOpening opening = next_opening();
+        if (opening.failure) save_and_rethrow(opening.failure);
         if (opening.signal != 0) return stop(opening.signal);
         if (opening.save) save(true);
         take_step(opening);
@@ -132,6 +133,16 @@ void Trainer::leave_lost_folder(const std::string& trouble) {
     message = parts_.world->text_of_first(message);
     leave(0);
     throw CheckpointError(trouble.empty() ? message : concat(message, "\n  the last steps are not saved: ", trouble));
+}
+
+void Trainer::save_and_rethrow(const std::exception_ptr& failure) {
+    try {
+        save(false);
+    } catch (const Error& error) {  // on all ranks; the failure is why the run ends
+        if (error.code() != ExitCode::checkpoint) throw;
+        if (parts_.world->rank() == 0) log_error(error.what());
+    }
+    std::rethrow_exception(failure);
 }
 
 int Trainer::leave(int signal) {
@@ -177,7 +188,8 @@ void Trainer::take_step(const StepOpening& opening) {
         start += seconds_now() - begin;  // the next step's
     };
     const StepOutcome outcome =
-        parts_.step->run(opening.batch, opening.counts, rate, updates_before_ + number, stop_in_step_, clock_, open_next);
+        parts_.step->run(opening.batch, opening.counts, rate, updates_before_ + number - numbers_.counts().skipped, stop_in_step_,
+                         clock_, open_next);
     if (outcome.interrupted) return;  // the next opening knows why
     step_ = number;
     clock_.enter(Phase::saving);
@@ -309,8 +321,7 @@ void Trainer::restore() {
     const ParameterLayout& layout = parts_.parameters->layout();
     const std::unique_ptr<ResumePoint> point = std::move(parts_.checkpoint);
     if (point) {
-        together(*parts_.world,
-                 [&] { refuse_changed_settings(*point, parts_.experiment, parts_.global_batch, parts_.loader->fingerprint()); });
+        together(*parts_.world, [&] { refuse_changed_settings(*point, parts_.experiment, parts_.global_batch, *parts_.loader); });
         if (leads) tell_other_kernels(*point, kernels_of(parts_));
         restore_optimizer(*parts_.world, point->reader.get(), layout, *parts_.optimizer);
         together(*parts_.world, [&] { parts_.folder->require(); });  // before anything in it is changed

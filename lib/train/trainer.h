@@ -2,6 +2,7 @@
 // A run: restore, then steps with logs, evaluations and checkpoints between them.
 
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -81,6 +82,8 @@ private:
     void take_step(const StepOpening& opening);
     /// Saves where that may be done, and leaves. @param reason a signal's number, or why the folder is lost
     int stop(int reason);
+    /// Ends the run by an error that all ranks have, after saving the updates made before it.
+    [[noreturn]] void save_and_rethrow(const std::exception_ptr& failure);
     int leave(int signal);
     /// @throws DataError on all ranks where lines of rank 0 are lost and the run was not stopped
     void finish_records(bool is_stopped);

@@ -37,7 +37,7 @@ TEST_CASE("the survey sorts by name, whatever the order given") {
         CHECK(found[s].file == shards.files[s]);
         CHECK(found[s].rows == static_cast<std::int64_t>(4 + s));
         CHECK(found[s].max_predictions == sample_predictions);
-        CHECK_FALSE(found[s].crc32);
+        CHECK_FALSE(found[s].is_in_manifest);
     }
 }
 
@@ -68,7 +68,8 @@ TEST_CASE("checksums come from the manifest, and a file that is not as it says i
     const std::vector<ShardFile> found = survey_shards(shards.files, sample_format());
     CHECK(found[0].crc32 == crc32_of_file(shards.files[0]));
     CHECK(found[1].crc32 == crc32_of_file(shards.files[1]));
-    CHECK_FALSE(found[2].crc32);
+    CHECK(found[1].is_in_manifest);
+    CHECK_FALSE(found[2].is_in_manifest);
     write_manifest(shards.folder.path(), manifest_of(shards, {4, 50}));
     CHECK(missing_in(refusal_of<DataError>([&] { survey_shards(shards.files, sample_format()); }), "wiki_training_0001.h5",
                      "5 rows, expected 50")
@@ -96,6 +97,42 @@ TEST_CASE("an id out of the vocabulary is refused with file, row and value") {
     CHECK(read_checked_rows(found[1], 0, 6, sample_format()).rows == 6);
     CHECK(missing_in(refusal_of<DataError>([&] { read_checked_rows(found[1], 5, 3, sample_format()); }), "wiki_training_0001.h5",
                      "6", "2000")
+              .empty());
+}
+
+TEST_CASE("shards without a manifest are known by the checksum of their bytes") {
+    const SampleShards shards({4, 5});
+    const std::vector<ShardFile> found = survey_shards(shards.files, sample_format());
+    for (std::size_t s = 0; s < 2; ++s) CHECK(found[s].crc32 == crc32_of_file(shards.files[s]));
+}
+
+namespace {
+
+/// Puts the bytes into a new file under the old name and with the old time: another inode, as after a new mount.
+void store_again(const std::filesystem::path& file, const std::string& bytes) {
+    const auto time = std::filesystem::last_write_time(file);
+    const std::filesystem::path copy = file.string() + ".copy";
+    write_text(copy, bytes);
+    std::filesystem::last_write_time(copy, time);
+    std::filesystem::rename(copy, file);
+}
+
+}  // namespace
+
+TEST_CASE("a shard with another inode and device is read on where its bytes are the same, and refused where they changed") {
+    const SampleShards shards({9});
+    const std::filesystem::path& file = shards.files[0];
+    const std::vector<ShardFile> found = survey_shards(shards.files, sample_format());
+    const std::string bytes = read_text(file);
+    for (int time = 0; time < 2; ++time) {
+        store_again(file, bytes);
+        CHECK(read_checked_rows(found[0], 0, 5, sample_format()).rows == 5);
+    }
+    std::string other = bytes;
+    other[other.size() / 2] ^= 1;
+    store_again(file, other);
+    CHECK(missing_in(refusal_of<DataError>([&] { read_checked_rows(found[0], 0, 5, sample_format()); }),
+                     "changed since it was opened")
               .empty());
 }
 

@@ -20,7 +20,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 /// How reading a file went: "sound", or "refused" with a DataError that names it.
 std::string outcome(const std::filesystem::path& file) {
     try {
-        if (const auto problem = probe_shards({file}, 1).front()) throw DataError(*problem);
+        if (const auto problem = probe_shards({file}, 1).front().problem) throw DataError(*problem);
         const ShardReader reader(file);
         reader.read(0, reader.rows());
     } catch (const DataError& error) {

@@ -19,7 +19,7 @@ Manifest manifest_of(const std::filesystem::path& file) {
 }
 
 std::string problem_with(const std::filesystem::path& file, const std::optional<Manifest>& manifest) {
-    const std::optional<DataError> problem = verify_shards({file}, manifest, 1).front();
+    const std::optional<DataError> problem = verify_shards({file}, manifest, 1).front().problem;
     return problem ? problem->what() : "";
 }
 
@@ -66,10 +66,10 @@ TEST_CASE("many files without a manifest are tried by several processes, and eac
         else write_rows(files.back(), made_up_rows(10 + i));
     }
     for (const std::size_t threads : {std::size_t{1}, std::size_t{4}}) {
-        const auto problems = verify_shards(files, std::nullopt, threads);
+        const auto answers = verify_shards(files, std::nullopt, threads);
         for (std::size_t i = 0; i < files.size(); ++i) {
-            CHECK(problems[i].has_value() == (i % 4 == 1));
-            if (problems[i]) CHECK(std::string(problems[i]->what()).find(files[i].string()) != std::string::npos);
+            CHECK(answers[i].problem.has_value() == (i % 4 == 1));
+            if (answers[i].problem) CHECK(std::string(answers[i].problem->what()).find(files[i].string()) != std::string::npos);
         }
     }
 }
@@ -79,11 +79,11 @@ TEST_CASE("a file whose reading kills a process is a DataError of that file alon
     const std::vector<std::filesystem::path> files = {folder / "a_training.h5", folder / "kills_its_reader_training.h5",
                                                       folder / "z_training.h5"};
     for (const auto& file : files) write_rows(file, made_up_rows(10));
-    const auto problems = verify_shards(files, std::nullopt, 3);  // a process for each
-    CHECK_FALSE(problems[0]);
-    CHECK_FALSE(problems[2]);
-    REQUIRE(problems[1]);
-    const std::string message = problems[1]->what();
+    const auto answers = verify_shards(files, std::nullopt, 3);  // a process for each
+    CHECK_FALSE(answers[0].problem);
+    CHECK_FALSE(answers[2].problem);
+    REQUIRE(answers[1].problem);
+    const std::string message = answers[1].problem->what();
     CHECK(message.find(files[1].string() + ": is damaged so that reading it crashes the HDF5 library (signal 6)") !=
           std::string::npos);
 }

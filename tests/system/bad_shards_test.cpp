@@ -1,9 +1,16 @@
 // Damaged shards: `train` names the file and what is wrong, and leaves with exit code 3 before any training.
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "core/error.h"
 #include "support/catch.h"
+#include "support/process.h"
 #include "system/refusal.h"
 #include "system/small_run.h"
 
+using namespace bertpretrain;
 using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
 
@@ -103,4 +110,59 @@ TEST_CASE("evaluate refuses shards that do not fit the checkpoint") {
                   {"sample_test_0000.h5", "input_ids[3, 5] is 800"}, "held_out_id");
     check_refusal(run_command(evaluate + (spoilt_shards() / "no_held_out").string()), data_exit, {"no_held_out", "test"},
                   "no_held_out");
+}
+
+TEST_CASE("a run does not go on with shards whose rows were replaced, though no manifest lists them") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path shards = folder / "shards", run = folder / "run";
+    fs::copy(sample_data().shards, shards);
+    fs::remove(shards / "manifest.json");
+    const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 3}}}});
+    const std::string on_these = "--set schedule.total_steps=4 --set data.training_shards=" + shards.string();
+    REQUIRE(train(config, run, "--set data.training_shards=" + shards.string()).exit_code == 0);
+    const std::string bytes = read_text(shards / "sample_training_0000.h5");
+    const CommandResult changed = run_command(python() + " - " + (shards / "sample_training_0000.h5").string() + R"( <<'END'
+import sys
+import h5py
+with h5py.File(sys.argv[1], "r+") as shard:
+    shard["input_ids"][2, 3] = 5 if shard["input_ids"][2, 3] != 5 else 6
+END)");
+    if (changed.exit_code != 0) {
+        WARN("skipped: no Python with h5py");
+        return;
+    }
+    check_refusal(train(config, run, on_these), 2, {"the training data's fingerprint", "in the checkpoint"}, "replaced rows");
+    write_text(shards / "sample_training_0000.h5", bytes);
+    CHECK(train(config, run, on_these).exit_code == 0);
+}
+
+TEST_CASE("a shard that cannot be read any more ends a run, but not before its last update is saved") {
+    NEEDS_TRAIN();
+    const int ranks = GENERATE(1, 2);
+    INFO("ranks " << ranks);
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run", now = folder / "now";
+    const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 100000}}},
+                                                      {"checkpoint", {{"save_every_steps", 100000}}},
+                                                      {"evaluation", {{"every_steps", 0}}}});
+    Process process(concat("timeout -s KILL 50 env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_CALL=pread FAULT_DO=fail",
+                           " FAULT_FILE=.h5 FAULT_TIMES=1000000 FAULT_WHEN=", now.string(), " ",
+                           train_command(config, run, ranks == 1 ? "" : "--local-ranks 2")));
+    const auto lines_written = [&] {
+        const std::string text = fs::exists(run / "metrics.jsonl") ? read_text(run / "metrics.jsonl") : "";
+        return std::count(text.begin(), text.end(), '\n');
+    };
+    REQUIRE(wait_until(process, [&] { return lines_written() > 3; }));
+    write_text(now, "");
+    CHECK(process.wait() == 3);
+    const std::vector<std::string> lines = numbers_of(run);
+    const std::int64_t last = nlohmann::json::parse(lines.back()).at("step");
+    std::array<char, 32> name{};
+    std::snprintf(name.data(), name.size(), "step_%08d", static_cast<int>(last));
+    CHECK(fs::exists(run / "checkpoints" / name.data() / "COMPLETE.json"));
+    CHECK(nlohmann::json::parse(read_text(run / "exit.json")).at("code") == 3);
+    const CommandResult resumed = train(config, run, concat("--set schedule.total_steps=", last + 1));
+    CHECK(resumed.exit_code == 0);
+    CHECK(missing_words(resumed.err, {concat("going on from step ", last)}) == "");
 }
