@@ -27,6 +27,9 @@ struct TrainingProgress {
     nlohmann::json cpu_products;                     ///< choose_products(); null: chosen by nobody
     nlohmann::json gpu_kernels;                      ///< choose_kernels(); null: there was nothing to choose
 
+    /// Updates that went into the moments, skipped ones not counted: the power in their bias correction.
+    std::int64_t moment_updates() const { return updates_before + step - skipped_updates; }
+
     nlohmann::json to_json() const;
 
     /// @param file named in messages

@@ -22,7 +22,9 @@ struct OptimizerConfig {
         field("learning_rate", self.learning_rate, above(0), "The peak of the schedule.", Resume::may_change);
         field("betas", self.betas, between(0, 1), "Decay of the first and of the second moment; two numbers below 1.");
         field("eps", self.eps, above(0), "Added to the root of the second moment (lans: also to the gradient's norm).");
-        field("weight_decay", self.weight_decay, between(0, 1), "Decoupled decay; biases and LayerNorm are exempt.");
+        field("weight_decay", self.weight_decay, between(0, 1),
+              "Decoupled decay; biases and LayerNorm are exempt. With lamb, 0 also gives every tensor the trust ratio 1, as apex "
+              "does.");
         field("max_grad_norm", self.max_grad_norm, at_least(0),
               "Gradients whose norm over all tensors is larger are scaled down to it; 0: never.");
     }

@@ -26,10 +26,11 @@ struct UpdateResult {
 /// With g the gradient times min(1, max_grad_norm / norm over all tensors), moments of g corrected for their bias, and
 /// r = m / (sqrt(v) + eps) + weight_decay * w (no decay for tensors that are exempt):
 ///   adamw  w -= lr * r                                                       (Loshchilov & Hutter 2019, as torch.optim.AdamW)
-///   lamb   w -= lr * (|w| / |r|) * r, ratio 1 for exempt tensors              (You et al. 2020, as apex FusedLAMB)
+///   lamb   w -= lr * (|w| / |r|) * r, ratio 1 for tensors without decay       (You et al. 2020, as apex FusedLAMB)
 ///   lans   g := g / (|g| + eps) per tensor; c = g / (sqrt(v) + eps) + weight_decay * w;
 ///          w -= lr * (beta1 * (|w| / |r|) * r + (1 - beta1) * (|w| / |c|) * c)  (Zheng et al. 2020)
-/// A ratio is 1 where one of its norms is 0.
+/// A ratio is 1 where one of its norms is 0. In lamb, weight_decay 0 therefore gives every tensor the ratio 1: apex applies the
+/// ratio only to groups with decay (unless use_nvlamb is set), and runs that follow its recipes keep their curves.
 class ShardedOptimizer {
 public:
     /// @param shard none: one slice is the whole flat buffer (ZeRO stage 0); `update` then takes a NoExchange

@@ -112,8 +112,7 @@ std::int64_t init_from(const ExperimentConfig& experiment, const std::string& vo
             fill_moment(*source.checkpoint, "exp_avg", layout, optimizer.owned_runs(), optimizer.state().exp_avg);
             fill_moment(*source.checkpoint, "exp_avg_sq", layout, optimizer.owned_runs(), optimizer.state().exp_avg_sq);
             const CheckpointReader& checkpoint = *source.checkpoint;
-            updates = checkpoint.step() +
-                      TrainingProgress::read(checkpoint.progress(), checkpoint.folder() / progress_file).updates_before;
+            updates = TrainingProgress::read(checkpoint.progress(), checkpoint.folder() / progress_file).moment_updates();
         }
         if (leads) say(source);
     });

@@ -43,6 +43,8 @@ std::string complaint(const char* key, const json& value) {
 
 }  // namespace
 
+TEST_CASE("updates that were skipped do not count for the moments") { CHECK(example().moment_updates() == 5 + 20 - 2); }
+
 TEST_CASE("a run's progress is read as it was written, whatever of it there is") {
     CHECK(TrainingProgress::read(example().to_json(), "file").to_json() == example().to_json());
     const TrainingProgress least =

@@ -97,6 +97,19 @@ TEST_CASE("a gradient of zeros leaves a tensor exactly where it is, or only deca
         CHECK(after[idle][i] == Approx(before[idle][i] * std::pow(1 - rate, 5)).epsilon(1e-6));
 }
 
+TEST_CASE("LAMB without weight decay scales no tensor by its trust ratio, as apex: it takes AdamW's steps") {
+    OptimizerConfig lamb = config_of("lamb", 1), adamw = config_of("adamw", 1);
+    lamb.weight_decay = adamw.weight_decay = 0;
+    Run scaled(lamb), plain(adamw);
+    for (int t = 1; t <= 5; ++t) {
+        scaled.step(t);
+        plain.step(t);
+    }
+    const auto of_lamb = tensors_of(scaled.layout, scaled.working), of_adamw = tensors_of(plain.layout, plain.working);
+    for (std::size_t p = 0; p < of_lamb.size(); ++p)
+        CHECK(difference(of_lamb[p], std::vector<double>(of_adamw[p].begin(), of_adamw[p].end())) < 1e-6);
+}
+
 TEST_CASE("a gradient that is not finite, or whose square is not, changes nothing") {
     const std::string name = GENERATE("adamw", "lamb", "lans");
     const float bad = GENERATE(std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),

@@ -1,5 +1,7 @@
 // Numbers that are not finite: updates are skipped, nothing of it is saved, and the run ends with exit 6 where they stay.
 
+#include <cmath>
+
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/command.h"
@@ -64,6 +66,37 @@ TEST_CASE("updates without finite numbers are skipped, told once with their rows
         CHECK(rows == 8);
         CHECK(event.at("step").get<std::int64_t>() == 3 + event.at("in_a_row").get<std::int64_t>());
     }
+}
+
+TEST_CASE("the first update after a skipped one is as large as the first of a run in which nothing was skipped") {
+    NEEDS_TRAIN();
+    if (!has_python_torch()) return;
+    const TemporaryFolder folder;
+    const fs::path shards = folder / "shards", run = folder / "run";
+    if (!make_one_batch(shards)) {  // every step has the same samples
+        WARN("skipped: no Python with h5py");
+        return;
+    }
+    const fs::path config =
+        write_experiment(folder, {{"data", {{"training_shards", shards.string()}}},
+                                  {"batch", {{"micro_batch_size", 8}}},
+                                  {"model", {{"hidden_dropout_prob", 0}, {"attention_probs_dropout_prob", 0}}},
+                                  {"schedule", {{"name", "constant"}, {"warmup_ratio", 0}, {"total_steps", 3}}},
+                                  {"evaluation", {{"every_steps", 0}}}});
+    REQUIRE(train(config, folder / "undisturbed").exit_code == 0);
+    REQUIRE(train(config, run, "--set schedule.total_steps=1 --set optimizer.learning_rate=1e-38").exit_code == 0);
+    const CommandResult skipped =
+        run_command(concat(PYTHON, " tests/system/skip_updates.py ", (run / "checkpoints/step_00000001").string()));
+    REQUIRE(skipped.err == "");
+    const CommandResult resumed = train(config, run, "--set schedule.total_steps=4");
+    INFO(resumed.err);
+    REQUIRE(resumed.exit_code == 0);
+    const auto loss = [](const std::string& line) { return nlohmann::json::parse(line).at("loss").get<double>(); };
+    const std::vector<std::string> expected = numbers_of(folder / "undisturbed"), found = numbers_of(run);
+    REQUIRE((expected.size() == 3 && found.size() == 4));
+    const double gained = loss(expected[0]) - loss(expected[2]);
+    REQUIRE(gained > 0.01);
+    for (std::size_t i = 0; i < 3; ++i) CHECK(std::abs(loss(found[i + 1]) - loss(expected[i])) < 0.001 * gained);
 }
 
 TEST_CASE("a state that is not finite is not saved: the run ends with exit 6, and the last good checkpoint stays the newest") {
