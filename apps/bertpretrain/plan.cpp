@@ -108,18 +108,29 @@ MemoryPlan memory_of(ExperimentConfig experiment, std::int64_t world_size, std::
     return plan_memory(experiment, bert_layout(experiment.model, experiment.parallel.bucket_mib, world_size), rows);
 }
 
+/// Whether a rank's part fits into the accelerator's own memory; nothing where its size is not known.
+std::optional<bool> fits(const MemoryPlan& plan, const Accelerator& accelerator) {
+    if (accelerator.memory_gib == 0) return std::nullopt;
+    return static_cast<double>(plan.on_gpu()) < accelerator.memory_gib * 0x1p30;
+}
+
 std::string memory_table(const ExperimentConfig& experiment, const PlanInputs& inputs) {
-    Table table({"ranks", "ZeRO", "weights", "gradients", "optimizer", "transfer", "snapshot", "activations", "data", "program",
-                 "in all", "fits"});
-    const double memory = inputs.accelerators.front().memory_gib * 0x1p30;
+    std::vector<std::string> columns{"ranks",       "ZeRO",        "weights",  "gradients", "optimizer", "transfer",
+                                     "activations", "accelerator", "snapshot", "data",      "program",   "host"};
+    for (const Accelerator& accelerator : inputs.accelerators) columns.push_back("fits " + accelerator.name);
+    Table table(columns);
     for (const std::int64_t ranks : inputs.world_sizes)
         for (const std::int64_t stage : {0, 1}) {
             const MemoryPlan plan = memory_of(experiment, ranks, stage);
-            const std::string fits = memory == 0 ? "-" : static_cast<double>(plan.peak()) < memory ? "yes" : "no";
-            table.add({std::to_string(ranks), std::to_string(stage), bytes_text(plan.weights), bytes_text(plan.gradients),
-                       bytes_text(plan.optimizer), bytes_text(plan.transfer), bytes_text(plan.snapshot),
-                       bytes_text(plan.activations), bytes_text(plan.data), bytes_text(plan.program), bytes_text(plan.peak()),
-                       fits});
+            std::vector<std::string> row{std::to_string(ranks), std::to_string(stage)};
+            for (const std::uint64_t bytes : {plan.weights, plan.gradients, plan.optimizer, plan.transfer, plan.activations,
+                                              plan.on_gpu(), plan.snapshot, plan.data, plan.program, plan.beside_gpu()})
+                row.push_back(bytes_text(bytes));
+            for (const Accelerator& accelerator : inputs.accelerators) {
+                const std::optional<bool> fit = fits(plan, accelerator);
+                row.push_back(fit ? *fit ? "yes" : "no" : "-");
+            }
+            table.add(row);
         }
     return table.text();
 }
@@ -139,7 +150,9 @@ void print_json(const ExperimentConfig& experiment, const std::vector<PlannedRun
         const MemoryPlan memory = memory_of(experiment, planned.step.world_size, experiment.parallel.zero_stage);
         out["plan"].push_back(plan_json(planned));
         out["plan"].back()["memory_bytes"] = memory.peak();
-        out["plan"].back()["gpu_memory_bytes"] = memory.peak() - memory.beside_gpu();
+        out["plan"].back()["gpu_memory_bytes"] = memory.on_gpu();
+        out["plan"].back()["host_memory_bytes"] = memory.beside_gpu();
+        if (const std::optional<bool> fit = fits(memory, planned.accelerator)) out["plan"].back()["fits"] = *fit;
     }
     if (measured)
         out["fit"] = {{"tflops_per_rank", measured->tflops_per_rank},
@@ -157,10 +170,13 @@ void plan(const PlanArguments& arguments) {
     const PlanInputs inputs = plan_inputs(experiment, arguments, measured);
     const std::vector<PlannedRun> runs = plan_runs(inputs);
     if (arguments.json) return print_json(experiment, runs, measured);
-    std::cout << (measured ? fit_text(*measured) : "") << "memory of a rank at its peak\n"
-              << memory_table(experiment, inputs) << "\ntime; efficiency is against the smallest number of ranks\n"
-              << plan_table(runs, deadline) << "\nassumed\n"
-              << plan_assumptions(runs) << std::flush;
+    std::cout
+        << (measured ? fit_text(*measured) : "")
+        << "memory of a rank at its peak: \"accelerator\" is the sum of the columns before it and lies in the accelerator's own "
+           "memory,\n\"host\" is the sum of the three before it and lies in the host's\n"
+        << memory_table(experiment, inputs) << "\ntime; efficiency is against the smallest number of ranks\n"
+        << plan_table(runs, deadline) << "\nassumed\n"
+        << plan_assumptions(runs) << std::flush;
 }
 
 void add_machine_options(CLI::App& command, PlanArguments& arguments) {

@@ -185,7 +185,7 @@ private:
         const MemoryPlan plan = plan_memory(experiment_, layout);
         const std::int64_t here = launch_.local_world_size;
         if (device_.is_cpu()) return room_for(plan, "", plan.peak(), here, available_host_memory());
-        return concat(room_for(plan, "GPU: ", plan.peak() - plan.beside_gpu(), 1, available_memory(device_)),
+        return concat(room_for(plan, "GPU: ", plan.on_gpu(), 1, available_memory(device_)),
                       room_for(plan, "; host: ", plan.beside_gpu(), here, available_host_memory()));
     }
 

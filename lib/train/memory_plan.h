@@ -26,6 +26,8 @@ struct MemoryPlan {
     std::uint64_t peak() const { return total() + activations + data + program; }
     /// Of the peak, what lies in the host's memory when the model is on a GPU; the rest is the GPU's.
     std::uint64_t beside_gpu() const { return snapshot + data + program; }
+    /// Of the peak, what lies in the GPU's memory when the model is on one. The driver's own memory is not counted.
+    std::uint64_t on_gpu() const { return peak() - beside_gpu(); }
     /// "weights 638.5 MiB, gradients 1.2 GiB, ..."
     std::string text() const;
 };
