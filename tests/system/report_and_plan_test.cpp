@@ -64,6 +64,28 @@ TEST_CASE("report --scaling compares runs on 1, 2 and 4 ranks; plan takes a run'
     CHECK(bertpretrain_command("plan " + config.string() + " --deadline soon").exit_code == 2);
 }
 
+TEST_CASE("plan compares each accelerator's memory with what a rank keeps in it, and counts the host's apart") {
+    NEEDS_TRAIN();
+    const std::string command = "plan configs/bert_5b.json --accelerator a100-40,a100 --world-size 2";
+    const CommandResult result = bertpretrain_command(command + " --json");
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+    const json planned = json::parse(result.out).at("plan");
+    REQUIRE(planned.size() == 2);
+    for (const json& line : planned) {
+        CHECK(line.at("gpu_memory_bytes").get<double>() + line.at("host_memory_bytes").get<double>() == line.at("memory_bytes"));
+        CHECK(line.at("host_memory_bytes") > 27e9);  // a copy of half of 5B's 56 GiB of optimizer state
+    }
+    CHECK_FALSE(planned[0].at("fits").get<bool>());
+    CHECK(planned[1].at("fits").get<bool>());
+    const CommandResult table = bertpretrain_command(command);
+    CHECK(missing_words(table.out, {"fits a100-40", "fits a100 ", "accelerator", "host"}) == "");
+    // The snapshot lies on the host: 8 ranks need less than 32 GiB each.
+    const CommandResult small =
+        bertpretrain_command("plan configs/bert_5b.json --accelerator gaudi1 --memory-gib 32 --world-size 8 --json");
+    CHECK(json::parse(small.out).at("plan")[0].at("fits").get<bool>());
+}
+
 TEST_CASE("a run leaves events for TensorBoard and a file for Prometheus, and a resumed one tells what was lost") {
     NEEDS_TRAIN();
     const fs::path run = finished_run().run;
