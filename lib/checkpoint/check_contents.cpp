@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -53,13 +54,15 @@ private:
     int handle_;
 };
 
-std::uint32_t crc32_of_whole(const fs::path& file, std::uint64_t bytes) {
+std::uint32_t crc32_of_whole(const fs::path& file, std::uint64_t bytes, const std::function<void()>& sign_of_life) {
     constexpr std::size_t most_threads = 16;
     const PartReader reader(file);
     std::vector<std::uint32_t> parts((bytes + part_bytes - 1) / part_bytes);
     const auto size_of = [&](std::size_t part) { return std::min(part_bytes, bytes - part * part_bytes); };
-    for_each_index(parts.size(), std::min(available_cores(), most_threads),
-                   [&](std::size_t part) { parts[part] = reader.crc32(part * part_bytes, size_of(part)); });
+    for_each_index(parts.size(), std::min(available_cores(), most_threads), [&](std::size_t part) {
+        parts[part] = reader.crc32(part * part_bytes, size_of(part));
+        if (sign_of_life) sign_of_life();
+    });
     std::uint32_t crc = 0;
     for (std::size_t part = 0; part < parts.size(); ++part) crc = crc32_joined(crc, parts[part], size_of(part));
     return crc;
@@ -76,11 +79,11 @@ std::string place_of_damage(const fs::path& file) {
 
 }  // namespace
 
-std::string damage_of_contents(const fs::path& folder, const CompleteMark& mark) {
+std::string damage_of_contents(const fs::path& folder, const CompleteMark& mark, const std::function<void()>& sign_of_life) {
     check_sizes(folder, mark);
     for (const auto& [name, expected] : mark.files) {
         const fs::path file = folder / name;
-        if (crc32_of_whole(file, expected.bytes) != expected.crc32)
+        if (crc32_of_whole(file, expected.bytes, sign_of_life) != expected.crc32)
             return concat(file.string(), ": damaged: does not have the CRC-32 that ", complete_file, " says",
                           place_of_damage(file));
     }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -68,8 +69,10 @@ void check_sizes(const std::filesystem::path& folder, const CompleteMark& mark);
 
 /// Reads every file that the mark lists, on all cores, and compares sizes and CRC-32.
 /// @returns the damage: the file, of a .pt file the tensor as well, and what was expected; empty when all is whole
+/// @param sign_of_life called for each part, from any thread
 /// @throws CheckpointError when a file cannot be read, which says nothing of its content
-std::string damage_of_contents(const std::filesystem::path& folder, const CompleteMark& mark);
+std::string damage_of_contents(const std::filesystem::path& folder, const CompleteMark& mark,
+                               const std::function<void()>& sign_of_life = {});
 
 /// @throws CheckpointError naming the damage, or the file that cannot be read
 void check_contents(const std::filesystem::path& folder, const CompleteMark& mark);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
@@ -97,6 +98,12 @@ void CheckpointStore::begin(const TrainingState& state) const {
         abandon(state.step);
         throw;
     }
+}
+
+void CheckpointStore::await_begun(std::int64_t step, std::chrono::milliseconds timeout) const noexcept {
+    const auto end = std::chrono::steady_clock::now() + timeout;
+    while (!exists_here(partial_folder(step) / optimizer_file) && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }
 
 SaveReceipt CheckpointStore::write(const TrainingState& state, const std::function<void()>& sign_of_life) const {

@@ -1,6 +1,7 @@
 #pragma once
 // The checkpoints of one run: RUN/checkpoints/step_00000200/, each whole or not there.
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -48,6 +49,8 @@ public:
 
     /// remove_unfinished(), then makes the folder step_N.partial and the empty files.
     void begin(const TrainingState& state) const;
+    /// Waits until this host sees what begin() has made on another one, `timeout` at most.
+    void await_begun(std::int64_t step, std::chrono::milliseconds timeout) const noexcept;
     /// Writes this rank's pieces in place and flushes them to the disk.
     /// @param sign_of_life called after every few megabytes that are written, and after each flush; may be empty
     SaveReceipt write(const TrainingState& state, const std::function<void()>& sign_of_life = {}) const;
@@ -86,7 +89,8 @@ public:
     /// Deletes the other complete checkpoints. One is deleted only because others stay that are known to be whole. What would
     /// be such a reason is read before, and its checksums compared: a damaged checkpoint is moved to damaged_step_N, which no
     /// reader takes for a checkpoint. One that cannot be read stays and does not count.
-    Pruned prune(const Keep& keep) const;
+    /// @param sign_of_life called for each part that is read, from any thread
+    Pruned prune(const Keep& keep, const std::function<void()>& sign_of_life = {}) const;
 
     /// Moves the checkpoints of later steps, whole or damaged, into a new folder abandoned_after_N, where only people look: a run
     /// that goes another way from `step` would else meet them again. Killed midway, it has moved some, and lost none.

@@ -29,7 +29,8 @@ fs::path new_folder(const fs::path& wanted) {
 class Pruning {
 public:
     using Keep = CheckpointStore::Keep;
-    Pruning(const Keep& keep, CheckpointStore::Pruned& out) : keep_(keep), out_(out) {}
+    Pruning(const Keep& keep, CheckpointStore::Pruned& out, const std::function<void()>& sign_of_life)
+        : keep_(keep), out_(out), sign_of_life_(sign_of_life) {}
 
     /// Of `counted`, oldest first: those that nothing keeps.
     std::vector<fs::path> surplus(const std::vector<fs::path>& counted, const std::optional<fs::path>& best) const {
@@ -57,7 +58,7 @@ public:
         }
         std::string damage;
         try {
-            damage = damage_of_contents(folder, read_mark(folder));
+            damage = damage_of_contents(folder, read_mark(folder), sign_of_life_);
         } catch (const CheckpointError& error) {
             left_doubts_ = true;
             out_.warnings.push_back(concat(error.what(), "\n  this checkpoint is kept, and none is deleted because of it"));
@@ -84,6 +85,7 @@ private:
 
     const Keep& keep_;
     CheckpointStore::Pruned& out_;
+    const std::function<void()>& sign_of_life_;
     bool left_doubts_ = false;
 };
 
@@ -104,9 +106,9 @@ void CheckpointStore::remove_dangling_link() const {
     if (const fs::path link = folder_ / best_link; fs::is_symlink(link, ignored) && !exists_here(link)) fs::remove(link, ignored);
 }
 
-CheckpointStore::Pruned CheckpointStore::prune(const Keep& keep) const {
+CheckpointStore::Pruned CheckpointStore::prune(const Keep& keep, const std::function<void()>& sign_of_life) const {
     Pruned out{keep.whole, {}};
-    Pruning pruning(keep, out);
+    Pruning pruning(keep, out, sign_of_life);
     std::vector<fs::path> counted = all_complete();
     std::optional<fs::path> best;
     for (;;) {

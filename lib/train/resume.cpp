@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 
@@ -30,6 +31,25 @@ std::unique_ptr<CheckpointReader> newest_whole(const CheckpointStore& store) {
     throw CheckpointError(concat(store.folder().string(), ": all ", folders.size(),
                                  " checkpoints are damaged, as the warnings above say",
                                  "\n  do: bring an undamaged copy back, or train into another folder with --output"));
+}
+
+/// Rank 0's choice, as another rank sees it; null where it does not appear in time: that rank is then served by rank 0.
+std::unique_ptr<CheckpointReader> reader_of_choice(const CheckpointStore& store, std::int64_t step,
+                                                   std::chrono::milliseconds timeout) {
+    const auto end = std::chrono::steady_clock::now() + timeout;
+    for (;;) {
+        try {
+            return std::make_unique<CheckpointReader>(store.complete_at(step), CheckpointReader::Verify::sizes);
+        } catch (const CheckpointError& error) {
+            if (std::chrono::steady_clock::now() < end) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                continue;
+            }
+            log_warning(concat(error.what(), "\n  rank 0 has it: this host's view of the folder is out of date, or damaged; ",
+                               "this rank gets its part from rank 0"));
+            return nullptr;
+        }
+    }
 }
 
 /// Whether it was saved by a run that was asked for the same.
@@ -67,7 +87,7 @@ std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store
 }
 
 std::unique_ptr<ResumePoint> choose_checkpoint(Messenger& ranks, const CheckpointStore& store, const ResumeRequest& request,
-                                               bool sees_store) {
+                                               bool sees_store, std::chrono::milliseconds timeout) {
     ResumePoint point;
     const bool leads = ranks.rank() == 0;
     together(ranks, [&] {
@@ -76,8 +96,7 @@ std::unique_ptr<ResumePoint> choose_checkpoint(Messenger& ranks, const Checkpoin
     point.step = ranks.agree_on_largest(point.reader ? point.reader->step() : -1);
     if (point.step < 0) return nullptr;
     together(ranks, [&] {
-        if (!leads && sees_store)
-            point.reader = std::make_unique<CheckpointReader>(store.complete_at(point.step), CheckpointReader::Verify::sizes);
+        if (!leads && sees_store) point.reader = reader_of_choice(store, point.step, timeout);
     });
     const auto of_first = [&](const nlohmann::json& json) {
         return nlohmann::json::parse(ranks.text_of_first(leads ? json.dump() : ""));

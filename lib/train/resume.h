@@ -1,6 +1,7 @@
 #pragma once
 // Which checkpoint a run goes on from, and whether it may.
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -40,13 +41,18 @@ struct ResumePoint {
     std::filesystem::path folder;              ///< as rank 0 sees it
     TrainingProgress progress;                 ///< the checkpoint's
     nlohmann::json settings;                   ///< the checkpoint's
-    std::unique_ptr<CheckpointReader> reader;  ///< null on a rank that does not see the folder
+    std::unique_ptr<CheckpointReader> reader;  ///< null on a rank that does not see it
 };
 
-/// Rank 0 chooses and checks the contents; those others that see the folder open what it chose. Null for a fresh start.
+/// How long a rank waits for rank 0's checkpoint to appear: above the 60 s for which an NFS client may trust its cache of a
+/// folder.
+constexpr auto stale_folder_timeout = std::chrono::seconds(90);
+
+/// Rank 0 chooses and checks the contents; those others that see the folder open what it chose. Null for a fresh start. Where
+/// another rank does not find it within `timeout`, it has no reader, as a rank that does not see the folder.
 /// @throws CheckpointError, ConfigError as above, and where what it says of the run's progress makes no sense; on all ranks
 std::unique_ptr<ResumePoint> choose_checkpoint(Messenger& ranks, const CheckpointStore& store, const ResumeRequest& request,
-                                               bool sees_store);
+                                               bool sees_store, std::chrono::milliseconds timeout = stale_folder_timeout);
 
 /// Where a step was asked for: takes the checkpoints of later ones out of the run's way (CheckpointStore::set_aside_after). For
 /// when the run is certain to go on from `point`. @throws CheckpointError on all ranks

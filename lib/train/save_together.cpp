@@ -1,6 +1,7 @@
 #include "train/save_together.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@ namespace {
 
 constexpr std::size_t held_at_first = std::size_t{64} << 20;
 constexpr std::size_t largest_part = std::size_t{4} << 20, smallest_part = std::size_t{1} << 16;
+
+/// An NFS client may trust its cache of a folder for 60 s.
+constexpr auto longest_cache = std::chrono::seconds(90);
 
 /// Rank 0's messages from the ranks that do not see its files, one part of each in every round.
 /// What fails at rank 0 is thrown only after all has been sent, so that nobody waits. @returns what rank 0 wrote of theirs
@@ -64,7 +68,9 @@ std::filesystem::path save_together(Messenger& ranks, const CheckpointStore& sto
     try {
         std::string receipt = SaveReceipt().pack();
         together(ranks, [&] {
-            if (sees_store[static_cast<std::size_t>(ranks.rank())]) receipt = store.write(state, sign_of_life).pack();
+            if (!sees_store[static_cast<std::size_t>(ranks.rank())]) return;
+            if (!leads) store.await_begun(state.step, longest_cache);
+            receipt = store.write(state, sign_of_life).pack();
         });
         for (const std::string& one : ranks.all_gather_texts(receipt)) receipts.push_back(SaveReceipt::unpack(one));
         if (std::find(sees_store.begin(), sees_store.end(), false) != sees_store.end())

@@ -189,6 +189,26 @@ TEST_CASE("a damaged checkpoint does not count for pruning: it is set aside, and
     CHECK(CheckpointReader(*store.newest_complete()).step() == 20);
 }
 
+TEST_CASE("a save in a hurry verifies nothing, and deletes nothing because of a checkpoint that may be damaged") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    save_steps(store, {10, 20, 30, 40});
+    store.prune({.last = 2, .whole = {40}, .verify = false});
+    CHECK(names_in(store.folder()).size() == 4);
+    const auto pruned = store.prune({.last = 2, .whole = {10, 30, 40}, .verify = false});
+    CHECK(names_in(store.folder()) == Names{"step_00000030", "step_00000040"});
+    CHECK(pruned.whole == std::set<std::int64_t>{30, 40});
+}
+
+TEST_CASE("a damaged checkpoint that a command uses is not moved, and does not count") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    save_steps(store, {10, 20, 30});
+    flip_byte(store.folder() / "step_00000030/model.pt");
+    store.prune({.last = 1, .steps = {30}});
+    CHECK(names_in(store.folder()) == Names{"step_00000020", "step_00000030"});
+}
+
 TEST_CASE("a damaged best checkpoint is not a reason to delete the next best") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");

@@ -1,11 +1,14 @@
 // No damage to a checkpoint's files goes unnoticed, and a run goes back to the one before.
 
+#include <chrono>
 #include <random>
+#include <thread>
 
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/example_state.h"
 #include "core/error.h"
+#include "support/run_ranks.h"
 #include "train/resume.h"
 
 namespace bertpretrain {
@@ -14,11 +17,22 @@ namespace {
 using namespace testing;
 namespace fs = std::filesystem;
 
+/// A state from which a run can go on.
+ExampleState resumable(std::int64_t step) {
+    ExampleState example = example_state(step);
+    TrainingProgress progress;
+    progress.step = step;
+    progress.global_batch_sequences = 8;
+    progress.data_fingerprint = "example";
+    example.state.progress = progress.to_json();
+    return example;
+}
+
 /// Two checkpoints, the newer of which is to be spoilt.
 struct TwoCheckpoints {
     TwoCheckpoints() : store(run / "checkpoints") {
-        store.save(example_state(10).state);
-        newer = store.save(example_state(20).state);
+        store.save(resumable(10).state);
+        newer = store.save(resumable(20).state);
     }
     TemporaryFolder run;
     CheckpointStore store;
@@ -94,6 +108,34 @@ TEST_CASE("a checkpoint cut short at any 4 KiB border, or missing a file, is not
         write_text(two.newer / name, content);
     }
     CHECK(choose_checkpoint(two.store, {})->step() == 20);
+}
+
+TEST_CASE("a rank whose view of the checkpoints is out of date waits for rank 0's choice to appear") {
+    const TwoCheckpoints two;
+    const fs::path late = two.run / "late";  // shows step 10 at first, as a host's cache of the folder would
+    fs::create_directory(late);
+    fs::copy(two.store.folder() / "step_00000010", late / "step_00000010");
+    run_ranks(2, [&](World& world) {
+        std::jthread appears;
+        if (world.rank() == 1)
+            appears = std::jthread([&] {
+                std::this_thread::sleep_for(std::chrono::milliseconds(300));
+                fs::copy(two.newer, late / "copy");
+                fs::rename(late / "copy", late / "step_00000020");
+            });
+        const auto point = choose_checkpoint(world, CheckpointStore(world.rank() == 0 ? two.store.folder() : late), {}, true);
+        check(point && point->step == 20 && point->reader, "all ranks read rank 0's choice");
+    });
+}
+
+TEST_CASE("a rank that does not find rank 0's choice in time reads through rank 0") {
+    const TwoCheckpoints two;
+    run_ranks(2, [&](World& world) {
+        const CheckpointStore store(world.rank() == 0 ? two.store.folder() : two.run / "never");
+        const auto point = choose_checkpoint(world, store, {}, true, std::chrono::milliseconds(0));
+        check(point && point->step == 20, "all ranks go on from rank 0's choice");
+        check((point->reader == nullptr) == (world.rank() == 1), "the reader is missing where the checkpoint is");
+    });
 }
 
 TEST_CASE("when every checkpoint is damaged the run does not begin anew: it says so") {
