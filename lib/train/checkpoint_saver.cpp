@@ -81,8 +81,9 @@ CheckpointSaver::CheckpointSaver(World& world, const CheckpointConfig& config, c
       records_(records),
       folder_(std::move(folder)),
       sign_of_life_(std::move(sign_of_life)),
-      after_save_(config.after_save),
+      after_save_(config.after_save, config.after_save_seconds),
       ranks_(world.connect_again("saving")) {
+    if (world.rank() == 0) after_save_.take_over(store.folder());
     ranks_->set_patience(std::chrono::hours(24));  // who is lost closes its connections; who writes slowly is not lost
 }
 
@@ -113,12 +114,12 @@ void CheckpointSaver::run(Job& job) {
         job.keep.steps.insert(job.snapshot.state.step);
         if (job.ranks->rank() == 0) {
             if (job.place) job.place->places();  // not where another process has locked the folder meanwhile
-            job.pruned = job.store.prune(job.keep);
+            job.pruned = job.store.prune(job.keep, job.sign_of_life);
         }
-    } catch (const CheckpointError& error) {
+    } catch (const std::exception& error) {
         if (job.folder.empty()) job.failure = std::current_exception();
         else job.trouble = error.what();
-    } catch (...) { job.failure = std::current_exception(); }
+    }
     job.ended = true;
     job.ended.notify_all();
 }
@@ -165,6 +166,14 @@ void CheckpointSaver::save_now(Snapshot snapshot, bool last, bool stopping) {
 void CheckpointSaver::finish() {
     if (job_) conclude(false);
     after_save_.look();
+}
+
+void CheckpointSaver::finish_commands(const std::function<double()>& end) {
+    if (world_.rank() == 0) after_save_.finish(end);
+}
+
+void CheckpointSaver::finish_commands_after(std::int64_t step) {
+    if (world_.rank() == 0) after_save_.finish_after(step);
 }
 
 void CheckpointSaver::conclude(bool last) {

@@ -58,6 +58,13 @@ public:
     /// Returns when no save is under way.
     void finish();
 
+    /// Rank 0 waits for the commands after saves (checkpoint.after_save), each of which has its limit.
+    /// @param end when to stop waiting, by seconds_now(); asked again and again
+    void finish_commands(const std::function<double()>& end);
+    /// Rank 0 waits for those that an earlier process of the run has started on checkpoints of later steps, which this run will
+    /// move or replace.
+    void finish_commands_after(std::int64_t step);
+
     /// The step that the run goes on from, which is saved, and whose checksums rank 0 has verified.
     void goes_on_from(std::int64_t step) {
         step_saved_ = step;

@@ -182,13 +182,17 @@ struct CheckpointConfig {
     bool background = true;
     std::string on_save_error = "retry";
     std::string after_save;
+    double after_save_seconds = 600;
+    double stop_grace_seconds = 25;
 
     /// Whether saves are written while training goes on: those at the end never are.
     bool snapshots() const { return background && save_every_steps > 0; }
 
     static void describe(auto& self, auto&& field) {
         field("save_every_steps", self.save_every_steps, at_least(0), "0: only at the end.", Resume::may_change);
-        field("keep_last", self.keep_last, at_least(1), "Older checkpoints are deleted.", Resume::may_change);
+        field("keep_last", self.keep_last, at_least(1),
+              "So many of the newest checkpoints are kept. Only those that are known to be whole count; older ones are deleted.",
+              Resume::may_change);
         field("keep_every_steps", self.keep_every_steps, at_least(0),
               "Checkpoints of multiples of this are never deleted; 0: none.", Resume::may_change);
         field("keep_best", self.keep_best, any,
@@ -204,7 +208,15 @@ struct CheckpointConfig {
               Resume::may_change);
         field("after_save", self.after_save, any,
               "Shell command run in the background on each complete checkpoint, whose folder is $1: to copy it elsewhere, say. "
-              "Nobody waits for it; while it runs, its checkpoint is not deleted; its failure is logged.",
+              "Training does not wait for it, only the end of the run does. While it runs, its checkpoint is not deleted, also "
+              "after a restart. Its failure is logged. At most two run at a time; a third waits, and gives way to a newer one.",
+              Resume::may_change);
+        field("after_save_seconds", self.after_save_seconds, between(0.1, 1e6),
+              "How long an after_save command may run. Then it is reported and ended: SIGTERM, and SIGKILL 10 s later.",
+              Resume::may_change);
+        field("stop_grace_seconds", self.stop_grace_seconds, between(0, 1e6),
+              "How long after a stop signal the run may still wait for after_save commands, the last save included; below the "
+              "time after which the sender of the signal kills the run. Commands that run longer are left running.",
               Resume::may_change);
     }
 };

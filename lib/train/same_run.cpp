@@ -23,6 +23,7 @@ ExperimentConfig common_to_all(ExperimentConfig experiment) {
     experiment.training.cpu_products = "measured";  // rank 0 decides
     experiment.training.gpu_kernels = "auto";       // as well
     experiment.checkpoint.after_save = own;         // rank 0 runs it
+    experiment.checkpoint.after_save_seconds = CheckpointConfig().after_save_seconds;
     return experiment;
 }
 

@@ -1,5 +1,6 @@
 #include "train/trainer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -109,12 +110,24 @@ int Trainer::run() {
     records_->clear_progress();
     records_->event("finish", {{"step", step_}});
     records_->draw_losses(true);
-    return leave(0);
+    leave(0);
+    double end = std::numeric_limits<double>::infinity();
+    saver_.finish_commands([&] {
+        if (requests_.signal() != 0) end = std::min(end, seconds_now() + parts_.experiment.checkpoint.stop_grace_seconds);
+        return end;
+    });
+    return 0;
 }
 
 int Trainer::stop(int reason) {
+    const double noticed = seconds_now();
     if (reason < folder_moved) {
         save(false);
+        clock_.enter(Phase::none);
+        // Before the others leave: a launcher would take this rank for one that hangs.
+        const CheckpointConfig& settings = parts_.experiment.checkpoint;
+        const double grace = std::min(settings.stop_grace_seconds, parts_.experiment.parallel.timeout_seconds / 2);
+        saver_.finish_commands([end = noticed + grace] { return end; });
         return leave(reason);
     }
     std::string trouble;
@@ -325,6 +338,7 @@ void Trainer::restore() {
         if (leads) tell_other_kernels(*point, kernels_of(parts_));
         restore_optimizer(*parts_.world, point->reader.get(), layout, *parts_.optimizer);
         together(*parts_.world, [&] { parts_.folder->require(); });  // before anything in it is changed
+        saver_.finish_commands_after(point->step);
         set_later_aside(*parts_.world, CheckpointStore(parts_.folder->paths().checkpoints()), *point, parts_.resume);
         step_ = step_begun_ = point->step;
         saver_.goes_on_from(step_);

@@ -9,6 +9,7 @@
 
 #include "support/catch.h"
 #include "support/files.h"
+#include "support/process.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -62,4 +63,77 @@ TEST_CASE("a command has none of the program's open files: a connection that it 
     const std::string open = "\n" + read_text(folder / "open");
     CHECK(open.find("\n0\n1\n2\n") == 0);
     CHECK(open.find("\n" + std::to_string(like_a_socket) + "\n") == open.npos);
+}
+
+TEST_CASE("no more than two commands run at a time, and the newest checkpoint's command runs when one of them has ended") {
+    const TemporaryFolder folder;
+    AfterSave after_save("printf '%s ' $1 >> '" + (folder / "ran").string() + "'; while [ -e '" + (folder / "ran").string() +
+                         "' ] && [ ! -e '" + (folder / "go").string() + "' ]; do sleep 0.01; done");
+    for (const std::int64_t step : {1, 2, 3, 4}) after_save.start(step, std::to_string(step));
+    CHECK(children_of(::getpid()).size() == 2);
+    CHECK(after_save.look() == std::set<std::int64_t>{1, 2, 4});  // 3 gave way to 4
+    write_text(folder / "go", "");
+    look_until_done(after_save);
+    const std::string ran = read_text(folder / "ran");
+    CHECK(ran.ends_with("4 "));
+    CHECK(ran.find('3') == ran.npos);
+}
+
+TEST_CASE("a command that runs for too long is ended with all that it has started") {
+    const TemporaryFolder folder;
+    AfterSave after_save("sleep 1000 & sleep 1000", 0.05);
+    after_save.start(1, folder / "step_00000001");
+    CHECK(children_of(::getpid()).size() == 1);
+    look_until_done(after_save);
+    CHECK(children_of(::getpid()).empty());
+}
+
+TEST_CASE("a command of an earlier process is taken over, and ended when it runs for too long") {
+    const TemporaryFolder folder;
+    {
+        AfterSave earlier("sleep 1000 & sleep 1000");
+        earlier.start(7, folder / "step_00000007");
+    }
+    const std::vector<pid_t> left = children_of(::getpid());
+    REQUIRE(left.size() == 1);
+    AfterSave later("", 0.05);
+    later.take_over(folder.path());
+    CHECK(later.look() == std::set<std::int64_t>{7});
+    int status = 0;
+    for (int i = 0; i < 6000 && ::waitpid(left.front(), &status, WNOHANG) == 0; ++i) {  // in a real run it is not a child
+        later.look();
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    CHECK(WTERMSIG(status) == SIGTERM);
+    look_until_done(later);
+    CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("a command that ended while no process of the run was there is forgotten after a warning") {
+    const TemporaryFolder folder;
+    {
+        AfterSave earlier("exit 3");
+        earlier.start(7, folder / "step_00000007");
+    }
+    int status = 0;
+    ::waitpid(-1, &status, 0);
+    AfterSave later("");
+    later.take_over(folder.path());
+    CHECK(later.look().empty());
+    CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("a run that will move or replace a checkpoint waits for the command that an earlier process started on it") {
+    const TemporaryFolder folder;
+    {
+        AfterSave earlier("while [ ! -e '" + (folder / "go").string() + "' ]; do sleep 0.01; done");
+        earlier.start(7, folder / "step_00000007");
+    }
+    AfterSave later("");
+    later.take_over(folder.path());
+    later.finish_after(7);
+    CHECK(later.look() == std::set<std::int64_t>{7});
+    write_text(folder / "go", "");
+    later.finish_after(6);
+    CHECK(later.look().empty());
 }

@@ -1,0 +1,69 @@
+// checkpoint.after_save: a command on each checkpoint, which neither delays a run nor outlives it unnoticed.
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/process.h"
+#include "support/small_disk.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+using bertpretrain::concat;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Options of `train` for a command that runs on the checkpoint of step 20, the last one, and does nothing on the others.
+std::string on_last(const std::string& command) {
+    return concat("--set 'checkpoint.after_save=case $1 in *20) ", command, ";; esac' ");
+}
+
+}  // namespace
+
+TEST_CASE("the failure of the last checkpoint's command is logged before the run ends") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const CommandResult result = train(finished_run().config, folder / "run", on_last("sleep 0.5; exit 7"));
+    CHECK(result.exit_code == 0);
+    CHECK(missing_words(result.err, {"checkpoint.after_save of step 20 ended with exit code 7"}) == "");
+}
+
+TEST_CASE("as PID 1, whose end kills all others, the program waits for the last checkpoint's command") {
+    NEEDS_TRAIN();
+    NEEDS_MOUNTS();
+    const TemporaryFolder folder;
+    const fs::path copied = folder / "copied";
+    const CommandResult result =
+        run_command(concat("unshare --map-root-user --pid --fork --kill-child ",
+                           train_command(finished_run().config, folder / "run", on_last("sleep 0.5; touch " + copied.string()))));
+    INFO(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(fs::exists(copied));
+}
+
+TEST_CASE("a command that hangs is reported and ended after checkpoint.after_save_seconds") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const CommandResult result =
+        train(finished_run().config, folder / "run", on_last("sleep 1000") + "--set checkpoint.after_save_seconds=1");
+    CHECK(result.exit_code == 0);
+    CHECK(missing_words(result.err, {"checkpoint.after_save of step 20 has run for 1 s", "after_save_seconds"}) == "");
+}
+
+TEST_CASE("a run that a signal stops waits for commands until its grace is over, and leaves them running") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path run = folder / "run", go = folder / "go", done = folder / "done";
+    const std::string command = concat("touch ", (folder / "began").string(), "; while [ -e ", run.string(), " ] && [ ! -e ",
+                                       go.string(), " ]; do sleep 0.01; done; touch ", done.string());
+    Process process(train_command(finished_run().config, run,
+                                  concat("--set schedule.total_steps=100000 --set checkpoint.stop_grace_seconds=0.5 ",
+                                         "--set 'checkpoint.after_save=", command, "'")));
+    REQUIRE(wait_until(process, [&] { return fs::exists(folder / "began"); }));
+    process.send(SIGTERM);
+    CHECK(process.wait() == 128 + SIGTERM);
+    CHECK(missing_words(read_text(run / "log.txt"), {"still runs, and the run ends without waiting for it any longer"}) == "");
+    CHECK_FALSE(fs::exists(done));
+    write_text(go, "");
+    for (int i = 0; i < 6000 && !fs::exists(done); ++i) sleep_seconds(0.01);
+    CHECK(fs::exists(done));
+}
