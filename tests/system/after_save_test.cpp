@@ -1,5 +1,7 @@
 // checkpoint.after_save: a command on each checkpoint, which neither delays a run nor outlives it unnoticed.
 
+#include <iterator>
+
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/process.h"
@@ -52,18 +54,22 @@ TEST_CASE("a command that hangs is reported and ended after checkpoint.after_sav
 TEST_CASE("a run that a signal stops waits for commands until its grace is over, and leaves them running") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
-    const fs::path run = folder / "run", go = folder / "go", done = folder / "done";
-    const std::string command = concat("touch ", (folder / "began").string(), "; while [ -e ", run.string(), " ] && [ ! -e ",
-                                       go.string(), " ]; do sleep 0.01; done; touch ", done.string());
+    const fs::path run = folder / "run", go = folder / "go", began = folder / "began", done = folder / "done";
+    for (const fs::path& counted : {began, done}) fs::create_directory(counted);  // two commands may run
+    const std::string command = concat("touch ", (began / "$$").string(), "; while [ -e ", run.string(), " ] && [ ! -e ",
+                                       go.string(), " ]; do sleep 0.01; done; touch ", (done / "$$").string());
+    const auto count = [](const fs::path& counted) {
+        return std::distance(fs::directory_iterator(counted), fs::directory_iterator());
+    };
     Process process(train_command(finished_run().config, run,
                                   concat("--set schedule.total_steps=100000 --set checkpoint.stop_grace_seconds=0.5 ",
                                          "--set 'checkpoint.after_save=", command, "'")));
-    REQUIRE(wait_until(process, [&] { return fs::exists(folder / "began"); }));
+    REQUIRE(wait_until(process, [&] { return count(began) > 0; }));
     process.send(SIGTERM);
     CHECK(process.wait() == 128 + SIGTERM);
     CHECK(missing_words(read_text(run / "log.txt"), {"still runs, and the run ends without waiting for it any longer"}) == "");
-    CHECK_FALSE(fs::exists(done));
+    CHECK(count(done) == 0);
     write_text(go, "");
-    for (int i = 0; i < 6000 && !fs::exists(done); ++i) sleep_seconds(0.01);
-    CHECK(fs::exists(done));
+    for (int i = 0; i < 6000 && count(done) < count(began); ++i) sleep_seconds(0.01);
+    CHECK(count(done) == count(began));
 }
