@@ -97,7 +97,7 @@ TEST_CASE("a gradient of zeros leaves a tensor exactly where it is, or only deca
         CHECK(after[idle][i] == Approx(before[idle][i] * std::pow(1 - rate, 5)).epsilon(1e-6));
 }
 
-TEST_CASE("LAMB without weight decay scales no tensor by its trust ratio, as apex: it takes AdamW's steps") {
+TEST_CASE("LAMB without weight decay takes AdamW's steps: it scales no tensor by its trust ratio, as apex") {
     OptimizerConfig lamb = config_of("lamb", 1), adamw = config_of("adamw", 1);
     lamb.weight_decay = adamw.weight_decay = 0;
     Run scaled(lamb), plain(adamw);

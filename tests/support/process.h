@@ -26,6 +26,7 @@ public:
     explicit Process(const std::string& command) {
         pid_ = ::fork();
         if (pid_ != 0) return;
+        std::signal(SIGHUP, SIG_DFL);  // ignored where nohup started the tests
         ::execl("/bin/sh", "sh", "-c", ("cd '" + project_folder() + "' && exec " + command + " >/dev/null 2>&1").c_str(),
                 static_cast<char*>(nullptr));
         ::_exit(127);

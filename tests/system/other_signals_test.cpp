@@ -28,7 +28,7 @@ void check_was_saved(const fs::path& config, const fs::path& run, const std::str
 
 }  // namespace
 
-TEST_CASE("a closed terminal, a batch system's warning and an alarm are requests to stop: the run saves and leaves") {
+TEST_CASE("a run saves and leaves on a closed terminal, a batch system's warning and an alarm") {
     NEEDS_TRAIN();
     for (const int signal : {SIGHUP, SIGUSR2, SIGXCPU, SIGALRM}) {
         CAPTURE(signal);
