@@ -1,20 +1,13 @@
 #include "archive/printable.h"
 
-#include <cctype>
-
+#include "core/displayable.h"
 #include "core/error.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
 
 std::string printable(std::string_view text, std::size_t longest) {
-    constexpr char digits[] = "0123456789abcdef";
-    std::string out;
-    for (const char letter : text.substr(0, longest)) {
-        const auto byte = static_cast<unsigned char>(letter);
-        if (std::isprint(byte) != 0) out += letter;
-        else (out += "\\x") += {digits[byte >> 4], digits[byte & 15]};
-    }
+    const std::string out = displayable(text.substr(0, longest));
     return text.size() > longest ? out + "..." : out;
 }
 

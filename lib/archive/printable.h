@@ -9,7 +9,7 @@
 
 namespace bertpretrain {
 
-/// At most `longest` bytes of `text`, with what cannot be printed shown as "\xNN".
+/// At most `longest` bytes of `text`, as displayable() (core/displayable.h) shows them.
 std::string printable(std::string_view text, std::size_t longest = 100);
 
 /// "[30528, 1024]"

@@ -29,7 +29,7 @@ public:
     GlooGroup& operator=(const GlooGroup&) = delete;
     ~GlooGroup();
 
-    /// From now on nobody can connect with this rank under the group's address; the group and those `beside` it must have been
+    /// From now on this rank accepts no further connection at the group's address; the group and those `beside` it must have been
     /// made. Gloo itself listens as long as a group lives, and keeps every connection that is not a rank's.
     void admit_no_more();
 

@@ -92,8 +92,8 @@ private:
         try {
             value = store_.get_to_str(key);
         } catch (const std::exception& error) {
-            throw DistributedError(concat("rank ", rank_, " of ", size_, " waited in vain for rank ", from,
-                                          " to come: ", first_line(error.what()),
+            throw DistributedError(concat("rank ", rank_, " of ", size_, ": rank ", from,
+                                          " did not join in time: ", first_line(error.what()),
                                           "\n  do: see that all ranks were started, and rank ", from, "'s own log"));
         }
         if (value.size() < least || value.size() > most) throw DistributedError(forged(key));

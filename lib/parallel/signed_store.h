@@ -1,5 +1,5 @@
 #pragma once
-// A c10d store whose values are worth believing: c10d's own store takes them from anybody who reaches its port.
+// A c10d store with authenticated values: c10d's own store takes values from every process that reaches its port.
 
 #include <string>
 

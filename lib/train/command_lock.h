@@ -10,8 +10,8 @@
 namespace bertpretrain {
 
 /// A file beside the checkpoints, locked by the command's processes: they inherit the open file, and the kernel releases the lock
-/// when the last of them has ended, whatever became of the process that started them. Where the file cannot be made or locked
-/// there is no lock, and nothing else changes.
+/// when the last of them has ended, even where the process that started them has ended before. Where the file cannot be made or
+/// locked there is no lock, and nothing else changes.
 class CommandLock {
 public:
     /// The number by which the command has the file open: high, so that no shell script uses it for itself.

@@ -50,7 +50,7 @@ TEST_CASE("lines that find no room are dropped, and their number is written in t
     const Pipe pipe;
     LineWriter writer(pipe.ends[1], 1000);
     const std::string line(99, 'x');
-    for (int i = 0; i < 10'000; ++i) writer.put(line + "\n");  // a megabyte, which nobody reads
+    for (int i = 0; i < 10'000; ++i) writer.put(line + "\n");  // a megabyte, which is not read
     CHECK_FALSE(writer.flush(0));
     const std::string text = pipe.read_to("missing");
     const auto kept = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) - 1;

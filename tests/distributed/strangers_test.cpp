@@ -65,7 +65,7 @@ TEST_CASE("ranks of this host listen on the loopback interface only, for which G
     }
 }
 
-TEST_CASE("ranks that have found each other let nobody else in") {
+TEST_CASE("ranks that have found each other accept no further connection") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const auto config = write_long_experiment(folder);

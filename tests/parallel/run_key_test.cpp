@@ -82,10 +82,10 @@ TEST_CASE("what a stranger writes in place of a rank is refused, however long it
 TEST_CASE("a rank that does not come is named by rank 0 when its patience ends") {
     const auto store = new_store();
     store->setTimeout(std::chrono::milliseconds(50));
-    CHECK_THROWS_WITH(agree_on_run_key(*store, 0, 2, ""), Catch::Contains("rank 0 of 2 waited in vain for rank 1"));
+    CHECK_THROWS_WITH(agree_on_run_key(*store, 0, 2, ""), Catch::Contains("rank 0 of 2: rank 1 did not join in time"));
 }
 
-TEST_CASE("a signed store takes the values of ranks with the run's key, and nobody else's") {
+TEST_CASE("a signed store takes only values that a rank with the run's key has written") {
     const auto plain = new_store();
     SignedStore ours(plain, "the run's key"), others(plain, "another key");
     ours.set("address", Bytes{1, 2, 3});

@@ -169,10 +169,6 @@ TEST_CASE("report leaves out lines whose times, counts or durations cannot be, a
 
 TEST_CASE("an event about a step names at most 20 of its rows, and how many there were") {
     NEEDS_TRAIN();
-    if (run_command(PYTHON " -c 'import torch'").exit_code != 0) {
-        WARN("skipped: no Python with torch");
-        return;
-    }
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder, {{"batch", {{"micro_batch_size", 16}}}}), run = folder / "run";
     REQUIRE(train(config, run, "--set schedule.total_steps=3").exit_code == 0);
