@@ -15,8 +15,8 @@
 #include "core/strings.h"
 #include "core/table.h"
 #include "model/bert_parameters.h"
+#include "operations/forecast_grid.h"
 #include "operations/plan_fit.h"
-#include "operations/run_plan.h"
 #include "reports/run_history.h"
 #include "shards/manifest.h"
 #include "train/memory_plan.h"
@@ -70,9 +70,9 @@ Accelerator accelerator_of(const std::string& name, const PlanArguments& argumen
     return accelerator;
 }
 
-PlanInputs plan_inputs(const ExperimentConfig& experiment, const PlanArguments& arguments,
-                       const std::optional<MeasuredRun>& measured) {
-    PlanInputs inputs;
+ForecastGrid plan_inputs(const ExperimentConfig& experiment, const PlanArguments& arguments,
+                         const std::optional<MeasuredRun>& measured) {
+    ForecastGrid inputs;
     const double measured_tokens =
         measured ? measured->tokens_per_sequence : static_cast<double>(experiment.data.sequence_length);
     inputs.step.model = experiment.model;
@@ -114,7 +114,7 @@ std::optional<bool> fits(const MemoryPlan& plan, const Accelerator& accelerator)
     return static_cast<double>(plan.on_gpu()) < accelerator.memory_gib * 0x1p30;
 }
 
-std::string memory_table(const ExperimentConfig& experiment, const PlanInputs& inputs) {
+std::string memory_table(const ExperimentConfig& experiment, const ForecastGrid& inputs) {
     std::vector<std::string> columns{"ranks",       "ZeRO",        "weights",  "gradients", "optimizer", "transfer",
                                      "activations", "accelerator", "snapshot", "data",      "program",   "host"};
     for (const Accelerator& accelerator : inputs.accelerators) columns.push_back("fits " + accelerator.name);
@@ -143,10 +143,10 @@ std::string fit_text(const MeasuredRun& run) {
                   " GB/s sent per rank\n\n");
 }
 
-void print_json(const ExperimentConfig& experiment, const std::vector<PlannedRun>& runs,
+void print_json(const ExperimentConfig& experiment, const std::vector<ForecastRow>& runs,
                 const std::optional<MeasuredRun>& measured) {
     nlohmann::ordered_json out;
-    for (const PlannedRun& planned : runs) {
+    for (const ForecastRow& planned : runs) {
         const MemoryPlan memory = memory_of(experiment, planned.step.world_size, experiment.parallel.zero_stage);
         out["plan"].push_back(plan_json(planned));
         out["plan"].back()["memory_bytes"] = memory.peak();
@@ -167,8 +167,8 @@ void plan(const PlanArguments& arguments) {
     const ExperimentConfig experiment = load_experiment(arguments.config, arguments.overrides);
     const auto deadline = arguments.deadline.empty() ? std::nullopt : std::optional(hours_of(arguments.deadline));
     const std::optional<MeasuredRun> measured = measured_run(arguments);
-    const PlanInputs inputs = plan_inputs(experiment, arguments, measured);
-    const std::vector<PlannedRun> runs = plan_runs(inputs);
+    const ForecastGrid inputs = plan_inputs(experiment, arguments, measured);
+    const std::vector<ForecastRow> runs = plan_runs(inputs);
     if (arguments.json) return print_json(experiment, runs, measured);
     std::cout
         << (measured ? fit_text(*measured) : "")

@@ -23,7 +23,7 @@ std::unique_ptr<World> patient_world(const Launch& launch) {
     constexpr std::chrono::minutes to_come(30);
     constexpr std::chrono::hours to_work(24 * 7);
     std::unique_ptr<World> world = make_world(launch, to_come);
-    world->set_patience(to_work);
+    world->set_timeout(to_work);
     return world;
 }
 

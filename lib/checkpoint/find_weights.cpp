@@ -142,7 +142,7 @@ FoundWeights find_weights(const fs::path& path) {
                                  "mp_rank_00_model_states.pt, and NVIDIA's ckpt_N.pt"));
 }
 
-fs::path found_by_first(Messenger& ranks, const fs::path& path) {
+fs::path found_by_first(ControlGroup& ranks, const fs::path& path) {
     fs::path found = path;
     together(ranks, [&] {
         if (ranks.rank() != 0) return;

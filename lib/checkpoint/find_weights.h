@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "parallel/messenger.h"
+#include "parallel/control_group.h"
 
 namespace bertpretrain {
 
@@ -30,6 +30,6 @@ FoundWeights find_weights(const std::filesystem::path& path);
 /// The path with which find_weights() gives every rank the checkpoint that rank 0 found: in a run that is under way the newest
 /// may be another one a moment later. Other weights are found by the path as it is.
 /// @throws CheckpointError on all ranks
-std::filesystem::path found_by_first(Messenger& ranks, const std::filesystem::path& path);
+std::filesystem::path found_by_first(ControlGroup& ranks, const std::filesystem::path& path);
 
 }  // namespace bertpretrain

@@ -24,7 +24,7 @@ struct TrainingProgress {
     std::string casing;                              ///< "cased", "uncased"; empty where the shards do not tell
     std::string kernels;                             ///< whose computed: "avx512_bf16", "cuda"; empty: before it was written down
     std::optional<std::int64_t> device_micro_batch;  ///< where it is not the settings' own
-    nlohmann::json cpu_products;                     ///< choose_products(); null: chosen by nobody
+    nlohmann::json cpu_products;                     ///< choose_matmul_libraries(); null: chosen by nobody
     nlohmann::json gpu_kernels;                      ///< choose_kernels(); null: there was nothing to choose
 
     /// Updates that went into the moments, skipped ones not counted: the power in their bias correction.

@@ -49,14 +49,14 @@ void read_weights(const WeightFiles& files, const ImportPlan& plan, FlatParamete
 
 }  // namespace
 
-LoadedModel import_model(const FoundWeights& found, at::ScalarType working, at::Device device) {
+LoadedModel import_model(const FoundWeights& found, at::ScalarType compute_dtype, at::Device device) {
     LoadedModel loaded;
     loaded.folder = found.files.front().parent_path();
     loaded.config = described(found);
     const WeightFiles files(found);
     const ImportPlan plan = plan_of(files, loaded.config);
     loaded.missing = plan.initial;
-    loaded.parameters = new_parameters(loaded.config, working, device);
+    loaded.parameters = new_parameters(loaded.config, compute_dtype, device);
     read_weights(files, plan, *loaded.parameters);
     loaded.bert = std::make_unique<Bert>(loaded.config, *loaded.parameters, Bert::Choices{});
     if (found.vocabulary) loaded.vocabulary = *found.vocabulary;

@@ -10,6 +10,6 @@ namespace bertpretrain {
 /// in any of the files that find_weights knows. What a class adds of its own is left out; what ours has and the files lack is
 /// listed in `missing`, and zero.
 /// @throws CheckpointError naming the file and the tensors that are missing from the encoder or have another shape
-LoadedModel import_model(const FoundWeights& found, at::ScalarType working, at::Device device);
+LoadedModel import_model(const FoundWeights& found, at::ScalarType compute_dtype, at::Device device);
 
 }  // namespace bertpretrain

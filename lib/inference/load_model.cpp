@@ -16,7 +16,7 @@
 namespace bertpretrain {
 namespace {
 
-LoadedModel load_checkpoint(const std::filesystem::path& checkpoint, at::ScalarType working, at::Device device) {
+LoadedModel load_checkpoint(const std::filesystem::path& checkpoint, at::ScalarType compute_dtype, at::Device device) {
     LoadedModel loaded;
     loaded.folder = checkpoint;
     const CheckpointReader reader(loaded.folder);
@@ -30,7 +30,7 @@ LoadedModel load_checkpoint(const std::filesystem::path& checkpoint, at::ScalarT
     loaded.step = reader.step();
     loaded.cased = TrainingProgress::read(reader.progress(), loaded.folder / progress_file).casing == "cased";
     if (std::filesystem::exists(loaded.folder / vocabulary_file)) loaded.vocabulary = loaded.folder / vocabulary_file;
-    loaded.parameters = new_parameters(loaded.config, working, device);
+    loaded.parameters = new_parameters(loaded.config, compute_dtype, device);
     for (const PlacedParameter& parameter : loaded.parameters->layout().parameters()) {
         const at::Tensor values = at::empty(parameter.spec.shape, at::kFloat);
         reader.read_parameter(parameter.spec.name, 0, values.data_ptr<float>(), values.numel());
@@ -43,18 +43,18 @@ LoadedModel load_checkpoint(const std::filesystem::path& checkpoint, at::ScalarT
 
 }  // namespace
 
-std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::ScalarType working, at::Device device) {
+std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::ScalarType compute_dtype, at::Device device) {
     ParameterLayout layout(bert_parameters(config).layout_order, std::int64_t{1} << 40, 1);
-    return std::make_unique<FlatParameters>(std::move(layout), working, device, FlatParameters::Gradients::none);
+    return std::make_unique<FlatParameters>(std::move(layout), compute_dtype, device, FlatParameters::Gradients::none);
 }
 
-LoadedModel load_model(const std::filesystem::path& path, at::ScalarType working, at::Device device) {
+LoadedModel load_model(const std::filesystem::path& path, at::ScalarType compute_dtype, at::Device device) {
     if (device.is_cpu()) keep_tensor_memory();  // what a batch's activations leave, the next one's take
     const FoundWeights found = find_weights(path);
     LoadedModel loaded =
-        found.checkpoint ? load_checkpoint(*found.checkpoint, working, device) : import_model(found, working, device);
+        found.checkpoint ? load_checkpoint(*found.checkpoint, compute_dtype, device) : import_model(found, compute_dtype, device);
     use_proven_kernels(loaded.config, loaded.sequence_length > 0 ? loaded.sequence_length : loaded.config.max_position_embeddings,
-                       working, device);
+                       compute_dtype, device);
     return loaded;
 }
 

@@ -26,10 +26,10 @@ struct LoadedModel {
 /// @param path a step's folder; a run: then its newest complete checkpoint; or weights of others (find_weights.h) beside a
 /// config.json
 /// @throws CheckpointError when it is missing, damaged or does not fit its own settings
-LoadedModel load_model(const std::filesystem::path& path, at::ScalarType working, at::Device device);
+LoadedModel load_model(const std::filesystem::path& path, at::ScalarType compute_dtype, at::Device device);
 
 /// Room for a model that is only used.
-std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::ScalarType working, at::Device device);
+std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::ScalarType compute_dtype, at::Device device);
 
 /// @param prefix of the parameters' names that `what_for` needs, e.g. "bert.pooler."; empty: all
 /// @throws CheckpointError when the model came without some of them

@@ -7,10 +7,10 @@
 
 namespace bertpretrain {
 
-void use_proven_kernels(const BertConfig& model, std::int64_t longest_sequence, at::ScalarType working, at::Device device) {
+void use_proven_kernels(const BertConfig& model, std::int64_t longest_sequence, at::ScalarType compute_dtype, at::Device device) {
     const std::vector<KernelSet> sets = available_kernels(device);
     if (sets.empty()) return;
-    const Proof proof = prove_kernels(device, sets, {proof_shape(model, longest_sequence, working), /*times=*/false, {}});
+    const Proof proof = prove_kernels(device, sets, {proof_shape(model, longest_sequence, compute_dtype), /*times=*/false, {}});
     const KernelChoice choice = proof.choice();
     for (const ProofRow& row : proof.rows)
         if (row.verdict != Verdict::correct)

@@ -9,6 +9,6 @@ namespace bertpretrain {
 /// Compares the GPU's kernels with plain ATen on that GPU, and uses for each operation the first that are correct. A warning
 /// names those that are not. Takes about a second; does nothing on a CPU, where there is nothing to choose.
 /// @throws NumbersError when a kernel has left the device in a state in which nothing runs any more
-void use_proven_kernels(const BertConfig& model, std::int64_t longest_sequence, at::ScalarType working, at::Device device);
+void use_proven_kernels(const BertConfig& model, std::int64_t longest_sequence, at::ScalarType compute_dtype, at::Device device);
 
 }  // namespace bertpretrain

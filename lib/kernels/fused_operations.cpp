@@ -11,18 +11,18 @@ const OptimizerKernels& optimizer_kernels_for(at::Device device) { return *kerne
 
 NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const Residual& residual,
                                  const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
-                                 at::ScalarType working, bool keep_exact) {
+                                 at::ScalarType compute_dtype, bool keep_fp32) {
     return functions_for(norm.weight_H.device())
-        .dropout_residual_norm(out_TH, bias_H, residual, norm, eps, dropout, rows, working, keep_exact);
+        .dropout_residual_norm(out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32);
 }
 
-NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_exact_TH,
+NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_fp32_TH,
                                              const at::Tensor& d_sum_TH, const NormResult& forward, const NormParameters& norm,
-                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType working,
+                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType compute_dtype,
                                              const NormParameters& d_norm, const at::Tensor& d_bias_H) {
     return functions_for(norm.weight_H.device())
-        .dropout_residual_norm_backward(d_normed_TH, d_normed_exact_TH, d_sum_TH, forward, norm, dropout, rows, working, d_norm,
-                                        d_bias_H);
+        .dropout_residual_norm_backward(d_normed_TH, d_normed_fp32_TH, d_sum_TH, forward, norm, dropout, rows, compute_dtype,
+                                        d_norm, d_bias_H);
 }
 
 at::Tensor dropout_rows(const at::Tensor& x_TH, const Dropout& dropout, const RowKeys& rows) {

@@ -27,7 +27,7 @@ KernelSet set_of_cpu() {
     static const FunctionTable of_cpu BERTPRETRAIN_FUNCTIONS_OF(cpu);
     const bool plain = cpu::instruction_set() == cpu::InstructionSet::reference;
     KernelSet set = plain ? reference_kernels() : KernelSet{"cpu", of_cpu, &cpu_optimizer_kernels(), {}};
-    set.matmul = {};  // as product_libraries.h says
+    set.matmul = {};  // as matmul_libraries.h says
     return set;
 }
 

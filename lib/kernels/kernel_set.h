@@ -11,7 +11,7 @@
 namespace bertpretrain {
 
 /// @param longest sequence of the batch
-using CountsDropout = bool(std::int64_t longest, std::int64_t head_size, at::ScalarType working);
+using CountsDropout = bool(std::int64_t longest, std::int64_t head_size, at::ScalarType compute_dtype);
 
 struct KernelSet {
     std::string name;  ///< as tables and checkpoints have it: "cuda", "reference"

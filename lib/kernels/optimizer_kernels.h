@@ -67,7 +67,8 @@ struct TensorFactors {
 struct OptimizerPass {
     OptimizerState state;
     at::Tensor gradient;  ///< fp32, as long as the slices; only read
-    at::Tensor working;   ///< bf16 or fp32, the flat buffer; the slice's part of it gets the new weights, rounded to nearest even
+    at::Tensor
+        compute_weights;  ///< bf16 or fp32, the flat buffer; the slice's part of it gets the new weights, rounded to nearest even
     const BlockedRuns& blocks;  ///< elements in no run are neither read nor written
     MomentConstants constants;
     std::span<const TensorFactors> factors;  ///< by tensor

@@ -2,7 +2,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
-#include "kernels/product_libraries.h"
+#include "kernels/matmul_libraries.h"
 
 namespace bertpretrain {
 namespace {
@@ -26,7 +26,7 @@ const std::optional<c10::OperatorHandle>& product_operator() {
 
 bool can_pack(const at::Tensor& weight_OI) {
     if (!weight_OI.is_cpu() || !pack_operator() || !product_operator()) return false;
-    return weight_OI.scalar_type() == at::kFloat || (weight_OI.scalar_type() == at::kBFloat16 && has_bf16_products());
+    return weight_OI.scalar_type() == at::kFloat || (weight_OI.scalar_type() == at::kBFloat16 && has_bf16_matmul());
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ at::Tensor packed_weight(const at::Tensor& weight_OI) {
     return weight_and_rows.front().toTensor();
 }
 
-at::Tensor packed_product(const at::Tensor& x_TI, const at::Tensor& packed_OI) {
+at::Tensor packed_matmul(const at::Tensor& x_TI, const at::Tensor& packed_OI) {
     return product_operator()->typed<Product>().call(x_TI.contiguous(), packed_OI, std::nullopt, "none",
                                                      c10::List<std::optional<at::Scalar>>(), std::nullopt);
 }

@@ -8,12 +8,12 @@
 
 namespace bertpretrain {
 
-/// The weight for linear_product() and nothing else: a copy in oneDNN's layout, or the weight itself where it cannot be packed
+/// The weight for linear_matmul() and nothing else: a copy in oneDNN's layout, or the weight itself where it cannot be packed
 /// (on a GPU, for products of widened operands, in a libtorch without oneDNN).
 at::Tensor packed_weight(const at::Tensor& weight_OI);
 
 /// x_TI W_OI^T with a weight that packed_weight() gave and is_packed() is true of.
-at::Tensor packed_product(const at::Tensor& x_TI, const at::Tensor& packed_OI);
+at::Tensor packed_matmul(const at::Tensor& x_TI, const at::Tensor& packed_OI);
 
 inline bool is_packed(const at::Tensor& weight_OI) { return weight_OI.is_mkldnn(); }
 

@@ -7,14 +7,14 @@ namespace bertpretrain {
 Residual Residual::of(const NormResult& normed, const NormParameters& norm) {
     Residual residual(normed.sum_TH);
     residual.mean_T_ = normed.mean_T;
-    residual.inverse_deviation_T_ = normed.inverse_deviation_T;
+    residual.rstd_T_ = normed.rstd_T;
     residual.norm_ = norm;
     return residual;
 }
 
-at::Tensor Residual::exact() const {
+at::Tensor Residual::fp32() const {
     if (!is_normed()) return rows_TH_;
-    return (rows_TH_ - mean_T_.unsqueeze(1)) * inverse_deviation_T_.unsqueeze(1) * norm_.weight_H + norm_.bias_H;
+    return (rows_TH_ - mean_T_.unsqueeze(1)) * rstd_T_.unsqueeze(1) * norm_.weight_H + norm_.bias_H;
 }
 
 Residual Residual::select(const at::Tensor& index_R) const {
@@ -22,7 +22,7 @@ Residual Residual::select(const at::Tensor& index_R) const {
     Residual selected(rows_TH_.index_select(0, index_R));
     if (!is_normed()) return selected;
     selected.mean_T_ = mean_T_.index_select(0, index_R);
-    selected.inverse_deviation_T_ = inverse_deviation_T_.index_select(0, index_R);
+    selected.rstd_T_ = rstd_T_.index_select(0, index_R);
     selected.norm_ = norm_;
     return selected;
 }

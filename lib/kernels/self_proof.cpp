@@ -57,7 +57,7 @@ void compare(const std::vector<ProofResult>& found, const std::vector<ProofResul
 }
 
 /// After a kernel has accessed memory outside its tensors, every further CUDA call of the process fails.
-void require_working(at::Device device, const ProofRow& row) {
+void require_compute_dtype(at::Device device, const ProofRow& row) {
     try {
         at::zeros({1}, at::TensorOptions(device)).add_(1).item<float>();
     } catch (const std::exception&) {
@@ -145,7 +145,7 @@ private:
             } catch (const std::exception& error) {
                 row.verdict = Verdict::failed;
                 row.detail = message_of(error);
-                require_working(device_, row);
+                require_compute_dtype(device_, row);
             }
         }
     }
@@ -160,7 +160,7 @@ private:
             } catch (const std::exception& error) {
                 rows[i].verdict = Verdict::failed;
                 rows[i].detail = message_of(error);
-                require_working(device_, rows[i]);
+                require_compute_dtype(device_, rows[i]);
             }
         }
     }

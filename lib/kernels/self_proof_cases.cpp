@@ -26,23 +26,24 @@ ProofResult rounded(const char* name, const at::Tensor& value) {
 /// out, dropout, residual and LayerNorm; without `out` LayerNorm alone.
 ProofComputation norm(ProofInputs in, bool has_out) {
     const std::int64_t T = in.tokens(), H = in.shape.hidden;
-    const at::ScalarType working = in.shape.working;
-    const at::Tensor out = has_out ? in.normal({T, H}, working) : at::Tensor(), bias = has_out ? in.normal({H}) : at::Tensor();
-    const at::Tensor residual = in.normal({T, H}), d_normed = in.normal({T, H}, working), d_exact = in.normal({T, H}),
+    const at::ScalarType compute_dtype = in.shape.compute_dtype;
+    const at::Tensor out = has_out ? in.normal({T, H}, compute_dtype) : at::Tensor(),
+                     bias = has_out ? in.normal({H}) : at::Tensor();
+    const at::Tensor residual = in.normal({T, H}), d_normed = in.normal({T, H}, compute_dtype), d_fp32 = in.normal({T, H}),
                      d_sum = in.normal({T, H});
     const NormParameters parameters{in.normal({H}) + 1, in.normal({H})};
     const Dropout dropout = in.dropout(has_out ? dropout_probability : 0, Purpose::hidden_dropout);
     const RowKeys rows = in.rows();
     return [=](const KernelSet& set) -> Results {
         const NormResult forward =
-            set.functions.dropout_residual_norm(out, bias, residual, parameters, 1e-12, dropout, rows, working, true);
+            set.functions.dropout_residual_norm(out, bias, residual, parameters, 1e-12, dropout, rows, compute_dtype, true);
         const NormParameters d_parameters{in.zeros({H}), in.zeros({H})};
         const at::Tensor d_bias = has_out ? in.zeros({H}) : at::Tensor();
         const NormGradients gradients = set.functions.dropout_residual_norm_backward(
-            d_normed, d_exact, d_sum, forward, parameters, dropout, rows, working, d_parameters, d_bias);
+            d_normed, d_fp32, d_sum, forward, parameters, dropout, rows, compute_dtype, d_parameters, d_bias);
         return {rounded("the sum", forward.sum_TH),
                 rounded("the output", forward.normed_TH),
-                rounded("the output in fp32", forward.normed_exact_TH),
+                rounded("the output in fp32", forward.normed_fp32_TH),
                 rounded("the gradient of the sum", gradients.sum_TH),
                 rounded("the gradient of the input", gradients.out_TH),
                 rounded("the gradient of LayerNorm's weight", d_parameters.weight_H),
@@ -61,7 +62,8 @@ ProofComputation dropout_rows(ProofInputs in) {
 
 ProofComputation activation(ProofInputs in) {
     const std::int64_t T = in.tokens(), F = in.shape.intermediate;
-    const at::Tensor x = in.normal({T, F}, in.shape.working), dy = in.normal({T, F}, in.shape.working), bias = in.normal({F});
+    const at::Tensor x = in.normal({T, F}, in.shape.compute_dtype), dy = in.normal({T, F}, in.shape.compute_dtype),
+                     bias = in.normal({F});
     return [=](const KernelSet& set) -> Results {
         const at::Tensor d_bias = in.zeros({F});
         const Activation kind = in.shape.activation;
@@ -76,10 +78,11 @@ ProofComputation activation(ProofInputs in) {
 ProofComputation attention(ProofInputs in, double probability) {
     constexpr std::int64_t padding_rows = 5;
     const std::int64_t used = in.tokens(), T = used + padding_rows, H = in.shape.hidden;
-    const at::ScalarType working = in.shape.working;
+    const at::ScalarType compute_dtype = in.shape.compute_dtype;
     // As in the tests: q, k and v are rounded with their biases in, which the reference does not do.
-    const double forward_bound = working == at::kBFloat16 ? 1e-2 : 1e-5, backward_bound = 2 * forward_bound;
-    const at::Tensor qkv = in.normal({T, 3 * H}, working), bias = in.normal({3 * H}), d_context = in.normal({T, H}, working);
+    const double forward_bound = compute_dtype == at::kBFloat16 ? 1e-2 : 1e-5, backward_bound = 2 * forward_bound;
+    const at::Tensor qkv = in.normal({T, 3 * H}, compute_dtype), bias = in.normal({3 * H}),
+                     d_context = in.normal({T, H}, compute_dtype);
     const Dropout dropout = in.dropout(probability, Purpose::attention_dropout);
     return [=](const KernelSet& set) -> Results {
         const Attention shape{in.starts_B1, in.samples_B, in.shape.heads, dropout};
@@ -98,8 +101,8 @@ ProofComputation attention(ProofInputs in, double probability) {
 ProofComputation embedding_sum(ProofInputs in) {
     const std::int64_t T = in.tokens(), H = in.shape.hidden, V = in.shape.vocabulary, P = in.shape.longest_sequence;
     const at::Tensor ids = in.below(V, T), positions = in.below(P, T), types = in.below(2, T);
-    const at::Tensor word = in.normal({V, H}, in.shape.working), position = in.normal({P, H}, in.shape.working),
-                     type = in.normal({2, H}, in.shape.working);
+    const at::Tensor word = in.normal({V, H}, in.shape.compute_dtype), position = in.normal({P, H}, in.shape.compute_dtype),
+                     type = in.normal({2, H}, in.shape.compute_dtype);
     return [=](const KernelSet& set) -> Results {
         return {rounded("the sum", set.functions.embedding_sum(ids, positions, types, word, position, type))};
     };
@@ -118,7 +121,7 @@ ProofComputation embedding_backward(ProofInputs in) {
 
 ProofComputation cross_entropy(ProofInputs in) {
     const std::int64_t M = std::max<std::int64_t>(2, in.tokens() / 6), V = in.shape.vocabulary;
-    const at::Tensor logits = in.normal({M, V}, in.shape.working), bias = in.normal({V});
+    const at::Tensor logits = in.normal({M, V}, in.shape.compute_dtype), bias = in.normal({V});
     const at::Tensor labels = (in.below(V, M) - in.below(2, M) * V).clamp_min(-1);  // about half of the rows have none
     return [=](const KernelSet& set) -> Results {
         at::Tensor gradient = logits.clone();
@@ -132,9 +135,10 @@ ProofComputation cross_entropy(ProofInputs in) {
 
 ProofComputation matmul(ProofInputs in) {
     const std::int64_t T = in.tokens(), H = in.shape.hidden, F = in.shape.intermediate;
-    const at::ScalarType working = in.shape.working;
-    const double bound = working == at::kBFloat16 ? rounded_bound : matmul_bound;
-    const at::Tensor x = in.normal({T, H}, working), weight = in.normal({F, H}, working), dy = in.normal({T, F}, working);
+    const at::ScalarType compute_dtype = in.shape.compute_dtype;
+    const double bound = compute_dtype == at::kBFloat16 ? rounded_bound : matmul_bound;
+    const at::Tensor x = in.normal({T, H}, compute_dtype), weight = in.normal({F, H}, compute_dtype),
+                     dy = in.normal({T, F}, compute_dtype);
     return [=](const KernelSet& set) -> Results {
         return {{"the output", set.matmul.product(x, weight.t()), bound},
                 {"the gradient of the input", set.matmul.product(dy, weight), bound}};
@@ -143,12 +147,12 @@ ProofComputation matmul(ProofInputs in) {
 
 ProofComputation weight_gradient(ProofInputs in) {
     const std::int64_t T = in.tokens(), H = in.shape.hidden, F = in.shape.intermediate;
-    const at::Tensor x = in.normal({T, H}, in.shape.working), dy = in.normal({T, F}, in.shape.working),
+    const at::Tensor x = in.normal({T, H}, in.shape.compute_dtype), dy = in.normal({T, F}, in.shape.compute_dtype),
                      before = in.normal({F, H});
     return [=](const KernelSet& set) -> Results {
         const at::Tensor fresh = at::empty_like(before), sum = before.clone();
-        set.matmul.add_weight_gradient(dy, x, fresh, GradientSum::begins);
-        set.matmul.add_weight_gradient(dy, x, sum, GradientSum::goes_on);
+        set.matmul.add_weight_gradient(dy, x, fresh, /*accumulate=*/false);
+        set.matmul.add_weight_gradient(dy, x, sum, /*accumulate=*/true);
         return {{"the gradient", fresh, matmul_bound}, {"the gradient added to a sum", sum, matmul_bound}};
     };
 }
@@ -183,7 +187,7 @@ ProofCase a_case(const char* name, ProofComputation (*compute)(ProofInputs, More
 
 /// Where a set draws dropout from our counter, its masks are the reference's.
 bool counts_dropout(const KernelSet& set, const ProofShape& shape, std::int64_t longest) {
-    return set.counts_dropout == nullptr || set.counts_dropout(longest, shape.hidden / shape.heads, shape.working);
+    return set.counts_dropout == nullptr || set.counts_dropout(longest, shape.hidden / shape.heads, shape.compute_dtype);
 }
 
 ProofOperation attention_operation() {

@@ -13,7 +13,7 @@ namespace bertpretrain {
 struct ProofShape {
     std::int64_t hidden = 1024, intermediate = 4096, heads = 16, vocabulary = 30528, longest_sequence = 128;
     Activation activation = Activation::gelu_erf;
-    at::ScalarType working = at::kBFloat16;
+    at::ScalarType compute_dtype = at::kBFloat16;
 };
 
 /// One result of an operation and the relative error that it may have; an undefined tensor is a result too.

@@ -12,7 +12,7 @@ constexpr double exact_bound = 3e-6, rounded_bound = 2.5e-3, sum_bound = 1e-6;
 struct Slice {
     OptimizerState state;
     at::Tensor gradient;
-    at::ScalarType working;
+    at::ScalarType compute_dtype;
     BlockedRuns blocks;
     std::vector<TensorFactors> factors{{0.5, 0.01, 0.1, 0.02}, {1, 0, 0.2, 0.01}};
 };
@@ -26,14 +26,15 @@ BlockedRuns runs_of(std::int64_t elements) {
 void add_results(std::vector<ProofResult>& results, const std::string& rule, const Slice& slice,
                  const std::function<void(const OptimizerPass&, std::span<double>)>& update) {
     const OptimizerState state{slice.state.master.clone(), slice.state.exp_avg.clone(), slice.state.exp_avg_sq.clone()};
-    const at::Tensor working = at::zeros_like(slice.gradient, slice.gradient.options().dtype(slice.working));
+    const at::Tensor compute_weights = at::zeros_like(slice.gradient, slice.gradient.options().dtype(slice.compute_dtype));
     const at::Tensor sums = at::zeros({static_cast<std::int64_t>(3 * slice.blocks.parts.size())}, at::kDouble);
-    update({state, slice.gradient, working, slice.blocks, {0.9, 0.999, 1e-6, 0.19, 0.002}, slice.factors},
+    update({state, slice.gradient, compute_weights, slice.blocks, {0.9, 0.999, 1e-6, 0.19, 0.002}, slice.factors},
            {sums.mutable_data_ptr<double>(), static_cast<std::size_t>(sums.numel())});
     results.push_back({rule + "'s weights", state.master, exact_bound});
     results.push_back({rule + "'s first moments", state.exp_avg, exact_bound});
     results.push_back({rule + "'s second moments", state.exp_avg_sq, exact_bound});
-    results.push_back({rule + "'s rounded weights", working, slice.working == at::kBFloat16 ? rounded_bound : exact_bound});
+    results.push_back(
+        {rule + "'s rounded weights", compute_weights, slice.compute_dtype == at::kBFloat16 ? rounded_bound : exact_bound});
     results.push_back({rule + "'s sums of squares", sums, sum_bound});
 }
 
@@ -43,7 +44,7 @@ ProofComputation optimizer_computation(ProofInputs in) {
     constexpr std::int64_t elements_per_token = 1024;
     const std::int64_t elements = in.tokens() * elements_per_token;
     const at::Tensor master = in.normal({elements}), exp_avg = in.normal({elements}), exp_avg_sq = in.normal({elements}).abs();
-    const Slice slice{{master, exp_avg, exp_avg_sq}, in.normal({elements}), in.shape.working, runs_of(elements)};
+    const Slice slice{{master, exp_avg, exp_avg_sq}, in.normal({elements}), in.shape.compute_dtype, runs_of(elements)};
     return [=](const KernelSet& set) {
         const OptimizerKernels& kernels = *set.optimizer;
         std::vector<ProofResult> results;

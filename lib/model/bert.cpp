@@ -48,46 +48,47 @@ LayerContext Bert::context(const MicroBatch& batch, Wanted wanted, bool dropout)
 }
 
 void Bert::forward_backward(const MicroBatch& batch, const LossScale& scale, const at::Tensor& totals_4,
-                            const ParameterMoves& moves, GradientSum sum) const {
+                            const ParameterMoves& moves, bool accumulate) const {
     const MicroBatch full = fill_up(batch);
     LayerContext context = this->context(full, Wanted::heads_rows, true);
-    context.layer_gradients = sum;
+    context.accumulate_layer_gradients = accumulate;
     const auto stage_begins = [&](std::size_t stage) {
         if (moves.needed) moves.needed(stage == 0 ? 0 : stage_ends_[stage - 1]);
     };
     const auto stage_done = [&](std::size_t stage) {
         if (moves.final) moves.final(stage_ends_[stage]);
     };
-    Stream stream;
+    HiddenState hidden;
     const std::size_t layers = weights_.layers.size();
     stage_begins(2 * layers + 1);
-    const EmbeddingState embedded = embeddings_forward(context, weights_, stream);
+    const EmbeddingState embedded = embeddings_forward(context, weights_, hidden);
     std::vector<LayerState> states(layers);
     for (std::size_t i = 0; i < layers; ++i) {
-        const Stream input = stream;
+        const HiddenState input = hidden;
         const std::size_t feed_forward = feed_forward_stage(layers, i);
         stage_begins(feed_forward + 1);
-        states[i] = layer_forward(context, static_cast<std::int64_t>(i), weights_.layers[i], input, stream,
+        states[i] = layer_forward(context, static_cast<std::int64_t>(i), weights_.layers[i], input, hidden,
                                   [&] { stage_begins(feed_forward); });
         if (choices_.activation_checkpointing) states[i] = {input, {}, {}, {}, {}, {}, {}, {}};
     }
     stage_begins(0);
-    StreamGradient d_stream{{}, heads_forward_backward(context, weights_, stream.normed_TH, scale, gradients_, totals_4), {}};
+    HiddenStateGradient d_hidden{
+        {}, heads_forward_backward(context, weights_, hidden.normed_TH, scale, gradients_, totals_4), {}};
     stage_done(0);
-    stream = {};
+    hidden = {};
     for (std::size_t i = layers; i-- > 0;) {
         const auto index = static_cast<std::int64_t>(i);
         if (choices_.activation_checkpointing) {
-            Stream unused;
+            HiddenState unused;
             states[i] = layer_forward(context, index, weights_.layers[i], states[i].input, unused, [] {});
         }
         const std::size_t feed_forward = feed_forward_stage(layers, i);
-        d_stream = layer_backward(context, index, weights_.layers[i], states[i], d_stream, gradients_.layers[i],
+        d_hidden = layer_backward(context, index, weights_.layers[i], states[i], d_hidden, gradients_.layers[i],
                                   [&] { stage_done(feed_forward); });
         states[i] = {};
         stage_done(feed_forward + 1);
     }
-    embeddings_backward(context, weights_, embedded, d_stream, gradients_);
+    embeddings_backward(context, weights_, embedded, d_hidden, gradients_);
     stage_done(2 * layers + 1);
 }
 
@@ -100,13 +101,13 @@ void Bert::pack_weights() {
 }
 
 at::Tensor Bert::encode(const LayerContext& context) const {
-    Stream stream;
-    embeddings_forward(context, weights_, stream);
+    HiddenState hidden;
+    embeddings_forward(context, weights_, hidden);
     for (std::size_t i = 0; i < weights_.layers.size(); ++i) {
-        const Stream input = stream;
-        layer_forward(context, static_cast<std::int64_t>(i), weights_.layers[i], input, stream, [] {});
+        const HiddenState input = hidden;
+        layer_forward(context, static_cast<std::int64_t>(i), weights_.layers[i], input, hidden, [] {});
     }
-    return stream.normed_TH;
+    return hidden.normed_TH;
 }
 
 void Bert::add_losses(const MicroBatch& batch, const at::Tensor& totals_4) const {

@@ -34,7 +34,7 @@ public:
     /// One micro-batch with dropout: adds gradients to the flat buffers and losses to totals_4 (new_totals).
     /// @param sum begins: the layers' matrices have no gradients yet, all others zeros (FlatParameters::begin_gradients)
     void forward_backward(const MicroBatch& batch, const LossScale& scale, const at::Tensor& totals_4,
-                          const ParameterMoves& moves, GradientSum sum = GradientSum::goes_on) const;
+                          const ParameterMoves& moves, bool accumulate = true) const;
 
     /// Copies the layers' weights, which stay as they are from now on, as products like them best. No backward after that.
     void pack_weights();
@@ -42,9 +42,9 @@ public:
     /// One micro-batch without dropout or gradients.
     void add_losses(const MicroBatch& batch, const at::Tensor& totals_4) const;
     Logits logits(const MicroBatch& batch) const;
-    /// The encoder's output, working, T x H.
+    /// The encoder's output, compute_dtype, T x H.
     at::Tensor encode(const MicroBatch& batch) const;
-    /// The same at each sequence's first token, working, B x H: the last layer computes no other rows.
+    /// The same at each sequence's first token, compute_dtype, B x H: the last layer computes no other rows.
     at::Tensor encode_first(const MicroBatch& batch) const;
     /// The pooler's output of such rows, which the next sentence head reads: fp32, B x H.
     at::Tensor pool(const at::Tensor& first_BH) const { return pool_first_rows(weights_, first_BH); }

@@ -4,15 +4,15 @@
 
 namespace bertpretrain {
 
-EmbeddingState embeddings_forward(const LayerContext& context, const BertViews& weights, Stream& output) {
+EmbeddingState embeddings_forward(const LayerContext& context, const BertViews& weights, HiddenState& output) {
     const MicroBatch& batch = context.batch;
     const Dropout dropout = context.dropout.hidden(DropoutPlan::embedding_site);
-    const at::ScalarType working = weights.word_VH.scalar_type();
+    const at::ScalarType compute_dtype = weights.word_VH.scalar_type();
     const at::Tensor sum_TH = embedding_sum(batch.input_ids_T, batch.position_ids_T, batch.token_type_ids_T, weights.word_VH,
                                             weights.position_PH, weights.type_KH);
-    const auto normalize = [&](const at::Tensor& x_TH, bool keep_exact) {
-        return dropout_residual_norm({}, {}, x_TH, weights.first_norm, context.config.layer_norm_eps, {}, context.rows, working,
-                                     keep_exact);
+    const auto normalize = [&](const at::Tensor& x_TH, bool keep_fp32) {
+        return dropout_residual_norm({}, {}, x_TH, weights.first_norm, context.config.layer_norm_eps, {}, context.rows,
+                                     compute_dtype, keep_fp32);
     };
     if (context.config.placement() == NormPlacement::pre_ln) {
         EmbeddingState state{normalize(dropout_rows(sum_TH, dropout, context.rows), false)};
@@ -20,29 +20,29 @@ EmbeddingState embeddings_forward(const LayerContext& context, const BertViews& 
         return state;
     }
     EmbeddingState state{normalize(sum_TH, true)};
-    const at::Tensor hidden_TH = dropout_rows(state.norm.normed_exact_TH, dropout, context.rows);
-    output = {dropout.active() ? hidden_TH.to(working) : state.norm.normed_TH, {}};
+    const at::Tensor hidden_TH = dropout_rows(state.norm.normed_fp32_TH, dropout, context.rows);
+    output = {dropout.active() ? hidden_TH.to(compute_dtype) : state.norm.normed_TH, {}};
     if (context.config.placement() == NormPlacement::post_ln) output.residual = hidden_TH;
-    state.norm.normed_exact_TH.reset();
+    state.norm.normed_fp32_TH.reset();
     return state;
 }
 
 void embeddings_backward(const LayerContext& context, const BertViews& weights, const EmbeddingState& state,
-                         const StreamGradient& d_output, const BertViews& gradients) {
+                         const HiddenStateGradient& d_output, const BertViews& gradients) {
     const Dropout dropout = context.dropout.hidden(DropoutPlan::embedding_site);
-    const at::ScalarType working = weights.word_VH.scalar_type();
+    const at::ScalarType compute_dtype = weights.word_VH.scalar_type();
     at::Tensor d_sum_TH;
     if (context.config.placement() == NormPlacement::pre_ln) {
         const NormGradients d =
             dropout_residual_norm_backward(d_output.normed_TH, {}, d_output.residual_TH, state.norm, weights.first_norm, {},
-                                           context.rows, working, gradients.first_norm, {});
+                                           context.rows, compute_dtype, gradients.first_norm, {});
         d_sum_TH = dropout_rows(d.sum_TH, dropout, context.rows);
     } else {
         at::Tensor d_hidden_TH = d_output.normed_TH.to(at::kFloat);
         if (context.config.placement() == NormPlacement::post_ln) d_hidden_TH = d_hidden_TH + d_output.residual_TH;
         const at::Tensor d_normed_TH = dropout_rows(d_hidden_TH, dropout, context.rows);
-        d_sum_TH = dropout_residual_norm_backward({}, d_normed_TH, {}, state.norm, weights.first_norm, {}, context.rows, working,
-                                                  gradients.first_norm, {})
+        d_sum_TH = dropout_residual_norm_backward({}, d_normed_TH, {}, state.norm, weights.first_norm, {}, context.rows,
+                                                  compute_dtype, gradients.first_norm, {})
                        .sum_TH;
     }
     embedding_backward(d_sum_TH, context.batch.input_ids_T, gradients.word_VH);

@@ -11,8 +11,8 @@ struct EmbeddingState {
 };
 
 /// post_ln, pre_ln_zero_residual: dropout(LN(sum)); pre_ln: residual = dropout(sum), normed = layer 0's LN of it.
-EmbeddingState embeddings_forward(const LayerContext& context, const BertViews& weights, Stream& output);
+EmbeddingState embeddings_forward(const LayerContext& context, const BertViews& weights, HiddenState& output);
 void embeddings_backward(const LayerContext& context, const BertViews& weights, const EmbeddingState& state,
-                         const StreamGradient& d_output, const BertViews& gradients);
+                         const HiddenStateGradient& d_output, const BertViews& gradients);
 
 }  // namespace bertpretrain

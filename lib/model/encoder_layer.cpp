@@ -43,28 +43,28 @@ private:
 
 /// Both sublayers end alike: dropout, residual, LayerNorm.
 NormResult close_sublayer(const LayerContext& context, const RowKeys& rows, const at::Tensor& out_TH, const at::Tensor& bias_H,
-                          const NormParameters& norm, const Dropout& dropout, Stream& stream) {
+                          const NormParameters& norm, const Dropout& dropout, HiddenState& hidden) {
     const bool post = context.config.placement() == NormPlacement::post_ln;
     const bool again = post && out_TH.is_cuda();  // there memory is slower than computing it again; on a CPU it is in the cache
-    NormResult closed = dropout_residual_norm(out_TH, bias_H, stream.residual, norm, context.config.layer_norm_eps, dropout, rows,
+    NormResult closed = dropout_residual_norm(out_TH, bias_H, hidden.residual, norm, context.config.layer_norm_eps, dropout, rows,
                                               out_TH.scalar_type(), post && !again);
-    stream.normed_TH = closed.normed_TH;
-    if (again) stream.residual = Residual::of(closed, norm);
-    else stream.residual = post ? closed.normed_exact_TH : closed.sum_TH;
-    closed.normed_exact_TH.reset();  // the backward does not need it
+    hidden.normed_TH = closed.normed_TH;
+    if (again) hidden.residual = Residual::of(closed, norm);
+    else hidden.residual = post ? closed.normed_fp32_TH : closed.sum_TH;
+    closed.normed_fp32_TH.reset();  // the backward does not need it
     return closed;
 }
 
 /// The backward of close_sublayer: what reaches the residual past the LayerNorm joins before it (post-LN) or behind it.
-NormGradients open_sublayer(const LayerContext& context, const RowKeys& rows, const StreamGradient& d_stream,
-                            const NormResult& closed, const NormParameters& norm, const Dropout& dropout,
-                            const NormParameters& d_norm, const at::Tensor& d_bias_H) {
+NormGradients close_sublayer_backward(const LayerContext& context, const RowKeys& rows, const HiddenStateGradient& d_hidden,
+                                      const NormResult& closed, const NormParameters& norm, const Dropout& dropout,
+                                      const NormParameters& d_norm, const at::Tensor& d_bias_H) {
     const bool post = context.config.placement() == NormPlacement::post_ln;
-    const at::Tensor exact = d_stream.normed_exact_TH.defined() ? d_stream.normed_exact_TH
-                             : post                             ? d_stream.residual_TH
-                                                                : at::Tensor();
-    const at::Tensor past = post ? at::Tensor() : d_stream.residual_TH;
-    return dropout_residual_norm_backward(d_stream.normed_TH, exact, past, closed, norm, dropout, rows,
+    const at::Tensor fp32 = d_hidden.normed_fp32_TH.defined() ? d_hidden.normed_fp32_TH
+                            : post                            ? d_hidden.residual_TH
+                                                              : at::Tensor();
+    const at::Tensor past = post ? at::Tensor() : d_hidden.residual_TH;
+    return dropout_residual_norm_backward(d_hidden.normed_TH, fp32, past, closed, norm, dropout, rows,
                                           closed.normed_TH.scalar_type(), d_norm, d_bias_H);
 }
 
@@ -74,53 +74,54 @@ Activation activation_of(const BertConfig& config) {
     return config.hidden_act == "gelu" ? Activation::gelu_erf : Activation::gelu_tanh;
 }
 
-LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const Stream& input,
-                         Stream& output, const std::function<void()>& feed_forward_begins) {
+LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const HiddenState& input,
+                         HiddenState& output, const std::function<void()>& feed_forward_begins) {
     LayerState state;
     state.input = input;
     const RowsBehindAttention rows(context, index);
     output = {{}, rows.pick(input.residual)};
-    state.qkv_T3H = linear_product(input.normed_TH, weights.qkv_weight);
+    state.qkv_T3H = linear_matmul(input.normed_TH, weights.qkv_weight);
     state.attention = attention(state.qkv_T3H, weights.qkv_bias, attention_shape(context, index));
     if (state.attention.biased_T3H.defined())
         state.qkv_T3H = state.attention.biased_T3H;  // one of them is enough for the backward
     state.context_TH = rows.pick(state.attention.context_TH);
     state.after_attention =
-        close_sublayer(context, rows.keys(), linear_product(state.context_TH, weights.attention_out_weight),
+        close_sublayer(context, rows.keys(), linear_matmul(state.context_TH, weights.attention_out_weight),
                        weights.attention_out_bias, weights.norm_after_attention, sublayer_dropout(context, index, 0), output);
     feed_forward_begins();
-    state.intermediate_TF = linear_product(output.normed_TH, weights.intermediate_weight);
+    state.intermediate_TF = linear_matmul(output.normed_TH, weights.intermediate_weight);
     state.activated_TF = bias_activation(state.intermediate_TF, weights.intermediate_bias, activation_of(context.config));
     state.after_output =
-        close_sublayer(context, rows.keys(), linear_product(state.activated_TF, weights.output_weight), weights.output_bias,
+        close_sublayer(context, rows.keys(), linear_matmul(state.activated_TF, weights.output_weight), weights.output_bias,
                        weights.norm_after_output, sublayer_dropout(context, index, 1), output);
     return state;
 }
 
-StreamGradient layer_backward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const LayerState& state,
-                              const StreamGradient& d_output, const LayerViews& gradients,
-                              const std::function<void()>& feed_forward_done) {
+HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t index, const LayerViews& weights,
+                                   const LayerState& state, const HiddenStateGradient& d_output, const LayerViews& gradients,
+                                   const std::function<void()>& feed_forward_done) {
     const RowsBehindAttention rows(context, index);
     const NormGradients d_ffn =
-        open_sublayer(context, rows.keys(), d_output, state.after_output, weights.norm_after_output,
-                      sublayer_dropout(context, index, 1), gradients.norm_after_output, gradients.output_bias);
-    add_linear_weight_gradient(d_ffn.out_TH, state.activated_TF, gradients.output_weight, context.layer_gradients);
+        close_sublayer_backward(context, rows.keys(), d_output, state.after_output, weights.norm_after_output,
+                                sublayer_dropout(context, index, 1), gradients.norm_after_output, gradients.output_bias);
+    add_linear_weight_gradient(d_ffn.out_TH, state.activated_TF, gradients.output_weight, context.accumulate_layer_gradients);
     const at::Tensor d_intermediate_TF =
         bias_activation_backward(linear_input_gradient(d_ffn.out_TH, weights.output_weight), state.intermediate_TF,
                                  weights.intermediate_bias, activation_of(context.config), gradients.intermediate_bias);
     add_linear_weight_gradient(d_intermediate_TF, state.after_attention.normed_TH, gradients.intermediate_weight,
-                               context.layer_gradients);
+                               context.accumulate_layer_gradients);
     feed_forward_done();
 
-    const StreamGradient d_middle{linear_input_gradient(d_intermediate_TF, weights.intermediate_weight), {}, d_ffn.sum_TH};
-    const NormGradients d_attention =
-        open_sublayer(context, rows.keys(), d_middle, state.after_attention, weights.norm_after_attention,
-                      sublayer_dropout(context, index, 0), gradients.norm_after_attention, gradients.attention_out_bias);
-    add_linear_weight_gradient(d_attention.out_TH, state.context_TH, gradients.attention_out_weight, context.layer_gradients);
+    const HiddenStateGradient d_middle{linear_input_gradient(d_intermediate_TF, weights.intermediate_weight), {}, d_ffn.sum_TH};
+    const NormGradients d_attention = close_sublayer_backward(context, rows.keys(), d_middle, state.after_attention,
+                                                              weights.norm_after_attention, sublayer_dropout(context, index, 0),
+                                                              gradients.norm_after_attention, gradients.attention_out_bias);
+    add_linear_weight_gradient(d_attention.out_TH, state.context_TH, gradients.attention_out_weight,
+                               context.accumulate_layer_gradients);
     const at::Tensor d_qkv_T3H =
         attention_backward(rows.put_back(linear_input_gradient(d_attention.out_TH, weights.attention_out_weight)), state.qkv_T3H,
                            weights.qkv_bias, state.attention, attention_shape(context, index), gradients.qkv_bias);
-    add_linear_weight_gradient(d_qkv_T3H, state.input.normed_TH, gradients.qkv_weight, context.layer_gradients);
+    add_linear_weight_gradient(d_qkv_T3H, state.input.normed_TH, gradients.qkv_weight, context.accumulate_layer_gradients);
     return {linear_input_gradient(d_qkv_T3H, weights.qkv_weight), {}, rows.put_back(d_attention.sum_TH)};
 }
 

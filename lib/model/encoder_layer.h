@@ -14,16 +14,16 @@
 namespace bertpretrain {
 
 /// What flows from layer to layer.
-struct Stream {
-    at::Tensor normed_TH;  ///< working: what the next product reads
+struct HiddenState {
+    at::Tensor normed_TH;  ///< compute_dtype: what the next product reads
     Residual residual;     ///< what the next sublayer adds to; undefined before layer 0 of pre_ln_zero_residual
 };
 
-/// Gradients of a Stream. Before the last layer's backward `normed` is undefined and all lies in `normed_exact`.
-struct StreamGradient {
-    at::Tensor normed_TH;        ///< working, or undefined
-    at::Tensor normed_exact_TH;  ///< exact, or undefined: a further gradient of normed
-    at::Tensor residual_TH;      ///< exact, or undefined
+/// Gradients of a HiddenState. Before the last layer's backward `normed` is undefined and all lies in `normed_fp32`.
+struct HiddenStateGradient {
+    at::Tensor normed_TH;       ///< compute_dtype, or undefined
+    at::Tensor normed_fp32_TH;  ///< exact, or undefined: a further gradient of normed
+    at::Tensor residual_TH;     ///< exact, or undefined
 };
 
 /// Randomness of one forward and backward pass: dropout of every place in the model.
@@ -49,13 +49,13 @@ struct LayerContext {
     RowKeys rows;
     ReadRows read;
     DropoutPlan dropout;
-    GradientSum layer_gradients = GradientSum::goes_on;  ///< of the layers' matrices
-    at::Tensor starts_B1{}, samples_B{};  ///< the batch's, int64 on a GPU, copied once for all layers; on a CPU undefined
+    bool accumulate_layer_gradients = true;  ///< of the layers' matrices
+    at::Tensor starts_B1{}, samples_B{};     ///< the batch's, int64 on a GPU, copied once for all layers; on a CPU undefined
 };
 
 /// What the backward of one layer needs; with activation checkpointing it is computed anew from the layer's input.
 struct LayerState {
-    Stream input;
+    HiddenState input;
     at::Tensor qkv_T3H;
     AttentionResult attention;
     at::Tensor context_TH;  ///< attention's, of the rows that the layer goes on with
@@ -67,14 +67,14 @@ struct LayerState {
 /// @param index of the layer, which keys its dropout
 /// @param output receives the stream behind the layer: of the last layer, of the rows that the heads read
 /// @param feed_forward_begins called before the feed-forward part's matrices are read
-LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const Stream& input,
-                         Stream& output, const std::function<void()>& feed_forward_begins);
+LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const HiddenState& input,
+                         HiddenState& output, const std::function<void()>& feed_forward_begins);
 
 /// Adds the layer's parameter gradients to `gradients`. @returns the gradient of the layer's input
 /// @param feed_forward_done called when the feed-forward part's matrices have their gradients
-StreamGradient layer_backward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const LayerState& state,
-                              const StreamGradient& d_output, const LayerViews& gradients,
-                              const std::function<void()>& feed_forward_done);
+HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t index, const LayerViews& weights,
+                                   const LayerState& state, const HiddenStateGradient& d_output, const LayerViews& gradients,
+                                   const std::function<void()>& feed_forward_done);
 
 Activation activation_of(const BertConfig& config);
 

@@ -14,26 +14,27 @@ namespace bertpretrain {
 /// moves in steps of 1/128. Gradients of both are fp32, or bf16 for matrices where memory is short.
 class FlatParameters {
 public:
-    /// narrow: bf16 for matrices but not for the embedding tables, each of whose rows adds up many tokens' gradients.
+    /// bf16: bf16 for matrices but not for the embedding tables, each of whose rows adds up many tokens' gradients.
     /// none: for a model that is only used; its gradients are not to be touched.
-    enum class Gradients { exact, narrow, none };
+    enum class Gradients { fp32, bf16, none };
 
-    FlatParameters(ParameterLayout layout, at::ScalarType working, at::Device device, Gradients gradients = Gradients::exact);
+    FlatParameters(ParameterLayout layout, at::ScalarType compute_dtype, at::Device device,
+                   Gradients gradients = Gradients::fp32);
 
     const ParameterLayout& layout() const { return layout_; }
-    at::ScalarType working_type() const { return working_.scalar_type(); }
-    at::Device device() const { return working_.device(); }
+    at::ScalarType compute_dtype() const { return compute_weights_.scalar_type(); }
+    at::Device device() const { return compute_weights_.device(); }
 
-    const at::Tensor& working() const { return working_; }  ///< flat_elements(); its exempt part is not used
+    const at::Tensor& compute_weights() const { return compute_weights_; }  ///< flat_elements(); its exempt part is not used
     const GradientStorage& gradient_storage() const { return gradients_; }
     /// fp32, flat_elements(). @throws std::logic_error when they are narrow
     at::Tensor gradients() const { return gradients_.range(0, layout_.flat_elements()); }
     void zero_gradients() const { gradients_.zero(); }
-    /// For a step whose first micro-batch says GradientSum::begins.
+    /// For a step whose first micro-batch says accumulate = false.
     void begin_gradients() const { gradients_.zero_others(); }
-    /// fp32, the exempt parameters: element i of it is element exact_begin() + i of a flat buffer.
-    const at::Tensor& exact() const { return exact_; }
-    std::int64_t exact_begin() const { return exact_begin_; }
+    /// fp32, the exempt parameters: element i of it is element fp32_begin() + i of a flat buffer.
+    const at::Tensor& fp32() const { return fp32_; }
+    std::int64_t fp32_begin() const { return fp32_begin_; }
 
     /// A parameter as the model uses it, and its gradient, in its own shape.
     at::Tensor weight(const std::string& name) const { return view(name, 1, false); }
@@ -46,8 +47,8 @@ private:
     at::Tensor view(const std::string& name, std::int64_t count, bool of_gradient) const;
 
     ParameterLayout layout_;
-    std::int64_t exact_begin_;
-    at::Tensor working_, exact_;
+    std::int64_t fp32_begin_;
+    at::Tensor compute_weights_, fp32_;
     GradientStorage gradients_;
 };
 

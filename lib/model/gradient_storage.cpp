@@ -9,13 +9,13 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::int64_t narrow_bytes = 2, wide_bytes = 4;
+constexpr std::int64_t bf16_bytes = 2, fp32_bytes = 4;
 
 /// Elements of the flat buffer, from the first, that are bf16.
-std::int64_t narrow_elements_of(const ParameterLayout& layout, bool narrow) {
+std::int64_t bf16_elements_of(const ParameterLayout& layout, bool narrow) {
     if (!narrow) return 0;
     for (const PlacedParameter& parameter : layout.parameters())
-        if (parameter.spec.wide_gradient) return layout.buckets()[parameter.bucket].begin;
+        if (parameter.spec.fp32_gradient) return layout.buckets()[parameter.bucket].begin;
     return layout.flat_elements();
 }
 
@@ -23,7 +23,7 @@ std::int64_t narrow_elements_of(const ParameterLayout& layout, bool narrow) {
 
 GradientStorage::GradientStorage(const ParameterLayout& layout, bool narrow, at::Device device)
     : bytes_(at::zeros({bytes(layout, narrow)}, at::TensorOptions(device).dtype(at::kByte))),
-      narrow_elements_(narrow_elements_of(layout, narrow)) {
+      bf16_elements_(bf16_elements_of(layout, narrow)) {
     std::int64_t begin = 0;
     const auto take_until = [&](std::int64_t end) {
         if (begin < end) others_.push_back(bytes_.narrow(0, begin, end - begin));
@@ -37,23 +37,23 @@ GradientStorage::GradientStorage(const ParameterLayout& layout, bool narrow, at:
 }
 
 std::int64_t GradientStorage::bytes(const ParameterLayout& layout, bool narrow) {
-    return layout.flat_elements() * wide_bytes - narrow_elements_of(layout, narrow) * (wide_bytes - narrow_bytes);
+    return layout.flat_elements() * fp32_bytes - bf16_elements_of(layout, narrow) * (fp32_bytes - bf16_bytes);
 }
 
 at::Tensor GradientStorage::range(std::int64_t begin, std::int64_t elements) const {
-    if (begin < narrow_elements_) {
-        check(begin + elements <= narrow_elements_, "gradients of two types were asked for as one");
-        return bytes_.narrow(0, byte_of(begin), elements * narrow_bytes).view(at::kBFloat16);
+    if (begin < bf16_elements_) {
+        check(begin + elements <= bf16_elements_, "gradients of two types were asked for as one");
+        return bytes_.narrow(0, byte_of(begin), elements * bf16_bytes).view(at::kBFloat16);
     }
-    return bytes_.narrow(0, byte_of(begin), elements * wide_bytes).view(at::kFloat);
+    return bytes_.narrow(0, byte_of(begin), elements * fp32_bytes).view(at::kFloat);
 }
 
 at::Tensor GradientStorage::front(std::int64_t elements) const {
-    return bytes_.narrow(0, 0, elements * wide_bytes).view(at::kFloat);
+    return bytes_.narrow(0, 0, elements * fp32_bytes).view(at::kFloat);
 }
 
 std::int64_t GradientStorage::byte_of(std::int64_t element) const {
-    return element * wide_bytes - std::min(element, narrow_elements_) * (wide_bytes - narrow_bytes);
+    return element * fp32_bytes - std::min(element, bf16_elements_) * (fp32_bytes - bf16_bytes);
 }
 
 void GradientStorage::zero() const { bytes_.zero_(); }

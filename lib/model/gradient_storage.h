@@ -23,7 +23,7 @@ public:
 
     bool defined() const { return bytes_.defined(); }
     /// Elements of the flat buffer, from the first, that are bf16.
-    std::int64_t narrow_elements() const { return narrow_elements_; }
+    std::int64_t bf16_elements() const { return bf16_elements_; }
 
     /// Elements [begin, begin + elements) of the flat buffer, all bf16 or all fp32.
     at::Tensor range(std::int64_t begin, std::int64_t elements) const;
@@ -38,7 +38,7 @@ private:
     std::int64_t byte_of(std::int64_t element) const;
 
     at::Tensor bytes_;
-    std::int64_t narrow_elements_ = 0;
+    std::int64_t bf16_elements_ = 0;
     std::vector<at::Tensor> others_;
 };
 

@@ -29,7 +29,7 @@ ParameterLayout::ParameterLayout(std::vector<ParameterSpec> specs, std::int64_t 
         const bool last = p + 1 == specs.size();
         const bool full = next - buckets_.back().begin >= bucket_elements;
         const bool closes = last || specs[p].decays != specs[p + 1].decays ||
-                            specs[p].wide_gradient != specs[p + 1].wide_gradient || (full && !specs[p + 1].adjoins);
+                            specs[p].fp32_gradient != specs[p + 1].fp32_gradient || (full && !specs[p + 1].adjoins);
         parameters_.push_back({std::move(specs[p]), begin, buckets_.size() - 1});
         if (!closes) continue;
         next = buckets_.back().begin + rounded_up(next - buckets_.back().begin, block_elements * shards);

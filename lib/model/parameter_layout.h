@@ -14,7 +14,7 @@ struct ParameterSpec {
     std::vector<std::int64_t> shape;  ///< elements per axis
     bool decays = true;               ///< false for biases and LayerNorm: no weight decay, and fp32 in the model as well
     bool adjoins = false;             ///< begins right behind the one before, so that both can be seen as one matrix
-    bool wide_gradient = false;       ///< fp32 also where other gradients are bf16: it is added up from very many small parts
+    bool fp32_gradient = false;       ///< fp32 also where other gradients are bf16: it is added up from very many small parts
     bool product_gradient = false;    ///< a micro-batch's gradient is one product, with which that of a step can begin
 
     std::int64_t elements() const;

@@ -16,7 +16,7 @@ struct Transformed {
 Transformed transform(const LayerContext& context, const BertViews& weights, const at::Tensor& rows_MH) {
     Transformed t;
     t.rows_MH = rows_MH;
-    t.product_MH = linear_product(t.rows_MH, weights.transform_weight);
+    t.product_MH = linear_matmul(t.rows_MH, weights.transform_weight);
     const at::Tensor activated_MH = bias_activation(t.product_MH, weights.transform_bias, activation_of(context.config));
     t.norm = dropout_residual_norm({}, {}, activated_MH.to(at::kFloat), weights.transform_norm, context.config.layer_norm_eps, {},
                                    context.rows, rows_MH.scalar_type(), false);
@@ -34,7 +34,7 @@ struct HeadRows {
 }  // namespace
 
 at::Tensor pool_first_rows(const BertViews& weights, const at::Tensor& first_BH) {
-    return (linear_product(first_BH, weights.pooler_weight).to(at::kFloat) + weights.pooler_bias).tanh();
+    return (linear_matmul(first_BH, weights.pooler_weight).to(at::kFloat) + weights.pooler_bias).tanh();
 }
 
 at::Tensor new_totals(at::Device device) { return at::zeros({4}, at::TensorOptions(at::kDouble).device(device)); }
@@ -43,8 +43,8 @@ Logits heads_logits(const LayerContext& context, const BertViews& weights, const
     const HeadRows read(context, read_RH);
     const Transformed t = transform(context, weights, read.masked_MH);
     const at::Tensor pooled_BH = pool_first_rows(weights, read.first_BH);
-    return {linear_product(t.norm.normed_TH, weights.word_VH).to(at::kFloat) + weights.decoder_bias_V,
-            linear_product(pooled_BH.to(read_RH.scalar_type()), weights.next_sentence_weight).to(at::kFloat) +
+    return {linear_matmul(t.norm.normed_TH, weights.word_VH).to(at::kFloat) + weights.decoder_bias_V,
+            linear_matmul(pooled_BH.to(read_RH.scalar_type()), weights.next_sentence_weight).to(at::kFloat) +
                 weights.next_sentence_bias};
 }
 
@@ -60,35 +60,36 @@ void heads_losses(const LayerContext& context, const BertViews& weights, const a
 
 at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH,
                                   const LossScale& scale, const BertViews& gradients, const at::Tensor& totals_4) {
-    const at::ScalarType working = read_RH.scalar_type();
+    const at::ScalarType compute_dtype = read_RH.scalar_type();
     const at::Tensor d_read_RH = at::empty(read_RH.sizes(), read_RH.options().dtype(at::kFloat));
     const HeadRows read(context, read_RH), d_read(context, d_read_RH);
 
     if (context.batch.masked() > 0) {
         const Transformed t = transform(context, weights, read.masked_MH);
-        at::Tensor logits_MV = linear_product(t.norm.normed_TH, weights.word_VH);
+        at::Tensor logits_MV = linear_matmul(t.norm.normed_TH, weights.word_VH);
         softmax_cross_entropy(logits_MV, weights.decoder_bias_V, context.batch.masked_labels_M, scale.mlm,
                               gradients.decoder_bias_V, totals_4.narrow(0, 0, 2));
         add_linear_weight_gradient(logits_MV, t.norm.normed_TH, gradients.word_VH);
         const NormGradients d_norm =
             dropout_residual_norm_backward(linear_input_gradient(logits_MV, weights.word_VH), {}, {}, t.norm,
-                                           weights.transform_norm, {}, context.rows, working, gradients.transform_norm, {});
-        const at::Tensor d_product_MH = bias_activation_backward(d_norm.sum_TH.to(working), t.product_MH, weights.transform_bias,
-                                                                 activation_of(context.config), gradients.transform_bias);
+                                           weights.transform_norm, {}, context.rows, compute_dtype, gradients.transform_norm, {});
+        const at::Tensor d_product_MH =
+            bias_activation_backward(d_norm.sum_TH.to(compute_dtype), t.product_MH, weights.transform_bias,
+                                     activation_of(context.config), gradients.transform_bias);
         add_linear_weight_gradient(d_product_MH, t.rows_MH, gradients.transform_weight);
         d_read.masked_MH.copy_(linear_input_gradient(d_product_MH, weights.transform_weight));
     }
 
-    const at::Tensor pooled_exact_BH = pool_first_rows(weights, read.first_BH), pooled_BH = pooled_exact_BH.to(working);
-    at::Tensor logits_B2 = linear_product(pooled_BH, weights.next_sentence_weight);
+    const at::Tensor pooled_fp32_BH = pool_first_rows(weights, read.first_BH), pooled_BH = pooled_fp32_BH.to(compute_dtype);
+    at::Tensor logits_B2 = linear_matmul(pooled_BH, weights.next_sentence_weight);
     softmax_cross_entropy(logits_B2, weights.next_sentence_bias, context.batch.next_sentence_labels_B, scale.nsp,
                           gradients.next_sentence_bias, totals_4.narrow(0, 2, 2));
     add_linear_weight_gradient(logits_B2, pooled_BH, gradients.next_sentence_weight);
     const at::Tensor d_pooled_BH = linear_input_gradient(logits_B2, weights.next_sentence_weight).to(at::kFloat);
-    const at::Tensor d_pool_exact_BH = d_pooled_BH * (1 - pooled_exact_BH.square());
+    const at::Tensor d_pool_fp32_BH = d_pooled_BH * (1 - pooled_fp32_BH.square());
     at::Tensor d_pooler_bias = gradients.pooler_bias;
-    d_pooler_bias.add_(d_pool_exact_BH.sum(0));
-    const at::Tensor d_pool_BH = d_pool_exact_BH.to(working);
+    d_pooler_bias.add_(d_pool_fp32_BH.sum(0));
+    const at::Tensor d_pool_BH = d_pool_fp32_BH.to(compute_dtype);
     add_linear_weight_gradient(d_pool_BH, read.first_BH, gradients.pooler_weight);
     d_read.first_BH.copy_(linear_input_gradient(d_pool_BH, weights.pooler_weight));
     return d_read_RH;

@@ -16,13 +16,13 @@ struct LossScale {
 /// Sums over batches, float64 on the model's device: {MLM loss, correct MLM, NSP loss, correct NSP}.
 at::Tensor new_totals(at::Device device);
 
-/// Logits with their biases, fp32. Below, read_RH is the encoder's output at ReadRows, working.
+/// Logits with their biases, fp32. Below, read_RH is the encoder's output at ReadRows, compute_dtype.
 struct Logits {
     at::Tensor mlm_MV, next_sentence_B2;
 };
 Logits heads_logits(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH);
 
-/// tanh(pooler's product + bias) of the sequences' first rows, working: fp32, B x H.
+/// tanh(pooler's product + bias) of the sequences' first rows, compute_dtype: fp32, B x H.
 at::Tensor pool_first_rows(const BertViews& weights, const at::Tensor& first_BH);
 
 /// Adds the losses to totals_4 and the heads' parameter gradients to `gradients`.

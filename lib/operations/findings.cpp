@@ -37,7 +37,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 }  // namespace
 
-Findings::Findings(Messenger& ranks) : ranks_(ranks), hosts_(ranks.all_gather_texts(own_host())) {}
+Findings::Findings(ControlGroup& ranks) : ranks_(ranks), hosts_(ranks.all_gather_texts(own_host())) {}
 
 bool Findings::examine(const std::string& check, const std::function<std::string()>& examine) {
     bool well = true;

@@ -10,7 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "core/error.h"
-#include "parallel/messenger.h"
+#include "parallel/control_group.h"
 
 namespace bertpretrain {
 
@@ -25,7 +25,7 @@ struct Finding {
 /// Gathers what the ranks find. One rank's failure ends no other check.
 class Findings {
 public:
-    explicit Findings(Messenger& ranks);
+    explicit Findings(ControlGroup& ranks);
 
     /// All ranks together: runs the check, which must not communicate. @returns whether it went well on every rank
     /// @param examine gives the detail, and throws an Error where the check fails
@@ -46,7 +46,7 @@ public:
 private:
     void add(const std::string& check, std::int64_t rank, const std::string& outcome);
 
-    Messenger& ranks_;
+    ControlGroup& ranks_;
     std::vector<std::string> hosts_;
     std::vector<Finding> all_;
 };

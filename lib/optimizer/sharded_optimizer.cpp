@@ -44,16 +44,16 @@ ShardedOptimizer::ShardedOptimizer(const OptimizerConfig& config, const Paramete
         factors_.push_back({.weight_decay = parameter.spec.decays ? config_.weight_decay : 0});
 }
 
-void ShardedOptimizer::copy_weights_into(const at::Tensor& flat_working) const {
+void ShardedOptimizer::copy_weights_into(const at::Tensor& flat_compute_weights) const {
     for (const OwnedRun& run : owned_runs())
-        flat_working.narrow(0, run.in_flat, run.elements).copy_(state_.master.narrow(0, run.in_slice, run.elements));
+        flat_compute_weights.narrow(0, run.in_flat, run.elements).copy_(state_.master.narrow(0, run.in_slice, run.elements));
 }
 
-UpdateResult ShardedOptimizer::update(const at::Tensor& gradient_slice, const at::Tensor& flat_working, double learning_rate,
-                                      std::int64_t step, BlockSumExchange& exchange) {
+UpdateResult ShardedOptimizer::update(const at::Tensor& gradient_slice, const at::Tensor& flat_compute_weights,
+                                      double learning_rate, std::int64_t step, BlockSumExchange& exchange) {
     check(step >= 1, "updates count from 1");
     check_buffer(gradient_slice, state_.master.numel(), state_.master.device(), false, "gradient");
-    check_buffer(flat_working, flat_elements_, state_.master.device(), true, "working");
+    check_buffer(flat_compute_weights, flat_elements_, state_.master.device(), true, "working");
 
     std::vector<double> own = sums_.room(1);
     kernels_.sum_squares(gradient_slice, sums_.own(), own);
@@ -72,7 +72,7 @@ UpdateResult ShardedOptimizer::update(const at::Tensor& gradient_slice, const at
     }
     const double beta1 = config_.betas[0], beta2 = config_.betas[1], t = static_cast<double>(step);
     const MomentConstants constants{beta1, beta2, config_.eps, 1 - std::pow(beta1, t), 1 - std::pow(beta2, t)};
-    const OptimizerPass pass{state_, gradient_slice, flat_working, sums_.own(), constants, factors_};
+    const OptimizerPass pass{state_, gradient_slice, flat_compute_weights, sums_.own(), constants, factors_};
     switch (method_) {
         case Method::adamw:
             update_adamw(pass, learning_rate);

@@ -46,17 +46,17 @@ public:
     const std::vector<OwnedRun>& owned_runs() const { return sums_.owned_runs(); }
 
     /// Writes this shard's weights into its part of a flat buffer, as `update` does.
-    void copy_weights_into(const at::Tensor& flat_working) const;
+    void copy_weights_into(const at::Tensor& flat_compute_weights) const;
 
     /// One step. All shards call it together.
     /// @param gradient_slice fp32, summed over all ranks; not changed
-    /// @param flat_working bf16 or fp32, layout.flat_elements(): this shard's part of it gets the new weights, the rest and
-    /// padding are left alone
+    /// @param flat_compute_weights bf16 or fp32, layout.flat_elements(): this shard's part of it gets the new weights, the rest
+    /// and padding are left alone
     /// @param learning_rate of this step
     /// @param step 1 for the first update: the power in the moments' bias correction
     /// Reads sums from the device, and talks to the other shards, once for adamw and twice for lamb and lans.
-    UpdateResult update(const at::Tensor& gradient_slice, const at::Tensor& flat_working, double learning_rate, std::int64_t step,
-                        BlockSumExchange& exchange);
+    UpdateResult update(const at::Tensor& gradient_slice, const at::Tensor& flat_compute_weights, double learning_rate,
+                        std::int64_t step, BlockSumExchange& exchange);
 
 private:
     enum class Method { adamw, lamb, lans };

@@ -14,7 +14,7 @@
 namespace bertpretrain {
 namespace {
 
-/// c10d notes each operation's group in a table of the process, which two threads may not do at once (torch 2.11): the courier's
+/// c10d notes each operation's group in a table of the process, which two threads may not do at once (torch 2.11): the queue's
 /// tensors and the main thread's would.
 std::mutex one_begins_at_a_time;
 
@@ -22,9 +22,9 @@ at::Tensor as_bytes(const at::Tensor& tensor) { return tensor.view(at::kByte); }
 
 using Options = c10d::ProcessGroupGloo::Options;
 
-c10::intrusive_ptr<Options> options_for(const std::string& address, std::chrono::milliseconds patience) {
-    if (address.empty()) return Options::create_default(patience);
-    auto options = Options::create(patience);
+c10::intrusive_ptr<Options> options_for(const std::string& address, std::chrono::milliseconds timeout) {
+    if (address.empty()) return Options::create_default(timeout);
+    auto options = Options::create(timeout);
     options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(address));
     return options;
 }
@@ -50,13 +50,13 @@ struct GlooGroup::Group {
 };
 
 GlooGroup::GlooGroup(const MeetingPlace& place, const std::string& name, std::int64_t rank, std::int64_t size,
-                     const std::string& address, std::chrono::milliseconds patience, const GlooGroup* beside)
-    : group_(std::make_unique<Group>()), rank_(rank), size_(size), patience_(patience) {
+                     const std::string& address, std::chrono::milliseconds timeout, const GlooGroup* beside)
+    : group_(std::make_unique<Group>()), rank_(rank), size_(size), timeout_(timeout) {
     try {
         // The store is the caller's: this reference does not own it.
         auto store = c10::intrusive_ptr<c10d::Store>::reclaim_copy(place.store().get());
         if (beside != nullptr) group_->options = beside->group_->options;
-        else group_->doors = sockets_of([&] { group_->options = options_for(address, patience); });
+        else group_->doors = sockets_of([&] { group_->options = options_for(address, timeout); });
         if (c10d::getDefaultGlooLazyInit()) group_->doors.clear();  // TORCH_GLOO_LAZY_INIT: ranks connect when they first send
         group_->gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
             c10::make_intrusive<c10d::PrefixStore>(name, store), static_cast<int>(rank), static_cast<int>(size), group_->options);
@@ -86,10 +86,10 @@ std::function<void()> GlooGroup::begin(const char* what, const Operation& operat
     check(!failed_, "an operation of a group that has failed");
     try {
         const std::lock_guard lock(one_begins_at_a_time);
-        return [this, what, has_limit, work = operation(*group_->gloo, patience_.load())] {
+        return [this, what, has_limit, work = operation(*group_->gloo, timeout_.load())] {
             try {
                 if (has_limit) work->wait();
-                else work->wait(patience_.load());
+                else work->wait(timeout_.load());
             } catch (const std::exception& error) { fail(what, error); }
         };
     } catch (const std::exception& error) { fail(what, error); }
@@ -112,18 +112,18 @@ std::function<void()> GlooGroup::receive(const char* what, const at::Tensor& ten
 }
 
 std::function<void()> GlooGroup::all_gather(const at::Tensor& input, const at::Tensor& output) {
-    return begin("all-gather", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds patience) {
+    return begin("all-gather", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds timeout) {
         c10d::AllgatherOptions options;
-        options.timeout = patience;
+        options.timeout = timeout;
         at::Tensor to = as_bytes(output), from = as_bytes(input);
         return gloo._allgather_base(to, from, options);
     });
 }
 
 std::function<void()> GlooGroup::gather_at_first(const at::Tensor& input, const at::Tensor& output) {
-    return begin("gather", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds patience) {
+    return begin("gather", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds timeout) {
         c10d::GatherOptions options;
-        options.timeout = patience;
+        options.timeout = timeout;
         std::vector<at::Tensor> from{as_bytes(input)};
         std::vector<std::vector<at::Tensor>> to;
         if (rank_ == 0) to.push_back(as_bytes(output).chunk(size_));
@@ -132,9 +132,9 @@ std::function<void()> GlooGroup::gather_at_first(const at::Tensor& input, const 
 }
 
 std::function<void()> GlooGroup::broadcast_from_first(const at::Tensor& tensor) {
-    return begin("broadcast", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds patience) {
+    return begin("broadcast", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds timeout) {
         c10d::BroadcastOptions options;
-        options.timeout = patience;
+        options.timeout = timeout;
         std::vector<at::Tensor> bytes{as_bytes(tensor)};
         return gloo.broadcast(bytes, options);
     });

@@ -22,9 +22,9 @@ public:
     /// @param name of this group, the same on all ranks, another one for each group
     /// @param address this host's, which the others can reach; empty: as GLOO_SOCKET_IFNAME says
     /// @param beside a group whose thread moves this one's bytes too; null: it has a thread of its own
-    /// @throws DistributedError when not all ranks come within `patience`
+    /// @throws DistributedError when not all ranks come within `timeout`
     GlooGroup(const MeetingPlace& place, const std::string& name, std::int64_t rank, std::int64_t size,
-              const std::string& address, std::chrono::milliseconds patience, const GlooGroup* beside = nullptr);
+              const std::string& address, std::chrono::milliseconds timeout, const GlooGroup* beside = nullptr);
     GlooGroup(const GlooGroup&) = delete;
     GlooGroup& operator=(const GlooGroup&) = delete;
     ~GlooGroup();
@@ -46,7 +46,7 @@ public:
     /// Rank 0's tensor is put into every other rank's.
     std::function<void()> broadcast_from_first(const at::Tensor& tensor);
 
-    void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
+    void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
 private:
     struct Group;
@@ -56,7 +56,7 @@ private:
 
     std::unique_ptr<Group> group_;
     std::int64_t rank_, size_;
-    std::atomic<std::chrono::milliseconds> patience_;
+    std::atomic<std::chrono::milliseconds> timeout_;
     std::atomic<bool> failed_ = false;
 };
 

@@ -50,13 +50,13 @@ void GlooMessages::broadcast_from_first(std::span<std::byte> bytes) {
     group_.broadcast_from_first(at::from_blob(bytes.data(), {static_cast<std::int64_t>(bytes.size())}, at::kByte))();
 }
 
-void GlooMessages::set_patience(std::chrono::milliseconds patience) {
-    patience_ = patience;
-    group_.set_patience(patience);
+void GlooMessages::set_timeout(std::chrono::milliseconds timeout) {
+    timeout_ = timeout;
+    group_.set_timeout(timeout);
 }
 
-std::unique_ptr<Messenger> GlooMessages::connect_again(const std::string& name) const {
-    return std::make_unique<GlooMessages>(place_, name, rank_, size_, address_, patience_);
+std::unique_ptr<ControlGroup> GlooMessages::connect_again(const std::string& name) const {
+    return std::make_unique<GlooMessages>(place_, name, rank_, size_, address_, timeout_);
 }
 
 }  // namespace bertpretrain

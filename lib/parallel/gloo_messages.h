@@ -13,30 +13,30 @@
 namespace bertpretrain {
 
 /// Messages on connections of their own, so that they overtake tensors.
-class GlooMessages final : public Messenger {
+class GlooMessages final : public ControlGroup {
 public:
     /// As GlooGroup's.
     GlooMessages(const MeetingPlace& place, const std::string& name, std::int64_t rank, std::int64_t size,
-                 const std::string& address, std::chrono::milliseconds patience)
+                 const std::string& address, std::chrono::milliseconds timeout)
         : place_(place),
           rank_(rank),
           size_(size),
           address_(address),
-          patience_(patience),
-          group_(place, name, rank, size, address, patience) {
+          timeout_(timeout),
+          group_(place, name, rank, size, address, timeout) {
         group_.admit_no_more();
     }
 
     std::int64_t rank() const override { return rank_; }
     std::int64_t size() const override { return size_; }
-    using Messenger::all_gather;
+    using ControlGroup::all_gather;
     std::vector<std::string> all_gather(std::string_view own) override;
     std::vector<std::string> gather_at_first(std::string_view own) override;
     void broadcast_from_first(std::span<std::byte> bytes) override;
-    void set_patience(std::chrono::milliseconds patience) override;
+    void set_timeout(std::chrono::milliseconds timeout) override;
 
     /// As World's.
-    std::unique_ptr<Messenger> connect_again(const std::string& name) const;
+    std::unique_ptr<ControlGroup> connect_again(const std::string& name) const;
 
     /// Of all_gather. Sender and computing stand still while a message travels: busy and waited are the same.
     const Traffic& traffic() const { return traffic_; }
@@ -45,7 +45,7 @@ private:
     MeetingPlace place_;
     std::int64_t rank_, size_;
     std::string address_;
-    std::chrono::milliseconds patience_;
+    std::chrono::milliseconds timeout_;
     GlooGroup group_;
     Traffic traffic_;
 };

@@ -15,11 +15,11 @@ at::Tensor part(const at::Tensor& whole, std::int64_t parts, std::int64_t which)
 }  // namespace
 
 GlooTensors::GlooTensors(const MeetingPlace& place, std::int64_t rank, std::int64_t size, const std::string& address,
-                         std::chrono::milliseconds patience)
+                         std::chrono::milliseconds timeout)
     : rank_(rank),
       size_(size),
-      upwards_(place, "tensors_upwards", rank, size, address, patience),
-      downwards_(place, "tensors_downwards", rank, size, address, patience, &upwards_) {
+      upwards_(place, "tensors_upwards", rank, size, address, timeout),
+      downwards_(place, "tensors_downwards", rank, size, address, timeout, &upwards_) {
     upwards_.admit_no_more();
 }
 
@@ -53,9 +53,9 @@ std::function<void()> GlooTensors::all_gather(const at::Tensor& input, const at:
         "all-gather", [&](std::int64_t) { return input; }, output);
 }
 
-void GlooTensors::set_patience(std::chrono::milliseconds patience) {
-    upwards_.set_patience(patience);
-    downwards_.set_patience(patience);
+void GlooTensors::set_timeout(std::chrono::milliseconds timeout) {
+    upwards_.set_timeout(timeout);
+    downwards_.set_timeout(timeout);
 }
 
 }  // namespace bertpretrain

@@ -21,16 +21,16 @@ namespace bertpretrain {
 /// Several may be under way.
 class GlooTensors {
 public:
-    /// @throws DistributedError when not all ranks come within `patience`
+    /// @throws DistributedError when not all ranks come within `timeout`
     GlooTensors(const MeetingPlace& place, std::int64_t rank, std::int64_t size, const std::string& address,
-                std::chrono::milliseconds patience);
+                std::chrono::milliseconds timeout);
 
     /// Part r of the input goes to rank r; part r of the output comes from it. Sends (W - 1) / W of the input.
     std::function<void()> all_to_all(const at::Tensor& input, const at::Tensor& output);
     /// output = the inputs of all ranks, one after the other; the input may be its own part of it. Sends (W - 1) times the input.
     std::function<void()> all_gather(const at::Tensor& input, const at::Tensor& output);
 
-    void set_patience(std::chrono::milliseconds patience);
+    void set_timeout(std::chrono::milliseconds timeout);
 
 private:
     template <class PartFor>

@@ -10,7 +10,7 @@
 namespace bertpretrain {
 
 struct GlooWorld::Rooms {
-    std::array<at::Tensor, 2> rooms;  // as many as errands are under way
+    std::array<at::Tensor, 2> rooms;  // as many as tasks are under way
     std::size_t next = 0;
 
     /// Room for what is as large as `input`, not used by the reduce-scatter before.
@@ -24,42 +24,42 @@ struct GlooWorld::Rooms {
 };
 
 GlooWorld::GlooWorld(const MeetingPlace& place, std::int64_t rank, std::int64_t size, const std::string& address,
-                     std::chrono::milliseconds patience)
+                     std::chrono::milliseconds timeout)
     : rank_(rank),
       size_(size),
-      tensors_(std::make_shared<GlooTensors>(place, rank, size, address, patience)),
-      messages_(place, "messages", rank, size, address, patience),
+      tensors_(std::make_shared<GlooTensors>(place, rank, size, address, timeout)),
+      messages_(place, "messages", rank, size, address, timeout),
       rooms_(std::make_shared<Rooms>()) {}
 
 std::unique_ptr<Pending> GlooWorld::reduce_scatter(const at::Tensor& input, const at::Tensor& output) {
     check(input.numel() == output.numel() * size_, "reduce-scatter of ", input.numel(), " elements into ", output.numel());
     tensor_bytes_ += static_cast<double>(input.nbytes()) * static_cast<double>(size_ - 1) / static_cast<double>(size_);
     const auto parts = std::make_shared<at::Tensor>();
-    Errand errand;
-    errand.begin = [group = tensors_, rooms = rooms_, parts, input] {
+    AsyncTask task;
+    task.begin = [group = tensors_, rooms = rooms_, parts, input] {
         *parts = rooms->take(input);
         return group->all_to_all(input, *parts);
     };
-    errand.finish = [parts, ranks = size_, output] { add_in_rank_order(*parts, ranks, output); };
-    return courier_.send(std::move(errand));
+    task.finish = [parts, ranks = size_, output] { add_in_rank_order(*parts, ranks, output); };
+    return queue_.send(std::move(task));
 }
 
 std::unique_ptr<Pending> GlooWorld::all_gather(const at::Tensor& input, const at::Tensor& output) {
     check(output.numel() == input.numel() * size_, "all-gather of ", input.numel(), " elements into ", output.numel());
     tensor_bytes_ += static_cast<double>(input.nbytes()) * static_cast<double>(size_ - 1);
-    return courier_.send({[group = tensors_, input, output] { return group->all_gather(input, output); }, nullptr, true});
+    return queue_.send({[group = tensors_, input, output] { return group->all_gather(input, output); }, nullptr, true});
 }
 
-void GlooWorld::set_patience(std::chrono::milliseconds patience) {
-    tensors_->set_patience(patience);
-    messages_.set_patience(patience);
+void GlooWorld::set_timeout(std::chrono::milliseconds timeout) {
+    tensors_->set_timeout(timeout);
+    messages_.set_timeout(timeout);
 }
 
 Traffic GlooWorld::traffic() const {
     Traffic traffic = messages_.traffic();
     traffic.bytes_sent += tensor_bytes_;
-    traffic.busy_seconds += courier_.busy_seconds();
-    traffic.waited_seconds += courier_.waited_seconds();
+    traffic.busy_seconds += queue_.busy_seconds();
+    traffic.waited_seconds += queue_.waited_seconds();
     return traffic;
 }
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "parallel/courier.h"
+#include "parallel/async_queue.h"
 #include "parallel/gloo_messages.h"
 #include "parallel/gloo_tensors.h"
 #include "parallel/world.h"
@@ -17,9 +17,9 @@ namespace bertpretrain {
 class GlooWorld final : public World {
 public:
     /// All ranks make it together. @param address this host's, for the others; empty: as GLOO_SOCKET_IFNAME says
-    /// @throws DistributedError when not all come within `patience`
+    /// @throws DistributedError when not all come within `timeout`
     GlooWorld(const MeetingPlace& place, std::int64_t rank, std::int64_t size, const std::string& address,
-              std::chrono::milliseconds patience);
+              std::chrono::milliseconds timeout);
 
     std::int64_t rank() const override { return rank_; }
     std::int64_t size() const override { return size_; }
@@ -29,18 +29,18 @@ public:
     std::vector<std::string> all_gather(std::string_view own) override { return messages_.all_gather(own); }
     std::vector<std::string> gather_at_first(std::string_view own) override { return messages_.gather_at_first(own); }
     void broadcast_from_first(std::span<std::byte> bytes) override { messages_.broadcast_from_first(bytes); }
-    void set_patience(std::chrono::milliseconds patience) override;
+    void set_timeout(std::chrono::milliseconds timeout) override;
     Traffic traffic() const override;
-    std::unique_ptr<Messenger> connect_again(const std::string& name) override { return messages_.connect_again(name); }
+    std::unique_ptr<ControlGroup> connect_again(const std::string& name) override { return messages_.connect_again(name); }
 
 private:
     std::int64_t rank_, size_;
-    std::shared_ptr<GlooTensors> tensors_;  ///< the courier's errands hold it too
+    std::shared_ptr<GlooTensors> tensors_;  ///< the queue's tasks hold it too
     GlooMessages messages_;
     double tensor_bytes_ = 0;
     struct Rooms;
     std::shared_ptr<Rooms> rooms_;  ///< for the parts of the reduce-scatters under way, reused
-    Courier courier_;               ///< last: its errands end before what they use
+    AsyncQueue queue_;              ///< last: its tasks end before what they use
 };
 
 }  // namespace bertpretrain

@@ -21,7 +21,7 @@ at::ScalarType GradientBuckets::wire_of(std::size_t bucket) const {
     return narrow ? at::kBFloat16 : choices_.wire;
 }
 
-bool GradientBuckets::is_exact(std::size_t bucket) const { return layout_.buckets()[bucket].begin >= parameters_.exact_begin(); }
+bool GradientBuckets::is_fp32(std::size_t bucket) const { return layout_.buckets()[bucket].begin >= parameters_.fp32_begin(); }
 
 at::Tensor GradientBuckets::whole(const at::Tensor& flat, std::size_t bucket) const {
     const Bucket& range = layout_.buckets().at(bucket);
@@ -68,17 +68,17 @@ at::Tensor GradientBuckets::finish() {
 }
 
 void GradientBuckets::start_gather(const at::Tensor& master) {
-    const at::Tensor& exact = parameters_.exact();
+    const at::Tensor& weights_fp32 = parameters_.fp32();
     const bool all_here = choices_.zero_stage == 0 || alone();
     for (std::size_t bucket = gathering_.size(); bucket-- > 0;) {
         const Bucket& range = layout_.buckets()[bucket];
-        if (is_exact(bucket)) {
-            const at::Tensor target = exact.narrow(0, range.begin - parameters_.exact_begin(), range.elements());
+        if (is_fp32(bucket)) {
+            const at::Tensor target = weights_fp32.narrow(0, range.begin - parameters_.fp32_begin(), range.elements());
             if (all_here) target.copy_(whole(master, bucket));
             else gathering_[bucket] = world_.all_gather(in_slice(master, bucket), target);
         } else if (!all_here) {
-            const at::Tensor& working = parameters_.working();
-            gathering_[bucket] = world_.all_gather(own(working, bucket), whole(working, bucket));
+            const at::Tensor& weights = parameters_.compute_weights();
+            gathering_[bucket] = world_.all_gather(own(weights, bucket), whole(weights, bucket));
         }
     }
 }
@@ -94,11 +94,11 @@ void GradientBuckets::wait_gathered(std::size_t bucket) {
 
 double GradientBuckets::bytes_per_step() const {
     const double others = static_cast<double>(world_.size() - 1) / static_cast<double>(world_.size());
-    const double working = parameters_.working_type() == at::kFloat ? 4 : 2;
+    const double weight_bytes = parameters_.working_type() == at::kFloat ? 4 : 2;
     double bytes = 0;
     for (std::size_t bucket = 0; bucket < gathering_.size(); ++bucket) {
         const double wire = wire_of(bucket) == at::kFloat ? 4 : 2;
-        const double back = choices_.zero_stage == 0 || is_exact(bucket) ? 4 : working;
+        const double back = choices_.zero_stage == 0 || is_fp32(bucket) ? 4 : weight_bytes;
         bytes += static_cast<double>(layout_.buckets()[bucket].elements()) * (wire + back) * others;
     }
     return bytes;

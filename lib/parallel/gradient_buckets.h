@@ -55,7 +55,7 @@ private:
     /// Nothing has to travel: gradients and weights are where they are needed.
     bool alone() const { return !world_.communicates(); }
     at::ScalarType wire_of(std::size_t bucket) const;
-    bool is_exact(std::size_t bucket) const;
+    bool is_fp32(std::size_t bucket) const;
     at::Tensor whole(const at::Tensor& flat, std::size_t bucket) const;
     at::Tensor own(const at::Tensor& flat, std::size_t bucket) const;
     /// Where a bucket's part lies in a buffer that holds one rank's slices only.

@@ -18,14 +18,14 @@ std::string own_address(const Launch& launch) {
 
 }  // namespace
 
-std::unique_ptr<World> make_world(const Launch& launch, std::chrono::seconds patience, at::Device device) {
+std::unique_ptr<World> make_world(const Launch& launch, std::chrono::seconds timeout, at::Device device) {
     const bool alone = launch.world_size == 1;
     if (alone && !launch.forces_world) return std::make_unique<SingleProcess>();
-    const MeetingPlace place = alone ? MeetingPlace::in_this_process() : MeetingPlace(launch, patience);
+    const MeetingPlace place = alone ? MeetingPlace::in_this_process() : MeetingPlace(launch, timeout);
     std::unique_ptr<World> world;
     if (device.is_cuda())
-        world = make_nccl_world(place, {launch.rank, launch.world_size, device.index(), own_address(launch), patience});
-    else world = std::make_unique<GlooWorld>(place, launch.rank, launch.world_size, own_address(launch), patience);
+        world = make_nccl_world(place, {launch.rank, launch.world_size, device.index(), own_address(launch), timeout});
+    else world = std::make_unique<GlooWorld>(place, launch.rank, launch.world_size, own_address(launch), timeout);
     world->barrier();  // each has its connection with the store
     place.admit_no_more();
     return world;

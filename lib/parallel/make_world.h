@@ -12,9 +12,9 @@
 namespace bertpretrain {
 
 /// Connects all ranks of the launch. A single process gets a SingleProcess, unless Launch::forces_world asks for connections.
-/// @param patience how long to wait for the others to come, and in every operation until set_patience()
+/// @param timeout how long to wait for the others to come, and in every operation until set_timeout()
 /// @param device what the ranks' tensors are on: Gloo carries those of CPUs, NCCL those of GPUs
 /// @throws DistributedError when they do not come in time
-std::unique_ptr<World> make_world(const Launch& launch, std::chrono::seconds patience, at::Device device = at::kCPU);
+std::unique_ptr<World> make_world(const Launch& launch, std::chrono::seconds timeout, at::Device device = at::kCPU);
 
 }  // namespace bertpretrain

@@ -17,10 +17,10 @@ struct NcclRank {
     std::int64_t rank = 0, size = 1;
     std::int64_t device = 0;  ///< CUDA's number of the rank's own GPU, which is current
     std::string address;      ///< this host's, for messages between CPUs; empty: as GLOO_SOCKET_IFNAME says
-    std::chrono::milliseconds patience{};
+    std::chrono::milliseconds timeout{};
 };
 
-/// The world that the module makes. @throws DistributedError when not all ranks come within the patience
+/// The world that the module makes. @throws DistributedError when not all ranks come within the timeout
 /// @throws ConfigError when the module is not there or cannot be loaded
 std::unique_ptr<World> make_nccl_world(const MeetingPlace& place, const NcclRank& rank);
 

@@ -10,7 +10,7 @@ class Store;
 
 namespace bertpretrain {
 
-/// All ranks call it at the same time, with the store's timeout as their patience. Each proves to rank 0, and rank 0 to each,
+/// All ranks call it at the same time, with the store's timeout as their timeout. Each proves to rank 0, and rank 0 to each,
 /// that it knows the secret; the secret itself is not sent, and proofs of an earlier run are worth nothing. An empty secret
 /// proves nothing: it is known to all.
 /// @returns 32 bytes, random for each call, the same on all ranks; without the secret they cannot be computed

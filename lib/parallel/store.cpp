@@ -31,13 +31,13 @@ bool others_come(const Launch& launch) {
     return !launch.on_one_host() && launch.master_address != "localhost" && !is_loopback(launch.master_address);
 }
 
-StorePointer connect(const Launch& launch, const ListeningSocket* door, std::chrono::seconds patience) {
+StorePointer connect(const Launch& launch, const ListeningSocket* door, std::chrono::seconds timeout) {
     c10d::TCPStoreOptions options;
     options.port = launch.master_port;
     options.isServer = door != nullptr;
     if (door != nullptr) options.masterListenFd = ::fcntl(door->descriptor(), F_DUPFD_CLOEXEC, 0);
     options.waitWorkers = false;  // the first exchange waits, and says who is missing
-    options.timeout = patience;
+    options.timeout = timeout;
     const bool has_address = door != nullptr && !door->address().empty();
     auto store = c10::make_intrusive<c10d::TCPStore>(has_address ? door->address() : launch.master_address, options);
     // An agent's store lives through restarts: what an earlier attempt left in it is not ours. Rank 0's own is always new,
@@ -47,13 +47,13 @@ StorePointer connect(const Launch& launch, const ListeningSocket* door, std::chr
 }
 
 /// The file that the program's own ranks inherit. What they start in turn does not.
-StorePointer inherited(int descriptor, std::chrono::seconds patience) {
+StorePointer inherited(int descriptor, std::chrono::seconds timeout) {
     if (::fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0)
         throw ConfigError(concat("environment: ", local_store_variable, " = ", descriptor, " is no open file",
                                  "\n  do: leave it to --local-ranks, which sets it for the ranks that it starts"));
     constexpr int unlimited = -1;  // ranks: c10d deletes the file after the last of a known number
     auto store = c10::make_intrusive<c10d::FileStore>(concat("/proc/self/fd/", descriptor), unlimited);
-    store->setTimeout(patience);
+    store->setTimeout(timeout);
     return store;
 }
 
@@ -65,18 +65,18 @@ StorePointer signed_by_ranks(const StorePointer& store, const Launch& launch) {
 
 }  // namespace
 
-MeetingPlace::MeetingPlace(const Launch& launch, std::chrono::seconds patience) {
+MeetingPlace::MeetingPlace(const Launch& launch, std::chrono::seconds timeout) {
     if (launch.local_store >= 0) {
-        store_ = shared(inherited(launch.local_store, patience));
+        store_ = shared(inherited(launch.local_store, timeout));
         return;
     }
     try {
         if (serves(launch))
             door_ = std::make_shared<ListeningSocket>(launch.master_address, launch.master_port, others_come(launch));
-        store_ = shared(signed_by_ranks(connect(launch, door_.get(), patience), launch));
+        store_ = shared(signed_by_ranks(connect(launch, door_.get(), timeout), launch));
     } catch (const Error&) { throw; } catch (const std::exception& error) {
         throw DistributedError(concat("rank ", launch.rank, " cannot reach the meeting place ", launch.master_address, ":",
-                                      launch.master_port, " (MASTER_ADDR, MASTER_PORT) within ", patience.count(),
+                                      launch.master_port, " (MASTER_ADDR, MASTER_PORT) within ", timeout.count(),
                                       " s: ", first_line(error.what()),
                                       "\n  do: see that rank 0's host runs, and that the port is open and used by nothing else"));
     }

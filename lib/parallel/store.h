@@ -21,10 +21,10 @@ class ListeningSocket;
 class MeetingPlace {
 public:
     /// Waits until all ranks are there.
-    /// @param patience how long to wait for the others: hosts of a job may start minutes apart
+    /// @param timeout how long to wait for the others: hosts of a job may start minutes apart
     /// @throws DistributedError when the host cannot be reached, or too few ranks come
     /// @throws ConfigError on all ranks when they have different secrets (run_key.h)
-    MeetingPlace(const Launch& launch, std::chrono::seconds patience);
+    MeetingPlace(const Launch& launch, std::chrono::seconds timeout);
 
     /// A store in this process's own memory.
     static MeetingPlace in_this_process();

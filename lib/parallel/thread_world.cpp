@@ -65,7 +65,7 @@ public:
         if (rank_ != 0) std::copy(first.begin(), first.end(), reinterpret_cast<char*>(bytes.data()));
     }
 
-    std::unique_ptr<Messenger> connect_again(const std::string& name) override { return group_.again(name).world(rank_); }
+    std::unique_ptr<ControlGroup> connect_again(const std::string& name) override { return group_.again(name).world(rank_); }
 
 private:
     /// Makes what the output will hold, while nobody writes yet.
@@ -95,8 +95,8 @@ private:
     std::int64_t rank_;
 };
 
-ThreadGroup::ThreadGroup(std::int64_t ranks, std::chrono::milliseconds patience)
-    : ranks_(ranks), patience_(patience), contributions_(static_cast<std::size_t>(ranks)) {
+ThreadGroup::ThreadGroup(std::int64_t ranks, std::chrono::milliseconds timeout)
+    : ranks_(ranks), timeout_(timeout), contributions_(static_cast<std::size_t>(ranks)) {
     check(ranks >= 1, "a group of ", ranks, " ranks");
 }
 
@@ -115,7 +115,7 @@ void ThreadGroup::abandon() {
 ThreadGroup& ThreadGroup::again(const std::string& name) {
     const std::lock_guard lock(mutex_);
     std::unique_ptr<ThreadGroup>& group = again_[name];
-    if (!group) group = std::make_unique<ThreadGroup>(ranks_, patience_);
+    if (!group) group = std::make_unique<ThreadGroup>(ranks_, timeout_);
     return *group;
 }
 
@@ -138,11 +138,11 @@ void ThreadGroup::arrive() {
         return;
     }
     const std::uint64_t meeting = meetings_;
-    const bool met = all_here_.wait_for(lock, patience_, [&] { return abandoned_ || meetings_ != meeting; });
+    const bool met = all_here_.wait_for(lock, timeout_, [&] { return abandoned_ || meetings_ != meeting; });
     if (met && meetings_ != meeting) return;
     const bool gave_up = !std::exchange(abandoned_, true);
     all_here_.notify_all();
-    throw DistributedError(gave_up ? concat("a rank did not come within ", patience_.count(), " ms") : "another rank has failed");
+    throw DistributedError(gave_up ? concat("a rank did not come within ", timeout_.count(), " ms") : "another rank has failed");
 }
 
 }  // namespace bertpretrain

@@ -18,8 +18,8 @@ namespace bertpretrain {
 /// Where the threads meet. Outlives the worlds it hands out.
 class ThreadGroup {
 public:
-    /// @param patience how long a rank waits for the others before it gives up
-    explicit ThreadGroup(std::int64_t ranks, std::chrono::milliseconds patience = std::chrono::seconds(60));
+    /// @param timeout how long a rank waits for the others before it gives up
+    explicit ThreadGroup(std::int64_t ranks, std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
     /// The world as rank `rank` sees it, for one thread.
     std::unique_ptr<World> world(std::int64_t rank);
@@ -38,14 +38,14 @@ private:
     };
 
     /// Brings `own`, calls use() when all contributions are there, and returns when all ranks have used them.
-    /// @throws DistributedError when the group was abandoned or patience ended; std::logic_error when the operations differ
+    /// @throws DistributedError when the group was abandoned or timeout ended; std::logic_error when the operations differ
     void meet(std::int64_t rank, Contribution own, const std::function<void(const std::vector<Contribution>&)>& use);
     void arrive();
     /// The group of this name among the same ranks, which ends with this one.
     ThreadGroup& again(const std::string& name);
 
     std::int64_t ranks_;
-    std::chrono::milliseconds patience_;
+    std::chrono::milliseconds timeout_;
     std::vector<Contribution> contributions_;
     std::mutex mutex_;
     std::condition_variable all_here_;

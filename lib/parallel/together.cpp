@@ -24,7 +24,7 @@ std::string spoken(const Error& error) { return concat(static_cast<int>(error.co
 
 }  // namespace
 
-void together(Messenger& ranks, const std::function<void()>& body) {
+void together(ControlGroup& ranks, const std::function<void()>& body) {
     std::exception_ptr own;
     std::string said;
     try {

@@ -3,12 +3,12 @@
 
 #include <functional>
 
-#include "parallel/messenger.h"
+#include "parallel/control_group.h"
 
 namespace bertpretrain {
 
 /// Runs `body` on every rank; where it throws an Error on some rank, the lowest such rank's error is thrown on all.
 /// `body` must not communicate. Waits for all ranks. Other exceptions are thrown where they occur, and tell the others.
-void together(Messenger& ranks, const std::function<void()>& body);
+void together(ControlGroup& ranks, const std::function<void()>& body);
 
 }  // namespace bertpretrain

@@ -11,7 +11,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "parallel/messenger.h"
+#include "parallel/control_group.h"
 
 namespace bertpretrain {
 
@@ -41,7 +41,7 @@ struct Traffic {
 /// reduce-scatter writes only when all before it are done: its output may lie in its own or an earlier one's input. An all-gather
 /// sends what the reduce-scatters before it wrote. Apart from that two may be under way at a time. One thread per rank calls
 /// them. Tensors and messages do not wait for each other.
-class World : public Messenger {
+class World : public ControlGroup {
 public:
     /// output = this rank's 1/size of the elementwise sum of all inputs, added in fp32 in the order of ranks.
     /// @param input size * output elements
@@ -50,7 +50,7 @@ public:
 
     /// output = the inputs of all ranks, one after the other. @param output size * input elements
     virtual std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) = 0;
-    using Messenger::all_gather;
+    using ControlGroup::all_gather;
 
     /// Rank 0's tensor is put into every other rank's. Unless it is overridden, it goes as a message does, through the host.
     virtual std::unique_ptr<Pending> broadcast(const at::Tensor& tensor);
@@ -62,7 +62,7 @@ public:
 
     /// The same ranks with connections of their own, for another thread of each; all ranks call it together.
     /// @param name of this connection, another one each time
-    virtual std::unique_ptr<Messenger> connect_again(const std::string& name) = 0;
+    virtual std::unique_ptr<ControlGroup> connect_again(const std::string& name) = 0;
 };
 
 /// Already done.
@@ -83,7 +83,7 @@ public:
     std::vector<std::string> all_gather(std::string_view own) override { return {std::string(own)}; }
     std::vector<std::string> gather_at_first(std::string_view own) override { return {std::string(own)}; }
     void broadcast_from_first(std::span<std::byte>) override {}
-    std::unique_ptr<Messenger> connect_again(const std::string&) override { return std::make_unique<SingleProcess>(); }
+    std::unique_ptr<ControlGroup> connect_again(const std::string&) override { return std::make_unique<SingleProcess>(); }
 };
 
 }  // namespace bertpretrain

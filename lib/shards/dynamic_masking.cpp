@@ -47,9 +47,9 @@ ShardRows mask_anew(ShardRows rows, std::span<const std::int64_t> numbers_R, con
                                    rules.special_ids.cls, " in the vocabulary",
                                    "\n  do: set data.vocabulary to the one that the shards were made with"));
         const auto number = static_cast<std::uint64_t>(numbers_R[static_cast<std::size_t>(r)]);
-        StreamDice dice(RandomSequence(rules.seed, Purpose::dynamic_masking, number));
+        StreamRng rng(RandomSequence(rules.seed, Purpose::dynamic_masking, number));
         const MaskedTokens masked = mask_tokens(std::span(rows.input_ids_RS.data() + r * S, length), rules.masking,
-                                                rules.special_ids, rules.vocabulary_size, dice);
+                                                rules.special_ids, rules.vocabulary_size, rng);
         std::copy(masked.positions.begin(), masked.positions.end(), rows.masked_lm_positions_RP.begin() + r * P);
         std::copy(masked.labels.begin(), masked.labels.end(), rows.masked_lm_ids_RP.begin() + r * P);
     }

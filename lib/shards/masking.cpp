@@ -27,11 +27,11 @@ Words words_of(std::span<const std::int32_t> tokens, const MaskingSettings& sett
 
 /// `wanted` positions, or fewer where no word is short enough for the rest; in the order in which they were chosen.
 std::vector<std::int32_t> choose_words(std::span<const std::int32_t> tokens, std::size_t wanted, const MaskingSettings& settings,
-                                       const SpecialIds& special_ids, Dice& dice) {
+                                       const SpecialIds& special_ids, Rng& rng) {
     const Words words = words_of(tokens, settings, special_ids);
     std::vector<std::int32_t> order(words.begins.size() - 1), chosen;
     std::iota(order.begin(), order.end(), 0);
-    dice.choose(order, order.size());
+    rng.choose(order, order.size());
     for (const std::int32_t word : order) {
         if (chosen.size() >= wanted) break;
         const auto begin = words.positions.begin() + words.begins[static_cast<std::size_t>(word)];
@@ -42,13 +42,13 @@ std::vector<std::int32_t> choose_words(std::span<const std::int32_t> tokens, std
 }
 
 std::vector<std::int32_t> choose_tokens(std::span<const std::int32_t> tokens, std::size_t wanted, const SpecialIds& special_ids,
-                                        Dice& dice) {
+                                        Rng& rng) {
     std::vector<std::int32_t> positions;
     positions.reserve(tokens.size());
     for (std::size_t i = 0; i < tokens.size(); ++i)
         if (tokens[i] != special_ids.cls && tokens[i] != special_ids.sep) positions.push_back(static_cast<std::int32_t>(i));
     wanted = std::min(wanted, positions.size());
-    dice.choose(positions, wanted);
+    rng.choose(positions, wanted);
     positions.resize(wanted);
     return positions;
 }
@@ -67,19 +67,17 @@ std::int64_t prediction_count(std::int64_t length, const MaskingSettings& settin
 }
 
 MaskedTokens mask_tokens(std::span<std::int32_t> tokens, const MaskingSettings& settings, const SpecialIds& special_ids,
-                         std::int32_t vocabulary_size, Dice& dice) {
+                         std::int32_t vocabulary_size, Rng& rng) {
     const auto wanted = static_cast<std::size_t>(prediction_count(static_cast<std::int64_t>(tokens.size()), settings));
-    std::vector<std::int32_t> chosen = settings.continues_word.empty()
-                                           ? choose_tokens(tokens, wanted, special_ids, dice)
-                                           : choose_words(tokens, wanted, settings, special_ids, dice);
+    std::vector<std::int32_t> chosen = settings.continues_word.empty() ? choose_tokens(tokens, wanted, special_ids, rng)
+                                                                       : choose_words(tokens, wanted, settings, special_ids, rng);
     MaskedTokens masked{chosen, std::vector<std::int32_t>(chosen.size())};
     std::sort(masked.positions.begin(), masked.positions.end());
     for (std::size_t p = 0; p < chosen.size(); ++p) masked.labels[p] = tokens[static_cast<std::size_t>(masked.positions[p])];
     for (const std::int32_t position : chosen) {
         std::int32_t& token = tokens[static_cast<std::size_t>(position)];
-        if (dice.uniform() < 0.8) token = special_ids.mask;
-        else if (dice.uniform() >= 0.5)
-            token = static_cast<std::int32_t>(dice.below(static_cast<std::uint32_t>(vocabulary_size)));
+        if (rng.uniform() < 0.8) token = special_ids.mask;
+        else if (rng.uniform() >= 0.5) token = static_cast<std::int32_t>(rng.below(static_cast<std::uint32_t>(vocabulary_size)));
     }
     return masked;
 }

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "shards/dice.h"
+#include "shards/rng.h"
 #include "tokens/vocabulary.h"
 
 namespace bertpretrain {
@@ -36,6 +36,6 @@ std::int64_t prediction_count(std::int64_t length, const MaskingSettings& settin
 /// @param tokens changed in place
 /// Source: create_masked_lm_predictions of google-research/bert @eedf571.
 MaskedTokens mask_tokens(std::span<std::int32_t> tokens, const MaskingSettings& settings, const SpecialIds& special_ids,
-                         std::int32_t vocabulary_size, Dice& dice);
+                         std::int32_t vocabulary_size, Rng& rng);
 
 }  // namespace bertpretrain

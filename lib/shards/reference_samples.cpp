@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/threads.h"
-#include "shards/python_dice.h"
+#include "shards/python_rng.h"
 #include "text/utf8.h"
 
 namespace bertpretrain {
@@ -39,11 +39,11 @@ std::vector<std::string_view> python_lines(std::string_view text) {
     return lines;
 }
 
-/// The documents in the order that `dice` gives them.
-Documents shuffled(const Documents& documents, Dice& dice) {
+/// The documents in the order that `rng` gives them.
+Documents shuffled(const Documents& documents, Rng& rng) {
     std::vector<std::uint32_t> order(documents.size());
     std::iota(order.begin(), order.end(), std::uint32_t{0});
-    dice.shuffle(order);
+    rng.shuffle(order);
     Documents result;
     result.reserve(documents.token_count(), documents.first_sentence(documents.size()), documents.size());
     for (const std::uint32_t d : order) {
@@ -91,25 +91,25 @@ Documents read_reference_text(const std::filesystem::path& file, const WordPiece
 }
 
 ReferenceSamples::ReferenceSamples(const Documents& documents, SampleRules rules) : rules_(std::move(rules)) {
-    PythonDice dice(rules_.seed);
-    documents_ = shuffled(documents, dice);
+    PythonRng rng(rules_.seed);
+    documents_ = shuffled(documents, rng);
     ShardRows row;
     const auto add = [&](const SentencePair& pair) {
         row = empty_rows(1, rules_.pairs.sequence_length, rules_.masking.max_predictions);
         const std::span<std::int32_t> tokens = put_pair(documents_, pair, rules_.special_ids, row, 0);
-        const MaskedTokens masked = mask_tokens(tokens, rules_.masking, rules_.special_ids, rules_.vocabulary_size, dice);
+        const MaskedTokens masked = mask_tokens(tokens, rules_.masking, rules_.special_ids, rules_.vocabulary_size, rng);
         change_begins_.push_back(changes_.size());
         for (const std::int32_t position : masked.positions)
             changes_.push_back({static_cast<std::uint16_t>(position), tokens[static_cast<std::size_t>(position)]});
         pairs_.push_back(pair);
     };
     for (std::int64_t duplicate = 0; duplicate < rules_.duplicate_factor; ++duplicate)
-        for (std::size_t d = 0; d < documents_.size(); ++d) build_pairs(documents_, d, rules_.pairs, dice, add);
+        for (std::size_t d = 0; d < documents_.size(); ++d) build_pairs(documents_, d, rules_.pairs, rng, add);
     change_begins_.push_back(changes_.size());
     check(pairs_.size() <= std::numeric_limits<std::uint32_t>::max(), pairs_.size(), " samples of one text");
     order_.resize(pairs_.size());
     std::iota(order_.begin(), order_.end(), std::uint32_t{0});
-    dice.shuffle(order_);
+    rng.shuffle(order_);
 }
 
 std::int64_t ReferenceSamples::token_count() const { return total_length(pairs_); }

@@ -22,8 +22,8 @@ SampleGroup::SampleGroup(Documents documents, SampleRules rules, std::uint32_t n
         const std::size_t end = std::min(documents_.size(), (part + 1) * documents_at_once);
         for (std::size_t d = part * documents_at_once; d < end; ++d)
             for (std::uint32_t duplicate = 0; duplicate < rules_.duplicate_factor; ++duplicate) {
-                StreamDice dice(RandomSequence(rules_.seed, Purpose::sentence_pairs, documents_.number(d), duplicate));
-                build_pairs(documents_, d, rules_.pairs, dice, [&](const SentencePair& pair) { pairs.push_back(pair); });
+                StreamRng rng(RandomSequence(rules_.seed, Purpose::sentence_pairs, documents_.number(d), duplicate));
+                build_pairs(documents_, d, rules_.pairs, rng, [&](const SentencePair& pair) { pairs.push_back(pair); });
             }
         return pairs;
     };
@@ -53,9 +53,9 @@ ShardRows SampleGroup::rows(std::int64_t first, std::int64_t count) const {
     for (std::int64_t r = 0; r < count; ++r) {
         if (r + rows_ahead < count) fetch_ahead(order_[static_cast<std::size_t>(first + r + rows_ahead)]);
         const std::uint32_t pair = order_[static_cast<std::size_t>(first + r)];
-        StreamDice dice(RandomSequence(rules_.seed, Purpose::masking, std::uint64_t{number_} << 32 | pair));
+        StreamRng rng(RandomSequence(rules_.seed, Purpose::masking, std::uint64_t{number_} << 32 | pair));
         const std::span<std::int32_t> tokens = put_pair(documents_, pairs_[pair], rules_.special_ids, rows, r);
-        put_masked(mask_tokens(tokens, rules_.masking, rules_.special_ids, rules_.vocabulary_size, dice), rows, r);
+        put_masked(mask_tokens(tokens, rules_.masking, rules_.special_ids, rules_.vocabulary_size, rng), rows, r);
     }
     return rows;
 }

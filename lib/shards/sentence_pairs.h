@@ -6,8 +6,8 @@
 #include <functional>
 #include <span>
 
-#include "shards/dice.h"
 #include "shards/documents.h"
+#include "shards/rng.h"
 
 namespace bertpretrain {
 
@@ -32,10 +32,10 @@ struct SentencePair {
 std::int64_t total_length(std::span<const SentencePair> pairs);
 
 /// Cuts one document into pairs. Half of them get their second part from another document of `documents`.
-/// A pure function of its arguments and of what `dice` gives.
+/// A pure function of its arguments and of what `rng` gives.
 /// @param emit called with each pair, in order
 /// Source: google-research/bert @eedf571, NVIDIA DeepLearningExamples @56ccaf8.
-void build_pairs(const Documents& documents, std::size_t document, const PairSettings& settings, Dice& dice,
+void build_pairs(const Documents& documents, std::size_t document, const PairSettings& settings, Rng& rng,
                  const std::function<void(const SentencePair&)>& emit);
 
 }  // namespace bertpretrain

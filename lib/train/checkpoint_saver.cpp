@@ -53,7 +53,7 @@ void yield_cores() {
 
 /// A save, with all that it needs: where a run ends by an error, its thread may outlive everything else.
 struct CheckpointSaver::Job {
-    std::shared_ptr<Messenger> ranks;
+    std::shared_ptr<ControlGroup> ranks;
     CheckpointStore store;
     std::vector<bool> sees_store;
     std::optional<RunFolder> place;       ///< nothing: the store stays where it is
@@ -84,7 +84,7 @@ CheckpointSaver::CheckpointSaver(World& world, const CheckpointConfig& config, c
       after_save_(config.after_save, config.after_save_seconds),
       ranks_(world.connect_again("saving")) {
     if (world.rank() == 0) after_save_.take_over(store.folder());
-    ranks_->set_patience(std::chrono::hours(24));  // who is lost closes its connections; who writes slowly is not lost
+    ranks_->set_timeout(std::chrono::hours(24));  // who is lost closes its connections; who writes slowly is not lost
 }
 
 CheckpointSaver::~CheckpointSaver() {

@@ -91,7 +91,7 @@ private:
     std::optional<RunFolder> folder_;
     std::function<void()> sign_of_life_;
     AfterSave after_save_;
-    std::shared_ptr<Messenger> ranks_;  ///< of the saving threads
+    std::shared_ptr<ControlGroup> ranks_;  ///< of the saving threads
     std::optional<std::int64_t> step_saved_;
     std::set<std::int64_t> whole_;  ///< checkpoints that this process wrote or verified
     std::shared_ptr<Job> job_;      ///< under way, or done and not yet concluded

@@ -113,7 +113,7 @@ std::uint64_t memory_for_passes(at::Device device) {
     return static_cast<std::uint64_t>(usable * static_cast<double>(available_memory(device) + held));
 }
 
-std::int64_t choose_device_micro_batch(Messenger& ranks, const ExperimentConfig& experiment, std::int64_t sequences_of_rank,
+std::int64_t choose_device_micro_batch(ControlGroup& ranks, const ExperimentConfig& experiment, std::int64_t sequences_of_rank,
                                        bool measures, std::optional<std::int64_t> kept,
                                        const std::function<std::uint64_t()>& most, const TrialPass& trial) {
     const BatchConfig& batch = experiment.batch;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/bert.h"
-#include "parallel/messenger.h"
+#include "parallel/control_group.h"
 #include "train/experiment_config.h"
 
 namespace bertpretrain {
@@ -38,7 +38,7 @@ std::uint64_t memory_for_passes(at::Device device);
 /// What batch.device_micro_batch means here; all ranks together, and the same on all.
 /// @param measures whether auto may try (a GPU) @param kept what an earlier start found: no more is tried, so that a run that
 /// goes on repeats its bits @param most asked for only when something is tried
-std::int64_t choose_device_micro_batch(Messenger& ranks, const ExperimentConfig& experiment, std::int64_t sequences_of_rank,
+std::int64_t choose_device_micro_batch(ControlGroup& ranks, const ExperimentConfig& experiment, std::int64_t sequences_of_rank,
                                        bool measures, std::optional<std::int64_t> kept,
                                        const std::function<std::uint64_t()>& most, const TrialPass& trial);
 

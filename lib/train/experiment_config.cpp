@@ -11,9 +11,9 @@ namespace {
 
 /// A lost peer is to be named by who waits for it, before the watchdog ends the run without knowing why.
 void check_patience(const std::string& file, const WatchdogConfig& watchdog, const ParallelConfig& parallel) {
-    const auto require = [&](const char* name, double seconds, const char* other, double patience) {
-        if (seconds == 0 || seconds > patience) return;
-        throw ConfigError(concat(file, ": watchdog.", name, " = ", seconds, " is not above parallel.", other, " = ", patience,
+    const auto require = [&](const char* name, double seconds, const char* other, double timeout) {
+        if (seconds == 0 || seconds > timeout) return;
+        throw ConfigError(concat(file, ": watchdog.", name, " = ", seconds, " is not above parallel.", other, " = ", timeout,
                                  "\n  do: raise the first, or lower the second"));
     };
     require("communication_seconds", watchdog.communication_seconds, "timeout_seconds", parallel.timeout_seconds);

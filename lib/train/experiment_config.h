@@ -265,7 +265,7 @@ struct ExperimentConfig {
 
     /// Whether matrices' gradients are bf16. Their sums over ranks are fp32, and have room where a rank keeps half of them at
     /// most.
-    bool keeps_narrow_gradients(std::int64_t world_size) const {
+    bool keeps_bf16_gradients(std::int64_t world_size) const {
         return parallel.gradient_dtype == "bf16" && parallel.zero_stage == 1 && world_size > 1;
     }
 

@@ -49,7 +49,7 @@ void warn_of_others(const KernelChoice& kept, const KernelChoice& choice) {
 }
 
 /// The kernels that every rank finds correct: rank 0's choice where it is among them, else the first such set.
-KernelChoice agree(Messenger& ranks, const Proof& proof) {
+KernelChoice agree(ControlGroup& ranks, const Proof& proof) {
     nlohmann::json own = {{"choice", proof.choice()}, {"correct", nlohmann::json::array()}};
     for (const ProofRow& row : proof.rows)
         if (row.verdict == Verdict::correct) own["correct"].push_back({row.operation, row.kernels});
@@ -88,7 +88,7 @@ ProofShape proof_shape(const ExperimentConfig& experiment) {
                        experiment.training.precision == "bf16" ? at::kBFloat16 : at::kFloat);
 }
 
-ChosenKernels choose_kernels(Messenger& ranks, const ExperimentConfig& experiment, at::Device device,
+ChosenKernels choose_kernels(ControlGroup& ranks, const ExperimentConfig& experiment, at::Device device,
                              const nlohmann::json& kept) {
     const KernelChoice kept_choice = kept.is_null() ? KernelChoice{} : read_choice(kept);  // on all ranks alike
     const std::string wanted = ranks.text_of_first(experiment.training.gpu_kernels);

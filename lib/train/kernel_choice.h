@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/self_proof.h"
-#include "parallel/messenger.h"
+#include "parallel/control_group.h"
 #include "train/experiment_config.h"
 
 namespace bertpretrain {
@@ -28,7 +28,8 @@ ProofShape proof_shape(const ExperimentConfig& experiment);
 /// @throws ConfigError where training.gpu_kernels is "fused" and this program has no kernels for the device
 /// @throws NumbersError where it is "fused" and one of them is wrong, or where the device runs nothing any more
 /// @throws CheckpointError where what was kept is not a choice of kernels
-ChosenKernels choose_kernels(Messenger& ranks, const ExperimentConfig& experiment, at::Device device, const nlohmann::json& kept);
+ChosenKernels choose_kernels(ControlGroup& ranks, const ExperimentConfig& experiment, at::Device device,
+                             const nlohmann::json& kept);
 
 /// "11 proven, 1 fell back, 0.4 s".
 std::string summary_of(const Proof& proof);

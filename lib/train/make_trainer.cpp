@@ -31,8 +31,8 @@
 #include "train/checkpoint_space.h"
 #include "train/device_batch.h"
 #include "train/expandable_segments.h"
+#include "train/matmul_choice.h"
 #include "train/memory_plan.h"
-#include "train/product_choice.h"
 #include "train/same_run.h"
 
 namespace bertpretrain {
@@ -131,7 +131,7 @@ void announce(const TrainerParts& parts, const Launch& launch, const MemoryPlan&
     if (device.is_cpu()) log_info(concat("instructions      ", cpu::name_of(cpu::instruction_set())));
     log_info(concat("matrix products   ", fixed(parts.gemm_roof * 1e-12, 3), " TFLOP/s in ", experiment.training.precision,
                     ", of which mfu is the share that the model's operations reach"));
-    if (!parts.products.is_null()) log_info(concat("multiplied by     ", products_text(parts.products)));
+    if (!parts.products.is_null()) log_info(concat("multiplied by     ", matmul_text(parts.products)));
     if (!parts.kernels.text.empty()) log_info(concat("GPU kernels       ", parts.kernels.text));
     log_info(concat("checkpoints       ", space));
     log_info(concat("run folder        ", parts.folder->paths().folder().string()));
@@ -180,10 +180,10 @@ MemoryPlan open_model(TrainerParts& parts, const Launch& launch, at::Device devi
     ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, parts.world->size());
     const MemoryPlan memory = plan_memory(experiment, layout, parts.loader->rows_per_epoch());
     if (device.is_cpu()) refuse_too_large(memory, layout.parameter_elements(), launch.local_world_size);
-    const at::ScalarType working = experiment.training.precision == "bf16" ? at::kBFloat16 : at::kFloat;
-    const auto gradients = experiment.keeps_narrow_gradients(parts.world->size()) ? FlatParameters::Gradients::narrow
-                                                                                  : FlatParameters::Gradients::exact;
-    parts.parameters = std::make_unique<FlatParameters>(std::move(layout), working, device, gradients);
+    const at::ScalarType compute_dtype = experiment.training.precision == "bf16" ? at::kBFloat16 : at::kFloat;
+    const auto gradients =
+        experiment.keeps_bf16_gradients(parts.world->size()) ? FlatParameters::Gradients::bf16 : FlatParameters::Gradients::fp32;
+    parts.parameters = std::make_unique<FlatParameters>(std::move(layout), compute_dtype, device, gradients);
     const TrainingConfig& training = experiment.training;
     parts.bert = std::make_unique<Bert>(experiment.model, *parts.parameters,
                                         Bert::Choices{training.seed_of_dropout(), training.activation_checkpointing});
@@ -260,8 +260,8 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     clock.enter(Phase::start);
     const at::Device device = device_named(experiment.training.device, launch.local_rank);
     if (device.is_cpu()) keep_tensor_memory();
-    const auto patience = std::chrono::seconds(static_cast<std::int64_t>(experiment.parallel.first_step_timeout_seconds));
-    return make_trainer_parts(experiment, output, resume, launch, clock, make_world(launch, patience, device), device);
+    const auto timeout = std::chrono::seconds(static_cast<std::int64_t>(experiment.parallel.first_step_timeout_seconds));
+    return make_trainer_parts(experiment, output, resume, launch, clock, make_world(launch, timeout, device), device);
 }
 
 TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::filesystem::path& output,
@@ -302,11 +302,11 @@ TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::f
     choose_passes(parts);
     clock.enter(Phase::start);
     double own_roof = 0;
-    together(*parts.world, [&] { own_roof = measured_gemm_roof(device, parts.parameters->working_type()); });
+    together(*parts.world, [&] { own_roof = measured_gemm_roof(device, parts.parameters->compute_dtype()); });
     for (const double roof : parts.world->all_gather(std::span<const double>(&own_roof, 1))) parts.gemm_roof += roof;
     clock.enter(Phase::start);
-    parts.products = choose_products(*parts.world, experiment, device.is_cpu(),
-                                     parts.checkpoint ? parts.checkpoint->progress.cpu_products : nullptr);
+    parts.products = choose_matmul_libraries(*parts.world, experiment, device.is_cpu(),
+                                             parts.checkpoint ? parts.checkpoint->progress.cpu_products : nullptr);
     clock.enter(Phase::start);
     parts.experiment.batch.global_batch_size = parts.global_batch;  // what every later start keeps
     if (leads) announce(parts, launch, memory, space);

@@ -50,7 +50,7 @@ MemoryPlan plan_memory(const ExperimentConfig& experiment, const ParameterLayout
         if (!parameter.spec.decays) exempt += static_cast<std::uint64_t>(parameter.spec.elements());
     MemoryPlan plan;
     plan.weights = elements * (experiment.training.precision == "bf16" ? 2 : 4) + exempt * 4;
-    const bool narrow = experiment.keeps_narrow_gradients(layout.shards());
+    const bool narrow = experiment.keeps_bf16_gradients(layout.shards());
     plan.gradients = static_cast<std::uint64_t>(GradientStorage::bytes(layout, narrow));
     plan.optimizer = sliced * 12;
     if (experiment.checkpoint.snapshots()) plan.snapshot = SnapshotBuffers::bytes(layout);

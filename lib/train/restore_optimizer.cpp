@@ -62,7 +62,7 @@ void take_overlap(const OwnedRun& run, std::int64_t first, std::span<const float
 }
 
 /// Rank 0 reads each parameter and sends it; what fails there is thrown only after all has been sent, so that nobody waits.
-void restore_from_first(Messenger& ranks, const ParameterLayout& layout, const std::vector<OwnedRun>& owned, const Read& read,
+void restore_from_first(ControlGroup& ranks, const ParameterLayout& layout, const std::vector<OwnedRun>& owned, const Read& read,
                         float* slice) {
     std::vector<float> values;
     std::exception_ptr failure;
@@ -87,7 +87,7 @@ void restore_from_first(Messenger& ranks, const ParameterLayout& layout, const s
 
 }  // namespace
 
-void restore_optimizer(Messenger& ranks, const CheckpointReader* reader, const ParameterLayout& layout,
+void restore_optimizer(ControlGroup& ranks, const CheckpointReader* reader, const ParameterLayout& layout,
                        ShardedOptimizer& optimizer) {
     const bool all_see = ranks.agree_on_largest(reader == nullptr ? 1 : 0) == 0;
     const std::vector<OwnedRun>& owned = optimizer.owned_runs();
@@ -100,7 +100,7 @@ void restore_optimizer(Messenger& ranks, const CheckpointReader* reader, const P
     }
 }
 
-void refuse_different_weights(Messenger& ranks, const FlatParameters& parameters) {
+void refuse_different_weights(ControlGroup& ranks, const FlatParameters& parameters) {
     std::vector<std::uint32_t> own;
     const std::vector<PlacedParameter>& placed = parameters.layout().parameters();
     for (const PlacedParameter& parameter : placed) {

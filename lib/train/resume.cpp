@@ -86,7 +86,7 @@ std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store
     return nullptr;
 }
 
-std::unique_ptr<ResumePoint> choose_checkpoint(Messenger& ranks, const CheckpointStore& store, const ResumeRequest& request,
+std::unique_ptr<ResumePoint> choose_checkpoint(ControlGroup& ranks, const CheckpointStore& store, const ResumeRequest& request,
                                                bool sees_store, std::chrono::milliseconds timeout) {
     ResumePoint point;
     const bool leads = ranks.rank() == 0;
@@ -107,7 +107,7 @@ std::unique_ptr<ResumePoint> choose_checkpoint(Messenger& ranks, const Checkpoin
     return std::make_unique<ResumePoint>(std::move(point));
 }
 
-void set_later_aside(Messenger& ranks, const CheckpointStore& store, const ResumePoint& point, const ResumeRequest& request) {
+void set_later_aside(ControlGroup& ranks, const CheckpointStore& store, const ResumePoint& point, const ResumeRequest& request) {
     if (request.kind != ResumeRequest::Kind::step) return;
     together(ranks, [&] {
         if (ranks.rank() != 0) return;

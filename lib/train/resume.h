@@ -12,7 +12,7 @@
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_store.h"
 #include "checkpoint/training_progress.h"
-#include "parallel/messenger.h"
+#include "parallel/control_group.h"
 #include "train/experiment_config.h"
 
 namespace bertpretrain {
@@ -51,12 +51,12 @@ constexpr auto stale_folder_timeout = std::chrono::seconds(90);
 /// Rank 0 chooses and checks the contents; those others that see the folder open what it chose. Null for a fresh start. Where
 /// another rank does not find it within `timeout`, it has no reader, as a rank that does not see the folder.
 /// @throws CheckpointError, ConfigError as above, and where what it says of the run's progress makes no sense; on all ranks
-std::unique_ptr<ResumePoint> choose_checkpoint(Messenger& ranks, const CheckpointStore& store, const ResumeRequest& request,
+std::unique_ptr<ResumePoint> choose_checkpoint(ControlGroup& ranks, const CheckpointStore& store, const ResumeRequest& request,
                                                bool sees_store, std::chrono::milliseconds timeout = stale_folder_timeout);
 
 /// Where a step was asked for: takes the checkpoints of later ones out of the run's way (CheckpointStore::set_aside_after). For
 /// when the run is certain to go on from `point`. @throws CheckpointError on all ranks
-void set_later_aside(Messenger& ranks, const CheckpointStore& store, const ResumePoint& point, const ResumeRequest& request);
+void set_later_aside(ControlGroup& ranks, const CheckpointStore& store, const ResumePoint& point, const ResumeRequest& request);
 
 /// Sequences of one optimizer step: those of the run's first start, whatever the number of ranks now; another number where the
 /// experiment asks for one (which refuse_changed_settings then refuses).

@@ -29,7 +29,7 @@ ExperimentConfig common_to_all(ExperimentConfig experiment) {
 
 }  // namespace
 
-void refuse_different_runs(Messenger& ranks, const ExperimentConfig& experiment, const std::string& data) {
+void refuse_different_runs(ControlGroup& ranks, const ExperimentConfig& experiment, const std::string& data) {
     const ExperimentConfig own = common_to_all(experiment);
     const std::string settings_of_first = ranks.text_of_first(write_config(own).dump()),
                       data_of_first = ranks.text_of_first(data);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "parallel/messenger.h"
+#include "parallel/control_group.h"
 #include "train/experiment_config.h"
 
 namespace bertpretrain {
@@ -13,6 +13,6 @@ namespace bertpretrain {
 /// may differ.
 /// @param data  fingerprints of what is trained and evaluated on
 /// @throws ConfigError on all ranks, naming a rank that differs from rank 0, and what differs with both values
-void refuse_different_runs(Messenger& ranks, const ExperimentConfig& experiment, const std::string& data);
+void refuse_different_runs(ControlGroup& ranks, const ExperimentConfig& experiment, const std::string& data);
 
 }  // namespace bertpretrain

@@ -21,7 +21,7 @@ constexpr auto longest_cache = std::chrono::seconds(90);
 
 /// Rank 0's messages from the ranks that do not see its files, one part of each in every round.
 /// What fails at rank 0 is thrown only after all has been sent, so that nobody waits. @returns what rank 0 wrote of theirs
-SaveReceipt write_for_others(Messenger& ranks, const CheckpointStore& store, const TrainingState& state,
+SaveReceipt write_for_others(ControlGroup& ranks, const CheckpointStore& store, const TrainingState& state,
                              const std::vector<bool>& sees_store, const std::function<void()>& sign_of_life) {
     const auto own = static_cast<std::size_t>(ranks.rank());
     const std::size_t part_bytes = std::clamp(held_at_first / sees_store.size(), smallest_part, largest_part);
@@ -57,7 +57,7 @@ SaveReceipt write_for_others(Messenger& ranks, const CheckpointStore& store, con
 
 }  // namespace
 
-std::filesystem::path save_together(Messenger& ranks, const CheckpointStore& store, const TrainingState& state,
+std::filesystem::path save_together(ControlGroup& ranks, const CheckpointStore& store, const TrainingState& state,
                                     const std::vector<bool>& sees_store, const std::function<void()>& sign_of_life) {
     const bool leads = ranks.rank() == 0;
     std::vector<SaveReceipt> receipts;

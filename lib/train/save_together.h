@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint_store.h"
-#include "parallel/messenger.h"
+#include "parallel/control_group.h"
 
 namespace bertpretrain {
 
@@ -16,7 +16,7 @@ namespace bertpretrain {
 /// @param sign_of_life called after each part that this rank has written or sent; may be empty
 /// @returns the checkpoint's folder, as rank 0 sees it
 /// @throws CheckpointError on every rank when any fails; what was begun is removed then
-std::filesystem::path save_together(Messenger& ranks, const CheckpointStore& store, const TrainingState& state,
+std::filesystem::path save_together(ControlGroup& ranks, const CheckpointStore& store, const TrainingState& state,
                                     const std::vector<bool>& sees_store, const std::function<void()>& sign_of_life = {});
 
 }  // namespace bertpretrain

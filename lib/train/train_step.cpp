@@ -81,7 +81,7 @@ bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, co
         const MicroBatch& micro = batch.micro_batches[static_cast<std::size_t>(i)];
         clock.enter(Phase::forward);
         bert_.forward_backward(micro, loss_scale(whole, micro), totals_C4[i], moves(i + 1 == count, clock),
-                               i == 0 ? GradientSum::begins : GradientSum::goes_on);
+                               /*accumulate=*/i > 0);
     }
     if (count > 0) return true;
     settle();
@@ -96,7 +96,7 @@ UpdateResult TrainStep::update(bool finite, double learning_rate, std::int64_t s
     clock.enter(Phase::update);
     BlockSumExchange& exchange = zero_stage_ == 0 ? static_cast<BlockSumExchange&>(within_rank_) : between_ranks_;
     UpdateResult result{std::numeric_limits<double>::quiet_NaN(), true};
-    if (all_finite) result = optimizer_.update(gradient_slice, parameters_.working(), learning_rate, step, exchange);
+    if (all_finite) result = optimizer_.update(gradient_slice, parameters_.compute_weights(), learning_rate, step, exchange);
     return result;
 }
 
@@ -164,7 +164,7 @@ StepOutcome TrainStep::summarize(const GlobalBatch& batch, const StepCounts& who
 }
 
 void TrainStep::publish_weights() {
-    optimizer_.copy_weights_into(parameters_.working());
+    optimizer_.copy_weights_into(parameters_.compute_weights());
     buckets_.start_gather(optimizer_.state().master);
     settle();
 }

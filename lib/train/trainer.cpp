@@ -216,7 +216,7 @@ void Trainer::take_step(const StepOpening& opening) {
         saver_.make_room();
         throw;
     }
-    parts_.world->set_patience(milliseconds(parts_.experiment.parallel.timeout_seconds));
+    parts_.world->set_timeout(milliseconds(parts_.experiment.parallel.timeout_seconds));
     watchdog_.first_step_is_done();
 }
 
@@ -312,7 +312,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
 }
 
 void Trainer::save(bool training_goes_on) {
-    if (step_ == 0 || (training_goes_on && step_begun_ == step_)) return;
+    if (step_ == 0 || (training_goes_on && last_save_step_ == step_)) return;
     clock_.enter(Phase::saving);
     const BertConfig& model = parts_.experiment.model;
     const ParameterLayout& layout = parts_.parameters->layout();
@@ -322,7 +322,7 @@ void Trainer::save(bool training_goes_on) {
     else saver_.finish();
     if (saver_.step_saved() == step_) return;
     const double began = seconds_now();
-    step_begun_ = step_;
+    last_save_step_ = step_;
     if (training_goes_on && snapshot_) saver_.start(with_progress(snapshot_->copy(model, layout, rank, optimizer)), began);
     else
         saver_.save_now(with_progress(see_state(model, layout, rank, optimizer)), !training_goes_on,
@@ -340,7 +340,7 @@ void Trainer::restore() {
         together(*parts_.world, [&] { parts_.folder->require(); });  // before anything in it is changed
         saver_.finish_commands_after(point->step);
         set_later_aside(*parts_.world, CheckpointStore(parts_.folder->paths().checkpoints()), *point, parts_.resume);
-        step_ = step_begun_ = point->step;
+        step_ = last_save_step_ = point->step;
         saver_.goes_on_from(step_);
         step_evaluated_ = point->progress.step_evaluated;
         held_out_loss_ = point->progress.held_out_mlm_loss.value_or(std::numeric_limits<double>::quiet_NaN());

@@ -57,7 +57,7 @@ struct TrainerParts {
     std::unique_ptr<GradientBuckets> buckets;
     std::unique_ptr<TrainStep> step;
     std::string metrics_address;  ///< "127.0.0.1:9400": where rank 0 serves its last numbers; empty: nowhere
-    nlohmann::json products;      ///< which library multiplies what: see choose_products
+    nlohmann::json products;      ///< which library multiplies what: see choose_matmul_libraries
     ChosenKernels kernels;        ///< on a GPU: see choose_kernels
     double gemm_roof = 0;         ///< FLOP/s that matrix products reach on all ranks' devices together
 };
@@ -110,9 +110,9 @@ private:
     Stragglers stragglers_;
     NumberGuard numbers_;
     StopAgreement stop_in_step_, stop_in_evaluation_;
-    std::optional<StepOpening> next_;  ///< of the step behind step_
-    std::int64_t step_ = 0;            ///< completed optimizer updates
-    std::int64_t step_begun_ = -1;     ///< the last that was saved, or whose save is under way
+    std::optional<StepOpening> next_;   ///< of the step behind step_
+    std::int64_t step_ = 0;             ///< completed optimizer updates
+    std::int64_t last_save_step_ = -1;  ///< the last that was saved, or whose save is under way
     std::int64_t step_evaluated_ = -1;
     double held_out_loss_ = 0;         ///< MLM, of step_evaluated_
     std::int64_t updates_before_ = 0;  ///< of the moments that the run began with

@@ -11,7 +11,7 @@ TEST_CASE("on a GPU a trial pass counts memory that grows with the sequences, an
     if (!device) return;
     const BertConfig model;
     const FlatParameters parameters(bert_layout(model, 25, 1), at::kBFloat16, *device);
-    parameters.working().fill_(0.01);
+    parameters.compute_weights().fill_(0.01);
     const Bert bert(model, parameters, {7, false});
     const auto few = trial_pass(bert, parameters, DataConfig(), 16), more = trial_pass(bert, parameters, DataConfig(), 64);
     REQUIRE(few.has_value());

@@ -10,7 +10,7 @@ namespace {
 /// A slice after one pass, with its sums.
 struct Slice {
     OptimizerState state;
-    at::Tensor working;
+    at::Tensor compute_weights;
     std::vector<double> sums;
 
     Slice(at::Device device, void (OptimizerKernels::*pass_of)(const OptimizerPass&, std::span<double>) const,
@@ -21,10 +21,10 @@ struct Slice {
         const std::vector<TensorFactors> factors{{0.5, 0.01, 0.1, 0.02}, {1, 0, 0.2, 0.01}};
         state = {random.normal({elements}).to(device), random.normal({elements}).to(device),
                  random.normal({elements}).abs().to(device)};
-        working = at::zeros({elements}, state.master.options().dtype(at::kBFloat16));
+        compute_weights = at::zeros({elements}, state.master.options().dtype(at::kBFloat16));
         sums.resize(3 * blocks.parts.size());
         const at::Tensor gradient = random.normal({elements}).to(device);
-        const OptimizerPass pass{state, gradient, working, blocks, {0.9, 0.999, 1e-6, 0.19, 0.002}, factors};
+        const OptimizerPass pass{state, gradient, compute_weights, blocks, {0.9, 0.999, 1e-6, 0.19, 0.002}, factors};
         const OptimizerKernels& kernels = optimizer_kernels_for(device);
         if (pass_of != nullptr) (kernels.*pass_of)(pass, sums);
         else (kernels.*plain_pass_of)(pass);
@@ -41,7 +41,7 @@ TEST_CASE("on a GPU optimizers give weights and moments the CPU's bits", "[gpu]"
         CHECK(same_bits(ours.state.master.cpu(), right.state.master));
         CHECK(same_bits(ours.state.exp_avg.cpu(), right.state.exp_avg));
         CHECK(same_bits(ours.state.exp_avg_sq.cpu(), right.state.exp_avg_sq));
-        CHECK(same_bits(ours.working.cpu(), right.working));
+        CHECK(same_bits(ours.compute_weights.cpu(), right.compute_weights));
         for (std::size_t i = 0; i < right.sums.size(); ++i) CHECK(ours.sums[i] == Approx(right.sums[i]).epsilon(1e-12));
     };
     check(&OptimizerKernels::lamb_moments, &OptimizerKernels::lamb_apply);

@@ -13,13 +13,13 @@ TEST_CASE("on a GPU all kernels are proven within three seconds, at BERT-Large's
     const auto device = gpu_or_skip();
     if (!device) return;
     const std::vector<KernelSet> sets = available_kernels(*device);
-    for (const at::ScalarType working : {at::kBFloat16, at::kFloat})
+    for (const at::ScalarType compute_dtype : {at::kBFloat16, at::kFloat})
         for (const std::int64_t length : {128, 512}) {
             ProofShape shape;
-            shape.working = working;
+            shape.compute_dtype = compute_dtype;
             shape.longest_sequence = length;
             const Proof proof = prove_kernels(*device, sets, {shape, true, {}});
-            std::cout << at::toString(working) << ", " << length << " tokens, " << proof.seconds << " s\n"
+            std::cout << at::toString(compute_dtype) << ", " << length << " tokens, " << proof.seconds << " s\n"
                       << proof_table(proof.rows) << std::flush;
             for (const ProofRow& row : proof.rows) {
                 CAPTURE(row.operation, row.kernels, complaint_of(row));

@@ -6,22 +6,22 @@ using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
 TEST_CASE("bias + GELU and its backward equal autograd, in both forms") {
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const Activation activation : {Activation::gelu_erf, Activation::gelu_tanh})
             for (const std::int64_t F : {1, 72, 136})
                 for (const std::int64_t T : {1, 2, 37}) {
                     RandomTensors random(static_cast<std::uint64_t>(F + T));
-                    const at::Tensor x_TF = (random.normal({T, F}) * 2).to(working), bias_F = random.normal({F});
-                    const at::Tensor dy_TF = random.normal({T, F}, working), before_F = random.normal({F});
+                    const at::Tensor x_TF = (random.normal({T, F}) * 2).to(compute_dtype), bias_F = random.normal({F});
+                    const at::Tensor dy_TF = random.normal({T, F}, compute_dtype), before_F = random.normal({F});
                     const at::Tensor x = leaf(x_TF), bias = leaf(bias_F);
                     const at::Tensor y = at::gelu(x + bias, activation == Activation::gelu_erf ? "none" : "tanh");
                     (y * dy_TF.to(at::kDouble)).sum().backward();
                     for (const Operations& operations : both_implementations) {
-                        CAPTURE(operations.name, working, activation == Activation::gelu_erf, F, T);
+                        CAPTURE(operations.name, compute_dtype, activation == Activation::gelu_erf, F, T);
                         const at::Tensor y_TF = operations.bias_activation(x_TF, bias_F, activation), d_bias_F = before_F.clone();
                         const at::Tensor dx_TF = operations.bias_activation_backward(dy_TF, x_TF, bias_F, activation, d_bias_F);
-                        CHECK(y_TF.scalar_type() == working);
-                        CHECK(dx_TF.scalar_type() == working);
+                        CHECK(y_TF.scalar_type() == compute_dtype);
+                        CHECK(dx_TF.scalar_type() == compute_dtype);
                         CHECK_ROUNDED(y_TF, y.detach());
                         CHECK_ROUNDED(dx_TF, x.grad());
                         CHECK_ROUNDED(d_bias_F, bias.grad() + before_F);
@@ -49,23 +49,24 @@ TEST_CASE("GELU is right from far left to far right") {
 }
 
 TEST_CASE("the three products of a linear layer equal plain ones; the weight's gradient is added") {
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16}) {
-        CAPTURE(working);
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16}) {
+        CAPTURE(compute_dtype);
         RandomTensors random(5);
-        const at::Tensor x_TI = random.normal({75, 40}, working), weight_OI = random.normal({101, 40}, working);
-        const at::Tensor dy_TO = random.normal({75, 101}, working), before_OI = random.normal({101, 40});
+        const at::Tensor x_TI = random.normal({75, 40}, compute_dtype), weight_OI = random.normal({101, 40}, compute_dtype);
+        const at::Tensor dy_TO = random.normal({75, 101}, compute_dtype), before_OI = random.normal({101, 40});
         const at::Tensor x = leaf(x_TI), weight = leaf(weight_OI);
         const at::Tensor y = at::matmul(x, weight.t());
         (y * dy_TO.to(at::kDouble)).sum().backward();
         const at::Tensor d_weight_OI = before_OI.clone();
         add_linear_weight_gradient(dy_TO, x_TI, d_weight_OI);
-        CHECK_ROUNDED(linear_product(x_TI, weight_OI), y.detach());
+        CHECK_ROUNDED(linear_matmul(x_TI, weight_OI), y.detach());
         CHECK_ROUNDED(linear_input_gradient(dy_TO, weight_OI), x.grad());
         const bool accumulates_in_fp32 =
-            working == at::kFloat || cpu::library_instruction_set() < cpu::InstructionSet::avx512_bf16;  // operands are widened
+            compute_dtype == at::kFloat ||
+            cpu::library_instruction_set() < cpu::InstructionSet::avx512_bf16;  // operands are widened
         const double bound = accumulates_in_fp32 ? 3e-6 : 2.5e-3;
         CHECK(relative_error(d_weight_OI - before_OI, weight.grad()) < bound);
-        if (working == at::kFloat) continue;
+        if (compute_dtype == at::kFloat) continue;
         const at::Tensor narrow_OI = before_OI.to(at::kBFloat16), sum = narrow_OI.to(at::kDouble) + weight.grad();
         add_linear_weight_gradient(dy_TO, x_TI, narrow_OI);  // a sum kept in bf16 is rounded once
         CHECK_ROUNDED(narrow_OI, sum);

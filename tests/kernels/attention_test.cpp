@@ -14,11 +14,11 @@ const std::vector<Shape> shapes{{40, 5}, {72, 4}, {101, 1}, {128, 2}};
 struct Inputs {
     at::Tensor qkv_T3H, bias_3H, d_context_TH, d_bias_before_3H;
 
-    Inputs(std::int64_t T, std::int64_t H, at::ScalarType working, double spread = 1) {
+    Inputs(std::int64_t T, std::int64_t H, at::ScalarType compute_dtype, double spread = 1) {
         RandomTensors random(static_cast<std::uint64_t>(H));
-        qkv_T3H = (random.normal({T, 3 * H}) * spread).to(working);
+        qkv_T3H = (random.normal({T, 3 * H}) * spread).to(compute_dtype);
         bias_3H = random.normal({3 * H}) * spread;
-        d_context_TH = random.normal({T, H}, working);
+        d_context_TH = random.normal({T, H}, compute_dtype);
         d_bias_before_3H = random.normal({3 * H});
     }
 };
@@ -73,24 +73,24 @@ Results expected(const Inputs& in, const Ragged& batch, std::int64_t heads, doub
 
 TEST_CASE("attention over ragged sequences and its backward equal autograd") {
     const Ragged batch = ragged({1, 2, 17, 43, 3});
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const double probability : {0.0, 0.1})
             for (const Shape& shape : shapes) {
                 const std::int64_t H = shape.H;
-                const Inputs in(batch.tokens(), H, working);
+                const Inputs in(batch.tokens(), H, compute_dtype);
                 const Results right = expected(in, batch, shape.N, probability);
                 for (const Operations& operations : both_implementations) {
-                    CAPTURE(operations.name, working, probability, H);
+                    CAPTURE(operations.name, compute_dtype, probability, H);
                     const Results results = run(operations, in, batch, shape.N, probability);
-                    CHECK(results.forward.context_TH.scalar_type() == working);
-                    CHECK(results.d_qkv_T3H.scalar_type() == working);
+                    CHECK(results.forward.context_TH.scalar_type() == compute_dtype);
+                    CHECK(results.d_qkv_T3H.scalar_type() == compute_dtype);
                     CHECK_ROUNDED(results.forward.context_TH, right.forward.context_TH);
                     CHECK_ROUNDED(results.forward.log_sum_exp_TN, right.forward.log_sum_exp_TN);
                     for (std::int64_t third = 0; third < 3; ++third) {
                         CAPTURE(third);
                         // With products of bf16, the scores' gradients are rounded as well: two roundings are 2.4e-3,
                         // three 2.9e-3.
-                        const double bound = working == at::kBFloat16 ? 2.7e-3 : rounding_bound(results.d_qkv_T3H);
+                        const double bound = compute_dtype == at::kBFloat16 ? 2.7e-3 : rounding_bound(results.d_qkv_T3H);
                         CHECK(relative_error(results.d_qkv_T3H.narrow(1, third * H, H),
                                              right.d_qkv_T3H.narrow(1, third * H, H)) <= bound);
                         const at::Tensor before = in.d_bias_before_3H.narrow(0, third * H, H),
@@ -122,11 +122,11 @@ TEST_CASE("a sequence without tokens changes nothing for those beside it, with a
     const Ragged with_empty = ragged({9, 0, 31}, 50), without = ragged({9, 31}, 50);
     Ragged same_samples = without;
     same_samples.samples_B[1] = with_empty.samples_B[2];
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const double probability : {0.0, 0.1})
             for (const Operations& operations : both_implementations) {
-                CAPTURE(operations.name, working, probability);
-                const Inputs in(40, 72, working);
+                CAPTURE(operations.name, compute_dtype, probability);
+                const Inputs in(40, 72, compute_dtype);
                 const Results found = run(operations, in, with_empty, 4, probability),
                               right = run(operations, in, same_samples, 4, probability);
                 CHECK(same_bits(found.forward.context_TH, right.forward.context_TH));
@@ -151,13 +151,13 @@ TEST_CASE("attention stays right where one score outweighs all others") {
 
 TEST_CASE("rows behind the last sequence give zeros and change nothing") {
     const Ragged batch = ragged({9, 4});
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16}) {
-        const Inputs filled(16, 72, working);
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16}) {
+        const Inputs filled(16, 72, compute_dtype);
         Inputs real = filled;
         real.qkv_T3H = filled.qkv_T3H.narrow(0, 0, 13);
         real.d_context_TH = filled.d_context_TH.narrow(0, 0, 13);
         for (const Operations& operations : both_implementations) {
-            CAPTURE(operations.name, working);
+            CAPTURE(operations.name, compute_dtype);
             const Results all = run(operations, filled, batch, 4, 0.1), some = run(operations, real, batch, 4, 0.1);
             CHECK(same_bits(all.forward.context_TH.narrow(0, 0, 13), some.forward.context_TH));
             CHECK(same_bits(all.d_qkv_T3H.narrow(0, 0, 13), some.d_qkv_T3H));

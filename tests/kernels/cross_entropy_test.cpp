@@ -19,11 +19,11 @@ Results run(const Operations& operations, const at::Tensor& logits_MV, const at:
 }  // namespace
 
 TEST_CASE("softmax cross entropy and its gradient equal autograd") {
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::int64_t V : {2, 101, 1000})
             for (const std::int64_t M : {1, 2, 75}) {
                 RandomTensors random(static_cast<std::uint64_t>(V + M));
-                const at::Tensor logits_MV = (random.normal({M, V}) * 3).to(working), bias_V = random.normal({V});
+                const at::Tensor logits_MV = (random.normal({M, V}) * 3).to(compute_dtype), bias_V = random.normal({V});
                 const at::Tensor labels_M = random.below(V, M), before_V = random.normal({V});
                 const double scale = 1.0 / 150;
                 const at::Tensor logits = leaf(logits_MV), bias = leaf(bias_V);
@@ -31,9 +31,9 @@ TEST_CASE("softmax cross entropy and its gradient equal autograd") {
                 (loss * scale).backward();
                 const double correct = (logits + bias).argmax(1).eq(labels_M).sum().item<double>();
                 for (const Operations& operations : both_implementations) {
-                    CAPTURE(operations.name, working, V, M);
+                    CAPTURE(operations.name, compute_dtype, V, M);
                     const Results results = run(operations, logits_MV, bias_V, labels_M, scale, before_V);
-                    CHECK(results.d_logits_MV.scalar_type() == working);
+                    CHECK(results.d_logits_MV.scalar_type() == compute_dtype);
                     CHECK_ROUNDED(results.d_logits_MV, logits.grad());
                     CHECK_ROUNDED(results.d_bias_V, bias.grad() + before_V);
                     CHECK(results.totals_2[0].item<double>() - 10 == Approx(loss.item<double>()).epsilon(1e-6));
@@ -67,11 +67,11 @@ TEST_CASE("not-a-number in a row of logits reaches the loss") {
 }
 
 TEST_CASE("a row with label -1 has no loss and no gradient") {
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const Operations& operations : both_implementations) {
-            CAPTURE(operations.name, working);
+            CAPTURE(operations.name, compute_dtype);
             RandomTensors random(4);
-            const at::Tensor logits_MV = random.normal({3, 101}, working), bias_V = random.normal({101}),
+            const at::Tensor logits_MV = random.normal({3, 101}, compute_dtype), bias_V = random.normal({101}),
                              before_V = random.normal({101});
             const at::Tensor labels_M = at::tensor({7, 8, -1}, at::kLong);
             const Results all = run(operations, logits_MV, bias_V, labels_M, 0.5, before_V);

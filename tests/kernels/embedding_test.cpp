@@ -4,20 +4,20 @@ using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
 TEST_CASE("embedding rows are summed exactly, and gradients go back to the rows they came from") {
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::int64_t H : {40, 101, 136}) {
             RandomTensors random(static_cast<std::uint64_t>(H));
             const std::int64_t T = 75;
             const at::Tensor ids_T = random.below(11, T), positions_T = random.below(64, T), types_T = random.below(2, T);
-            const at::Tensor word_VH = random.normal({11, H}, working), position_PH = random.normal({64, H}, working),
-                             type_KH = random.normal({2, H}, working), d_sum_TH = random.normal({T, H}),
+            const at::Tensor word_VH = random.normal({11, H}, compute_dtype), position_PH = random.normal({64, H}, compute_dtype),
+                             type_KH = random.normal({2, H}, compute_dtype), d_sum_TH = random.normal({T, H}),
                              before_VH = random.normal({11, H});
             const at::Tensor word = leaf(word_VH);
             const at::Tensor sum = at::embedding(word, ids_T) + at::embedding(position_PH.to(at::kDouble), positions_T) +
                                    at::embedding(type_KH.to(at::kDouble), types_T);
             (sum * d_sum_TH.to(at::kDouble)).sum().backward();
             for (const Operations& operations : both_implementations) {
-                CAPTURE(operations.name, working, H);
+                CAPTURE(operations.name, compute_dtype, H);
                 const at::Tensor sum_TH = operations.embedding_sum(ids_T, positions_T, types_T, word_VH, position_PH, type_KH);
                 CHECK(sum_TH.scalar_type() == at::kFloat);
                 CHECK_ROUNDED(sum_TH, sum.detach());

@@ -10,7 +10,7 @@ constexpr double eps = 1e-12;
 
 /// Which of the optional tensors are there.
 struct Choice {
-    bool out, residual, d_normed, d_exact, d_sum;
+    bool out, residual, d_normed, d_fp32, d_sum;
 };
 const std::vector<Choice> choices{{true, true, true, true, false},   // post-LN, inner layers
                                   {true, true, false, true, false},  // post-LN, last layer
@@ -19,17 +19,17 @@ const std::vector<Choice> choices{{true, true, true, true, false},   // post-LN,
                                   {false, true, true, false, false}, {false, true, false, true, true}};
 
 struct Inputs {
-    at::Tensor out_TH, bias_H, residual_TH, d_normed_TH, d_exact_TH, d_sum_TH;
+    at::Tensor out_TH, bias_H, residual_TH, d_normed_TH, d_fp32_TH, d_sum_TH;
     NormParameters norm;
     at::Tensor weight_before_H, norm_bias_before_H, bias_before_H;  ///< what lies in the gradients already
 
-    Inputs(const Choice& choice, std::int64_t T, std::int64_t H, at::ScalarType working) {
+    Inputs(const Choice& choice, std::int64_t T, std::int64_t H, at::ScalarType compute_dtype) {
         RandomTensors random(static_cast<std::uint64_t>(H));
-        if (choice.out) out_TH = random.normal({T, H}, working);
+        if (choice.out) out_TH = random.normal({T, H}, compute_dtype);
         if (choice.out) bias_H = random.normal({H});
         if (choice.residual) residual_TH = random.normal({T, H}) + 0.5;
-        if (choice.d_normed) d_normed_TH = random.normal({T, H}, working);
-        if (choice.d_exact) d_exact_TH = random.normal({T, H});
+        if (choice.d_normed) d_normed_TH = random.normal({T, H}, compute_dtype);
+        if (choice.d_fp32) d_fp32_TH = random.normal({T, H});
         if (choice.d_sum) d_sum_TH = random.normal({T, H});
         norm = {random.normal({H}) + 1, random.normal({H})};
         weight_before_H = random.normal({H});
@@ -46,16 +46,17 @@ struct Results {
     at::Tensor d_bias_H;
 };
 
-Results run(const Operations& operations, const Inputs& in, const Ragged& batch, double probability, at::ScalarType working) {
+Results run(const Operations& operations, const Inputs& in, const Ragged& batch, double probability,
+            at::ScalarType compute_dtype) {
     Results results;
     const Dropout dropout = dropout_of(probability);
-    results.forward =
-        operations.dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, working, true);
+    results.forward = operations.dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows,
+                                                       compute_dtype, true);
     results.d_norm = {in.weight_before_H.clone(), in.norm_bias_before_H.clone()};
     if (in.out_TH.defined()) results.d_bias_H = in.bias_before_H.clone();
     results.gradients =
-        operations.dropout_residual_norm_backward(in.d_normed_TH, in.d_exact_TH, in.d_sum_TH, results.forward, in.norm, dropout,
-                                                  batch.rows, working, results.d_norm, results.d_bias_H);
+        operations.dropout_residual_norm_backward(in.d_normed_TH, in.d_fp32_TH, in.d_sum_TH, results.forward, in.norm, dropout,
+                                                  batch.rows, compute_dtype, results.d_norm, results.d_bias_H);
     return results;
 }
 
@@ -74,15 +75,15 @@ Results expected(const Inputs& in, const Ragged& batch, double probability) {
     sum.retain_grad();
     const at::Tensor normed = at::layer_norm(sum, {H}, weight, norm_bias, eps);
     at::Tensor objective = at::zeros({}, at::kDouble);
-    for (const at::Tensor& d : {in.d_normed_TH, in.d_exact_TH})
+    for (const at::Tensor& d : {in.d_normed_TH, in.d_fp32_TH})
         if (d.defined()) objective = objective + (normed * d.to(at::kDouble)).sum();
     if (in.d_sum_TH.defined()) objective = objective + (sum * in.d_sum_TH.to(at::kDouble)).sum();
     objective.backward();
     Results results;
     results.forward.sum_TH = sum.detach();
-    results.forward.normed_TH = results.forward.normed_exact_TH = normed.detach();
+    results.forward.normed_TH = results.forward.normed_fp32_TH = normed.detach();
     results.forward.mean_T = sum.detach().mean(1);
-    results.forward.inverse_deviation_T = (sum.detach().var(1, false) + eps).rsqrt();
+    results.forward.rstd_T = (sum.detach().var(1, false) + eps).rsqrt();
     results.gradients.sum_TH = sum.grad();
     results.d_norm = {weight.grad() + in.weight_before_H, norm_bias.grad() + in.norm_bias_before_H};
     if (in.out_TH.defined()) results.gradients.out_TH = out.grad();
@@ -94,28 +95,28 @@ Results expected(const Inputs& in, const Ragged& batch, double probability) {
 
 TEST_CASE("dropout + residual + LayerNorm and its backward equal autograd, with and without each optional tensor") {
     const Ragged batch = ragged({1, 2, 37, 5, 30});
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const double probability : {0.0, 0.1})
             for (const std::int64_t H : {40, 101, 136})
                 for (const Choice& choice : choices) {
-                    const Inputs in(choice, batch.tokens(), H, working);
+                    const Inputs in(choice, batch.tokens(), H, compute_dtype);
                     const Results right = expected(in, batch, probability);
                     for (const Operations& operations : both_implementations) {
-                        CAPTURE(operations.name, working, probability, H, choice.out, choice.residual, choice.d_normed,
-                                choice.d_exact, choice.d_sum);
-                        const Results results = run(operations, in, batch, probability, working);
-                        CHECK(results.forward.normed_TH.scalar_type() == working);
+                        CAPTURE(operations.name, compute_dtype, probability, H, choice.out, choice.residual, choice.d_normed,
+                                choice.d_fp32, choice.d_sum);
+                        const Results results = run(operations, in, batch, probability, compute_dtype);
+                        CHECK(results.forward.normed_TH.scalar_type() == compute_dtype);
                         CHECK_ROUNDED(results.forward.sum_TH, right.forward.sum_TH);
                         CHECK_ROUNDED(results.forward.normed_TH, right.forward.normed_TH);
-                        CHECK_ROUNDED(results.forward.normed_exact_TH, right.forward.normed_exact_TH);
+                        CHECK_ROUNDED(results.forward.normed_fp32_TH, right.forward.normed_fp32_TH);
                         CHECK_ROUNDED(results.forward.mean_T, right.forward.mean_T);
-                        CHECK_ROUNDED(results.forward.inverse_deviation_T, right.forward.inverse_deviation_T);
+                        CHECK_ROUNDED(results.forward.rstd_T, right.forward.rstd_T);
                         CHECK_ROUNDED(results.gradients.sum_TH, right.gradients.sum_TH);
                         CHECK_ROUNDED(results.d_norm.weight_H, right.d_norm.weight_H);
                         CHECK_ROUNDED(results.d_norm.bias_H, right.d_norm.bias_H);
                         CHECK(results.gradients.out_TH.defined() == choice.out);
                         if (!choice.out) continue;
-                        CHECK(results.gradients.out_TH.scalar_type() == working);
+                        CHECK(results.gradients.out_TH.scalar_type() == compute_dtype);
                         CHECK_ROUNDED(results.gradients.out_TH, right.gradients.out_TH);
                         CHECK_ROUNDED(results.d_bias_H, right.d_bias_H);
                     }
@@ -137,7 +138,7 @@ TEST_CASE("the exact copy of a normalized row is kept only when asked for") {
         CHECK_FALSE(
             operations
                 .dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, {}, batch.rows, at::kFloat, false)
-                .normed_exact_TH.defined());
+                .normed_fp32_TH.defined());
 }
 
 TEST_CASE("a normalized row far from zero loses nothing but what its sum has lost") {

@@ -2,7 +2,7 @@
 
 #include "kernels/kernel_inputs.h"
 #include "kernels/matmul.h"
-#include "kernels/product_libraries.h"
+#include "kernels/matmul_libraries.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -13,16 +13,15 @@ TEST_CASE("a packed weight gives the products of the weight, for every number of
     for (const auto& [I, O] : {std::pair<std::int64_t, std::int64_t>{384, 1152}, {40, 72}, {8, 8}, {72, 40}}) {
         const at::Tensor weight_OI = (random.normal({O, I}) / std::sqrt(static_cast<double>(I))).to(type);
         const at::Tensor packed_OI = packed_weight(weight_OI);
-        CHECK(is_packed(packed_OI) == (type == at::kFloat || has_bf16_products()));
+        CHECK(is_packed(packed_OI) == (type == at::kFloat || has_bf16_matmul()));
         for (const std::int64_t T : {1, 7, 128, 1280}) {
-            const at::Tensor x_TI = random.normal({T, I}, type),
-                             exact_TO = x_TI.to(at::kDouble).mm(weight_OI.to(at::kDouble).t());
-            const at::Tensor y_TO = linear_product(x_TI, packed_OI);
+            const at::Tensor x_TI = random.normal({T, I}, type), fp32_TO = x_TI.to(at::kDouble).mm(weight_OI.to(at::kDouble).t());
+            const at::Tensor y_TO = linear_matmul(x_TI, packed_OI);
             CAPTURE(type, I, O, T);
-            REQUIRE(y_TO.sizes() == exact_TO.sizes());
+            REQUIRE(y_TO.sizes() == fp32_TO.sizes());
             CHECK(y_TO.scalar_type() == type);
             CHECK(y_TO.is_contiguous());
-            const double error = (y_TO.to(at::kDouble) - exact_TO).abs().max().item<double>();
+            const double error = (y_TO.to(at::kDouble) - fp32_TO).abs().max().item<double>();
             CHECK(error < (type == at::kFloat ? 1e-5 : 0.02));
         }
     }
@@ -31,6 +30,6 @@ TEST_CASE("a packed weight gives the products of the weight, for every number of
 TEST_CASE("some rows of a matrix are packed without the others") {
     RandomTensors random(6);
     const at::Tensor all = random.normal({96, 64}), rows = all.narrow(0, 16, 40), x_TI = random.normal({9, 64});
-    const at::Tensor error = linear_product(x_TI, packed_weight(rows)) - x_TI.mm(rows.t());
+    const at::Tensor error = linear_matmul(x_TI, packed_weight(rows)) - x_TI.mm(rows.t());
     CHECK(error.abs().max().item<double>() < 1e-4);
 }

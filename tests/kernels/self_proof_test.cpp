@@ -78,9 +78,9 @@ Proof prove(std::vector<KernelSet> sets, bool times = false, const KernelChoice&
 
 TEST_CASE("the vectorized kernels of the CPU are proven within the bounds, all of them, in both types") {
     KernelSet cpu{"cpu", cpu_operations, &cpu_optimizer_kernels(), {}};
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16}) {
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16}) {
         ProofShape shape = small;
-        shape.working = working;
+        shape.compute_dtype = compute_dtype;
         const std::vector<KernelSet> sets{cpu, reference_kernels()};
         const Proof proof = prove_kernels(at::kCPU, sets, {shape, false, {}});
         INFO(proof_table(proof.rows));

@@ -8,7 +8,7 @@ using namespace bertpretrain::testing;
 namespace {
 
 /// Every tensor that the CPU operations give for one batch.
-std::vector<at::Tensor> all_results(const Ragged& batch, at::ScalarType working) {
+std::vector<at::Tensor> all_results(const Ragged& batch, at::ScalarType compute_dtype) {
     const std::int64_t T = batch.tokens(), H = 72, N = 4, V = 101;
     RandomTensors random(9);
     std::vector<at::Tensor> results;
@@ -17,32 +17,32 @@ std::vector<at::Tensor> all_results(const Ragged& batch, at::ScalarType working)
     const NormParameters norm{random.normal({H}), random.normal({H})}, d_norm{at::zeros({H}), at::zeros({H})};
     const at::Tensor d_bias_H = at::zeros({H});
     const NormResult normed =
-        cpu::dropout_residual_norm(random.normal({T, H}, working), random.normal({H}), random.normal({T, H}), norm, 1e-12,
-                                   dropout_of(0.1), batch.rows, working, true);
+        cpu::dropout_residual_norm(random.normal({T, H}, compute_dtype), random.normal({H}), random.normal({T, H}), norm, 1e-12,
+                                   dropout_of(0.1), batch.rows, compute_dtype, true);
     const NormGradients d_normed =
-        cpu::dropout_residual_norm_backward(random.normal({T, H}, working), {}, random.normal({T, H}), normed, norm,
-                                            dropout_of(0.1), batch.rows, working, d_norm, d_bias_H);
-    for (const at::Tensor& tensor : {normed.sum_TH, normed.normed_TH, normed.normed_exact_TH, normed.mean_T, d_normed.sum_TH,
+        cpu::dropout_residual_norm_backward(random.normal({T, H}, compute_dtype), {}, random.normal({T, H}), normed, norm,
+                                            dropout_of(0.1), batch.rows, compute_dtype, d_norm, d_bias_H);
+    for (const at::Tensor& tensor : {normed.sum_TH, normed.normed_TH, normed.normed_fp32_TH, normed.mean_T, d_normed.sum_TH,
                                      d_normed.out_TH, d_norm.weight_H, d_norm.bias_H, d_bias_H})
         keep(tensor);
 
-    const at::Tensor x_TF = random.normal({T, V}, working), bias_F = random.normal({V}), d_bias_F = at::zeros({V});
+    const at::Tensor x_TF = random.normal({T, V}, compute_dtype), bias_F = random.normal({V}), d_bias_F = at::zeros({V});
     keep(cpu::bias_activation(x_TF, bias_F, Activation::gelu_erf));
-    keep(cpu::bias_activation_backward(random.normal({T, V}, working), x_TF, bias_F, Activation::gelu_tanh, d_bias_F));
+    keep(cpu::bias_activation_backward(random.normal({T, V}, compute_dtype), x_TF, bias_F, Activation::gelu_tanh, d_bias_F));
     keep(d_bias_F);
 
     const Attention shape{batch.starts_B1, batch.samples_B, N, dropout_of(0.1, Purpose::attention_dropout)};
-    const at::Tensor qkv_T3H = random.normal({T, 3 * H}, working), bias_3H = random.normal({3 * H}),
+    const at::Tensor qkv_T3H = random.normal({T, 3 * H}, compute_dtype), bias_3H = random.normal({3 * H}),
                      d_bias_3H = at::zeros({3 * H});
     const AttentionResult attended = cpu::attention(qkv_T3H, bias_3H, shape);
     keep(attended.context_TH);
     keep(attended.log_sum_exp_TN);
-    keep(cpu::attention_backward(random.normal({T, H}, working), qkv_T3H, bias_3H, attended, shape, d_bias_3H));
+    keep(cpu::attention_backward(random.normal({T, H}, compute_dtype), qkv_T3H, bias_3H, attended, shape, d_bias_3H));
     keep(d_bias_3H);
 
     const at::Tensor d_table_VH = at::zeros({V, H}), d_bias_V = at::zeros({V}), totals_2 = at::zeros({2}, at::kDouble);
     cpu::embedding_backward(normed.sum_TH, random.below(V, T), d_table_VH);
-    at::Tensor logits_TV = random.normal({T, V}, working);
+    at::Tensor logits_TV = random.normal({T, V}, compute_dtype);
     cpu::softmax_cross_entropy(logits_TV, bias_F, random.below(V, T), 0.01, d_bias_V, totals_2);
     for (const at::Tensor& tensor : {d_table_VH, logits_TV, d_bias_V, totals_2}) keep(tensor);
     return results;
@@ -52,16 +52,16 @@ std::vector<at::Tensor> all_results(const Ragged& batch, at::ScalarType working)
 
 TEST_CASE("no bit of a CPU operation's result depends on the number of threads") {
     const int threads_before = at::get_num_threads();
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const auto& lengths : std::vector<std::vector<std::int64_t>>{{100, 1, 64, 37, 2, 128}, {60}}) {
             const Ragged batch = ragged(lengths);
             at::set_num_threads(1);
-            const std::vector<at::Tensor> alone = all_results(batch, working);
+            const std::vector<at::Tensor> alone = all_results(batch, compute_dtype);
             for (const int threads : {2, 3}) {
                 at::set_num_threads(threads);
-                const std::vector<at::Tensor> shared = all_results(batch, working);
+                const std::vector<at::Tensor> shared = all_results(batch, compute_dtype);
                 for (std::size_t i = 0; i < alone.size(); ++i) {
-                    CAPTURE(working, lengths.size(), threads, i);
+                    CAPTURE(compute_dtype, lengths.size(), threads, i);
                     CHECK(same_bits(shared[i], alone[i]));
                 }
             }

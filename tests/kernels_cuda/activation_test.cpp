@@ -39,11 +39,12 @@ void check(const at::Tensor& x_TF, const at::Tensor& dy_TF, const at::Tensor& bi
 
 TEST_CASE("bias + GELU on CUDA equals the reference at every width, forward and backward") {
     for (const Activation activation : {Activation::gelu_erf, Activation::gelu_tanh})
-        for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+        for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
             for (const std::int64_t T : {1, 19})
                 for (const std::int64_t F : {1, 7, 100, 1024, 3072, 4100}) {
                     RandomTensors random(static_cast<std::uint64_t>(F));
-                    check(random.normal({T, F}, working), random.normal({T, F}, working), random.normal({F}), activation);
+                    check(random.normal({T, F}, compute_dtype), random.normal({T, F}, compute_dtype), random.normal({F}),
+                          activation);
                 }
 }
 
@@ -69,16 +70,16 @@ TEST_CASE("the bias of attention's products is added on CUDA, and its gradient t
     const at::Tensor x_T3H = random.normal({T, 3 * H}, at::kBFloat16), bias_3H = random.normal({3 * H});
     const at::Tensor y_T3H = at::empty_like(x_T3H);
     cuda::bias_forward<cuda::Bf16>(
-        {T, 3 * H, cuda::working_data<cuda::Bf16>(x_T3H), cuda::exact_data(bias_3H), cuda::working_data<cuda::Bf16>(y_T3H)},
+        {T, 3 * H, cuda::compute_data<cuda::Bf16>(x_T3H), cuda::fp32_data(bias_3H), cuda::compute_data<cuda::Bf16>(y_T3H)},
         cuda::RowFunction::identity, true, nullptr);
     CHECK(same_bits(y_T3H, (x_T3H.to(at::kFloat) + bias_3H).to(at::kBFloat16)));
 
     const at::Tensor chunk_sums_C3H = at::empty({cuda::row_chunks(T), 3 * H}), d_bias_3H = at::ones({3 * H});
     cuda::bias_backward<cuda::Bf16>(
-        {T, 3 * H, cuda::working_data<cuda::Bf16>(x_T3H), nullptr, nullptr, nullptr, cuda::exact_data(chunk_sums_C3H)},
+        {T, 3 * H, cuda::compute_data<cuda::Bf16>(x_T3H), nullptr, nullptr, nullptr, cuda::fp32_data(chunk_sums_C3H)},
         cuda::RowFunction::identity, true, nullptr);
-    float* const d_bias = cuda::exact_data(d_bias_3H);
-    cuda::add_column_sums({cuda::exact_data(chunk_sums_C3H), cuda::row_chunks(T), 3, H, {d_bias, nullptr, d_bias + 2 * H}},
+    float* const d_bias = cuda::fp32_data(d_bias_3H);
+    cuda::add_column_sums({cuda::fp32_data(chunk_sums_C3H), cuda::row_chunks(T), 3, H, {d_bias, nullptr, d_bias + 2 * H}},
                           nullptr);
     at::Tensor expected_3H = 1 + x_T3H.to(at::kFloat).sum(0);
     expected_3H.narrow(0, H, H).fill_(1);

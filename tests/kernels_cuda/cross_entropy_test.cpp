@@ -45,10 +45,10 @@ at::Tensor labels_for(const at::Tensor& logits_MV, const at::Tensor& bias_V, Ran
 }  // namespace
 
 TEST_CASE("softmax cross entropy on CUDA equals the reference, gradients and totals") {
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::int64_t V : {2, 7, 100, 1030, 5000}) {
             RandomTensors random(static_cast<std::uint64_t>(V));
-            const at::Tensor logits_MV = random.normal({13, V}, working).mul_(4), bias_V = random.normal({V});
+            const at::Tensor logits_MV = random.normal({13, V}, compute_dtype).mul_(4), bias_V = random.normal({V});
             check(logits_MV, bias_V, labels_for(logits_MV, bias_V, random));
         }
 }

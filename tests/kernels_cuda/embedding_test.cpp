@@ -21,12 +21,12 @@ void check_backward(const at::Tensor& d_sum_TH, const at::Tensor& indices_T, std
 }  // namespace
 
 TEST_CASE("sums of embeddings on CUDA have the reference's bits") {
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::int64_t H : widths) {
-            CAPTURE(working, H);
+            CAPTURE(compute_dtype, H);
             RandomTensors random(static_cast<std::uint64_t>(H));
-            const at::Tensor word_VH = random.normal({50, H}, working), position_PH = random.normal({9, H}, working),
-                             type_KH = random.normal({2, H}, working);
+            const at::Tensor word_VH = random.normal({50, H}, compute_dtype), position_PH = random.normal({9, H}, compute_dtype),
+                             type_KH = random.normal({2, H}, compute_dtype);
             const at::Tensor ids_T = random.below(50, 11), positions_T = random.below(9, 11), types_T = random.below(2, 11);
             CHECK(same_bits(cuda::embedding_sum(ids_T, positions_T, types_T, word_VH, position_PH, type_KH),
                             reference::embedding_sum(ids_T, positions_T, types_T, word_VH, position_PH, type_KH)));

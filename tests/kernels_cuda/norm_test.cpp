@@ -8,16 +8,16 @@ namespace {
 constexpr double eps = 1e-12;
 
 struct Inputs {
-    at::Tensor out_TH, bias_H, residual_TH, d_normed_TH, d_exact_TH, d_sum_TH;
+    at::Tensor out_TH, bias_H, residual_TH, d_normed_TH, d_fp32_TH, d_sum_TH;
     NormParameters norm;
 
-    Inputs(std::int64_t T, std::int64_t H, at::ScalarType working) {
+    Inputs(std::int64_t T, std::int64_t H, at::ScalarType compute_dtype) {
         RandomTensors random(static_cast<std::uint64_t>(H));
-        out_TH = random.normal({T, H}, working);
+        out_TH = random.normal({T, H}, compute_dtype);
         bias_H = random.normal({H});
         residual_TH = random.normal({T, H}) + 0.5;
-        d_normed_TH = random.normal({T, H}, working);
-        d_exact_TH = random.normal({T, H});
+        d_normed_TH = random.normal({T, H}, compute_dtype);
+        d_fp32_TH = random.normal({T, H});
         d_sum_TH = random.normal({T, H});
         norm = {random.normal({H}) + 1, random.normal({H})};
     }
@@ -32,45 +32,46 @@ struct Results {
 
 /// Forward by the one implementation, backward of the reference's forward: errors do not add up.
 Results run(decltype(&reference::dropout_residual_norm) forward, decltype(&reference::dropout_residual_norm_backward) backward,
-            const Inputs& in, const Ragged& batch, double probability, at::ScalarType working) {
+            const Inputs& in, const Ragged& batch, double probability, at::ScalarType compute_dtype) {
     const Dropout dropout = dropout_of(probability);
     Results results;
-    results.forward = forward(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, working, true);
-    const NormResult right =
-        reference::dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, working, true);
+    results.forward = forward(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, compute_dtype, true);
+    const NormResult right = reference::dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout,
+                                                              batch.rows, compute_dtype, true);
     results.d_norm = {at::ones_like(in.norm.weight_H), at::ones_like(in.norm.bias_H)};
     if (in.out_TH.defined()) results.d_bias_H = at::ones_like(in.bias_H);
-    results.gradients = backward(in.d_normed_TH, in.d_exact_TH, in.d_sum_TH, right, in.norm, dropout, batch.rows, working,
+    results.gradients = backward(in.d_normed_TH, in.d_fp32_TH, in.d_sum_TH, right, in.norm, dropout, batch.rows, compute_dtype,
                                  results.d_norm, results.d_bias_H);
     return results;
 }
 
 /// Runs the kernels in two orders of threads, and the reference.
-void check(const Inputs& in, const Ragged& batch, double probability, at::ScalarType working) {
-    CAPTURE(working, probability, batch.tokens(), in.norm.weight_H.size(0), in.out_TH.defined());
-    const auto ours = in_two_orders(
-        [&] { return run(cuda::dropout_residual_norm, cuda::dropout_residual_norm_backward, in, batch, probability, working); });
+void check(const Inputs& in, const Ragged& batch, double probability, at::ScalarType compute_dtype) {
+    CAPTURE(compute_dtype, probability, batch.tokens(), in.norm.weight_H.size(0), in.out_TH.defined());
+    const auto ours = in_two_orders([&] {
+        return run(cuda::dropout_residual_norm, cuda::dropout_residual_norm_backward, in, batch, probability, compute_dtype);
+    });
     const Results right =
-        run(reference::dropout_residual_norm, reference::dropout_residual_norm_backward, in, batch, probability, working);
+        run(reference::dropout_residual_norm, reference::dropout_residual_norm_backward, in, batch, probability, compute_dtype);
     const Results& first = ours.first;
     CHECK(same_bits(first.forward.sum_TH, right.forward.sum_TH));  // masks included
-    CHECK(first.forward.normed_TH.scalar_type() == working);
+    CHECK(first.forward.normed_TH.scalar_type() == compute_dtype);
     CHECK_ROUNDED(first.forward.normed_TH, right.forward.normed_TH);
-    CHECK_ROUNDED(first.forward.normed_exact_TH, right.forward.normed_exact_TH);
+    CHECK_ROUNDED(first.forward.normed_fp32_TH, right.forward.normed_fp32_TH);
     CHECK_ROUNDED(first.forward.mean_T, right.forward.mean_T);
-    CHECK_ROUNDED(first.forward.inverse_deviation_T, right.forward.inverse_deviation_T);
+    CHECK_ROUNDED(first.forward.rstd_T, right.forward.rstd_T);
     CHECK_ROUNDED(first.gradients.sum_TH, right.gradients.sum_TH);
     CHECK_ROUNDED(first.d_norm.weight_H, right.d_norm.weight_H);
     CHECK_ROUNDED(first.d_norm.bias_H, right.d_norm.bias_H);
     CHECK_SAME_BITS(ours, forward.normed_TH);
     CHECK_SAME_BITS(ours, forward.mean_T);
-    CHECK_SAME_BITS(ours, forward.inverse_deviation_T);
+    CHECK_SAME_BITS(ours, forward.rstd_T);
     CHECK_SAME_BITS(ours, gradients.sum_TH);
     CHECK_SAME_BITS(ours, d_norm.weight_H);
     CHECK_SAME_BITS(ours, d_norm.bias_H);
     CHECK(first.gradients.out_TH.defined() == in.out_TH.defined());
     if (!in.out_TH.defined()) return;
-    CHECK(first.gradients.out_TH.scalar_type() == working);
+    CHECK(first.gradients.out_TH.scalar_type() == compute_dtype);
     CHECK_ROUNDED(first.gradients.out_TH, right.gradients.out_TH);
     CHECK_ROUNDED(first.d_bias_H, right.d_bias_H);
     CHECK_SAME_BITS(ours, d_bias_H);
@@ -80,9 +81,10 @@ void check(const Inputs& in, const Ragged& batch, double probability, at::Scalar
 
 TEST_CASE("dropout + residual + LayerNorm on CUDA equals the reference at every width, forward and backward") {
     const Ragged batch = ragged({1, 12, 6});
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const double probability : {0.0, 0.1})
-            for (const std::int64_t H : widths) check(Inputs(batch.tokens(), H, working), batch, probability, working);
+            for (const std::int64_t H : widths)
+                check(Inputs(batch.tokens(), H, compute_dtype), batch, probability, compute_dtype);
 }
 
 TEST_CASE("dropout + residual + LayerNorm on CUDA takes any of its tensors as absent") {
@@ -93,7 +95,7 @@ TEST_CASE("dropout + residual + LayerNorm on CUDA takes any of its tensors as ab
         if (absent == 0) in.out_TH = in.bias_H = at::Tensor();
         if (absent == 1) in.residual_TH = at::Tensor();
         if (absent == 2) in.d_normed_TH = at::Tensor();
-        if (absent == 3) in.d_exact_TH = at::Tensor();
+        if (absent == 3) in.d_fp32_TH = at::Tensor();
         if (absent == 4) in.d_sum_TH = at::Tensor();
         check(in, batch, 0.1, at::kBFloat16);
     }
@@ -130,7 +132,7 @@ TEST_CASE("dropout on CUDA draws the reference's masks bit for bit") {
 TEST_CASE("the exact copy of a row normalized on CUDA is kept only when asked for") {
     const Inputs in(3, 40, at::kFloat);
     CHECK_FALSE(cuda::dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, {}, {}, at::kFloat, false)
-                    .normed_exact_TH.defined());
+                    .normed_fp32_TH.defined());
 }
 
 TEST_CASE("rows too wide for a block's registers are normalized by the reference") {
@@ -149,12 +151,12 @@ TEST_CASE("on CUDA a residual that is a LayerNorm is computed again as it was") 
             return forward(in.out_TH, in.bias_H, residual, in.norm, eps, dropout_of(0.1), batch.rows, at::kBFloat16, false);
         };
         const Residual residual = Residual::of(normed, before.norm);
-        const NormResult right = run(reference::dropout_residual_norm, normed.normed_exact_TH),
+        const NormResult right = run(reference::dropout_residual_norm, normed.normed_fp32_TH),
                          ours = run(cuda::dropout_residual_norm, residual);
         CHECK_ROUNDED(ours.sum_TH, right.sum_TH);
         CHECK_ROUNDED(ours.normed_TH, right.normed_TH);
         CHECK(same_bits(run(reference::dropout_residual_norm, residual).sum_TH, right.sum_TH));
         const at::Tensor rows_R = at::tensor({3, 0, 12}, at::TensorOptions(at::kLong));
-        CHECK(same_bits(residual.select(rows_R).exact(), normed.normed_exact_TH.index_select(0, rows_R)));
+        CHECK(same_bits(residual.select(rows_R).fp32(), normed.normed_fp32_TH.index_select(0, rows_R)));
     }
 }

@@ -34,13 +34,13 @@ at::Tensor values(std::uint64_t seed, float offset = -1) {
 struct Results {
     std::vector<TensorFactors> factors{{0.5, 0.01, 0.1, 0.02}, {1, 0, 0.2, 0.01}, {3, 0.1, 0.01, 0}, {0.1, 0.01, 0.5, 0.5}};
     OptimizerState state{values(1), values(2), values(3, 0)};
-    at::Tensor gradient = values(4), working;
+    at::Tensor gradient = values(4), compute_dtype;
     std::vector<double> sums = std::vector<double>(3 * blocks().parts.size());
 
     Results(const OptimizerKernels& kernels, const std::string& name, at::ScalarType type, const BlockedRuns& runs,
             double eps = 1e-6)
-        : working(at::zeros({slice_elements + lead}, type)) {
-        const OptimizerPass pass{state, gradient, working, runs, {0.9, 0.999, eps, 0.19, 0.002}, factors};
+        : compute_dtype(at::zeros({slice_elements + lead}, type)) {
+        const OptimizerPass pass{state, gradient, compute_dtype, runs, {0.9, 0.999, eps, 0.19, 0.002}, factors};
         if (name == "adamw") kernels.adamw(pass);
         if (name == "lamb_moments") kernels.lamb_moments(pass, sums);
         if (name == "lamb_apply") kernels.lamb_apply(pass);
@@ -56,7 +56,7 @@ void check_same(const Results& ours, const Results& other) {
     CHECK(same_bits(ours.state.master, other.state.master));
     CHECK(same_bits(ours.state.exp_avg, other.state.exp_avg));
     CHECK(same_bits(ours.state.exp_avg_sq, other.state.exp_avg_sq));
-    CHECK(same_bits(ours.working, other.working));
+    CHECK(same_bits(ours.compute_dtype, other.compute_dtype));
 }
 
 }  // namespace
@@ -96,10 +96,10 @@ TEST_CASE("rounding to bf16 on CUDA is ATen's for ties, infinities, the smallest
     std::memcpy(numbers.data(), special, sizeof special);
     const at::Tensor exact = at::from_blob(numbers.data(), {1, slice_elements}), zero = at::zeros({slice_elements});
     const OptimizerState state{exact.clone().view(-1), zero.clone(), at::ones_like(zero)};
-    const at::Tensor working = at::zeros({slice_elements}, at::kBFloat16);
+    const at::Tensor compute_dtype = at::zeros({slice_elements}, at::kBFloat16);
     const BlockedRuns all({{0, 0, 0, slice_elements}});
     const std::vector<TensorFactors> factors{{.momentum_rate = 0}};
-    cuda::optimizer_kernels().lamb_apply({state, zero, working, all, {0, 0, 1}, factors});
-    CHECK(at::allclose(working, state.master.to(at::kBFloat16), 0, 0, /*equal_nan=*/true));
-    CHECK(working[0].isnan().item<bool>());
+    cuda::optimizer_kernels().lamb_apply({state, zero, compute_dtype, all, {0, 0, 1}, factors});
+    CHECK(at::allclose(compute_dtype, state.master.to(at::kBFloat16), 0, 0, /*equal_nan=*/true));
+    CHECK(compute_dtype[0].isnan().item<bool>());
 }

@@ -41,10 +41,10 @@ KernelSet emulated_kernels() {
 
 TEST_CASE("the module's kernels are proven within the bounds, in both types and at widths of every kind") {
     const std::vector<KernelSet> sets{emulated_kernels(), reference_kernels()};
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::int64_t width : {100, 256}) {
-            CAPTURE(working, width);
-            const ProofShape shape{width, 2 * width, 4, 301, 40, Activation::gelu_erf, working};
+            CAPTURE(compute_dtype, width);
+            const ProofShape shape{width, 2 * width, 4, 301, 40, Activation::gelu_erf, compute_dtype};
             const Proof proof = prove_kernels(at::kCPU, sets, {shape, false, {}});
             INFO(proof_table(proof.rows));
             CHECK(proof.rows.size() == 2 * 8);

@@ -12,11 +12,11 @@ const std::vector<std::int64_t> lengths{1, 2, 17, 33, 40, 5};
 }  // namespace
 
 TEST_CASE("activation checkpointing changes no bit of a gradient") {
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::string& placement : placements) {
-            CAPTURE(working, placement);
+            CAPTURE(compute_dtype, placement);
             const BertConfig config = odd_config(placement);
-            Model kept(config, working, {5, false}), computed_again(config, working, {5, true});
+            Model kept(config, compute_dtype, {5, false}), computed_again(config, compute_dtype, {5, true});
             kept.randomize(3);
             computed_again.randomize(3);
             const MicroBatch batch = random_batch(config, lengths);
@@ -60,12 +60,12 @@ TEST_CASE("with dropout, every gradient is the slope of the loss") {
 // Each of these is a single number or a small remainder, so that its distance from float64 is luck. Its distance from what the
 // model's own logits give is not, and the logits are judged by tests/model/parity_test.cpp.
 TEST_CASE("losses and gradients of the heads' biases follow from the logits") {
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::string& placement : placements) {
-            CAPTURE(working, placement);
+            CAPTURE(compute_dtype, placement);
             BertConfig config = odd_config(placement);
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;
-            Model model(config, working);
+            Model model(config, compute_dtype);
             model.randomize(2);
             const MicroBatch batch = random_batch(config, lengths);
             const Logits logits = model.bert.logits(batch);
@@ -127,11 +127,11 @@ TEST_CASE("gradients are added to what is there, and another seed drops others")
 }
 
 TEST_CASE("a step's first micro-batch needs no zeros where its gradients are products") {
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::string& placement : placements) {
-            CAPTURE(working, placement);
+            CAPTURE(compute_dtype, placement);
             const BertConfig config = odd_config(placement);
-            Model model(config, working);
+            Model model(config, compute_dtype);
             model.randomize(2);
             const MicroBatch batch = random_batch(config, lengths);
             totals_of(model, batch, mean_over(batch));
@@ -140,7 +140,7 @@ TEST_CASE("a step's first micro-batch needs no zeros where its gradients are pro
             gradients.fill_(std::nan(""));
             model.parameters.begin_gradients();
             CHECK(gradients.isnan().any().item<bool>());
-            model.bert.forward_backward(batch, mean_over(batch), new_totals(at::kCPU), {}, GradientSum::begins);
+            model.bert.forward_backward(batch, mean_over(batch), new_totals(at::kCPU), {}, /*accumulate=*/false);
             CHECK(at::equal(gradients, expected));
         }
 }
@@ -188,19 +188,19 @@ TEST_CASE("the forward reads no parameter before it has said that it needs it") 
         model.bert.forward_backward(batch, mean_over(batch), expected, {});
 
         // All weights are spoilt, and mended only when they are asked for.
-        const at::Tensor working = model.parameters.working(), good = working.clone();
-        const at::Tensor exact = model.parameters.exact(), good_exact = exact.clone();
-        working.fill_(std::nan(""));
-        exact.fill_(std::nan(""));
-        const std::int64_t exact_begin = model.parameters.exact_begin();
+        const at::Tensor compute_dtype = model.parameters.compute_weights(), good = compute_dtype.clone();
+        const at::Tensor fp32 = model.parameters.fp32(), good_exact = fp32.clone();
+        compute_dtype.fill_(std::nan(""));
+        fp32.fill_(std::nan(""));
+        const std::int64_t fp32_begin = model.parameters.fp32_begin();
         std::vector<std::size_t> asked;
         ParameterMoves moves;
         moves.needed = [&](std::size_t first) {
             asked.push_back(first);
             const std::int64_t begin = model.parameters.layout().parameters()[first].begin;
-            working.slice(0, begin).copy_(good.slice(0, begin));
-            exact.slice(0, std::max<std::int64_t>(0, begin - exact_begin))
-                .copy_(good_exact.slice(0, std::max<std::int64_t>(0, begin - exact_begin)));
+            compute_dtype.slice(0, begin).copy_(good.slice(0, begin));
+            fp32.slice(0, std::max<std::int64_t>(0, begin - fp32_begin))
+                .copy_(good_exact.slice(0, std::max<std::int64_t>(0, begin - fp32_begin)));
         };
         model.bert.forward_backward(batch, mean_over(batch), totals, moves);
         CHECK(at::equal(totals, expected));
@@ -211,14 +211,14 @@ TEST_CASE("the forward reads no parameter before it has said that it needs it") 
 }
 
 TEST_CASE("evaluation gives the losses of training without dropout, and touches no gradient") {
-    for (const at::ScalarType working : {at::kFloat, at::kBFloat16})
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::string& placement : placements) {
-            CAPTURE(working, placement);
+            CAPTURE(compute_dtype, placement);
             BertConfig config = odd_config(placement);
             const MicroBatch batch = random_batch(config, lengths);
-            Model with_dropout(config, working);
+            Model with_dropout(config, compute_dtype);
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;
-            Model without(config, working);
+            Model without(config, compute_dtype);
             with_dropout.randomize(2);
             without.randomize(2);
             const at::Tensor evaluated_4 = new_totals(at::kCPU);
@@ -228,7 +228,7 @@ TEST_CASE("evaluation gives the losses of training without dropout, and touches 
             const Logits logits = with_dropout.bert.logits(batch);
             CHECK(logits.mlm_MV.sizes() == at::IntArrayRef({batch.masked(), config.vocab_size}));
             CHECK(logits.next_sentence_B2.sizes() == at::IntArrayRef({batch.sequences(), 2}));
-            CHECK(with_dropout.bert.encode(batch).scalar_type() == working);
+            CHECK(with_dropout.bert.encode(batch).scalar_type() == compute_dtype);
         }
 }
 
@@ -237,8 +237,8 @@ TEST_CASE("a model without gradients computes as one with them") {
     Model trained(config);
     trained.randomize(2);
     const FlatParameters parameters(trained.parameters.layout(), at::kFloat, at::kCPU, FlatParameters::Gradients::none);
-    parameters.working().copy_(trained.parameters.working());
-    parameters.exact().copy_(trained.parameters.exact());
+    parameters.compute_weights().copy_(trained.parameters.compute_weights());
+    parameters.fp32().copy_(trained.parameters.fp32());
     const MicroBatch batch = random_batch(config, lengths);
     CHECK(same_bits(Bert(config, parameters, {}).encode(batch), trained.bert.encode(batch)));
 }

@@ -14,8 +14,8 @@ using namespace bertpretrain::testing;
 namespace {
 
 /// All results of our model under the oracle's names.
-std::map<std::string, at::Tensor> our_results(const OracleCase& oracle, at::ScalarType working) {
-    const Model model(oracle.config, working);
+std::map<std::string, at::Tensor> our_results(const OracleCase& oracle, at::ScalarType compute_dtype) {
+    const Model model(oracle.config, compute_dtype);
     for (const std::string& name : oracle.parameters) model.parameters.weight(name).copy_(oracle.weight(name));
     const Logits logits = model.bert.logits(oracle.batch);
     const LossScale scale = mean_over(oracle.batch);

@@ -9,8 +9,8 @@ namespace bertpretrain::testing {
 
 /// What a model is made of, all in one.
 struct Model {
-    explicit Model(const BertConfig& config, at::ScalarType working = at::kFloat, Bert::Choices choices = {})
-        : parameters(ParameterLayout(bert_parameters(config).layout_order, 20'000, 1), working, at::kCPU),
+    explicit Model(const BertConfig& config, at::ScalarType compute_dtype = at::kFloat, Bert::Choices choices = {})
+        : parameters(ParameterLayout(bert_parameters(config).layout_order, 20'000, 1), compute_dtype, at::kCPU),
           bert(config, parameters, choices) {}
 
     FlatParameters parameters;

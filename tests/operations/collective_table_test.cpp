@@ -55,7 +55,7 @@ public:
     std::vector<std::string> all_gather(std::string_view own) override { return world_.all_gather(own); }
     std::vector<std::string> gather_at_first(std::string_view own) override { return world_.gather_at_first(own); }
     void broadcast_from_first(std::span<std::byte> bytes) override { world_.broadcast_from_first(bytes); }
-    std::unique_ptr<Messenger> connect_again(const std::string& name) override { return world_.connect_again(name); }
+    std::unique_ptr<ControlGroup> connect_again(const std::string& name) override { return world_.connect_again(name); }
 
 private:
     World& world_;

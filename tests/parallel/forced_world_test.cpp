@@ -35,7 +35,7 @@ public:
     std::vector<std::string> all_gather(std::string_view own) override { return world_.all_gather(own); }
     std::vector<std::string> gather_at_first(std::string_view own) override { return world_.gather_at_first(own); }
     void broadcast_from_first(std::span<std::byte> bytes) override { world_.broadcast_from_first(bytes); }
-    std::unique_ptr<Messenger> connect_again(const std::string& name) override { return world_.connect_again(name); }
+    std::unique_ptr<ControlGroup> connect_again(const std::string& name) override { return world_.connect_again(name); }
 
     int reduced = 0, gathered = 0;
 
@@ -84,12 +84,12 @@ TEST_CASE("in a forced world of one every bucket travels and comes back as it wa
         parameters.gradients().copy_(values);
         for (int b = 0; b < count; ++b) buckets.ready(static_cast<std::size_t>(b));
         CHECK(at::equal(buckets.finish(), values));
-        parameters.working().copy_(values);
-        parameters.exact().zero_();
+        parameters.compute_weights().copy_(values);
+        parameters.fp32().zero_();
         buckets.start_gather(values);
         buckets.wait_all();
-        CHECK(at::equal(parameters.working(), values.to(at::kBFloat16)));
-        CHECK(at::equal(parameters.exact(), values.slice(0, parameters.exact_begin())));
+        CHECK(at::equal(parameters.compute_weights(), values.to(at::kBFloat16)));
+        CHECK(at::equal(parameters.fp32(), values.slice(0, parameters.fp32_begin())));
     }
     CHECK(world.reduced == 2 * count);
     CHECK(world.gathered == 2 * count);  // stage 0: the sums; stage 1: the weights

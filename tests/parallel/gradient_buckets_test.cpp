@@ -15,7 +15,7 @@ std::vector<ParameterSpec> specs() {
     return {{"a", {9000}, true}, {"b", {5}, true}, {"c", {13000}, true}, {"d", {3, 7}, true}, {"e", {4200}, false}};
 }
 
-FlatParameters parameters_for(std::int64_t ranks, at::ScalarType working = at::kBFloat16) {
+FlatParameters parameters_for(std::int64_t ranks, at::ScalarType compute_dtype = at::kBFloat16) {
     return FlatParameters(ParameterLayout(specs(), 8000, ranks), working, at::kCPU);
 }
 
@@ -56,19 +56,19 @@ TEST_CASE("gradients are summed over ranks, into slices or everywhere, and weigh
                     "wrong gradients");
 
             const at::Tensor weights = ramp(layout).mul(-scale), rounded = weights.to(at::kBFloat16);
-            const std::int64_t exact_begin = parameters.exact_begin();
-            parameters.working().zero_();
-            parameters.exact().zero_();
-            if (zero_stage == 0) parameters.working().copy_(rounded);
+            const std::int64_t fp32_begin = parameters.fp32_begin();
+            parameters.compute_weights().zero_();
+            parameters.fp32().zero_();
+            if (zero_stage == 0) parameters.compute_weights().copy_(rounded);
             for (std::size_t b = 0; b < 4; ++b) {
                 const Bucket own = layout.slice_of(b, world.rank());
-                parameters.working().slice(0, own.begin, own.end).copy_(rounded.slice(0, own.begin, own.end));
+                parameters.compute_weights().slice(0, own.begin, own.end).copy_(rounded.slice(0, own.begin, own.end));
             }
             buckets.start_gather(zero_stage == 0 ? weights : slice_of(layout, weights, world.rank()));
             buckets.wait_all();
-            require(at::equal(parameters.working().slice(0, 0, exact_begin), rounded.slice(0, 0, exact_begin)),
+            require(at::equal(parameters.compute_weights().slice(0, 0, fp32_begin), rounded.slice(0, 0, fp32_begin)),
                     "wrong working weights");
-            require(at::equal(parameters.exact(), weights.slice(0, exact_begin)), "exempt weights were rounded or are wrong");
+            require(at::equal(parameters.fp32(), weights.slice(0, fp32_begin)), "exempt weights were rounded or are wrong");
         }
     });
 }
@@ -89,12 +89,12 @@ TEST_CASE("bf16 gradients travel as they are, and their fp32 sums take their pla
     run(ranks, [&](World& world) {
         // d and e stay fp32; the last but one bucket ends in the middle of the memory that slices may take
         std::vector<ParameterSpec> list = specs();
-        list[3].wide_gradient = list[4].wide_gradient = true;
+        list[3].fp32_gradient = list[4].fp32_gradient = true;
         const FlatParameters parameters(ParameterLayout(list, 8000, ranks), at::kBFloat16, at::kCPU,
-                                        FlatParameters::Gradients::narrow);
+                                        FlatParameters::Gradients::bf16);
         const ParameterLayout& layout = parameters.layout();
         const GradientStorage& storage = parameters.gradient_storage();
-        const std::int64_t narrow = storage.narrow_elements(), all = layout.flat_elements();
+        const std::int64_t narrow = storage.bf16_elements(), all = layout.flat_elements();
         require(narrow > 0 && narrow < all, "all gradients are of one type");
         GradientBuckets buckets(parameters, world, {.zero_stage = 1});
         const at::Tensor values =
@@ -115,13 +115,13 @@ TEST_CASE("weights may be waited for bucket by bucket, as the forward comes to t
         GradientBuckets buckets(parameters, world, {});
         for (std::size_t b = 0; b < 4; ++b) {
             const Bucket own = layout.slice_of(b, world.rank());
-            parameters.working().slice(0, own.begin, own.end).copy_(ramp(layout).slice(0, own.begin, own.end));
+            parameters.compute_weights().slice(0, own.begin, own.end).copy_(ramp(layout).slice(0, own.begin, own.end));
         }
         buckets.start_gather(slice_of(layout, ramp(layout), world.rank()));
         for (const std::size_t b : {3U, 2U, 0U}) {
             buckets.wait_gathered(b);
             const Bucket& range = layout.buckets()[b == 0 ? 1 : b];
-            const at::Tensor there = b == 3 ? parameters.exact() : parameters.working().slice(0, range.begin, range.end);
+            const at::Tensor there = b == 3 ? parameters.fp32() : parameters.compute_weights().slice(0, range.begin, range.end);
             require(at::equal(there, ramp(layout).slice(0, range.begin, range.end)), "a bucket is not there after its wait");
         }
     });
@@ -152,7 +152,7 @@ TEST_CASE("in a world of one nothing is copied but exempt weights") {
     const at::Tensor master = ramp(parameters.layout());
     buckets.start_gather(master);
     buckets.wait_all();
-    CHECK(at::equal(parameters.exact(), master.slice(0, parameters.exact_begin())));
+    CHECK(at::equal(parameters.fp32(), master.slice(0, parameters.fp32_begin())));
     CHECK(buckets.bytes_per_step() == 0);
 }
 

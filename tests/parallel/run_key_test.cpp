@@ -79,7 +79,7 @@ TEST_CASE("what a stranger writes in place of a rank is refused, however long it
     CHECK_THROWS_WITH(agree_on_run_key(*store, 0, 3, right), Catch::StartsWith("distributed error"));
 }
 
-TEST_CASE("a rank that does not come is named by rank 0 when its patience ends") {
+TEST_CASE("a rank that does not come is named by rank 0 when its timeout ends") {
     const auto store = new_store();
     store->setTimeout(std::chrono::milliseconds(50));
     CHECK_THROWS_WITH(agree_on_run_key(*store, 0, 2, ""), Catch::Contains("rank 0 of 2: rank 1 did not join in time"));

@@ -23,7 +23,7 @@ struct Outcome {
 
 /// All weights as the model sees them: matrices from the working buffer, the exempt from the exact one.
 at::Tensor seen_weights(const FlatParameters& parameters) {
-    return at::cat({parameters.working().narrow(0, 0, parameters.exact_begin()), parameters.exact()});
+    return at::cat({parameters.compute_weights().narrow(0, 0, parameters.fp32_begin()), parameters.fp32()});
 }
 
 /// As in a model's layout, exempt tensors come last.
@@ -50,7 +50,7 @@ Outcome train(const OptimizerConfig& config, const WorldChoice& setting) {
         ShardedOptimizer optimizer(config, layout, shard, at::kCPU, setting.kernels);
         for (const OwnedRun& run : optimizer.owned_runs())
             optimizer.state().master.narrow(0, run.in_slice, run.elements).copy_(weights.narrow(0, run.in_flat, run.elements));
-        optimizer.copy_weights_into(parameters.working());
+        optimizer.copy_weights_into(parameters.compute_weights());
         WorldExchange between(world);
         NoExchange within;
         BlockSumExchange& exchange = shard ? static_cast<BlockSumExchange&>(between) : within;
@@ -60,7 +60,8 @@ Outcome train(const OptimizerConfig& config, const WorldChoice& setting) {
             if (world.rank() == setting.ranks - 1) gradients.copy_(problem_gradients(layout, t));
             else gradients.zero_();
             for (std::size_t b = 0; b < layout.buckets().size(); ++b) buckets.ready(b);
-            outcome.norms.push_back(optimizer.update(buckets.finish(), parameters.working(), 0.01, t, exchange).grad_norm);
+            outcome.norms.push_back(
+                optimizer.update(buckets.finish(), parameters.compute_weights(), 0.01, t, exchange).grad_norm);
             buckets.start_gather(optimizer.state().master);
             buckets.wait_all();
         }

@@ -161,13 +161,13 @@ TEST_CASE("bytes are counted as rings send them") {
     });
 }
 
-TEST_CASE("a peer that is gone or silent ends the wait with a DistributedError within the patience") {
+TEST_CASE("a peer that is gone or silent ends the wait with a DistributedError within the timeout") {
     const bool gone = GENERATE(true, false);
     const auto begin = std::chrono::steady_clock::now();
     std::promise<void> noticed;
     CHECK_THROWS_AS(testing::run_gloo_ranks(2,
                                             [&](World& world) {
-                                                world.set_patience(std::chrono::milliseconds(400));
+                                                world.set_timeout(std::chrono::milliseconds(400));
                                                 if (world.rank() == 1 && gone) return;
                                                 if (world.rank() == 1) noticed.get_future().wait();
                                                 try {

@@ -39,8 +39,8 @@ TEST_CASE("masked positions ascend, spare [CLS] and [SEP], and labels restore th
         for (std::int32_t& token : original)
             if (token == 500) token = static_cast<std::int32_t>(5 + random.below(900));
         std::vector<std::int32_t> tokens = original;
-        StreamDice dice(RandomSequence(1, Purpose::masking, i));
-        const MaskedTokens masked = mask_tokens(tokens, {0.15, 20}, special_ids, vocabulary_size, dice);
+        StreamRng rng(RandomSequence(1, Purpose::masking, i));
+        const MaskedTokens masked = mask_tokens(tokens, {0.15, 20}, special_ids, vocabulary_size, rng);
         REQUIRE(static_cast<std::int64_t>(masked.positions.size()) ==
                 prediction_count(static_cast<std::int64_t>(tokens.size()), {0.15, 20}));
         REQUIRE(masked.labels.size() == masked.positions.size());
@@ -61,8 +61,8 @@ TEST_CASE("of the masked tokens 80 % become [MASK], 10 % stay, 10 % become any t
     std::map<std::int32_t, std::int64_t> others;
     for (std::uint64_t i = 0; i < 4000; ++i) {
         std::vector<std::int32_t> tokens = plain_sequence(128);
-        StreamDice dice(RandomSequence(2, Purpose::masking, i));
-        for (const std::int32_t position : mask_tokens(tokens, {0.15, 20}, special_ids, vocabulary_size, dice).positions) {
+        StreamRng rng(RandomSequence(2, Purpose::masking, i));
+        for (const std::int32_t position : mask_tokens(tokens, {0.15, 20}, special_ids, vocabulary_size, rng).positions) {
             const std::int32_t token = tokens[static_cast<std::size_t>(position)];
             ++total;
             if (token == special_ids.mask) ++mask;
@@ -82,8 +82,8 @@ TEST_CASE("each position is masked about equally often") {
     std::vector<int> count(64);
     for (std::uint64_t i = 0; i < 20'000; ++i) {
         std::vector<std::int32_t> tokens = plain_sequence(64);
-        StreamDice dice(RandomSequence(3, Purpose::masking, i));
-        for (const std::int32_t position : mask_tokens(tokens, {0.15, 20}, special_ids, vocabulary_size, dice).positions)
+        StreamRng rng(RandomSequence(3, Purpose::masking, i));
+        for (const std::int32_t position : mask_tokens(tokens, {0.15, 20}, special_ids, vocabulary_size, rng).positions)
             ++count[static_cast<std::size_t>(position)];
     }
     const double expected = 20'000.0 * 10 / 61;
@@ -93,8 +93,8 @@ TEST_CASE("each position is masked about equally often") {
 
 TEST_CASE("a sequence with fewer candidates than wanted predictions masks them all") {
     std::vector<std::int32_t> tokens = plain_sequence(5);
-    StreamDice dice(RandomSequence(3, Purpose::masking, 0));
-    CHECK(mask_tokens(tokens, {1.0, 20}, special_ids, vocabulary_size, dice).positions == std::vector<std::int32_t>{1, 3});
+    StreamRng rng(RandomSequence(3, Purpose::masking, 0));
+    CHECK(mask_tokens(tokens, {1.0, 20}, special_ids, vocabulary_size, rng).positions == std::vector<std::int32_t>{1, 3});
 }
 
 TEST_CASE("whole words are masked or left, and never more tokens than wanted") {
@@ -112,8 +112,8 @@ TEST_CASE("whole words are masked or left, and never more tokens than wanted") {
             else original[s] = 600, --piece;
         }
         std::vector<std::int32_t> tokens = original;
-        StreamDice dice(RandomSequence(4, Purpose::masking, i));
-        const MaskedTokens masked = mask_tokens(tokens, settings, special_ids, vocabulary_size, dice);
+        StreamRng rng(RandomSequence(4, Purpose::masking, i));
+        const MaskedTokens masked = mask_tokens(tokens, settings, special_ids, vocabulary_size, rng);
         std::vector<bool> is_masked(original.size());
         for (const std::int32_t position : masked.positions) is_masked[static_cast<std::size_t>(position)] = true;
         for (std::size_t s = 1; s < original.size(); ++s)

@@ -8,7 +8,7 @@
 #include "core/files.h"
 #include "sample_rows.h"
 #include "shards/build_request.h"
-#include "shards/python_dice.h"
+#include "shards/python_rng.h"
 #include "shards/reference_samples.h"
 #include "shards/shard_reader.h"
 #include "support/catch.h"
@@ -81,7 +81,7 @@ std::string sha256(const std::filesystem::path& file) {
 TEST_CASE("our Python generator draws as CPython's random.Random does, also for seeds beyond 32 bits") {
     NEEDS_SHARED_DATA();
     const auto expected = nlohmann::json::parse(read_file(golden() / "python_random_seed12345.json"));
-    PythonDice uniform(12345), bits(12345), ten(12345), below(12345), shuffling(12345), large((std::uint64_t{1} << 40) + 7);
+    PythonRng uniform(12345), bits(12345), ten(12345), below(12345), shuffling(12345), large((std::uint64_t{1} << 40) + 7);
     for (const double value : expected["random8"]) CHECK(uniform.uniform() == value);
     for (const std::uint32_t value : expected["getrandbits32"]) CHECK(bits.next() == value);
     for (const std::uint32_t value : expected["randint_1_10"]) CHECK(ten.below(10) + 1 == value);

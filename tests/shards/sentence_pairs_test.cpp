@@ -34,8 +34,8 @@ std::vector<SpelledPair> pairs_of(const std::vector<Sentences>& lists, std::size
                                   std::uint32_t duplicate = 0) {
     const Documents documents = documents_of(lists);
     std::vector<SpelledPair> pairs;
-    StreamDice dice(RandomSequence(5, Purpose::sentence_pairs, document, duplicate));
-    build_pairs(documents, document, settings, dice, [&](const SentencePair& pair) {
+    StreamRng rng(RandomSequence(5, Purpose::sentence_pairs, document, duplicate));
+    build_pairs(documents, document, settings, rng, [&](const SentencePair& pair) {
         const auto spelled = [&](std::size_t begin, std::size_t size) {
             const auto tokens = documents.tokens(begin, size);
             return std::vector(tokens.begin(), tokens.end());

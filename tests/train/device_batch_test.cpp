@@ -30,7 +30,7 @@ ExperimentConfig sixteen_by_24() {
     return experiment;
 }
 
-std::int64_t choose(Messenger& ranks, const ExperimentConfig& experiment, std::uint64_t memory, bool measures = true,
+std::int64_t choose(ControlGroup& ranks, const ExperimentConfig& experiment, std::uint64_t memory, bool measures = true,
                     std::optional<std::int64_t> kept = std::nullopt) {
     MadeUpDevice device{100, 10, memory};
     return choose_device_micro_batch(
@@ -101,8 +101,8 @@ TEST_CASE("a trial pass leaves no gradient behind") {
     model.num_hidden_layers = 2;
     model.num_attention_heads = 2;
     model.intermediate_size = 256;
-    const FlatParameters parameters(bert_layout(model, 1, 1), at::kFloat, at::kCPU, FlatParameters::Gradients::exact);
-    parameters.working().fill_(0.01);
+    const FlatParameters parameters(bert_layout(model, 1, 1), at::kFloat, at::kCPU, FlatParameters::Gradients::fp32);
+    parameters.compute_weights().fill_(0.01);
     const Bert bert(model, parameters, {7, false});
     CHECK(trial_pass(bert, parameters, DataConfig(), 3) == std::optional<std::uint64_t>(0));
     for (const PlacedParameter& parameter : parameters.layout().parameters())

@@ -109,8 +109,8 @@ TEST_CASE("a checkpoint of another model is every rank's refusal, also of those 
 TEST_CASE("weights that differ between ranks after loading end the run with the parameter's name and the rank") {
     run_ranks(3, [](World& world) {
         const FlatParameters parameters(layout_for(3), at::kBFloat16, at::kCPU);
-        parameters.working().fill_(1);
-        parameters.exact().fill_(1);
+        parameters.compute_weights().fill_(1);
+        parameters.fp32().fill_(1);
         refuse_different_weights(world, parameters);
         const std::string name = "bert.encoder.layer.1.output.dense.weight";
         if (world.rank() == 2) parameters.weight(name).view(-1)[17] = 1.0078125;  // the next number of bf16

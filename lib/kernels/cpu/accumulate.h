@@ -1,5 +1,5 @@
 #pragma once
-// Adding a working product to an exact sum in one pass; torch would first make an fp32 copy of the product.
+// Adding a compute_dtype product to an exact sum in one pass; torch would first make an fp32 copy of the product.
 
 #include <ATen/core/Tensor.h>
 

@@ -57,16 +57,16 @@ BERTPRETRAIN_INLINE void backward_row(const W* dy, const W* x, const float* bias
 at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
     at::Tensor y_TF = at::empty_like(x_TF);
     const std::int64_t F = x_TF.size(1);
-    with_working_type(x_TF.scalar_type(), [&](auto w) {
+    with_compute_dtype(x_TF.scalar_type(), [&](auto w) {
         using W = decltype(w);
         for_row_chunks(x_TF.size(0), [&](std::int64_t, std::int64_t first, std::int64_t end) {
             for (std::int64_t t = first; t < end; ++t) {
-                const W* x = working_data<W>(x_TF) + t * F;
+                const W* x = compute_data<W>(x_TF) + t * F;
                 for_stretches(
                     F, [&](std::int64_t from) { fetch(x + from, stretch); },
                     [&](std::int64_t from, std::int64_t width) {
-                        by_instruction_set<&forward_row<W>>(x + from, exact_data(bias_F) + from, width, activation,
-                                                            working_data<W>(y_TF) + t * F + from);
+                        by_instruction_set<&forward_row<W>>(x + from, fp32_data(bias_F) + from, width, activation,
+                                                            compute_data<W>(y_TF) + t * F + from);
                     });
             }
         });
@@ -79,11 +79,11 @@ at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x
     at::Tensor dx_TF = at::empty_like(x_TF);
     const std::int64_t T = x_TF.size(0), F = x_TF.size(1);
     ColumnSums bias_sums(T, F);
-    with_working_type(x_TF.scalar_type(), [&](auto w) {
+    with_compute_dtype(x_TF.scalar_type(), [&](auto w) {
         using W = decltype(w);
         for_row_chunks(T, [&](std::int64_t chunk, std::int64_t first, std::int64_t end) {
             for (std::int64_t t = first; t < end; ++t) {
-                const W *x = working_data<W>(x_TF) + t * F, *dy = working_data<W>(dy_TF) + t * F;
+                const W *x = compute_data<W>(x_TF) + t * F, *dy = compute_data<W>(dy_TF) + t * F;
                 for_stretches(
                     F,
                     [&](std::int64_t from) {
@@ -91,14 +91,14 @@ at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x
                         fetch(dy + from, stretch);
                     },
                     [&](std::int64_t from, std::int64_t width) {
-                        by_instruction_set<&backward_row<W>>(dy + from, x + from, exact_data(bias_F) + from, width, activation,
-                                                             working_data<W>(dx_TF) + t * F + from,
+                        by_instruction_set<&backward_row<W>>(dy + from, x + from, fp32_data(bias_F) + from, width, activation,
+                                                             compute_data<W>(dx_TF) + t * F + from,
                                                              bias_sums.chunk(chunk) + from);
                     });
             }
         });
     });
-    bias_sums.add_to(exact_data(d_bias_F));
+    bias_sums.add_to(fp32_data(d_bias_F));
     return dx_TF;
 }
 

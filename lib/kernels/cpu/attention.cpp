@@ -4,7 +4,7 @@
 #include <ATen/ATen.h>
 
 #include "kernels/cpu/attention_head_bf16.h"
-#include "kernels/cpu/attention_head_exact.h"
+#include "kernels/cpu/attention_head_fp32.h"
 #include "kernels/cpu/dropout_factors.h"
 #include "kernels/cpu/row_chunks.h"
 #include "kernels/implementations.h"
@@ -79,10 +79,10 @@ void head_backward(const HeadPlace& place, const Attention& shape, const W* qkv_
 
 /// Calls body with the kind of head that computes this dtype here, as a std::type_identity.
 template <class Body>
-void with_head(at::ScalarType working, std::int64_t D, const Body& body) {
-    if (working != at::kBFloat16) body(std::type_identity<ExactHead<float>>());
+void with_head(at::ScalarType compute_dtype, std::int64_t D, const Body& body) {
+    if (compute_dtype != at::kBFloat16) body(std::type_identity<Fp32Head<float>>());
     else if (Bf16Head::can(D)) body(std::type_identity<Bf16Head>());
-    else body(std::type_identity<ExactHead<Bf16>>());
+    else body(std::type_identity<Fp32Head<Bf16>>());
 }
 
 }  // namespace
@@ -95,8 +95,8 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
         using Head = typename decltype(kind)::type;
         using W = typename Head::Working;
         for_heads(shape, H, [&](const HeadPlace& place) {
-            head_forward<Head>(place, shape, working_data<W>(qkv_T3H), exact_data(bias_3H), working_data<W>(result.context_TH),
-                               exact_data(result.log_sum_exp_TN));
+            head_forward<Head>(place, shape, compute_data<W>(qkv_T3H), fp32_data(bias_3H), compute_data<W>(result.context_TH),
+                               fp32_data(result.log_sum_exp_TN));
         });
     });
     return result;
@@ -112,14 +112,14 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
         using Head = typename decltype(kind)::type;
         using W = typename Head::Working;
         for_heads(shape, H, [&](const HeadPlace& place) {
-            head_backward<Head>(place, shape, working_data<W>(qkv_T3H), exact_data(bias_3H), working_data<W>(d_context_TH),
-                                exact_data(forward.log_sum_exp_TN), working_data<W>(d_qkv_T3H),
-                                exact_data(bias_sums_B3H) + place.sequence * 3 * H);
+            head_backward<Head>(place, shape, compute_data<W>(qkv_T3H), fp32_data(bias_3H), compute_data<W>(d_context_TH),
+                                fp32_data(forward.log_sum_exp_TN), compute_data<W>(d_qkv_T3H),
+                                fp32_data(bias_sums_B3H) + place.sequence * 3 * H);
         });
     });
-    float* d_bias = exact_data(d_bias_3H);
+    float* d_bias = fp32_data(d_bias_3H);
     for (std::int64_t b = 0; b < bias_sums_B3H.size(0); ++b)
-        for (std::int64_t i = 0; i < 3 * H; ++i) d_bias[i] += exact_data(bias_sums_B3H)[b * 3 * H + i];
+        for (std::int64_t i = 0; i < 3 * H; ++i) d_bias[i] += fp32_data(bias_sums_B3H)[b * 3 * H + i];
     return d_qkv_T3H;
 }
 

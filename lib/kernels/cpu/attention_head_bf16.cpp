@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/amx_small_matmul.h"
 #include "kernels/cpu/attention_rows.h"
-#include "kernels/cpu/tile_products.h"
 
 namespace bertpretrain::cpu {
 namespace {
@@ -35,7 +35,7 @@ HeadMemory<Pair> columns_of(const float* vector_D, std::int64_t D) {
 void row_dots(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D, const float* vector_D, float start,
               float* dots_S) {
     const Floats parts = head_memory<float>(S * pair_lanes);
-    bf16_product(S, pair_lanes, D / 2, in_place(rows, stride), columns_of(vector_D, D).get(), {}, parts.get());
+    bf16_small_matmul(S, pair_lanes, D / 2, in_place(rows, stride), columns_of(vector_D, D).get(), {}, parts.get());
     for (std::int64_t s = 0; s < S; ++s) {
         const float* const of_row = parts.get() + s * pair_lanes;
         dots_S[s] = of_row[0] + of_row[1] + of_row[2] + start;
@@ -56,7 +56,7 @@ HeadMemory<Pair> paired_rows(const W* rows, std::int64_t stride, std::int64_t S,
 
 /// S to whole vectors of scores, or to whole tiles of their pairs.
 std::int64_t filled_up(std::int64_t S) {
-    const std::int64_t multiple = has_tiles() ? 2 * tile_lanes : pair_lanes;
+    const std::int64_t multiple = has_amx() ? 2 * tile_lanes : pair_lanes;
     return (S + multiple - 1) / multiple * multiple;
 }
 
@@ -92,16 +92,16 @@ void Bf16Head::scores(float* scores_SS) const {
     row_dots(q_, stride_, S, D, k_bias_, both, of_query_S.get());
     row_dots(k_, stride_, S, D, q_bias_, 0, of_key_X.get());
     std::fill_n(of_key_X.get() + S, filled_ - S, no_score);
-    bf16_product(S, filled_, D / 2, in_place(q_, stride_), transposed(k_).get(),
-                 {of_query_S.get(), of_key_X.get(), place_.scaling()}, scores_SS);
+    bf16_small_matmul(S, filled_, D / 2, in_place(q_, stride_), transposed(k_).get(),
+                      {of_query_S.get(), of_key_X.get(), place_.scaling()}, scores_SS);
 }
 
 void Bf16Head::put_context(const float* probabilities_SS, Bf16* context_TH) {
     const std::int64_t S = place_.S, D = place_.D, P = filled_ / 2;
     const Floats sums_S = head_memory<float>(S), context_SD = head_memory<float>(S * D);
     row_sums(probabilities_SS, filled_, S, S, sums_S.get());
-    bf16_product(S, D, P, {rounded_rows(probabilities_SS, S, filled_).get(), P, 1}, paired_rows(v_, stride_, S, filled_, D).get(),
-                 {}, context_SD.get());
+    bf16_small_matmul(S, D, P, {rounded_rows(probabilities_SS, S, filled_).get(), P, 1},
+                      paired_rows(v_, stride_, S, filled_, D).get(), {}, context_SD.get());
     add_scaled_row(sums_S.get(), v_bias_, S, D, context_SD.get());
     put_rows(context_SD.get(), S, D, 1.0F, context_TH + place_.in_context(), place_.hidden);
 }
@@ -111,8 +111,8 @@ void Bf16Head::d_probabilities(const Bf16* d_context_TH, float* d_probabilities_
     d_context_ = d_context_TH + place_.in_context();
     const Floats through_bias_S = head_memory<float>(S);
     row_dots(d_context_, H, S, D, v_bias_, 0, through_bias_S.get());
-    bf16_product(S, filled_, D / 2, in_place(d_context_, H), transposed(v_).get(), {through_bias_S.get(), nullptr, 1},
-                 d_probabilities_SS);
+    bf16_small_matmul(S, filled_, D / 2, in_place(d_context_, H), transposed(v_).get(), {through_bias_S.get(), nullptr, 1},
+                      d_probabilities_SS);
 }
 
 void Bf16Head::put_gradients(const float* probabilities_SS, const float* d_scores_SS, Bf16* d_qkv_T3H, float* bias_sum_3H) {
@@ -124,19 +124,19 @@ void Bf16Head::put_gradients(const float* probabilities_SS, const float* d_score
     // Rows of d_scores add up to zero, so the key's bias has no part in dq.
     std::fill_n(of_key_X.get(), filled_, 0.0F);
     add_column_sums(d_scores_SS, S, filled_, 1.0F, of_key_X.get());
-    bf16_product(S, D, P, {rounded_rows(d_scores_SS, S, filled_).get(), P, 1}, paired_rows(k_, stride_, S, filled_, D).get(), {},
-                 d_SD.get());
+    bf16_small_matmul(S, D, P, {rounded_rows(d_scores_SS, S, filled_).get(), P, 1}, paired_rows(k_, stride_, S, filled_, D).get(),
+                      {}, d_SD.get());
     put_rows(d_SD.get(), S, D, place_.scaling(), d_row, 3 * H);
     add_weighted_rows(of_key_X.get(), k_, stride_, S, D, place_.scaling(), bias_sum);
 
-    bf16_product(S, D, P, {paired_rows(d_scores_SS, filled_, S, filled_, filled_).get(), 1, filled_},
-                 paired_rows(q_, stride_, S, filled_, D).get(), {}, d_SD.get());
+    bf16_small_matmul(S, D, P, {paired_rows(d_scores_SS, filled_, S, filled_, filled_).get(), 1, filled_},
+                      paired_rows(q_, stride_, S, filled_, D).get(), {}, d_SD.get());
     add_scaled_row(of_key_X.get(), q_bias_, S, D, d_SD.get());
     put_rows(d_SD.get(), S, D, place_.scaling(), d_row + H, 3 * H);
 
     row_sums(probabilities_SS, filled_, S, S, of_query_S.get());
-    bf16_product(S, D, P, {paired_rows(probabilities_SS, filled_, S, filled_, filled_).get(), 1, filled_},
-                 paired_rows(d_context_, H, S, filled_, D).get(), {}, d_SD.get());
+    bf16_small_matmul(S, D, P, {paired_rows(probabilities_SS, filled_, S, filled_, filled_).get(), 1, filled_},
+                      paired_rows(d_context_, H, S, filled_, D).get(), {}, d_SD.get());
     put_rows(d_SD.get(), S, D, 1.0F, d_row + 2 * H, 3 * H);
     add_weighted_rows(of_query_S.get(), d_context_, H, S, D, 1.0F, bias_sum + 2 * H);
 }

@@ -7,16 +7,16 @@
 // since much of what is summed there cancels.
 
 #include "kernels/cpu/attention_place.h"
-#include "kernels/cpu/bf16_products.h"
+#include "kernels/cpu/bf16_small_matmul.h"
 
 namespace bertpretrain::cpu {
 
-/// The interface of ExactHead. Rows of scores are filled up to whole vectors or tiles with numbers that meet zeros
+/// The interface of Fp32Head. Rows of scores are filled up to whole vectors or tiles with numbers that meet zeros
 /// in every product.
 class Bf16Head {
 public:
     using Working = Bf16;
-    static bool can(std::int64_t D) { return has_bf16_products() && D % (2 * pair_lanes) == 0; }
+    static bool can(std::int64_t D) { return has_bf16_matmul() && D % (2 * pair_lanes) == 0; }
 
     Bf16Head(const HeadPlace& place, const Bf16* qkv_T3H, const float* bias_3H);
 

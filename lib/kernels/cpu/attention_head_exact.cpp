@@ -1,4 +1,4 @@
-#include "kernels/cpu/attention_head_exact.h"
+#include "kernels/cpu/attention_head_fp32.h"
 
 #include <dlfcn.h>
 
@@ -45,7 +45,7 @@ void product(char op_a, char op_b, std::int64_t m, std::int64_t n, std::int64_t 
 
 /// q is scaled here once, so that scores need no scaling and dK = dS^T q as it stands.
 template <class W>
-ExactHead<W>::ExactHead(const HeadPlace& place, const W* qkv_T3H, const float* bias_3H)
+Fp32Head<W>::Fp32Head(const HeadPlace& place, const W* qkv_T3H, const float* bias_3H)
     : place_(place),
       q_SD_(head_memory<float>(place.S * place.D)),
       k_SD_(head_memory<float>(place.S * place.D)),
@@ -59,26 +59,26 @@ ExactHead<W>::ExactHead(const HeadPlace& place, const W* qkv_T3H, const float* b
 }
 
 template <class W>
-void ExactHead<W>::scores(float* scores_SS) const {
+void Fp32Head<W>::scores(float* scores_SS) const {
     product(plain, transposed, place_.S, place_.S, place_.D, q_SD_.get(), k_SD_.get(), scores_SS);
 }
 
 template <class W>
-void ExactHead<W>::put_context(const float* probabilities_SS, W* context_TH) {
+void Fp32Head<W>::put_context(const float* probabilities_SS, W* context_TH) {
     float* context_SD = q_SD_.get();  // q is not needed any more
     product(plain, plain, place_.S, place_.D, place_.S, probabilities_SS, v_SD_.get(), context_SD);
     put_rows(context_SD, place_.S, place_.D, 1.0F, context_TH + place_.in_context(), place_.hidden);
 }
 
 template <class W>
-void ExactHead<W>::d_probabilities(const W* d_context_TH, float* d_probabilities_SS) {
+void Fp32Head<W>::d_probabilities(const W* d_context_TH, float* d_probabilities_SS) {
     d_context_SD_ = head_memory<float>(place_.S * place_.D);
     take_rows(d_context_TH + place_.in_context(), place_.hidden, nullptr, place_.S, place_.D, 1.0F, d_context_SD_.get());
     product(plain, transposed, place_.S, place_.S, place_.D, d_context_SD_.get(), v_SD_.get(), d_probabilities_SS);
 }
 
 template <class W>
-void ExactHead<W>::put_gradients(const float* probabilities_SS, const float* d_scores_SS, W* d_qkv_T3H, float* bias_sum_3H) {
+void Fp32Head<W>::put_gradients(const float* probabilities_SS, const float* d_scores_SS, W* d_qkv_T3H, float* bias_sum_3H) {
     const std::int64_t S = place_.S, D = place_.D, H = place_.hidden;
     const auto memory_SD = head_memory<float>(S * D);
     float* d_SD = memory_SD.get();
@@ -94,7 +94,7 @@ void ExactHead<W>::put_gradients(const float* probabilities_SS, const float* d_s
     add_column_sums(d_SD, S, D, 1.0F, bias_sum + 2 * H);
 }
 
-template class ExactHead<Bf16>;
-template class ExactHead<float>;
+template class Fp32Head<Bf16>;
+template class Fp32Head<float>;
 
 }  // namespace bertpretrain::cpu

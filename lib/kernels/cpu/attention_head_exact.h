@@ -7,11 +7,11 @@
 namespace bertpretrain::cpu {
 
 template <class W>
-class ExactHead {
+class Fp32Head {
 public:
     using Working = W;
     /// @param qkv_T3H of all sequences @param bias_3H fp32
-    ExactHead(const HeadPlace& place, const W* qkv_T3H, const float* bias_3H);
+    Fp32Head(const HeadPlace& place, const W* qkv_T3H, const float* bias_3H);
 
     std::int64_t score_row() const { return place_.S; }
     /// scores = q k^T / sqrt(D), as far as softmax can tell
@@ -28,7 +28,7 @@ private:
     HeadMemory<float> q_SD_, k_SD_, v_SD_, d_context_SD_;
 };
 
-extern template class ExactHead<Bf16>;
-extern template class ExactHead<float>;
+extern template class Fp32Head<Bf16>;
+extern template class Fp32Head<float>;
 
 }  // namespace bertpretrain::cpu

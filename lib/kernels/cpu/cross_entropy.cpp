@@ -56,17 +56,17 @@ void softmax_cross_entropy(at::Tensor& logits_MV, const at::Tensor& bias_V, cons
     ColumnSums bias_sums(M, V);
     std::vector<RowOutcome> outcomes(static_cast<std::size_t>(M));
     const auto* labels = labels_M.data_ptr<std::int64_t>();
-    with_working_type(logits_MV.scalar_type(), [&](auto w) {
+    with_compute_dtype(logits_MV.scalar_type(), [&](auto w) {
         using W = decltype(w);
         for_row_chunks(M, [&](std::int64_t chunk, std::int64_t first, std::int64_t end) {
             const auto scratch = std::make_unique<float[]>(static_cast<std::size_t>(V));
             for (std::int64_t m = first; m < end; ++m)
-                outcomes[static_cast<std::size_t>(m)] = by_instruction_set<&cross_entropy_row<W>>(
-                    working_data<W>(logits_MV) + m * V, exact_data(bias_V), V, labels[m], static_cast<float>(scale),
-                    bias_sums.chunk(chunk), scratch.get());
+                outcomes[static_cast<std::size_t>(m)] =
+                    by_instruction_set<&cross_entropy_row<W>>(compute_data<W>(logits_MV) + m * V, fp32_data(bias_V), V, labels[m],
+                                                              static_cast<float>(scale), bias_sums.chunk(chunk), scratch.get());
         });
     });
-    bias_sums.add_to(exact_data(d_bias_V));
+    bias_sums.add_to(fp32_data(d_bias_V));
     auto* totals = totals_2.data_ptr<double>();
     for (const RowOutcome& outcome : outcomes) {
         totals[0] += outcome.loss;

@@ -12,14 +12,14 @@ at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T,
     at::Tensor sum_TH = at::empty({T, H}, at::kFloat);
     const auto *ids = ids_T.data_ptr<std::int64_t>(), *positions = positions_T.data_ptr<std::int64_t>(),
                *types = types_T.data_ptr<std::int64_t>();
-    with_working_type(word_VH.scalar_type(), [&](auto w) {
+    with_compute_dtype(word_VH.scalar_type(), [&](auto w) {
         using W = decltype(w);
         for_row_chunks(T, [&](std::int64_t, std::int64_t first, std::int64_t end) {
             for (std::int64_t t = first; t < end; ++t) {
-                const W *word = working_data<W>(word_VH) + ids[t] * H,
-                        *position = working_data<W>(position_PH) + positions[t] * H,
-                        *type = working_data<W>(type_KH) + types[t] * H;
-                float* sum = exact_data(sum_TH) + t * H;
+                const W *word = compute_data<W>(word_VH) + ids[t] * H,
+                        *position = compute_data<W>(position_PH) + positions[t] * H,
+                        *type = compute_data<W>(type_KH) + types[t] * H;
+                float* sum = fp32_data(sum_TH) + t * H;
                 for (std::int64_t h = 0; h < H; ++h) sum[h] = load(word + h) + load(position + h) + load(type + h);
             }
         });
@@ -30,8 +30,8 @@ at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T,
 void embedding_backward(const at::Tensor& d_sum_TH, const at::Tensor& indices_T, const at::Tensor& d_table_VH) {
     const std::int64_t T = d_sum_TH.size(0), H = d_sum_TH.size(1);
     const auto* indices = indices_T.data_ptr<std::int64_t>();
-    const float* d_sum = exact_data(d_sum_TH);
-    float* d_table = exact_data(d_table_VH);
+    const float* d_sum = fp32_data(d_sum_TH);
+    float* d_table = fp32_data(d_table_VH);
     // Threads share columns, not tokens: every element is added to by one thread, in token order.
     at::parallel_for(0, H, 64, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t t = 0; t < T; ++t)

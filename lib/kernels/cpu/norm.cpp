@@ -22,7 +22,7 @@ struct Row {
 
 template <class W>
 BERTPRETRAIN_INLINE void norm_row(const Row& row, const W* out, const float* out_bias, const float* residual, float* sum,
-                                  W* normed, float* normed_exact, float* mean, float* inverse_deviation) {
+                                  W* normed, float* normed_fp32, float* mean, float* rstd) {
     const std::int64_t width = row.width;
     if (out == nullptr)
 #pragma omp simd
@@ -46,21 +46,21 @@ BERTPRETRAIN_INLINE void norm_row(const Row& row, const W* out, const float* out
     const float scale = 1.0F / std::sqrt(squares / static_cast<float>(width) + row.eps);
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) store(normed + i, (sum[i] - center) * scale * row.weight[i] + row.bias[i]);
-    if (normed_exact != nullptr)
+    if (normed_fp32 != nullptr)
 #pragma omp simd
-        for (std::int64_t i = 0; i < width; ++i) normed_exact[i] = (sum[i] - center) * scale * row.weight[i] + row.bias[i];
+        for (std::int64_t i = 0; i < width; ++i) normed_fp32[i] = (sum[i] - center) * scale * row.weight[i] + row.bias[i];
     *mean = center;
-    *inverse_deviation = scale;
+    *rstd = scale;
 }
 
 /// Gradients of one row; `scratch` holds `width` floats. Null pointers stand for absent tensors.
 template <class W>
 struct BackwardRow {
     const W* d_normed;
-    const float* d_normed_exact;
+    const float* d_normed_fp32;
     const float* d_sum_past;
     const float* sum;
-    float mean, inverse_deviation;
+    float mean, rstd;
     float* d_sum;
     W* d_out;
     float *d_weight, *d_bias, *d_out_bias;  ///< sums over the rows of a chunk
@@ -71,23 +71,23 @@ template <class W>
 BERTPRETRAIN_INLINE void norm_backward_row(const Row& row, const BackwardRow<W>& at, float* scratch) {
     const std::int64_t width = row.width;
     const W* d_normed = at.d_normed;
-    const float *d_normed_exact = at.d_normed_exact, *d_sum_past = at.d_sum_past, *sum = at.sum, *weight = row.weight,
+    const float *d_normed_fp32 = at.d_normed_fp32, *d_sum_past = at.d_sum_past, *sum = at.sum, *weight = row.weight,
                 *keep = row.keep;
-    if (d_normed != nullptr && d_normed_exact != nullptr)
+    if (d_normed != nullptr && d_normed_fp32 != nullptr)
 #pragma omp simd
-        for (std::int64_t i = 0; i < width; ++i) scratch[i] = load(d_normed + i) + d_normed_exact[i];
+        for (std::int64_t i = 0; i < width; ++i) scratch[i] = load(d_normed + i) + d_normed_fp32[i];
     else if (d_normed != nullptr)
 #pragma omp simd
         for (std::int64_t i = 0; i < width; ++i) scratch[i] = load(d_normed + i);
     else
 #pragma omp simd
-        for (std::int64_t i = 0; i < width; ++i) scratch[i] = d_normed_exact[i];
-    const float mean = at.mean, inverse_deviation = at.inverse_deviation;
+        for (std::int64_t i = 0; i < width; ++i) scratch[i] = d_normed_fp32[i];
+    const float mean = at.mean, rstd = at.rstd;
     float *d_weight = at.d_weight, *d_bias = at.d_bias;
     float along_one = 0, along_normal = 0;
 #pragma omp simd reduction(+ : along_one, along_normal)
     for (std::int64_t i = 0; i < width; ++i) {
-        const float normal = (sum[i] - mean) * inverse_deviation;
+        const float normal = (sum[i] - mean) * rstd;
         d_weight[i] += scratch[i] * normal;
         d_bias[i] += scratch[i];
         scratch[i] *= weight[i];
@@ -99,8 +99,8 @@ BERTPRETRAIN_INLINE void norm_backward_row(const Row& row, const BackwardRow<W>&
     float* d_sum = at.d_sum;
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) {
-        const float normal = (sum[i] - mean) * inverse_deviation;
-        d_sum[i] = inverse_deviation * (scratch[i] - along_one - normal * along_normal);
+        const float normal = (sum[i] - mean) * rstd;
+        d_sum[i] = rstd * (scratch[i] - along_one - normal * along_normal);
     }
     if (d_sum_past != nullptr)
 #pragma omp simd
@@ -125,29 +125,29 @@ BERTPRETRAIN_INLINE void norm_backward_row(const Row& row, const BackwardRow<W>&
 
 NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const Residual& residual,
                                  const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
-                                 at::ScalarType working, bool keep_exact) {
-    const at::Tensor residual_TH = residual.exact();
+                                 at::ScalarType compute_dtype, bool keep_fp32) {
+    const at::Tensor residual_TH = residual.fp32();
     const at::Tensor& shape_like = out_TH.defined() ? out_TH : residual_TH;
     const std::int64_t T = shape_like.size(0), H = shape_like.size(1);
     NormResult result;
     result.sum_TH = at::empty({T, H}, at::kFloat);
-    result.normed_TH = at::empty({T, H}, working);
-    if (keep_exact) result.normed_exact_TH = at::empty({T, H}, at::kFloat);
+    result.normed_TH = at::empty({T, H}, compute_dtype);
+    if (keep_fp32) result.normed_fp32_TH = at::empty({T, H}, at::kFloat);
     result.mean_T = at::empty({T}, at::kFloat);
-    result.inverse_deviation_T = at::empty({T}, at::kFloat);
-    with_working_type(working, [&](auto w) {
+    result.rstd_T = at::empty({T}, at::kFloat);
+    with_compute_dtype(compute_dtype, [&](auto w) {
         using W = decltype(w);
         const auto at_row = [H](auto* data, std::int64_t t) { return data == nullptr ? nullptr : data + t * H; };
-        const W* out = working_data<W>(out_TH);
-        W* normed = working_data<W>(result.normed_TH);
-        const float *bias = exact_data(bias_H), *added = exact_data(residual_TH);
-        float *sum = exact_data(result.sum_TH), *exact = exact_data(result.normed_exact_TH);
+        const W* out = compute_data<W>(out_TH);
+        W* normed = compute_data<W>(result.normed_TH);
+        const float *bias = fp32_data(bias_H), *added = fp32_data(residual_TH);
+        float *sum = fp32_data(result.sum_TH), *fp32 = fp32_data(result.normed_fp32_TH);
         const auto* sample = rows.sample_T.data_ptr<std::int64_t>();
         const auto* position = rows.position_T.data_ptr<std::int64_t>();
         for_row_chunks(T, [&](std::int64_t, std::int64_t first, std::int64_t end) {
             const auto keep = std::make_unique<float[]>(static_cast<std::size_t>(H + 128));
             const bool drops = dropout.active() && out != nullptr;
-            const Row row{H, drops ? keep.get() : nullptr, exact_data(norm.weight_H), exact_data(norm.bias_H),
+            const Row row{H, drops ? keep.get() : nullptr, fp32_data(norm.weight_H), fp32_data(norm.bias_H),
                           static_cast<float>(eps)};
             for (std::int64_t t = first; t < end; ++t) {
                 fetch(at_row(out, t + 1), H);
@@ -156,24 +156,24 @@ NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bia
                     fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]),
                                          0, H, keep.get());
                 by_instruction_set<&norm_row<W>>(row, at_row(out, t), bias, at_row(added, t), sum + t * H, normed + t * H,
-                                                 at_row(exact, t), result.mean_T.data_ptr<float>() + t,
-                                                 result.inverse_deviation_T.data_ptr<float>() + t);
+                                                 at_row(fp32, t), result.mean_T.data_ptr<float>() + t,
+                                                 result.rstd_T.data_ptr<float>() + t);
             }
         });
     });
     return result;
 }
 
-NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_exact_TH,
+NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_fp32_TH,
                                              const at::Tensor& d_sum_TH, const NormResult& forward, const NormParameters& norm,
-                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType working,
+                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType compute_dtype,
                                              const NormParameters& d_norm, const at::Tensor& d_bias_H) {
     const std::int64_t T = forward.sum_TH.size(0), H = forward.sum_TH.size(1);
     NormGradients gradients;
     gradients.sum_TH = at::empty({T, H}, at::kFloat);
-    if (d_bias_H.defined()) gradients.out_TH = at::empty({T, H}, working);
+    if (d_bias_H.defined()) gradients.out_TH = at::empty({T, H}, compute_dtype);
     ColumnSums weight_sums(T, H), bias_sums(T, H), out_bias_sums(d_bias_H.defined() ? T : 0, H);
-    with_working_type(working, [&](auto w) {
+    with_compute_dtype(compute_dtype, [&](auto w) {
         using W = decltype(w);
         const auto at_row = [H](auto* data, std::int64_t t) { return data == nullptr ? nullptr : data + t * H; };
         const auto* sample = rows.sample_T.data_ptr<std::int64_t>();
@@ -182,29 +182,29 @@ NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, cons
         for_row_chunks(T, [&](std::int64_t chunk, std::int64_t first, std::int64_t end) {
             const auto buffer = std::make_unique<float[]>(static_cast<std::size_t>(2 * H + 128));
             float *scratch = buffer.get(), *keep = buffer.get() + H;
-            const Row row{H, drops ? keep : nullptr, exact_data(norm.weight_H), exact_data(norm.bias_H), 0};
+            const Row row{H, drops ? keep : nullptr, fp32_data(norm.weight_H), fp32_data(norm.bias_H), 0};
             for (std::int64_t t = first; t < end; ++t) {
-                fetch(at_row(working_data<W>(d_normed_TH), t + 1), H);
-                for (const at::Tensor& exact : {d_normed_exact_TH, d_sum_TH, forward.sum_TH})
-                    fetch(at_row(exact_data(exact), t + 1), H);
+                fetch(at_row(compute_data<W>(d_normed_TH), t + 1), H);
+                for (const at::Tensor& fp32 : {d_normed_fp32_TH, d_sum_TH, forward.sum_TH})
+                    fetch(at_row(fp32_data(fp32), t + 1), H);
                 if (drops)
                     fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]),
                                          0, H, keep);
                 by_instruction_set<&norm_backward_row<W>>(
                     row,
-                    BackwardRow<W>{at_row(working_data<W>(d_normed_TH), t), at_row(exact_data(d_normed_exact_TH), t),
-                                   at_row(exact_data(d_sum_TH), t), at_row(exact_data(forward.sum_TH), t),
-                                   forward.mean_T.data_ptr<float>()[t], forward.inverse_deviation_T.data_ptr<float>()[t],
-                                   at_row(exact_data(gradients.sum_TH), t), at_row(working_data<W>(gradients.out_TH), t),
+                    BackwardRow<W>{at_row(compute_data<W>(d_normed_TH), t), at_row(fp32_data(d_normed_fp32_TH), t),
+                                   at_row(fp32_data(d_sum_TH), t), at_row(fp32_data(forward.sum_TH), t),
+                                   forward.mean_T.data_ptr<float>()[t], forward.rstd_T.data_ptr<float>()[t],
+                                   at_row(fp32_data(gradients.sum_TH), t), at_row(compute_data<W>(gradients.out_TH), t),
                                    weight_sums.chunk(chunk), bias_sums.chunk(chunk),
                                    d_bias_H.defined() ? out_bias_sums.chunk(chunk) : nullptr},
                     scratch);
             }
         });
     });
-    weight_sums.add_to(exact_data(d_norm.weight_H));
-    bias_sums.add_to(exact_data(d_norm.bias_H));
-    if (d_bias_H.defined()) out_bias_sums.add_to(exact_data(d_bias_H));
+    weight_sums.add_to(fp32_data(d_norm.weight_H));
+    bias_sums.add_to(fp32_data(d_norm.bias_H));
+    if (d_bias_H.defined()) out_bias_sums.add_to(fp32_data(d_bias_H));
     return gradients;
 }
 
@@ -212,8 +212,8 @@ at::Tensor dropout_rows(const at::Tensor& x_TH, const Dropout& dropout, const Ro
     if (!dropout.active()) return x_TH;
     const std::int64_t T = x_TH.size(0), H = x_TH.size(1);
     at::Tensor y_TH = at::empty_like(x_TH);
-    const float* x = exact_data(x_TH);
-    float* y = exact_data(y_TH);
+    const float* x = fp32_data(x_TH);
+    float* y = fp32_data(y_TH);
     const auto* sample = rows.sample_T.data_ptr<std::int64_t>();
     const auto* position = rows.position_T.data_ptr<std::int64_t>();
     for_row_chunks(T, [&](std::int64_t, std::int64_t first, std::int64_t end) {

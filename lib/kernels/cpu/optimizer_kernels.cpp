@@ -96,22 +96,22 @@ struct Pointers {
     float* master;
     float* exp_avg;
     float* exp_avg_sq;
-    float* working_fp32 = nullptr;  ///< one of the two
-    std::uint16_t* working_bf16 = nullptr;
+    float* weights_fp32 = nullptr;  ///< one of the two
+    std::uint16_t* weights_bf16 = nullptr;
 
     explicit Pointers(const OptimizerPass& pass)
         : gradient(pass.gradient.const_data_ptr<float>()),
           master(pass.state.master.mutable_data_ptr<float>()),
           exp_avg(pass.state.exp_avg.mutable_data_ptr<float>()),
           exp_avg_sq(pass.state.exp_avg_sq.mutable_data_ptr<float>()) {
-        if (pass.working.scalar_type() == at::kFloat) working_fp32 = pass.working.mutable_data_ptr<float>();
-        else working_bf16 = reinterpret_cast<std::uint16_t*>(pass.working.mutable_data_ptr<at::BFloat16>());
+        if (pass.compute_weights.scalar_type() == at::kFloat) weights_fp32 = pass.compute_weights.mutable_data_ptr<float>();
+        else weights_bf16 = reinterpret_cast<std::uint16_t*>(pass.compute_weights.mutable_data_ptr<at::BFloat16>());
     }
 
     void copy_out(const TensorRun& part) const {
         const float* from = master + part.begin;
-        if (working_bf16 != nullptr) by_instruction_set<&round_to_bf16>(from, working_bf16 + part.in_flat, part.elements);
-        else std::memcpy(working_fp32 + part.in_flat, from, static_cast<std::size_t>(part.elements) * sizeof(float));
+        if (weights_bf16 != nullptr) by_instruction_set<&round_to_bf16>(from, weights_bf16 + part.in_flat, part.elements);
+        else std::memcpy(weights_fp32 + part.in_flat, from, static_cast<std::size_t>(part.elements) * sizeof(float));
     }
 };
 

@@ -64,17 +64,17 @@ private:
     at::Tensor chunks_C;
 };
 
-/// A working tensor's numbers as the kernels see them.
+/// A compute_dtype tensor's numbers as the kernels see them.
 template <class W>
-W* working_data(const at::Tensor& tensor) {
+W* compute_data(const at::Tensor& tensor) {
     return tensor.defined() ? static_cast<W*>(tensor.data_ptr()) : nullptr;
 }
-inline float* exact_data(const at::Tensor& tensor) { return working_data<float>(tensor); }
+inline float* fp32_data(const at::Tensor& tensor) { return compute_data<float>(tensor); }
 
-/// Calls body with a Bf16 or a float, after `working`.
+/// Calls body with a Bf16 or a float, after `compute_dtype`.
 template <class Body>
-auto with_working_type(at::ScalarType working, const Body& body) {
-    return working == at::kBFloat16 ? body(Bf16{}) : body(float{});
+auto with_compute_dtype(at::ScalarType compute_dtype, const Body& body) {
+    return compute_dtype == at::kBFloat16 ? body(Bf16{}) : body(float{});
 }
 
 }  // namespace bertpretrain::cpu

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "kernels/cpu/bf16_products.h"
+#include "kernels/cpu/bf16_small_matmul.h"
 
 #define BERTPRETRAIN_WORDS __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
 #define BERTPRETRAIN_WORDS_INLINE BERTPRETRAIN_WORDS static inline __attribute__((always_inline))

@@ -19,9 +19,9 @@ RowFunction function_of(Activation activation) {
 at::Tensor bias_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
     const at::Tensor y_TF = at::empty_like(x_TF);
     const std::int64_t T = x_TF.size(0), F = x_TF.size(1);
-    with_working_type(x_TF.scalar_type(), [&](auto w) {
+    with_compute_dtype(x_TF.scalar_type(), [&](auto w) {
         using W = decltype(w);
-        bias_forward<W>({T, F, working_data<W>(x_TF), exact_data(bias_F), working_data<W>(y_TF)}, function_of(activation),
+        bias_forward<W>({T, F, compute_data<W>(x_TF), fp32_data(bias_F), compute_data<W>(y_TF)}, function_of(activation),
                         in_quads(F, {x_TF, bias_F, y_TF}), current_stream());
     });
     return y_TF;
@@ -32,13 +32,13 @@ at::Tensor bias_activation_backward(const at::Tensor& dy_TF, const at::Tensor& x
     const at::Tensor dx_TF = at::empty_like(x_TF);
     const std::int64_t T = x_TF.size(0), F = x_TF.size(1);
     const at::Tensor chunk_sums_CF = at::empty({row_chunks(T), F}, bias_F.options());
-    with_working_type(x_TF.scalar_type(), [&](auto w) {
+    with_compute_dtype(x_TF.scalar_type(), [&](auto w) {
         using W = decltype(w);
-        bias_backward<W>({T, F, working_data<W>(dy_TF), working_data<W>(x_TF), exact_data(bias_F), working_data<W>(dx_TF),
-                          exact_data(chunk_sums_CF)},
+        bias_backward<W>({T, F, compute_data<W>(dy_TF), compute_data<W>(x_TF), fp32_data(bias_F), compute_data<W>(dx_TF),
+                          fp32_data(chunk_sums_CF)},
                          function_of(activation), in_quads(F, {dy_TF, x_TF, bias_F, dx_TF, chunk_sums_CF}), current_stream());
     });
-    add_column_sums({exact_data(chunk_sums_CF), row_chunks(T), 1, F, {exact_data(d_bias_F)}}, current_stream());
+    add_column_sums({fp32_data(chunk_sums_CF), row_chunks(T), 1, F, {fp32_data(d_bias_F)}}, current_stream());
     return dx_TF;
 }
 

@@ -15,14 +15,14 @@ void softmax_cross_entropy(at::Tensor& logits_MV, const at::Tensor& bias_V, cons
     const at::Tensor chunk_sums_CV = at::empty({row_chunks(M), V}, bias_V.options());
     const at::Tensor statistics =
         at::empty({M, static_cast<std::int64_t>(sizeof(RowStatistics))}, bias_V.options().dtype(at::kByte));
-    with_working_type(logits_MV.scalar_type(), [&](auto w) {
+    with_compute_dtype(logits_MV.scalar_type(), [&](auto w) {
         using W = decltype(w);
-        cross_entropy<W>({M, V, working_data<W>(logits_MV), exact_data(bias_V), labels_M.const_data_ptr<std::int64_t>(),
-                          static_cast<float>(scale), working_data<RowStatistics>(statistics), exact_data(chunk_sums_CV),
+        cross_entropy<W>({M, V, compute_data<W>(logits_MV), fp32_data(bias_V), labels_M.const_data_ptr<std::int64_t>(),
+                          static_cast<float>(scale), compute_data<RowStatistics>(statistics), fp32_data(chunk_sums_CV),
                           totals_2.mutable_data_ptr<double>()},
                          in_quads(V, {logits_MV, bias_V, chunk_sums_CV}), current_stream());
     });
-    add_column_sums({exact_data(chunk_sums_CV), row_chunks(M), 1, V, {exact_data(d_bias_V)}}, current_stream());
+    add_column_sums({fp32_data(chunk_sums_CV), row_chunks(M), 1, V, {fp32_data(d_bias_V)}}, current_stream());
 }
 
 }  // namespace bertpretrain::cuda

@@ -13,11 +13,11 @@ at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T,
                          const at::Tensor& word_VH, const at::Tensor& position_PH, const at::Tensor& type_KH) {
     const std::int64_t T = ids_T.size(0), H = word_VH.size(1);
     const at::Tensor sum_TH = at::empty({T, H}, word_VH.options().dtype(at::kFloat));
-    with_working_type(word_VH.scalar_type(), [&](auto w) {
+    with_compute_dtype(word_VH.scalar_type(), [&](auto w) {
         using W = decltype(w);
         embedding_sum<W>({T, H, ids_T.const_data_ptr<std::int64_t>(), positions_T.const_data_ptr<std::int64_t>(),
-                          types_T.const_data_ptr<std::int64_t>(), working_data<W>(word_VH), working_data<W>(position_PH),
-                          working_data<W>(type_KH), exact_data(sum_TH)},
+                          types_T.const_data_ptr<std::int64_t>(), compute_data<W>(word_VH), compute_data<W>(position_PH),
+                          compute_data<W>(type_KH), fp32_data(sum_TH)},
                          in_quads(H, {word_VH, position_PH, type_KH, sum_TH}), current_stream());
     });
     return sum_TH;
@@ -27,8 +27,8 @@ void embedding_backward(const at::Tensor& d_sum_TH, const at::Tensor& indices_T,
     const std::int64_t T = d_sum_TH.size(0), H = d_sum_TH.size(1);
     const auto [sorted_T, order_T] = at::sort(indices_T, /*stable=*/true, /*dim=*/0, /*descending=*/false);
     const at::Tensor pieces_C2H = at::empty({ceil_div(T, tokens_per_chunk(T)), 2, H}, d_sum_TH.options());
-    embedding_scatter({T, H, sorted_T.const_data_ptr<std::int64_t>(), order_T.const_data_ptr<std::int64_t>(),
-                       exact_data(d_sum_TH), exact_data(pieces_C2H), exact_data(d_table_VH)},
+    embedding_scatter({T, H, sorted_T.const_data_ptr<std::int64_t>(), order_T.const_data_ptr<std::int64_t>(), fp32_data(d_sum_TH),
+                       fp32_data(pieces_C2H), fp32_data(d_table_VH)},
                       in_quads(H, {d_sum_TH, pieces_C2H, d_table_VH}), current_stream());
 }
 

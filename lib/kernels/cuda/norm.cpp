@@ -12,70 +12,70 @@ namespace bertpretrain::cuda {
 namespace {
 
 NormedAgain normed_again(const Residual& residual) {
-    return {exact_data(residual.mean()), exact_data(residual.inverse_deviation()), exact_data(residual.norm().weight_H),
-            exact_data(residual.norm().bias_H)};
+    return {fp32_data(residual.mean()), fp32_data(residual.rstd()), fp32_data(residual.norm().weight_H),
+            fp32_data(residual.norm().bias_H)};
 }
 
 }  // namespace
 
 NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const Residual& residual,
                                  const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
-                                 at::ScalarType working, bool keep_exact) {
+                                 at::ScalarType compute_dtype, bool keep_fp32) {
     const at::Tensor& shape_like = out_TH.defined() ? out_TH : residual.rows();
     const std::int64_t T = shape_like.size(0), H = shape_like.size(1);
     if (H > widest_row)
-        return reference::dropout_residual_norm(out_TH, bias_H, residual, norm, eps, dropout, rows, working, keep_exact);
-    const at::TensorOptions exact = norm.weight_H.options();
+        return reference::dropout_residual_norm(out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32);
+    const at::TensorOptions fp32 = norm.weight_H.options();
     NormResult result;
-    result.sum_TH = out_TH.defined() ? at::empty({T, H}, exact) : residual.exact();
-    result.normed_TH = at::empty({T, H}, exact.dtype(working));
-    if (keep_exact) result.normed_exact_TH = at::empty({T, H}, exact);
-    result.mean_T = at::empty({T}, exact);
-    result.inverse_deviation_T = at::empty({T}, exact);
+    result.sum_TH = out_TH.defined() ? at::empty({T, H}, fp32) : residual.fp32();
+    result.normed_TH = at::empty({T, H}, fp32.dtype(compute_dtype));
+    if (keep_fp32) result.normed_fp32_TH = at::empty({T, H}, fp32);
+    result.mean_T = at::empty({T}, fp32);
+    result.rstd_T = at::empty({T}, fp32);
     const at::Tensor& added_TH = out_TH.defined() ? residual.rows() : result.sum_TH;
     const bool again = out_TH.defined() && residual.is_normed();
     const bool quads = in_quads(H, {out_TH, bias_H, added_TH, residual.norm().weight_H, residual.norm().bias_H, norm.weight_H,
-                                    norm.bias_H, result.sum_TH, result.normed_TH, result.normed_exact_TH});
-    with_working_type(working, [&](auto w) {
+                                    norm.bias_H, result.sum_TH, result.normed_TH, result.normed_fp32_TH});
+    with_compute_dtype(compute_dtype, [&](auto w) {
         using W = decltype(w);
-        norm_forward<W>({T, H, working_data<W>(out_TH), exact_data(bias_H), exact_data(added_TH),
-                         again ? normed_again(residual) : NormedAgain{}, exact_data(norm.weight_H), exact_data(norm.bias_H),
+        norm_forward<W>({T, H, compute_data<W>(out_TH), fp32_data(bias_H), fp32_data(added_TH),
+                         again ? normed_again(residual) : NormedAgain{}, fp32_data(norm.weight_H), fp32_data(norm.bias_H),
                          static_cast<float>(eps), row_dropout(dropout, rows),
-                         out_TH.defined() ? exact_data(result.sum_TH) : nullptr, working_data<W>(result.normed_TH),
-                         exact_data(result.normed_exact_TH), exact_data(result.mean_T), exact_data(result.inverse_deviation_T)},
+                         out_TH.defined() ? fp32_data(result.sum_TH) : nullptr, compute_data<W>(result.normed_TH),
+                         fp32_data(result.normed_fp32_TH), fp32_data(result.mean_T), fp32_data(result.rstd_T)},
                         quads, current_stream());
     });
     return result;
 }
 
-NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_exact_TH,
+NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_fp32_TH,
                                              const at::Tensor& d_sum_TH, const NormResult& forward, const NormParameters& norm,
-                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType working,
+                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType compute_dtype,
                                              const NormParameters& d_norm, const at::Tensor& d_bias_H) {
     const std::int64_t T = forward.sum_TH.size(0), H = forward.sum_TH.size(1), kinds = d_bias_H.defined() ? 3 : 2;
     if (H > widest_row)
-        return reference::dropout_residual_norm_backward(d_normed_TH, d_normed_exact_TH, d_sum_TH, forward, norm, dropout, rows,
-                                                         working, d_norm, d_bias_H);
-    const at::TensorOptions exact = norm.weight_H.options();
+        return reference::dropout_residual_norm_backward(d_normed_TH, d_normed_fp32_TH, d_sum_TH, forward, norm, dropout, rows,
+                                                         compute_dtype, d_norm, d_bias_H);
+    const at::TensorOptions fp32 = norm.weight_H.options();
     NormGradients gradients;
-    gradients.sum_TH = at::empty({T, H}, exact);
-    if (d_bias_H.defined()) gradients.out_TH = at::empty({T, H}, exact.dtype(working));
-    const at::Tensor chunk_sums_CKH = at::empty({row_chunks(T), kinds, H}, exact);
-    const bool quads = in_quads(H, {d_normed_TH, d_normed_exact_TH, d_sum_TH, forward.sum_TH, norm.weight_H, gradients.sum_TH,
+    gradients.sum_TH = at::empty({T, H}, fp32);
+    if (d_bias_H.defined()) gradients.out_TH = at::empty({T, H}, fp32.dtype(compute_dtype));
+    const at::Tensor chunk_sums_CKH = at::empty({row_chunks(T), kinds, H}, fp32);
+    const bool quads = in_quads(H, {d_normed_TH, d_normed_fp32_TH, d_sum_TH, forward.sum_TH, norm.weight_H, gradients.sum_TH,
                                     gradients.out_TH, chunk_sums_CKH});
-    with_working_type(working, [&](auto w) {
+    with_compute_dtype(compute_dtype, [&](auto w) {
         using W = decltype(w);
-        norm_backward<W>({T, H, working_data<W>(d_normed_TH), exact_data(d_normed_exact_TH), exact_data(d_sum_TH),
-                          exact_data(forward.sum_TH), exact_data(forward.mean_T), exact_data(forward.inverse_deviation_T),
-                          exact_data(norm.weight_H), row_dropout(dropout, rows), exact_data(gradients.sum_TH),
-                          working_data<W>(gradients.out_TH), exact_data(chunk_sums_CKH)},
-                         quads, current_stream());
+        norm_backward<W>(
+            {T, H, compute_data<W>(d_normed_TH), fp32_data(d_normed_fp32_TH), fp32_data(d_sum_TH), fp32_data(forward.sum_TH),
+             fp32_data(forward.mean_T), fp32_data(forward.rstd_T), fp32_data(norm.weight_H), row_dropout(dropout, rows),
+             fp32_data(gradients.sum_TH), compute_data<W>(gradients.out_TH), fp32_data(chunk_sums_CKH)},
+            quads, current_stream());
     });
-    add_column_sums({exact_data(chunk_sums_CKH),
+    add_column_sums({fp32_data(chunk_sums_CKH),
                      row_chunks(T),
                      kinds,
                      H,
-                     {exact_data(d_norm.weight_H), exact_data(d_norm.bias_H), exact_data(d_bias_H)}},
+                     {fp32_data(d_norm.weight_H), fp32_data(d_norm.bias_H), fp32_data(d_bias_H)}},
                     current_stream());
     return gradients;
 }
@@ -85,8 +85,7 @@ at::Tensor dropout_rows(const at::Tensor& x_TH, const Dropout& dropout, const Ro
     const std::int64_t T = x_TH.size(0), H = x_TH.size(1);
     if (H > widest_row) return reference::dropout_rows(x_TH, dropout, rows);
     const at::Tensor y_TH = at::empty_like(x_TH);
-    dropout_rows(exact_data(x_TH), exact_data(y_TH), T, H, row_dropout(dropout, rows), in_quads(H, {x_TH, y_TH}),
-                 current_stream());
+    dropout_rows(fp32_data(x_TH), fp32_data(y_TH), T, H, row_dropout(dropout, rows), in_quads(H, {x_TH, y_TH}), current_stream());
     return y_TH;
 }
 

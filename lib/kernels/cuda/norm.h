@@ -13,7 +13,7 @@ constexpr std::int64_t widest_row = 4096;
 
 /// The LayerNorm of rows that a residual is; null pointers: the rows themselves.
 struct NormedAgain {
-    const float *mean = nullptr, *inverse_deviation = nullptr, *weight = nullptr, *bias = nullptr;
+    const float *mean = nullptr, *rstd = nullptr, *weight = nullptr, *bias = nullptr;
 };
 
 template <class W>
@@ -27,7 +27,7 @@ struct NormForward {
     RowDropout dropout;
     float* sum;  ///< may be null when there is no `out`: then it is the residual
     W* normed;
-    float *normed_exact, *mean, *inverse_deviation;
+    float *normed_fp32, *mean, *rstd;
 };
 /// @param quads  width is a multiple of 4, and all pointers of 16 bytes
 template <class W>
@@ -37,7 +37,7 @@ template <class W>
 struct NormBackward {
     std::int64_t rows, width;
     const W* d_normed;
-    const float *d_normed_exact, *d_sum_past, *sum, *mean, *inverse_deviation, *weight;
+    const float *d_normed_fp32, *d_sum_past, *sum, *mean, *rstd, *weight;
     RowDropout dropout;
     float* d_sum;
     W* d_out;

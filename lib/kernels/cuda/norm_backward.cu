@@ -11,16 +11,16 @@ namespace {
 template <bool quads, class W>
 struct RowInputs {
     Loaded<quads, W> d_normed{};
-    Loaded<quads, float> d_normed_exact{}, sum{};
-    float mean = 0, inverse_deviation = 0;
+    Loaded<quads, float> d_normed_fp32{}, sum{};
+    float mean = 0, rstd = 0;
     unsigned kept = 0;
 
     __device__ __forceinline__ void load(const NormBackward<W>& pass, std::int64_t row, std::int64_t first) {
         const std::int64_t begin = row * pass.width;
         if (pass.d_normed != nullptr) d_normed.load(pass.d_normed + begin, first, pass.width);
-        if (pass.d_normed_exact != nullptr) d_normed_exact.load(pass.d_normed_exact + begin, first, pass.width);
+        if (pass.d_normed_fp32 != nullptr) d_normed_fp32.load(pass.d_normed_fp32 + begin, first, pass.width);
         sum.load(pass.sum + begin, first, pass.width);
-        mean = pass.mean[row], inverse_deviation = pass.inverse_deviation[row];
+        mean = pass.mean[row], rstd = pass.rstd[row];
         if (pass.d_out != nullptr && pass.dropout.threshold > 0) kept = kept_of_eight(pass.dropout, row, first);
     }
 };
@@ -38,12 +38,12 @@ __global__ void __launch_bounds__(512) norm_backward_rows(const NormBackward<W> 
     for (std::int64_t row = first_row; row < end_row; ++row) {
         const RowInputs<quads, W> in = next;
         if (row + 1 < end_row) next.load(pass, row + 1, first);
-        const Eight d_exact = in.d_normed_exact.values();
+        const Eight d_fp32 = in.d_normed_fp32.values();
         Eight d = in.d_normed.values(), normal = in.sum.values();
         float along[2] = {0, 0};  // one, normal; columns behind the end have no gradient
         for (int i = 0; i < 8; ++i) {
-            d[i] += d_exact[i];
-            normal[i] = (normal[i] - in.mean) * in.inverse_deviation;
+            d[i] += d_fp32[i];
+            normal[i] = (normal[i] - in.mean) * in.rstd;
             d_weight[i] += d[i] * normal[i];
             d_bias[i] += d[i];
             d[i] *= weight[i];
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(512) norm_backward_rows(const NormBackward<W> 
         }
         block_sums(along, static_cast<int>(row % 2));
         const float along_one = along[0] * each, along_normal = along[1] * each;
-        for (int i = 0; i < 8; ++i) d[i] = in.inverse_deviation * (d[i] - along_one - normal[i] * along_normal);
+        for (int i = 0; i < 8; ++i) d[i] = in.rstd * (d[i] - along_one - normal[i] * along_normal);
         const std::int64_t begin = row * width;
         if (pass.d_sum_past != nullptr) {
             const Eight past = load_eight<quads>(pass.d_sum_past + begin, first, width);

@@ -10,9 +10,9 @@ namespace {
 template <bool quads>
 __device__ __forceinline__ void normalize(const NormedAgain& norm, std::int64_t row, std::int64_t first, std::int64_t width,
                                           Eight& values) {
-    const float mean = norm.mean[row], inverse_deviation = norm.inverse_deviation[row];
+    const float mean = norm.mean[row], rstd = norm.rstd[row];
     const Eight weight = load_eight<quads>(norm.weight, first, width), bias = load_eight<quads>(norm.bias, first, width);
-    for (int i = 0; i < 8; ++i) values[i] = (values[i] - mean) * inverse_deviation * weight[i] + bias[i];
+    for (int i = 0; i < 8; ++i) values[i] = (values[i] - mean) * rstd * weight[i] + bias[i];
 }
 
 template <class W, bool quads>
@@ -42,15 +42,15 @@ __global__ void __launch_bounds__(512, quads ? 3 : 2) norm_forward_rows(const No
         if (column_of(i, first) < width) squares[0] += sum[i] * sum[i];
     }
     block_sums(squares, 1);
-    const float inverse_deviation = rsqrtf(squares[0] / static_cast<float>(width) + pass.eps);
+    const float rstd = rsqrtf(squares[0] / static_cast<float>(width) + pass.eps);
 
     const Eight weight = load_eight<quads>(pass.weight, first, width), bias = load_eight<quads>(pass.bias, first, width);
-    for (int i = 0; i < 8; ++i) sum[i] = sum[i] * inverse_deviation * weight[i] + bias[i];
+    for (int i = 0; i < 8; ++i) sum[i] = sum[i] * rstd * weight[i] + bias[i];
     store_eight<quads>(pass.normed + begin, first, width, sum);
-    if (pass.normed_exact != nullptr) store_eight<quads>(pass.normed_exact + begin, first, width, sum);
+    if (pass.normed_fp32 != nullptr) store_eight<quads>(pass.normed_fp32 + begin, first, width, sum);
     if (threadIdx.x == 0) {
         pass.mean[row] = mean;
-        pass.inverse_deviation[row] = inverse_deviation;
+        pass.rstd[row] = rstd;
     }
 }
 

@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(pass_threads)
         }
         if constexpr (moves_weights<rule>) {
             store_some(slices.master + at, left, whole, master);
-            store_some(slices.working + part.in_flat + offset, left, whole, master);
+            store_some(slices.compute_weights + part.in_flat + offset, left, whole, master);
         }
     });
     if constexpr (moves_weights<rule>) return;

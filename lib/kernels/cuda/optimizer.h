@@ -33,8 +33,8 @@ template <class W>
 struct OptimizerSlices {
     const float* gradient;
     float *master, *exp_avg, *exp_avg_sq;
-    W* working;    ///< the flat buffer; null in passes that only take moments
-    double* sums;  ///< per part two (lamb_moments) or three (lans_moments)
+    W* compute_weights;  ///< the flat buffer; null in passes that only take moments
+    double* sums;        ///< per part two (lamb_moments) or three (lans_moments)
 };
 
 /// @param quads  all pointers begin at multiples of 16 bytes

@@ -66,14 +66,14 @@ private:
 
 void run(OptimizerRule rule, const OptimizerPass& pass, double* sums) {
     const RunsOnDevice runs(pass.blocks, pass.factors, pass.state.master.device());
-    with_working_type(pass.working.scalar_type(), [&](auto w) {
+    with_compute_dtype(pass.compute_weights.scalar_type(), [&](auto w) {
         using W = decltype(w);
         optimizer_pass<W>(
             rule,
-            {exact_data(pass.gradient), exact_data(pass.state.master), exact_data(pass.state.exp_avg),
-             exact_data(pass.state.exp_avg_sq), working_data<W>(pass.working), sums},
+            {fp32_data(pass.gradient), fp32_data(pass.state.master), fp32_data(pass.state.exp_avg),
+             fp32_data(pass.state.exp_avg_sq), compute_data<W>(pass.compute_weights), sums},
             runs.get(), device_constants(pass.constants),
-            in_quads(4, {pass.gradient, pass.state.master, pass.state.exp_avg, pass.state.exp_avg_sq, pass.working}),
+            in_quads(4, {pass.gradient, pass.state.master, pass.state.exp_avg, pass.state.exp_avg_sq, pass.compute_weights}),
             current_stream());
     });
 }
@@ -83,7 +83,7 @@ public:
     void sum_squares(const at::Tensor& values, const BlockedRuns& blocks, std::span<double> sums) const override {
         const RunsOnDevice runs(blocks, {}, values.device());
         const SumsOnDevice on_device(blocks.parts.size(), values.device());
-        cuda::sum_squares(exact_data(values), runs.get(), on_device.get(), in_quads(4, {values}), current_stream());
+        cuda::sum_squares(fp32_data(values), runs.get(), on_device.get(), in_quads(4, {values}), current_stream());
         on_device.copy_to(sums);
     }
     void adamw(const OptimizerPass& pass) const override { run(OptimizerRule::adamw, pass, nullptr); }

@@ -42,8 +42,8 @@ struct Inputs {
                longest_of(shape),
                starts_B1.const_data_ptr<std::int64_t>(),
                samples_B.const_data_ptr<std::int64_t>(),
-               working_data<W>(qkv_T3H),
-               exact_data(bias_3H),
+               compute_data<W>(qkv_T3H),
+               fp32_data(bias_3H),
                {}} {
         const Dropout& dropout = shape.dropout;
         if (dropout.active())
@@ -62,10 +62,10 @@ AttentionResult forward(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, co
                      log_sum_exp_NT = at::empty({shape.heads, T}, bias_3H.options());
     if constexpr (std::is_same_v<W, Bf16>) {
         if (is_short_attention(qkv_T3H, shape))
-            short_attention_forward({in.pass, working_data<W>(context_TH), exact_data(log_sum_exp_NT)}, current_stream());
-        else any_attention_forward<W>({in.pass, working_data<W>(context_TH), exact_data(log_sum_exp_NT)}, current_stream());
+            short_attention_forward({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT)}, current_stream());
+        else any_attention_forward<W>({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT)}, current_stream());
     } else {
-        any_attention_forward<W>({in.pass, working_data<W>(context_TH), exact_data(log_sum_exp_NT)}, current_stream());
+        any_attention_forward<W>({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT)}, current_stream());
     }
     AttentionResult result{context_TH, log_sum_exp_NT.transpose(0, 1)};
     zero_rows_of_no_sequence(result.context_TH, shape);
@@ -78,10 +78,10 @@ template <class W>
 void add_qkv_bias_gradient(const at::Tensor& d_qkv_T3H, const at::Tensor& d_bias_3H) {
     const std::int64_t T = d_qkv_T3H.size(0), H = d_qkv_T3H.size(1) / 3;
     const at::Tensor chunk_sums_C3H = at::empty({row_chunks(T), 3 * H}, d_bias_3H.options());
-    bias_backward<W>({T, 3 * H, working_data<W>(d_qkv_T3H), nullptr, nullptr, nullptr, exact_data(chunk_sums_C3H)},
+    bias_backward<W>({T, 3 * H, compute_data<W>(d_qkv_T3H), nullptr, nullptr, nullptr, fp32_data(chunk_sums_C3H)},
                      RowFunction::identity, in_quads(3 * H, {d_qkv_T3H, chunk_sums_C3H}), current_stream());
-    float* const d_bias = exact_data(d_bias_3H);
-    add_column_sums({exact_data(chunk_sums_C3H), row_chunks(T), 3, H, {d_bias, nullptr, d_bias + 2 * H}}, current_stream());
+    float* const d_bias = fp32_data(d_bias_3H);
+    add_column_sums({fp32_data(chunk_sums_C3H), row_chunks(T), 3, H, {d_bias, nullptr, d_bias + 2 * H}}, current_stream());
 }
 
 template <class W>
@@ -93,8 +93,8 @@ at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, c
                      context_TH = forward.context_TH.contiguous(), d_rows_TH = d_context_TH.contiguous(),
                      d_qkv_T3H = at::empty_like(in.qkv_T3H);
     const auto any = [&] {
-        any_attention_backward<W>({in.pass, working_data<W>(context_TH), working_data<W>(d_rows_TH), exact_data(log_sum_exp_NT),
-                                   working_data<W>(d_qkv_T3H)},
+        any_attention_backward<W>({in.pass, compute_data<W>(context_TH), compute_data<W>(d_rows_TH), fp32_data(log_sum_exp_NT),
+                                   compute_data<W>(d_qkv_T3H)},
                                   current_stream());
         zero_rows_of_no_sequence(d_qkv_T3H, shape);
         add_qkv_bias_gradient<W>(d_qkv_T3H, d_bias_3H);
@@ -103,12 +103,12 @@ at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, c
         if (!is_short_attention(qkv_T3H, shape)) any();
         else {
             const at::Tensor bias_sums_B3H = at::empty({in.pass.sequences, 3 * H}, bias_3H.options());
-            short_attention_backward({in.pass, working_data<W>(context_TH), working_data<W>(d_rows_TH),
-                                      exact_data(log_sum_exp_NT), working_data<W>(d_qkv_T3H), exact_data(bias_sums_B3H)},
+            short_attention_backward({in.pass, compute_data<W>(context_TH), compute_data<W>(d_rows_TH), fp32_data(log_sum_exp_NT),
+                                      compute_data<W>(d_qkv_T3H), fp32_data(bias_sums_B3H)},
                                      current_stream());
             zero_rows_of_no_sequence(d_qkv_T3H, shape);
-            float* const d_bias = exact_data(d_bias_3H);
-            add_column_sums({exact_data(bias_sums_B3H), in.pass.sequences, 3, H, {d_bias, nullptr, d_bias + 2 * H}},
+            float* const d_bias = fp32_data(d_bias_3H);
+            add_column_sums({fp32_data(bias_sums_B3H), in.pass.sequences, 3, H, {d_bias, nullptr, d_bias + 2 * H}},
                             current_stream());
         }
     } else {
@@ -134,12 +134,12 @@ void zero_rows_of_no_sequence(const at::Tensor& rows_TX, const Attention& shape)
 }
 
 AttentionResult own_attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
-    return with_working_type(qkv_T3H.scalar_type(), [&](auto w) { return forward<decltype(w)>(qkv_T3H, bias_3H, shape); });
+    return with_compute_dtype(qkv_T3H.scalar_type(), [&](auto w) { return forward<decltype(w)>(qkv_T3H, bias_3H, shape); });
 }
 
 at::Tensor own_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
                                   const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
-    return with_working_type(qkv_T3H.scalar_type(), [&](auto w) {
+    return with_compute_dtype(qkv_T3H.scalar_type(), [&](auto w) {
         return backward<decltype(w)>(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
     });
 }

@@ -83,10 +83,10 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
              by_row(at::bmm(d_scores_NSS.transpose(1, 2), at.q_NSD)), by_row(at::bmm(kept_NSS.transpose(1, 2), d_context_NSD))},
             1));
     }
-    const at::Tensor exact_T3H = whole_rows(gradients, qkv_T3H.size(0));
-    d_bias_3H.narrow(0, 0, H).add_(exact_T3H.narrow(1, 0, H).sum(0));
-    d_bias_3H.narrow(0, 2 * H, H).add_(exact_T3H.narrow(1, 2 * H, H).sum(0));
-    return exact_T3H.to(qkv_T3H.scalar_type());
+    const at::Tensor fp32_T3H = whole_rows(gradients, qkv_T3H.size(0));
+    d_bias_3H.narrow(0, 0, H).add_(fp32_T3H.narrow(1, 0, H).sum(0));
+    d_bias_3H.narrow(0, 2 * H, H).add_(fp32_T3H.narrow(1, 2 * H, H).sum(0));
+    return fp32_T3H.to(qkv_T3H.scalar_type());
 }
 
 }  // namespace bertpretrain::reference

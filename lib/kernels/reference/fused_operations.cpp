@@ -17,8 +17,8 @@ at::Tensor row_factors(const Dropout& dropout, const RowKeys& rows, std::int64_t
 
 NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const Residual& residual,
                                  const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
-                                 at::ScalarType working, bool keep_exact) {
-    const at::Tensor residual_TH = residual.exact();
+                                 at::ScalarType compute_dtype, bool keep_fp32) {
+    const at::Tensor residual_TH = residual.fp32();
     NormResult result;
     if (out_TH.defined()) {
         result.sum_TH = out_TH.to(at::kFloat) + bias_H;
@@ -29,20 +29,20 @@ NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bia
     }
     result.mean_T = result.sum_TH.mean(1);
     const at::Tensor centered_TH = result.sum_TH - result.mean_T.unsqueeze(1);
-    result.inverse_deviation_T = (centered_TH.square().mean(1) + eps).rsqrt();
-    const at::Tensor normed_TH = centered_TH * result.inverse_deviation_T.unsqueeze(1) * norm.weight_H + norm.bias_H;
-    result.normed_TH = normed_TH.to(working);
-    if (keep_exact) result.normed_exact_TH = normed_TH;
+    result.rstd_T = (centered_TH.square().mean(1) + eps).rsqrt();
+    const at::Tensor normed_TH = centered_TH * result.rstd_T.unsqueeze(1) * norm.weight_H + norm.bias_H;
+    result.normed_TH = normed_TH.to(compute_dtype);
+    if (keep_fp32) result.normed_fp32_TH = normed_TH;
     return result;
 }
 
-NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_exact_TH,
+NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_fp32_TH,
                                              const at::Tensor& d_sum_TH, const NormResult& forward, const NormParameters& norm,
-                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType working,
+                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType compute_dtype,
                                              const NormParameters& d_norm, const at::Tensor& d_bias_H) {
-    at::Tensor dy_TH = d_normed_TH.defined() ? d_normed_TH.to(at::kFloat) : d_normed_exact_TH;
-    if (d_normed_TH.defined() && d_normed_exact_TH.defined()) dy_TH = dy_TH + d_normed_exact_TH;
-    const at::Tensor deviation_T1 = forward.inverse_deviation_T.unsqueeze(1);
+    at::Tensor dy_TH = d_normed_TH.defined() ? d_normed_TH.to(at::kFloat) : d_normed_fp32_TH;
+    if (d_normed_TH.defined() && d_normed_fp32_TH.defined()) dy_TH = dy_TH + d_normed_fp32_TH;
+    const at::Tensor deviation_T1 = forward.rstd_T.unsqueeze(1);
     const at::Tensor normal_TH = (forward.sum_TH - forward.mean_T.unsqueeze(1)) * deviation_T1;
     d_norm.weight_H.add_((dy_TH * normal_TH).sum(0));
     d_norm.bias_H.add_(dy_TH.sum(0));
@@ -54,7 +54,7 @@ NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, cons
         const at::Tensor out_TH =
             dropout.active() ? gradients.sum_TH * row_factors(dropout, rows, g_TH.size(1)) : gradients.sum_TH;
         d_bias_H.add_(out_TH.sum(0));
-        gradients.out_TH = out_TH.to(working);
+        gradients.out_TH = out_TH.to(compute_dtype);
     }
     return gradients;
 }
@@ -90,11 +90,11 @@ void embedding_backward(const at::Tensor& d_sum_TH, const at::Tensor& indices_T,
 
 void softmax_cross_entropy(at::Tensor& logits_MV, const at::Tensor& bias_V, const at::Tensor& labels_M, double scale,
                            const at::Tensor& d_bias_V, const at::Tensor& totals_2) {
-    const at::Tensor exact_MV = logits_MV.to(at::kFloat) + bias_V;
-    const at::Tensor log_probability_MV = at::log_softmax(exact_MV, 1);
+    const at::Tensor fp32_MV = logits_MV.to(at::kFloat) + bias_V;
+    const at::Tensor log_probability_MV = at::log_softmax(fp32_MV, 1);
     const at::Tensor counts_M = labels_M.ge(0), labels_M1 = labels_M.clamp_min(0).unsqueeze(1);
     const at::Tensor loss = -(log_probability_MV.gather(1, labels_M1).squeeze(1) * counts_M).to(at::kDouble).sum();
-    const at::Tensor correct = (exact_MV.gather(1, labels_M1).squeeze(1).eq(exact_MV.amax(1)) * counts_M).to(at::kDouble).sum();
+    const at::Tensor correct = (fp32_MV.gather(1, labels_M1).squeeze(1).eq(fp32_MV.amax(1)) * counts_M).to(at::kDouble).sum();
     at::Tensor d_MV = log_probability_MV.exp();
     d_MV.scatter_add_(1, labels_M1, at::full(labels_M1.sizes(), -1.0, d_MV.options()));
     d_MV.mul_(scale).mul_(counts_M.unsqueeze(1));

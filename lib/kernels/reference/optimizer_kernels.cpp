@@ -70,7 +70,7 @@ at::Tensor gradient_direction(const OptimizerPass& pass, const TensorRun& run) {
 }
 
 void move_by(const OptimizerPass& pass, const TensorRun& run, const at::Tensor& step) {
-    pass.working.narrow(0, run.in_flat, run.elements).copy_(of(pass.state.master, run).sub_(step));
+    pass.compute_weights.narrow(0, run.in_flat, run.elements).copy_(of(pass.state.master, run).sub_(step));
 }
 
 class ReferenceOptimizerKernels final : public OptimizerKernels {

@@ -41,10 +41,10 @@ public:
           device_(at::kCUDA, static_cast<c10::DeviceIndex>(rank.device)),
           streams_(at::kCUDA),
           side_(streams_.getStreamFromGlobalPool(device_, true)),
-          messages_(place, "messages", rank.rank, rank.size, rank.address, rank.patience) {
+          messages_(place, "messages", rank.rank, rank.size, rank.address, rank.timeout) {
         choose_error_handling();
         auto options = c10d::ProcessGroupNCCL::Options::create(true);
-        options->timeout = rank.patience;
+        options->timeout = rank.timeout;
         auto store = c10::intrusive_ptr<c10d::Store>::reclaim_copy(place.store().get());
         group_ = c10::make_intrusive<c10d::ProcessGroupNCCL>(c10::make_intrusive<c10d::PrefixStore>("nccl", store),
                                                              static_cast<int>(rank_), static_cast<int>(size_), options);
@@ -93,11 +93,11 @@ public:
     }
     std::vector<std::string> gather_at_first(std::string_view own) override { return messages_.gather_at_first(own); }
     void broadcast_from_first(std::span<std::byte> bytes) override { messages_.broadcast_from_first(bytes); }
-    std::unique_ptr<Messenger> connect_again(const std::string& name) override { return messages_.connect_again(name); }
+    std::unique_ptr<ControlGroup> connect_again(const std::string& name) override { return messages_.connect_again(name); }
 
-    void set_patience(std::chrono::milliseconds patience) override {
-        messages_.set_patience(patience);
-        group_->setTimeout(patience);
+    void set_timeout(std::chrono::milliseconds timeout) override {
+        messages_.set_timeout(timeout);
+        group_->setTimeout(timeout);
     }
 
     /// Of tensors, what the GPU has done by now: the step waits for it before it asks.

@@ -80,7 +80,7 @@ __attribute__((target("amx-tile,amx-bf16"))) void multiply_amx() {
 }
 
 /// Linux gives tiles only to processes that ask.
-bool may_use_tiles() {
+bool may_use_amx() {
     constexpr int ask_for_state = 0x1023, tile_data = 18;
     unsigned a = 0, b = 0, c = 0, d = 0;
     constexpr unsigned amx_bf16 = 1U << 22;
@@ -118,7 +118,7 @@ std::vector<InstructionRoof> instruction_roofs(int threads) {
         roofs[0].flops_per_second = best_rate(threads, done * 2 * 8, multiply_avx2);
     if (__builtin_cpu_supports("avx512f")) roofs[1].flops_per_second = best_rate(threads, done * 2 * 16, multiply_avx512);
     if (__builtin_cpu_supports("avx512bf16")) roofs[2].flops_per_second = best_rate(threads, done * 2 * 32, multiply_bf16);
-    if (may_use_tiles())
+    if (may_use_amx())
         roofs[3].flops_per_second = best_rate(threads, static_cast<double>(tile_rounds) * 4 * 2 * 16 * 16 * 32, multiply_amx);
     return roofs;
 }

@@ -19,7 +19,7 @@ struct Operands {
     NormResult before;  ///< of the sublayer before this one
     NormParameters norm, d_norm;
     struct Set {
-        at::Tensor working_TH, exact_TH, x_TF, dy_TF, qkv_T3H, logits_MV;
+        at::Tensor normed_TH, fp32_TH, x_TF, dy_TF, qkv_T3H, logits_MV;
         NormResult normed;
         AttentionResult attended;
     };
@@ -28,7 +28,7 @@ struct Operands {
     explicit Operands(const StepShape& s)
         : T(s.sequences * s.length), H(s.hidden), F(4 * s.hidden), M(s.sequences * s.masked), V(s.vocabulary) {
         const at::TensorOptions fp32(s.device), ids(fp32.dtype(at::kLong));
-        const auto working = [&](at::IntArrayRef sizes) { return at::randn(sizes, fp32).to(at::kBFloat16); };
+        const auto normal_bf16 = [&](at::IntArrayRef sizes) { return at::randn(sizes, fp32).to(at::kBFloat16); };
         for (std::int64_t b = 0; b < s.sequences; ++b) {
             samples_B.push_back(b);
             starts_B1.push_back(starts_B1.back() + s.length);
@@ -43,7 +43,7 @@ struct Operands {
         d_norm = {at::zeros({H}, fp32), at::zeros({H}, fp32)};
         bias_3H = at::zeros({3 * H}, fp32), bias_F = at::zeros({F}, fp32), bias_V = at::zeros({V}, fp32);
         d_bias_3H = at::zeros({3 * H}, fp32), d_bias_F = at::zeros({F}, fp32), d_bias_V = at::zeros({V}, fp32);
-        word_VH = working({V, H}), position_PH = working({512, H}), type_KH = working({2, H});
+        word_VH = normal_bf16({V, H}), position_PH = normal_bf16({512, H}), type_KH = normal_bf16({2, H});
         d_word_VH = at::zeros({V, H}, fp32), d_sum_TH = at::randn({T, H}, fp32);
         totals_2 = at::zeros({2}, fp32.dtype(at::kDouble));
         if (s.device.is_cuda()) {
@@ -52,9 +52,9 @@ struct Operands {
         }
         for (std::size_t i = 0; i < operand_sets; ++i) {
             Set set;
-            set.working_TH = working({T, H}), set.exact_TH = at::randn({T, H}, fp32);
-            set.x_TF = working({T, F}), set.dy_TF = working({T, F});
-            set.qkv_T3H = working({T, 3 * H}), set.logits_MV = working({M, V});
+            set.normed_TH = normal_bf16({T, H}), set.fp32_TH = at::randn({T, H}, fp32);
+            set.x_TF = normal_bf16({T, F}), set.dy_TF = normal_bf16({T, F});
+            set.qkv_T3H = normal_bf16({T, 3 * H}), set.logits_MV = normal_bf16({M, V});
             set.normed = norm_forward(set);
             set.attended = attention(set.qkv_T3H, bias_3H, attention_shape());
             sets.push_back(std::move(set));
@@ -67,9 +67,9 @@ struct Operands {
                 device_starts_B1, device_samples_B};
     }
     NormResult norm_forward(const Set& s) const {
-        const bool again = s.exact_TH.is_cuda();  // as the model does it: encoder_layer.cpp
-        const Residual residual = again ? Residual::of(before, norm) : Residual(s.exact_TH);
-        return dropout_residual_norm(s.working_TH, norm.bias_H, residual, norm, eps, hidden(), rows, at::kBFloat16, !again);
+        const bool again = s.fp32_TH.is_cuda();  // as the model does it: encoder_layer.cpp
+        const Residual residual = again ? Residual::of(before, norm) : Residual(s.fp32_TH);
+        return dropout_residual_norm(s.normed_TH, norm.bias_H, residual, norm, eps, hidden(), rows, at::kBFloat16, !again);
     }
 };
 
@@ -77,7 +77,7 @@ struct Operands {
 struct Update {
     std::int64_t elements;
     OptimizerState state;
-    at::Tensor gradient, working;
+    at::Tensor gradient, compute_weights;
     BlockedRuns blocks;
     std::vector<TensorFactors> factors{{1.0, 0.01, 1e-4, 0}};
 
@@ -85,7 +85,7 @@ struct Update {
         : elements(count),
           state{at::randn({count}, fp32), at::zeros({count}, fp32), at::zeros({count}, fp32)},
           gradient(at::randn({count}, fp32)),
-          working(at::zeros({count}, fp32.dtype(at::kBFloat16))),
+          compute_weights(at::zeros({count}, fp32.dtype(at::kBFloat16))),
           blocks({{0, 0, 0, count}}) {}
     void sum_squares() const {
         std::vector<double> sums(blocks.parts.size());
@@ -93,7 +93,7 @@ struct Update {
     }
     void adamw() const {
         optimizer_kernels_for(gradient.device())
-            .adamw({state, gradient, working, blocks, {0.9, 0.999, 1e-6, 0.1, 0.001}, factors});
+            .adamw({state, gradient, compute_weights, blocks, {0.9, 0.999, 1e-6, 0.1, 0.001}, factors});
     }
 };
 
@@ -114,7 +114,7 @@ std::vector<Part> other_parts(const StepShape& shape) {
          [o](std::size_t i) { attention(o->sets[i].qkv_T3H, o->bias_3H, o->attention_shape()); }, "attention"},
         {"attention, backward", L, 2.5 * attention_flops, 0,
          [o](std::size_t i) {
-             attention_backward(o->sets[i].working_TH, o->sets[i].qkv_T3H, o->bias_3H, o->sets[i].attended, o->attention_shape(),
+             attention_backward(o->sets[i].normed_TH, o->sets[i].qkv_T3H, o->bias_3H, o->sets[i].attended, o->attention_shape(),
                                 o->d_bias_3H);
          },
          "attention"},
@@ -122,8 +122,8 @@ std::vector<Part> other_parts(const StepShape& shape) {
          [o](std::size_t i) { o->norm_forward(o->sets[i]); }, "LayerNorm"},
         {"dropout + residual + LayerNorm, backward", 2 * L, 0, (2 + 4 + 4 + 4 + 2) * TH,
          [o](std::size_t i) {
-             dropout_residual_norm_backward(o->sets[i].working_TH, o->sets[i].exact_TH, {}, o->sets[i].normed, o->norm,
-                                            o->hidden(), o->rows, at::kBFloat16, o->d_norm, o->d_norm.bias_H);
+             dropout_residual_norm_backward(o->sets[i].normed_TH, o->sets[i].fp32_TH, {}, o->sets[i].normed, o->norm, o->hidden(),
+                                            o->rows, at::kBFloat16, o->d_norm, o->d_norm.bias_H);
          },
          "LayerNorm"},
         {"bias + GELU, forward", L, 0, 4 * TF,

@@ -34,17 +34,21 @@ struct Named {
     std::string name;
     double calls;
     std::int64_t tokens, inputs, outputs;
-    GradientSum gradient = GradientSum::begins;  ///< of a step of one micro-batch, as the model adds it up
+    bool accumulate = false;  ///< of a step of one micro-batch, as the model adds it up
 };
 
 std::vector<Named> linears(const StepShape& s) {
     const std::int64_t T = s.sequences * s.length, H = s.hidden, M = (s.sequences * s.masked + 31) / 32 * 32, R = s.sequences + M;
     const auto L = static_cast<double>(s.layers);
-    return {{"query, key, value", L, T, H, 3 * H}, {"attention output", L - 1, T, H, H},
-            {"intermediate", L - 1, T, H, 4 * H},  {"output", L - 1, T, 4 * H, H},
-            {"last attention output", 1, R, H, H}, {"last intermediate", 1, R, H, 4 * H},
-            {"last output", 1, R, 4 * H, H},       {"transform", 1, M, H, H, GradientSum::goes_on},
-            {"decoder", 1, M, H, s.vocabulary, GradientSum::goes_on}};
+    return {{"query, key, value", L, T, H, 3 * H},
+            {"attention output", L - 1, T, H, H},
+            {"intermediate", L - 1, T, H, 4 * H},
+            {"output", L - 1, T, 4 * H, H},
+            {"last attention output", 1, R, H, H},
+            {"last intermediate", 1, R, H, 4 * H},
+            {"last output", 1, R, 4 * H, H},
+            {"transform", 1, M, H, H, /*accumulate=*/true},
+            {"decoder", 1, M, H, s.vocabulary, /*accumulate=*/true}};
 }
 
 int narrow(std::int64_t value) { return static_cast<int>(value); }
@@ -58,22 +62,22 @@ std::vector<Part> product_parts(const StepShape& shape) {
         const auto add = [&](const char* direction, std::function<void(std::size_t)> run) {
             parts.push_back({named.name + direction, named.calls, l->flops(), 0, std::move(run), "products"});
         };
-        add(", forward", [l](std::size_t i) { linear_product(l->x_TI[i], l->weight_OI[i]); });
+        add(", forward", [l](std::size_t i) { linear_matmul(l->x_TI[i], l->weight_OI[i]); });
         add(", dX", [l](std::size_t i) { linear_input_gradient(l->dy_TO[i], l->weight_OI[i]); });
         add(", dW", [l, named](std::size_t i) {
-            add_linear_weight_gradient(l->dy_TO[i], l->x_TI[i], l->d_weight_OI[i], named.gradient);
+            add_linear_weight_gradient(l->dy_TO[i], l->x_TI[i], l->d_weight_OI[i], named.accumulate);
         });
     }
     return parts;
 }
 
-std::vector<ProductCandidates> product_candidates(const StepShape& shape) {
-    std::vector<ProductCandidates> all;
+std::vector<MatmulCandidates> matmul_candidates(const StepShape& shape) {
+    std::vector<MatmulCandidates> all;
     for (const Named& named : linears(shape)) {
         if (named.name.rfind("last", 0) == 0 || named.name == "transform") continue;
         const auto l = std::make_shared<Linear>(shape.device, named.tokens, named.inputs, named.outputs);
         const int T = narrow(l->T), I = narrow(l->I), O = narrow(l->O);
-        all.push_back({named.name + ", forward", l->flops(), [l](std::size_t i) { linear_product(l->x_TI[i], l->weight_OI[i]); },
+        all.push_back({named.name + ", forward", l->flops(), [l](std::size_t i) { linear_matmul(l->x_TI[i], l->weight_OI[i]); },
                        [l](std::size_t i) { at::mm(l->x_TI[i], l->weight_OI[i].t()); },
                        [=](std::size_t i) {
                            cblas_gemm_bf16bf16f32(row_major, plain, transposed, T, O, I, 1, l->x_TI[i].data_ptr(), I,

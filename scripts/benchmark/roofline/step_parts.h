@@ -31,12 +31,13 @@ std::vector<Part> product_parts(const StepShape& shape);
 /// The fused operations, the optimizer, and what else passes over memory.
 std::vector<Part> other_parts(const StepShape& shape);
 
-/// On the CPU: a product as the program does it, as torch's mm alone (oneDNN), and as MKL's bf16 x bf16 -> fp32; the same operands.
-struct ProductCandidates {
+/// On the CPU: a product as the program does it, as torch's mm alone (oneDNN), and as MKL's bf16 x bf16 -> fp32; the same
+/// operands.
+struct MatmulCandidates {
     std::string name;
     double flops = 0;
     std::function<void(std::size_t)> ours, onednn, mkl;
 };
-std::vector<ProductCandidates> product_candidates(const StepShape& shape);
+std::vector<MatmulCandidates> matmul_candidates(const StepShape& shape);
 
 }  // namespace bertpretrain::benchmark

@@ -12,10 +12,10 @@
 #include "core/clock.h"
 #include "core/median.h"
 #include "instruction_roof.h"
-#include "kernels/product_libraries.h"
+#include "kernels/matmul_libraries.h"
 #include "operations/device_check.h"
 #include "operations/gemm_roof.h"
-#include "operations/measure_products.h"
+#include "operations/measure_matmul_libraries.h"
 #include "step_parts.h"
 #include "train/make_trainer.h"
 
@@ -49,12 +49,13 @@ std::vector<double> time_in_turns(const std::vector<std::function<void(std::size
 }
 
 /// Products are made as a run makes them: by the library that is found to be the fastest for each.
-void choose_products(const StepShape& shape) {
+void choose_matmul_libraries(const StepShape& shape) {
     BertConfig model;
     model.hidden_size = shape.hidden;
     model.intermediate_size = 4 * shape.hidden;
     model.vocab_size = shape.vocabulary;
-    if (shape.device.is_cpu() && may_others_be_faster()) use_product_libraries(measure_products(model, shape.sequences * shape.length));
+    if (shape.device.is_cpu() && may_others_be_faster())
+        use_matmul_libraries(measure_matmul_libraries(model, shape.sequences * shape.length));
 }
 
 json roofs(at::Device device) {
@@ -83,7 +84,7 @@ json timed_parts(const StepShape& shape, int rounds) {
 
 json timed_candidates(const StepShape& shape, int rounds) {
     json all = json::array();
-    for (const ProductCandidates& product : product_candidates(shape)) {
+    for (const MatmulCandidates& product : matmul_candidates(shape)) {
         const std::vector<double> seconds = time_in_turns({product.ours, product.onednn, product.mkl}, rounds, shape.device);
         all.push_back({{"name", product.name},
                        {"flops", product.flops},
@@ -116,7 +117,7 @@ int main(int argc, char** argv) {
     shape.layers = std::stoll(argv[1]);
     shape.hidden = std::stoll(argv[2]);
     const int rounds = std::stoi(argv[3]);
-    choose_products(shape);
+    choose_matmul_libraries(shape);
     json result{{"roofs_before", roofs(shape.device)}, {"threads", at::get_num_threads()}};
     result["parts"] = timed_parts(shape, rounds);
     if (!on_gpu) result["candidates"] = timed_candidates(shape, rounds);

@@ -26,8 +26,8 @@
 namespace bertpretrain::cuda {
 namespace {
 
-bool flash_can(std::int64_t head_size, at::ScalarType working) {
-    return working == at::kBFloat16 && head_size % 8 == 0 && head_size <= 256;
+bool flash_can(std::int64_t head_size, at::ScalarType compute_dtype) {
+    return compute_dtype == at::kBFloat16 && head_size % 8 == 0 && head_size <= 256;
 }
 bool flash_can(const at::Tensor& qkv_T3H, const Attention& shape) {
     return flash_can(qkv_T3H.size(1) / 3 / shape.heads, qkv_T3H.scalar_type());
@@ -52,7 +52,7 @@ struct FlashInputs {
 at::Tensor with_bias(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H) {
     const std::int64_t T = qkv_T3H.size(0), width = qkv_T3H.size(1);
     const at::Tensor biased_T3H = at::empty_like(qkv_T3H);
-    bias_forward<Bf16>({T, width, working_data<Bf16>(qkv_T3H), exact_data(bias_3H), working_data<Bf16>(biased_T3H)},
+    bias_forward<Bf16>({T, width, compute_data<Bf16>(qkv_T3H), fp32_data(bias_3H), compute_data<Bf16>(biased_T3H)},
                        RowFunction::identity, in_quads(width, {qkv_T3H, bias_3H, biased_T3H}), current_stream());
     return biased_T3H;
 }
@@ -66,11 +66,11 @@ at::Tensor side_by_side(const std::array<at::Tensor, 3>& parts_TND, const Attent
     for (std::int64_t part = 0; part < 3; ++part) {
         const at::Tensor from_TH = parts_TND[static_cast<std::size_t>(part)].reshape({T, H}),
                          to_TH = d_qkv_T3H.narrow(1, part * H, H);
-        bias_backward<Bf16>({tokens, H, working_data<Bf16>(from_TH), nullptr, nullptr, working_data<Bf16>(to_TH),
-                             exact_data(chunk_sums_CH), 3 * H},
+        bias_backward<Bf16>({tokens, H, compute_data<Bf16>(from_TH), nullptr, nullptr, compute_data<Bf16>(to_TH),
+                             fp32_data(chunk_sums_CH), 3 * H},
                             RowFunction::identity, in_quads(H, {from_TH, to_TH, chunk_sums_CH}), current_stream());
         if (part != 1)
-            add_column_sums({exact_data(chunk_sums_CH), row_chunks(tokens), 1, H, {exact_data(d_bias_3H) + part * H}},
+            add_column_sums({fp32_data(chunk_sums_CH), row_chunks(tokens), 1, H, {fp32_data(d_bias_3H) + part * H}},
                             current_stream());
     }
     zero_rows_of_no_sequence(d_qkv_T3H, shape);
@@ -125,11 +125,13 @@ double probability_of(const Dropout& dropout) { return dropout.active() ? dropou
 
 }  // namespace
 
-bool attention_counts_dropout(std::int64_t longest, std::int64_t head_size, at::ScalarType working) {
-    return !flash_can(head_size, working) || (longest <= longest_short_sequence && short_attention_takes(head_size));
+bool attention_counts_dropout(std::int64_t longest, std::int64_t head_size, at::ScalarType compute_dtype) {
+    return !flash_can(head_size, compute_dtype) || (longest <= longest_short_sequence && short_attention_takes(head_size));
 }
 
-bool flash_counts_dropout(std::int64_t, std::int64_t head_size, at::ScalarType working) { return !flash_can(head_size, working); }
+bool flash_counts_dropout(std::int64_t, std::int64_t head_size, at::ScalarType compute_dtype) {
+    return !flash_can(head_size, compute_dtype);
+}
 
 AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
     if (is_short_attention(qkv_T3H, shape)) return own_attention(qkv_T3H, bias_3H, shape);

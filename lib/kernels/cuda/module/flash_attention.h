@@ -11,7 +11,7 @@ at::Tensor flash_attention_backward(const at::Tensor& d_context_TH, const at::Te
                                     const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H);
 
 /// Whether attention() and flash_attention() draw dropout from the counter of kernels/dropout.h: see KernelSet.
-bool attention_counts_dropout(std::int64_t longest, std::int64_t head_size, at::ScalarType working);
-bool flash_counts_dropout(std::int64_t longest, std::int64_t head_size, at::ScalarType working);
+bool attention_counts_dropout(std::int64_t longest, std::int64_t head_size, at::ScalarType compute_dtype);
+bool flash_counts_dropout(std::int64_t longest, std::int64_t head_size, at::ScalarType compute_dtype);
 
 }  // namespace bertpretrain::cuda

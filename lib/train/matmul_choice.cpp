@@ -1,27 +1,27 @@
-#include "train/product_choice.h"
+#include "train/matmul_choice.h"
 
 #include <map>
 #include <stdexcept>
 
 #include "core/error.h"
 #include "core/log.h"
-#include "kernels/product_libraries.h"
-#include "operations/measure_products.h"
+#include "kernels/matmul_libraries.h"
+#include "operations/measure_matmul_libraries.h"
 #include "parallel/together.h"
 
 namespace bertpretrain {
 namespace {
 
-nlohmann::json to_json(const ProductLibraries& libraries) {
+nlohmann::json to_json(const MatmulLibraries& libraries) {
     nlohmann::json json = nlohmann::json::object();
     for (const auto& [shape, library] : libraries) json[name_of(shape)] = name_of(library);
     return json;
 }
 
-ProductLibraries from_json(const nlohmann::json& json) {
-    ProductLibraries libraries;
+MatmulLibraries from_json(const nlohmann::json& json) {
+    MatmulLibraries libraries;
     for (const auto& [name, library] : json.items())
-        libraries[linear_shape_of(name)] = product_library_of(library.is_string() ? library.get<std::string>() : library.dump());
+        libraries[linear_shape_of(name)] = matmul_library_of(library.is_string() ? library.get<std::string>() : library.dump());
     return libraries;
 }
 
@@ -35,22 +35,22 @@ void check_kept(const nlohmann::json& kept) {
     }
 }
 
-ProductLibraries all_by(const BertConfig& model, ProductLibrary library) {
-    ProductLibraries libraries;
-    for (const LinearShape& shape : products_of(model)) libraries[shape] = library;
+MatmulLibraries all_by(const BertConfig& model, MatmulLibrary library) {
+    MatmulLibraries libraries;
+    for (const LinearShape& shape : matmuls_of(model)) libraries[shape] = library;
     return libraries;
 }
 
-ProductLibraries decide(const ExperimentConfig& experiment, const nlohmann::json& kept) {
+MatmulLibraries decide(const ExperimentConfig& experiment, const nlohmann::json& kept) {
     const std::string& wanted = experiment.training.cpu_products;
-    if (wanted != "measured") return all_by(experiment.model, product_library_of(wanted));
+    if (wanted != "measured") return all_by(experiment.model, matmul_library_of(wanted));
     if (!kept.is_null()) return from_json(kept);
-    if (!may_others_be_faster()) return all_by(experiment.model, ProductLibrary::onednn);
-    return measure_products(experiment.model, experiment.batch.pass_size() * experiment.data.sequence_length);
+    if (!may_others_be_faster()) return all_by(experiment.model, MatmulLibrary::onednn);
+    return measure_matmul_libraries(experiment.model, experiment.batch.pass_size() * experiment.data.sequence_length);
 }
 
 /// A library that was chosen and is not to be had here; empty: all are.
-std::string lacking(const ProductLibraries& chosen) {
+std::string lacking(const MatmulLibraries& chosen) {
     for (const auto& [shape, library] : chosen)
         if (!has(library)) return std::string(name_of(library));
     return "";
@@ -58,9 +58,10 @@ std::string lacking(const ProductLibraries& chosen) {
 
 }  // namespace
 
-nlohmann::json choose_products(Messenger& ranks, const ExperimentConfig& experiment, bool on_cpu, const nlohmann::json& kept) {
+nlohmann::json choose_matmul_libraries(ControlGroup& ranks, const ExperimentConfig& experiment, bool on_cpu,
+                                       const nlohmann::json& kept) {
     check_kept(kept);  // on all ranks alike
-    const bool matters = on_cpu && experiment.training.precision == "bf16" && has_bf16_products();
+    const bool matters = on_cpu && experiment.training.precision == "bf16" && has_bf16_matmul();
     // Rank 0 decides whether it matters too: a fleet of different processors would differ anyhow, but must not hang.
     nlohmann::json decided;
     together(ranks, [&] {
@@ -68,15 +69,15 @@ nlohmann::json choose_products(Messenger& ranks, const ExperimentConfig& experim
     });
     const auto chosen = nlohmann::json::parse(ranks.text_of_first(decided.dump()));
     if (chosen.is_null()) return kept;
-    const ProductLibraries libraries = from_json(chosen);
+    const MatmulLibraries libraries = from_json(chosen);
     if (const std::string absent = lacking(libraries); !absent.empty())
         log_warning(concat("rank ", ranks.rank(), ": training.cpu_products: \"", absent,
                            "\" is not to be had here, oneDNN multiplies instead: the last bits differ"));
-    use_product_libraries(libraries);
+    use_matmul_libraries(libraries);
     return chosen;
 }
 
-std::string products_text(const nlohmann::json& products) {
+std::string matmul_text(const nlohmann::json& products) {
     if (products.is_null()) return "";
     std::map<std::string, std::string> shapes_by;
     for (const auto& [shape, library] : products.items()) {
@@ -86,7 +87,7 @@ std::string products_text(const nlohmann::json& products) {
     if (shapes_by.size() == 1) return shapes_by.begin()->first;
     std::string text;
     for (const auto& [library, shapes] : shapes_by)
-        if (library != name_of(ProductLibrary::onednn)) text += (text.empty() ? "" : "; ") + library + " for " + shapes;
+        if (library != name_of(MatmulLibrary::onednn)) text += (text.empty() ? "" : "; ") + library + " for " + shapes;
     return shapes_by.count("onednn") == 0 ? text : "onednn, but " + text;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-// bf16_product() by the tile instructions (AMX): sixteen rows times sixteen columns times sixteen pairs at once.
+// bf16_small_matmul() by the tile instructions (AMX): sixteen rows times sixteen columns times sixteen pairs at once.
 
 #include <cstdint>
 
-#include "kernels/cpu/bf16_products.h"
+#include "kernels/cpu/bf16_small_matmul.h"
 
 namespace bertpretrain::cpu {
 
@@ -13,12 +13,12 @@ constexpr std::int64_t tile_lanes = 16;  ///< rows, columns or pairs of a tile
 constexpr std::int64_t in_whole_tiles(std::int64_t rows) { return (rows + tile_lanes - 1) / tile_lanes * tile_lanes; }
 
 /// Whether this process may use tiles: instruction_set() says so, and the kernel grants their registers.
-bool has_tiles();
+bool has_amx();
 
-/// bf16_product(). Sums round as the instruction does, in the order of P.
+/// bf16_small_matmul(). Sums round as the instruction does, in the order of P.
 /// @param N, P multiples of tile_lanes
 /// @param a pair_step is 1, or row_step is 1 and pair_step at least in_whole_tiles(M)
-void tile_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
-                  const ProductFrame& frame, float* c_MN);
+void amx_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
+                      const MatmulFrame& frame, float* c_MN);
 
 }  // namespace bertpretrain::cpu

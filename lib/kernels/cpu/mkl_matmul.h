@@ -13,6 +13,6 @@ bool has_mkl();
 /// @param a_MK, b_KN bf16; rows or columns contiguous
 /// @param out_MN fp32, contiguous
 /// @throws std::logic_error for other operands, or without MKL
-void mkl_product(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor& out_MN, bool add);
+void mkl_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor& out_MN, bool add);
 
 }  // namespace bertpretrain::cpu

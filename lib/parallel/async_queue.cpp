@@ -1,4 +1,4 @@
-#include "parallel/courier.h"
+#include "parallel/async_queue.h"
 
 #include <condition_variable>
 #include <deque>
@@ -16,13 +16,13 @@ constexpr std::size_t most_under_way = 2;
 
 }  // namespace
 
-struct Courier::Job {
-    Errand errand;
+struct AsyncQueue::Job {
+    AsyncTask task;
     std::function<void()> arrival;  ///< once it has begun
     bool done = false;
 };
 
-struct Courier::State {
+struct AsyncQueue::State {
     std::mutex mutex;
     std::condition_variable changed;
     std::deque<std::shared_ptr<Job>> queue, under_way;
@@ -32,9 +32,9 @@ struct Courier::State {
 
     bool may_begin(const Job& job) const {
         if (failure || under_way.size() >= most_under_way) return false;
-        if (!job.errand.sends_results) return true;
+        if (!job.task.sends_results) return true;
         for (const auto& other : under_way)
-            if (other->errand.finish) return false;
+            if (other->task.finish) return false;
         return true;
     }
 
@@ -45,7 +45,7 @@ struct Courier::State {
             queue.pop_front();
             if (under_way.empty()) busy_since = seconds_now();
             try {
-                job->arrival = std::exchange(job->errand.begin, nullptr)();
+                job->arrival = std::exchange(job->task.begin, nullptr)();
             } catch (...) { failure = std::current_exception(); }
             under_way.push_back(job);
         }
@@ -55,14 +55,14 @@ struct Courier::State {
     void take_off(Job& job, std::exception_ptr error) {
         job.done = !error;
         job.arrival = nullptr;  // what they hold goes with them
-        job.errand.finish = nullptr;
+        job.task.finish = nullptr;
         if (error) failure = error;
         under_way.pop_front();
         if (under_way.empty()) busy_seconds += seconds_now() - busy_since;
     }
 };
 
-class Courier::Delivery final : public Pending {
+class AsyncQueue::Delivery final : public Pending {
 public:
     Delivery(std::shared_ptr<State> state, std::shared_ptr<Job> job) : state_(std::move(state)), job_(std::move(job)) {}
 
@@ -79,9 +79,9 @@ private:
     std::shared_ptr<Job> job_;
 };
 
-Courier::Courier() : state_(std::make_shared<State>()), thread_([state = state_] { work(state); }) {}
+AsyncQueue::AsyncQueue() : state_(std::make_shared<State>()), thread_([state = state_] { work(state); }) {}
 
-Courier::~Courier() {
+AsyncQueue::~AsyncQueue() {
     bool hopeless = std::uncaught_exceptions() > 0;
     {
         const std::lock_guard lock(state_->mutex);
@@ -93,8 +93,8 @@ Courier::~Courier() {
     else thread_.join();
 }
 
-std::unique_ptr<Pending> Courier::send(Errand errand) {
-    auto job = std::make_shared<Job>(Job{std::move(errand), nullptr, false});
+std::unique_ptr<Pending> AsyncQueue::send(AsyncTask task) {
+    auto job = std::make_shared<Job>(Job{std::move(task), nullptr, false});
     {
         const std::lock_guard lock(state_->mutex);
         state_->queue.push_back(job);
@@ -104,7 +104,7 @@ std::unique_ptr<Pending> Courier::send(Errand errand) {
     return std::make_unique<Delivery>(state_, std::move(job));
 }
 
-void Courier::work(const std::shared_ptr<State>& state) {
+void AsyncQueue::work(const std::shared_ptr<State>& state) {
     std::unique_lock lock(state->mutex);
     for (;;) {
         state->changed.wait(lock, [&] { return !state->under_way.empty() || state->closed; });
@@ -115,7 +115,7 @@ void Courier::work(const std::shared_ptr<State>& state) {
         try {
             const TraceSpan span("on its way");
             job->arrival();
-            if (job->errand.finish) job->errand.finish();
+            if (job->task.finish) job->task.finish();
         } catch (...) { error = std::current_exception(); }
         lock.lock();
         state->take_off(*job, error);
@@ -124,12 +124,12 @@ void Courier::work(const std::shared_ptr<State>& state) {
     }
 }
 
-double Courier::busy_seconds() const {
+double AsyncQueue::busy_seconds() const {
     const std::lock_guard lock(state_->mutex);
     return state_->busy_seconds;
 }
 
-double Courier::waited_seconds() const {
+double AsyncQueue::waited_seconds() const {
     const std::lock_guard lock(state_->mutex);
     return state_->waited_seconds;
 }

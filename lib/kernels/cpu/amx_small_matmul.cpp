@@ -1,4 +1,4 @@
-#include "kernels/cpu/tile_products.h"
+#include "kernels/cpu/amx_small_matmul.h"
 
 #include <cstdlib>
 #include <memory>
@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "kernels/cpu/tile_registers.h"
+#include "kernels/cpu/amx_registers.h"
 
 namespace bertpretrain::cpu {
 namespace {
@@ -25,7 +25,7 @@ struct Rows {
 
 /// C from (m, n) on, `Down` x `Across` tiles of it, each 1 or 2.
 template <int Down, int Across>
-BERTPRETRAIN_TILES_INLINE void multiply(const Rows& rows, std::int64_t m, std::int64_t n) {
+BERTPRETRAIN_AMX_INLINE void multiply(const Rows& rows, std::int64_t m, std::int64_t n) {
     const auto bytes = [](std::int64_t words) { return words * static_cast<std::int64_t>(sizeof(Pair)); };
     const std::int64_t a_bytes = bytes(rows.a_step), n_bytes = bytes(rows.N);
     const Pair *a = rows.a + m * rows.a_step, *b = rows.b_PN + n;
@@ -55,14 +55,14 @@ BERTPRETRAIN_TILES_INLINE void multiply(const Rows& rows, std::int64_t m, std::i
 }
 
 template <int Down>
-BERTPRETRAIN_TILES_INLINE void multiply_rows(const Rows& rows, std::int64_t m) {
+BERTPRETRAIN_AMX_INLINE void multiply_rows(const Rows& rows, std::int64_t m) {
     std::int64_t n = 0;
     for (; n + 2 * tile_lanes <= rows.N; n += 2 * tile_lanes) multiply<Down, 2>(rows, m, n);
     if (n < rows.N) multiply<Down, 1>(rows, m, n);
 }
 
-BERTPRETRAIN_TILES void multiply_all(const Rows& rows, std::int64_t M) {
-    const TileRegisters registers;
+BERTPRETRAIN_AMX void multiply_all(const Rows& rows, std::int64_t M) {
+    const AmxRegisters registers;
     std::int64_t m = 0;
     for (; m + 2 * tile_lanes <= M; m += 2 * tile_lanes) multiply_rows<2>(rows, m);
     for (; m < M; m += tile_lanes) {
@@ -71,7 +71,7 @@ BERTPRETRAIN_TILES void multiply_all(const Rows& rows, std::int64_t M) {
     }
 }
 
-BERTPRETRAIN_TILES void put_frame(std::int64_t M, std::int64_t N, const ProductFrame& frame, float* c_MN) {
+BERTPRETRAIN_AMX void put_frame(std::int64_t M, std::int64_t N, const MatmulFrame& frame, float* c_MN) {
     if (frame.start_M == nullptr && frame.start_N == nullptr && frame.scale == 1) return;
     const __m512 scale = _mm512_set1_ps(frame.scale);
     for (std::int64_t m = 0; m < M; ++m) {
@@ -91,13 +91,13 @@ bool granted() {
 
 }  // namespace
 
-bool has_tiles() {
+bool has_amx() {
     static const bool has = instruction_set() >= InstructionSet::amx && granted();
     return has;
 }
 
-void tile_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
-                  const ProductFrame& frame, float* c_MN) {
+void amx_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
+                      const MatmulFrame& frame, float* c_MN) {
     const std::int64_t turned = in_whole_tiles(M);
     std::unique_ptr<Pair[]> turned_MP;
     Rows rows{static_cast<const Pair*>(a.at), a.row_step, N, P, b_PN, c_MN};
@@ -117,8 +117,8 @@ void tile_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRo
 
 namespace bertpretrain::cpu {
 
-bool has_tiles() { return false; }
-void tile_product(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, const ProductFrame&, float*) {
+bool has_amx() { return false; }
+void amx_small_matmul(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, const MatmulFrame&, float*) {
     std::abort();  // not reached: there are no tiles
 }
 

@@ -14,7 +14,7 @@ using Pair = std::uint32_t;
 constexpr std::int64_t pair_lanes = 16;  ///< of a vector; every packed row is a multiple of it
 
 /// Whether this process may use the instruction.
-inline bool has_bf16_products() { return instruction_set() >= InstructionSet::avx512_bf16; }
+inline bool has_bf16_matmul() { return instruction_set() >= InstructionSet::avx512_bf16; }
 
 /// A[m][p] is at[m * row_step + p * pair_step]: no order of A is slower than another. Rows of bf16 are rows of pairs as they lie.
 struct PairedRows {
@@ -23,7 +23,7 @@ struct PairedRows {
 };
 
 /// What a product starts with and is multiplied by; null means zeros.
-struct ProductFrame {
+struct MatmulFrame {
     const float* start_M = nullptr;
     const float* start_N = nullptr;
     float scale = 1;
@@ -31,8 +31,8 @@ struct ProductFrame {
 
 /// C_MN = scale * (A_MP B_PN + start_M + start_N), every sum in the order of P.
 /// @param b_PN packed, row after row; N a multiple of pair_lanes
-void bf16_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
-                  const ProductFrame& frame, float* c_MN);
+void bf16_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
+                       const MatmulFrame& frame, float* c_MN);
 
 /// Rounds an fp32 row of D numbers to D / 2 pairs; D is a multiple of pair_lanes.
 void pair_along_row(const float* row, std::int64_t D, Pair* to);

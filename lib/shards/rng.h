@@ -1,5 +1,5 @@
 #pragma once
-// Where the builders of samples take their random numbers: from counter-based streams, or (python_dice.h) from Python's
+// Where the builders of samples take their random numbers: from counter-based streams, or (python_rng.h) from Python's
 // generator where a reference script is to be reproduced value by value.
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace bertpretrain {
 
-class Dice {
+class Rng {
 public:
-    virtual ~Dice() = default;
+    virtual ~Rng() = default;
     /// Uniform in [0, 1).
     virtual double uniform() = 0;
     /// Uniform in [0, bound); `bound` at least 1.
@@ -30,9 +30,9 @@ public:
 };
 
 /// Numbers at one position of a counter-based stream.
-class StreamDice final : public Dice {
+class StreamRng final : public Rng {
 public:
-    explicit StreamDice(const RandomSequence& sequence) : sequence_(sequence) {}
+    explicit StreamRng(const RandomSequence& sequence) : sequence_(sequence) {}
     double uniform() override { return static_cast<double>(sequence_.uniform()); }
     std::uint32_t below(std::uint32_t bound) override { return sequence_.below(bound); }
     void choose(std::vector<std::int32_t>& items, std::size_t count) override {

@@ -1,4 +1,4 @@
-#include "kernels/cpu/tile_packing.h"
+#include "kernels/cpu/amx_packing.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,42 +18,42 @@ __mmask32 first(std::int64_t count) {
 }
 
 /// Rows x..x + 15 of the 16 pairs that begin at k.
-BERTPRETRAIN_WORDS_INLINE void pairs_along_rows(const TileOperand& from, std::int64_t x, std::int64_t k, __m512i (&words)[16]) {
+BERTPRETRAIN_WORDS_INLINE void pairs_along_rows(const AmxOperand& from, std::int64_t x, std::int64_t k, __m512i (&words)[16]) {
     const __mmask32 there = first(from.K - k);
     for (std::int64_t i = 0; i < 16; ++i)
         words[i] = x + i < from.X ? _mm512_maskz_loadu_epi16(there, from.at + (x + i) * from.stride + k) : _mm512_setzero_si512();
 }
 
-BERTPRETRAIN_WORDS_INLINE __m512i lower_halves(const TileOperand& from, std::int64_t x, std::int64_t k, __mmask16 there) {
+BERTPRETRAIN_WORDS_INLINE __m512i lower_halves(const AmxOperand& from, std::int64_t x, std::int64_t k, __mmask16 there) {
     if (k >= from.K) return _mm512_setzero_si512();
     return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(there, from.at + k * from.stride + x));
 }
 
 /// Pairs k, k + 2, ..., k + 30 of columns x..x + 15, a row for each pair.
-BERTPRETRAIN_WORDS_INLINE void pairs_across_rows(const TileOperand& from, std::int64_t x, std::int64_t k, __m512i (&words)[16]) {
+BERTPRETRAIN_WORDS_INLINE void pairs_across_rows(const AmxOperand& from, std::int64_t x, std::int64_t k, __m512i (&words)[16]) {
     const auto there = static_cast<__mmask16>(first(std::min<std::int64_t>(from.X - x, 16)));
     for (std::int64_t i = 0; i < 16; ++i)
         words[i] = _mm512_or_si512(lower_halves(from, x, k + 2 * i, there),
                                    _mm512_slli_epi32(lower_halves(from, x, k + 2 * i + 1, there), 16));
 }
 
-BERTPRETRAIN_WORDS_INLINE void pack_tile(const TileOperand& operand, std::int64_t x, std::int64_t k, Bf16* to) {
+BERTPRETRAIN_WORDS_INLINE void pack_tile(const AmxOperand& operand, std::int64_t x, std::int64_t k, Bf16* to) {
     __m512i words[16];
     if (operand.K_is_contiguous) pairs_along_rows(operand, x, k, words);
     else pairs_across_rows(operand, x, k, words);
-    if (operand.K_is_contiguous == (operand.side == TileOperand::Side::right)) transpose(words);
+    if (operand.K_is_contiguous == (operand.side == AmxOperand::Side::right)) transpose(words);
     for (std::int64_t i = 0; i < 16; ++i) _mm512_store_si512(to + i * tile_depth, words[i]);
 }
 
 /// Both tiles of a panel at the k-th of all its pairs.
-BERTPRETRAIN_WORDS_INLINE void pack_pair(const TileOperand& operand, std::int64_t panel, std::int64_t k, Bf16* to) {
+BERTPRETRAIN_WORDS_INLINE void pack_pair(const AmxOperand& operand, std::int64_t panel, std::int64_t k, Bf16* to) {
     pack_tile(operand, panel * panel_rows, k * tile_depth, to);
     pack_tile(operand, panel * panel_rows + 16, k * tile_depth, to + tile_elements);
 }
 
 }  // namespace
 
-BERTPRETRAIN_WORDS void pack_panels(const TileOperand& operand, std::int64_t begin, std::int64_t end, Bf16* to) {
+BERTPRETRAIN_WORDS void pack_panels(const AmxOperand& operand, std::int64_t begin, std::int64_t end, Bf16* to) {
     const Parts depth = operand.depth();
     // 32 rows of memory are read side by side to their ends: as many as the processor recognizes and fetches ahead of us.
     if (operand.K_is_contiguous)
@@ -78,7 +78,7 @@ BERTPRETRAIN_WORDS void pack_panels(const TileOperand& operand, std::int64_t beg
 
 namespace bertpretrain::cpu {
 
-void pack_panels(const TileOperand&, std::int64_t, std::int64_t, Bf16*) { std::abort(); }  // not reached: there are no tiles
+void pack_panels(const AmxOperand&, std::int64_t, std::int64_t, Bf16*) { std::abort(); }  // not reached: there are no tiles
 
 }  // namespace bertpretrain::cpu
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "shards/dice.h"
+#include "shards/rng.h"
 
 namespace bertpretrain {
 
@@ -13,9 +13,9 @@ namespace bertpretrain {
 /// reference script's, in whose order they must be made.
 /// Source: Matsumoto and Nishimura 1998; CPython 3.11, Modules/_randommodule.c (init_by_array, random, getrandbits) and
 /// Lib/random.py (_randbelow_with_getrandbits, shuffle).
-class PythonDice final : public Dice {
+class PythonRng final : public Rng {
 public:
-    explicit PythonDice(std::uint64_t seed);
+    explicit PythonRng(std::uint64_t seed);
 
     /// random()
     double uniform() override;

@@ -7,7 +7,7 @@
 #include <ATen/Parallel.h>
 
 #include "kernels/kernel_inputs.h"
-#include "kernels/product_libraries.h"
+#include "kernels/matmul_libraries.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -29,14 +29,14 @@ struct Linear {
         d_weight_before_OI = random.normal({O, I});
     }
 
-    Products by(ProductLibrary library) const {
+    Products by(MatmulLibrary library) const {
         const std::int64_t O = weight_OI.size(0), I = weight_OI.size(1);
-        use_product_libraries({{{LinearProduct::forward, O, I}, library},
-                               {{LinearProduct::input_gradient, O, I}, library},
-                               {{LinearProduct::weight_gradient, O, I}, library}});
-        Products products{linear_product(x_TI, weight_OI), linear_input_gradient(dy_TO, weight_OI), d_weight_before_OI.clone()};
+        use_matmul_libraries({{{LinearMatmul::forward, O, I}, library},
+                              {{LinearMatmul::input_gradient, O, I}, library},
+                              {{LinearMatmul::weight_gradient, O, I}, library}});
+        Products products{linear_matmul(x_TI, weight_OI), linear_input_gradient(dy_TO, weight_OI), d_weight_before_OI.clone()};
         add_linear_weight_gradient(dy_TO, x_TI, products.d_weight_OI);
-        use_product_libraries({});
+        use_matmul_libraries({});
         return products;
     }
 
@@ -59,7 +59,7 @@ const std::vector<std::array<std::int64_t, 3>> sizes{{1, 64, 192},  {37, 64, 64}
 }  // namespace
 
 TEST_CASE("each library's products of a Linear layer are exact but for bf16's rounding") {
-    for (const ProductLibrary library : {ProductLibrary::onednn, ProductLibrary::mkl, ProductLibrary::tiles}) {
+    for (const MatmulLibrary library : {MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx}) {
         if (!has(library)) {
             WARN("skipped: no " << name_of(library) << " here");
             continue;
@@ -67,7 +67,7 @@ TEST_CASE("each library's products of a Linear layer are exact but for bf16's ro
         for (const auto& [T, I, O] : sizes) {
             INFO(name_of(library) << ", " << T << " rows, " << I << " inputs, " << O << " outputs");
             const Linear linear(T, I, O);
-            const Products is = linear.by(library), should = linear.exact();
+            const Products is = linear.by(library), should = linear.fp32();
             CHECK(is.y_TO.scalar_type() == at::kBFloat16);
             CHECK(error(is.y_TO, should.y_TO) < bf16_rounding);
             CHECK(error(is.dx_TI, should.dx_TI) < bf16_rounding);
@@ -77,7 +77,7 @@ TEST_CASE("each library's products of a Linear layer are exact but for bf16's ro
 }
 
 TEST_CASE("a weight gradient that begins is the product alone, whatever the memory held") {
-    for (const ProductLibrary library : {ProductLibrary::onednn, ProductLibrary::mkl, ProductLibrary::tiles}) {
+    for (const MatmulLibrary library : {MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx}) {
         if (!has(library)) {
             WARN("skipped: no " << name_of(library) << " here");
             continue;
@@ -86,40 +86,40 @@ TEST_CASE("a weight gradient that begins is the product alone, whatever the memo
             for (const auto& [T, I, O] : sizes) {
                 CAPTURE(name_of(library), type, T, I, O);
                 Linear linear(T, I, O);
-                use_product_libraries({{{LinearProduct::weight_gradient, O, I}, library}});
+                use_matmul_libraries({{{LinearMatmul::weight_gradient, O, I}, library}});
                 const at::Tensor spoilt = at::full({O, I}, std::nan(""), type), zeros = at::zeros({O, I}, type);
-                add_linear_weight_gradient(linear.dy_TO, linear.x_TI, spoilt, GradientSum::begins);
+                add_linear_weight_gradient(linear.dy_TO, linear.x_TI, spoilt, /*accumulate=*/false);
                 add_linear_weight_gradient(linear.dy_TO, linear.x_TI, zeros);
-                use_product_libraries({});
+                use_matmul_libraries({});
                 CHECK(at::equal(spoilt, zeros));
             }
     }
 }
 
 TEST_CASE("MKL and tiles add a weight gradient up in fp32, where oneDNN rounds it to bf16 first") {
-    if (!has_bf16_products()) {
+    if (!has_bf16_matmul()) {
         WARN("skipped: no products of bf16 here");
         return;
     }
     const Linear linear(130, 256, 64);
-    const at::Tensor should = linear.exact().d_weight_OI;
-    for (const ProductLibrary library : {ProductLibrary::mkl, ProductLibrary::tiles})
+    const at::Tensor should = linear.fp32().d_weight_OI;
+    for (const MatmulLibrary library : {MatmulLibrary::mkl, MatmulLibrary::amx})
         if (has(library)) CHECK(error(linear.by(library).d_weight_OI, should) < 1e-6);
-    CHECK(error(linear.by(ProductLibrary::onednn).d_weight_OI, should) > 1e-4);
+    CHECK(error(linear.by(MatmulLibrary::onednn).d_weight_OI, should) > 1e-4);
 }
 
 TEST_CASE("products by tiles have the same bits on one thread and on several") {
-    if (!has(ProductLibrary::tiles)) {
+    if (!has(MatmulLibrary::amx)) {
         WARN("skipped: no AMX here");
         return;
     }
     const Linear linear(700, 600, 1100);  // several blocks, none of them full at the edges
-    const Products on_all = linear.by(ProductLibrary::tiles);
+    const Products on_all = linear.by(MatmulLibrary::amx);
     const int threads = at::get_num_threads();
     at::set_num_threads(1);
-    const Products on_one = linear.by(ProductLibrary::tiles);
+    const Products on_one = linear.by(MatmulLibrary::amx);
     at::set_num_threads(3);
-    const Products on_three = linear.by(ProductLibrary::tiles);
+    const Products on_three = linear.by(MatmulLibrary::amx);
     at::set_num_threads(threads);
     for (const Products* other : {&on_one, &on_three}) {
         CHECK(at::equal(other->y_TO, on_all.y_TO));
@@ -129,29 +129,29 @@ TEST_CASE("products by tiles have the same bits on one thread and on several") {
 }
 
 TEST_CASE("a choice is for its product and shape alone") {
-    const LinearShape shape{LinearProduct::forward, 192, 64};
-    use_product_libraries({{shape, ProductLibrary::mkl}, {{LinearProduct::forward, 64, 64}, ProductLibrary::onednn}});
-    CHECK((product_library(shape) == ProductLibrary::mkl) == has(ProductLibrary::mkl));
-    CHECK((product_library({LinearProduct::input_gradient, 192, 64}) == ProductLibrary::onednn));
-    CHECK((product_library({LinearProduct::forward, 64, 192}) == ProductLibrary::onednn));
-    CHECK((product_library({LinearProduct::forward, 64, 64}) == ProductLibrary::onednn));
-    use_product_libraries({});
-    CHECK((product_library(shape) == ProductLibrary::onednn));
+    const LinearShape shape{LinearMatmul::forward, 192, 64};
+    use_matmul_libraries({{shape, MatmulLibrary::mkl}, {{LinearMatmul::forward, 64, 64}, MatmulLibrary::onednn}});
+    CHECK((matmul_library(shape) == MatmulLibrary::mkl) == has(MatmulLibrary::mkl));
+    CHECK((matmul_library({LinearMatmul::input_gradient, 192, 64}) == MatmulLibrary::onednn));
+    CHECK((matmul_library({LinearMatmul::forward, 64, 192}) == MatmulLibrary::onednn));
+    CHECK((matmul_library({LinearMatmul::forward, 64, 64}) == MatmulLibrary::onednn));
+    use_matmul_libraries({});
+    CHECK((matmul_library(shape) == MatmulLibrary::onednn));
 }
 
 TEST_CASE("a shape is read back from its name, and other words are refused") {
-    for (const LinearProduct product : {LinearProduct::forward, LinearProduct::input_gradient, LinearProduct::weight_gradient}) {
+    for (const LinearMatmul product : {LinearMatmul::forward, LinearMatmul::input_gradient, LinearMatmul::weight_gradient}) {
         const LinearShape shape{product, 30528, 1024};
         CHECK((linear_shape_of(name_of(shape)) == shape));
     }
-    CHECK(name_of(LinearShape{LinearProduct::weight_gradient, 4096, 1024}) == "weight_gradient 4096x1024");
+    CHECK(name_of(LinearShape{LinearMatmul::weight_gradient, 4096, 1024}) == "weight_gradient 4096x1024");
     for (const char* name : {"", "forward", "forward ", "forward 3", "forward 3x", "forward x3", "forward 3x4 ", "forwards 3x4",
                              "backward 3x4", "forward 3x99999999999999999999", "forward  3x4"})
         CHECK_THROWS_AS(linear_shape_of(name), std::invalid_argument);
 }
 
 TEST_CASE("a library is read back from its name, and other words are refused") {
-    for (const ProductLibrary library : {ProductLibrary::onednn, ProductLibrary::mkl, ProductLibrary::tiles})
-        CHECK((product_library_of(name_of(library)) == library));
-    for (const char* name : {"", "oneDNN", "tile", "mkl "}) CHECK_THROWS_AS(product_library_of(name), std::invalid_argument);
+    for (const MatmulLibrary library : {MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx})
+        CHECK((matmul_library_of(name_of(library)) == library));
+    for (const char* name : {"", "oneDNN", "tile", "mkl "}) CHECK_THROWS_AS(matmul_library_of(name), std::invalid_argument);
 }

@@ -1,4 +1,4 @@
-#include "kernels/cpu/mkl_products.h"
+#include "kernels/cpu/mkl_matmul.h"
 
 #include <algorithm>
 
@@ -40,7 +40,7 @@ Operand operand(const at::Tensor& matrix) {
 
 bool has_mkl() { return gemm() != nullptr; }
 
-void mkl_product(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor& out_MN, bool add) {
+void mkl_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor& out_MN, bool add) {
     check(has_mkl(), "this libtorch has no MKL");
     const Operand a = operand(a_MK), b = operand(b_KN);
     check(a_MK.size(1) == b_KN.size(0) && out_MN.size(0) == a_MK.size(0) && out_MN.size(1) == b_KN.size(1) &&

@@ -2,7 +2,7 @@
 // panels, up to 256 of K at a time: then a panel of A stays in the first-level cache while those of B pass by, and all of them,
 // with the block of C in fp32, in the second, into which the next 256 of K are fetched meanwhile. Of C, 32 x 32 numbers at a time
 // lie in four tile registers.
-#include "kernels/cpu/tile_matmul.h"
+#include "kernels/cpu/amx_matmul.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,12 +11,12 @@
 #include <ATen/ops/empty.h>
 
 #include "core/error.h"
-#include "kernels/cpu/tile_packing.h"
+#include "kernels/cpu/amx_packing.h"
 
 #if defined(__x86_64__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
-#include "kernels/cpu/tile_registers.h"
+#include "kernels/cpu/amx_registers.h"
 
 namespace bertpretrain::cpu {
 namespace {
@@ -29,7 +29,7 @@ constexpr std::int64_t lines_ahead =
     (block_rows + block_columns) * (pair_elements / line_elements) / (block_rows * block_columns);
 
 /// 32 x 32 numbers of C, one after the other, = or += a panel of A times one of B, `tiles` long; fetches what is `ahead`.
-BERTPRETRAIN_TILES void multiply_panels(const Bf16* a, const Bf16* b, std::int64_t tiles, bool add, const Bf16* ahead, float* c) {
+BERTPRETRAIN_AMX void multiply_panels(const Bf16* a, const Bf16* b, std::int64_t tiles, bool add, const Bf16* ahead, float* c) {
     constexpr std::int64_t stride = panel_rows * static_cast<std::int64_t>(sizeof(float));
     float* const lower = c + numbers_of_pair / 2;
     if (add) {
@@ -66,21 +66,21 @@ struct Corner {
     std::int64_t rows, columns, stride;
 };
 
-BERTPRETRAIN_TILES_INLINE __mmask16 there(const Corner& corner, std::int64_t n) {
+BERTPRETRAIN_AMX_INLINE __mmask16 there(const Corner& corner, std::int64_t n) {
     return static_cast<__mmask16>((std::uint32_t{1} << std::clamp<std::int64_t>(corner.columns - n, 0, 16)) - 1);
 }
 
-BERTPRETRAIN_TILES_INLINE __m512i rounded_row(const float* from) {
+BERTPRETRAIN_AMX_INLINE __m512i rounded_row(const float* from) {
     return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_load_ps(from + 16), _mm512_load_ps(from)));
 }
 
-BERTPRETRAIN_TILES void put_rounded(const float* from, const Corner& corner, Bf16* to) {
+BERTPRETRAIN_AMX void put_rounded(const float* from, const Corner& corner, Bf16* to) {
     const auto there = static_cast<__mmask32>((std::uint64_t{1} << corner.columns) - 1);
     for (std::int64_t m = 0; m < corner.rows; ++m, from += panel_rows, to += corner.stride)
         _mm512_mask_storeu_epi16(to, there, rounded_row(from));
 }
 
-BERTPRETRAIN_TILES void add_exact(const float* from, const Corner& corner, float* to) {
+BERTPRETRAIN_AMX void add_fp32(const float* from, const Corner& corner, float* to) {
     for (std::int64_t m = 0; m < corner.rows; ++m, from += panel_rows, to += corner.stride)
         for (std::int64_t n = 0; n < panel_rows; n += 16) {
             const __mmask16 mask = there(corner, n);
@@ -90,7 +90,7 @@ BERTPRETRAIN_TILES void add_exact(const float* from, const Corner& corner, float
 
 /// Past the caches where it fills their lines: C is not even read into them, and by the time that somebody reads it, many more
 /// have been written.
-BERTPRETRAIN_TILES void put_exact(const float* from, const Corner& corner, float* to) {
+BERTPRETRAIN_AMX void put_fp32(const float* from, const Corner& corner, float* to) {
     constexpr std::uintptr_t line_bytes = 64;
     for (std::int64_t m = 0; m < corner.rows; ++m, from += panel_rows, to += corner.stride)
         for (std::int64_t n = 0; n < panel_rows; n += 16) {
@@ -103,9 +103,9 @@ BERTPRETRAIN_TILES void put_exact(const float* from, const Corner& corner, float
 
 /// C, of which one pointer is null.
 struct Result {
-    float* exact;
+    float* fp32;
     Bf16* rounded;
-    bool add;  ///< to the exact one
+    bool add;  ///< to the fp32 one
 };
 
 /// The same part of the depth of some panels, one behind the other.
@@ -138,7 +138,7 @@ private:
 
 class Blocks {
 public:
-    Blocks(const TileOperand& a, const TileOperand& b, const Bf16* a_panels, const Bf16* b_panels, const Result& result)
+    Blocks(const AmxOperand& a, const AmxOperand& b, const Bf16* a_panels, const Bf16* b_panels, const Result& result)
         : rows_(Parts::of_up_to(block_rows, a.panels())),
           columns_(Parts::of_up_to(block_columns, b.panels())),
           depth_(a.depth()),
@@ -155,8 +155,8 @@ public:
     std::int64_t count() const { return rows_.parts * columns_.parts; }
 
     /// @param room of a block of C in fp32
-    BERTPRETRAIN_TILES void multiply(std::int64_t begin, std::int64_t end, float* room) const {
-        const TileRegisters registers;
+    BERTPRETRAIN_AMX void multiply(std::int64_t begin, std::int64_t end, float* room) const {
+        const AmxRegisters registers;
         for (std::int64_t block = begin; block < end; ++block) multiply_block(block, std::min(block + 1, end - 1), room);
         _mm_sfence();  // what went past the caches is there before this thread says that it is done
     }
@@ -169,7 +169,7 @@ private:
     Panels of_b(std::int64_t block, std::int64_t depth) const {
         return part_of(b_, b_panels_, columns_, block % columns_.parts, depth);
     }
-    static Panels part_of(const TileOperand& operand, const Bf16* panels, const Parts& parts, std::int64_t part,
+    static Panels part_of(const AmxOperand& operand, const Bf16* panels, const Parts& parts, std::int64_t part,
                           std::int64_t depth) {
         return {panels + operand.offset(parts.first(part), depth), parts.count(part),
                 operand.depth().count(depth) * pair_elements};
@@ -193,28 +193,28 @@ private:
     void put(std::int64_t m, std::int64_t n, const float* c) const {
         const std::int64_t row = m * panel_rows, column = n * panel_rows, N = b_.X;
         const Corner corner{std::min(panel_rows, a_.X - row), std::min(panel_rows, N - column), N};
-        if (result_.add) add_exact(c, corner, result_.exact + row * N + column);
-        else if (result_.exact != nullptr) put_exact(c, corner, result_.exact + row * N + column);
+        if (result_.add) add_fp32(c, corner, result_.fp32 + row * N + column);
+        else if (result_.fp32 != nullptr) put_fp32(c, corner, result_.fp32 + row * N + column);
         else put_rounded(c, corner, result_.rounded + row * N + column);
     }
 
     Parts rows_, columns_, depth_;  ///< the first two in panels, the last in tiles
-    TileOperand a_, b_;
+    AmxOperand a_, b_;
     const Bf16 *a_panels_, *b_panels_;
     Result result_;
 };
 
-TileOperand operand(const at::Tensor& matrix, TileOperand::Side side) {
+AmxOperand operand(const at::Tensor& matrix, AmxOperand::Side side) {
     check(matrix.dim() == 2 && matrix.scalar_type() == at::kBFloat16 && matrix.is_cpu(),
           "tiles multiply bf16 matrices on the CPU");
-    const int k = side == TileOperand::Side::left ? 1 : 0, x = 1 - k;
+    const int k = side == AmxOperand::Side::left ? 1 : 0, x = 1 - k;
     const auto* at = static_cast<const Bf16*>(matrix.const_data_ptr());
     if (matrix.stride(k) == 1) return {side, at, matrix.size(x), matrix.size(k), matrix.stride(x), true};
     check(matrix.stride(x) == 1, "tiles multiply matrices with contiguous rows or columns");
     return {side, at, matrix.size(x), matrix.size(k), matrix.stride(k), false};
 }
 
-at::Tensor packed(const TileOperand& operand) {
+at::Tensor packed(const AmxOperand& operand) {
     const at::Tensor panels = at::empty({operand.packed_elements()}, at::TensorOptions(at::kBFloat16));
     auto* to = static_cast<Bf16*>(panels.mutable_data_ptr());
     at::parallel_for(0, operand.panels(), 1, [&](std::int64_t begin, std::int64_t end) { pack_panels(operand, begin, end, to); });
@@ -223,16 +223,16 @@ at::Tensor packed(const TileOperand& operand) {
 
 }  // namespace
 
-void tile_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor& out_MN, bool add) {
-    const TileOperand a = operand(a_MK, TileOperand::Side::left), b = operand(b_KN, TileOperand::Side::right);
-    const bool exact = out_MN.scalar_type() == at::kFloat;
-    check(a.K == b.K && out_MN.size(0) == a.X && out_MN.size(1) == b.X && out_MN.is_contiguous() && (exact || !add),
+void amx_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor& out_MN, bool add) {
+    const AmxOperand a = operand(a_MK, AmxOperand::Side::left), b = operand(b_KN, AmxOperand::Side::right);
+    const bool fp32 = out_MN.scalar_type() == at::kFloat;
+    check(a.K == b.K && out_MN.size(0) == a.X && out_MN.size(1) == b.X && out_MN.is_contiguous() && (fp32 || !add),
           "a product of ", a_MK.sizes(), " and ", b_KN.sizes(), " into ", out_MN.sizes());
     const at::Tensor a_panels = packed(a), b_panels = packed(b);
     const auto data = [](const at::Tensor& panels) { return static_cast<const Bf16*>(panels.const_data_ptr()); };
-    const Blocks blocks(a, b, data(a_panels), data(b_panels),
-                        {exact ? out_MN.mutable_data_ptr<float>() : nullptr,
-                         exact ? nullptr : static_cast<Bf16*>(out_MN.mutable_data_ptr()), add});
+    const Blocks blocks(
+        a, b, data(a_panels), data(b_panels),
+        {fp32 ? out_MN.mutable_data_ptr<float>() : nullptr, fp32 ? nullptr : static_cast<Bf16*>(out_MN.mutable_data_ptr()), add});
     at::parallel_for(0, blocks.count(), 1, [&](std::int64_t begin, std::int64_t end) {
         const at::Tensor room = at::empty({block_rows * block_columns * numbers_of_pair}, at::TensorOptions(at::kFloat));
         blocks.multiply(begin, end, room.mutable_data_ptr<float>());
@@ -245,7 +245,7 @@ void tile_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tenso
 
 namespace bertpretrain::cpu {
 
-void tile_matmul(const at::Tensor&, const at::Tensor&, const at::Tensor&, bool) {
+void amx_matmul(const at::Tensor&, const at::Tensor&, const at::Tensor&, bool) {
     std::abort();
 }  // not reached: there are no tiles
 

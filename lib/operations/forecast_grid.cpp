@@ -1,4 +1,4 @@
-#include "operations/run_plan.h"
+#include "operations/forecast_grid.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,9 +14,9 @@ namespace {
 
 constexpr double saved_bytes = 12;  // weights and two moments, per parameter
 
-PlannedRun planned_run(const PlanInputs& inputs, const Accelerator& accelerator, const Network& network,
-                       std::int64_t world_size) {
-    PlannedRun planned{accelerator, network, inputs.step, {}, {}, 1};
+ForecastRow planned_run(const ForecastGrid& inputs, const Accelerator& accelerator, const Network& network,
+                        std::int64_t world_size) {
+    ForecastRow planned{accelerator, network, inputs.step, {}, {}, 1};
     planned.step.world_size = world_size;
     planned.step.global_batch = inputs.global_batch(world_size);
     planned.time = step_time(planned.step, accelerator, network);
@@ -29,14 +29,14 @@ PlannedRun planned_run(const PlanInputs& inputs, const Accelerator& accelerator,
     return planned;
 }
 
-std::string cost_text(const PlannedRun& planned) {
+std::string cost_text(const ForecastRow& planned) {
     return planned.forecast.cost ? with_thousands(std::llround(*planned.forecast.cost)) : "-";
 }
 
 }  // namespace
 
-std::vector<PlannedRun> plan_runs(const PlanInputs& inputs) {
-    std::vector<PlannedRun> plan;
+std::vector<ForecastRow> plan_runs(const ForecastGrid& inputs) {
+    std::vector<ForecastRow> plan;
     for (const Accelerator& accelerator : inputs.accelerators)
         for (const Network& network : inputs.networks) {
             const std::size_t smallest = plan.size();
@@ -48,10 +48,10 @@ std::vector<PlannedRun> plan_runs(const PlanInputs& inputs) {
     return plan;
 }
 
-std::string plan_table(const std::vector<PlannedRun>& plan, const std::optional<double>& deadline_hours) {
+std::string plan_table(const std::vector<ForecastRow>& plan, const std::optional<double>& deadline_hours) {
     Table table({"accelerator", "network", "ranks", "batch", "step s", "exposed s", "sequences/s", "each", "efficiency", "hours",
                  "cost", "failures", "save every", deadline_hours ? "deadline" : ""});
-    for (const PlannedRun& planned : plan) {
+    for (const ForecastRow& planned : plan) {
         const bool in_time = deadline_hours && planned.forecast.hours <= *deadline_hours;
         table.add({planned.accelerator.name, planned.network.name, std::to_string(planned.step.world_size),
                    with_thousands(planned.step.global_batch), fixed(planned.time.total(), 3), fixed(planned.time.exposed(), 4),
@@ -65,12 +65,12 @@ std::string plan_table(const std::vector<PlannedRun>& plan, const std::optional<
     return table.text();
 }
 
-std::string plan_assumptions(const std::vector<PlannedRun>& plan) {
+std::string plan_assumptions(const std::vector<ForecastRow>& plan) {
     std::vector<std::string> lines;
     const auto add = [&](const std::string& line) {
         if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
     };
-    for (const PlannedRun& planned : plan) {
+    for (const ForecastRow& planned : plan) {
         const Accelerator& accelerator = planned.accelerator;
         const std::string price =
             accelerator.price_per_hour > 0 ? concat(", price ", accelerator.price_per_hour, " an hour") : "";
@@ -83,7 +83,7 @@ std::string plan_assumptions(const std::vector<PlannedRun>& plan) {
     return join(lines, "\n") + "\n";
 }
 
-nlohmann::ordered_json plan_json(const PlannedRun& planned) {
+nlohmann::ordered_json plan_json(const ForecastRow& planned) {
     nlohmann::ordered_json line{{"accelerator", planned.accelerator.name},
                                 {"network", planned.network.name},
                                 {"ranks", planned.step.world_size},

@@ -1,8 +1,8 @@
-#include "train/product_choice.h"
+#include "train/matmul_choice.h"
 
 #include "core/error.h"
-#include "kernels/product_libraries.h"
-#include "operations/measure_products.h"
+#include "kernels/matmul_libraries.h"
+#include "operations/measure_matmul_libraries.h"
 #include "parallel/world.h"
 #include "support/catch.h"
 
@@ -23,12 +23,12 @@ ExperimentConfig tiny(const std::string& cpu_products) {
 
 json choose(const ExperimentConfig& experiment, const json& kept = nullptr, bool on_cpu = true) {
     SingleProcess alone;
-    const json chosen = choose_products(alone, experiment, on_cpu, kept);
+    const json chosen = choose_matmul_libraries(alone, experiment, on_cpu, kept);
     return chosen;
 }
 
 struct NoChoiceLeft {
-    ~NoChoiceLeft() { use_product_libraries({}); }
+    ~NoChoiceLeft() { use_matmul_libraries({}); }
 };
 
 }  // namespace
@@ -36,7 +36,7 @@ struct NoChoiceLeft {
 /// Where nothing is to be chosen (fewer instructions, no MKL) the other cases would show nothing.
 #define NEEDS_A_CHOICE()                                                   \
     const NoChoiceLeft none;                                               \
-    if (!has_bf16_products() || !has(ProductLibrary::mkl)) {               \
+    if (!has_bf16_matmul() || !has(MatmulLibrary::mkl)) {                  \
         WARN("skipped: no MKL, or no products of bf16 on this processor"); \
         return;                                                            \
     }
@@ -52,12 +52,12 @@ TEST_CASE("a fresh run chooses for each product of the model, and without tiles 
 TEST_CASE("measuring finds a library for each product, and leaves the process without a choice") {
     NEEDS_A_CHOICE();
     const ExperimentConfig experiment = tiny("measured");
-    const ProductLibraries found = measure_products(experiment.model, 256);
-    const std::vector<LinearShape> products = products_of(experiment.model);
+    const MatmulLibraries found = measure_matmul_libraries(experiment.model, 256);
+    const std::vector<LinearShape> products = matmuls_of(experiment.model);
     CHECK(found.size() == products.size());
     for (const LinearShape& shape : products) {
         CHECK(found.count(shape) == 1);
-        CHECK((product_library(shape) == ProductLibrary::onednn));
+        CHECK((matmul_library(shape) == MatmulLibrary::onednn));
     }
 }
 
@@ -65,11 +65,11 @@ TEST_CASE("what a checkpoint keeps is not measured again, but what the experimen
     NEEDS_A_CHOICE();
     const json kept{{"forward 64x64", "mkl"}, {"input_gradient 64x64", "onednn"}};
     CHECK(choose(tiny("measured"), kept) == kept);
-    CHECK((product_library({LinearProduct::forward, 64, 64}) == ProductLibrary::mkl));
-    CHECK((product_library({LinearProduct::input_gradient, 64, 64}) == ProductLibrary::onednn));
+    CHECK((matmul_library({LinearMatmul::forward, 64, 64}) == MatmulLibrary::mkl));
+    CHECK((matmul_library({LinearMatmul::input_gradient, 64, 64}) == MatmulLibrary::onednn));
     CHECK(choose(tiny("onednn"), kept).at("forward 64x64") == "onednn");
     CHECK(choose(tiny("mkl"), kept).at("input_gradient 64x64") == "mkl");
-    CHECK((product_library({LinearProduct::input_gradient, 64, 64}) == ProductLibrary::mkl));
+    CHECK((matmul_library({LinearMatmul::input_gradient, 64, 64}) == MatmulLibrary::mkl));
 }
 
 TEST_CASE("where no bf16 is multiplied on a CPU nothing is chosen, and what was kept stays") {
@@ -80,7 +80,7 @@ TEST_CASE("where no bf16 is multiplied on a CPU nothing is chosen, and what was 
     CHECK(choose(exact).is_null());
     CHECK(choose(exact, kept) == kept);
     CHECK(choose(tiny("mkl"), nullptr, false).is_null());
-    CHECK((product_library({LinearProduct::forward, 64, 64}) == ProductLibrary::onednn));
+    CHECK((matmul_library({LinearMatmul::forward, 64, 64}) == MatmulLibrary::onednn));
 }
 
 TEST_CASE("a kept choice that names no product is the checkpoint's fault") {
@@ -91,10 +91,10 @@ TEST_CASE("a kept choice that names no product is the checkpoint's fault") {
 }
 
 TEST_CASE("the choice is told in a line") {
-    CHECK(products_text(nullptr) == "");
-    CHECK(products_text({{"forward 64x64", "onednn"}, {"input_gradient 64x64", "onednn"}}) == "onednn");
-    CHECK(products_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "mkl"}}) == "mkl");
-    CHECK(products_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "onednn"}}) == "onednn, but mkl for forward 64x64");
-    CHECK(products_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "tiles"}}) ==
+    CHECK(matmul_text(nullptr) == "");
+    CHECK(matmul_text({{"forward 64x64", "onednn"}, {"input_gradient 64x64", "onednn"}}) == "onednn");
+    CHECK(matmul_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "mkl"}}) == "mkl");
+    CHECK(matmul_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "onednn"}}) == "onednn, but mkl for forward 64x64");
+    CHECK(matmul_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "tiles"}}) ==
           "mkl for forward 64x64; tiles for input_gradient 64x64");
 }

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "parallel/messenger.h"
+#include "parallel/control_group.h"
 #include "train/experiment_config.h"
 
 namespace bertpretrain {
@@ -15,9 +15,10 @@ namespace bertpretrain {
 /// @returns what the next checkpoint keeps; null where it does not matter (fp32, GPUs, CPUs without products of bf16) and
 ///     nothing was kept
 /// @throws CheckpointError where what was kept names no product
-nlohmann::json choose_products(Messenger& ranks, const ExperimentConfig& experiment, bool on_cpu, const nlohmann::json& kept);
+nlohmann::json choose_matmul_libraries(ControlGroup& ranks, const ExperimentConfig& experiment, bool on_cpu,
+                                       const nlohmann::json& kept);
 
 /// "onednn, but mkl for weight_gradient 4096x1024"; empty for null.
-std::string products_text(const nlohmann::json& products);
+std::string matmul_text(const nlohmann::json& products);
 
 }  // namespace bertpretrain

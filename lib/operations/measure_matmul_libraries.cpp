@@ -1,4 +1,4 @@
-#include "operations/measure_products.h"
+#include "operations/measure_matmul_libraries.h"
 
 #include <algorithm>
 #include <functional>
@@ -23,29 +23,29 @@ std::function<void()> product_of(const LinearShape& shape, std::int64_t rows) {
     const auto bf16 = at::TensorOptions(at::kBFloat16);
     const auto filled = [&](std::int64_t height, std::int64_t width) { return at::full({height, width}, 0.01, bf16); };
     const at::Tensor x_TI = filled(rows, shape.inputs), dy_TO = filled(rows, shape.outputs);
-    if (shape.product == LinearProduct::weight_gradient) {
+    if (shape.product == LinearMatmul::weight_gradient) {
         const at::Tensor sum_OI = at::zeros({shape.outputs, shape.inputs}, bf16.dtype(at::kFloat));
         return [=] { add_linear_weight_gradient(dy_TO, x_TI, sum_OI); };
     }
     const at::Tensor weight_OI = filled(shape.outputs, shape.inputs);
-    if (shape.product == LinearProduct::forward) return [=] { linear_product(x_TI, weight_OI); };
+    if (shape.product == LinearMatmul::forward) return [=] { linear_matmul(x_TI, weight_OI); };
     return [=] { linear_input_gradient(dy_TO, weight_OI); };
 }
 
-double seconds_of(const std::function<void()>& product, const LinearShape& shape, ProductLibrary library) {
-    use_product_libraries({{shape, library}});
+double seconds_of(const std::function<void()>& product, const LinearShape& shape, MatmulLibrary library) {
+    use_matmul_libraries({{shape, library}});
     const double begin = seconds_now();
     product();
     return seconds_now() - begin;
 }
 
-ProductLibrary usual_library() { return has(ProductLibrary::tiles) ? ProductLibrary::tiles : ProductLibrary::onednn; }
+MatmulLibrary usual_library() { return has(MatmulLibrary::amx) ? MatmulLibrary::amx : MatmulLibrary::onednn; }
 
-ProductLibrary fastest_library(const LinearShape& shape, std::int64_t rows) {
+MatmulLibrary fastest_library(const LinearShape& shape, std::int64_t rows) {
     const std::function<void()> product = product_of(shape, rows);
-    const ProductLibrary usual = usual_library();
-    std::map<ProductLibrary, double> fastest;
-    for (const ProductLibrary library : {ProductLibrary::onednn, ProductLibrary::tiles, ProductLibrary::mkl})
+    const MatmulLibrary usual = usual_library();
+    std::map<MatmulLibrary, double> fastest;
+    for (const MatmulLibrary library : {MatmulLibrary::onednn, MatmulLibrary::amx, MatmulLibrary::mkl})
         if (has(library)) fastest[library] = std::numeric_limits<double>::infinity();
     for (int round = 0; round <= rounds; ++round)
         for (auto& [library, seconds] : fastest) {
@@ -53,7 +53,7 @@ ProductLibrary fastest_library(const LinearShape& shape, std::int64_t rows) {
             const double taken = seconds_of(product, shape, library);
             if (round > 0) seconds = std::min(seconds, taken);  // before, memory is met for the first time and code generated
         }
-    ProductLibrary best = usual;
+    MatmulLibrary best = usual;
     for (const auto& [library, seconds] : fastest)
         if (seconds < clearly_faster * fastest[usual] && seconds < fastest[best]) best = library;
     return best;
@@ -61,22 +61,21 @@ ProductLibrary fastest_library(const LinearShape& shape, std::int64_t rows) {
 
 }  // namespace
 
-std::vector<LinearShape> products_of(const BertConfig& model) {
+std::vector<LinearShape> matmuls_of(const BertConfig& model) {
     const std::int64_t H = model.hidden_size, F = model.intermediate_size;
     std::vector<LinearShape> shapes;
     for (const auto& [outputs, inputs] : {std::pair{3 * H, H}, {H, H}, {F, H}, {H, F}, {model.vocab_size, H}})
-        for (const LinearProduct product :
-             {LinearProduct::forward, LinearProduct::input_gradient, LinearProduct::weight_gradient})
+        for (const LinearMatmul product : {LinearMatmul::forward, LinearMatmul::input_gradient, LinearMatmul::weight_gradient})
             shapes.push_back({product, outputs, inputs});
     return shapes;
 }
 
-ProductLibraries measure_products(const BertConfig& model, std::int64_t tokens) {
-    ProductLibraries libraries;
+MatmulLibraries measure_matmul_libraries(const BertConfig& model, std::int64_t tokens) {
+    MatmulLibraries libraries;
     const auto masked = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(tokens) * share_of_masked));
-    for (const LinearShape& shape : products_of(model))
+    for (const LinearShape& shape : matmuls_of(model))
         libraries[shape] = fastest_library(shape, shape.outputs == model.vocab_size ? masked : tokens);
-    use_product_libraries({});
+    use_matmul_libraries({});
     return libraries;
 }
 

@@ -13,9 +13,9 @@ namespace bertpretrain {
 
 /// All ranks call the same operations in the same order, from one thread each.
 /// All members throw DistributedError when a peer or the network failed.
-class Messenger {
+class ControlGroup {
 public:
-    virtual ~Messenger() = default;
+    virtual ~ControlGroup() = default;
     virtual std::int64_t rank() const = 0;  ///< 0 <= rank < size
     virtual std::int64_t size() const = 0;
 
@@ -29,7 +29,7 @@ public:
     virtual void broadcast_from_first(std::span<std::byte> bytes) = 0;
 
     /// From now on a rank that is waited for longer than this is taken for lost.
-    virtual void set_patience(std::chrono::milliseconds) {}
+    virtual void set_timeout(std::chrono::milliseconds) {}
 
     /// Returns when all ranks have called it.
     void barrier() { all_gather(std::string_view()); }

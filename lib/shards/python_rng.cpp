@@ -1,4 +1,4 @@
-#include "shards/python_dice.h"
+#include "shards/python_rng.h"
 
 #include <bit>
 
@@ -9,7 +9,7 @@ constexpr std::uint32_t mix_high_bits(std::uint32_t word) { return word ^ (word 
 
 }  // namespace
 
-PythonDice::PythonDice(std::uint64_t seed) {
+PythonRng::PythonRng(std::uint64_t seed) {
     // init_genrand(19650218), then init_by_array() with the seed's 32-bit words, lowest first
     state_[0] = 19650218;
     for (std::uint32_t i = 1; i < words_; ++i) state_[i] = 1812433253U * mix_high_bits(state_[i - 1]) + i;
@@ -32,19 +32,19 @@ PythonDice::PythonDice(std::uint64_t seed) {
     state_[0] = 0x80000000U;
 }
 
-double PythonDice::uniform() {
+double PythonRng::uniform() {
     const std::uint32_t a = next() >> 5, b = next() >> 6;
     return (a * 67108864.0 + b) / 9007199254740992.0;
 }
 
-std::uint32_t PythonDice::below(std::uint32_t bound) {
+std::uint32_t PythonRng::below(std::uint32_t bound) {
     const auto bits = static_cast<std::uint32_t>(std::bit_width(bound));
     std::uint32_t value = next() >> (32 - bits);
     while (value >= bound) value = next() >> (32 - bits);
     return value;
 }
 
-std::uint32_t PythonDice::next() {
+std::uint32_t PythonRng::next() {
     if (used_ == words_) refill();
     std::uint32_t word = state_[used_++];
     word ^= word >> 11;
@@ -53,7 +53,7 @@ std::uint32_t PythonDice::next() {
     return word ^ (word >> 18);
 }
 
-void PythonDice::refill() {
+void PythonRng::refill() {
     const auto twist = [&](std::uint32_t k, std::uint32_t next, std::uint32_t far) {
         const std::uint32_t joined = (state_[k] & 0x80000000U) | (state_[next] & 0x7fffffffU);
         state_[k] = state_[far] ^ (joined >> 1) ^ ((joined & 1) != 0 ? 0x9908b0dfU : 0U);

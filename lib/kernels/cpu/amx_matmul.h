@@ -5,9 +5,9 @@
 
 namespace bertpretrain::cpu {
 
-/// out_MN = a_MK b_KN, or += : bf16 on the CPU, rows or columns contiguous, where has_tiles(). Every sum has one order, whatever
+/// out_MN = a_MK b_KN, or += : bf16 on the CPU, rows or columns contiguous, where has_amx(). Every sum has one order, whatever
 /// the number of threads; it begins with zero.
 /// @param out_MN contiguous; fp32, or bf16, which is rounded once and cannot be added to
-void tile_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor& out_MN, bool add);
+void amx_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor& out_MN, bool add);
 
 }  // namespace bertpretrain::cpu

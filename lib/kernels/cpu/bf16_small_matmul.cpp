@@ -1,9 +1,9 @@
-#include "kernels/cpu/bf16_products.h"
+#include "kernels/cpu/bf16_small_matmul.h"
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "kernels/cpu/tile_products.h"
+#include "kernels/cpu/amx_small_matmul.h"
 
 #if defined(__x86_64__)
 // GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
@@ -27,7 +27,7 @@ BERTPRETRAIN_BF16_INLINE __m512i lower_halves(const float* at) { return _mm512_c
 /// `Rows` rows and `Vectors` vectors of C, kept in registers.
 template <std::int64_t Rows, std::int64_t Vectors>
 BERTPRETRAIN_BF16_INLINE void tile(std::int64_t m, std::int64_t n, std::int64_t N, std::int64_t P, const PairedRows& a,
-                                   const Pair* b_PN, const ProductFrame& frame, float* c_MN) {
+                                   const Pair* b_PN, const MatmulFrame& frame, float* c_MN) {
     __m512 sums[std::size_t{Rows}][std::size_t{Vectors}];
     for (std::int64_t v = 0; v < Vectors; ++v) {
         const __m512 start = frame.start_N == nullptr ? _mm512_setzero_ps() : _mm512_loadu_ps(frame.start_N + n + v * pair_lanes);
@@ -54,15 +54,15 @@ BERTPRETRAIN_BF16_INLINE void tile(std::int64_t m, std::int64_t n, std::int64_t 
 /// All rows of `Vectors` vectors of columns: as many as fit the 32 registers at once, then the rest one by one.
 template <std::int64_t Vectors>
 BERTPRETRAIN_BF16 void panel(std::int64_t M, std::int64_t n, std::int64_t N, std::int64_t P, const PairedRows& a,
-                             const Pair* b_PN, const ProductFrame& frame, float* c_MN) {
+                             const Pair* b_PN, const MatmulFrame& frame, float* c_MN) {
     constexpr std::int64_t rows = 24 / Vectors < 8 ? 24 / Vectors : 8;
     std::int64_t m = 0;
     for (; m + rows <= M; m += rows) tile<rows, Vectors>(m, n, N, P, a, b_PN, frame, c_MN);
     for (; m < M; ++m) tile<1, Vectors>(m, n, N, P, a, b_PN, frame, c_MN);
 }
 
-BERTPRETRAIN_BF16 void product_by_vectors(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
-                                          const ProductFrame& frame, float* c_MN) {
+BERTPRETRAIN_BF16 void matmul_by_vectors(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
+                                         const MatmulFrame& frame, float* c_MN) {
     std::int64_t n = 0;
     for (; n + 4 * pair_lanes <= N; n += 4 * pair_lanes) panel<4>(M, n, N, P, a, b_PN, frame, c_MN);
     for (; n + 2 * pair_lanes <= N; n += 2 * pair_lanes) panel<2>(M, n, N, P, a, b_PN, frame, c_MN);
@@ -71,11 +71,11 @@ BERTPRETRAIN_BF16 void product_by_vectors(std::int64_t M, std::int64_t N, std::i
 
 }  // namespace
 
-void bf16_product(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
-                  const ProductFrame& frame, float* c_MN) {
+void bf16_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
+                       const MatmulFrame& frame, float* c_MN) {
     const bool rows_fill_tiles = a.pair_step == 1 || a.pair_step >= in_whole_tiles(M);
-    if (has_tiles() && P % tile_lanes == 0 && rows_fill_tiles) tile_product(M, N, P, a, b_PN, frame, c_MN);
-    else product_by_vectors(M, N, P, a, b_PN, frame, c_MN);
+    if (has_amx() && P % tile_lanes == 0 && rows_fill_tiles) amx_small_matmul(M, N, P, a, b_PN, frame, c_MN);
+    else matmul_by_vectors(M, N, P, a, b_PN, frame, c_MN);
 }
 
 BERTPRETRAIN_BF16 void pair_along_row(const float* row, std::int64_t D, Pair* to) {
@@ -121,8 +121,8 @@ BERTPRETRAIN_BF16 void transpose_pairs(const void* rows, std::int64_t stride, st
 
 namespace bertpretrain::cpu {
 
-// Not reached: nobody calls these where has_bf16_products() is false.
-void bf16_product(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, const ProductFrame&, float*) {
+// Not reached: nobody calls these where has_bf16_matmul() is false.
+void bf16_small_matmul(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, const MatmulFrame&, float*) {
     std::abort();
 }
 void pair_along_row(const float*, std::int64_t, Pair*) { std::abort(); }

@@ -14,7 +14,7 @@
 
 namespace bertpretrain {
 
-struct PlanInputs {
+struct ForecastGrid {
     PlannedStep step;  ///< all but the number of ranks and the batch
     std::function<std::int64_t(std::int64_t world_size)> global_batch;
     std::vector<Accelerator> accelerators;
@@ -25,7 +25,7 @@ struct PlanInputs {
 };
 
 /// A line of the plan.
-struct PlannedRun {
+struct ForecastRow {
     Accelerator accelerator;
     Network network;
     PlannedStep step;
@@ -38,12 +38,12 @@ struct PlannedRun {
 };
 
 /// Every accelerator with every network and number of ranks.
-std::vector<PlannedRun> plan_runs(const PlanInputs& inputs);
+std::vector<ForecastRow> plan_runs(const ForecastGrid& inputs);
 
 /// @param deadline_hours judged in the last column
-std::string plan_table(const std::vector<PlannedRun>& plan, const std::optional<double>& deadline_hours);
+std::string plan_table(const std::vector<ForecastRow>& plan, const std::optional<double>& deadline_hours);
 /// What was assumed of accelerators and networks, and where it is from.
-std::string plan_assumptions(const std::vector<PlannedRun>& plan);
-nlohmann::ordered_json plan_json(const PlannedRun& planned);
+std::string plan_assumptions(const std::vector<ForecastRow>& plan);
+nlohmann::ordered_json plan_json(const ForecastRow& planned);
 
 }  // namespace bertpretrain

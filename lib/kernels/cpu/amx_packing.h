@@ -25,7 +25,7 @@ struct Parts {
 };
 
 /// A matrix of bf16 as it lies in memory, with X for M of A_MK or N of B_KN.
-struct TileOperand {
+struct AmxOperand {
     enum class Side { left, right } side;
     const Bf16* at;
     std::int64_t X, K;
@@ -43,6 +43,6 @@ struct TileOperand {
 };
 
 /// Writes panels [begin, end) of those that begin at `to`, aligned to 64 bytes.
-void pack_panels(const TileOperand& operand, std::int64_t begin, std::int64_t end, Bf16* to);
+void pack_panels(const AmxOperand& operand, std::int64_t begin, std::int64_t end, Bf16* to);
 
 }  // namespace bertpretrain::cpu
