@@ -13,7 +13,7 @@ namespace bertpretrain {
 enum class MatmulLibrary {
     onednn,  ///< as at::mm does it
     mkl,     ///< cblas_gemm_bf16bf16f32: its result is fp32
-    tiles,   ///< our own (cpu/amx_matmul.h), by AMX
+    amx,     ///< our own (cpu/amx_matmul.h)
 };
 
 enum class LinearMatmul { forward, input_gradient, weight_gradient };

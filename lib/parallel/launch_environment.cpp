@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <climits>
-#include <cstdlib>
 
 #include "core/error.h"
 #include "core/files.h"
@@ -195,11 +194,6 @@ void read_secret(const Reader& read, std::string& secret) {
 }
 
 }  // namespace
-
-std::optional<std::string> environment_variable(const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
-}
 
 Launch read_launch(const Variables& variable) {
     const Reader read(variable);

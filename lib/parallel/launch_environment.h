@@ -2,17 +2,11 @@
 // Who this process is among the ranks of a run, as told by whatever started it.
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
 
+#include "core/environment.h"
+
 namespace bertpretrain {
-
-/// The value of an environment variable; nothing where it is unset or empty.
-using Variables = std::function<std::optional<std::string>(const std::string& name)>;
-
-/// The process's own environment.
-std::optional<std::string> environment_variable(const std::string& name);
 
 /// Set for the ranks that run_local_ranks starts.
 inline constexpr const char* local_ranks_variable = "BERTPRETRAIN_LOCAL_RANKS";

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/environment.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/signals.h"

@@ -1,5 +1,6 @@
 #include "parallel/make_world.h"
 
+#include "core/environment.h"
 #include "parallel/gloo_world.h"
 #include "parallel/host_address.h"
 #include "parallel/nccl_module.h"

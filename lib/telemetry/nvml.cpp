@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -10,6 +9,7 @@
 
 #include <dlfcn.h>
 
+#include "core/environment.h"
 #include "core/error.h"
 #include "core/strings.h"
 
@@ -65,9 +65,9 @@ const Library* library() {
 
 /// The entry of CUDA_VISIBLE_DEVICES for a device of this process; the number itself where it is not set.
 std::string visible_name(std::int64_t index) {
-    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-    if (visible == nullptr || *visible == '\0') return std::to_string(index);
-    std::istringstream names(visible);
+    const std::optional<std::string> visible = environment_variable("CUDA_VISIBLE_DEVICES");
+    if (!visible) return std::to_string(index);
+    std::istringstream names(*visible);
     std::string name;
     for (std::int64_t i = 0; i <= index; ++i)
         if (!std::getline(names, name, ',')) return "";

@@ -14,6 +14,7 @@ public:
 
     const std::filesystem::path& folder() const { return folder_; }
     std::filesystem::path settings() const { return folder_ / "settings.json"; }
+    std::filesystem::path plan() const { return folder_ / "plan.json"; }
     std::filesystem::path metrics() const { return folder_ / "metrics.jsonl"; }
     std::filesystem::path events() const { return folder_ / "events.jsonl"; }
     std::filesystem::path log() const { return folder_ / "log.txt"; }

@@ -71,7 +71,7 @@ struct CheckpointSaver::Job {
     std::atomic<bool> ended = false;
 };
 
-CheckpointSaver::CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store,
+CheckpointSaver::CheckpointSaver(World& world, const CheckpointPlan& config, const CheckpointStore& store,
                                  std::vector<bool> sees_store, RunRecords& records, std::optional<RunFolder> folder,
                                  std::function<void()> sign_of_life)
     : world_(world),
@@ -186,7 +186,7 @@ void CheckpointSaver::conclude(bool last) {
     } catch (const Error& error) {
         if (error.code() != ExitCode::checkpoint) throw;
         const CheckpointError shown(named(folder_, std::string_view(error.what()).substr(kind.size())));
-        if (last || config_.on_save_error == "stop") throw shown;
+        if (last || config_.on_save_error == OnSaveError::stop) throw shown;
         note_failure(*job, shown);
     }
 }

@@ -14,8 +14,8 @@
 #include "checkpoint/checkpoint_store.h"
 #include "core/error.h"
 #include "parallel/world.h"
+#include "plan/run_plan.h"
 #include "train/after_save.h"
-#include "train/experiment_config.h"
 #include "train/run_records.h"
 #include "train/snapshot.h"
 
@@ -24,15 +24,15 @@ namespace bertpretrain {
 /// One save at a time, by a thread of its own on every rank, which talk over connections of their own. All ranks call the same
 /// members between the same steps.
 ///
-/// A save that fails is not the end where checkpoint.on_save_error is "retry": it is logged, and the next one that falls due
-/// tries again; but the last one of a run must succeed.
-/// Members throw CheckpointError, on all ranks, for a save that may not fail; DistributedError when a rank is lost.
+/// A save that fails is not the end where checkpoint.on_save_error is OnSaveError::retry: it is logged, and the next one that
+/// falls due tries again; but the last one of a run must succeed. Members throw CheckpointError, on all ranks, for a save that
+/// may not fail; DistributedError when a rank is lost.
 class CheckpointSaver {
 public:
     /// @param sees_store by rank, as in save_together()
     /// @param folder the run's, into whose checkpoints/ all is written though it is renamed; nothing: into store.folder()
     /// @param sign_of_life called by the saving thread while it makes progress, perhaps after this object's end; may be empty
-    CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store, std::vector<bool> sees_store,
+    CheckpointSaver(World& world, const CheckpointPlan& config, const CheckpointStore& store, std::vector<bool> sees_store,
                     RunRecords& records, std::optional<RunFolder> folder = std::nullopt, std::function<void()> sign_of_life = {});
     CheckpointSaver(const CheckpointSaver&) = delete;
     CheckpointSaver& operator=(const CheckpointSaver&) = delete;
@@ -84,7 +84,7 @@ private:
     void note_failure(const Job& job, const Error& error);
 
     World& world_;
-    CheckpointConfig config_;
+    CheckpointPlan config_;
     CheckpointStore store_;
     std::vector<bool> sees_store_;
     RunRecords& records_;

@@ -8,11 +8,11 @@
 
 #include "core/error.h"
 #include "model/pretraining_heads.h"
+#include "operations/cuda_runtime.h"
 #include "operations/device_check.h"
 #include "operations/machine_memory.h"
+#include "operations/out_of_memory.h"
 #include "parallel/together.h"
-#include "train/cuda_runtime.h"
-#include "train/out_of_memory.h"
 
 namespace bertpretrain {
 namespace {
@@ -24,7 +24,7 @@ std::uint64_t bytes(const c10::CachingAllocator::StatArray& stats, std::int64_t 
 }
 
 /// Sequences of full length, with as many masked positions as real ones have.
-MicroBatch full_length_batch(std::int64_t sequences, const DataConfig& data, at::Device device) {
+MicroBatch full_length_batch(std::int64_t sequences, const DataPlan& data, at::Device device) {
     const std::int64_t length = data.sequence_length, tokens = sequences * length;
     const auto masked_of_each =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(data.masked_lm_prob * static_cast<double>(length)));
@@ -86,7 +86,7 @@ bool fits_in_memory(const std::function<void()>& pass) {
     }
 }
 
-std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const DataConfig& data,
+std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const DataPlan& data,
                                         std::int64_t sequences) {
     const at::Device device = parameters.device();
     c10::DeviceAllocator* const allocator = device.is_cpu() ? nullptr : c10::getDeviceAllocator(device.type());
@@ -113,16 +113,18 @@ std::uint64_t memory_for_passes(at::Device device) {
     return static_cast<std::uint64_t>(usable * static_cast<double>(available_memory(device) + held));
 }
 
-std::int64_t choose_device_micro_batch(ControlGroup& ranks, const ExperimentConfig& experiment, std::int64_t sequences_of_rank,
-                                       bool measures, std::optional<std::int64_t> kept,
-                                       const std::function<std::uint64_t()>& most, const TrialPass& trial) {
-    const BatchConfig& batch = experiment.batch;
-    if (batch.device_micro_batch || !measures || experiment.training.loss_mean != "global") return batch.pass_size();
+void choose_device_micro_batch(ControlGroup& ranks, RunPlan& plan, std::int64_t sequences_of_rank,
+                               const std::function<std::uint64_t()>& most, const TrialPass& trial) {
+    BatchPlan& batch = plan.batch;
+    if (batch.device_micro_batch) return;
     std::vector<std::int64_t> sizes = pass_sizes(batch.micro_batch_size, sequences_of_rank);
-    if (kept && *kept >= sizes.front()) std::erase_if(sizes, [&](std::int64_t size) { return size > *kept; });
+    if (batch.kept_pass && *batch.kept_pass >= sizes.front())
+        std::erase_if(sizes, [&](std::int64_t size) { return size > *batch.kept_pass; });
     std::int64_t own = 0;
     together(ranks, [&] { own = largest_that_fits(sizes, most(), trial); });
-    return -ranks.agree_on_largest(-own);
+    batch.device_micro_batch = -ranks.agree_on_largest(-own);
+    plan.decide("batch.device_micro_batch", *batch.device_micro_batch, Origin::automatic,
+                "measured: the largest that fits into every rank's memory");
 }
 
 }  // namespace bertpretrain

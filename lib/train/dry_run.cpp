@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-ExperimentConfig shortened(ExperimentConfig experiment, std::int64_t steps) {
+RequestedExperiment shortened(RequestedExperiment requested, std::int64_t steps) {
+    ExperimentConfig& experiment = requested.settings;
     experiment.schedule.total_steps = steps;
     if (experiment.evaluation.every_steps > 0) experiment.evaluation.every_steps = steps;
     experiment.checkpoint.save_every_steps = steps;
@@ -23,7 +24,7 @@ ExperimentConfig shortened(ExperimentConfig experiment, std::int64_t steps) {
     experiment.checkpoint.on_save_error = "stop";
     experiment.checkpoint.after_save.clear();
     experiment.parallel.straggler_report_steps = steps - 1;
-    return experiment;
+    return requested;
 }
 
 /// The dry run's folder, which no other process has, gone when the dry run ends, however it ends.
@@ -70,7 +71,7 @@ void read_back(DryRun& run, const fs::path& folder) {
 
 }  // namespace
 
-DryRun dry_run(const ExperimentConfig& experiment, const fs::path& beside, std::int64_t steps, const Launch& launch,
+DryRun dry_run(const RequestedExperiment& experiment, const fs::path& beside, std::int64_t steps, const Launch& launch,
                std::unique_ptr<World> world, at::Device device, StopRequest& requests) {
     check(steps >= 2, "a dry run of ", steps, " steps: the first is not representative");
     const fs::path whole = fs::absolute(beside / "").parent_path();
@@ -80,7 +81,7 @@ DryRun dry_run(const ExperimentConfig& experiment, const fs::path& beside, std::
     DryRun run;
     {
         PhaseClock clock;
-        const ExperimentConfig few = shortened(experiment, steps);
+        const RequestedExperiment few = shortened(experiment, steps);
         Trainer trainer(make_trainer_parts(few, scratch.path(), fresh, launch, clock, std::move(world), device), requests);
         run.stopped_by = trainer.run();
     }

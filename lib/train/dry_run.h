@@ -7,7 +7,7 @@
 
 #include "parallel/launch_environment.h"
 #include "parallel/world.h"
-#include "train/experiment_config.h"
+#include "plan/experiment_config.h"
 #include "train/stop_request.h"
 
 namespace bertpretrain {
@@ -27,7 +27,7 @@ struct DryRun {
 /// All ranks together: `steps` full-size steps, one evaluation where the experiment has any, one checkpoint, which is read back.
 /// Uses and keeps the world. @param beside the run's folder: the dry run's lies beside it, on the same file system
 /// @throws Error of every kind, as the run itself would
-DryRun dry_run(const ExperimentConfig& experiment, const std::filesystem::path& beside, std::int64_t steps, const Launch& launch,
-               std::unique_ptr<World> world, at::Device device, StopRequest& requests);
+DryRun dry_run(const RequestedExperiment& experiment, const std::filesystem::path& beside, std::int64_t steps,
+               const Launch& launch, std::unique_ptr<World> world, at::Device device, StopRequest& requests);
 
 }  // namespace bertpretrain

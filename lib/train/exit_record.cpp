@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/environment.h"
 #include "core/files.h"
 #include "core/held_folder.h"
 #include "core/log.h"

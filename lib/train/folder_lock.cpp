@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/environment.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "parallel/launch_environment.h"
 
 namespace bertpretrain {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/strings.h"
-#include "train/cuda_runtime.h"
+#include "operations/cuda_runtime.h"
 
 namespace bertpretrain {
 

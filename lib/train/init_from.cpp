@@ -41,25 +41,24 @@ struct Source {
     ImportPlan plan;
 };
 
-Source open_source(const InitializationConfig& config, const std::filesystem::path& weights, const BertConfig& model,
-                   const std::string& vocabulary, bool leads) {
+Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bool leads) {
+    const InitializationPlan& wanted = plan.initialization;
     Source source;
     FoundWeights found = find_weights(weights);
     if (found.checkpoint)
         source.checkpoint = std::make_unique<CheckpointReader>(
             *found.checkpoint, leads ? CheckpointReader::Verify::contents : CheckpointReader::Verify::sizes);
-    else if (config.init_moments)
-        throw ConfigError(concat("initialization.init_moments: ", *config.init_from, " is ", found.what,
+    else if (wanted.takes_moments)
+        throw ConfigError(concat("initialization.init_moments: ", *wanted.init_from, " is ", found.what,
                                  "; moments are taken from checkpoints of this program only"));
-    if (found.model) refuse_other_arithmetic(described_model(*found.model), model, *found.model);
-    if (found.vocabulary && !vocabulary.empty()) refuse_other_words(*found.vocabulary, vocabulary);
+    if (found.model) refuse_other_arithmetic(described_model(*found.model), plan.model, *found.model);
+    if (found.vocabulary && !plan.data.vocabulary.empty()) refuse_other_words(*found.vocabulary, plan.data.vocabulary);
     const bool checks = leads && !found.checkpoint;
     source.files =
         std::make_unique<WeightFiles>(std::move(found), checks ? PtReader::Checksums::on_first_read : PtReader::Checksums::never);
     if (checks) source.files->verify();
-    source.plan = plan_import(
-        *source.files, model,
-        {.missing_allowed = config.init_missing == "random", .unexpected_allowed = config.init_unexpected == "ignore"});
+    source.plan = plan_import(*source.files, plan.model,
+                              {.missing_allowed = wanted.allows_missing, .unexpected_allowed = wanted.allows_unexpected});
     return source;
 }
 
@@ -96,16 +95,15 @@ void fill_moment(const CheckpointReader& reader, const std::string& moment, cons
 
 }  // namespace
 
-std::int64_t init_from(const ExperimentConfig& experiment, const std::string& vocabulary, World& world,
-                       const ParameterLayout& layout, ShardedOptimizer& optimizer) {
-    const InitializationConfig& config = experiment.initialization;
+std::int64_t init_from(const RunPlan& plan, World& world, const ParameterLayout& layout, ShardedOptimizer& optimizer) {
+    const InitializationPlan& wanted = plan.initialization;
     const bool leads = world.rank() == 0;
     std::int64_t updates = 0;
-    const std::filesystem::path weights = found_by_first(world, *config.init_from);
+    const std::filesystem::path weights = found_by_first(world, *wanted.init_from);
     together(world, [&] {
-        const Source source = open_source(config, weights, experiment.model, vocabulary, leads);
+        const Source source = open_source(plan, weights, leads);
         fill_weights(source, layout, optimizer.owned_runs(), optimizer.state().master);
-        if (config.init_moments) {
+        if (wanted.takes_moments) {
             if (!source.plan.remarks.empty())
                 throw ConfigError(concat("initialization.init_moments: moments are of a model of the same shape, but ",
                                          join(source.plan.remarks)));

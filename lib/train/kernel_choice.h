@@ -7,7 +7,7 @@
 
 #include "kernels/self_proof.h"
 #include "parallel/control_group.h"
-#include "train/experiment_config.h"
+#include "plan/run_plan.h"
 
 namespace bertpretrain {
 
@@ -18,18 +18,15 @@ struct ChosenKernels {
     std::string text;     ///< "11 proven, 0 fell back, 0.4 s"; empty where there is nothing to choose
 };
 
-/// The shape of the experiment's model, for the proof's inputs.
-ProofShape proof_shape(const ExperimentConfig& experiment);
+/// The shape of the plan's model, for the proof's inputs.
+ProofShape proof_shape(const RunPlan& plan);
 
 /// Proves the kernels of each rank's device, chooses the same ones on all ranks and puts them to use. An operation whose kernels
 /// are wrong, throw or are not supported on some rank runs those of the next set that are correct on all of them, plain ATen at
 /// last; a warning names the kernels, the device and the difference. Takes at most three seconds.
-/// @param kept the checkpoint's; null: there is none
 /// @throws ConfigError where training.gpu_kernels is "fused" and this program has no kernels for the device
 /// @throws NumbersError where it is "fused" and one of them is wrong, or where the device runs nothing any more
-/// @throws CheckpointError where what was kept is not a choice of kernels
-ChosenKernels choose_kernels(ControlGroup& ranks, const ExperimentConfig& experiment, at::Device device,
-                             const nlohmann::json& kept);
+ChosenKernels choose_kernels(ControlGroup& ranks, const RunPlan& plan, at::Device device);
 
 /// "11 proven, 1 fell back, 0.4 s".
 std::string summary_of(const Proof& proof);

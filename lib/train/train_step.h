@@ -10,14 +10,13 @@
 #include "parallel/block_sum_exchange.h"
 #include "parallel/gradient_buckets.h"
 #include "parallel/world.h"
+#include "plan/run_plan.h"
 #include "telemetry/phase_clock.h"
 #include "train/step_counts.h"
 #include "train/stop_agreement.h"
 #include "train/stream_stopwatch.h"
 
 namespace bertpretrain {
-
-enum class LossMean { global, micro_batch };
 
 /// Where one rank's time went in a step.
 struct RankTimes {

@@ -10,8 +10,8 @@
 #include "core/error.h"
 #include "kernels/cuda_module.h"
 #include "kernels/kernel_inputs.h"
+#include "operations/device.h"
 #include "support/command.h"
-#include "train/make_trainer.h"
 
 namespace bertpretrain::testing {
 

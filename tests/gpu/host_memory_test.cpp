@@ -3,9 +3,9 @@
 
 #include "gpu/gpu.h"
 #include "operations/device_check.h"
+#include "operations/expandable_segments.h"
 #include "telemetry/device_usage.h"
 #include "train/device_batch.h"
-#include "train/expandable_segments.h"
 #include "train/host_buffer.h"
 
 using namespace bertpretrain;

@@ -5,8 +5,8 @@
 #include "core/strings.h"
 #include "core/table.h"
 #include "operations/step_model.h"
+#include "plan/experiment_config.h"
 #include "support/catch.h"
-#include "train/experiment_config.h"
 
 using namespace bertpretrain;
 

@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "kernels/kernel_inputs.h"
 #include "parallel/world.h"
+#include "support/plans.h"
 #include "support/run_ranks.h"
 #include "telemetry/metrics_file.h"
 #include "train/make_trainer.h"
@@ -54,7 +55,9 @@ ExperimentConfig tiny(const std::string& gpu_kernels) {
 
 ChosenKernels choose(const std::string& gpu_kernels, const json& kept = nullptr) {
     SingleProcess alone;
-    return choose_kernels(alone, tiny(gpu_kernels), at::kCPU, kept);
+    TrainingProgress progress;
+    progress.gpu_kernels = kept;
+    return choose_kernels(alone, resumed_plan(tiny(gpu_kernels), progress), at::kCPU);
 }
 
 /// Losses of a run over these shards in this folder, by the kernels that are available.
@@ -141,10 +144,12 @@ TEST_CASE("kernels that are wrong on one rank are used on none") {
     OfferedKernels ours;
     ours.set.functions.bias_activation = sometimes_wrong_activation;
     ours.offer();
+    TrainingProgress progress;
+    progress.gpu_kernels = {{"bias + GELU", "ours"}, {"attention", "ours"}};
+    const RunPlan plan = resumed_plan(tiny("auto"), progress);
     run_ranks(3, [&](World& world) {
         is_broken_here = world.rank() == 1;
-        const ChosenKernels chosen =
-            choose_kernels(world, tiny("auto"), at::kCPU, {{"bias + GELU", "ours"}, {"attention", "ours"}});
+        const ChosenKernels chosen = choose_kernels(world, plan, at::kCPU);
         CHECK(chosen.kept.at("bias + GELU") == "reference");
         CHECK(chosen.kept.at("attention") == "ours");
         is_broken_here = false;

@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "plan/experiment_config.h"
 #include "support/catch.h"
 #include "support/process.h"
-#include "train/experiment_config.h"
 
 using namespace bertpretrain;
 using testing::sleep_seconds;

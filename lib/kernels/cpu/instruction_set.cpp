@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdlib>
 #include <string>
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/environment.h"
 #include "core/error.h"
 
 namespace bertpretrain::cpu {
@@ -49,8 +49,8 @@ InstructionSet largest_instruction_set() {
 #endif
 }
 
-InstructionSet choose_instruction_set(const char* wanted, InstructionSet largest) {
-    if (wanted == nullptr || *wanted == '\0') return largest;
+InstructionSet choose_instruction_set(const std::string& wanted, InstructionSet largest) {
+    if (wanted.empty()) return largest;
     const auto found = std::find(names.begin(), names.end(), wanted);
     if (found == names.end())
         throw ConfigError(concat("BERTPRETRAIN_CPU_CAPABILITY = ", wanted, ": must be one of ", list_of_names()));
@@ -63,7 +63,7 @@ InstructionSet choose_instruction_set(const char* wanted, InstructionSet largest
 
 InstructionSet instruction_set() {
     static const InstructionSet chosen =
-        choose_instruction_set(std::getenv("BERTPRETRAIN_CPU_CAPABILITY"), largest_instruction_set());
+        choose_instruction_set(environment_variable("BERTPRETRAIN_CPU_CAPABILITY").value_or(""), largest_instruction_set());
     return chosen;
 }
 

@@ -24,7 +24,7 @@ InstructionSet largest_instruction_set();
 
 /// @param wanted a name, or null or empty: then `largest`
 /// @throws ConfigError where there is no set of this name, or it is more than `largest`
-InstructionSet choose_instruction_set(const char* wanted, InstructionSet largest);
+InstructionSet choose_instruction_set(const std::string& wanted, InstructionSet largest);
 
 /// What this process uses, by BERTPRETRAIN_CPU_CAPABILITY as it was at the first call.
 /// @throws ConfigError as choose_instruction_set

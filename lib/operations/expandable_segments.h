@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "parallel/launch_environment.h"
+#include "core/environment.h"
 
 namespace bertpretrain {
 

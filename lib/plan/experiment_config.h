@@ -10,7 +10,8 @@
 #include "model/bert_config.h"
 #include "optimizer/optimizer_config.h"
 #include "optimizer/schedule.h"
-#include "train/watchdog.h"
+#include "plan/origin.h"
+#include "plan/watchdog_config.h"
 
 namespace bertpretrain {
 
@@ -104,8 +105,6 @@ struct TrainingConfig {
     std::int64_t max_skipped_updates = 10;
     double loss_spike_deviations = 10;
 
-    std::uint64_t seed_of_dropout() const { return dropout_seed ? static_cast<std::uint64_t>(*dropout_seed) : seed; }
-
     static void describe(auto& self, auto&& field) {
         field("precision", self.precision, one_of({"bf16", "fp32"}),
               "Of products. The optimizer's weights and moments are fp32 in either, and so are gradients, unless "
@@ -185,9 +184,6 @@ struct CheckpointConfig {
     double after_save_seconds = 600;
     double stop_grace_seconds = 25;
 
-    /// Whether saves are written while training goes on: those at the end never are.
-    bool snapshots() const { return background && save_every_steps > 0; }
-
     static void describe(auto& self, auto&& field) {
         field("save_every_steps", self.save_every_steps, at_least(0), "0: only at the end.", Resume::may_change);
         field("keep_last", self.keep_last, at_least(1),
@@ -262,22 +258,23 @@ struct ExperimentConfig {
         field("evaluation", self.evaluation, any, "Held-out loss while training.");
         field("watchdog", self.watchdog, any, "How long what may take before the run is taken for hung.");
     }
+};
 
-    /// Whether matrices' gradients are bf16. Their sums over ranks are fp32, and have room where a rank keeps half of them at
-    /// most.
-    bool keeps_bf16_gradients(std::int64_t world_size) const {
-        return parallel.gradient_dtype == "bf16" && parallel.zero_stage == 1 && world_size > 1;
-    }
+/// An experiment with the origin of each of its settings.
+struct RequestedExperiment {
+    ExperimentConfig settings;
+    Origins origins;  ///< of the settings that the file or --set names
 
-    /// Sequences of one optimizer step of a run that starts on so many ranks.
-    std::int64_t global_batch(std::int64_t world_size) const {
-        if (batch.global_batch_size > 0) return batch.global_batch_size;
-        return batch.micro_batch_size * batch.gradient_accumulation_steps * world_size;
-    }
+    RequestedExperiment() = default;
+    /// Settings of unknown origin.
+    RequestedExperiment(ExperimentConfig given) : settings(std::move(given)) {}
 };
 
 /// Reads a file strictly, with command-line overrides, and checks what no single rule can.
 /// @throws ConfigError with everything that is wrong at once
+RequestedExperiment request_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);
+
+/// The same without origins.
 ExperimentConfig load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 
 }  // namespace bertpretrain

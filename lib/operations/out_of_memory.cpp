@@ -1,4 +1,4 @@
-#include "train/out_of_memory.h"
+#include "operations/out_of_memory.h"
 
 #include <string_view>
 

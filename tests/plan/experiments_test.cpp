@@ -1,10 +1,10 @@
-// The files of configs/, as somebody finds them who starts them as the pages say.
+// The files of configs/, as the pages say to start them.
 #include <regex>
 
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/files.h"
-#include "train/experiment_config.h"
+#include "support/plans.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -36,7 +36,7 @@ TEST_CASE("a step of an experiment is as many sequences as it says, on any numbe
         std::smatch said;
         REQUIRE(std::regex_search(experiment.about, said, std::regex("([0-9,]+) sequences")));
         const auto sequences = std::stoll(std::regex_replace(said[1].str(), std::regex(","), ""));
-        for (const std::int64_t ranks : {1, 8, 64, 128}) CHECK(experiment.global_batch(ranks) == sequences);
+        for (const std::int64_t ranks : {1, 8, 64, 128}) CHECK(plan_of(experiment, ranks).batch.global_batch == sequences);
     }
 }
 

@@ -1,4 +1,4 @@
-#include "train/expandable_segments.h"
+#include "operations/expandable_segments.h"
 
 #include <c10/core/AllocatorConfig.h>
 #include <c10/util/Exception.h>

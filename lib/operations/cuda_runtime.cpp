@@ -1,4 +1,4 @@
-#include "train/cuda_runtime.h"
+#include "operations/cuda_runtime.h"
 
 #include <dlfcn.h>
 

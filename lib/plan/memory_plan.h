@@ -5,7 +5,7 @@
 #include <string>
 
 #include "model/parameter_layout.h"
-#include "train/experiment_config.h"
+#include "plan/run_plan.h"
 
 namespace bertpretrain {
 
@@ -33,10 +33,10 @@ struct MemoryPlan {
 };
 
 /// @param rows of the training shards; 0: many
-MemoryPlan plan_memory(const ExperimentConfig& experiment, const ParameterLayout& layout, std::int64_t rows = 0);
+MemoryPlan plan_memory(const RunPlan& plan, const ParameterLayout& layout, std::int64_t rows = 0);
 
 /// @param ranks_here that share this machine's memory
 /// @throws ConfigError when this machine has less; the system would otherwise end the process without a word
-void refuse_too_large(const MemoryPlan& plan, std::int64_t parameters, std::int64_t ranks_here);
+void refuse_too_large(const MemoryPlan& memory, std::int64_t parameters, std::int64_t ranks_here);
 
 }  // namespace bertpretrain

@@ -1,11 +1,11 @@
-#include "train/expandable_segments.h"
+#include "operations/expandable_segments.h"
 
 #include <c10/core/AllocatorConfig.h>
 
 #include "core/error.h"
 #include "core/log.h"
 #include "core/strings.h"
-#include "train/out_of_memory.h"
+#include "operations/out_of_memory.h"
 
 namespace bertpretrain {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/experiment_config.h"
+#include "plan/experiment_config.h"
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +18,15 @@ void check_patience(const std::string& file, const WatchdogConfig& watchdog, con
     };
     require("communication_seconds", watchdog.communication_seconds, "timeout_seconds", parallel.timeout_seconds);
     require("first_step_seconds", watchdog.first_step_seconds, "first_step_timeout_seconds", parallel.first_step_timeout_seconds);
+}
+
+/// Notes the path of every value in `settings`, which has not been checked yet.
+void add_origins(Origins& origins, const nlohmann::json& settings, Origin origin, const std::string& section = "") {
+    if (!settings.is_object()) return;
+    for (const auto& [name, value] : settings.items()) {
+        if (value.is_object()) add_origins(origins, value, origin, section + name + ".");
+        else origins[section + name] = origin;
+    }
 }
 
 void check_data(const ExperimentConfig& experiment, const std::string& file) {
@@ -60,10 +69,16 @@ void check_gradients(const ExperimentConfig& experiment, const std::string& file
 
 }  // namespace
 
-ExperimentConfig load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+RequestedExperiment request_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
     nlohmann::json settings = load_settings(file);
+    RequestedExperiment requested;
+    add_origins(requested.origins, settings, Origin::file);
+    nlohmann::json given = nlohmann::json::object();
+    apply_overrides(given, overrides);
+    add_origins(requested.origins, given, Origin::command_line);
     apply_overrides(settings, overrides);
-    const auto experiment = read_config<ExperimentConfig>(settings, file.string());
+    requested.settings = read_config<ExperimentConfig>(settings, file.string());
+    const ExperimentConfig& experiment = requested.settings;
     Refusals refusals;
     refusals.attempt([&] { check_bert(experiment.model); });
     refusals.attempt([&] { check_optimizer(experiment.optimizer); });
@@ -74,7 +89,11 @@ ExperimentConfig load_experiment(const std::filesystem::path& file, const std::v
     refusals.attempt([&] { check_initialization(experiment.initialization, file.string()); });
     refusals.attempt([&] { check_gradients(experiment, file.string()); });
     refusals.throw_if_any();
-    return experiment;
+    return requested;
+}
+
+ExperimentConfig load_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+    return request_experiment(file, overrides).settings;
 }
 
 }  // namespace bertpretrain
