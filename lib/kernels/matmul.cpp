@@ -20,7 +20,7 @@ MatmulLibrary library_for(const at::Tensor& operand, const LinearShape& shape) {
     return is_bf16_on_cpu(operand) && has_bf16_matmul() ? matmul_library(shape) : MatmulLibrary::onednn;
 }
 
-/// In a's dtype.
+/// a_MK b_KN in a's dtype.
 at::Tensor matmul_by(MatmulLibrary library, const at::Tensor& a_MK, const at::Tensor& b_KN) {
     if (library == MatmulLibrary::onednn) return product(a_MK, b_KN);
     const bool tiles = library == MatmulLibrary::amx;
@@ -72,7 +72,7 @@ void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI,
     if (const auto chosen = kernels_for(dy_TO.device()).matmul.add_weight_gradient)
         return chosen(dy_TO, x_TI, d_weight_OI, accumulate);
     at::Tensor to = d_weight_OI;
-    const int times_before = accumulate ? 1 : 0;  // of 0, what is there is not read
+    const int times_before = accumulate ? 1 : 0;  // with 0, the old contents are not read
     const MatmulLibrary library = library_for(dy_TO, {LinearMatmul::weight_gradient, to.size(0), to.size(1)});
     if (must_widen(dy_TO) && to.scalar_type() == at::kBFloat16)
         to.copy_(at::addmm(to.to(at::kFloat), dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat), times_before));

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 3> product_names{"forward", "input_gradient", "weight_gradient"};
 constexpr std::array<std::string_view, 3> library_names{"onednn", "mkl", "tiles"};
 
-/// Several ranks may be threads of one process, where all make the same choice.
+/// The selection of this process. Several ranks may be threads of one process; all of them select the same libraries.
 class InUse {
 public:
     void set(MatmulLibraries libraries) {
@@ -46,7 +46,8 @@ std::string_view name_of(MatmulLibrary library) { return library_names[static_ca
 
 MatmulLibrary matmul_library_of(std::string_view name) {
     const auto found = std::find(library_names.begin(), library_names.end(), name);
-    if (found == library_names.end()) throw std::invalid_argument(concat("\"", name, "\" multiplies no matrices"));
+    if (found == library_names.end())
+        throw std::invalid_argument(concat("unknown matmul library \"", name, "\": expected \"onednn\", \"mkl\" or \"tiles\""));
     return static_cast<MatmulLibrary>(found - library_names.begin());
 }
 
@@ -65,7 +66,8 @@ LinearShape linear_shape_of(std::string_view name) {
         std::from_chars(outputs.ptr + 1, end, shape.inputs);
         if (name_of(shape) == name) return shape;
     }
-    throw std::invalid_argument(concat("\"", name, "\" is no product of a Linear layer"));
+    throw std::invalid_argument(
+        concat("\"", name, "\" is not a matmul of a Linear layer: expected, for example, \"weight_gradient 4096x1024\""));
 }
 
 bool has(MatmulLibrary library) {

@@ -7,7 +7,8 @@
 namespace bertpretrain {
 namespace {
 
-// What torch.compile makes of a Linear layer on a CPU; no header declares them, and a libtorch without oneDNN lacks them.
+// The operators that torch.compile emits for a Linear layer on a CPU. No header declares them; libtorch without oneDNN lacks
+// them.
 using Product = at::Tensor(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias,
                            std::string_view activation, c10::List<std::optional<at::Scalar>> scalars,
                            std::optional<std::string_view> algorithm);
@@ -33,7 +34,7 @@ bool can_pack(const at::Tensor& weight_OI) {
 
 at::Tensor packed_weight(const at::Tensor& weight_OI) {
     if (!can_pack(weight_OI)) return weight_OI;
-    std::vector<c10::IValue> weight_and_rows{weight_OI.contiguous(), c10::IValue()};  // for any number of rows
+    std::vector<c10::IValue> weight_and_rows{weight_OI.contiguous(), c10::IValue()};  // None: any number of rows
     pack_operator()->callBoxed(weight_and_rows);
     return weight_and_rows.front().toTensor();
 }

@@ -1,4 +1,4 @@
-// The optimizers' kernels in a self-proof: all rules, each from the same state.
+// The self-proof of the optimizer kernels: every rule starts from the same state.
 #include <ATen/ATen.h>
 
 #include "kernels/self_proof_inputs.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr double exact_bound = 3e-6, rounded_bound = 2.5e-3, sum_bound = 1e-6;
 
-/// A slice with runs that begin and end inside blocks, one that is shorter than a vector, and gaps.
+/// A slice whose runs begin and end inside blocks, with gaps and one run shorter than a vector register.
 struct Slice {
     OptimizerState state;
     at::Tensor gradient;
@@ -22,7 +22,7 @@ BlockedRuns runs_of(std::int64_t elements) {
     return BlockedRuns({{0, 0, 0, 5}, {1, 64, 64, middle - 64}, {0, middle + 3, middle + 3, elements - middle - 10}});
 }
 
-/// What one rule makes of the slice, under the rule's name.
+/// Runs one rule on a copy of the slice and appends its results under the rule's name.
 void add_results(std::vector<ProofResult>& results, const std::string& rule, const Slice& slice,
                  const std::function<void(const OptimizerPass&, std::span<double>)>& update) {
     const OptimizerState state{slice.state.master.clone(), slice.state.exp_avg.clone(), slice.state.exp_avg_sq.clone()};

@@ -143,7 +143,7 @@ TEST_CASE("dropout's masks are compared where they are said to be the counter's,
     CHECK(proof.is_correct("attention", "ours"));
     CHECK(proof.choice().at("attention") == "ours");
     CHECK_FALSE(proof.rows.front().whole);
-    CHECK(says(proof_table(proof.rows), {"used; its dropout is its own and was not compared"}));
+    CHECK(says(proof_table(proof.rows), {"used; it draws its own dropout masks, not compared"}));
 }
 
 TEST_CASE("a set is preferred to those before it where it takes less than four fifths of their time") {

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-/// The BLAS inside libtorch.
+/// From the BLAS inside libtorch.
 extern "C" void sgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const float* alpha,
                        const float* a, const int* lda, const float* b, const int* ldb, const float* beta, float* c,
                        const int* ldc);
@@ -12,8 +12,8 @@ namespace {
 
 constexpr char plain = 'N', transposed = 'T';
 
-/// Keeps MKL to the calling thread. Within a parallel region it stays there anyway, but for AVX2 it then adds up in another order
-/// than on one thread of its own, and bits would depend on the number of threads.
+/// Limits MKL to the calling thread. In a parallel region MKL uses one thread anyway, but with AVX2 it then sums in a different
+/// order than under this limit, so results would depend on the number of threads.
 class OneThread {
 public:
     OneThread() : before_(limit() != nullptr ? limit()(1) : 0) {}
@@ -32,7 +32,7 @@ private:
     int before_;
 };
 
-/// Row-major C_mn = op(A) op(B). BLAS is column-major, which is the same product with its operands swapped.
+/// Row-major C_mn = op(A) op(B). BLAS is column-major, so the operands are swapped.
 void product(char op_a, char op_b, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, const float* b, float* c) {
     const int rows = static_cast<int>(n), columns = static_cast<int>(m), inner = static_cast<int>(k);
     const int lda = op_a == plain ? inner : columns, ldb = op_b == plain ? rows : inner;
@@ -43,7 +43,7 @@ void product(char op_a, char op_b, std::int64_t m, std::int64_t n, std::int64_t 
 
 }  // namespace
 
-/// q is scaled here once, so that scores need no scaling and dK = dS^T q as it stands.
+/// q is scaled once here, so that neither the scores nor dK = dS^T q need scaling.
 template <class W>
 Fp32Head<W>::Fp32Head(const HeadPlace& place, const W* qkv_T3H, const float* bias_3H)
     : place_(place),
@@ -65,7 +65,7 @@ void Fp32Head<W>::scores(float* scores_SS) const {
 
 template <class W>
 void Fp32Head<W>::put_context(const float* probabilities_SS, W* context_TH) {
-    float* context_SD = q_SD_.get();  // q is not needed any more
+    float* context_SD = q_SD_.get();  // q is no longer needed
     product(plain, plain, place_.S, place_.D, place_.S, probabilities_SS, v_SD_.get(), context_SD);
     put_rows(context_SD, place_.S, place_.D, 1.0F, context_TH + place_.in_context(), place_.hidden);
 }
