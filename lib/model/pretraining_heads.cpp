@@ -7,7 +7,7 @@
 namespace bertpretrain {
 namespace {
 
-/// The MLM head before its decoder.
+/// The MLM head up to its decoder.
 struct Transformed {
     at::Tensor rows_MH, product_MH;
     NormResult norm;
@@ -23,7 +23,7 @@ Transformed transform(const LayerContext& context, const BertViews& weights, con
     return t;
 }
 
-/// What each head reads of R rows.
+/// The inputs of each head among the R rows.
 struct HeadRows {
     at::Tensor first_BH, masked_MH;
     HeadRows(const LayerContext& context, const at::Tensor& x_RH)
