@@ -1,4 +1,4 @@
-// When tests that need a GPU run, are skipped, or fail.
+// Conditions under which tests that need a GPU run, are skipped, or fail.
 #include "gpu/gpu.h"
 #include "support/files.h"
 

@@ -1,4 +1,4 @@
-// The products of a Linear layer in bf16, by whichever library.
+// The bf16 matmuls of a Linear layer, with each library.
 
 #include "kernels/matmul.h"
 
@@ -47,7 +47,7 @@ struct Linear {
     }
 };
 
-/// Largest error as a share of the largest number.
+/// Largest error, relative to the largest element.
 double error(const at::Tensor& is, const at::Tensor& should) {
     return ((is.to(at::kDouble) - should).abs().max() / should.abs().max()).item<double>();
 }
@@ -58,7 +58,7 @@ const std::vector<std::array<std::int64_t, 3>> sizes{{1, 64, 192},  {37, 64, 64}
 
 }  // namespace
 
-TEST_CASE("each library's products of a Linear layer are exact but for bf16's rounding") {
+TEST_CASE("each library's matmuls of a Linear layer are exact except for rounding to bf16") {
     for (const MatmulLibrary library : {MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx}) {
         if (!has(library)) {
             WARN("skipped: no " << name_of(library) << " here");
@@ -76,7 +76,7 @@ TEST_CASE("each library's products of a Linear layer are exact but for bf16's ro
     }
 }
 
-TEST_CASE("a weight gradient that begins is the product alone, whatever the memory held") {
+TEST_CASE("a weight gradient without accumulation does not depend on what the memory held") {
     for (const MatmulLibrary library : {MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx}) {
         if (!has(library)) {
             WARN("skipped: no " << name_of(library) << " here");
@@ -96,9 +96,9 @@ TEST_CASE("a weight gradient that begins is the product alone, whatever the memo
     }
 }
 
-TEST_CASE("MKL and tiles add a weight gradient up in fp32, where oneDNN rounds it to bf16 first") {
+TEST_CASE("MKL and AMX accumulate a weight gradient in fp32, where oneDNN rounds it to bf16 first") {
     if (!has_bf16_matmul()) {
-        WARN("skipped: no products of bf16 here");
+        WARN("skipped: this processor has no bf16 matmul");
         return;
     }
     const Linear linear(130, 256, 64);
@@ -108,7 +108,7 @@ TEST_CASE("MKL and tiles add a weight gradient up in fp32, where oneDNN rounds i
     CHECK(error(linear.by(MatmulLibrary::onednn).d_weight_OI, should) > 1e-4);
 }
 
-TEST_CASE("products by tiles have the same bits on one thread and on several") {
+TEST_CASE("matmuls with AMX have the same bits on one thread and on several") {
     if (!has(MatmulLibrary::amx)) {
         WARN("skipped: no AMX here");
         return;
@@ -128,7 +128,7 @@ TEST_CASE("products by tiles have the same bits on one thread and on several") {
     }
 }
 
-TEST_CASE("a choice is for its product and shape alone") {
+TEST_CASE("a choice of library applies only to its matmul and shape") {
     const LinearShape shape{LinearMatmul::forward, 192, 64};
     use_matmul_libraries({{shape, MatmulLibrary::mkl}, {{LinearMatmul::forward, 64, 64}, MatmulLibrary::onednn}});
     CHECK((matmul_library(shape) == MatmulLibrary::mkl) == has(MatmulLibrary::mkl));
@@ -139,7 +139,7 @@ TEST_CASE("a choice is for its product and shape alone") {
     CHECK((matmul_library(shape) == MatmulLibrary::onednn));
 }
 
-TEST_CASE("a shape is read back from its name, and other words are refused") {
+TEST_CASE("a shape is read back from its name, and other strings are refused") {
     for (const LinearMatmul product : {LinearMatmul::forward, LinearMatmul::input_gradient, LinearMatmul::weight_gradient}) {
         const LinearShape shape{product, 30528, 1024};
         CHECK((linear_shape_of(name_of(shape)) == shape));
@@ -150,7 +150,7 @@ TEST_CASE("a shape is read back from its name, and other words are refused") {
         CHECK_THROWS_AS(linear_shape_of(name), std::invalid_argument);
 }
 
-TEST_CASE("a library is read back from its name, and other words are refused") {
+TEST_CASE("a library is read back from its name, and other strings are refused") {
     for (const MatmulLibrary library : {MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx})
         CHECK((matmul_library_of(name_of(library)) == library));
     for (const char* name : {"", "oneDNN", "tile", "mkl "}) CHECK_THROWS_AS(matmul_library_of(name), std::invalid_argument);

@@ -7,7 +7,7 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("a packed weight gives the products of the weight, for every number of rows") {
+TEST_CASE("a packed weight gives the same matmul as the weight, for every number of rows") {
     RandomTensors random(5);
     const at::ScalarType type = GENERATE(at::kFloat, at::kBFloat16);
     for (const auto& [I, O] : {std::pair<std::int64_t, std::int64_t>{384, 1152}, {40, 72}, {8, 8}, {72, 40}}) {
