@@ -64,7 +64,7 @@ private:
 };
 
 struct NormGradients {
-    at::Tensor sum_TH;  ///< fp32: gradient of `sum`, which is also the residual's
+    at::Tensor sum_TH;  ///< fp32: gradient of `sum`, and also of the residual
     at::Tensor out_TH;  ///< compute dtype: gradient of `out`; undefined if the forward had no `out`
 };
 

@@ -23,15 +23,15 @@ MatmulLibrary library_for(const at::Tensor& operand, const LinearShape& shape) {
 /// a_MK b_KN in a's dtype.
 at::Tensor matmul_by(MatmulLibrary library, const at::Tensor& a_MK, const at::Tensor& b_KN) {
     if (library == MatmulLibrary::onednn) return product(a_MK, b_KN);
-    const bool tiles = library == MatmulLibrary::amx;
+    const bool amx = library == MatmulLibrary::amx;
     const at::Tensor out_MN =
-        at::empty({a_MK.size(0), b_KN.size(1)}, a_MK.options().dtype(tiles ? a_MK.scalar_type() : at::kFloat));
-    if (tiles) cpu::amx_matmul(a_MK, b_KN, out_MN, false);
+        at::empty({a_MK.size(0), b_KN.size(1)}, a_MK.options().dtype(amx ? a_MK.scalar_type() : at::kFloat));
+    if (amx) cpu::amx_matmul(a_MK, b_KN, out_MN, false);
     else cpu::mkl_matmul(a_MK, b_KN, out_MN, false);
     return out_MN.to(a_MK.scalar_type());
 }
 
-at::Tensor library_matmul_product(const at::Tensor& a_MK, const at::Tensor& b_KN) { return at::mm(a_MK, b_KN); }
+at::Tensor library_gemm(const at::Tensor& a_MK, const at::Tensor& b_KN) { return at::mm(a_MK, b_KN); }
 
 void library_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI, bool accumulate) {
     at::Tensor to = d_weight_OI;
@@ -45,13 +45,13 @@ at::Tensor widened_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN) {
 }
 
 void widened_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI, bool accumulate) {
-    const at::Tensor product_OI = at::mm(dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat));
-    d_weight_OI.copy_(accumulate ? product_OI + d_weight_OI : product_OI);
+    const at::Tensor gradient_OI = at::mm(dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat));
+    d_weight_OI.copy_(accumulate ? gradient_OI + d_weight_OI : gradient_OI);
 }
 
 }  // namespace
 
-MatmulFunctions library_matmul() { return {library_matmul_product, library_weight_gradient}; }
+MatmulFunctions library_matmul() { return {library_gemm, library_weight_gradient}; }
 MatmulFunctions reference_matmul() { return {widened_matmul, widened_weight_gradient}; }
 
 at::Tensor product(const at::Tensor& a_MK, const at::Tensor& b_KN) {

@@ -14,7 +14,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::array<std::string_view, 3> product_names{"forward", "input_gradient", "weight_gradient"};
+constexpr std::array<std::string_view, 3> matmul_names{"forward", "input_gradient", "weight_gradient"};
 constexpr std::array<std::string_view, 3> library_names{"onednn", "mkl", "tiles"};
 
 /// The selection of this process. Several ranks may be threads of one process; all of them select the same libraries.
@@ -52,14 +52,14 @@ MatmulLibrary matmul_library_of(std::string_view name) {
 }
 
 std::string name_of(const LinearShape& shape) {
-    return concat(product_names.at(static_cast<std::size_t>(shape.product)), " ", shape.outputs, "x", shape.inputs);
+    return concat(matmul_names.at(static_cast<std::size_t>(shape.product)), " ", shape.outputs, "x", shape.inputs);
 }
 
 LinearShape linear_shape_of(std::string_view name) {
-    for (std::size_t i = 0; i < product_names.size(); ++i) {
-        if (!name.starts_with(product_names[i])) continue;
+    for (std::size_t i = 0; i < matmul_names.size(); ++i) {
+        if (!name.starts_with(matmul_names[i])) continue;
         LinearShape shape{static_cast<LinearMatmul>(i)};
-        const char *const begin = name.data() + product_names[i].size() + 1, *const end = name.data() + name.size();
+        const char *const begin = name.data() + matmul_names[i].size() + 1, *const end = name.data() + name.size();
         if (begin >= end) break;
         const auto outputs = std::from_chars(begin, end, shape.outputs);
         if (outputs.ec != std::errc() || outputs.ptr == end) break;

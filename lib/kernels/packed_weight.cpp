@@ -9,9 +9,9 @@ namespace {
 
 // The operators that torch.compile emits for a Linear layer on a CPU. No header declares them; libtorch without oneDNN lacks
 // them.
-using Product = at::Tensor(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias,
-                           std::string_view activation, c10::List<std::optional<at::Scalar>> scalars,
-                           std::optional<std::string_view> algorithm);
+using PackedLinear = at::Tensor(const at::Tensor& x, const at::Tensor& weight, const std::optional<at::Tensor>& bias,
+                                std::string_view activation, c10::List<std::optional<at::Scalar>> scalars,
+                                std::optional<std::string_view> algorithm);
 
 std::optional<c10::OperatorHandle> find(const char* name) { return c10::Dispatcher::singleton().findSchema({name, ""}); }
 
@@ -20,13 +20,13 @@ const std::optional<c10::OperatorHandle>& pack_operator() {
     return found;
 }
 
-const std::optional<c10::OperatorHandle>& product_operator() {
+const std::optional<c10::OperatorHandle>& linear_operator() {
     static const auto found = find("mkldnn::_linear_pointwise");
     return found;
 }
 
 bool can_pack(const at::Tensor& weight_OI) {
-    if (!weight_OI.is_cpu() || !pack_operator() || !product_operator()) return false;
+    if (!weight_OI.is_cpu() || !pack_operator() || !linear_operator()) return false;
     return weight_OI.scalar_type() == at::kFloat || (weight_OI.scalar_type() == at::kBFloat16 && has_bf16_matmul());
 }
 
@@ -40,8 +40,8 @@ at::Tensor packed_weight(const at::Tensor& weight_OI) {
 }
 
 at::Tensor packed_matmul(const at::Tensor& x_TI, const at::Tensor& packed_OI) {
-    return product_operator()->typed<Product>().call(x_TI.contiguous(), packed_OI, std::nullopt, "none",
-                                                     c10::List<std::optional<at::Scalar>>(), std::nullopt);
+    return linear_operator()->typed<PackedLinear>().call(x_TI.contiguous(), packed_OI, std::nullopt, "none",
+                                                         c10::List<std::optional<at::Scalar>>(), std::nullopt);
 }
 
 }  // namespace bertpretrain

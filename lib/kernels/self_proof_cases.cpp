@@ -13,11 +13,11 @@ namespace {
 using Results = std::vector<ProofResult>;
 
 constexpr double dropout_probability = 0.1;
-constexpr double exact_bound = 3e-6, rounded_bound = 2.5e-3;  // error from fp32 summation, and from rounding to bf16
-constexpr double matmul_bound = 1e-4;                         // fp32 accumulation in tensor cores; TF32 would reach 5e-4
-constexpr double sum_bound = 1e-6;                            // float64 sums of fp32 terms
+constexpr double fp32_bound = 3e-6, bf16_bound = 2.5e-3;  // error from fp32 summation, and from rounding to bf16
+constexpr double matmul_bound = 1e-4;                     // fp32 accumulation in tensor cores; TF32 would reach 5e-4
+constexpr double sum_bound = 1e-6;                        // float64 sums of fp32 terms
 
-double bound_of(at::ScalarType type) { return type == at::kBFloat16 ? rounded_bound : exact_bound; }
+double bound_of(at::ScalarType type) { return type == at::kBFloat16 ? bf16_bound : fp32_bound; }
 
 ProofResult rounded(const char* name, const at::Tensor& value) {
     return {name, value, value.defined() ? bound_of(value.scalar_type()) : 0};
@@ -136,7 +136,7 @@ ProofComputation cross_entropy(ProofInputs in) {
 ProofComputation matmul(ProofInputs in) {
     const std::int64_t T = in.tokens(), H = in.shape.hidden, F = in.shape.intermediate;
     const at::ScalarType compute_dtype = in.shape.compute_dtype;
-    const double bound = compute_dtype == at::kBFloat16 ? rounded_bound : matmul_bound;
+    const double bound = compute_dtype == at::kBFloat16 ? bf16_bound : matmul_bound;
     const at::Tensor x = in.normal({T, H}, compute_dtype), weight = in.normal({F, H}, compute_dtype),
                      dy = in.normal({T, F}, compute_dtype);
     return [=](const KernelSet& set) -> Results {

@@ -28,7 +28,7 @@ TEST_CASE("the CUDA module finds all symbols that it needs in the program and in
     CHECK(::dlsym(module, cuda_module_symbol) != nullptr);
 }
 
-TEST_CASE("the CUDA module offers its kernels exactly where a GPU can run them") {
+TEST_CASE("the CUDA module offers its kernels if and only if a GPU can run them") {
     if (!was_built()) return;
     CHECK((cuda_module() != nullptr) == testing::gpu_or_skip().has_value());
     if (cuda_module() == nullptr) CHECK(functions_for(at::kCUDA).dropout_rows == &reference::dropout_rows);

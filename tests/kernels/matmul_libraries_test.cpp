@@ -14,7 +14,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-struct Products {
+struct Matmuls {
     at::Tensor y_TO, dx_TI, d_weight_OI;
 };
 
@@ -29,19 +29,19 @@ struct Linear {
         d_weight_before_OI = random.normal({O, I});
     }
 
-    Products by(MatmulLibrary library) const {
+    Matmuls by(MatmulLibrary library) const {
         const std::int64_t O = weight_OI.size(0), I = weight_OI.size(1);
         use_matmul_libraries({{{LinearMatmul::forward, O, I}, library},
                               {{LinearMatmul::input_gradient, O, I}, library},
                               {{LinearMatmul::weight_gradient, O, I}, library}});
-        Products products{linear_matmul(x_TI, weight_OI), linear_input_gradient(dy_TO, weight_OI), d_weight_before_OI.clone()};
-        add_linear_weight_gradient(dy_TO, x_TI, products.d_weight_OI);
+        Matmuls matmuls{linear_matmul(x_TI, weight_OI), linear_input_gradient(dy_TO, weight_OI), d_weight_before_OI.clone()};
+        add_linear_weight_gradient(dy_TO, x_TI, matmuls.d_weight_OI);
         use_matmul_libraries({});
-        return products;
+        return matmuls;
     }
 
     /// In fp64.
-    Products exact() const {
+    Matmuls fp64() const {
         const at::Tensor x = x_TI.to(at::kDouble), weight = weight_OI.to(at::kDouble), dy = dy_TO.to(at::kDouble);
         return {x.mm(weight.t()), dy.mm(weight), d_weight_before_OI.to(at::kDouble) + dy.t().mm(x)};
     }
@@ -67,7 +67,7 @@ TEST_CASE("each library's matmuls of a Linear layer are exact except for roundin
         for (const auto& [T, I, O] : sizes) {
             INFO(name_of(library) << ", " << T << " rows, " << I << " inputs, " << O << " outputs");
             const Linear linear(T, I, O);
-            const Products is = linear.by(library), should = linear.fp32();
+            const Matmuls is = linear.by(library), should = linear.fp64();
             CHECK(is.y_TO.scalar_type() == at::kBFloat16);
             CHECK(error(is.y_TO, should.y_TO) < bf16_rounding);
             CHECK(error(is.dx_TI, should.dx_TI) < bf16_rounding);
@@ -102,7 +102,7 @@ TEST_CASE("MKL and AMX accumulate a weight gradient in fp32, where oneDNN rounds
         return;
     }
     const Linear linear(130, 256, 64);
-    const at::Tensor should = linear.fp32().d_weight_OI;
+    const at::Tensor should = linear.fp64().d_weight_OI;
     for (const MatmulLibrary library : {MatmulLibrary::mkl, MatmulLibrary::amx})
         if (has(library)) CHECK(error(linear.by(library).d_weight_OI, should) < 1e-6);
     CHECK(error(linear.by(MatmulLibrary::onednn).d_weight_OI, should) > 1e-4);
@@ -114,14 +114,14 @@ TEST_CASE("matmuls with AMX have the same bits on one thread and on several") {
         return;
     }
     const Linear linear(700, 600, 1100);  // several blocks, none of them full at the edges
-    const Products on_all = linear.by(MatmulLibrary::amx);
+    const Matmuls on_all = linear.by(MatmulLibrary::amx);
     const int threads = at::get_num_threads();
     at::set_num_threads(1);
-    const Products on_one = linear.by(MatmulLibrary::amx);
+    const Matmuls on_one = linear.by(MatmulLibrary::amx);
     at::set_num_threads(3);
-    const Products on_three = linear.by(MatmulLibrary::amx);
+    const Matmuls on_three = linear.by(MatmulLibrary::amx);
     at::set_num_threads(threads);
-    for (const Products* other : {&on_one, &on_three}) {
+    for (const Matmuls* other : {&on_one, &on_three}) {
         CHECK(at::equal(other->y_TO, on_all.y_TO));
         CHECK(at::equal(other->dx_TI, on_all.dx_TI));
         CHECK(at::equal(other->d_weight_OI, on_all.d_weight_OI));

@@ -136,7 +136,7 @@ TEST_CASE("new weights depend on the seed, not on the number of shards") {
     }
 }
 
-TEST_CASE("new matrices are normally distributed with the asked deviation") {
+TEST_CASE("new matrices are normally distributed with the requested deviation") {
     BertConfig config = odd_config("post_ln");
     config.vocab_size = 5'000;
     config.initializer_range = 0.03;

@@ -5,7 +5,7 @@
 
 namespace bertpretrain::cpu {
 
-/// sum += product, elementwise. @param product bf16, contiguous @param sum fp32, contiguous, with as many elements
-void accumulate_bf16(const at::Tensor& product, const at::Tensor& sum);
+/// sum += gradient, elementwise. @param gradient bf16, contiguous @param sum fp32, contiguous, with as many elements
+void accumulate_bf16(const at::Tensor& gradient, const at::Tensor& sum);
 
 }  // namespace bertpretrain::cpu

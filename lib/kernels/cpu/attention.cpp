@@ -93,7 +93,7 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
     zero_rows_of_no_sequence(result.context_TH, shape);
     with_head(qkv_T3H.scalar_type(), H / shape.heads, [&](auto kind) {
         using Head = typename decltype(kind)::type;
-        using W = typename Head::Working;
+        using W = typename Head::Dtype;
         for_heads(shape, H, [&](const HeadPlace& place) {
             head_forward<Head>(place, shape, compute_data<W>(qkv_T3H), fp32_data(bias_3H), compute_data<W>(result.context_TH),
                                fp32_data(result.log_sum_exp_TN));
@@ -110,7 +110,7 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
     const at::Tensor bias_sums_B3H = at::zeros({static_cast<std::int64_t>(shape.samples_B.size()), 3 * H}, at::kFloat);
     with_head(qkv_T3H.scalar_type(), H / shape.heads, [&](auto kind) {
         using Head = typename decltype(kind)::type;
-        using W = typename Head::Working;
+        using W = typename Head::Dtype;
         for_heads(shape, H, [&](const HeadPlace& place) {
             head_backward<Head>(place, shape, compute_data<W>(qkv_T3H), fp32_data(bias_3H), compute_data<W>(d_context_TH),
                                 fp32_data(forward.log_sum_exp_TN), compute_data<W>(d_qkv_T3H),

@@ -15,7 +15,7 @@ namespace bertpretrain::cpu {
 /// zeros.
 class Bf16Head {
 public:
-    using Working = Bf16;
+    using Dtype = Bf16;
     static bool can(std::int64_t D) { return has_bf16_matmul() && D % (2 * pair_lanes) == 0; }
 
     Bf16Head(const HeadPlace& place, const Bf16* qkv_T3H, const float* bias_3H);

@@ -33,7 +33,7 @@ private:
 };
 
 /// Row-major C_mn = op(A) op(B). BLAS is column-major, so the operands are swapped.
-void product(char op_a, char op_b, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, const float* b, float* c) {
+void gemm(char op_a, char op_b, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, const float* b, float* c) {
     const int rows = static_cast<int>(n), columns = static_cast<int>(m), inner = static_cast<int>(k);
     const int lda = op_a == plain ? inner : columns, ldb = op_b == plain ? rows : inner;
     const float one = 1, zero = 0;
@@ -60,13 +60,13 @@ Fp32Head<W>::Fp32Head(const HeadPlace& place, const W* qkv_T3H, const float* bia
 
 template <class W>
 void Fp32Head<W>::scores(float* scores_SS) const {
-    product(plain, transposed, place_.S, place_.S, place_.D, q_SD_.get(), k_SD_.get(), scores_SS);
+    gemm(plain, transposed, place_.S, place_.S, place_.D, q_SD_.get(), k_SD_.get(), scores_SS);
 }
 
 template <class W>
 void Fp32Head<W>::put_context(const float* probabilities_SS, W* context_TH) {
     float* context_SD = q_SD_.get();  // q is no longer needed
-    product(plain, plain, place_.S, place_.D, place_.S, probabilities_SS, v_SD_.get(), context_SD);
+    gemm(plain, plain, place_.S, place_.D, place_.S, probabilities_SS, v_SD_.get(), context_SD);
     put_rows(context_SD, place_.S, place_.D, 1.0F, context_TH + place_.in_context(), place_.hidden);
 }
 
@@ -74,7 +74,7 @@ template <class W>
 void Fp32Head<W>::d_probabilities(const W* d_context_TH, float* d_probabilities_SS) {
     d_context_SD_ = head_memory<float>(place_.S * place_.D);
     take_rows(d_context_TH + place_.in_context(), place_.hidden, nullptr, place_.S, place_.D, 1.0F, d_context_SD_.get());
-    product(plain, transposed, place_.S, place_.S, place_.D, d_context_SD_.get(), v_SD_.get(), d_probabilities_SS);
+    gemm(plain, transposed, place_.S, place_.S, place_.D, d_context_SD_.get(), v_SD_.get(), d_probabilities_SS);
 }
 
 template <class W>
@@ -84,12 +84,12 @@ void Fp32Head<W>::put_gradients(const float* probabilities_SS, const float* d_sc
     float* d_SD = memory_SD.get();
     W* d_row = d_qkv_T3H + place_.in_qkv();
     float* bias_sum = bias_sum_3H + place_.column;
-    product(plain, plain, S, D, S, d_scores_SS, k_SD_.get(), d_SD);
+    gemm(plain, plain, S, D, S, d_scores_SS, k_SD_.get(), d_SD);
     put_rows(d_SD, S, D, place_.scaling(), d_row, 3 * H);
     add_column_sums(d_SD, S, D, place_.scaling(), bias_sum);
-    product(transposed, plain, S, D, S, d_scores_SS, q_SD_.get(), d_SD);
+    gemm(transposed, plain, S, D, S, d_scores_SS, q_SD_.get(), d_SD);
     put_rows(d_SD, S, D, 1.0F, d_row + H, 3 * H);
-    product(transposed, plain, S, D, S, probabilities_SS, d_context_SD_.get(), d_SD);
+    gemm(transposed, plain, S, D, S, probabilities_SS, d_context_SD_.get(), d_SD);
     put_rows(d_SD, S, D, 1.0F, d_row + 2 * H, 3 * H);
     add_column_sums(d_SD, S, D, 1.0F, bias_sum + 2 * H);
 }

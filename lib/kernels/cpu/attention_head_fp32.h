@@ -9,7 +9,7 @@ namespace bertpretrain::cpu {
 template <class W>
 class Fp32Head {
 public:
-    using Working = W;
+    using Dtype = W;
     /// @param qkv_T3H of all sequences @param bias_3H fp32, of all heads
     Fp32Head(const HeadPlace& place, const W* qkv_T3H, const float* bias_3H);
 
