@@ -19,7 +19,7 @@ struct KernelSet {
     FunctionTable functions;
     const OptimizerKernels* optimizer = nullptr;
     MatmulFunctions matmul;
-    /// For sequences up to a given length; null means always.
+    /// Whether attention uses counter-based dropout; null: always.
     CountsDropout* counts_dropout = nullptr;
 };
 

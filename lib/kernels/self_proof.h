@@ -49,8 +49,8 @@ struct Proof {
 
 /// Runs the operations for which the sets differ, and chooses a set for each: the one in `kept`, else the first correct set, or
 /// a later one that takes less than half of its time and does not replace counter-based dropout by its own. Takes about a second
-/// on a GPU; operations not yet timed after two seconds are not timed. Changes neither the kernels in use nor, on GPUs, the
-/// memory held by torch's allocator.
+/// on a GPU; operations not yet timed after two seconds are not timed. Does not change the kernels in use, and releases torch's
+/// cached memory on GPUs.
 /// @param sets as from available_kernels(): the reference is last
 /// @throws NumbersError if a kernel left the device unable to run any further kernels
 Proof prove_kernels(at::Device device, const std::vector<KernelSet>& sets, const ProofRequest& request);
