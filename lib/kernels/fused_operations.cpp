@@ -1,4 +1,4 @@
-// Calls the kernels that this process uses on the tensors' device (kernel_set.h).
+// Dispatches to the kernels that this process uses on the tensors' device (kernel_set.h).
 #include "kernels/fused_operations.h"
 
 #include "kernels/kernel_set.h"

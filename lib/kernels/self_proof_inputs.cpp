@@ -6,7 +6,7 @@ namespace bertpretrain {
 
 ProofInputs::ProofInputs(at::Device where, const ProofShape& of, std::vector<std::int64_t> lengths)
     : device(where), shape(of), generator_(at::globalContext().defaultGenerator(where).clone()) {
-    constexpr std::int64_t first_sample = 5'000'000'000;  // both words of a sample's number count
+    constexpr std::int64_t first_sample = 5'000'000'000;  // above 2^32, so that both words of a sample number are tested
     generator_.set_current_seed(17);
     for (const std::int64_t length : lengths) {
         samples_B.push_back(first_sample + static_cast<std::int64_t>(samples_B.size()));

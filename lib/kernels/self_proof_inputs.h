@@ -1,5 +1,5 @@
 #pragma once
-// Random inputs for the cases of a self-proof, made on the device.
+// Random inputs for the cases of a self-proof, generated on the device.
 
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace bertpretrain {
 
-/// Ragged sequences on a device, and random tensors of one sequence of numbers.
+/// Sequences of different lengths on a device, and random tensors drawn from one generator.
 class ProofInputs {
 public:
     ProofInputs(at::Device device, const ProofShape& shape, std::vector<std::int64_t> lengths);
@@ -29,7 +29,7 @@ private:
     at::Generator generator_;
 };
 
-/// All rules of the optimizers' kernels.
+/// The test case for the optimizer kernels: AdamW, LAMB and LANS.
 ProofComputation optimizer_computation(ProofInputs in);
 
 }  // namespace bertpretrain

@@ -7,23 +7,23 @@
 namespace bertpretrain {
 namespace {
 
-/// The MLM head before its decoder.
+/// The MLM head up to its decoder.
 struct Transformed {
-    at::Tensor rows_MH, product_MH;
+    at::Tensor rows_MH, dense_MH;
     NormResult norm;
 };
 
 Transformed transform(const LayerContext& context, const BertViews& weights, const at::Tensor& rows_MH) {
     Transformed t;
     t.rows_MH = rows_MH;
-    t.product_MH = linear_matmul(t.rows_MH, weights.transform_weight);
-    const at::Tensor activated_MH = bias_activation(t.product_MH, weights.transform_bias, activation_of(context.config));
+    t.dense_MH = linear_matmul(t.rows_MH, weights.transform_weight);
+    const at::Tensor activated_MH = bias_activation(t.dense_MH, weights.transform_bias, activation_of(context.config));
     t.norm = dropout_residual_norm({}, {}, activated_MH.to(at::kFloat), weights.transform_norm, context.config.layer_norm_eps, {},
                                    context.rows, rows_MH.scalar_type(), false);
     return t;
 }
 
-/// What each head reads of R rows.
+/// The inputs of each head among the R rows.
 struct HeadRows {
     at::Tensor first_BH, masked_MH;
     HeadRows(const LayerContext& context, const at::Tensor& x_RH)
@@ -73,11 +73,11 @@ at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& 
         const NormGradients d_norm =
             dropout_residual_norm_backward(linear_input_gradient(logits_MV, weights.word_VH), {}, {}, t.norm,
                                            weights.transform_norm, {}, context.rows, compute_dtype, gradients.transform_norm, {});
-        const at::Tensor d_product_MH =
-            bias_activation_backward(d_norm.sum_TH.to(compute_dtype), t.product_MH, weights.transform_bias,
+        const at::Tensor d_dense_MH =
+            bias_activation_backward(d_norm.sum_TH.to(compute_dtype), t.dense_MH, weights.transform_bias,
                                      activation_of(context.config), gradients.transform_bias);
-        add_linear_weight_gradient(d_product_MH, t.rows_MH, gradients.transform_weight);
-        d_read.masked_MH.copy_(linear_input_gradient(d_product_MH, weights.transform_weight));
+        add_linear_weight_gradient(d_dense_MH, t.rows_MH, gradients.transform_weight);
+        d_read.masked_MH.copy_(linear_input_gradient(d_dense_MH, weights.transform_weight));
     }
 
     const at::Tensor pooled_fp32_BH = pool_first_rows(weights, read.first_BH), pooled_BH = pooled_fp32_BH.to(compute_dtype);

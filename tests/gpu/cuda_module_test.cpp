@@ -1,4 +1,4 @@
-// What can be said of the module without a GPU.
+// Tests of the CUDA module that do not need a GPU.
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -12,23 +12,23 @@ namespace {
 
 bool was_built() {
     if (std::filesystem::exists(std::filesystem::path(testing::program_folder()) / cuda_module_file)) return true;
-    WARN("skipped: the module was not built, for there is no nvcc or libtorch has no CUDA half");
+    WARN("skipped: the module was not built, because there is no nvcc or libtorch has no CUDA");
     return false;
 }
 
 }  // namespace
 
-TEST_CASE("the CUDA module finds all that it takes from the program and from libtorch") {
+TEST_CASE("the CUDA module finds all symbols that it needs in the program and in libtorch") {
     if (!was_built()) return;
-    REQUIRE(functions_for(at::kCPU).attention != nullptr);  // brings into this test what the program has
-    // Nothing is bound later, so that what is missing shows here and not on the first machine with a GPU.
+    REQUIRE(functions_for(at::kCPU).attention != nullptr);  // links the program's symbols into this test
+    // RTLD_NOW reports missing symbols here instead of on the first machine with a GPU.
     void* const module = ::dlopen(cuda_module_file, RTLD_NOW | RTLD_LOCAL);
     INFO((module == nullptr ? ::dlerror() : "loaded"));
     REQUIRE(module != nullptr);
     CHECK(::dlsym(module, cuda_module_symbol) != nullptr);
 }
 
-TEST_CASE("the CUDA module offers its kernels exactly where a GPU can run them") {
+TEST_CASE("the CUDA module offers its kernels if and only if a GPU can run them") {
     if (!was_built()) return;
     CHECK((cuda_module() != nullptr) == testing::gpu_or_skip().has_value());
     if (cuda_module() == nullptr) CHECK(functions_for(at::kCUDA).dropout_rows == &reference::dropout_rows);

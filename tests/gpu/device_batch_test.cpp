@@ -6,7 +6,7 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("on a GPU a trial pass counts memory that grows with the sequences, and says when there is none", "[gpu]") {
+TEST_CASE("on a GPU a trial pass measures memory that grows with the sequences, and reports when it does not fit", "[gpu]") {
     const auto device = gpu_or_skip();
     if (!device) return;
     const BertConfig model;
@@ -17,8 +17,8 @@ TEST_CASE("on a GPU a trial pass counts memory that grows with the sequences, an
     REQUIRE(few.has_value());
     REQUIRE(more.has_value());
     CHECK(*more > *few);
-    CHECK(*more < 4 * *few);  // weights and gradients are there once
+    CHECK(*more < 4 * *few);  // weights and gradients do not grow
     CHECK(*more < memory_for_passes(*device));
     CHECK_FALSE(trial_pass(bert, parameters, DataPlan(), 1 << 20).has_value());
-    CHECK(trial_pass(bert, parameters, DataPlan(), 16) == few);  // what did not fit has left nothing behind
+    CHECK(trial_pass(bert, parameters, DataPlan(), 16) == few);  // the failed pass has left no memory allocated
 }

@@ -1,4 +1,4 @@
-// Memory on the host of a GPU, and how torch takes the GPU's own.
+// Host memory for a GPU, and torch's allocation of GPU memory.
 #include <ATen/ATen.h>
 
 #include "gpu/gpu.h"
@@ -11,10 +11,10 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("locked pages for snapshots take their own size, and a GPU copies into them", "[gpu]") {
+TEST_CASE("page-locked memory for snapshots is not rounded up, and a GPU copies into it", "[gpu]") {
     const auto device = gpu_or_skip();
     if (!device) return;
-    synchronize(*device);                                          // CUDA is loaded, and has what it needs
+    synchronize(*device);                                          // initializes CUDA
     const std::int64_t elements = (std::int64_t{1} << 26) + 1000;  // a little above 256 MiB
     DeviceUsageMeter memory(std::nullopt, 1);
     const double bytes = static_cast<double>(elements) * 4, before = memory.sample().memory_bytes;
@@ -27,14 +27,14 @@ TEST_CASE("locked pages for snapshots take their own size, and a GPU copies into
     CHECK(at::equal(buffer, values.cpu()));
 }
 
-TEST_CASE("a GPU's first allocation works, in segments that grow or of fixed sizes", "[gpu]") {
+TEST_CASE("a GPU's first allocation works, in expandable segments or fixed ones", "[gpu]") {
     const auto device = gpu_or_skip();
     if (!device) return;
     INFO("expandable segments: " << (has_expandable_segments() ? "on" : "off"));
     CHECK(at::ones({1000}, at::TensorOptions(*device)).sum().item<float>() == 1000);
 }
 
-TEST_CASE("an allocation that cuBLAS or torch cannot make is forgotten by the next kernel", "[gpu]") {
+TEST_CASE("a failed allocation does not affect the next kernel", "[gpu]") {
     const auto device = gpu_or_skip();
     if (!device) return;
     CHECK_FALSE(fits_in_memory([&] { at::empty({std::int64_t{1} << 36}, at::TensorOptions(*device)); }));

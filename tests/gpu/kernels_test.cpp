@@ -1,4 +1,4 @@
-// The module's kernels on a GPU against the reference on the same GPU. Their logic at every size is tests/kernels_cuda's matter.
+// The module's kernels on a GPU against the reference on the same GPU. tests/kernels_cuda tests their logic at every size.
 #include "gpu/gpu.h"
 
 using namespace bertpretrain;
@@ -14,7 +14,7 @@ struct OnDevice {
     RowKeys keys(const Ragged& batch) const { return {batch.rows.sample_T.to(device), batch.rows.position_T.to(device)}; }
 };
 
-/// body(device's tensors, compute_dtype type), where there is a GPU.
+/// Calls body(device's tensors, compute dtype) if there is a GPU.
 template <class Body>
 void on_gpu(const Body& body) {
     const auto device = gpu_or_skip();
@@ -104,7 +104,7 @@ TEST_CASE("on a GPU softmax cross entropy equals the reference", "[gpu]") {
     on_gpu([](OnDevice& on, at::ScalarType compute_dtype) {
         for (const std::int64_t V : {101, 30528}) {
             const at::Tensor logits = on.normal({330, V}, compute_dtype), bias = on.normal({V});
-            const at::Tensor labels = on.below(V, 330) - 3 * on.below(2, 330).mul(V);  // about half of them absent
+            const at::Tensor labels = on.below(V, 330) - 3 * on.below(2, 330).mul(V);  // about half of them are absent
             at::Tensor ours = logits.clone(), right = logits.clone();
             const at::Tensor d_ours = at::ones_like(bias), d_right = at::ones_like(bias);
             const at::Tensor totals_ours = at::zeros({2}, bias.options().dtype(at::kDouble)),

@@ -36,7 +36,7 @@ Results run(const Operations& operations, const Inputs& in, const Ragged& batch,
     return results;
 }
 
-/// Dropout's factors of one sequence's probabilities, heads x S x S.
+/// Returns the dropout factors of one sequence's probabilities, heads x S x S.
 at::Tensor keep_factors(const Dropout& dropout, std::int64_t sample, std::int64_t heads, std::int64_t S) {
     const at::Tensor positions_S = at::arange(S, at::TensorOptions(at::kLong));
     std::vector<at::Tensor> of_heads;
@@ -46,7 +46,7 @@ at::Tensor keep_factors(const Dropout& dropout, std::int64_t sample, std::int64_
     return at::stack(of_heads);
 }
 
-/// Vaswani's formula and autograd, in float64.
+/// Attention as in Vaswani et al. and its autograd, in float64.
 Results expected(const Inputs& in, const Ragged& batch, std::int64_t heads, double probability) {
     const std::int64_t H = in.bias_3H.size(0) / 3, D = H / heads;
     const at::Tensor qkv = leaf(in.qkv_T3H), bias = leaf(in.bias_3H);
@@ -88,8 +88,7 @@ TEST_CASE("attention over ragged sequences and its backward equal autograd") {
                     CHECK_ROUNDED(results.forward.log_sum_exp_TN, right.forward.log_sum_exp_TN);
                     for (std::int64_t third = 0; third < 3; ++third) {
                         CAPTURE(third);
-                        // With products of bf16, the scores' gradients are rounded as well: two roundings are 2.4e-3,
-                        // three 2.9e-3.
+                        // With bf16 matmuls, the score gradients are rounded as well: two roundings give 2.4e-3, three 2.9e-3.
                         const double bound = compute_dtype == at::kBFloat16 ? 2.7e-3 : rounding_bound(results.d_qkv_T3H);
                         CHECK(relative_error(results.d_qkv_T3H.narrow(1, third * H, H),
                                              right.d_qkv_T3H.narrow(1, third * H, H)) <= bound);
@@ -99,7 +98,7 @@ TEST_CASE("attention over ragged sequences and its backward equal autograd") {
                         else CHECK_ROUNDED(after, before + right.d_bias_3H.narrow(0, third * H, H));
                     }
                     CHECK(right.d_bias_3H.narrow(0, H, H).abs().max().item<double>() <
-                          1e-12);  // why the key's third is left alone
+                          1e-12);  // the reason why the key's third is not computed
                 }
             }
 }
@@ -135,7 +134,7 @@ TEST_CASE("a sequence without tokens changes nothing for those beside it, with a
             }
 }
 
-TEST_CASE("attention stays right where one score outweighs all others") {
+TEST_CASE("attention stays right if one score outweighs all others") {
     const Ragged batch = ragged({33, 2});
     const Inputs in(35, 40, at::kFloat, 12);  // scores of several hundreds
     const Results right = expected(in, batch, 5, 0);
@@ -149,7 +148,7 @@ TEST_CASE("attention stays right where one score outweighs all others") {
     }
 }
 
-TEST_CASE("rows behind the last sequence give zeros and change nothing") {
+TEST_CASE("rows after the last sequence give zeros and do not change other results") {
     const Ragged batch = ragged({9, 4});
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16}) {
         const Inputs filled(16, 72, compute_dtype);

@@ -1,5 +1,5 @@
 #pragma once
-// Random inputs for the fused operations, and the two implementations side by side.
+// Random inputs for the fused operations, and both implementations to compare.
 
 #include <cmath>
 #include <cstdint>
@@ -23,7 +23,7 @@ inline const Operations reference_operations{BERTPRETRAIN_FUNCTIONS_OF(reference
 inline const Operations cpu_operations{BERTPRETRAIN_FUNCTIONS_OF(cpu), "cpu"};
 inline const std::vector<Operations> both_implementations{reference_operations, cpu_operations};
 
-/// Independent normal numbers, the same for the same seed.
+/// Independent normal numbers, equal for equal seeds.
 class RandomTensors {
 public:
     explicit RandomTensors(std::uint64_t seed) : generator_(at::detail::createCPUGenerator(seed)) {}
@@ -38,14 +38,14 @@ private:
     at::Generator generator_;
 };
 
-/// Sequences without padding, and which token each row is.
+/// Sequences without padding, and the token of each row.
 struct Ragged {
     std::vector<std::int64_t> starts_B1{0}, samples_B;
     RowKeys rows;
     std::int64_t tokens() const { return starts_B1.back(); }
 };
 
-/// @param first_sample  more than 32 bits, so that both words of a sample's number count
+/// @param first_sample  above 2^32, so that both words of a sample number are tested
 inline Ragged ragged(const std::vector<std::int64_t>& lengths, std::int64_t first_sample = 5'000'000'000) {
     Ragged batch;
     std::vector<at::Tensor> samples, positions;
@@ -70,10 +70,10 @@ inline double relative_error(const at::Tensor& actual, const at::Tensor& expecte
     return difference.norm().item<double>() / (norm > 0 ? norm : 1.0);
 }
 
-/// What rounding alone may cost a result of this type, as a relative error of the whole tensor.
+/// Bound on the relative error of a whole tensor of this type that rounding alone explains.
 inline double rounding_bound(const at::Tensor& result) { return result.scalar_type() == at::kBFloat16 ? 2.5e-3 : 3e-6; }
 
-/// A float64 leaf for autograd with the numbers of `tensor`; undefined when that is.
+/// A float64 leaf for autograd with the values of `tensor`; undefined if `tensor` is.
 inline at::Tensor leaf(const at::Tensor& tensor) {
     return tensor.defined() ? tensor.to(at::kDouble, false, true).requires_grad_() : at::Tensor();
 }
@@ -82,7 +82,7 @@ inline bool same_bits(const at::Tensor& a, const at::Tensor& b) { return a.scala
 
 }  // namespace bertpretrain::testing
 
-/// `actual` has the expected numbers but for its own type's rounding. Evaluates both once.
+/// Checks that `actual` equals `expected` up to rounding to its own type. Evaluates both once.
 #define CHECK_ROUNDED(actual, expected)                                                                                    \
     do {                                                                                                                   \
         CAPTURE(#actual);                                                                                                  \

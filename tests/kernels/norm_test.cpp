@@ -8,7 +8,7 @@ namespace {
 
 constexpr double eps = 1e-12;
 
-/// Which of the optional tensors are there.
+/// Which of the optional tensors are defined.
 struct Choice {
     bool out, residual, d_normed, d_fp32, d_sum;
 };
@@ -21,7 +21,7 @@ const std::vector<Choice> choices{{true, true, true, true, false},   // post-LN,
 struct Inputs {
     at::Tensor out_TH, bias_H, residual_TH, d_normed_TH, d_fp32_TH, d_sum_TH;
     NormParameters norm;
-    at::Tensor weight_before_H, norm_bias_before_H, bias_before_H;  ///< what lies in the gradients already
+    at::Tensor weight_before_H, norm_bias_before_H, bias_before_H;  ///< earlier contents of the gradients
 
     Inputs(const Choice& choice, std::int64_t T, std::int64_t H, at::ScalarType compute_dtype) {
         RandomTensors random(static_cast<std::uint64_t>(H));
@@ -38,7 +38,7 @@ struct Inputs {
     }
 };
 
-/// Everything that forward and backward give.
+/// All results of forward and backward.
 struct Results {
     NormResult forward;
     NormGradients gradients;
@@ -60,7 +60,7 @@ Results run(const Operations& operations, const Inputs& in, const Ragged& batch,
     return results;
 }
 
-/// The same by autograd over torch's own layer_norm, in float64.
+/// The same by autograd through torch's own layer_norm, in float64.
 Results expected(const Inputs& in, const Ragged& batch, double probability) {
     const std::int64_t H = in.norm.weight_H.size(0);
     const at::Tensor out = leaf(in.out_TH), bias = leaf(in.bias_H), weight = leaf(in.norm.weight_H),
@@ -131,7 +131,7 @@ TEST_CASE("both implementations drop the same elements") {
     CHECK(at::equal(dropped, run(cpu_operations, in, batch, 0.1, at::kBFloat16).forward.sum_TH.eq(0)));
 }
 
-TEST_CASE("the exact copy of a normalized row is kept only when asked for") {
+TEST_CASE("the fp32 copy of a normalized row is kept only on request") {
     const Ragged batch = ragged({3});
     const Inputs in(choices[0], 3, 40, at::kFloat);
     for (const Operations& operations : both_implementations)
@@ -141,7 +141,7 @@ TEST_CASE("the exact copy of a normalized row is kept only when asked for") {
                 .normed_fp32_TH.defined());
 }
 
-TEST_CASE("a normalized row far from zero loses nothing but what its sum has lost") {
+TEST_CASE("normalizing rows far from zero loses only the precision that their sum has lost") {
     const Ragged batch = ragged({2});
     const Inputs in({false, true, true, false, false}, 2, 136, at::kFloat);
     const at::Tensor far_TH = in.residual_TH + 300;

@@ -7,7 +7,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// Every tensor that the CPU operations give for one batch.
+/// All tensors that the CPU operations compute for one batch.
 std::vector<at::Tensor> all_results(const Ragged& batch, at::ScalarType compute_dtype) {
     const std::int64_t T = batch.tokens(), H = 72, N = 4, V = 101;
     RandomTensors random(9);
@@ -50,7 +50,7 @@ std::vector<at::Tensor> all_results(const Ragged& batch, at::ScalarType compute_
 
 }  // namespace
 
-TEST_CASE("no bit of a CPU operation's result depends on the number of threads") {
+TEST_CASE("the results of CPU operations are bitwise independent of the number of threads") {
     const int threads_before = at::get_num_threads();
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const auto& lengths : std::vector<std::vector<std::int64_t>>{{100, 1, 64, 37, 2, 128}, {60}}) {
@@ -69,7 +69,7 @@ TEST_CASE("no bit of a CPU operation's result depends on the number of threads")
     at::set_num_threads(threads_before);
 }
 
-TEST_CASE("CPU operations use as many threads as torch may") {
+TEST_CASE("CPU operations use as many threads as torch allows") {
     const int threads_before = at::get_num_threads();
     at::set_num_threads(2);
     std::vector<int> thread_of(8, -1);

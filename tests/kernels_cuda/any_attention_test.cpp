@@ -38,7 +38,7 @@ void check(const Case& what) {
     const Results right = run(reference::attention, reference::attention_backward);
     CHECK_ROUNDED(ours.first.context_TH, right.context_TH);
     CHECK_ROUNDED(ours.first.log_sum_exp_TN, right.log_sum_exp_TN);
-    // In bf16 the rounded context enters the gradients of scores; in fp32 nothing is rounded.
+    // In bf16, the score gradients are computed from the rounded context; in fp32 nothing is rounded.
     const double bound = what.compute_dtype == at::kFloat ? rounding_bound(right.d_bias_3H) : 1e-2;
     CHECK(relative_error(ours.first.d_qkv_T3H, right.d_qkv_T3H) < bound);
     CHECK(relative_error(ours.first.d_bias_3H, right.d_bias_3H) < bound);

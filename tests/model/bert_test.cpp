@@ -57,8 +57,8 @@ TEST_CASE("with dropout, every gradient is the slope of the loss") {
     }
 }
 
-// Each of these is a single number or a small remainder, so that its distance from float64 is luck. Its distance from what the
-// model's own logits give is not, and the logits are judged by tests/model/parity_test.cpp.
+// Each of these is a single number or a small remainder, so its distance from float64 is random. Its distance from what the
+// model's own logits imply is not, and tests/model/parity_test.cpp checks the logits.
 TEST_CASE("losses and gradients of the heads' biases follow from the logits") {
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::string& placement : placements) {
@@ -93,7 +93,7 @@ TEST_CASE("losses and gradients do not depend on how samples are cut into micro-
         model.randomize(6);
         const at::Tensor totals_4 = totals_of(model, whole, scale);
         const at::Tensor gradients = model.parameters.gradients().clone();
-        // the first cut leaves a micro-batch without masked positions
+        // the first split has a micro-batch without masked positions
         for (const auto& cuts : std::vector<std::vector<std::int64_t>>{{0, 1, 6}, {0, 3, 6}, {0, 2, 4, 6}}) {
             CAPTURE(placement, cuts.size(), cuts[1]);
             model.parameters.gradients().zero_();
@@ -112,7 +112,7 @@ TEST_CASE("losses and gradients do not depend on how samples are cut into micro-
     }
 }
 
-TEST_CASE("gradients are added to what is there, and another seed drops others") {
+TEST_CASE("gradients accumulate, and another seed gives other dropout masks") {
     const BertConfig config = odd_config("post_ln");
     const MicroBatch batch = random_batch(config, lengths);
     Model model(config, at::kFloat, {1, false}), other(config, at::kFloat, {2, false});
@@ -126,7 +126,7 @@ TEST_CASE("gradients are added to what is there, and another seed drops others")
     CHECK(relative_error(model.parameters.gradients(), 2 * once) < 1e-6);
 }
 
-TEST_CASE("a step's first micro-batch needs no zeros where its gradients are products") {
+TEST_CASE("a step's first micro-batch needs no zeroed gradients where they are single matmuls") {
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::string& placement : placements) {
             CAPTURE(compute_dtype, placement);
@@ -177,7 +177,7 @@ TEST_CASE("when a stage of the backward ends, its parameters' gradients are fina
     }
 }
 
-TEST_CASE("the forward reads no parameter before it has said that it needs it") {
+TEST_CASE("the forward reads no parameter before it has requested it") {
     for (const std::string placement : {"post_ln", "pre_ln", "pre_ln_zero_residual"}) {
         CAPTURE(placement);
         const BertConfig config = odd_config(placement);
@@ -187,10 +187,10 @@ TEST_CASE("the forward reads no parameter before it has said that it needs it") 
         const at::Tensor expected = new_totals(at::kCPU), totals = new_totals(at::kCPU);
         model.bert.forward_backward(batch, mean_over(batch), expected, {});
 
-        // All weights are spoilt, and mended only when they are asked for.
-        const at::Tensor compute_dtype = model.parameters.compute_weights(), good = compute_dtype.clone();
-        const at::Tensor fp32 = model.parameters.fp32(), good_exact = fp32.clone();
-        compute_dtype.fill_(std::nan(""));
+        // All weights are NaN until the forward requests them.
+        const at::Tensor compute_weights = model.parameters.compute_weights(), good = compute_weights.clone();
+        const at::Tensor fp32 = model.parameters.fp32(), good_fp32 = fp32.clone();
+        compute_weights.fill_(std::nan(""));
         fp32.fill_(std::nan(""));
         const std::int64_t fp32_begin = model.parameters.fp32_begin();
         std::vector<std::size_t> asked;
@@ -198,9 +198,9 @@ TEST_CASE("the forward reads no parameter before it has said that it needs it") 
         moves.needed = [&](std::size_t first) {
             asked.push_back(first);
             const std::int64_t begin = model.parameters.layout().parameters()[first].begin;
-            compute_dtype.slice(0, begin).copy_(good.slice(0, begin));
+            compute_weights.slice(0, begin).copy_(good.slice(0, begin));
             fp32.slice(0, std::max<std::int64_t>(0, begin - fp32_begin))
-                .copy_(good_exact.slice(0, std::max<std::int64_t>(0, begin - fp32_begin)));
+                .copy_(good_fp32.slice(0, std::max<std::int64_t>(0, begin - fp32_begin)));
         };
         model.bert.forward_backward(batch, mean_over(batch), totals, moves);
         CHECK(at::equal(totals, expected));
@@ -210,7 +210,7 @@ TEST_CASE("the forward reads no parameter before it has said that it needs it") 
     }
 }
 
-TEST_CASE("evaluation gives the losses of training without dropout, and touches no gradient") {
+TEST_CASE("evaluation gives the losses of training without dropout, and changes no gradient") {
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::string& placement : placements) {
             CAPTURE(compute_dtype, placement);
@@ -232,7 +232,7 @@ TEST_CASE("evaluation gives the losses of training without dropout, and touches 
         }
 }
 
-TEST_CASE("a model without gradients computes as one with them") {
+TEST_CASE("a model without gradients gives the same output as one with them") {
     const BertConfig config = odd_config("post_ln");
     Model trained(config);
     trained.randomize(2);

@@ -37,7 +37,8 @@ BertConfig read_config(const PtValue& stored) {
 const std::vector<std::filesystem::path>& oracle_files() {
     static const TemporaryFolder folder;
     static const std::vector<std::filesystem::path> files = [] {
-        // PyTorch multiplies with all that the processor has, whatever set (kernels/cpu/library_limits.h) we are tested with
+        // PyTorch shall use all instructions of the processor, also when our instruction set (kernels/cpu/library_limits.h) is
+        // limited
         const CommandResult result = run_command(
             "env -u ATEN_CPU_CAPABILITY -u ONEDNN_MAX_CPU_ISA -u MKL_ENABLE_INSTRUCTIONS " PYTHON " tests/model/hf_oracle.py " +
             folder.path().string());

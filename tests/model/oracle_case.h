@@ -1,5 +1,5 @@
 #pragma once
-// What tests/model/hf_oracle.py wrote: models, batches and right results.
+// The cases written by tests/model/hf_oracle.py: models, batches and correct results.
 
 #include <filesystem>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace bertpretrain::testing {
 
-/// The .pt files of all cases, made by one run of Python; empty where transformers is absent.
+/// Returns the .pt files of all cases, written by one run of Python; empty if the package transformers is missing.
 const std::vector<std::filesystem::path>& oracle_files();
 
 /// One random model with one batch.
@@ -39,7 +39,7 @@ private:
 
 }  // namespace bertpretrain::testing
 
-/// Ends the test case with a printed reason where the oracle cannot run.
+/// Ends the test case with a printed reason if the oracle cannot run.
 #define NEEDS_ORACLE()                                            \
     if (bertpretrain::testing::oracle_files().empty()) {          \
         WARN("skipped: no Python with the package transformers"); \

@@ -1,5 +1,5 @@
 #pragma once
-// A whole model with its parameters, and batches for it.
+// A small model with its parameters, and batches for it.
 
 #include "batches/micro_batch.h"
 #include "kernels/kernel_inputs.h"
@@ -7,7 +7,7 @@
 
 namespace bertpretrain::testing {
 
-/// What a model is made of, all in one.
+/// A model and its parameters.
 struct Model {
     explicit Model(const BertConfig& config, at::ScalarType compute_dtype = at::kFloat, Bert::Choices choices = {})
         : parameters(ParameterLayout(bert_parameters(config).layout_order, 20'000, 1), compute_dtype, at::kCPU),
@@ -16,7 +16,7 @@ struct Model {
     FlatParameters parameters;
     Bert bert;
 
-    /// Random vectors as well as matrices, so that each one matters.
+    /// Also randomizes biases and LayerNorms, so that all parameters affect the results.
     void randomize(std::uint64_t seed) {
         RandomTensors random(seed);
         for (const PlacedParameter& parameter : parameters.layout().parameters()) {
@@ -27,7 +27,7 @@ struct Model {
     }
 };
 
-/// Odd sizes throughout, and dropout.
+/// A small model with unaligned sizes, with dropout.
 inline BertConfig odd_config(const std::string& placement) {
     BertConfig config;
     config.hidden_size = 40;
@@ -41,7 +41,7 @@ inline BertConfig odd_config(const std::string& placement) {
 }
 inline const std::vector<std::string> placements{"post_ln", "pre_ln", "pre_ln_zero_residual"};
 
-/// Random sequences of these lengths; each but those of length 1 has a masked position.
+/// Random sequences of these lengths; all except those of length 1 have masked positions.
 inline MicroBatch random_batch(const BertConfig& config, const std::vector<std::int64_t>& lengths, std::uint64_t seed = 1) {
     RandomTensors random(seed);
     const Ragged rows = ragged(lengths);
@@ -60,7 +60,7 @@ inline MicroBatch random_batch(const BertConfig& config, const std::vector<std::
     return batch;
 }
 
-/// Sequences [first, end) of a batch as a batch of their own.
+/// Returns sequences [first, end) of a batch as a separate batch.
 inline MicroBatch part_of(const MicroBatch& whole, std::int64_t first, std::int64_t end) {
     const auto begin = static_cast<std::size_t>(first), stop = static_cast<std::size_t>(end);
     const std::int64_t first_row = whole.starts_B1[begin], rows = whole.starts_B1[stop] - first_row;
@@ -77,12 +77,12 @@ inline MicroBatch part_of(const MicroBatch& whole, std::int64_t first, std::int6
     return part;
 }
 
-/// The scale that makes losses means over `batch`.
+/// The scale that turns loss sums into means over `batch`.
 inline LossScale mean_over(const MicroBatch& batch) {
     return {1.0 / static_cast<double>(batch.masked()), 1.0 / static_cast<double>(batch.sequences())};
 }
 
-/// Runs the batch and returns the four sums; gradients are added to the model's.
+/// Runs the batch and returns the four sums; adds to the model's gradients.
 inline at::Tensor totals_of(const Model& model, const MicroBatch& batch, const LossScale& scale) {
     const at::Tensor totals_4 = new_totals(at::kCPU);
     model.bert.forward_backward(batch, scale, totals_4, {});

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t sequences = 16, longest = 128;
 
-/// Large enough for tensors of several MiB.
+/// A model whose tensors have several MiB.
 BertConfig wide_config() {
     BertConfig config = odd_config("post_ln");
     config.hidden_size = 64;
@@ -37,8 +37,8 @@ at::Tensor gradients_of_one_step() {
 
 }  // namespace
 
-TEST_CASE("in kept memory gradients have the same bits, and ragged steps soon take nothing more from the system") {
-    REQUIRE(tensor_memory_usage().held_bytes == 0);  // no other test of this program may keep it
+TEST_CASE("gradients in arena memory have the same bits, and ragged steps soon allocate nothing more from the system") {
+    REQUIRE(tensor_memory_usage().held_bytes == 0);  // no other test of this program may call keep_tensor_memory()
     const at::Tensor elsewhere = gradients_of_one_step();
     keep_tensor_memory();
     CHECK(same_bits(gradients_of_one_step(), elsewhere));

@@ -3,7 +3,7 @@
 #include "kernels/cpu/vector_math.h"
 
 #if defined(__x86_64__)
-// GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
+// GCC 12 warns about the deliberately undefined operands in its own intrinsics header (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
 #endif
@@ -14,8 +14,8 @@ namespace {
 #if defined(__x86_64__)
 #define BERTPRETRAIN_AVX512 __attribute__((target("avx512f")))
 
-/// Eight Philox counters, one word in the lower half of each 64-bit lane. The upper halves hold rubbish: the products
-/// read the lower ones only, and nothing else carries between halves. Compilers do not see this, hence the intrinsics.
+/// Eight Philox counters, with one word in the lower half of each 64-bit lane. The upper halves are garbage: multiplications read
+/// only the lower halves, and nothing else carries between halves. Compilers cannot know this, hence the intrinsics.
 struct EightCounters {
     __m512i word[4];
 };

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 6> names{"reference", "baseline", "avx2", "avx512", "avx512_bf16", "amx"};
 
 #if defined(__x86_64__)
-/// The kernel must agree to the size of AMX's registers, so it is the one to ask.
+/// Asks the Linux kernel, because it must permit the large AMX registers.
 bool has_amx() {
     constexpr int get_supported_features = 0x1021, tile_data = 18;  // arch/x86/include/uapi/asm/prctl.h
     unsigned long features = 0;

@@ -1,4 +1,4 @@
-// dropout + residual + LayerNorm, forward and backward, one pass over the rows each.
+// dropout + residual + LayerNorm, forward and backward, each in one pass over the rows.
 #include <cmath>
 #include <memory>
 
@@ -11,10 +11,10 @@
 namespace bertpretrain::cpu {
 namespace {
 
-/// What both directions know of one row.
+/// Inputs of one row that forward and backward share.
 struct Row {
     std::int64_t width;
-    const float* keep;  ///< dropout's factors, or null
+    const float* keep;  ///< dropout factors, or null
     const float* weight;
     const float* bias;
     float eps;
@@ -53,7 +53,7 @@ BERTPRETRAIN_INLINE void norm_row(const Row& row, const W* out, const float* out
     *rstd = scale;
 }
 
-/// Gradients of one row; `scratch` holds `width` floats. Null pointers stand for absent tensors.
+/// Inputs and outputs of the backward of one row; null pointers stand for undefined tensors.
 template <class W>
 struct BackwardRow {
     const W* d_normed;
@@ -66,7 +66,8 @@ struct BackwardRow {
     float *d_weight, *d_bias, *d_out_bias;  ///< sums over the rows of a chunk
 };
 
-// Everything is copied into locals first: what a store might change through another pointer cannot be vectorized.
+// `scratch` holds `width` floats. Members are copied into locals first: loops over values that a store might change through
+// another pointer cannot be vectorized.
 template <class W>
 BERTPRETRAIN_INLINE void norm_backward_row(const Row& row, const BackwardRow<W>& at, float* scratch) {
     const std::int64_t width = row.width;

@@ -25,7 +25,7 @@ std::int64_t longest_of(const Attention& shape) {
     return longest;
 }
 
-/// Tensors that a pass reads by pointer, and the pointers.
+/// The kernels' inputs, and the tensors that own their memory.
 template <class W>
 struct Inputs {
     at::Tensor qkv_T3H, starts_B1, samples_B;
@@ -73,7 +73,7 @@ AttentionResult forward(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, co
     return result;
 }
 
-/// Adds the column sums of d_qkv to the bias's gradient, but for the key's third: that one is exactly zero.
+/// Adds the column sums of d_qkv to the bias gradient, except for the key's third: that gradient is exactly zero.
 template <class W>
 void add_qkv_bias_gradient(const at::Tensor& d_qkv_T3H, const at::Tensor& d_bias_3H) {
     const std::int64_t T = d_qkv_T3H.size(0), H = d_qkv_T3H.size(1) / 3;

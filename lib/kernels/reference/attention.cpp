@@ -1,4 +1,4 @@
-// Attention, one sequence after the other, in plain ATen.
+// Attention in plain ATen, one sequence at a time.
 #include <cmath>
 
 #include <ATen/ATen.h>
@@ -11,8 +11,8 @@ namespace {
 
 /// One sequence in fp32: N heads, S positions, D features.
 struct Sequence {
-    at::Tensor q_NSD, k_NSD, v_NSD;  ///< q is scaled
-    at::Tensor keep_NSS;             ///< dropout's factors; undefined without dropout
+    at::Tensor q_NSD, k_NSD, v_NSD;  ///< q is already scaled
+    at::Tensor keep_NSS;             ///< dropout factors; undefined without dropout
 };
 
 at::Tensor by_head(const at::Tensor& rows_SH, std::int64_t heads) {
@@ -23,7 +23,7 @@ at::Tensor by_row(const at::Tensor& heads_NSD) {
     return heads_NSD.transpose(0, 1).reshape({heads_NSD.size(1), heads_NSD.size(0) * heads_NSD.size(2)});
 }
 
-/// With zeros for the rows that belong to no sequence.
+/// Concatenates the sequences' rows and pads with zeros to T rows, for the rows that belong to no sequence.
 at::Tensor whole_rows(const std::vector<at::Tensor>& of_sequences, std::int64_t T) {
     const at::Tensor rows_TX = at::cat(of_sequences);
     return at::constant_pad_nd(rows_TX, {0, 0, 0, T - rows_TX.size(0)}).contiguous();

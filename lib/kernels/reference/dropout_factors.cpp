@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t low_word = 0xFFFFFFFF;
 
-/// Upper and lower words of word * factor. The product wraps in int64, which leaves its bits right.
+/// Upper and lower 32 bits of word * factor. The multiplication wraps in int64, which keeps the bits right.
 std::pair<at::Tensor, at::Tensor> wide_product(const at::Tensor& word, std::int64_t factor) {
     const at::Tensor product = word * factor;
     return {product.bitwise_right_shift(32).bitwise_and(low_word), product.bitwise_and(low_word)};
@@ -42,7 +42,7 @@ at::Tensor dropout_factors(const Dropout& dropout, const at::Tensor& sample_R, c
         halves.push_back(word.bitwise_and(0xFFFF));
         halves.push_back(word.bitwise_right_shift(16));
     }
-    // (R, blocks, half-words, groups of a block): the order of elements.
+    // Axes (R, blocks, half-words, groups of a block) give the order of elements.
     const at::Tensor bits_RE = at::stack(halves, 2)
                                    .reshape({R, blocks, dropout_block_groups, 8})
                                    .transpose(2, 3)

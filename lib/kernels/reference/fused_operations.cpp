@@ -1,4 +1,4 @@
-// What each fused operation means, in plain ATen: slow, clear, and right on every device.
+// The specification of each fused operation in plain ATen: slow, clear, and correct on every device.
 #include <cmath>
 
 #include <ATen/ATen.h>
@@ -83,7 +83,7 @@ at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T,
 }
 
 void embedding_backward(const at::Tensor& d_sum_TH, const at::Tensor& indices_T, const at::Tensor& d_table_VH) {
-    // index_put_ sorts its indices on CUDA, so that equal ones add up in one order; index_add_ would not.
+    // index_put_ sorts its indices on CUDA, so equal indices are summed in a fixed order; index_add_ would not do so.
     at::Tensor table = d_table_VH;
     table.index_put_({indices_T}, d_sum_TH, /*accumulate=*/true);
 }

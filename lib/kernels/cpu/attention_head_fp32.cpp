@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-/// The BLAS inside libtorch.
+/// From the BLAS inside libtorch.
 extern "C" void sgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const float* alpha,
                        const float* a, const int* lda, const float* b, const int* ldb, const float* beta, float* c,
                        const int* ldc);
@@ -12,8 +12,8 @@ namespace {
 
 constexpr char plain = 'N', transposed = 'T';
 
-/// Keeps MKL to the calling thread. Within a parallel region it stays there anyway, but for AVX2 it then adds up in another order
-/// than on one thread of its own, and bits would depend on the number of threads.
+/// Limits MKL to the calling thread. In a parallel region MKL uses one thread anyway, but with AVX2 it then sums in a different
+/// order than under this limit, so results would depend on the number of threads.
 class OneThread {
 public:
     OneThread() : before_(limit() != nullptr ? limit()(1) : 0) {}
@@ -32,8 +32,8 @@ private:
     int before_;
 };
 
-/// Row-major C_mn = op(A) op(B). BLAS is column-major, which is the same product with its operands swapped.
-void product(char op_a, char op_b, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, const float* b, float* c) {
+/// Row-major C_mn = op(A) op(B). BLAS is column-major, so the operands are swapped.
+void gemm(char op_a, char op_b, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, const float* b, float* c) {
     const int rows = static_cast<int>(n), columns = static_cast<int>(m), inner = static_cast<int>(k);
     const int lda = op_a == plain ? inner : columns, ldb = op_b == plain ? rows : inner;
     const float one = 1, zero = 0;
@@ -43,7 +43,7 @@ void product(char op_a, char op_b, std::int64_t m, std::int64_t n, std::int64_t 
 
 }  // namespace
 
-/// q is scaled here once, so that scores need no scaling and dK = dS^T q as it stands.
+/// q is scaled once here, so that neither the scores nor dK = dS^T q need scaling.
 template <class W>
 Fp32Head<W>::Fp32Head(const HeadPlace& place, const W* qkv_T3H, const float* bias_3H)
     : place_(place),
@@ -60,13 +60,13 @@ Fp32Head<W>::Fp32Head(const HeadPlace& place, const W* qkv_T3H, const float* bia
 
 template <class W>
 void Fp32Head<W>::scores(float* scores_SS) const {
-    product(plain, transposed, place_.S, place_.S, place_.D, q_SD_.get(), k_SD_.get(), scores_SS);
+    gemm(plain, transposed, place_.S, place_.S, place_.D, q_SD_.get(), k_SD_.get(), scores_SS);
 }
 
 template <class W>
 void Fp32Head<W>::put_context(const float* probabilities_SS, W* context_TH) {
-    float* context_SD = q_SD_.get();  // q is not needed any more
-    product(plain, plain, place_.S, place_.D, place_.S, probabilities_SS, v_SD_.get(), context_SD);
+    float* context_SD = q_SD_.get();  // q is no longer needed
+    gemm(plain, plain, place_.S, place_.D, place_.S, probabilities_SS, v_SD_.get(), context_SD);
     put_rows(context_SD, place_.S, place_.D, 1.0F, context_TH + place_.in_context(), place_.hidden);
 }
 
@@ -74,7 +74,7 @@ template <class W>
 void Fp32Head<W>::d_probabilities(const W* d_context_TH, float* d_probabilities_SS) {
     d_context_SD_ = head_memory<float>(place_.S * place_.D);
     take_rows(d_context_TH + place_.in_context(), place_.hidden, nullptr, place_.S, place_.D, 1.0F, d_context_SD_.get());
-    product(plain, transposed, place_.S, place_.S, place_.D, d_context_SD_.get(), v_SD_.get(), d_probabilities_SS);
+    gemm(plain, transposed, place_.S, place_.S, place_.D, d_context_SD_.get(), v_SD_.get(), d_probabilities_SS);
 }
 
 template <class W>
@@ -84,12 +84,12 @@ void Fp32Head<W>::put_gradients(const float* probabilities_SS, const float* d_sc
     float* d_SD = memory_SD.get();
     W* d_row = d_qkv_T3H + place_.in_qkv();
     float* bias_sum = bias_sum_3H + place_.column;
-    product(plain, plain, S, D, S, d_scores_SS, k_SD_.get(), d_SD);
+    gemm(plain, plain, S, D, S, d_scores_SS, k_SD_.get(), d_SD);
     put_rows(d_SD, S, D, place_.scaling(), d_row, 3 * H);
     add_column_sums(d_SD, S, D, place_.scaling(), bias_sum);
-    product(transposed, plain, S, D, S, d_scores_SS, q_SD_.get(), d_SD);
+    gemm(transposed, plain, S, D, S, d_scores_SS, q_SD_.get(), d_SD);
     put_rows(d_SD, S, D, 1.0F, d_row + H, 3 * H);
-    product(transposed, plain, S, D, S, probabilities_SS, d_context_SD_.get(), d_SD);
+    gemm(transposed, plain, S, D, S, probabilities_SS, d_context_SD_.get(), d_SD);
     put_rows(d_SD, S, D, 1.0F, d_row + 2 * H, 3 * H);
     add_column_sums(d_SD, S, D, 1.0F, bias_sum + 2 * H);
 }
