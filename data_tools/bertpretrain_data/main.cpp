@@ -1,4 +1,4 @@
-// bertpretrain_data: from a Wikipedia dump to shards of training samples.
+// bertpretrain_data: makes shards of training samples from Wikipedia dumps.
 
 #include "command_line/program.h"
 #include "commands.h"

@@ -14,7 +14,7 @@ constexpr std::size_t slices = 8;
 
 using ChecksumTables = std::array<std::array<std::uint32_t, 256>, slices>;
 
-/// CRC-32 with the highest bit first, eight bytes at a time.
+/// Tables for CRC-32 with the highest bit first, eight bytes at a time (slicing-by-8).
 constexpr ChecksumTables make_checksum_tables() {
     ChecksumTables tables{};
     for (std::uint32_t byte = 0; byte < 256; ++byte) {
@@ -62,7 +62,7 @@ Bzip2BlockDecoder::Bzip2BlockDecoder(const Bzip2Piece& piece) {
     invert(symbols->origin, symbols->counts);
 }
 
-/// Links every byte to the one that follows it in the text.
+/// Inverts the Burrows-Wheeler transform: links each byte to the one that follows it in the text.
 void Bzip2BlockDecoder::invert(std::uint32_t origin, std::array<std::uint32_t, 256>& counts) {
     std::uint32_t begin = 0;
     for (std::uint32_t& count : counts) begin += std::exchange(count, begin);

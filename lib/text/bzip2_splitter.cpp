@@ -12,10 +12,11 @@ constexpr std::uint64_t block_magic = 0x314159265359, stream_end_magic = 0x17724
 constexpr unsigned magic_bits = 48, checksum_bits = 32;
 constexpr std::size_t read_bytes = std::size_t{1} << 18;
 constexpr std::size_t padding = 16;
-// A block of 900,000 symbols of at most 20 bits is smaller.
+// Larger than any block: 900,000 symbols of at most 20 bits.
 constexpr std::size_t longest_piece_bytes = std::size_t{4} << 20;
 
-/// Which of the 16 ways (two marks, eight offsets) a byte may be the second or third that a mark touches.
+/// For each value of a byte: the set of the 16 cases (two marks x eight bit offsets) in which it can be the second (or the third)
+/// byte that a mark touches.
 using Ways = std::array<std::uint16_t, 256>;
 
 constexpr Ways ways_of_byte(unsigned place) {
@@ -39,7 +40,7 @@ std::uint64_t big_endian(const char* bytes) {
 }  // namespace
 
 void Bzip2Piece::join(const Bzip2Piece& next) {
-    if (next.first_bit > 0) packed.pop_back();  // both hold the byte of the border
+    if (next.first_bit > 0) packed.pop_back();  // both hold the byte with the boundary
     packed += next.packed;
     bits += next.bits;
     end = next.end;
@@ -122,7 +123,7 @@ bool Bzip2Splitter::next(Bzip2Piece& piece) {
     return true;
 }
 
-/// Ends the piece at the next border at or behind `from_bit`.
+/// Ends the piece at the first boundary at or after `from_bit`.
 void Bzip2Splitter::find_end(Bzip2Piece& piece, std::uint64_t from_bit) {
     for (std::size_t i = from_bit / 8;; ++i) {
         if (i + padding > filled_ && !fill(i + padding) && i >= filled_) break;

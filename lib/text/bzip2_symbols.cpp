@@ -9,9 +9,9 @@ namespace {
 
 constexpr unsigned most_alphabet = 258, most_groups = 6, most_selectors = 18002, longest_code = 20;
 constexpr unsigned group_size = 50;  // symbols that share a table
-constexpr unsigned table_bits = 10;  // codes up to this length are looked up at once
+constexpr unsigned table_bits = 10;  // codes up to this length are decoded by one table lookup
 
-/// Bits from the first on. May be asked for more than there are: gives zeros, and is_over() tells.
+/// Reads bits, the highest first. Reading past the end gives zeros, and is_over() returns true afterwards.
 class BitReader {
 public:
     explicit BitReader(const Bzip2Piece& piece)
@@ -28,7 +28,7 @@ public:
         skip(count);
         return bits;
     }
-    /// To be asked at least every `reserve` - 8 bytes.
+    /// Whether more bits were read than there are. Must be called at least once per `reserve` - 8 bytes.
     bool is_over() const { return at_ > end_; }
     bool is_at_end() const { return at_ == end_; }
 
@@ -41,7 +41,7 @@ private:
 /// A canonical Huffman code.
 class Code {
 public:
-    /// @returns false when the lengths belong to no code
+    /// @returns false when no code has these lengths
     bool build(const std::array<std::uint8_t, most_alphabet>& lengths, unsigned alphabet) {
         short_.fill(0);
         std::uint32_t code = 0;
@@ -64,7 +64,7 @@ public:
         return true;
     }
 
-    /// The next symbol, or most_alphabet where no code matches.
+    /// Returns the next symbol, or most_alphabet when no code matches.
     unsigned read(BitReader& bits) const {
         const std::uint32_t ahead = bits.peek(longest_code);
         if (const unsigned entry = short_[ahead >> (longest_code - table_bits)]; entry != 0) {
@@ -81,13 +81,13 @@ public:
     }
 
 private:
-    std::array<std::uint16_t, std::size_t{1} << table_bits> short_{};  ///< symbol << 4 | length; 0: longer
+    std::array<std::uint16_t, std::size_t{1} << table_bits> short_{};  ///< symbol << 4 | length; 0: a longer code
     std::array<std::uint32_t, longest_code + 1> first_{}, end_{};
     std::array<std::uint16_t, longest_code + 1> offset_{};
     std::array<std::uint16_t, most_alphabet> sorted_{};
 };
 
-/// Bytes in the order of their last use.
+/// Bytes, the most recently used first.
 class MoveToFront {
 public:
     void add(unsigned char byte) { bytes_[size_++] = byte; }
@@ -142,7 +142,7 @@ private:
             while (bits_.take(1) != 0)
                 if (++place == groups_) return false;
             std::rotate(order.begin(), order.begin() + place, order.begin() + place + 1);
-            if (s < most_selectors) selectors_.push_back(order[0]);  // some writers have more, which nothing uses
+            if (s < most_selectors) selectors_.push_back(order[0]);  // some compressors write more, which are unused
             if (bits_.is_over()) return false;
         }
         return true;
@@ -174,7 +174,7 @@ private:
             const Code& code = codes_[group];
             for (unsigned i = 0; i < group_size; ++i) {
                 const unsigned symbol = code.read(bits_);
-                if (symbol < 2) {  // runs of the front byte: digits 1 and 2 of a number to the base of 2
+                if (symbol < 2) {  // a run of the front byte: its length in bijective base 2, with digits 1 and 2
                     if (digit > most_bytes_) return false;
                     run += digit << symbol;
                     digit <<= 1;

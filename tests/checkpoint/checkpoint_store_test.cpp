@@ -280,8 +280,8 @@ TEST_CASE("a disk that is full ends the save with the file and the reason, and o
         std::signal(SIGXFSZ, handler);
         return what;
     };
-    CHECK_THAT(message(5000), Says("model.pt: cannot be given its size (File too large)"));
-    CHECK_THAT(message(15000), Says("optimizer.pt: cannot be given its size (File too large)"));
+    CHECK_THAT(message(5000), Says("model.pt: cannot be extended to its full size (File too large)"));
+    CHECK_THAT(message(15000), Says("optimizer.pt: cannot be extended to its full size (File too large)"));
     CHECK(names_in(store.folder()) == Names{"step_00000005"});
     CHECK(CheckpointReader(*store.newest_complete()).step() == 5);
 }

@@ -99,7 +99,7 @@ TEST_CASE("malformed dumps are refused with line, byte and page") {
     CHECK(refusal_of_content(broken).find("mismatched tag (line 2002, byte") != std::string::npos);
     std::string invalid = xml;
     invalid[invalid.find("number", 400'000)] = '\xFF';
-    CHECK(refusal_of_content(invalid).find("bytes that are no UTF-8 (line") != std::string::npos);
+    CHECK(refusal_of_content(invalid).find("bytes that are not UTF-8 (line") != std::string::npos);
     std::string bomb = "<!DOCTYPE m [<!ENTITY a \"aaaaaaaaaa\">";
     for (char c = 'b'; c < 'k'; ++c) {
         const std::string last(1, static_cast<char>(c - 1));

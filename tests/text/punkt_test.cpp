@@ -24,14 +24,14 @@ std::vector<std::string> words(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("punkt's words end at white space, brackets, quotation marks, dashes, ellipses and commas") {
+TEST_CASE("words of Punkt end at white space, brackets, quotation marks, dashes, ellipses and commas") {
     CHECK(words("He (the \"boss\") said: 1,000.5 -- or...more, a.b. co-op") ==
           Sentences{"he", "(", "the", "\"", "boss", "\"", ")", "said", ":", "##number##", "--", "or", "...", "more", ",", "a.b.",
                     "co-op"});
     CHECK(words("so . . . it is . . ") == Sentences{"so", ". . .", "it", "is", ".", "."});
 }
 
-TEST_CASE("with given parameters punkt gives NLTK's sentences") {
+TEST_CASE("with the same parameters Punkt gives the same sentences as NLTK") {
     NEEDS_SHARED_DATA();
     const PunktParameters parameters = PunktParameters::read(testing::shared_data() / "punkt");
     std::ifstream golden(testing::shared_data() / "sentences/golden_segmentation.jsonl");
@@ -39,13 +39,13 @@ TEST_CASE("with given parameters punkt gives NLTK's sentences") {
     for (std::string line; std::getline(golden, line); ++rows) {
         const nlohmann::json row = nlohmann::json::parse(line);
         Sentences right = row["punkt"].get<Sentences>();
-        if (!right.empty()) right.front() = std::string(trimmed(right.front()));  // one row begins with a space, which NLTK keeps
+        if (!right.empty()) right.front() = std::string(trimmed(right.front()));  // NLTK keeps a space at the start of one row
         CHECK(punkt_sentences(parameters, row["text"].get<std::string>()) == right);
     }
     CHECK(rows == 409);
 }
 
-TEST_CASE("what punkt learns from Wikipedia splits nearly as the given parameters do") {
+TEST_CASE("parameters learned from Wikipedia split sentences nearly like the published ones") {
     NEEDS_SHARED_DATA();
     std::ifstream corpus(testing::shared_data() / "plain/wiki_2021_sentences.txt");
     const std::string all{std::istreambuf_iterator<char>(corpus), {}};
@@ -58,12 +58,12 @@ TEST_CASE("what punkt learns from Wikipedia splits nearly as the given parameter
     CHECK(testing::boundary_f1("punkt", [&](const std::string& text) { return punkt_sentences(learned, text); }) >= 0.97);
 }
 
-TEST_CASE("what punkt learns does not depend on how texts are shared among threads") {
+TEST_CASE("the parameters that Punkt learns do not depend on the number of threads") {
     NEEDS_SHARED_DATA();
     std::ifstream corpus(testing::shared_data() / "plain/wiki_2021_sentences.txt");
     std::vector<std::string> lines;
     for (std::string line; std::getline(corpus, line);) lines.push_back(line);
-    std::vector<std::string_view> texts;  // twice, for there to be several parts
+    std::vector<std::string_view> texts;  // twice, so that there are several parts
     for (int round = 0; round < 2; ++round) texts.insert(texts.end(), lines.begin(), lines.end());
     TaskPool one(1), three(3);
     const PunktParameters alone = learn_punkt(texts, one), shared = learn_punkt(texts, three);
@@ -74,7 +74,7 @@ TEST_CASE("what punkt learns does not depend on how texts are shared among threa
     CHECK(alone.abbreviations.size() > 50);
 }
 
-TEST_CASE("punkt loses no word and takes linear time, whatever the text") {
+TEST_CASE("Punkt loses no word and takes linear time on any text") {
     const PunktParameters nothing;
     for (const std::string piece : {".", ". ", "a.", "\"", ".\" ", "A. ", "...) ", "!", "! a", ". .", "-", "\xFF."}) {
         std::string text;
@@ -88,7 +88,7 @@ TEST_CASE("punkt loses no word and takes linear time, whatever the text") {
     CHECK(punkt_sentences(nothing, "  \n ").empty());
 }
 
-TEST_CASE("punkt parameters that are missing or malformed are refused") {
+TEST_CASE("missing or malformed Punkt parameters are refused") {
     const testing::TemporaryFolder folder;
     CHECK_THROWS_AS(PunktParameters::read(folder.path()), ConfigError);
     for (const char* name : {"abbrev_types.txt", "sent_starters.txt", "collocations.tab"}) std::ofstream(folder / name);

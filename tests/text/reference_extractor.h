@@ -1,5 +1,5 @@
 #pragma once
-// What WikiExtractor made of the dumps in the shared data, and how far we agree with it.
+// WikiExtractor's output for the dumps in the shared data, and how well ours agrees with it.
 
 #include <cstdint>
 #include <functional>
@@ -21,7 +21,7 @@ struct Document {
     std::string title, text;
 };
 
-/// The <doc> elements of a WikiExtractor file; each repeats its title in its first line.
+/// Returns the <doc> elements of a WikiExtractor file, without their first line, which repeats the title.
 inline std::vector<Document> reference_documents(const std::string& content) {
     std::vector<Document> documents;
     for (std::size_t at = content.find("<doc id="); at != std::string::npos; at = content.find("<doc id=", at + 1)) {
@@ -32,15 +32,15 @@ inline std::vector<Document> reference_documents(const std::string& content) {
     return documents;
 }
 
-/// How many times each sentence stands in paragraphs.
+/// How often each sentence occurs.
 using SentenceCounts = std::map<std::string, std::int64_t>;
 
 inline void count_sentences(SentenceCounts& counts, const SplitSentences& split, const std::string& paragraph) {
     for (const std::string& sentence : split(paragraph)) ++counts[sentence];
 }
 
-/// F1 of sentences, byte for byte, article by article, in both outputs (matched as multisets); articles that the reference lacks
-/// do not count.
+/// Returns the F1 score of sentences that are equal byte for byte in both outputs, matched per article as multisets. Articles
+/// that the reference lacks do not count.
 inline double sentence_f1(const std::string& dump, const std::vector<Document>& reference, const SplitSentences& split) {
     std::map<std::string, SentenceCounts> theirs;
     for (const Document& document : reference) {
