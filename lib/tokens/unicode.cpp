@@ -72,7 +72,7 @@ int combining_class(char32_t code_point, TokenRules rules) {
 }
 
 void append_decomposed(char32_t code_point, TokenRules rules, std::u32string& text) {
-    std::array<utf8proc_int32_t, 32> parts;  // Unicode promises at most 4
+    std::array<utf8proc_int32_t, 32> parts;  // Unicode guarantees at most 4
     auto count = utf8proc_ssize_t{1};
     if (is_too_new(code_point, rules)) {
         parts[0] = as_utf8proc(code_point);
