@@ -14,7 +14,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Deals the articles to groups [first_group, first_group + groups).
+/// Distributes the articles over groups [first_group, first_group + groups), longest first.
 void fill_groups(std::span<std::uint32_t> articles, std::uint32_t first_group, std::uint32_t groups,
                  const std::vector<std::uint32_t>& sentence_counts, std::vector<std::uint32_t>& group_of) {
     std::stable_sort(articles.begin(), articles.end(),
@@ -30,7 +30,7 @@ void fill_groups(std::span<std::uint32_t> articles, std::uint32_t first_group, s
     }
 }
 
-/// Groups of a side whose shards hold `share` of the text; at most one per article.
+/// Returns the number of groups of a side whose shards hold `share` of the text: at most one per article.
 std::uint32_t group_count(std::int64_t shards, double share, std::int64_t articles, const SplitSettings& settings) {
     if (shards == 0) return 0;
     const double shard_bytes = share * static_cast<double>(settings.text_bytes) / static_cast<double>(shards);
