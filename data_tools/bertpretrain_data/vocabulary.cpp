@@ -29,7 +29,7 @@ void run(const VocabularyRequest& request) {
     std::int64_t words = 0;
     for (const auto& [word, count] : counts) words += count;
     log_info(concat("counted ", with_thousands(words), " words, ", with_thousands(static_cast<std::int64_t>(counts.size())),
-                    " different ones"));
+                    " distinct"));
     const Vocabulary vocabulary = train_vocabulary(counts, request.training);
     if (vocabulary.size() < request.training.size)
         log_warning(concat("the vocabulary has only ", with_thousands(vocabulary.size()), " tokens instead of ",

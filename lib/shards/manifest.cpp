@@ -71,7 +71,7 @@ Frame::Both sum_up(const Manifest& manifest) {
 /// Refuses a file name from a manifest that refers to another folder.
 void require_plain_name(const std::string& name, const std::string& where) {
     if (fs::path(name).filename() != name || name == "." || name == "..")
-        throw DataError(concat(where, ": the file name \"", name, "\" leads out of the folder"));
+        throw DataError(concat(where, ": the file name \"", name, "\" refers to another folder; expected a plain file name"));
 }
 
 Manifest parse_manifest(const std::string& text, const std::string& where) {
@@ -159,8 +159,8 @@ void require_listed_shards(const fs::path& folder, ShardKind kind, const std::ve
         if (!here && shard_kind(record.file) == kind) missing.push_back(record.file);
     }
     if (missing.empty()) return;
-    throw DataError(concat((folder / missing.front()).string(), ": is missing, though ", manifest_name, " lists it",
-                           missing.size() > 1 ? concat(" (", missing.size(), " files are)") : "",
+    throw DataError(concat((folder / missing.front()).string(), ": is missing, but ", manifest_name, " lists it",
+                           missing.size() > 1 ? concat(" (", missing.size(), " files are missing)") : "",
                            "\n  do: copy the folder again, or, to train without this shard, remove it from ", manifest_name));
 }
 

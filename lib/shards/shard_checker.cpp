@@ -93,7 +93,7 @@ std::optional<Vocabulary> find_vocabulary(const fs::path& folder, const std::opt
                                           const std::optional<Manifest>& manifest, FolderReport& report) {
     const fs::path file = given.value_or(folder / (manifest ? manifest->vocabulary.file : "vocab.txt"));
     if (!given && !fs::exists(file)) {
-        if (manifest) report.problems.push_back(concat(file.string(), ": is missing, though the manifest names it"));
+        if (manifest) report.problems.push_back(concat(file.string(), ": is missing, but the manifest lists it"));
         return std::nullopt;
     }
     Vocabulary vocabulary = Vocabulary::read(file);
@@ -168,7 +168,7 @@ FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::
     if (manifest)
         for (const ShardRecord& shard : manifest->shards)
             if (!fs::exists(folder / shard.file))
-                report.problems.push_back(concat((folder / shard.file).string(), ": is missing, though the manifest lists it"));
+                report.problems.push_back(concat((folder / shard.file).string(), ": is missing, but the manifest lists it"));
 
     std::vector<Findings> all(files.size());
     const std::vector<VerifiedShard> verified = verify_shards(files, manifest, threads);

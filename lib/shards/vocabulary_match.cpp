@@ -12,7 +12,8 @@ void refuse_other_vocabulary(const std::filesystem::path& shards, const std::fil
     const std::int64_t found = Vocabulary::read(vocabulary).crc32();
     if (found != manifest->vocabulary.crc32)
         throw DataError(concat(vocabulary.string(), ": is not the vocabulary that the shards of ", shards.string(),
-                               " were made with (checksum ", found, ", the manifest says ", manifest->vocabulary.crc32, ")"));
+                               " were made with (checksum ", found, ", the manifest says ", manifest->vocabulary.crc32,
+                               ")\n  do: use the vocabulary file in the shards' folder"));
 }
 
 }  // namespace bertpretrain

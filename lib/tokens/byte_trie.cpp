@@ -25,7 +25,7 @@ public:
         for (std::size_t place = first_free_; place < end; ++place)
             if (const std::size_t base = place ^ bytes[0]; all_free(base, bytes)) return static_cast<std::uint32_t>(base);
         const std::size_t base = taken_.size();
-        check(base < std::numeric_limits<std::uint32_t>::max() - block_size, "places have 32-bit numbers");
+        check(base < std::numeric_limits<std::uint32_t>::max() - block_size, "states are 32-bit indices");
         taken_.resize(base + block_size);
         return static_cast<std::uint32_t>(base);
     }

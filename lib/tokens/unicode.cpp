@@ -81,7 +81,8 @@ void append_decomposed(char32_t code_point, TokenRules rules, std::u32string& te
         count = utf8proc_decompose_char(as_utf8proc(code_point), parts.data(), static_cast<utf8proc_ssize_t>(parts.size()),
                                         options, nullptr);
     }
-    check(count >= 0 && count <= static_cast<utf8proc_ssize_t>(parts.size()), "a code point has a decomposition");
+    check(count >= 0 && count <= static_cast<utf8proc_ssize_t>(parts.size()),
+          "every code point has a decomposition of at most 32 parts");
     for (std::size_t part = 0; part < static_cast<std::size_t>(count); ++part) text.push_back(static_cast<char32_t>(parts[part]));
 }
 

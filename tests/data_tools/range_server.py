@@ -31,7 +31,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if cut < len(content):
             self.wfile.flush()
             self.close_connection = True
-            os._exit(0)  # the connection breaks, and nobody answers a second try
+            os._exit(0)  # breaks the connection; a second attempt gets no response
 
     def log_message(self, *arguments):
         pass

@@ -67,7 +67,7 @@ TEST_CASE("articles are found with lines of any length, and one above 64 MiB is 
     CHECK(contains(reason(), "64 MiB"));
 }
 
-TEST_CASE("texts that are missing, blank, or cut short while in use are a DataError") {
+TEST_CASE("texts that are missing, blank, or truncated while in use are a DataError") {
     const TemporaryFolder folder;
     write_text(folder / "blank.txt", "\n \n\n");
     CHECK_THROWS_AS(TextArticles({folder / "absent.txt"}), DataError);

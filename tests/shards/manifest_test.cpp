@@ -76,8 +76,8 @@ TEST_CASE("a manifest that was edited, damaged or made by a newer program is a D
     };
     CHECK(contains(changed("\"format_version\": 1", "\"format_version\": 2"), "up to 1"));
     CHECK(contains(changed("\"rows\": 100,", "\"rows\": 101,"), "\"totals\" are not the sums"));
-    CHECK(contains(changed("\"w_test_0000.h5\"", "\"../w_test_0000.h5\""), "leads out of the folder"));
-    CHECK(contains(changed("\"vocab.txt\"", "\"/etc/passwd\""), "leads out of the folder"));
+    CHECK(contains(changed("\"w_test_0000.h5\"", "\"../w_test_0000.h5\""), "refers to another folder"));
+    CHECK(contains(changed("\"vocab.txt\"", "\"/etc/passwd\""), "refers to another folder"));
     CHECK(contains(changed("\"w_test_0000.h5\"", "\"x_test_0000.h5\""), "not sorted"));
     CHECK(contains(changed("\"w_test_0000.h5\"", "\"w.h5\""), "no name of a training or held-out shard"));
     CHECK(contains(changed("\"seed\"", "\"sed\""), "did you mean \"seed\""));
@@ -132,7 +132,7 @@ TEST_CASE("a folder that lacks a listed shard is refused with the shard's name, 
     try {
         find_shards(folder.path(), ShardKind::training);
     } catch (const DataError& error) { said = error.what(); }
-    CHECK(contains(said, (folder / "w_training_0000.h5").string() + ": is missing, though manifest.json lists it"));
+    CHECK(contains(said, (folder / "w_training_0000.h5").string() + ": is missing, but manifest.json lists it"));
     write_text(folder / "w_training_0000.h5", "");
     CHECK(find_shards(folder.path(), ShardKind::training).size() == 2);
 }

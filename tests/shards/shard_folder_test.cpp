@@ -74,7 +74,7 @@ const std::vector<std::string> all_files{"manifest.json",      "vocab.txt",     
 
 }  // namespace
 
-TEST_CASE("the number of threads changes no byte of a folder of shards, the seed does") {
+TEST_CASE("the number of threads changes no byte of a folder of shards, but the seed does") {
     const Corpus corpus;
     build_shards(corpus.settings("one", 1));
     build_shards(corpus.settings("four", 4));

@@ -67,7 +67,7 @@ void check_kind(const nlohmann::json& row) {
 
 }  // namespace
 
-TEST_CASE("the published cases hold, all 43") {
+TEST_CASE("all 43 published cases pass") {
     NEEDS_SHARED_DATA();
     int tried = 0;
     for (const auto& row : nlohmann::json::parse(std::ifstream(shared_data() / "tokenizer_cases" / "cases.json"))) {

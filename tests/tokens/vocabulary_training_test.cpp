@@ -77,7 +77,7 @@ TEST_CASE("incremental counts give the same tokens in the same order as recounti
     RandomSequence random(7, Purpose::masking, 0);
     for (int round = 0; round < 30; ++round) {
         std::map<std::string, std::int64_t> different;
-        const std::uint32_t letters = 1 + random.below(4);  // few letters: repetitions and many ways to the same piece
+        const std::uint32_t letters = 1 + random.below(4);  // few letters give repetitions and many ways to build the same piece
         for (int i = 0; i < 40; ++i) {
             std::string word(1 + random.below(9), 'a');
             for (char& c : word) c = static_cast<char>('a' + random.below(letters));

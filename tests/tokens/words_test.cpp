@@ -60,7 +60,7 @@ TEST_CASE("marks that remain are put into canonical order") {
     CHECK(split("e" + low_first, Casing::cased) != split("e" + high_first, Casing::cased));
 }
 
-TEST_CASE("every code point is decoded from what encodes it, and surrogates, overlong and cut forms are not") {
+TEST_CASE("every code point is decoded from its encoding, and surrogates, overlong and truncated forms are dropped") {
     bool all_equal = true;
     for (char32_t c = 0; c < 0x110000; ++c) {
         if (is_surrogate(c)) continue;
@@ -77,7 +77,7 @@ TEST_CASE("every code point is decoded from what encodes it, and surrogates, ove
     }
 }
 
-TEST_CASE("lower case, decomposition and marks are those of Python's Unicode 14 tables") {
+TEST_CASE("lower case, decomposition and marks equal Python's Unicode 14 tables") {
     NEEDS_SHARED_DATA();
     std::vector<std::string> expected(0x110000);
     for (char32_t c = 0; c < 0x110000; ++c) expected[c] = utf8(c);
@@ -106,7 +106,7 @@ TEST_CASE("lower case, decomposition and marks are those of Python's Unicode 14 
     CHECK(std::none_of(different.begin(), different.end(), [](std::size_t c) { return c < 0x800; }));
 }
 
-TEST_CASE("punctuation, white space and control are those of Python's Unicode 14 tables") {
+TEST_CASE("punctuation, white space and control characters equal Python's Unicode 14 tables") {
     NEEDS_SHARED_DATA();
     const auto punctuation = read_ranges("punctuation.txt"), space = read_ranges("whitespace.txt"),
                control = read_ranges("control_google.txt");
