@@ -159,9 +159,11 @@ void require_listed_shards(const fs::path& folder, ShardKind kind, const std::ve
         if (!here && shard_kind(record.file) == kind) missing.push_back(record.file);
     }
     if (missing.empty()) return;
-    throw DataError(concat((folder / missing.front()).string(), ": is missing, but ", manifest_name, " lists it",
-                           missing.size() > 1 ? concat(" (", missing.size(), " files are missing)") : "",
-                           "\n  do: copy the folder again, or, to train without this shard, remove it from ", manifest_name));
+    throw DataError(
+        concat((folder / missing.front()).string(), ": is missing, but ", manifest_name, " lists it",
+               missing.size() > 1 ? concat(" (", missing.size(), " files are missing)") : "",
+               "\n  do: copy the folder again; to train without this shard, remove its entry and subtract it from \"totals\" in ",
+               manifest_name));
 }
 
 }  // namespace

@@ -82,8 +82,8 @@ bool may_replace(const std::string& file, const std::optional<Manifest>& old, co
     return (old && old->find(file) != nullptr) || std::find(new_files.begin(), new_files.end(), file) != new_files.end();
 }
 
-/// Refuses a folder in use, or removes its old manifest and then its shards. This order ensures that a folder with a manifest is
-/// always complete.
+/// Refuses a folder that already has shards, or with `overwrite` removes its manifest and then the shards. This order ensures
+/// that a folder with a manifest is always complete.
 void prepare(const fs::path& folder, const fs::path& vocabulary_file, const std::vector<std::string>& new_files, bool overwrite) {
     make_writable_folder(folder);
     const fs::path vocabulary = folder / vocabulary_name;
