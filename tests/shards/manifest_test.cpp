@@ -79,14 +79,14 @@ TEST_CASE("a manifest that was edited, damaged or made by a newer program is a D
     CHECK(contains(changed("\"w_test_0000.h5\"", "\"../w_test_0000.h5\""), "refers to another folder"));
     CHECK(contains(changed("\"vocab.txt\"", "\"/etc/passwd\""), "refers to another folder"));
     CHECK(contains(changed("\"w_test_0000.h5\"", "\"x_test_0000.h5\""), "not sorted"));
-    CHECK(contains(changed("\"w_test_0000.h5\"", "\"w.h5\""), "no name of a training or held-out shard"));
+    CHECK(contains(changed("\"w_test_0000.h5\"", "\"w.h5\""), "not the name of a training or held-out shard"));
     CHECK(contains(changed("\"seed\"", "\"sed\""), "did you mean \"seed\""));
     CHECK(contains(changed("\"crc32\": 7", "\"crc32\": 4294967296"), "shards[0]: crc32"));
     CHECK(contains(changed("\"crc32\": 7", "\"crc32\": 7, \"crc32\": 8"), "set twice"));
     CHECK(contains(changed("\"rows\": 10,", "\"rows\": 10.5,"), "integer"));
     CHECK(contains(changed("\"shards\": [", "\"shards\": [[],"), "shards[0]"));
     CHECK(contains(changed("\"casing\": \"cased\"", "\"casing\": \"both\""), "casing"));
-    CHECK(contains(answer("[]"), "no JSON object"));
+    CHECK(contains(answer("[]"), "not a JSON object"));
     CHECK(contains(answer("{}"), "\"shards\""));
     CHECK(contains(answer(std::string(100'000, '[')), "nested deeper"));
     CHECK(contains(answer(""), "manifest.json"));

@@ -100,7 +100,7 @@ TEST_CASE("a size that cannot hold the characters is refused, and the message gi
         train({{"abc", 5}}, 9);
         FAIL("accepted");
     } catch (const ConfigError& error) {
-        CHECK(std::string(error.what()).find("special tokens and characters are 10") != std::string::npos);
+        CHECK(std::string(error.what()).find("special tokens and characters alone need 10") != std::string::npos);
     }
     CHECK(train({{"abc", 5}}, 10).size() == 5);
 }
