@@ -1,5 +1,5 @@
-"""range_server.py FOLDER [PATH:BYTES]...: a dump site on the loopback interface. Serves FOLDER with support for Range, and prints its
-port. Closes the first response for PATH after that many bytes."""
+"""range_server.py FOLDER [PATH:BYTES]...: a dump site on the loopback interface. Serves FOLDER with support for Range,
+and prints its port. Closes the first response for PATH after that many bytes."""
 import http.server
 import os
 import pathlib
