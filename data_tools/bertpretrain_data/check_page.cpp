@@ -1,4 +1,4 @@
-// Writes the page of `check --html`.
+// Builds the page of `check --html`.
 
 #include <algorithm>
 #include <array>
@@ -40,7 +40,7 @@ std::vector<std::string> cells(const std::string& name, const ShardContent& cont
 
 /// A histogram reduced to at most 64 bars.
 struct Bars {
-    std::int64_t width = 1;  ///< number of histogram entries in a bar
+    std::int64_t width = 1;  ///< histogram entries per bar
     std::vector<std::int64_t> counts;
 };
 
@@ -99,12 +99,12 @@ std::string problem_list(const FolderReport& report) {
 std::string facts(const FolderReport& report) {
     const Duplicates& duplicates = report.duplicates;
     std::string table = "<table>\n";
-    table += row({"manifest", report.has_manifest ? "found; checksums verified" : "not found; checksums not verified"});
+    table += row({"manifest", report.has_manifest ? "found; checksums were compared" : "none; checksums were not compared"});
     table += row({"vocabulary", report.vocabulary_size ? with_thousands(*report.vocabulary_size) + " tokens" : "unknown"});
     table += row({"rows equal to another", with_thousands(duplicates.rows)});
-    table += row({"rows whose text equals another's (masks ignored)", with_thousands(duplicates.texts)});
-    table += row({"held-out rows whose text is also in the training rows", with_thousands(duplicates.held_out_trained)});
-    table += row({"rows of documents that occur twice in the corpus",
+    table += row({"rows whose text equals another's, ignoring masks", with_thousands(duplicates.texts)});
+    table += row({"held-out rows whose text is also trained on", with_thousands(duplicates.held_out_trained)});
+    table += row({"rows of documents that the corpus contains twice",
                   duplicates.repeated_documents ? "about " + percent(*duplicates.repeated_documents) : "unknown"});
     table += row({"unigram cross-entropy of the training labels", fixed(report.unigram_cross_entropy, 4) + " nats"});
     return table + "</table>\n";
@@ -117,12 +117,12 @@ std::string check_page(const FolderReport& report, const std::string& folder) {
     page << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Shards of " << escape_markup(folder)
          << "</title><style>" << style << "</style></head><body>\n<h1>Shards of " << escape_markup(folder) << "</h1>\n"
          << problem_list(report) << facts(report) << "<table>\n"
-         << row({"", "rows", "tokens", "mean length", "masked", "as [MASK] / unchanged", "random next"}, "th");
+         << row({"", "rows", "tokens", "mean length", "masked", "as [MASK] / as they are", "random next"}, "th");
     if (report.training.rows > 0) page << row(cells("all training", report.training));
     if (report.held_out.rows > 0) page << row(cells("all held out", report.held_out));
     page << "</table>\n" << histograms("Training", report.training) << histograms("Held-out", report.held_out);
     page << "<table>\n"
-         << row({"shard", "rows", "tokens", "mean length", "masked", "as [MASK] / unchanged", "random next", "state"}, "th");
+         << row({"shard", "rows", "tokens", "mean length", "masked", "as [MASK] / as they are", "random next", "state"}, "th");
     for (const CheckedShard& shard : report.shards) {
         std::vector<std::string> line = cells(shard.file, shard.content);
         line.emplace_back(shard.is_sound ? "<span class=\"good\">sound</span>" : "<span class=\"bad\">bad</span>");

@@ -1,5 +1,5 @@
 #pragma once
-// The report of `check` as a table, as JSON and as an HTML page.
+// Formats the results of `check` as a table, as JSON and as an HTML page.
 
 #include <string>
 
@@ -7,13 +7,13 @@
 
 namespace bertpretrain {
 
-/// Returns a table with a row per shard and the totals, then the numbers of duplicates and the unigram cross-entropy.
+/// Returns a table with a row per shard and the totals, followed by the counts of duplicates.
 std::string check_table(const FolderReport& report);
 
-/// Returns one JSON object with everything; histograms contain only entries that are not 0.
+/// Returns one JSON object with the whole report. Histograms omit zero counts.
 std::string check_json(const FolderReport& report, const std::string& folder);
 
-/// Returns a self-contained HTML page with the tables, the problems and pictures of the histograms.
+/// Returns a self-contained HTML page with the tables, the problems and the histograms as pictures.
 std::string check_page(const FolderReport& report, const std::string& folder);
 
 }  // namespace bertpretrain

@@ -33,28 +33,29 @@ void add_extract_command(CLI::App& app) {
     auto settings = std::make_shared<ExtractSettings>();
     command
         ->add_option("dumps", settings->dumps,
-                     "MediaWiki export files (.xml, .xml.bz2, .xml.gz), WikiExtractor's files, folders of either, or - for "
-                     "standard input; read in this order")
+                     "MediaWiki export files (.xml, .xml.bz2, .xml.gz), WikiExtractor's files or folders of them, or - for "
+                     "standard input; read in the given order")
         ->required();
     command->add_option("--output", settings->output, "Text file to write; it appears only when it is complete")->required();
-    command->add_option("--minimum-sentences", settings->minimum_sentences, "Leave out articles with fewer sentences than this")
+    command->add_option("--minimum-sentences", settings->minimum_sentences, "Omit articles with fewer sentences than this")
         ->capture_default_str()
         ->check(CLI::NonNegativeNumber);
     const auto rules = std::make_shared<std::string>();
-    command->add_option("--sentences", *rules, "Sentence splitter: english (our rules) or punkt (learned from the dumps first)")
+    command
+        ->add_option("--sentences", *rules,
+                     "How to split sentences: english (built-in rules) or punkt (learned from the dumps first)")
         ->check(CLI::IsMember({"english", "punkt"}))
         ->default_str("english");
     command->add_option("--punkt-parameters", settings->sentences.parameters,
-                        "Folder with Punkt parameters in NLTK's format, used instead of learning; implies punkt");
-    command->add_flag(
-        "--tidy", settings->tidies,
-        "Remove leftovers of dropped templates, such as \"Moon (, ) is\". By default they are kept, as WikiExtractor does");
-    command->add_option("--threads", settings->threads, "Number of threads; does not change the output")
+                        "Folder with Punkt parameters as published by NLTK; implies --sentences punkt, without learning");
+    command->add_flag("--tidy", settings->tidies,
+                      "Remove the gaps that templates leave, e.g. \"Moon (, ) is\"; by default they stay, as in WikiExtractor");
+    command->add_option("--threads", settings->threads, "Number of threads; the output does not depend on it")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));
     command->callback([settings, rules] {
         if (*rules == "english" && settings->sentences.parameters)
-            throw ConfigError("--sentences english and --punkt-parameters exclude each other; give one of the two");
+            throw ConfigError("--sentences english cannot be combined with --punkt-parameters; use one of the two");
         settings->sentences.punkt = *rules == "punkt";
         print(extract(*settings));
     });

@@ -9,7 +9,8 @@ void refuse_other_vocabulary(const std::filesystem::path& shards, const Manifest
     const std::int64_t found = vocabulary.crc32();
     if (found != manifest.vocabulary.crc32)
         throw DataError(concat(file.string(), ": is not the vocabulary that the shards of ", shards.string(),
-                               " were made with (checksum ", found, ", the manifest says ", manifest.vocabulary.crc32, ")"));
+                               " were made with (checksum ", found, ", the manifest says ", manifest.vocabulary.crc32,
+                               ")\n  do: use the vocabulary file in the shards' folder"));
 }
 
 void refuse_other_vocabulary(const std::filesystem::path& shards, const std::filesystem::path& vocabulary) {

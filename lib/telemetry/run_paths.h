@@ -1,5 +1,5 @@
 #pragma once
-// Where everything of one run lies.
+// The paths of a run's files.
 
 #include <filesystem>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace bertpretrain {
 
-/// The names in a run's folder.
+/// Returns the path of each file in a run's folder.
 class RunPaths {
 public:
     explicit RunPaths(std::filesystem::path folder) : folder_(std::move(folder)) {}

@@ -1,4 +1,4 @@
-// Where a reference script is to be followed, its shards must come out value by value.
+// With --compatible-with, shards must equal the reference script's value for value.
 
 #include <algorithm>
 #include <memory>
@@ -33,7 +33,7 @@ struct Reference {
         settings.max_predictions = max_predictions;
         settings.whole_word_masking = whole_words;
     }
-    /// All rows that the script makes of a text.
+    /// Returns all rows that the script makes from a text.
     ShardRows rows(const std::filesystem::path& text, std::size_t threads = 1) const {
         const SampleRules rules = sample_rules(settings, *vocabulary);
         const ReferenceSamples samples(read_reference_text(text, make_tokenizer(settings, vocabulary), threads), rules);
@@ -78,7 +78,7 @@ std::string sha256(const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("our Python generator draws as CPython's random.Random does, also for seeds beyond 32 bits") {
+TEST_CASE("PythonRng draws the same numbers as CPython's random.Random, also for seeds above 32 bits") {
     NEEDS_SHARED_DATA();
     const auto expected = nlohmann::json::parse(read_file(golden() / "python_random_seed12345.json"));
     PythonRng uniform(12345), bits(12345), ten(12345), below(12345), shuffling(12345), large((std::uint64_t{1} << 40) + 7);
@@ -93,7 +93,7 @@ TEST_CASE("our Python generator draws as CPython's random.Random does, also for 
     CHECK(range == expected["shuffle_range20"].get<std::vector<int>>());
 }
 
-TEST_CASE("the reader gives the bytes that h5py gave for NVIDIA's shards") {
+TEST_CASE("the reader returns the same bytes as h5py for NVIDIA's shards") {
     NEEDS_SHARED_DATA();
     const auto expected = nlohmann::json::parse(read_file(golden() / "expected.json"));
     const TemporaryFolder folder;
@@ -115,7 +115,7 @@ TEST_CASE("the reader gives the bytes that h5py gave for NVIDIA's shards") {
     CHECK(ShardReader(golden() / "wiki12_seq128_pred20.hdf5").band_rows() == 249);
 }
 
-TEST_CASE("text becomes the very shard that NVIDIA's script made of it, on any number of threads") {
+TEST_CASE("a text gives exactly the shard that NVIDIA's script made from it, on any number of threads") {
     NEEDS_SHARED_DATA();
     const Reference nvidia("nvidia", 128, 20);
     const auto theirs = [](const std::string& name) {
@@ -144,10 +144,10 @@ TEST_CASE("texts are read as Python reads them: three kinds of line ends, and li
     CHECK(same_rows(plain, with("\n", " \t")));
     CHECK(same_rows(plain, with("\n", "\u00a0\u3000")));
     CHECK(same_rows(plain, with("\n", "\x1c")));
-    CHECK_FALSE(same_rows(plain, with("\n", "\u200b")));  // a format character is no white space: no new document
+    CHECK_FALSE(same_rows(plain, with("\n", "\u200b")));  // a format character is not white space, so no new document begins
 }
 
-TEST_CASE("instances are those of Google's script at 128 and 512 tokens, with whole words masked too") {
+TEST_CASE("instances equal those of Google's script at 128 and 512 tokens, also with whole word masking") {
     NEEDS_SHARED_DATA();
     const auto expected = nlohmann::json::parse(read_file(golden() / "google_instances.json"));
     CHECK(expected["cases"].size() == 6);

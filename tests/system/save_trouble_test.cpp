@@ -137,7 +137,7 @@ TEST_CASE("a disk that is full for some steps loses no line of the metrics, and 
                            ENOSPC, " FAULT_AFTER=4 FAULT_TIMES=5 ", train_command(finished_run().config, folder / "run")));
     INFO(result.err);
     CHECK(result.exit_code == 0);
-    CHECK(missing_words(result.err, {"metrics.jsonl: cannot be written (No space left on device); the run goes on"}) == "");
+    CHECK(missing_words(result.err, {"metrics.jsonl: cannot be written (No space left on device); the run continues"}) == "");
     check_same_end(folder / "run");
 }
 

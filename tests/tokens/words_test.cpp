@@ -28,7 +28,7 @@ std::string utf8(char32_t code_point) {
 
 bool is_surrogate(char32_t c) { return c >= 0xD800 && c <= 0xDFFF; }
 
-/// Membership of every code point in a file of "FIRST..LAST" lines.
+/// Returns for every code point whether a file of "FIRST..LAST" lines contains it.
 std::vector<bool> read_ranges(const std::string& name) {
     std::vector<bool> members(0x110000);
     std::ifstream in(shared_data() / "unicode" / name);
@@ -43,7 +43,7 @@ std::vector<bool> read_ranges(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("control characters vanish and their neighbours meet") {
+TEST_CASE("control characters are removed without splitting the word") {
     CHECK(split(std::string("a\0b\x7F\x1C", 5) + utf8(0x85) + utf8(0x200E) + utf8(0xE000) + utf8(0xFFFD) + "c") ==
           Strings{"abc"});
     CHECK(split("a\tb\nc\rd" + utf8(0xA0) + "e" + utf8(0x2028) + "f" + utf8(0x3000)) == Strings{"a", "b", "c", "d", "e", "f"});
@@ -60,7 +60,7 @@ TEST_CASE("marks that remain are put into canonical order") {
     CHECK(split("e" + low_first, Casing::cased) != split("e" + high_first, Casing::cased));
 }
 
-TEST_CASE("every code point is decoded from what encodes it, and surrogates, overlong and cut forms are not") {
+TEST_CASE("every code point is decoded from its encoding, and surrogates, overlong and truncated forms are dropped") {
     bool all_equal = true;
     for (char32_t c = 0; c < 0x110000; ++c) {
         if (is_surrogate(c)) continue;
@@ -77,7 +77,7 @@ TEST_CASE("every code point is decoded from what encodes it, and surrogates, ove
     }
 }
 
-TEST_CASE("lower case, decomposition and marks are those of Python's Unicode 14 tables") {
+TEST_CASE("lower case, decomposition and marks equal Python's Unicode 14 tables") {
     NEEDS_SHARED_DATA();
     std::vector<std::string> expected(0x110000);
     for (char32_t c = 0; c < 0x110000; ++c) expected[c] = utf8(c);
@@ -102,17 +102,17 @@ TEST_CASE("lower case, decomposition and marks are those of Python's Unicode 14 
         if (character.form() != expected[c]) different.push_back(c);
     }
     INFO(nlohmann::json(different));
-    CHECK(different.size() <= 100);  // utf8proc knows later characters than Unicode 14
+    CHECK(different.size() <= 100);  // utf8proc also has characters added after Unicode 14
     CHECK(std::none_of(different.begin(), different.end(), [](std::size_t c) { return c < 0x800; }));
 }
 
-TEST_CASE("punctuation, white space and control are those of Python's Unicode 14 tables") {
+TEST_CASE("punctuation, white space and control characters equal Python's Unicode 14 tables") {
     NEEDS_SHARED_DATA();
     const auto punctuation = read_ranges("punctuation.txt"), space = read_ranges("whitespace.txt"),
                control = read_ranges("control_google.txt");
     std::vector<std::size_t> different;
     for (char32_t c = 0; c < 0x110000; ++c) {
-        const bool separator = c == 0x2028 || c == 0x2029;  // the reference splits at them later
+        const bool separator = c == 0x2028 || c == 0x2029;  // the reference splits at them in a later stage
         const CharacterKind kind = character_kind(c, TokenRules::google);
         const bool same = (kind == CharacterKind::punctuation) == punctuation[c] &&
                           (kind == CharacterKind::space) == (space[c] || separator) &&
@@ -120,6 +120,6 @@ TEST_CASE("punctuation, white space and control are those of Python's Unicode 14
         if (!same && !is_surrogate(c)) different.push_back(c);
     }
     INFO(nlohmann::json(different));
-    CHECK(different.size() <= 30);  // utf8proc knows later characters than Unicode 14
+    CHECK(different.size() <= 30);  // utf8proc also has characters added after Unicode 14
     CHECK(std::none_of(different.begin(), different.end(), [](std::size_t c) { return c < 0x10000; }));
 }
