@@ -7,23 +7,18 @@
 #include <utility>
 #include <vector>
 
+#include "core/philox.h"
+
 namespace bertpretrain {
 
 using PhiloxKey = std::array<std::uint32_t, 2>;
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 
-/// Philox4x32 with 10 rounds: returns four random words for each (key, counter).
-/// Source: Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3".
+/// Returns four random words for each (key, counter) (philox.h).
 inline PhiloxCounter philox(PhiloxKey key, PhiloxCounter counter) {
-    for (int round = 0; round < 10; ++round) {
-        const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0];
-        const std::uint64_t b = std::uint64_t{0xCD9E8D57} * counter[2];
-        counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(b),
-                   static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(a)};
-        key[0] += 0x9E3779B9;
-        key[1] += 0xBB67AE85;
-    }
-    return counter;
+    std::uint32_t words[4] = {counter[0], counter[1], counter[2], counter[3]};
+    philox_words(words, {key[0], key[1]});
+    return {words[0], words[1], words[2], words[3]};
 }
 
 /// What a stream of random numbers is used for. Streams of different purposes are independent.

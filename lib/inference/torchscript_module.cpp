@@ -1,6 +1,7 @@
 #include "inference/torchscript_module.h"
 
 #include <memory>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 
@@ -8,6 +9,7 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
 
+#include "batches/build_batch.h"
 #include "core/error.h"
 #include "inference/torchscript_source.h"
 #include "model/bert_parameters.h"
@@ -65,12 +67,9 @@ struct RaggedTexts {
     at::Tensor ids_BS, mask_BS, types_BS;
     std::vector<at::Tensor> padded(const at::Tensor& x_BSX) const {  // the real rows of each text
         std::vector<at::Tensor> rows;
-        for (std::int64_t b = 0; b < batch.sequences(); ++b) rows.push_back(x_BSX.select(0, b).narrow(0, 0, length(b)));
+        for (std::int64_t b = 0; b < batch.sequences(); ++b)
+            rows.push_back(x_BSX.select(0, b).narrow(0, 0, batch.layout.length(b)));
         return rows;
-    }
-    std::int64_t length(std::int64_t b) const {
-        const auto i = static_cast<std::size_t>(b);
-        return batch.starts_B1[i + 1] - batch.starts_B1[i];
     }
 };
 
@@ -82,22 +81,23 @@ RaggedTexts ragged_texts(const BertConfig& config) {
     ragged.ids_BS = at::randint(config.vocab_size, {texts, longest}, generator, at::TensorOptions(at::kLong));
     ragged.types_BS = at::randint(2, {texts, longest}, generator, at::TensorOptions(at::kLong));
     ragged.mask_BS = at::zeros({texts, longest}, at::kLong);
-    std::vector<at::Tensor> ids, types, positions;
-    ragged.batch.starts_B1 = {0};
+    UnpaddedSamples samples;
     for (std::int64_t b = 0; b < texts; ++b) {
         const std::int64_t length = std::max<std::int64_t>(1, longest * (b + 1) / texts);
         ragged.mask_BS.select(0, b).narrow(0, 0, length).fill_(1);
-        ids.push_back(ragged.ids_BS.select(0, b).narrow(0, 0, length));
-        types.push_back(ragged.types_BS.select(0, b).narrow(0, 0, length));
-        positions.push_back(at::arange(length, at::kLong));
-        ragged.batch.starts_B1.push_back(ragged.batch.starts_B1.back() + length);
-        ragged.batch.sample_numbers_B.push_back(b);
+        const auto append = [&](const at::Tensor& from_BS, std::vector<std::int64_t>& to_T) {
+            const auto* values = from_BS.select(0, b).const_data_ptr<std::int64_t>();
+            to_T.insert(to_T.end(), values, values + length);
+        };
+        append(ragged.ids_BS, samples.input_ids_T);
+        append(ragged.types_BS, samples.token_type_ids_T);
+        samples.lengths_B.push_back(length);
+        samples.numbers_B.push_back(b);
     }
-    ragged.batch.input_ids_T = at::cat(ids);
-    ragged.batch.token_type_ids_T = at::cat(types);
-    ragged.batch.position_ids_T = at::cat(positions);
-    ragged.batch.masked_rows_M = at::arange(ragged.batch.tokens(), at::kLong);  // all rows
-    ragged.batch.masked_labels_M = at::zeros({ragged.batch.tokens()}, at::kLong);
+    samples.masked_rows_M.resize(samples.input_ids_T.size());  // all rows
+    std::iota(samples.masked_rows_M.begin(), samples.masked_rows_M.end(), std::int64_t{0});
+    samples.masked_labels_M.resize(samples.masked_rows_M.size());
+    ragged.batch = build_batch(samples);
     return ragged;
 }
 

@@ -9,10 +9,10 @@
 
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include <ATen/core/Tensor.h>
 
+#include "batches/sequence_layout.h"
 #include "kernels/dropout.h"
 
 namespace bertpretrain {
@@ -63,6 +63,34 @@ private:
     NormParameters norm_;
 };
 
+/// Arguments of dropout_residual_norm().
+struct NormArguments {
+    at::Tensor out_TH{};  ///< compute dtype; if undefined, sum = residual
+    at::Tensor bias_H{};  ///< of `out`; undefined without it
+    Residual residual{};  ///< if undefined, nothing is added
+    NormParameters norm{};
+    double eps = 0;  ///< added to the variance
+    Dropout dropout{};
+    RowKeys rows{};
+    at::ScalarType compute_dtype = at::kFloat;
+    bool keep_fp32 = false;  ///< whether to return NormResult::normed_fp32_TH
+};
+
+/// Arguments of dropout_residual_norm_backward().
+struct NormBackwardArguments {
+    at::Tensor d_normed_TH{};       ///< compute dtype, or undefined
+    at::Tensor d_normed_fp32_TH{};  ///< fp32, or undefined; the two are summed
+    at::Tensor
+        d_sum_TH{};  ///< fp32, or undefined: the gradient that reaches `sum` without passing the LayerNorm (pre-LN's residual)
+    NormResult forward{};
+    NormParameters norm{};
+    Dropout dropout{};
+    RowKeys rows{};
+    at::ScalarType compute_dtype = at::kFloat;
+    NormParameters d_norm{};  ///< parameter gradients, accumulated
+    at::Tensor d_bias_H{};    ///< likewise, of bias_H; undefined if the forward had no `out`
+};
+
 struct NormGradients {
     at::Tensor sum_TH;  ///< fp32: gradient of `sum`, and also of the residual
     at::Tensor out_TH;  ///< compute dtype: gradient of `out`; undefined if the forward had no `out`
@@ -70,15 +98,11 @@ struct NormGradients {
 
 enum class Activation { gelu_erf, gelu_tanh };
 
-/// Sequences without padding: sequence b is rows [starts[b], starts[b + 1]). Rows after the last sequence belong to no sequence;
-/// their context and gradients are zero.
+/// How attention is computed. The context and gradients of rows that belong to no sequence are zero.
 struct Attention {
-    const std::vector<std::int64_t>& starts_B1;
-    const std::vector<std::int64_t>& samples_B;
+    const SequenceLayout& layout;  ///< with its tensors on the device of the operands; must outlive this
     std::int64_t heads;
     Dropout dropout;
-    /// The same starts and samples as int64 tensors on the device; if undefined, operations that need them copy them there.
-    at::Tensor device_starts_B1{}, device_samples_B{};
 };
 
 struct AttentionResult {

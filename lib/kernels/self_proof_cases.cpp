@@ -36,11 +36,11 @@ ProofComputation norm(ProofInputs in, bool has_out) {
     const RowKeys rows = in.rows();
     return [=](const KernelSet& set) -> Results {
         const NormResult forward =
-            set.functions.dropout_residual_norm(out, bias, residual, parameters, 1e-12, dropout, rows, compute_dtype, true);
+            set.functions.dropout_residual_norm({out, bias, residual, parameters, 1e-12, dropout, rows, compute_dtype, true});
         const NormParameters d_parameters{in.zeros({H}), in.zeros({H})};
         const at::Tensor d_bias = has_out ? in.zeros({H}) : at::Tensor();
         const NormGradients gradients = set.functions.dropout_residual_norm_backward(
-            d_normed, d_fp32, d_sum, forward, parameters, dropout, rows, compute_dtype, d_parameters, d_bias);
+            {d_normed, d_fp32, d_sum, forward, parameters, dropout, rows, compute_dtype, d_parameters, d_bias});
         return {rounded("the sum", forward.sum_TH),
                 rounded("the output", forward.normed_TH),
                 rounded("the output in fp32", forward.normed_fp32_TH),
@@ -85,7 +85,7 @@ ProofComputation attention(ProofInputs in, double probability) {
                      d_context = in.normal({T, H}, compute_dtype);
     const Dropout dropout = in.dropout(probability, Purpose::attention_dropout);
     return [=](const KernelSet& set) -> Results {
-        const Attention shape{in.starts_B1, in.samples_B, in.shape.heads, dropout};
+        const Attention shape{in.layout, in.shape.heads, dropout};
         const at::Tensor d_bias = in.zeros({3 * H});
         const AttentionResult forward = set.functions.attention(qkv, bias, shape);
         const at::Tensor d_qkv = set.functions.attention_backward(d_context, qkv, bias, forward, shape, d_bias);

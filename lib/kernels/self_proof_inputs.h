@@ -10,20 +10,20 @@ namespace bertpretrain {
 /// Sequences of different lengths on a device, and random tensors drawn from one generator.
 class ProofInputs {
 public:
-    ProofInputs(at::Device device, const ProofShape& shape, std::vector<std::int64_t> lengths);
+    ProofInputs(at::Device device, const ProofShape& shape, const std::vector<std::int64_t>& lengths_B);
 
     at::Tensor normal(at::IntArrayRef sizes, at::ScalarType type = at::kFloat);
     /// int64, 0 <= value < bound.
     at::Tensor below(std::int64_t bound, std::int64_t count);
     at::Tensor zeros(at::IntArrayRef sizes, at::ScalarType type = at::kFloat) const;
 
-    std::int64_t tokens() const { return starts_B1.back(); }
+    std::int64_t tokens() const { return layout.tokens(); }
     RowKeys rows() const;
     Dropout dropout(double probability, Purpose purpose) const { return {philox_key(77, purpose), 3, probability}; }
 
     at::Device device;
     ProofShape shape;
-    std::vector<std::int64_t> starts_B1{0}, samples_B;
+    SequenceLayout layout;
 
 private:
     at::Generator generator_;

@@ -6,12 +6,8 @@ namespace bertpretrain {
 namespace {
 
 Attention attention_shape(const LayerContext& context, std::int64_t index) {
-    return {context.batch.starts_B1,
-            context.batch.sample_numbers_B,
-            context.config.num_attention_heads,
-            context.dropout.attention(static_cast<std::uint32_t>(4 * index)),
-            context.starts_B1,
-            context.samples_B};
+    return {context.batch.layout, context.config.num_attention_heads,
+            context.dropout.attention(static_cast<std::uint32_t>(4 * index))};
 }
 
 Dropout sublayer_dropout(const LayerContext& context, std::int64_t index, std::uint32_t sublayer) {
@@ -29,7 +25,8 @@ public:
         return all_ || !x_TH.defined() ? x_TH : x_TH.index_select(0, context_.read.index_R);
     }
     Residual pick(const Residual& residual) const { return all_ ? residual : residual.select(context_.read.index_R); }
-    /// The backward of pick. Rows picked more than once are summed; only padding slots pick rows again, with zero gradients.
+    /// The backward of pick. Rows picked more than once are summed; only fillers (build_batch.h) pick rows again, with zero
+    /// gradients.
     at::Tensor put_back(const at::Tensor& d_RH) const {
         if (all_ || !d_RH.defined()) return d_RH;
         return at::zeros({context_.batch.input_ids_T.numel(), d_RH.size(1)}, d_RH.options())
@@ -46,8 +43,8 @@ NormResult close_sublayer(const LayerContext& context, const RowKeys& rows, cons
                           const NormParameters& norm, const Dropout& dropout, HiddenState& hidden) {
     const bool post = context.config.placement() == NormPlacement::post_ln;
     const bool again = post && out_TH.is_cuda();  // recomputing beats memory there; on a CPU the residual is still in the cache
-    NormResult closed = dropout_residual_norm(out_TH, bias_H, hidden.residual, norm, context.config.layer_norm_eps, dropout, rows,
-                                              out_TH.scalar_type(), post && !again);
+    NormResult closed = dropout_residual_norm({out_TH, bias_H, hidden.residual, norm, context.config.layer_norm_eps, dropout,
+                                               rows, out_TH.scalar_type(), post && !again});
     hidden.normed_TH = closed.normed_TH;
     if (again) hidden.residual = Residual::of(closed, norm);
     else hidden.residual = post ? closed.normed_fp32_TH : closed.sum_TH;
@@ -64,8 +61,8 @@ NormGradients close_sublayer_backward(const LayerContext& context, const RowKeys
                             : post                            ? d_hidden.residual_TH
                                                               : at::Tensor();
     const at::Tensor past = post ? at::Tensor() : d_hidden.residual_TH;
-    return dropout_residual_norm_backward(d_hidden.normed_TH, fp32, past, closed, norm, dropout, rows,
-                                          closed.normed_TH.scalar_type(), d_norm, d_bias_H);
+    return dropout_residual_norm_backward(
+        {d_hidden.normed_TH, fp32, past, closed, norm, dropout, rows, closed.normed_TH.scalar_type(), d_norm, d_bias_H});
 }
 
 }  // namespace

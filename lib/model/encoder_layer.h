@@ -50,7 +50,6 @@ struct LayerContext {
     ReadRows read;
     DropoutPlan dropout;
     bool accumulate_layer_gradients = true;  ///< false: overwrite the gradients of the layers' matrices
-    at::Tensor starts_B1{}, samples_B{};     ///< of the batch, int64 on a GPU, copied once for all layers; undefined on a CPU
 };
 
 /// What a layer's backward needs; with activation checkpointing it is recomputed from the layer's input.

@@ -4,6 +4,7 @@
 // Axes: M masked positions, B sequences, R = B + M rows that the heads read (ReadRows), V vocabulary, H hidden size.
 
 #include "model/encoder_layer.h"
+#include "model/loss_sums.h"
 
 namespace bertpretrain {
 
@@ -12,9 +13,6 @@ struct LossScale {
     double mlm = 0;  ///< 1 / masked positions of the global batch, for the mean over them
     double nsp = 0;  ///< 1 / sequences of the global batch
 };
-
-/// Returns zeros for sums over batches: {MLM loss, correct MLM, NSP loss, correct NSP}, float64 on the model's device.
-at::Tensor new_totals(at::Device device);
 
 /// fp32 logits, with biases. In the functions below, read_RH is the encoder's output at ReadRows in the compute dtype.
 struct Logits {
@@ -25,12 +23,12 @@ Logits heads_logits(const LayerContext& context, const BertViews& weights, const
 /// Returns tanh(pooler(x)) of the sequences' first rows, fp32, B x H. @param first_BH compute dtype
 at::Tensor pool_first_rows(const BertViews& weights, const at::Tensor& first_BH);
 
-/// Adds the losses to totals_4 and the heads' parameter gradients to `gradients`.
+/// Adds the losses to `sums` and the heads' parameter gradients to `gradients`.
 /// @returns the gradient of read_RH, fp32
 at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH,
-                                  const LossScale& scale, const BertViews& gradients, const at::Tensor& totals_4);
+                                  const LossScale& scale, const BertViews& gradients, const LossSums& sums);
 
-/// Adds the losses to totals_4. Computes no gradients.
-void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH, const at::Tensor& totals_4);
+/// Adds the losses to `sums`. Computes no gradients.
+void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH, const LossSums& sums);
 
 }  // namespace bertpretrain

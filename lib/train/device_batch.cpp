@@ -6,8 +6,8 @@
 #include <ATen/ATen.h>
 #include <c10/core/CachingDeviceAllocator.h>
 
+#include "batches/build_batch.h"
 #include "core/error.h"
-#include "model/pretraining_heads.h"
 #include "operations/cuda_runtime.h"
 #include "operations/device_check.h"
 #include "operations/machine_memory.h"
@@ -25,22 +25,18 @@ std::uint64_t bytes(const c10::CachingAllocator::StatArray& stats, std::int64_t 
 
 /// Sequences of full length, with as many masked positions as real ones have.
 MicroBatch full_length_batch(std::int64_t sequences, const DataPlan& data, at::Device device) {
-    const std::int64_t length = data.sequence_length, tokens = sequences * length;
+    const std::int64_t length = data.sequence_length;
     const auto masked_of_each =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(data.masked_lm_prob * static_cast<double>(length)));
-    const auto integers = at::TensorOptions(device).dtype(at::kLong);
-    const at::Tensor starts_B = at::arange(sequences, integers) * length;
-    MicroBatch batch;
-    batch.input_ids_T = at::zeros({tokens}, integers);
-    batch.token_type_ids_T = at::zeros({tokens}, integers);
-    batch.position_ids_T = at::arange(length, integers).repeat({sequences});
-    batch.masked_rows_M = (starts_B.unsqueeze(1) + at::arange(masked_of_each, integers)).reshape({-1});
-    batch.masked_labels_M = at::zeros({sequences * masked_of_each}, integers);
-    batch.next_sentence_labels_B = at::zeros({sequences}, integers);
-    for (std::int64_t b = 0; b <= sequences; ++b) batch.starts_B1.push_back(b * length);
-    batch.sample_numbers_B.resize(static_cast<std::size_t>(sequences));
-    std::iota(batch.sample_numbers_B.begin(), batch.sample_numbers_B.end(), 0);
-    return batch;
+    UnpaddedSamples samples;
+    samples.lengths_B.assign(static_cast<std::size_t>(sequences), length);
+    samples.numbers_B.resize(static_cast<std::size_t>(sequences));
+    std::iota(samples.numbers_B.begin(), samples.numbers_B.end(), 0);
+    samples.input_ids_T.resize(static_cast<std::size_t>(sequences * length));
+    for (std::int64_t b = 0; b < sequences; ++b)
+        for (std::int64_t m = 0; m < masked_of_each; ++m) samples.masked_rows_M.push_back(b * length + m);
+    samples.masked_labels_M.resize(samples.masked_rows_M.size());
+    return to_device(build_batch(samples, device), device);
 }
 
 }  // namespace
@@ -94,7 +90,7 @@ std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& 
     fits_in_memory([&] {
         if (allocator) allocator->resetPeakStats(device.index());
         const double each = 1.0 / static_cast<double>(sequences);
-        bert.forward_backward(full_length_batch(sequences, data, device), {each, each}, new_totals(device), {});
+        bert.forward_backward(full_length_batch(sequences, data, device), {each, each}, LossSums(device), {});
         synchronize(device);
         peak =
             allocator ? bytes(allocator->getDeviceStats(device.index()).allocated_bytes, &c10::CachingAllocator::Stat::peak) : 0;

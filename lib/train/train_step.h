@@ -61,12 +61,12 @@ public:
 private:
     LossScale loss_scale(const StepCounts& whole, const MicroBatch& micro) const;
     /// @returns whether all micro-batches were done
-    bool accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4, StopAgreement& stop,
+    bool accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_C4, StopAgreement& stop,
                     PhaseClock& clock);
     ParameterMoves moves(bool last_micro_batch, PhaseClock& clock);
     UpdateResult update(bool finite, double learning_rate, std::int64_t step, PhaseClock& clock);
-    /// @param totals_C4 on the host
-    StepOutcome summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4, RankTimes own_times);
+    /// @param sums_C4 on the host
+    StepOutcome summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_C4, RankTimes own_times);
 
     const Bert& bert_;
     const FlatParameters& parameters_;

@@ -15,7 +15,7 @@ struct Inputs {
     Ragged batch;
     at::Tensor qkv_T3H, bias_3H, d_context_TH;
 
-    Inputs(at::Device device, const std::vector<std::int64_t>& lengths) : batch(ragged(lengths)) {
+    Inputs(at::Device device, const std::vector<std::int64_t>& lengths) : batch(ragged(lengths, 5'000'000'000, device)) {
         RandomTensors random(3);
         const std::int64_t T = batch.tokens() + padding_rows;
         qkv_T3H = random.normal({T, 3 * width}, at::kBFloat16).to(device);
@@ -23,7 +23,7 @@ struct Inputs {
         d_context_TH = random.normal({T, width}, at::kBFloat16).to(device);
     }
     Attention shape(double probability) const {
-        return {batch.starts_B1, batch.samples_B, heads, dropout_of(probability, Purpose::attention_dropout)};
+        return {batch.layout, heads, dropout_of(probability, Purpose::attention_dropout)};
     }
 };
 
@@ -69,7 +69,7 @@ TEST_CASE("on a GPU attention's backward drops what the forward dropped, and bot
     const double size = (in.d_context_TH.to(at::kDouble) * forward.context_TH).norm().item<double>();
     CHECK(std::abs(one - other) < 0.1 * size);
     Inputs others(*device, lengths);
-    others.batch = ragged(lengths, 42);
+    others.batch = ragged(lengths, 42, *device);
     CHECK_FALSE(same_bits(attention(others.qkv_T3H, others.bias_3H, others.shape(0.3)).context_TH, forward.context_TH));
 }
 

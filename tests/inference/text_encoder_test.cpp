@@ -22,14 +22,11 @@ double difference(const at::Tensor& a, const at::Tensor& b) { return (a - b).abs
 
 /// One text's hidden states.
 at::Tensor hidden(const Bert& bert, const std::vector<std::int64_t>& ids) {
-    MicroBatch batch;
-    batch.input_ids_T = at::tensor(ids, at::kLong);
-    batch.token_type_ids_T = at::zeros_like(batch.input_ids_T);
-    batch.position_ids_T = at::arange(batch.input_ids_T.numel(), at::kLong);
-    batch.masked_rows_M = batch.masked_labels_M = at::empty({0}, at::kLong);
-    batch.starts_B1 = {0, batch.input_ids_T.numel()};
-    batch.sample_numbers_B = {0};
-    return bert.encode(batch);
+    UnpaddedSamples samples;
+    samples.lengths_B = {static_cast<std::int64_t>(ids.size())};
+    samples.numbers_B = {0};
+    samples.input_ids_T = ids;
+    return bert.encode(build_batch(samples));
 }
 
 }  // namespace

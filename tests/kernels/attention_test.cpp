@@ -29,7 +29,7 @@ struct Results {
 };
 
 Results run(const Operations& operations, const Inputs& in, const Ragged& batch, std::int64_t heads, double probability) {
-    const Attention attention{batch.starts_B1, batch.samples_B, heads, dropout_of(probability, Purpose::attention_dropout)};
+    const Attention attention{batch.layout, heads, dropout_of(probability, Purpose::attention_dropout)};
     Results results{operations.attention(in.qkv_T3H, in.bias_3H, attention), {}, in.d_bias_before_3H.clone()};
     results.d_qkv_T3H =
         operations.attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, results.forward, attention, results.d_bias_3H);
@@ -53,14 +53,14 @@ Results expected(const Inputs& in, const Ragged& batch, std::int64_t heads, doub
     const at::Tensor biased = qkv + bias;
     const Dropout dropout = dropout_of(probability, Purpose::attention_dropout);
     std::vector<at::Tensor> contexts, log_sums;
-    for (std::size_t b = 0; b < batch.samples_B.size(); ++b) {
-        const std::int64_t first = batch.starts_B1[b], S = batch.starts_B1[b + 1] - first;
+    for (std::size_t b = 0; b < batch.layout.samples_B.size(); ++b) {
+        const std::int64_t first = batch.layout.starts_B1[b], S = batch.layout.starts_B1[b + 1] - first;
         const auto part_NSD = [&](std::int64_t third) {
             return biased.narrow(0, first, S).narrow(1, third * H, H).view({S, heads, D}).transpose(0, 1);
         };
         const at::Tensor scores_NSS = at::matmul(part_NSD(0), part_NSD(1).transpose(1, 2)) / std::sqrt(static_cast<double>(D));
         at::Tensor probabilities_NSS = scores_NSS.softmax(2);
-        if (probability > 0) probabilities_NSS = probabilities_NSS * keep_factors(dropout, batch.samples_B[b], heads, S);
+        if (probability > 0) probabilities_NSS = probabilities_NSS * keep_factors(dropout, batch.layout.samples_B[b], heads, S);
         contexts.push_back(at::matmul(probabilities_NSS, part_NSD(2)).transpose(0, 1).reshape({S, H}));
         log_sums.push_back(scores_NSS.logsumexp({2}).t());
     }
@@ -118,9 +118,7 @@ TEST_CASE("a sequence's attention does not depend on the sequences beside it") {
 }
 
 TEST_CASE("a sequence without tokens changes nothing for those beside it, with and without dropout") {
-    const Ragged with_empty = ragged({9, 0, 31}, 50), without = ragged({9, 31}, 50);
-    Ragged same_samples = without;
-    same_samples.samples_B[1] = with_empty.samples_B[2];
+    const Ragged with_empty = ragged({9, 0, 31}, 50), same_samples = ragged_samples({9, 31}, {50, 52});
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const double probability : {0.0, 0.1})
             for (const Operations& operations : both_implementations) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -40,23 +41,28 @@ private:
 
 /// Sequences without padding, and the token of each row.
 struct Ragged {
-    std::vector<std::int64_t> starts_B1{0}, samples_B;
+    SequenceLayout layout;
     RowKeys rows;
-    std::int64_t tokens() const { return starts_B1.back(); }
+    std::int64_t tokens() const { return layout.tokens(); }
 };
 
-/// @param first_sample  above 2^32, so that both words of a sample number are tested
-inline Ragged ragged(const std::vector<std::int64_t>& lengths, std::int64_t first_sample = 5'000'000'000) {
-    Ragged batch;
+inline Ragged ragged_samples(const std::vector<std::int64_t>& lengths_B, const std::vector<std::int64_t>& samples_B,
+                             at::Device device = at::kCPU) {
     std::vector<at::Tensor> samples, positions;
-    for (const std::int64_t length : lengths) {
-        batch.samples_B.push_back(first_sample + static_cast<std::int64_t>(batch.samples_B.size()));
-        batch.starts_B1.push_back(batch.starts_B1.back() + length);
-        samples.push_back(at::full({length}, batch.samples_B.back(), at::TensorOptions(at::kLong)));
-        positions.push_back(at::arange(length, at::TensorOptions(at::kLong)));
+    for (std::size_t b = 0; b < lengths_B.size(); ++b) {
+        samples.push_back(at::full({lengths_B[b]}, samples_B[b], at::TensorOptions(at::kLong)));
+        positions.push_back(at::arange(lengths_B[b], at::TensorOptions(at::kLong)));
     }
-    batch.rows = {at::cat(samples), at::cat(positions)};
-    return batch;
+    return {sequence_layout(lengths_B, samples_B, device), {at::cat(samples).to(device), at::cat(positions).to(device)}};
+}
+
+/// Samples whose numbers follow one another.
+/// @param first_sample  above 2^32, so that both words of a sample number are tested
+inline Ragged ragged(const std::vector<std::int64_t>& lengths_B, std::int64_t first_sample = 5'000'000'000,
+                     at::Device device = at::kCPU) {
+    std::vector<std::int64_t> samples_B(lengths_B.size());
+    std::iota(samples_B.begin(), samples_B.end(), first_sample);
+    return ragged_samples(lengths_B, samples_B, device);
 }
 
 inline Dropout dropout_of(double probability, Purpose purpose = Purpose::hidden_dropout, std::uint32_t site = 3) {

@@ -50,13 +50,13 @@ Results run(const Operations& operations, const Inputs& in, const Ragged& batch,
             at::ScalarType compute_dtype) {
     Results results;
     const Dropout dropout = dropout_of(probability);
-    results.forward = operations.dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows,
-                                                       compute_dtype, true);
+    results.forward = operations.dropout_residual_norm(
+        {in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, compute_dtype, true});
     results.d_norm = {in.weight_before_H.clone(), in.norm_bias_before_H.clone()};
     if (in.out_TH.defined()) results.d_bias_H = in.bias_before_H.clone();
     results.gradients =
-        operations.dropout_residual_norm_backward(in.d_normed_TH, in.d_fp32_TH, in.d_sum_TH, results.forward, in.norm, dropout,
-                                                  batch.rows, compute_dtype, results.d_norm, results.d_bias_H);
+        operations.dropout_residual_norm_backward({in.d_normed_TH, in.d_fp32_TH, in.d_sum_TH, results.forward, in.norm, dropout,
+                                                   batch.rows, compute_dtype, results.d_norm, results.d_bias_H});
     return results;
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("the fp32 copy of a normalized row is kept only on request") {
     for (const Operations& operations : both_implementations)
         CHECK_FALSE(
             operations
-                .dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, {}, batch.rows, at::kFloat, false)
+                .dropout_residual_norm({in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, {}, batch.rows, at::kFloat, false})
                 .normed_fp32_TH.defined());
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("normalizing rows far from zero loses only the precision that their su
     for (const Operations& operations : both_implementations) {
         CAPTURE(operations.name);
         CHECK(relative_error(
-                  operations.dropout_residual_norm({}, {}, far_TH, in.norm, eps, {}, batch.rows, at::kFloat, false).normed_TH,
+                  operations.dropout_residual_norm({{}, {}, far_TH, in.norm, eps, {}, batch.rows, at::kFloat, false}).normed_TH,
                   right) < 5e-5);
     }
 }

@@ -17,11 +17,18 @@ std::vector<at::Tensor> all_results(const Ragged& batch, at::ScalarType compute_
     const NormParameters norm{random.normal({H}), random.normal({H})}, d_norm{at::zeros({H}), at::zeros({H})};
     const at::Tensor d_bias_H = at::zeros({H});
     const NormResult normed =
-        cpu::dropout_residual_norm(random.normal({T, H}, compute_dtype), random.normal({H}), random.normal({T, H}), norm, 1e-12,
-                                   dropout_of(0.1), batch.rows, compute_dtype, true);
-    const NormGradients d_normed =
-        cpu::dropout_residual_norm_backward(random.normal({T, H}, compute_dtype), {}, random.normal({T, H}), normed, norm,
-                                            dropout_of(0.1), batch.rows, compute_dtype, d_norm, d_bias_H);
+        cpu::dropout_residual_norm({random.normal({T, H}, compute_dtype), random.normal({H}), random.normal({T, H}), norm, 1e-12,
+                                    dropout_of(0.1), batch.rows, compute_dtype, true});
+    const NormGradients d_normed = cpu::dropout_residual_norm_backward({random.normal({T, H}, compute_dtype),
+                                                                        {},
+                                                                        random.normal({T, H}),
+                                                                        normed,
+                                                                        norm,
+                                                                        dropout_of(0.1),
+                                                                        batch.rows,
+                                                                        compute_dtype,
+                                                                        d_norm,
+                                                                        d_bias_H});
     for (const at::Tensor& tensor : {normed.sum_TH, normed.normed_TH, normed.normed_fp32_TH, normed.mean_T, d_normed.sum_TH,
                                      d_normed.out_TH, d_norm.weight_H, d_norm.bias_H, d_bias_H})
         keep(tensor);
@@ -31,7 +38,7 @@ std::vector<at::Tensor> all_results(const Ragged& batch, at::ScalarType compute_
     keep(cpu::bias_activation_backward(random.normal({T, V}, compute_dtype), x_TF, bias_F, Activation::gelu_tanh, d_bias_F));
     keep(d_bias_F);
 
-    const Attention shape{batch.starts_B1, batch.samples_B, N, dropout_of(0.1, Purpose::attention_dropout)};
+    const Attention shape{batch.layout, N, dropout_of(0.1, Purpose::attention_dropout)};
     const at::Tensor qkv_T3H = random.normal({T, 3 * H}, compute_dtype), bias_3H = random.normal({3 * H}),
                      d_bias_3H = at::zeros({3 * H});
     const AttentionResult attended = cpu::attention(qkv_T3H, bias_3H, shape);

@@ -25,7 +25,7 @@ void check(const Case& what) {
     const std::int64_t T = batch.tokens() + what.rows_of_none, H = what.heads * what.head_size;
     const at::Tensor qkv_T3H = random.normal({T, 3 * H}, what.compute_dtype), bias_3H = random.normal({3 * H}),
                      d_context_TH = random.normal({T, H}, what.compute_dtype);
-    const Attention shape{batch.starts_B1, batch.samples_B, what.heads, dropout_of(what.dropout, Purpose::attention_dropout)};
+    const Attention shape{batch.layout, what.heads, dropout_of(what.dropout, Purpose::attention_dropout)};
     REQUIRE_FALSE(cuda::is_short_attention(qkv_T3H, shape));
     REQUIRE(cuda::is_any_attention(qkv_T3H, shape));
     const auto run = [&](auto forward, auto backward) {

@@ -35,13 +35,13 @@ Results run(decltype(&reference::dropout_residual_norm) forward, decltype(&refer
             const Inputs& in, const Ragged& batch, double probability, at::ScalarType compute_dtype) {
     const Dropout dropout = dropout_of(probability);
     Results results;
-    results.forward = forward(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, compute_dtype, true);
-    const NormResult right = reference::dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout,
-                                                              batch.rows, compute_dtype, true);
+    results.forward = forward({in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, compute_dtype, true});
+    const NormResult right = reference::dropout_residual_norm(
+        {in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, compute_dtype, true});
     results.d_norm = {at::ones_like(in.norm.weight_H), at::ones_like(in.norm.bias_H)};
     if (in.out_TH.defined()) results.d_bias_H = at::ones_like(in.bias_H);
-    results.gradients = backward(in.d_normed_TH, in.d_fp32_TH, in.d_sum_TH, right, in.norm, dropout, batch.rows, compute_dtype,
-                                 results.d_norm, results.d_bias_H);
+    results.gradients = backward({in.d_normed_TH, in.d_fp32_TH, in.d_sum_TH, right, in.norm, dropout, batch.rows, compute_dtype,
+                                  results.d_norm, results.d_bias_H});
     return results;
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("dropout on CUDA draws the reference's masks bit for bit") {
 
 TEST_CASE("the fp32 copy of a row normalized on CUDA is kept only on request") {
     const Inputs in(3, 40, at::kFloat);
-    CHECK_FALSE(cuda::dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, {}, {}, at::kFloat, false)
+    CHECK_FALSE(cuda::dropout_residual_norm({in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, {}, {}, at::kFloat, false})
                     .normed_fp32_TH.defined());
 }
 
@@ -145,10 +145,10 @@ TEST_CASE("on CUDA a residual that is a LayerNorm is recomputed to rounding") {
         CAPTURE(H);
         const Inputs in(13, H, at::kBFloat16), before(13, H, at::kBFloat16);
         const Ragged batch = ragged({13});
-        const NormResult normed = reference::dropout_residual_norm(before.out_TH, before.bias_H, {}, before.norm, eps, {},
-                                                                   batch.rows, at::kBFloat16, true);
+        const NormResult normed = reference::dropout_residual_norm(
+            {before.out_TH, before.bias_H, {}, before.norm, eps, {}, batch.rows, at::kBFloat16, true});
         const auto run = [&](auto forward, const Residual& residual) {
-            return forward(in.out_TH, in.bias_H, residual, in.norm, eps, dropout_of(0.1), batch.rows, at::kBFloat16, false);
+            return forward({in.out_TH, in.bias_H, residual, in.norm, eps, dropout_of(0.1), batch.rows, at::kBFloat16, false});
         };
         const Residual residual = Residual::of(normed, before.norm);
         const NormResult right = run(reference::dropout_residual_norm, normed.normed_fp32_TH),

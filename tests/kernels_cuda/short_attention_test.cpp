@@ -26,9 +26,7 @@ struct Inputs {
         bias_3H = random.normal({3 * H}) * 0.2;
         d_context_TH = random.normal({T, H}, at::kBFloat16);
     }
-    Attention shape() const {
-        return {batch.starts_B1, batch.samples_B, what.heads, dropout_of(what.dropout, Purpose::attention_dropout)};
-    }
+    Attention shape() const { return {batch.layout, what.heads, dropout_of(what.dropout, Purpose::attention_dropout)}; }
 };
 
 struct Results {
@@ -103,7 +101,7 @@ TEST_CASE("short attention on CUDA gives a sample the same bits in every batch")
     const Inputs both({{70, 128}, 1, 64, 0.2});
     const Results together = ours(both);
     Inputs alone({{128}, 1, 64, 0.2});
-    alone.batch = ragged({128}, both.batch.samples_B[1]);
+    alone.batch = ragged({128}, both.batch.layout.samples_B[1]);
     alone.qkv_T3H = both.qkv_T3H.narrow(0, 70, 128), alone.bias_3H = both.bias_3H;
     alone.d_context_TH = both.d_context_TH.narrow(0, 70, 128);
     const Results one = ours(alone);

@@ -20,9 +20,9 @@ std::map<std::string, at::Tensor> our_results(const OracleCase& oracle, at::Scal
     for (const std::string& name : oracle.parameters) model.parameters.weight(name).copy_(oracle.weight(name));
     const Logits logits = model.bert.logits(oracle.batch);
     const LossScale scale = mean_over(oracle.batch);
-    const at::Tensor totals_4 = totals_of(model, oracle.batch, scale);
-    std::map<std::string, at::Tensor> results{{"mlm_loss", totals_4[0] * scale.mlm},
-                                              {"nsp_loss", totals_4[2] * scale.nsp},
+    const LossSums sums = sums_of(model, oracle.batch, scale);
+    std::map<std::string, at::Tensor> results{{"mlm_loss", at::scalar_tensor(sums.values().mlm_loss * scale.mlm, at::kDouble)},
+                                              {"nsp_loss", at::scalar_tensor(sums.values().nsp_loss * scale.nsp, at::kDouble)},
                                               {"mlm_logits", logits.mlm_MV},
                                               {"nsp_logits", logits.next_sentence_B2}};
     for (const std::string& name : oracle.parameters) results["d." + name] = model.parameters.gradient(name).clone();

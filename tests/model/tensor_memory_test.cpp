@@ -31,7 +31,7 @@ at::Tensor gradients_of_one_step() {
     model.randomize(3);
     RandomSequence random(1, Purpose::masking, 0);
     const MicroBatch batch = random_batch(config, ragged_lengths(random));
-    totals_of(model, batch, mean_over(batch));
+    sums_of(model, batch, mean_over(batch));
     return model.parameters.gradients().clone();
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("gradients in arena memory have the same bits, and ragged steps soon a
     RandomSequence random(2, Purpose::masking, 0);
     const auto step = [&](const std::vector<std::int64_t>& lengths) {
         const MicroBatch batch = random_batch(config, lengths);
-        totals_of(model, batch, mean_over(batch));
+        sums_of(model, batch, mean_over(batch));
     };
     for (int i = 0; i < 3; ++i) step(ragged_lengths(random));
     step(std::vector<std::int64_t>(sequences, longest));

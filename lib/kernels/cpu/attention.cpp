@@ -22,7 +22,7 @@ public:
     const float* row(std::int64_t position) const {
         if (!shape_.dropout.active()) return nullptr;
         fill_dropout_factors(shape_.dropout,
-                             static_cast<std::uint64_t>(shape_.samples_B[static_cast<std::size_t>(place_.sequence)]),
+                             static_cast<std::uint64_t>(shape_.layout.samples_B[static_cast<std::size_t>(place_.sequence)]),
                              static_cast<std::uint32_t>(position),
                              static_cast<std::uint32_t>(place_.head) * attention_groups_per_head, place_.S, keep_S_.get());
         return keep_S_.get();
@@ -37,7 +37,7 @@ private:
 /// Calls body(place) in parallel for all heads of all nonempty sequences.
 template <class Body>
 void for_heads(const Attention& shape, std::int64_t H, const Body& body) {
-    const auto sequences = static_cast<std::int64_t>(shape.samples_B.size());
+    const auto sequences = shape.layout.sequences();
     at::parallel_for(0, sequences * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i)
             if (const HeadPlace place(shape, H, i / shape.heads, i % shape.heads); place.S > 0) body(place);
@@ -45,7 +45,7 @@ void for_heads(const Attention& shape, std::int64_t H, const Body& body) {
 }
 
 void zero_rows_of_no_sequence(const at::Tensor& rows_TX, const Attention& shape) {
-    rows_TX.narrow(0, shape.starts_B1.back(), rows_TX.size(0) - shape.starts_B1.back()).zero_();
+    rows_TX.narrow(0, shape.layout.tokens(), rows_TX.size(0) - shape.layout.tokens()).zero_();
 }
 
 template <class Head, class W>
@@ -107,7 +107,7 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
     const std::int64_t H = qkv_T3H.size(1) / 3;
     at::Tensor d_qkv_T3H = at::empty_like(qkv_T3H);
     zero_rows_of_no_sequence(d_qkv_T3H, shape);
-    const at::Tensor bias_sums_B3H = at::zeros({static_cast<std::int64_t>(shape.samples_B.size()), 3 * H}, at::kFloat);
+    const at::Tensor bias_sums_B3H = at::zeros({shape.layout.sequences(), 3 * H}, at::kFloat);
     with_head(qkv_T3H.scalar_type(), H / shape.heads, [&](auto kind) {
         using Head = typename decltype(kind)::type;
         using W = typename Head::Dtype;

@@ -20,11 +20,10 @@ struct HeadPlace {
     HeadPlace(const Attention& shape, std::int64_t H, std::int64_t sequence_index, std::int64_t head_index)
         : sequence(sequence_index),
           head(head_index),
-          S(shape.starts_B1[static_cast<std::size_t>(sequence_index) + 1] -
-            shape.starts_B1[static_cast<std::size_t>(sequence_index)]),
+          S(shape.layout.length(sequence_index)),
           D(H / shape.heads),
           hidden(H),
-          first_row(shape.starts_B1[static_cast<std::size_t>(sequence_index)]),
+          first_row(shape.layout.starts_B1[static_cast<std::size_t>(sequence_index)]),
           column(head_index * D) {}
 
     float scaling() const { return 1.0F / std::sqrt(static_cast<float>(D)); }

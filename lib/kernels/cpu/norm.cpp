@@ -124,9 +124,8 @@ BERTPRETRAIN_INLINE void norm_backward_row(const Row& row, const BackwardRow<W>&
 
 }  // namespace
 
-NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const Residual& residual,
-                                 const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
-                                 at::ScalarType compute_dtype, bool keep_fp32) {
+NormResult dropout_residual_norm(const NormArguments& arguments) {
+    const auto& [out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32] = arguments;
     const at::Tensor residual_TH = residual.fp32();
     const at::Tensor& shape_like = out_TH.defined() ? out_TH : residual_TH;
     const std::int64_t T = shape_like.size(0), H = shape_like.size(1);
@@ -165,10 +164,9 @@ NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bia
     return result;
 }
 
-NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_fp32_TH,
-                                             const at::Tensor& d_sum_TH, const NormResult& forward, const NormParameters& norm,
-                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType compute_dtype,
-                                             const NormParameters& d_norm, const at::Tensor& d_bias_H) {
+NormGradients dropout_residual_norm_backward(const NormBackwardArguments& arguments) {
+    const auto& [d_normed_TH, d_normed_fp32_TH, d_sum_TH, forward, norm, dropout, rows, compute_dtype, d_norm, d_bias_H] =
+        arguments;
     const std::int64_t T = forward.sum_TH.size(0), H = forward.sum_TH.size(1);
     NormGradients gradients;
     gradients.sum_TH = at::empty({T, H}, at::kFloat);

@@ -101,16 +101,10 @@ BERTPRETRAIN_INLINE void dropout_factors(const Dropout& dropout, std::uint64_t s
             c[2][l] = static_cast<std::uint32_t>(sample);
             c[3][l] = static_cast<std::uint32_t>(sample >> 32);
         }
-        std::uint32_t k0 = dropout.key[0], k1 = dropout.key[1];
-        for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9, k1 += 0xBB67AE85)
+        PhiloxRoundKey key{dropout.key[0], dropout.key[1]};
+        for (int round = 0; round < philox_rounds; ++round, key.advance())
 #pragma omp simd
-            for (int l = 0; l < lanes; ++l) {
-                const std::uint64_t a = std::uint64_t{0xD2511F53} * c[0][l], b = std::uint64_t{0xCD9E8D57} * c[2][l];
-                c[0][l] = static_cast<std::uint32_t>(b >> 32) ^ c[1][l] ^ k0;
-                c[1][l] = static_cast<std::uint32_t>(b);
-                c[2][l] = static_cast<std::uint32_t>(a >> 32) ^ c[3][l] ^ k1;
-                c[3][l] = static_cast<std::uint32_t>(a);
-            }
+            for (int l = 0; l < lanes; ++l) philox_round(c[0][l], c[1][l], c[2][l], c[3][l], key);
         for (int w = 0; w < 4; ++w)
 #pragma omp simd
             for (int l = 0; l < lanes; ++l) {

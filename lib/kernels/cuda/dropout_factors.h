@@ -1,6 +1,7 @@
 #pragma once
 // The counter-based dropout of kernels/dropout.h, for the eight elements of a row that a thread holds.
 
+#include "core/philox.h"
 #include "kernels/cuda/lanes.h"
 
 namespace bertpretrain::cuda {
@@ -10,18 +11,11 @@ struct Counter {
     unsigned at[4];
 };
 
-/// Returns the four words of Philox for this counter (core/random.h).
+/// Returns the four words of Philox for this counter.
 __device__ __forceinline__ Counter philox_words(const unsigned (&key)[2], const Counter& counter) {
-    Counter c = counter;
-    unsigned k0 = key[0], k1 = key[1];
-#pragma unroll
-    for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9U, k1 += 0xBB67AE85U) {
-        const unsigned a = __umulhi(0xD2511F53U, c.at[0]), a_low = 0xD2511F53U * c.at[0];
-        const unsigned b = __umulhi(0xCD9E8D57U, c.at[2]), b_low = 0xCD9E8D57U * c.at[2];
-        c.at[0] = b ^ c.at[1] ^ k0, c.at[1] = b_low;
-        c.at[2] = a ^ c.at[3] ^ k1, c.at[3] = a_low;
-    }
-    return c;
+    Counter words = counter;
+    bertpretrain::philox_words(words.at, {key[0], key[1]});
+    return words;
 }
 
 /// Whether half-word `half` of the Philox words keeps its element.
