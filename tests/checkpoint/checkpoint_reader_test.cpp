@@ -70,7 +70,7 @@ TEST_CASE("a flipped bit anywhere in a checkpoint is found and its file named") 
             CHECK_THROWS_WITH(CheckpointReader(folder), Says(name + ": damaged"));
         }
         write_text(folder / name, original + "x");
-        CHECK_THROWS_WITH(CheckpointReader(folder, CheckpointReader::Verify::sizes), Says(name + ": damaged: has"));
+        CHECK_THROWS_WITH(CheckpointReader(folder, CheckpointReader::Verify::sizes), Says(name + ": damaged: it has"));
         std::filesystem::remove(folder / name);
         CHECK_THROWS_WITH(CheckpointReader(folder), Says(name + ": cannot be read (No such file or directory)"));
         write_text(folder / name, original);
@@ -88,7 +88,7 @@ TEST_CASE("a mark of a newer format, or one that makes no sense, is refused") {
     };
     nlohmann::json changed = mark;
     changed["format_version"] = 2;
-    refused(changed, "format_version is 2, this program reads up to 1");
+    refused(changed, "format_version is 2; this program reads versions up to 1");
     for (const char* key : {"format_version", "step", "files"}) {
         changed = mark;
         changed.erase(key);

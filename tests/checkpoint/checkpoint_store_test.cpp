@@ -115,7 +115,7 @@ TEST_CASE("only complete checkpoints are found, and the newest by its number") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     CHECK_FALSE(store.newest_complete());
-    CHECK_THROWS_WITH(store.complete_at(5), Says("none of any step"));
+    CHECK_THROWS_WITH(store.complete_at(5), Says("no other step has one"));
     save_steps(store, {9, 100, 20});
     std::filesystem::create_directories(store.folder() / "step_00000300.partial");
     std::filesystem::create_directories(store.folder() / "step_00000400");
@@ -123,7 +123,7 @@ TEST_CASE("only complete checkpoints are found, and the newest by its number") {
     CHECK(*store.newest_complete() == store.folder() / "step_00000100");
     CHECK(store.all_complete().size() == 3);
     CHECK(store.complete_at(20) == store.folder() / "step_00000020");
-    CHECK_THROWS_WITH(store.complete_at(21), Says("no complete checkpoint of step 21; there are 9, 20, 100"));
+    CHECK_THROWS_WITH(store.complete_at(21), Says("no complete checkpoint of step 21; complete ones: 9, 20, 100"));
     std::filesystem::resize_file(store.folder() / "step_00000100" / "model.pt", 5000);
     CHECK(*store.newest_complete() == store.folder() / "step_00000020");
     write_text(store.folder() / "step_00000020" / "COMPLETE.json", "{\"format_version\": 1, \"step\": ");
@@ -329,7 +329,7 @@ TEST_CASE("a user may name a checkpoint, its run, or the folder of checkpoints")
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     CHECK_THROWS_WITH(resolve_checkpoint(run.path()), Says("no complete checkpoint") && Says("COMPLETE.json"));
-    CHECK_THROWS_WITH(resolve_checkpoint(run / "nowhere"), Says("there is no such folder"));
+    CHECK_THROWS_WITH(resolve_checkpoint(run / "nowhere"), Says("the folder does not exist"));
     save_steps(store, {5, 6});
     CHECK(resolve_checkpoint(run.path()) == store.folder() / "step_00000006");
     CHECK(resolve_checkpoint(store.folder()) == store.folder() / "step_00000006");

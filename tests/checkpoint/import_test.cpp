@@ -100,7 +100,7 @@ TEST_CASE("what was converted, padded, cut or repeated is said, and done") {
     config.max_position_embeddings = 60;
     const ImportPlan larger = plan(files, config);
     REQUIRE(larger.remarks.size() == 3);
-    CHECK_THAT(larger.remarks[0], Says("word_embeddings.weight: 50 rows, expected 56: the other 6 are new"));
+    CHECK_THAT(larger.remarks[0], Says("word_embeddings.weight: 50 rows, expected 56: the other 6 keep their initial values"));
     CHECK_THAT(larger.remarks[1], Says("position_embeddings.weight: 24 rows, expected 60: they are repeated"));
     const auto words = read(files, larger.imports[0], 56 * 16), positions = read(files, larger.imports[1], 60 * 16);
     CHECK(std::count(words.begin() + 50 * 16, words.end(), -7.0F) == 6 * 16);
@@ -109,7 +109,7 @@ TEST_CASE("what was converted, padded, cut or repeated is said, and done") {
     config.vocab_size = 48;
     config.max_position_embeddings = 8;
     const ImportPlan smaller = plan(files, config);
-    CHECK_THAT(smaller.remarks[1], Says("24 rows, expected 8: the first 8 are taken"));
+    CHECK_THAT(smaller.remarks[1], Says("24 rows, expected 8: the first 8 are used"));
     CHECK(read(files, smaller.imports[1], 8 * 16) == std::vector<float>(positions.begin(), positions.begin() + 8 * 16));
 }
 
@@ -136,11 +136,11 @@ TEST_CASE("twenty wrong files are refused with what is wrong") {
     refused("none.pt", "there is no such file or folder");
     refused("untied.bin", "untied:     \"bert.embeddings.word_embeddings.weight\" and \"cls.predictions.decoder.weight\" differ");
     refused("no_model.pt", "it has \"optimizer\", \"epoch\"");
-    refused("list.pt", "holds no dict of tensors");
-    refused("tensor.pt", "holds no dict of tensors");
+    refused("list.pt", "contains no dict of tensors");
+    refused("tensor.pt", "contains no dict of tensors");
     refused("object.pt", "transformers.models.bert.modeling_bert.BertForPreTraining");
     refused("before_1_6.pt", "before 1.6");
-    refused("nvidia/ckpt_9.pt", "holds no dict of tensors");
+    refused("nvidia/ckpt_9.pt", "contains no dict of tensors");
     refused("other.safetensors", "unexpected: \"a\"");
     refused("cut.safetensors", "reaches beyond the file");
     refused("long.safetensors", "its tensors take");
@@ -149,10 +149,10 @@ TEST_CASE("twenty wrong files are refused with what is wrong") {
     refused("empty.pt", "too short");
     refused("hf_shards/climbing.index.json", "names the file \"../hf/model.safetensors\"");
     refused("hf_shards/lacking.index.json", "is in ");
-    refused("hf_shards/promising.index.json", "tensor \"x\" is listed, but not in");
+    refused("hf_shards/promising.index.json", "tensor \"x\" is listed, but is not in");
     refused("hf_shards/absent.index.json", "none.safetensors: cannot be opened");
     refused("hf/config.json", "no zip directory");
-    refused("parallel", "cut into parallel parts");
+    refused("parallel", "split by model parallelism");
     BertConfig config = small_bert();
     config.hidden_size = 32;
     CHECK_THAT(refusal(models() / "hf", config),
@@ -166,7 +166,7 @@ TEST_CASE("twenty wrong files are refused with what is wrong") {
     config.vocab_size = 50 + vocabulary_padding;
     CHECK_THAT(refusal(models() / "hf", config), Says("misshapen:  \"bert.embeddings.word_embeddings.weight\""));
     const TemporaryFolder empty;
-    CHECK_THAT(refusal(empty.path()), Says("holds no weights that are known"));
+    CHECK_THAT(refusal(empty.path()), Says("no known weights found"));
 }
 
 TEST_CASE("Hugging Face's config tells the shape, and another arithmetic is refused") {
@@ -179,7 +179,7 @@ TEST_CASE("Hugging Face's config tells the shape, and another arithmetic is refu
     other.num_attention_heads = 4;
     other.hidden_act = "gelu_new";
     CHECK_THROWS_WITH(refuse_other_arithmetic(described, other, "config.json"),
-                      Says("model.num_attention_heads: 2 there, 4 in this experiment") && Says("model.hidden_act"));
+                      Says("model.num_attention_heads: 2 in the file, 4 in this experiment") && Says("model.hidden_act"));
     const TemporaryFolder folder;
     write_text(folder / "config.json", R"({"model_type": "roberta", "hidden_size": 16})");
     CHECK_THROWS_WITH(described_model(folder / "config.json"), Says("model_type is \"roberta\""));

@@ -52,7 +52,7 @@ TEST_CASE("when rank 0's disk fails, every rank hears it, and no part of the sav
         return words;
     };
     for (const std::string& words : said({true, false, false}, run / "gone/checkpoints"))
-        CHECK_THAT(words, Says("cannot be made (No such file or directory)"));
+        CHECK_THAT(words, Says("cannot be created (No such file or directory)"));
     CHECK(names_in(run.path()).empty());
 }
 
@@ -65,9 +65,9 @@ TEST_CASE("a part that was damaged on its way between ranks is refused") {
     const std::string packed = slice_parts(example.state, 100).front().pack();
     std::string damaged = packed;
     damaged.back() = static_cast<char>(damaged.back() ^ 4);
-    CHECK_THROWS_WITH(writer.write(std::string_view(damaged)), Says("damaged on its way"));
-    CHECK_THROWS_WITH(writer.write(std::string_view(packed).substr(0, packed.size() - 1)), Says("damaged on its way"));
-    CHECK_THROWS_WITH(writer.write(std::string_view(packed).substr(0, 10)), Says("damaged on its way"));
+    CHECK_THROWS_WITH(writer.write(std::string_view(damaged)), Says("arrived damaged"));
+    CHECK_THROWS_WITH(writer.write(std::string_view(packed).substr(0, packed.size() - 1)), Says("arrived damaged"));
+    CHECK_THROWS_WITH(writer.write(std::string_view(packed).substr(0, 10)), Says("arrived damaged"));
     CHECK_NOTHROW(writer.write(std::string_view(packed)));
     store.abandon(7);
 }

@@ -59,16 +59,16 @@ TEST_CASE("a member of another type or out of its range is refused with file, ke
         CAPTURE(key);
         for (const json& wrong : {json("8"), json(1.5), json(-2), json(UINT64_MAX), json(true), json::array()})
             CHECK_THAT(complaint(key, wrong), Says(concat("training_state.json: damaged: \"", key, "\" is ", wrong.dump(),
-                                                          ", expected a whole number of at least ")));
+                                                          ", expected an integer of at least ")));
     }
     for (const char* key : {"data_fingerprint", "resume", "casing", "kernels"})
-        CHECK_THAT(complaint(key, 3), Says(concat("\"", key, "\" is 3, expected a text")));
-    CHECK_THAT(complaint("global_batch_sequences", 0), Says("expected a whole number of at least 1"));
+        CHECK_THAT(complaint(key, 3), Says(concat("\"", key, "\" is 3, expected a string")));
+    CHECK_THAT(complaint("global_batch_sequences", 0), Says("expected an integer of at least 1"));
     CHECK_THAT(complaint("casing", "mixed"), Says("expected \"cased\" or \"uncased\""));
     CHECK_THAT(complaint("held_out_mlm_loss", "low"), Says("expected a number"));
     for (const char* key : {"cpu_products", "gpu_kernels"}) CHECK_THAT(complaint(key, 3), Says("expected an object"));
     CHECK_THAT(complaint("data_fingerprint", nullptr), Says("has no \"data_fingerprint\""));
-    CHECK_THROWS_WITH(TrainingProgress::read(json::array(), "file"), Says("is no JSON object"));
+    CHECK_THROWS_WITH(TrainingProgress::read(json::array(), "file"), Says("is not a JSON object"));
 }
 
 }  // namespace bertpretrain
