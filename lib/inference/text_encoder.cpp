@@ -11,7 +11,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Texts as one micro-batch, all of the first segment, with nothing masked.
+/// Builds one micro-batch of the chosen texts: all tokens in the first segment, none masked.
 MicroBatch batch_of(const std::vector<std::vector<std::int32_t>>& texts, const std::vector<std::int64_t>& chosen_B) {
     MicroBatch batch;
     batch.starts_B1.push_back(0);

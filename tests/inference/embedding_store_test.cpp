@@ -67,7 +67,7 @@ TEST_CASE("what was begun for other weights is not gone on with, and what exists
     EmbeddingRequest request = request_of(folder / "vectors.h5");
     EmbeddingStore::prepare(request);
     request.identity["weights_crc32"] = 8;
-    CHECK(refusal(request).find("begun with another weights_crc32 (7, now 8)") != std::string::npos);
+    CHECK(refusal(request).find("begun with a different weights_crc32 (7, now 8)") != std::string::npos);
     write_text(folder / "vectors.npy", "mine");
     CHECK(refusal(request_of(folder / "vectors.npy")).find("exists") != std::string::npos);
 }

@@ -63,7 +63,7 @@ TEST_CASE("weights that are not what their config.json says are refused with the
     CHECK_THAT(refusal(folder / "none"), Catch::Contains("no such file"));
     CHECK_THAT(refusal(folder.path()), Catch::Contains("looked for"));
     fs::copy(models() / "hf/model.safetensors", folder.path());
-    CHECK_THAT(refusal(folder.path()), Catch::Contains("no config.json lies beside it"));
+    CHECK_THAT(refusal(folder.path()), Catch::Contains("its folder has no config.json"));
     const std::string config = read_text(models() / "hf/config.json");
     const auto with = [&](const std::string& from, const std::string& to) {
         std::string changed = config;
