@@ -21,8 +21,7 @@ double squared_lengths(const MicroBatch& micro) {
     return sum;
 }
 
-/// Queues a copy to the host, which is there when the device's stream has been waited for; a tensor of the host is returned as it
-/// is.
+/// Queues a copy to pinned host memory, valid once the device's stream has been synchronized. Returns a CPU tensor unchanged.
 at::Tensor queue_copy_to_host(const at::Tensor& tensor) {
     if (tensor.device().is_cpu()) return tensor;
     const at::Tensor host = at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type()).pinned_memory(true));
@@ -55,7 +54,7 @@ ParameterMoves TrainStep::moves(bool last_micro_batch, PhaseClock& clock) {
         clock.enter(Phase::communication);
         buckets_.wait_gathered(placed[first].bucket);
         if (first == 0) computing_.start();
-        clock.enter(first == 0 ? Phase::backward : Phase::forward);  // the heads come last, with their own backward
+        clock.enter(first == 0 ? Phase::backward : Phase::forward);  // the heads come last and start with backward
     };
     if (last_micro_batch)
         moves.final = [this, &placed](std::size_t count) {
@@ -73,7 +72,7 @@ bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, co
     else parameters_.zero_gradients();
     stop.begin();
     for (std::int64_t i = 0; i < count; ++i) {
-        // Up to here no rank has begun its last micro-batch, during which gradients leave.
+        // At these borders no rank has begun its last micro-batch, in which gradients are reduced.
         if (i > 0 && i < whole.fewest_micro_batches) {
             clock.enter(Phase::communication);
             if (stop.leave()) return false;
@@ -113,7 +112,7 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
         return outcome;
     }
     const at::Tensor totals_on_host_C4 = queue_copy_to_host(totals_C4);
-    const double of_stream = computing_.stop();  // waits for the GPU: later phases do not contain what it still has to do
+    const double of_stream = computing_.stop();  // waits for the GPU, so that its remaining work does not count in later phases
     const bool finite = std::isfinite(totals_on_host_C4.sum().item<double>());
     const UpdateResult update = this->update(finite, learning_rate, step, clock);
     clock.enter(Phase::communication);
@@ -135,7 +134,7 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
 StepOutcome TrainStep::summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4,
                                  RankTimes own_times) {
     const double* totals = totals_C4.const_data_ptr<double>();
-    std::vector<double> own(6, 0.0);  // mlm loss, nsp loss, correct, squared lengths; then the two times
+    std::vector<double> own(6, 0.0);  // mlm loss, nsp loss, correct, squared lengths, data seconds, compute seconds
     for (std::size_t i = 0; i < batch.micro_batches.size(); ++i) {
         const MicroBatch& micro = batch.micro_batches[i];
         const LossScale scale = loss_scale(whole, micro);
