@@ -1,4 +1,4 @@
-// Weights of other programs, read under our names.
+// Weights of other programs, read under this program's parameter names.
 
 #include "checkpoint/import_plan.h"
 
@@ -16,7 +16,7 @@ namespace {
 using namespace testing;
 namespace fs = std::filesystem;
 
-/// The folder that save_models.py filled; none where Python lacks a package.
+/// The folder that save_models.py filled; no folder if Python lacks a package.
 const fs::path& models() {
     static const TemporaryFolder folder;
     static const CommandResult result =
@@ -48,12 +48,12 @@ ImportPlan plan(const WeightFiles& files, const BertConfig& config = small_bert(
 
 std::vector<float> read(const WeightFiles& files, const PlannedImport& planned, std::int64_t elements) {
     std::vector<float> values(static_cast<std::size_t>(elements), -7);
-    for (std::int64_t first = 0; first < elements; first += 100)  // as ranks do: in pieces that end anywhere
+    for (std::int64_t first = 0; first < elements; first += 100)  // like ranks, in pieces with arbitrary ends
         read_planned(files, planned, first, std::min<std::int64_t>(100, elements - first), values.data() + first);
     return values;
 }
 
-/// Every parameter of the model is read from `path` as it stands in a file of save_models.py.
+/// Checks that every parameter of the model, read from `path`, equals the values in save_models.py's reference file.
 void check_equal(const fs::path& path, const std::string& expected) {
     INFO(path);
     const WeightFiles files(find_weights(path));
@@ -80,7 +80,7 @@ std::string refusal(const fs::path& path, const BertConfig& config = small_bert(
 
 }  // namespace
 
-TEST_CASE("a model is read to the bit from every kind of file and folder that others keep it in") {
+TEST_CASE("a model is read bit for bit from every kind of file and folder of other programs") {
     for (const char* name : {"hf", "hf/model.safetensors", "hf_shards", "hf_shards/model.safetensors.index.json", "hf_bin",
                              "hf_bin/pytorch_model.bin", "hf_bin_shards", "tensorflow.bin", "old_hf.bin", "nvidia",
                              "nvidia/ckpt_1600.pt", "double.safetensors", "expected.pt"})
@@ -90,7 +90,7 @@ TEST_CASE("a model is read to the bit from every kind of file and folder that ot
     check_equal(models() / "deepspeed/3400", "expected_bfloat16.pt");
 }
 
-TEST_CASE("what was converted, padded, cut or repeated is said, and done") {
+TEST_CASE("tensors that are converted, padded, truncated or repeated are reported") {
     const WeightFiles half(find_weights(models() / "half.safetensors"));
     CHECK(plan(half).remarks.size() == 1);
     CHECK_THAT(plan(half).remarks.front(), Says("are float16 and are converted to float32"));
@@ -113,7 +113,7 @@ TEST_CASE("what was converted, padded, cut or repeated is said, and done") {
     CHECK(read(files, smaller.imports[1], 8 * 16) == std::vector<float>(positions.begin(), positions.begin() + 8 * 16));
 }
 
-TEST_CASE("a model without its heads is refused, unless missing parameters may be new") {
+TEST_CASE("a model without its heads is refused, unless missing parameters are allowed") {
     CHECK_THAT(refusal(models() / "encoder"), Says("missing:    \"cls.predictions.bias\"") &&
                                                   Says("missing:    \"cls.seq_relationship.weight\"") && Says("init_missing"));
     const WeightFiles files(find_weights(models() / "encoder"));
@@ -122,13 +122,13 @@ TEST_CASE("a model without its heads is refused, unless missing parameters may b
     CHECK(found.imports.size() + 7 == parameters_of(small_bert()).size());
 }
 
-TEST_CASE("tensors that the model has not are refused, unless they may be left aside") {
+TEST_CASE("tensors that the model lacks are refused, unless unexpected ones are allowed") {
     CHECK_THAT(refusal(models() / "classifier.bin"), Says("unexpected: \"classifier.weight\"") && Says("init_unexpected"));
     const WeightFiles files(find_weights(models() / "classifier.bin"));
     CHECK(plan(files, small_bert(), {.unexpected_allowed = true}).ignored == std::vector<std::string>{"classifier.weight"});
 }
 
-TEST_CASE("twenty wrong files are refused with what is wrong") {
+TEST_CASE("twenty wrong files are refused with the reason") {
     const auto refused = [](const std::string& name, const std::string& why) {
         INFO(name);
         CHECK_THAT(refusal(models() / name), Says(name.substr(0, name.find('/'))) && Says(why));
@@ -169,7 +169,7 @@ TEST_CASE("twenty wrong files are refused with what is wrong") {
     CHECK_THAT(refusal(empty.path()), Says("no known weights found"));
 }
 
-TEST_CASE("Hugging Face's config tells the shape, and another arithmetic is refused") {
+TEST_CASE("Hugging Face's config determines the shape, and settings that compute something else are refused") {
     const BertConfig described = described_model(models() / "hf/config.json");
     CHECK(described.hidden_size == 16);
     CHECK(described.max_position_embeddings == 24);
@@ -199,7 +199,7 @@ TEST_CASE("real files of the hub are read") {
     CHECK(found.ignored == std::vector<std::string>{"classifier.weight", "classifier.bias"});
 }
 
-TEST_CASE("names of every origin are one name") {
+TEST_CASE("parameter names of every origin convert to Hugging Face's names") {
     for (const char* name : {"bert.pooler.dense.weight", "pooler.dense.weight", "module.bert.pooler.dense_act.weight",
                              "module.module.bert.pooler.dense.weight", "bert.pooler.dense.gamma"})
         CHECK(hugging_face_name(name) == "bert.pooler.dense.weight");
