@@ -33,7 +33,7 @@ EvaluationRecord evaluate(const Bert& bert, EvaluationBatches& batches, World& w
 std::optional<EvaluationRecord> evaluate(const Bert& bert, EvaluationBatches& batches, World& world, std::int64_t step,
                                          const std::function<bool()>& leave) {
     batches.rewind();
-    const std::int64_t borders = batches.fewest_batches() - 1;  // a rank may have one more
+    const std::int64_t borders = batches.fewest_batches() - 1;  // some ranks may have one batch more
     std::int64_t begun = 0;
     std::optional<LossSums> sums;
     RankSums own;

@@ -11,7 +11,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Texts as samples of the first segment only, with nothing masked.
+/// Returns the chosen texts as samples: all tokens in the first segment, none masked.
 UnpaddedSamples samples_of(const std::vector<std::vector<std::int32_t>>& texts, const std::vector<std::int64_t>& chosen_B) {
     UnpaddedSamples samples;
     samples.numbers_B = chosen_B;

@@ -19,13 +19,13 @@ namespace {
 
 namespace jit = torch::jit;
 
-/// Modules by their dotted names, made as parameters ask for them; the root's name is "".
+/// Modules by their dotted names, created on demand; the root's name is "".
 class ModuleTree {
 public:
     jit::Module module(const std::string& name) {
         if (const auto found = modules_.find(name); found != modules_.end()) return found->second;
         jit::Module made(type_name(name), unit_, /*shouldMangle=*/true);
-        made.register_attribute("training", c10::BoolType::get(), false);  // Python asks every module
+        made.register_attribute("training", c10::BoolType::get(), false);  // Python reads it on every module
         modules_.emplace(name, made);
         if (name.empty()) return made;
         const std::size_t dot = name.rfind('.');
@@ -39,7 +39,7 @@ public:
     }
 
 private:
-    /// Types are read back as Python names, where no part may be a number.
+    /// Type names are parsed as Python names, in which no part may be a number.
     static c10::QualifiedName type_name(std::string module_name) {
         for (char& c : module_name)
             if (c == '.') c = '_';
@@ -61,11 +61,11 @@ jit::Module make_module(const BertConfig& config, const FlatParameters& paramete
     return whole;
 }
 
-/// Texts of different lengths, once without padding and once with.
+/// Texts of different lengths, both without padding (batch) and with it (*_BS).
 struct RaggedTexts {
     MicroBatch batch;
     at::Tensor ids_BS, mask_BS, types_BS;
-    std::vector<at::Tensor> padded(const at::Tensor& x_BSX) const {  // the real rows of each text
+    std::vector<at::Tensor> padded(const at::Tensor& x_BSX) const {  // the rows of each text without padding
         std::vector<at::Tensor> rows;
         for (std::int64_t b = 0; b < batch.sequences(); ++b)
             rows.push_back(x_BSX.select(0, b).narrow(0, 0, batch.layout.length(b)));
@@ -94,7 +94,7 @@ RaggedTexts ragged_texts(const BertConfig& config) {
         samples.lengths_B.push_back(length);
         samples.numbers_B.push_back(b);
     }
-    samples.masked_rows_M.resize(samples.input_ids_T.size());  // all rows
+    samples.masked_rows_M.resize(samples.input_ids_T.size());  // every row, to compare all logits
     std::iota(samples.masked_rows_M.begin(), samples.masked_rows_M.end(), std::int64_t{0});
     samples.masked_labels_M.resize(samples.masked_rows_M.size());
     ragged.batch = build_batch(samples);
@@ -105,8 +105,8 @@ void check_close(const std::filesystem::path& file, const char* what, const at::
     const double difference = (found - expected).abs().max().item<double>();
     const double size = std::max(1.0, expected.abs().max().item<double>());
     if (!(difference <= torchscript_tolerance * size))
-        throw CheckpointError(concat(file.string(), ": read back, it does not compute what the model does: ", what, " differ by ",
-                                     difference, ", at most ", torchscript_tolerance * size, " was expected"));
+        throw CheckpointError(concat(file.string(), ": the exported file does not compute what the model does: ", what,
+                                     " differ by ", difference, ", expected at most ", torchscript_tolerance * size));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace bertpretrain {
 namespace {
 
-/// A function of the runtime by its name; null without CUDA. All return cudaError_t, of which 0 is success.
+/// Returns a function of the runtime; null without CUDA. All return cudaError_t, where 0 means success.
 template <class Function>
 Function* runtime_function(const char* name) {
     return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));

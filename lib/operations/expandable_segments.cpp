@@ -24,7 +24,8 @@ bool wants_expandable_segments(const Variables& variable) {
 }
 
 void set_expandable_segments(bool on) {
-    const std::string before = c10::CachingAllocator::getAllocatorSettings();  // what is not named again is lost (torch 2.11)
+    const std::string before =
+        c10::CachingAllocator::getAllocatorSettings();  // parseArgs resets settings that are not repeated (torch 2.11)
     Config::instance().parseArgs(
         concat(before, before.empty() ? "" : ",", on ? "expandable_segments:True" : "expandable_segments:False"));
 }
@@ -40,9 +41,9 @@ void try_first_allocation(const std::function<void()>& allocate, const Variables
         if (!has_expandable_segments()) throw;
         set_expandable_segments(false);
         allocate();
-        log_warning(concat("this GPU's memory cannot be taken in segments that grow (", first_line(error.what()),
-                           "): blocks of fixed sizes waste some of it",
-                           "\n  do: nothing; PYTORCH_ALLOC_CONF=expandable_segments:False leaves out this try"));
+        log_warning(concat("this GPU does not support expandable segments (", first_line(error.what()),
+                           "); blocks of fixed sizes are used, which waste some of its memory",
+                           "\n  do: nothing; set PYTORCH_ALLOC_CONF=expandable_segments:False to skip this attempt"));
     }
 }
 

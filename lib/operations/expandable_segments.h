@@ -1,5 +1,5 @@
 #pragma once
-// How torch's allocator takes a GPU's memory: in segments that grow, or in blocks of fixed sizes.
+// Configures torch's GPU allocator: expandable segments, or blocks of fixed sizes.
 
 #include <functional>
 
@@ -7,18 +7,19 @@
 
 namespace bertpretrain {
 
-/// Whether the segments are to grow: unless PYTORCH_ALLOC_CONF or PYTORCH_CUDA_ALLOC_CONF names expandable_segments itself, or
-/// another backend of the allocator. Passes differ in their number of tokens: blocks of one size would lie idle while another
-/// size is asked for.
+/// Whether to use expandable segments: yes, unless PYTORCH_ALLOC_CONF or PYTORCH_CUDA_ALLOC_CONF sets expandable_segments or
+/// another allocator backend. Passes differ in their number of tokens, so that blocks of one size would stay unused while
+/// another size is requested.
 bool wants_expandable_segments(const Variables& variable = environment_variable);
 
-/// Switches the segments on or off for later allocations; torch's other settings stay.
+/// Switches expandable segments on or off for later allocations; torch's other allocator settings stay.
 void set_expandable_segments(bool on);
 bool has_expandable_segments();
 
-/// Tries the first allocation, with expandable segments where they are wanted. They need virtual memory management, which some
-/// virtual machines lack: where allocate() fails with them, switches them off with a warning and calls it again.
-/// @throws what allocate() throws without them. That the memory is full is no reason to switch them off: nothing is thrown.
+/// Tries the first allocation, with expandable segments if wants_expandable_segments(). They need virtual memory management,
+/// which some virtual machines lack: if allocate() fails with them, switches them off, logs a warning and calls it again. An
+/// out-of-memory error is ignored, because it is no reason to switch them off.
+/// @throws any other error that allocate() throws without expandable segments
 void try_first_allocation(const std::function<void()>& allocate, const Variables& variable = environment_variable);
 
 }  // namespace bertpretrain

@@ -7,7 +7,7 @@
 namespace bertpretrain {
 namespace {
 
-/// cuBLAS also reports NOT_INITIALIZED where cublasCreate() finds no memory for its context.
+/// cuBLAS also reports NOT_INITIALIZED when cublasCreate() has no memory for its context.
 constexpr std::string_view allocation_failures[] = {"CUBLAS_STATUS_ALLOC_FAILED", "CUBLAS_STATUS_NOT_INITIALIZED",
                                                     "CUDNN_STATUS_ALLOC_FAILED", "cudaErrorMemoryAllocation"};
 

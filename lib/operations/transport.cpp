@@ -22,7 +22,7 @@ std::vector<fs::path> entries(const fs::path& folder) {
     return found;
 }
 
-/// The content of a file of /sys or /proc, whose size the kernel does not tell; nothing where it refuses.
+/// Returns the content of a file in /sys or /proc, whose size is not known in advance; "" where it cannot be read.
 std::string content_of(const fs::path& file) {
     std::ifstream in(file);
     return {std::istreambuf_iterator<char>(in), {}};

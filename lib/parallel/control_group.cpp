@@ -16,13 +16,13 @@ std::vector<double> gather_integer(ControlGroup& ranks, std::int64_t value) {
     return ranks.all_gather(std::span(&number, 1));
 }
 
-/// A text's length as its rank has told it.
+/// Checks the text length that a rank announced.
 std::size_t believable(double length, std::size_t rank) {
     constexpr auto most = static_cast<double>(ControlGroup::longest_text);
     if (length >= 0 && length <= most) return static_cast<std::size_t>(length);
     throw DistributedError(concat("rank ", rank, " announces a text of ", length, " bytes; expected at most ",
                                   ControlGroup::longest_text,
-                                  "\n  do: see that all ranks run the same program, and that no other ", "process takes part"));
+                                  "\n  do: check that all ranks run the same program and that no other process takes part"));
 }
 
 }  // namespace

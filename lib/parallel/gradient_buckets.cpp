@@ -13,7 +13,7 @@ GradientBuckets::GradientBuckets(const FlatParameters& parameters, World& world,
     check(layout_.shards() == world.size(), "a layout for ", layout_.shards(), " shards in a world of ", world.size());
     check(choices.zero_stage == 0 || choices.zero_stage == 1, "ZeRO stage ", choices.zero_stage);
     check(parameters.gradient_storage().narrow_elements() == 0 || (choices.zero_stage == 1 && world.size() > 1),
-          "narrow gradients have room for their sums at ZeRO stage 1 and on several ranks only");
+          "bf16 gradients have room for their fp32 sums only at ZeRO stage 1 and on several ranks");
 }
 
 at::ScalarType GradientBuckets::wire_of(std::size_t bucket) const {
@@ -46,9 +46,9 @@ void GradientBuckets::ready(std::size_t bucket) {
     const Bucket& range = layout_.buckets().at(bucket);
     const at::Tensor gradients = storage.range(range.begin, range.elements()), wired = gradients.to(wire_of(bucket));
     if (choices_.zero_stage == 1) {
-        // The slices gather at the front of the flat buffer, over gradients that have left already: bucket b's slice ends
-        // before b does (with bf16 gradients too: the sums' bytes are twice as many, and half of them or fewer are one rank's),
-        // and nothing of b or before it is still needed when b's sums are written.
+        // The reduced slices are packed at the front of the flat buffer, over gradients that have been sent already. Bucket b's
+        // slice ends before b does. This holds for bf16 gradients too: their sums take twice the bytes, but one rank owns at most
+        // half of them. When b's sums are written, the gradients of buckets 0..b are no longer needed.
         reducing_.push_back(world_.reduce_scatter(wired, in_slice(storage.front(layout_.slice_elements()), bucket)));
         return;
     }

@@ -1,11 +1,11 @@
 #pragma once
-// The watchdog's limits: see train/watchdog.h.
+// Settings of the watchdog (train/watchdog.h).
 
 #include "config/field.h"
 
 namespace bertpretrain {
 
-/// Seconds without a sign of life; 0: as long as it takes.
+/// Time limits in seconds without a sign of life, by phase; 0: no limit.
 struct WatchdogConfig {
     double first_step_seconds = 3600;
     double data_seconds = 1800;
@@ -21,19 +21,20 @@ struct WatchdogConfig {
             field(name, seconds, between(0, 1e6), meaning, Resume::may_change);
         };
         limit("first_step_seconds", self.first_step_seconds,
-              "Of anything, until a step is done after a start, and of looking through all shards before it: after so long "
-              "without a sign of life the run says where each "
-              "thread "
-              "stands and ends with exit 5. 0: never.");
-        limit("data_seconds", self.data_seconds, "The same, waiting for a step's samples.");
-        limit("forward_seconds", self.forward_seconds, "One layer's forward.");
-        limit("backward_seconds", self.backward_seconds, "One micro-batch's backward.");
+              "Limit in seconds without a sign of life, in any phase, until the first step after a start is done, including the "
+              "check of all shards before it. When it is exceeded, the run logs the stack of each thread and ends with exit "
+              "code 5. 0: no limit.");
+        limit("data_seconds", self.data_seconds, "Limit in seconds of waiting for a step's samples. 0: no limit.");
+        limit("forward_seconds", self.forward_seconds, "Limit in seconds of one layer's forward pass. 0: no limit.");
+        limit("backward_seconds", self.backward_seconds, "Limit in seconds of one micro-batch's backward pass. 0: no limit.");
         limit("communication_seconds", self.communication_seconds,
-              "Waiting for other ranks; above parallel.timeout_seconds, which names a lost one.");
-        limit("update_seconds", self.update_seconds, "The optimizer's update.");
+              "Limit in seconds of waiting for other ranks. Keep it above parallel.timeout_seconds, whose error names a lost "
+              "rank. 0: no limit.");
+        limit("update_seconds", self.update_seconds, "Limit in seconds of the optimizer's update. 0: no limit.");
         limit("saving_seconds", self.saving_seconds,
-              "Waiting for the next part of a checkpoint, or for one line of the metrics, to be written.");
-        limit("evaluation_seconds", self.evaluation_seconds, "One batch of held-out samples.");
+              "Limit in seconds of writing one part of a checkpoint or one line of the metrics. 0: no limit.");
+        limit("evaluation_seconds", self.evaluation_seconds,
+              "Limit in seconds of evaluating one batch of held-out samples. 0: no limit.");
     }
 };
 

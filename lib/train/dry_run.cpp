@@ -27,7 +27,7 @@ RequestedExperiment shortened(RequestedExperiment requested, std::int64_t steps)
     return requested;
 }
 
-/// The dry run's folder, which no other process has, gone when the dry run ends, however it ends.
+/// The dry run's folder, used by no other process; removed when the dry run ends, also by an exception.
 class ScratchFolder {
 public:
     ScratchFolder(fs::path path, bool owned) : path_(std::move(path)), owned_(owned) {}
@@ -61,10 +61,10 @@ void add_metrics(DryRun& run, const Metrics& metrics) {
 
 void read_back(DryRun& run, const fs::path& folder) {
     const auto newest = CheckpointStore(folder / "checkpoints").newest_complete();
-    if (!newest) throw CheckpointError(concat(folder.string(), ": the dry run has left no complete checkpoint"));
+    if (!newest) throw CheckpointError(concat(folder.string(), ": the dry run left no complete checkpoint"));
     const double begin = seconds_now();
     const CheckpointHealth health = examine_checkpoint(*newest);
-    if (!health.damage.empty()) throw CheckpointError(concat("what was just written is damaged: ", health.damage));
+    if (!health.damage.empty()) throw CheckpointError(concat("the checkpoint that was just written is damaged: ", health.damage));
     run.checkpoint_bytes = health.bytes;
     run.read_gbps = static_cast<double>(health.bytes) / (seconds_now() - begin) * 1e-9;
 }
@@ -73,7 +73,7 @@ void read_back(DryRun& run, const fs::path& folder) {
 
 DryRun dry_run(const RequestedExperiment& experiment, const fs::path& beside, std::int64_t steps, const Launch& launch,
                std::unique_ptr<World> world, at::Device device, StopRequest& requests) {
-    check(steps >= 2, "a dry run of ", steps, " steps: the first is not representative");
+    check(steps >= 2, "a dry run of ", steps, " steps: expected at least 2, because the first is not representative");
     const fs::path whole = fs::absolute(beside / "").parent_path();
     const bool leads = world->rank() == 0;
     const ScratchFolder scratch(world->text_of_first(concat(whole.string(), ".preflight-", ::getpid())), leads);

@@ -22,7 +22,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Both vocabularies list the same tokens, as far as both go.
+/// @throws ConfigError unless both vocabularies list the same tokens
 void refuse_other_words(const std::filesystem::path& theirs, const std::filesystem::path& ours) {
     const Vocabulary there = Vocabulary::read(theirs), here = Vocabulary::read(ours);
     for (std::int32_t id = 0; id < std::max(there.size(), here.size()); ++id) {
@@ -30,13 +30,13 @@ void refuse_other_words(const std::filesystem::path& theirs, const std::filesyst
                           b = id < here.size() ? std::string(here.token(id)) : "";
         if (a != b)
             throw ConfigError(concat(theirs.string(), ": token ", id, " is \"", a, "\", but \"", b, "\" in ", ours.string(),
-                                     "\n  do: make the shards with the vocabulary of the weights"));
+                                     "\n  do: make the shards with the vocabulary that belongs to the weights"));
     }
 }
 
-/// What a file is found to be, open on this rank.
+/// The files of initialization.init_from, open on this rank.
 struct Source {
-    std::unique_ptr<CheckpointReader> checkpoint;  ///< null: not ours
+    std::unique_ptr<CheckpointReader> checkpoint;  ///< null: not a checkpoint of this program
     std::unique_ptr<WeightFiles> files;
     ImportPlan plan;
 };
@@ -50,7 +50,7 @@ Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bo
             *found.checkpoint, leads ? CheckpointReader::Verify::contents : CheckpointReader::Verify::sizes);
     else if (wanted.takes_moments)
         throw ConfigError(concat("initialization.init_moments: ", *wanted.init_from, " is ", found.what,
-                                 "; moments are taken from checkpoints of this program only"));
+                                 "; moments can only be read from checkpoints of this program"));
     if (found.model) refuse_other_arithmetic(described_model(*found.model), plan.model, *found.model);
     if (found.vocabulary && !plan.data.vocabulary.empty()) refuse_other_words(*found.vocabulary, plan.data.vocabulary);
     const bool checks = leads && !found.checkpoint;
@@ -69,11 +69,11 @@ void say(const Source& source) {
                     "): ", source.plan.imports.size(), " tensors"));
     for (const std::string& remark : source.plan.remarks) log_info("  " + remark);
     for (const std::string& name : source.plan.initial)
-        log_warning(concat("  ", name, " is not in it and begins with new values"));
-    for (const std::string& name : source.plan.ignored) log_warning(concat("  ", name, " in it is left aside"));
+        log_warning(concat("  ", name, " is missing in the file and keeps its initial values"));
+    for (const std::string& name : source.plan.ignored) log_warning(concat("  ", name, " in the file is ignored"));
 }
 
-/// Reads this rank's runs over what `slice` holds.
+/// Reads this rank's parts of the planned parameters into `slice`; the rest keeps its values.
 void fill_weights(const Source& source, const ParameterLayout& layout, std::span<const OwnedRun> runs, at::Tensor& slice) {
     std::map<std::string, const PlannedImport*> planned;
     for (const PlannedImport& import : source.plan.imports) planned[import.name] = &import;
@@ -105,7 +105,7 @@ std::int64_t init_from(const RunPlan& plan, World& world, const ParameterLayout&
         fill_weights(source, layout, optimizer.owned_runs(), optimizer.state().master);
         if (wanted.takes_moments) {
             if (!source.plan.remarks.empty())
-                throw ConfigError(concat("initialization.init_moments: moments are of a model of the same shape, but ",
+                throw ConfigError(concat("initialization.init_moments: moments need a model of the same shape, but ",
                                          join(source.plan.remarks)));
             fill_moment(*source.checkpoint, "exp_avg", layout, optimizer.owned_runs(), optimizer.state().exp_avg);
             fill_moment(*source.checkpoint, "exp_avg_sq", layout, optimizer.owned_runs(), optimizer.state().exp_avg_sq);

@@ -13,7 +13,7 @@
 namespace bertpretrain {
 namespace {
 
-/// "cuda:0 (NVIDIA H100 80GB HBM3)".
+/// Returns a name such as "cuda:0 (NVIDIA H100 80GB HBM3)".
 std::string device_text(at::Device device) {
     const std::optional<GpuHealth> health = device.is_cpu() ? std::nullopt : gpu_health(device.index());
     return health ? concat(device.str(), " (", health->name, ")") : device.str();
@@ -23,19 +23,20 @@ void warn_of(const std::vector<ProofRow>& rows, const std::string& who, const Ke
     for (const ProofRow& row : rows)
         if (row.verdict != Verdict::correct)
             log_warning(concat("GPU kernels: ", row.operation, " by \"", row.kernels, "\" on ", who, ": ", complaint_of(row),
-                               ". This run computes it by \"", choice.at(row.operation), "\""));
+                               ". This run uses \"", choice.at(row.operation), "\" instead"));
 }
 
 void warn_of_others(const KernelChoice& kept, const KernelChoice& choice) {
     for (const auto& [operation, kernels] : kept) {
         const auto now = choice.find(operation);
         if (now != choice.end() && now->second != kernels)
-            log_warning(concat("GPU kernels: the checkpoint's ", operation, " was computed by \"", kernels, "\", from here on \"",
-                               now->second, "\" computes it: the run goes on, but not to the bit as it would have"));
+            log_warning(concat("GPU kernels: ", operation, " was computed by \"", kernels,
+                               "\" up to this checkpoint and is computed by \"", now->second,
+                               "\" from here on: the run continues, but not bit for bit"));
     }
 }
 
-/// The kernels that every rank finds correct: rank 0's choice where it is among them, else the first such set.
+/// Chooses kernels that are correct on every rank: rank 0's choice if possible, else the first such set.
 KernelChoice agree(ControlGroup& ranks, const Proof& proof) {
     nlohmann::json own = {{"choice", proof.choice()}, {"correct", nlohmann::json::array()}};
     for (const ProofRow& row : proof.rows)
@@ -60,7 +61,7 @@ KernelChoice agree(ControlGroup& ranks, const Proof& proof) {
     return choice;
 }
 
-/// @throws NumbersError where the program's own kernels are not correct
+/// @throws NumbersError when one of the program's own kernels is wrong
 void require_own(const Proof& proof, const std::string& own, const std::string& device) {
     for (const ProofRow& row : proof.rows)
         if (row.kernels == own && row.verdict != Verdict::correct)
@@ -92,7 +93,7 @@ ChosenKernels choose_kernels(ControlGroup& ranks, const RunPlan& plan, at::Devic
     const KernelChoice choice = agree(ranks, proof);
     if (wanted == KernelPolicy::reference && has_choice) {
         use_kernels(device.type(), plain_kernels());
-        return {kept_json, nullptr, "plain ATen, as training.gpu_kernels says"};
+        return {kept_json, nullptr, "plain ATen, set by training.gpu_kernels"};
     }
     if (proof.rows.empty()) return {kept_json, nullptr, ""};
     warn_of(proof.rows, concat(ranks.size() > 1 ? concat("rank ", ranks.rank(), ", ") : "", device_text(device)), choice);

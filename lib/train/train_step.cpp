@@ -38,8 +38,7 @@ struct RankSums {
     }
 };
 
-/// Queues a copy to the host, which is there when the device's stream has been waited for; a tensor of the host is returned as it
-/// is.
+/// Queues a copy to pinned host memory, valid once the device's stream has been synchronized. Returns a CPU tensor unchanged.
 at::Tensor queue_copy_to_host(const at::Tensor& tensor) {
     if (tensor.device().is_cpu()) return tensor;
     const at::Tensor host = at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type()).pinned_memory(true));
@@ -72,7 +71,7 @@ ParameterMoves TrainStep::moves(bool last_micro_batch, PhaseClock& clock) {
         clock.enter(Phase::communication);
         buckets_.wait_gathered(placed[first].bucket);
         if (first == 0) computing_.start();
-        clock.enter(first == 0 ? Phase::backward : Phase::forward);  // the heads come last, with their own backward
+        clock.enter(first == 0 ? Phase::backward : Phase::forward);  // the heads come last and start with backward
     };
     if (last_micro_batch)
         moves.final = [this, &placed](std::size_t count) {
@@ -90,7 +89,7 @@ bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, co
     else parameters_.zero_gradients();
     stop.begin();
     for (std::int64_t i = 0; i < count; ++i) {
-        // Up to here no rank has begun its last micro-batch, during which gradients leave.
+        // At these borders no rank has begun its last micro-batch, in which gradients are reduced.
         if (i > 0 && i < whole.fewest_micro_batches) {
             clock.enter(Phase::communication);
             if (stop.leave()) return false;
@@ -131,7 +130,7 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
         return outcome;
     }
     const at::Tensor sums_on_host_C4 = queue_copy_to_host(sums_C4);
-    const double of_stream = computing_.stop();  // waits for the GPU: later phases do not contain what it still has to do
+    const double of_stream = computing_.stop();  // waits for the GPU, so that its remaining work does not count in later phases
     const bool finite = std::isfinite(sums_on_host_C4.sum().item<double>());
     const UpdateResult update = this->update(finite, learning_rate, step, clock);
     clock.enter(Phase::communication);

@@ -62,7 +62,7 @@ void Watchdog::watch(const std::stop_token& stop) {
     while (!wake_.wait_for(lock, stop, std::chrono::duration<double>(pause), [&] { return stop.stop_requested(); })) {
         const PhaseClock::Look now = clock_.look();
         const double time = seconds_now();
-        // A longer pause than asked for: this process was stopped too.
+        // A pause much longer than requested means that this process was stopped; its excess does not count.
         waited = now == last ? waited + std::min(time - then, 2 * pause) : 0;
         last = now;
         then = time;

@@ -1,5 +1,5 @@
 #pragma once
-// Ends a run that hangs, and says where it hung.
+// Detects a run that hangs, and where.
 
 #include <condition_variable>
 #include <functional>
@@ -12,20 +12,20 @@
 
 namespace bertpretrain {
 
-/// The limit of a phase after the first step, in seconds; 0: none.
+/// Returns the limit of a phase after the first step, in seconds; 0: no limit.
 double limit_of(const WatchdogConfig& limits, Phase phase);
 
-/// A thread that looks at a PhaseClock. Time in which this process itself stood still (SIGSTOP, a suspended machine) does not
+/// A thread that watches a PhaseClock. Time in which this process itself was stopped (SIGSTOP, a suspended machine) does not
 /// count.
 class Watchdog {
 public:
-    /// @param on_hang called once, from the watchdog's thread, with what has taken too long
-    /// @param clock must outlive it
+    /// @param clock must outlive this object
+    /// @param on_hang called at most once, from the watchdog's thread, with a description of the limit that was exceeded
     Watchdog(const WatchdogConfig& limits, const PhaseClock& clock, std::function<void(const std::string& what)> on_hang);
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
 
-    /// From now on each phase has its own limit.
+    /// Ends the start: from now on each phase has its own limit.
     void first_step_is_done() { warm_ = true; }
 
 private:
@@ -38,7 +38,7 @@ private:
     std::atomic<bool> warm_ = false;
     std::mutex mutex_;
     std::condition_variable_any wake_;
-    std::jthread thread_;  ///< last: it ends before what it uses
+    std::jthread thread_;  ///< last member: ends before what it uses is destroyed
 };
 
 }  // namespace bertpretrain

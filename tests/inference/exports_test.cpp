@@ -1,4 +1,4 @@
-// Every export of a model that was trained here computes in Python, and in C++ without our code, what it computes here.
+// Every export of a trained model computes in Python, and in C++ without this program's code, what the model computes here.
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -23,7 +23,7 @@ constexpr int package_missing = 77, program_missing = 127;
 const std::vector<std::string> lines{"The river is long, and its water is cold.", "", "A city of the north",
                                      "In 1871 the town had 2,340 people; its mill was built by a family of carpenters."};
 
-/// Our results for `lines`, as exported_models.py expects them.
+/// Writes this program's results for `lines` in the form that exported_models.py expects.
 void write_ours(const fs::path& checkpoint, const fs::path& folder) {
     const LoadedModel model = load_model(checkpoint, at::kFloat, at::kCPU);
     const WordPiece tokenizer(std::make_shared<const Vocabulary>(Vocabulary::read(model.vocabulary)), Casing::uncased);
@@ -65,7 +65,7 @@ bool python_is_missing(const CommandResult& result) {
     return true;
 }
 
-/// Exports `checkpoint` in all these formats and compares. @returns false where there is no Python to compare with
+/// Exports `checkpoint` in all these formats and compares. @returns false if Python cannot compare (a package is missing)
 bool exports_equal_ours(const fs::path& checkpoint, const std::vector<std::string>& formats, const fs::path& folder) {
     write_ours(checkpoint, folder);
     for (const std::string& format : formats) {
@@ -88,7 +88,7 @@ bool exports_equal_ours(const fs::path& checkpoint, const std::vector<std::strin
     return true;
 }
 
-/// Held-out losses by transformers' own class, loaded from an exported folder, are within 0.1 % of `evaluate`.
+/// Checks that held-out losses by transformers' own class, loaded from an exported folder, are within 0.1 % of `evaluate`.
 void check_held_out(const fs::path& checkpoint, const fs::path& hf_folder, const fs::path& shards, const std::string& shard) {
     const CommandResult theirs = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/hf_evaluation.py " +
                                              hf_folder.string() + " " + (shards / shard).string());
@@ -158,7 +158,7 @@ TEST_CASE("a pre-LN model is transformers' MegatronBert, and one without a class
     exports_equal_ours(folder / "zero", {"torchscript"}, folder / "of_zero");
 }
 
-TEST_CASE("a program of twenty lines that knows torch alone computes our pooled vectors of ragged texts") {
+TEST_CASE("a program of twenty lines that uses only torch computes the model's pooled vectors of ragged texts") {
     const TemporaryFolder folder;
     const fs::path checkpoint = finished_run().run / "checkpoints/step_00000020";
     REQUIRE(export_as("torchscript", checkpoint, folder.path()).exit_code == 0);

@@ -112,7 +112,7 @@ TEST_CASE("a save that fails is told and tried again when the next is due, unles
             saving.start(1);
             saving.save_now(2);
             check(!saving.saver.step_saved(), "nothing is saved yet");
-            must_say([&] { saving.save_now(3, true); }, "checkpoints: cannot be made");
+            must_say([&] { saving.save_now(3, true); }, "checkpoints: cannot be created");
             saving.start(4);
             saving.saver.finish();
             check(!saving.saver.step_saved(), "nothing is saved yet");
@@ -126,9 +126,9 @@ TEST_CASE("a save that fails is told and tried again when the next is due, unles
             CheckpointPlan config;
             config.on_save_error = OnSaveError::stop;
             Saving saving(run, world, config, run / "never/checkpoints");
-            must_say([&] { saving.save_now(1); }, "checkpoints: cannot be made");
+            must_say([&] { saving.save_now(1); }, "checkpoints: cannot be created");
             saving.start(2);
-            must_say([&] { saving.saver.make_room(); }, "checkpoints: cannot be made");
+            must_say([&] { saving.saver.make_room(); }, "checkpoints: cannot be created");
         });
     }
 }
