@@ -8,7 +8,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::uint64_t block_magic = 0x314159265359, stream_end_magic = 0x177245385090;
+constexpr std::uint64_t block_magic = 0x314159265359;
 constexpr unsigned magic_bits = 48, checksum_bits = 32;
 constexpr std::size_t read_bytes = std::size_t{1} << 18;
 constexpr std::size_t padding = 16;
@@ -24,7 +24,7 @@ constexpr Ways ways_of_byte(unsigned place) {
     for (unsigned offset = 0; offset < 8; ++offset) {
         const unsigned shift = magic_bits - 8 * (place + 1) + offset;
         ways[(block_magic >> shift) & 0xFF] |= static_cast<std::uint16_t>(1U << offset);
-        ways[(stream_end_magic >> shift) & 0xFF] |= static_cast<std::uint16_t>(0x100U << offset);
+        ways[(bzip2_stream_end >> shift) & 0xFF] |= static_cast<std::uint16_t>(0x100U << offset);
     }
     return ways;
 }
@@ -72,7 +72,7 @@ std::uint64_t Bzip2Splitter::bits_at(std::uint64_t bit, unsigned count) const {
 
 Bzip2Splitter::Border Bzip2Splitter::border_at(std::uint64_t bit) const {
     const std::uint64_t mark = bits_at(bit, magic_bits);
-    return mark == block_magic ? Border::block : mark == stream_end_magic ? Border::stream_end : Border::none;
+    return mark == block_magic ? Border::block : mark == bzip2_stream_end ? Border::stream_end : Border::none;
 }
 
 void Bzip2Splitter::complain(const char* what, std::size_t at) const {

@@ -11,6 +11,9 @@
 
 namespace bertpretrain {
 
+/// The 48 bits that end a stream.
+inline constexpr std::uint64_t bzip2_stream_end = 0x177245385090;
+
 /// The bits of a file from one boundary to the next.
 struct Bzip2Piece {
     enum class Ending {

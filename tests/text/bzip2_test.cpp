@@ -61,6 +61,19 @@ TEST_CASE("blocks decompress to the original, at any bit offset and in any numbe
     CHECK(content_of(bzip2(""), 1).empty());
 }
 
+TEST_CASE("a piece becomes a bzip2 stream of its own, at any bit it begins") {
+    const std::string text = words(900'000);
+    std::string joined, plain(200'000, '\0');
+    for (const Bzip2Piece& piece : pieces_of(bzip2(text))) {
+        std::string stream = stream_of_piece(piece);
+        auto size = static_cast<unsigned>(plain.size());
+        REQUIRE(BZ2_bzBuffToBuffDecompress(plain.data(), &size, stream.data(), static_cast<unsigned>(stream.size()), 0, 0) ==
+                BZ_OK);
+        joined.append(plain, 0, size);
+    }
+    CHECK((joined == text));
+}
+
 TEST_CASE("a block that decompresses to forty times its size is read completely") {
     const std::string text(30'000'000, 'a');
     CHECK((content_of(bzip2(text, 9), 2) == text));
