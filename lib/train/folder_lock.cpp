@@ -52,9 +52,9 @@ double seconds_to_wait() {
 }
 
 /// Retries a lock, because a process that was just killed or stopped may hold its folder a little longer. Logs a long wait.
-class PatientLock {
+class TimedLock {
 public:
-    explicit PatientLock(std::string folder) : folder_(std::move(folder)) {}
+    explicit TimedLock(std::string folder) : folder_(std::move(folder)) {}
 
     Locked lock(int file) {
         for (;;) {
@@ -79,12 +79,12 @@ int open_lock_file(int folder) { return ::openat(folder, lock_name, O_RDWR | O_C
 FolderLock::FolderLock(const HeldFolder& folder) : folder_(folder), mark_(new_mark()) {
     const std::string name = folder.path().string();
     const ConfigError refusal(concat(name, in_use, "wait for it to end, or choose another folder with --output"));
-    PatientLock patient(name);
-    const Locked whole = patient.lock(folder.descriptor());
+    TimedLock timed(name);
+    const Locked whole = timed.lock(folder.descriptor());
     if (whole == Locked::held_by_another) throw refusal;
     file_ = open_lock_file(folder.descriptor());
     if (file_ < 0) throw ConfigError(concat(name, ": cannot create a lock file here\n  do: choose another folder with --output"));
-    const Locked locked = patient.lock(file_);
+    const Locked locked = timed.lock(file_);
     const bool written = locked != Locked::held_by_another && write_mark(file_);
     if (!written) ::close(std::exchange(file_, -1));
     if (locked == Locked::held_by_another) throw refusal;
