@@ -26,7 +26,7 @@ PtLayout model_layout(const TrainingState& state) {
     const PtValue parameters(tree);
     for (const TensorAlias& alias : state.aliases) {
         const PtValue* target = parameters.find(alias.name);
-        check(target != nullptr, alias.alias, " is an alias of ", alias.name, ", which is among the parameters");
+        check(target != nullptr, alias.alias, " is an alias of ", alias.name, ", which is not a parameter");
         tree.push_back({alias.alias, *target});
     }
     return {tree, "model"};

@@ -12,7 +12,7 @@ namespace {
 
 std::vector<double> gather_integer(ControlGroup& ranks, std::int64_t value) {
     const auto number = static_cast<double>(value);
-    check(std::abs(number) < 0x1p53, "ranks agree on integers below 2^53, not on ", value);
+    check(std::abs(number) < 0x1p53, "ranks can only exchange integers below 2^53, found ", value);
     return ranks.all_gather(std::span(&number, 1));
 }
 

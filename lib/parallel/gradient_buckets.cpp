@@ -10,8 +10,8 @@ GradientBuckets::GradientBuckets(const FlatParameters& parameters, World& world,
       world_(world),
       choices_(choices),
       gathering_(layout_.buckets().size()) {
-    check(layout_.shards() == world.size(), "a layout for ", layout_.shards(), " shards in a world of ", world.size());
-    check(choices.zero_stage == 0 || choices.zero_stage == 1, "ZeRO stage ", choices.zero_stage);
+    check(layout_.shards() == world.size(), "layout with ", layout_.shards(), " shards, expected the world size ", world.size());
+    check(choices.zero_stage == 0 || choices.zero_stage == 1, "unknown ZeRO stage ", choices.zero_stage);
     check(parameters.gradient_storage().narrow_elements() == 0 || (choices.zero_stage == 1 && world.size() > 1),
           "bf16 gradients have room for their fp32 sums only at ZeRO stage 1 and on several ranks");
 }
@@ -39,7 +39,7 @@ at::Tensor GradientBuckets::in_slice(const at::Tensor& slice, std::size_t bucket
 }
 
 void GradientBuckets::ready(std::size_t bucket) {
-    check(bucket == ready_, "bucket ", bucket, " is ready, expected ", ready_);
+    check(bucket == ready_, "bucket ", bucket, " is ready, expected bucket ", ready_);
     ++ready_;
     if (alone()) return;
     const GradientStorage& storage = parameters_.gradient_storage();
@@ -84,7 +84,7 @@ void GradientBuckets::start_gather(const at::Tensor& master) {
 }
 
 void GradientBuckets::wait_gathered(std::size_t bucket) {
-    check(bucket < gathering_.size(), "bucket ", bucket, " of ", gathering_.size());
+    check(bucket < gathering_.size(), "no bucket ", bucket, "; there are ", gathering_.size());
     for (std::size_t b = gathering_.size(); b-- > bucket;) {
         if (!gathering_[b]) continue;
         gathering_[b]->wait();

@@ -97,11 +97,11 @@ private:
 
 ThreadGroup::ThreadGroup(std::int64_t ranks, std::chrono::milliseconds timeout)
     : ranks_(ranks), timeout_(timeout), contributions_(static_cast<std::size_t>(ranks)) {
-    check(ranks >= 1, "a group of ", ranks, " ranks");
+    check(ranks >= 1, "a group needs at least one rank, found ", ranks);
 }
 
 std::unique_ptr<World> ThreadGroup::world(std::int64_t rank) {
-    check(0 <= rank && rank < ranks_, "rank ", rank, " of ", ranks_);
+    check(0 <= rank && rank < ranks_, "no rank ", rank, " in a group of ", ranks_);
     return std::make_unique<ThreadWorld>(*this, rank);
 }
 

@@ -145,7 +145,7 @@ void CheckpointSaver::make_room() {
 }
 
 void CheckpointSaver::start(Snapshot snapshot, double began) {
-    check(!job_, "one save at a time");
+    check(!job_, "a save is already in progress");
     job_ = make_job(std::move(snapshot), began);
     job_->stall_seconds = seconds_now() - began;
     thread_ = std::thread([job = job_] {
@@ -155,7 +155,7 @@ void CheckpointSaver::start(Snapshot snapshot, double began) {
 }
 
 void CheckpointSaver::save_now(Snapshot snapshot, bool last, bool stopping) {
-    check(!job_, "one save at a time");
+    check(!job_, "a save is already in progress");
     job_ = make_job(std::move(snapshot), seconds_now());
     job_->keep.verify = !stopping;
     run(*job_);
