@@ -12,12 +12,12 @@ GradientBuckets::GradientBuckets(const FlatParameters& parameters, World& world,
       gathering_(layout_.buckets().size()) {
     check(layout_.shards() == world.size(), "layout with ", layout_.shards(), " shards, expected the world size ", world.size());
     check(choices.zero_stage == 0 || choices.zero_stage == 1, "unknown ZeRO stage ", choices.zero_stage);
-    check(parameters.gradient_storage().narrow_elements() == 0 || (choices.zero_stage == 1 && world.size() > 1),
+    check(parameters.gradient_storage().bf16_elements() == 0 || (choices.zero_stage == 1 && world.size() > 1),
           "bf16 gradients have room for their fp32 sums only at ZeRO stage 1 and on several ranks");
 }
 
 at::ScalarType GradientBuckets::wire_of(std::size_t bucket) const {
-    const bool narrow = layout_.buckets()[bucket].begin < parameters_.gradient_storage().narrow_elements();
+    const bool narrow = layout_.buckets()[bucket].begin < parameters_.gradient_storage().bf16_elements();
     return narrow ? at::kBFloat16 : choices_.wire;
 }
 
@@ -94,7 +94,7 @@ void GradientBuckets::wait_gathered(std::size_t bucket) {
 
 double GradientBuckets::bytes_per_step() const {
     const double others = static_cast<double>(world_.size() - 1) / static_cast<double>(world_.size());
-    const double weight_bytes = parameters_.working_type() == at::kFloat ? 4 : 2;
+    const double weight_bytes = parameters_.compute_dtype() == at::kFloat ? 4 : 2;
     double bytes = 0;
     for (std::size_t bucket = 0; bucket < gathering_.size(); ++bucket) {
         const double wire = wire_of(bucket) == at::kFloat ? 4 : 2;
