@@ -5,7 +5,7 @@
 #include <span>
 
 #include "shards/masking.h"
-#include "shards/shard_reader.h"
+#include "shards/shard_rows.h"
 
 namespace bertpretrain {
 

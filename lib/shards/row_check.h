@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "shards/shard_reader.h"
+#include "shards/shard_rows.h"
 
 namespace bertpretrain {
 

@@ -6,7 +6,7 @@
 
 #include "shards/masking.h"
 #include "shards/sentence_pairs.h"
-#include "shards/shard_reader.h"
+#include "shards/shard_rows.h"
 
 namespace bertpretrain {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "shards/hdf5_handle.h"
-#include "shards/shard_reader.h"
+#include "shards/shard_rows.h"
 
 namespace bertpretrain {
 

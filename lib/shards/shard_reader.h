@@ -6,20 +6,10 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <vector>
+
+#include "shards/shard_rows.h"
 
 namespace bertpretrain {
-
-/// Samples as stored in the shard. R: rows, S: sequence length, P: maximum number of masked positions.
-struct ShardRows {
-    std::int64_t rows = 0, sequence_length = 0, max_predictions = 0;
-    std::vector<std::int32_t> input_ids_RS;            ///< token ids, 0 after the last token
-    std::vector<std::int8_t> input_mask_RS;            ///< 1 for tokens, then 0 for padding
-    std::vector<std::int8_t> segment_ids_RS;           ///< 0: first segment, 1: second
-    std::vector<std::int32_t> masked_lm_positions_RP;  ///< ascending; the first 0 ends the list
-    std::vector<std::int32_t> masked_lm_ids_RP;        ///< original ids at those positions
-    std::vector<std::int8_t> next_sentence_labels_R;   ///< 1: the second segment is random
-};
 
 /// A shard (`.h5` or `.hdf5`) with a checked layout. Datasets of little-endian integers, plain or gzip-compressed (with or
 /// without shuffle), are read directly from the file's chunks. The HDF5 library reads all other datasets, one caller at a time.

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "shards/shard_reader.h"
+#include "shards/shard_rows.h"
 
 namespace bertpretrain {
 

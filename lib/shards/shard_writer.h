@@ -7,7 +7,7 @@
 #include <functional>
 #include <memory>
 
-#include "shards/shard_reader.h"
+#include "shards/shard_rows.h"
 
 namespace bertpretrain {
 

@@ -9,6 +9,7 @@
 #include "shards/build_request.h"
 #include "shards/reference_samples.h"
 #include "shards/row_check.h"
+#include "shards/shard_reader.h"
 #include "support/catch.h"
 #include "support/files.h"
 

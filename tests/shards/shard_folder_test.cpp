@@ -12,6 +12,7 @@
 #include "shards/row_check.h"
 #include "shards/shard_builder.h"
 #include "shards/shard_checker.h"
+#include "shards/shard_reader.h"
 #include "support/catch.h"
 #include "support/files.h"
 #include "tokens/vocabulary.h"
