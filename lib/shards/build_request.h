@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "shards/sample.h"
-#include "shards/shard_builder.h"
+#include "shards/shard_build.h"
 #include "tokens/wordpiece.h"
 
 namespace bertpretrain {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "shards/shard_builder.h"
+#include "shards/shard_build.h"
 #include "tokens/vocabulary.h"
 
 namespace bertpretrain {

@@ -1,35 +1,9 @@
 #pragma once
 // Builds a folder of shards from text files.
 
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "shards/manifest.h"
+#include "shards/shard_build.h"
 
 namespace bertpretrain {
-
-struct ShardBuildSettings {
-    std::vector<std::filesystem::path> texts;  ///< one sentence per line, an empty line after each article
-    std::filesystem::path vocabulary;
-    std::filesystem::path output;
-    std::string name = "wikicorpus_en";  ///< files are NAME_training_0000.h5 and NAME_test_0000.h5
-    SampleSettings samples;
-    std::int64_t shards = 256;                    ///< training shards
-    std::optional<std::int64_t> held_out_shards;  ///< not set: as many as training shards
-    std::size_t threads = 0;                      ///< 0: one per core
-    bool overwrite = false;                       ///< replace the shards and manifest in the output folder
-};
-
-struct ShardBuildReport {
-    Manifest manifest;
-    std::size_t articles = 0;
-    std::uint64_t text_bytes = 0;
-    double seconds = 0;
-};
 
 /// Writes vocab.txt, the shards and, last, manifest.json. The files' bytes depend on the texts, the vocabulary and the
 /// settings, not on the number of threads.
