@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "text/extract.h"
-#include "text/page_chunks.h"
+#include "text/extract_counts.h"
+#include "text/page_chunk.h"
 #include "text/sentence_rules.h"
 
 namespace bertpretrain {

@@ -197,15 +197,6 @@ private:
 
 }  // namespace
 
-void ExtractCounts::add_pages(const ExtractCounts& other) {
-    pages += other.pages;
-    articles += other.articles;
-    redirects += other.redirects;
-    other_pages += other.other_pages;
-    short_articles += other.short_articles;
-    sentences += other.sentences;
-}
-
 ExtractCounts extract(const ExtractSettings& settings) {
     const std::vector<fs::path> dumps = input_files(settings.dumps);
     check_output(settings.output, dumps);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/threads.h"
+#include "text/extract_counts.h"
 #include "text/sentence_rules.h"
 
 namespace bertpretrain {
@@ -21,19 +22,6 @@ struct ExtractSettings {
 
 /// More threads give no speedup, because one thread splits the file into pages for all others.
 constexpr std::size_t most_extract_threads = 32;
-
-/// Numbers of pages by outcome: pages = articles + redirects + other_pages + short_articles.
-struct ExtractCounts {
-    std::int64_t pages = 0, articles = 0, redirects = 0;
-    std::int64_t other_pages = 0;     ///< in other namespaces, or not wikitext
-    std::int64_t short_articles = 0;  ///< fewer than minimum_sentences
-    std::int64_t sentences = 0;
-    std::uint64_t bytes_read = 0, bytes_written = 0;
-    double seconds = 0;
-
-    /// Adds the numbers of pages and sentences, but not bytes and seconds.
-    void add_pages(const ExtractCounts& other);
-};
 
 /// Writes every article of the dumps, one sentence per line, with an empty line after each article. Writes OUTPUT.partial and
 /// renames it at the end, so an older output stays unchanged until then. The output does not depend on the number of threads.

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/progress_line.h"
-#include "text/extract.h"
+#include "text/extract_counts.h"
 
 namespace bertpretrain {
 

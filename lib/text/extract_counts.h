@@ -1,0 +1,28 @@
+#pragma once
+// What extract() counts.
+
+#include <cstdint>
+
+namespace bertpretrain {
+
+/// Numbers of pages by outcome: pages = articles + redirects + other_pages + short_articles.
+struct ExtractCounts {
+    std::int64_t pages = 0, articles = 0, redirects = 0;
+    std::int64_t other_pages = 0;     ///< in other namespaces, or not wikitext
+    std::int64_t short_articles = 0;  ///< fewer than minimum_sentences
+    std::int64_t sentences = 0;
+    std::uint64_t bytes_read = 0, bytes_written = 0;
+    double seconds = 0;
+
+    /// Adds the numbers of pages and sentences, but not bytes and seconds.
+    void add_pages(const ExtractCounts& other) {
+        pages += other.pages;
+        articles += other.articles;
+        redirects += other.redirects;
+        other_pages += other.other_pages;
+        short_articles += other.short_articles;
+        sentences += other.sentences;
+    }
+};
+
+}  // namespace bertpretrain
