@@ -8,7 +8,6 @@
 #include <expat.h>
 
 #include "core/error.h"
-#include "text/page_parser.h"
 #include "text/utf8.h"
 
 namespace bertpretrain {

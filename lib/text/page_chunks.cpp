@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 #include "text/byte_source.h"
-#include "text/page_parser.h"
+#include "text/dump_parser.h"
 #include "text/utf8.h"
 
 namespace bertpretrain {

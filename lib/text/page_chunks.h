@@ -9,28 +9,9 @@
 
 #include "core/task_pool.h"
 #include "text/content.h"
-#include "text/page.h"
+#include "text/page_chunk.h"
 
 namespace bertpretrain {
-
-/// Properties of a whole file.
-struct PageFile {
-    enum class Format { dump, wikiextractor };
-    std::string name;  ///< for messages
-    Format format = Format::dump;
-    std::string encoding;                         ///< expat's name for it; empty: XML's default
-    Namespaces namespaces = common_namespaces();  ///< including the site's own names from <siteinfo>
-};
-
-/// Consecutive whole pages of a file, unparsed.
-struct PageChunk {
-    std::shared_ptr<const PageFile> file;
-    std::string text;
-    std::uint64_t first_byte = 0, first_line = 1;  ///< its position in the decompressed file
-    bool is_last = false;                          ///< holds what follows the last page, which should be </mediawiki>
-    /// Position and size of the older revisions that were left out of `text`.
-    std::uint64_t gap_at = 0, gap_bytes = 0, gap_lines = 0;
-};
 
 /// Reads MediaWiki dumps (XML in UTF-8, UTF-16 with a byte order mark, ISO-8859-1 or US-ASCII) and WikiExtractor's output (<doc>
 /// elements), compressed or not. Recognises the format by how the file begins. Memory: a chunk; one page may take 64 MiB, older

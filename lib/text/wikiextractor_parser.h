@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "text/page_chunks.h"
+#include "text/page_chunk.h"
 
 namespace bertpretrain {
 
