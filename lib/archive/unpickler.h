@@ -3,16 +3,11 @@
 
 #include <cstddef>
 #include <span>
-#include <stdexcept>
 
+#include "archive/pickle_refusal.h"
 #include "archive/pt_value.h"
 
 namespace bertpretrain {
-
-/// The reason why a pickle is rejected, without the file's name.
-struct PickleRefusal : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
 
 /// Returns the tree in a data.pkl of torch.save. Supports dict, OrderedDict, list, tuple, torch.Size, tensors, Parameters, None,
 /// bool, integers, floats, strings, and sets, which become lists. Drops attributes set on an OrderedDict (a state_dict's

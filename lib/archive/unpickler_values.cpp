@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "archive/printable.h"
-#include "archive/unpickler.h"
 #include "core/error.h"
 
 namespace bertpretrain {
@@ -38,8 +37,6 @@ std::optional<std::int64_t> extent(const PtTensor& tensor) {
 }
 
 }  // namespace
-
-void refuse_pickle(const std::string& what) { throw PickleRefusal(what); }
 
 ValueIndex UnpickledValues::add(UnpickledValue value) {
     spend(sizeof value + sizeof(ValueIndex) * value.items.capacity());

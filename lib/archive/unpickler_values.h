@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/pickle_refusal.h"
 #include "archive/pt_value.h"
 
 namespace bertpretrain {
@@ -43,9 +44,6 @@ struct UnpickledValue {
     std::string_view text;          ///< a part of the pickle; "module\nname" for a global; the bytes of a big integer
     std::vector<ValueIndex> items;  ///< for a dict: key, value, key, value, ...
 };
-
-/// @throws PickleRefusal
-[[noreturn]] void refuse_pickle(const std::string& what);
 
 class UnpickledValues {
 public:
