@@ -12,19 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "archive/pt_writer.h"
+#include "checkpoint/save_receipt.h"
 #include "checkpoint/training_state.h"
 
 namespace bertpretrain {
-
-/// The pieces of a checkpoint that one rank has written. pack() and unpack() serialize it for messages between ranks.
-struct SaveReceipt {
-    std::vector<WrittenPiece> model, optimizer;
-
-    std::string pack() const;
-    /// @throws CheckpointError when `packed` is not a packed receipt
-    static SaveReceipt unpack(std::string_view packed);
-};
 
 /// Saves and finds checkpoints. All members throw CheckpointError naming the file and the reason. A failed save leaves older
 /// checkpoints untouched and removes its partial files.

@@ -1,12 +1,10 @@
 // The wire format of SaveReceipt: two counts, then the pieces, as 64-bit little-endian numbers.
+#include "checkpoint/save_receipt.h"
 
 #include <array>
 #include <cstring>
-#include <string>
-#include <string_view>
 #include <type_traits>
 
-#include "checkpoint/checkpoint_store.h"
 #include "core/error.h"
 
 namespace bertpretrain {

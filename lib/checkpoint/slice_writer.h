@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "archive/pt_writer.h"
-#include "checkpoint/checkpoint_store.h"
+#include "checkpoint/save_receipt.h"
 #include "checkpoint/training_state.h"
 
 namespace bertpretrain {
