@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "inference/load_model.h"
+#include "inference/loaded_model.h"
 
 namespace bertpretrain {
 

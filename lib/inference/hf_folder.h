@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "inference/load_model.h"
+#include "inference/loaded_model.h"
 
 namespace bertpretrain {
 

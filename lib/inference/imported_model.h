@@ -2,7 +2,7 @@
 // Loads a BERT from files that this program did not write.
 
 #include "checkpoint/find_weights.h"
-#include "inference/load_model.h"
+#include "inference/loaded_model.h"
 
 namespace bertpretrain {
 

@@ -8,7 +8,6 @@
 #include "checkpoint/training_progress.h"
 #include "config/read.h"
 #include "core/error.h"
-#include "core/strings.h"
 #include "inference/imported_model.h"
 #include "inference/proven_kernels.h"
 #include "model/tensor_memory.h"
@@ -43,11 +42,6 @@ LoadedModel load_checkpoint(const std::filesystem::path& checkpoint, at::ScalarT
 
 }  // namespace
 
-std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::ScalarType compute_dtype, at::Device device) {
-    ParameterLayout layout(bert_parameters(config).layout_order, std::int64_t{1} << 40, 1);
-    return std::make_unique<FlatParameters>(std::move(layout), compute_dtype, device, FlatParameters::Gradients::none);
-}
-
 LoadedModel load_model(const std::filesystem::path& path, at::ScalarType compute_dtype, at::Device device) {
     if (device.is_cpu()) keep_tensor_memory();  // a batch reuses the memory of the previous one's activations
     const FoundWeights found = find_weights(path);
@@ -56,14 +50,6 @@ LoadedModel load_model(const std::filesystem::path& path, at::ScalarType compute
     use_proven_kernels(loaded.config, loaded.sequence_length > 0 ? loaded.sequence_length : loaded.config.max_position_embeddings,
                        compute_dtype, device);
     return loaded;
-}
-
-void require_parameters(const LoadedModel& model, const std::string& prefix, const std::string& what_for) {
-    std::vector<std::string> lacking;
-    for (const std::string& name : model.missing)
-        if (name.starts_with(prefix)) lacking.push_back(name);
-    if (!lacking.empty())
-        throw CheckpointError(concat(model.folder.string(), ": lacks ", join(lacking), ", and ", what_for, " needs them"));
 }
 
 }  // namespace bertpretrain

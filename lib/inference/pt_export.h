@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "inference/load_model.h"
+#include "inference/loaded_model.h"
 
 namespace bertpretrain {
 

@@ -1,0 +1,21 @@
+#include "inference/loaded_model.h"
+
+#include "core/error.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+
+std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::ScalarType compute_dtype, at::Device device) {
+    ParameterLayout layout(bert_parameters(config).layout_order, std::int64_t{1} << 40, 1);
+    return std::make_unique<FlatParameters>(std::move(layout), compute_dtype, device, FlatParameters::Gradients::none);
+}
+
+void require_parameters(const LoadedModel& model, const std::string& prefix, const std::string& what_for) {
+    std::vector<std::string> lacking;
+    for (const std::string& name : model.missing)
+        if (name.starts_with(prefix)) lacking.push_back(name);
+    if (!lacking.empty())
+        throw CheckpointError(concat(model.folder.string(), ": lacks ", join(lacking), ", and ", what_for, " needs them"));
+}
+
+}  // namespace bertpretrain

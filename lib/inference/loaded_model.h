@@ -1,0 +1,34 @@
+#pragma once
+// A model in memory, ready for inference.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/bert.h"
+
+namespace bertpretrain {
+
+/// A model that owns its parameters.
+struct LoadedModel {
+    BertConfig config;
+    std::unique_ptr<FlatParameters> parameters;
+    std::unique_ptr<Bert> bert;
+    std::filesystem::path folder;      ///< of the weights that were read
+    std::int64_t step = 0;             ///< of the checkpoint; 0 for imported weights
+    std::int64_t sequence_length = 0;  ///< used in training; 0: unknown
+    std::vector<std::string> missing;  ///< parameters of pooler and heads that the files lack
+    std::filesystem::path vocabulary;  ///< its vocab.txt; empty: none
+    bool cased = false;                ///< whether its tokenizer keeps case and accents
+};
+
+/// Returns uninitialized parameters without gradients, for inference.
+std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::ScalarType compute_dtype, at::Device device);
+
+/// Checks that the model has all parameters whose names begin with `prefix`, e.g. "bert.pooler."; empty: all parameters.
+/// @param what_for what needs them, for the message
+/// @throws CheckpointError naming those in LoadedModel::missing
+void require_parameters(const LoadedModel& model, const std::string& prefix, const std::string& what_for);
+
+}  // namespace bertpretrain
