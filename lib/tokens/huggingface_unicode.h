@@ -4,7 +4,7 @@
 // Sources: the crates unicode_categories and unicode-normalization-alignments as built into tokenizers 0.23, and Unicode's
 // DerivedAge.txt. The ranges and exceptions were compared with tokenizers 0.23.3 on every code point.
 
-#include "tokens/unicode.h"
+#include "tokens/character_kind.h"
 
 namespace bertpretrain::huggingface {
 
