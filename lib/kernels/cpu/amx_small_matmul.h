@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/cpu/bf16_small_matmul.h"
+#include "kernels/cpu/bf16_pairs.h"
 
 namespace bertpretrain::cpu {
 

@@ -1,6 +1,5 @@
 #include "kernels/cpu/bf16_small_matmul.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "kernels/cpu/amx_small_matmul.h"
@@ -9,20 +8,13 @@
 // GCC 12 warns about the deliberately undefined operands in its own intrinsics header (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
-#include "kernels/cpu/word_blocks.h"
+#include <immintrin.h>
 
 #define BERTPRETRAIN_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
 #define BERTPRETRAIN_BF16_INLINE BERTPRETRAIN_BF16 inline __attribute__((always_inline))
 
 namespace bertpretrain::cpu {
 namespace {
-
-BERTPRETRAIN_BF16_INLINE __m256i rounded(__m512 values) { return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values)); }
-/// Loads sixteen bf16 numbers, each into the lower half of its 32-bit word.
-BERTPRETRAIN_BF16_INLINE __m512i lower_halves(const Bf16* at) {
-    return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
-}
-BERTPRETRAIN_BF16_INLINE __m512i lower_halves(const float* at) { return _mm512_cvtepu16_epi32(rounded(_mm512_loadu_ps(at))); }
 
 /// Computes `Rows` rows and `Vectors` vectors of C, kept in registers.
 template <std::int64_t Rows, std::int64_t Vectors>
@@ -78,43 +70,6 @@ void bf16_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const Pai
     else matmul_by_vectors(M, N, P, a, b_PN, frame, c_MN);
 }
 
-BERTPRETRAIN_BF16 void pair_along_row(const float* row, std::int64_t D, Pair* to) {
-    for (std::int64_t d = 0; d < D; d += pair_lanes)
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + d / 2), rounded(_mm512_loadu_ps(row + d)));
-}
-
-template <class W>
-BERTPRETRAIN_BF16_INLINE void pair_rows(const W* upper, const W* lower, std::int64_t D, Pair* to) {
-    for (std::int64_t d = 0; d < D; d += pair_lanes) {
-        __m512i pairs = lower_halves(upper + d);
-        if (lower != nullptr) pairs = _mm512_or_si512(pairs, _mm512_slli_epi32(lower_halves(lower + d), 16));
-        _mm512_storeu_si512(to + d, pairs);
-    }
-}
-BERTPRETRAIN_BF16 void pair_across_rows(const Bf16* upper, const Bf16* lower, std::int64_t D, Pair* to) {
-    pair_rows(upper, lower, D, to);
-}
-BERTPRETRAIN_BF16 void pair_across_rows(const float* upper, const float* lower, std::int64_t D, Pair* to) {
-    pair_rows(upper, lower, D, to);
-}
-
-/// Transposes 16 x 16 words; rows from `rows` on are read as zeros.
-BERTPRETRAIN_BF16_INLINE void transpose_block(const AliasingPair* from, std::int64_t from_step, std::int64_t rows, Pair* to,
-                                              std::int64_t to_step) {
-    __m512i words[16];
-    for (int i = 0; i < 16; ++i) words[i] = i < rows ? _mm512_loadu_si512(from + i * from_step) : _mm512_setzero_si512();
-    transpose(words);
-    for (int i = 0; i < 16; ++i) _mm512_storeu_si512(to + i * to_step, words[i]);
-}
-
-BERTPRETRAIN_BF16 void transpose_pairs(const void* rows, std::int64_t stride, std::int64_t S, std::int64_t P, std::int64_t X,
-                                       Pair* to_PX) {
-    for (std::int64_t s = 0; s < X; s += pair_lanes)
-        for (std::int64_t p = 0; p < P; p += pair_lanes)
-            transpose_block(static_cast<const AliasingPair*>(rows) + s * stride + p, stride,
-                            std::clamp(S - s, std::int64_t{0}, pair_lanes), to_PX + p * X + s, X);
-}
-
 }  // namespace bertpretrain::cpu
 
 #else
@@ -125,10 +80,6 @@ namespace bertpretrain::cpu {
 void bf16_small_matmul(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, const MatmulFrame&, float*) {
     std::abort();
 }
-void pair_along_row(const float*, std::int64_t, Pair*) { std::abort(); }
-void pair_across_rows(const Bf16*, const Bf16*, std::int64_t, Pair*) { std::abort(); }
-void pair_across_rows(const float*, const float*, std::int64_t, Pair*) { std::abort(); }
-void transpose_pairs(const void*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, Pair*) { std::abort(); }
 
 }  // namespace bertpretrain::cpu
 

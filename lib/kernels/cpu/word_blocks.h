@@ -3,17 +3,10 @@
 
 #include <immintrin.h>
 
-#include <cstdint>
-
-#include "kernels/cpu/bf16_small_matmul.h"
-
 #define BERTPRETRAIN_WORDS __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
 #define BERTPRETRAIN_WORDS_INLINE BERTPRETRAIN_WORDS static inline __attribute__((always_inline))
 
 namespace bertpretrain::cpu {
-
-/// A pair that may have been written as two bf16 numbers.
-using AliasingPair = Pair __attribute__((may_alias));
 
 /// Transposes `a` in steps: 2 x 2 words within quarters of vectors, then 2 x 2 pairs of words, then the quarters.
 BERTPRETRAIN_WORDS_INLINE void transpose(__m512i (&a)[16]) {

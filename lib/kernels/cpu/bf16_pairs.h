@@ -1,0 +1,43 @@
+#pragma once
+// Packs matrices for the instructions that multiply pairs of bf16 numbers (bf16_small_matmul.h, amx_small_matmul.h).
+//
+// A "pair" is one 32-bit word that holds two bf16 numbers; the instruction adds the products of both to a sum. The reduction
+// axis is therefore counted in pairs, P, and matrices are packed so that both numbers of a pair are adjacent.
+
+#include <cstdint>
+
+#include "kernels/cpu/vector_math.h"
+
+namespace bertpretrain::cpu {
+
+using Pair = std::uint32_t;
+/// A pair that may have been written as two bf16 numbers.
+using AliasingPair = Pair __attribute__((may_alias));
+constexpr std::int64_t pair_lanes = 16;  ///< per vector; the length of every packed row is a multiple of it
+
+/// Whether this process may use the AVX-512 instruction for pairs, and the functions below.
+inline bool has_bf16_matmul() { return instruction_set() >= InstructionSet::avx512_bf16; }
+
+/// A[m][p] is at[m * row_step + p * pair_step]; all layouts are equally fast. A row of bf16 is a row of pairs without repacking.
+struct PairedRows {
+    const void* at;
+    std::int64_t row_step, pair_step;
+};
+
+/// Initial values of the sums (null: zeros) and the final scale.
+struct MatmulFrame {
+    const float* start_M = nullptr;
+    const float* start_N = nullptr;
+    float scale = 1;
+};
+
+/// Rounds an fp32 row of D elements to D / 2 bf16 pairs; D is a multiple of pair_lanes.
+void pair_along_row(const float* row, std::int64_t D, Pair* to);
+/// to[d] = the pair (upper[d], lower[d]); a null `lower` means zeros.
+void pair_across_rows(const Bf16* upper, const Bf16* lower, std::int64_t D, Pair* to);
+void pair_across_rows(const float* upper, const float* lower, std::int64_t D, Pair* to);
+/// to_PX = the transpose of S rows of P pairs, padded with zeros. Consecutive rows are `stride` apart; P and X are multiples of
+/// pair_lanes.
+void transpose_pairs(const void* rows, std::int64_t stride, std::int64_t S, std::int64_t P, std::int64_t X, Pair* to_PX);
+
+}  // namespace bertpretrain::cpu
