@@ -5,6 +5,7 @@
 #include "core/strings.h"
 #include "core/table.h"
 #include "kernels/self_proof.h"
+#include "kernels/self_proof_cases.h"
 
 namespace bertpretrain {
 namespace {

@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/strings.h"
+#include "kernels/self_proof_cases.h"
 
 namespace bertpretrain {
 namespace {

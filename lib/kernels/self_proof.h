@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/self_proof_cases.h"
+#include "kernels/proof_operation.h"
 
 namespace bertpretrain {
 

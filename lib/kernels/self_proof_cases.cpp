@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 
 #include "kernels/self_proof_inputs.h"
+#include "kernels/self_proof_optimizer.h"
 
 namespace bertpretrain {
 namespace {

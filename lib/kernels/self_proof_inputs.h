@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/self_proof_cases.h"
+#include "kernels/proof_operation.h"
 
 namespace bertpretrain {
 
@@ -28,8 +28,5 @@ public:
 private:
     at::Generator generator_;
 };
-
-/// The test case for the optimizer kernels: AdamW, LAMB and LANS.
-ProofComputation optimizer_computation(ProofInputs in);
 
 }  // namespace bertpretrain

@@ -1,7 +1,6 @@
-// The self-proof of the optimizer kernels: every rule starts from the same state.
-#include <ATen/ATen.h>
+#include "kernels/self_proof_optimizer.h"
 
-#include "kernels/self_proof_inputs.h"
+#include <ATen/ATen.h>
 
 namespace bertpretrain {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 // The shape of a self-proof's inputs, derived from a model.
 
-#include "kernels/self_proof_cases.h"
+#include "kernels/proof_operation.h"
 #include "model/bert_config.h"
 
 namespace bertpretrain {
