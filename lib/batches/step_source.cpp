@@ -147,7 +147,7 @@ GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
     if (settings_.masking) {
         std::vector<std::int64_t> numbers;
         for (const Sample& sample : samples) numbers.push_back(sample.number);
-        rows = mask_anew(std::move(rows), numbers, *settings_.masking);
+        rows = mask_again(std::move(rows), numbers, *settings_.masking);
     }
     GlobalBatch batch;
     for (std::int64_t begin = 0; begin < rows.rows; begin += settings_.micro_batch_size) {

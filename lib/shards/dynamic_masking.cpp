@@ -31,7 +31,7 @@ void restore_text(ShardRows& rows) {
     std::fill(rows.masked_lm_ids_RP.begin(), rows.masked_lm_ids_RP.end(), 0);
 }
 
-ShardRows mask_anew(ShardRows rows, std::span<const std::int64_t> numbers_R, const DynamicMasking& rules) {
+ShardRows mask_again(ShardRows rows, std::span<const std::int64_t> numbers_R, const DynamicMasking& rules) {
     check(static_cast<std::int64_t>(numbers_R.size()) == rows.rows, "each row has a number, but there are ", numbers_R.size(),
           " for ", rows.rows, " rows");
     restore_text(rows);

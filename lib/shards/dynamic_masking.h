@@ -31,6 +31,6 @@ void restore_text(ShardRows& rows);
 /// @param rows checked rows (check_rows)
 /// @param numbers_R each row's sample number in the run, which differs between epochs, so that the masks differ too
 /// @throws DataError if a row does not begin with [CLS]
-ShardRows mask_anew(ShardRows rows, std::span<const std::int64_t> numbers_R, const DynamicMasking& rules);
+ShardRows mask_again(ShardRows rows, std::span<const std::int64_t> numbers_R, const DynamicMasking& rules);
 
 }  // namespace bertpretrain

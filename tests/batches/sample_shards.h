@@ -70,7 +70,7 @@ public:
             1);
     }
 
-    /// Writes shard `shard` anew with one id out of the vocabulary.
+    /// Writes shard `shard` again with one id outside the vocabulary.
     void spoil(std::size_t shard, std::int64_t rows, std::int64_t bad_row) const {
         write_shard(
             files[shard], {rows, sample_length, sample_predictions},

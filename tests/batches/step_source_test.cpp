@@ -279,7 +279,7 @@ void collect(const GlobalBatch& batch, std::map<std::int64_t, MaskedSample>& sam
 
 }  // namespace
 
-TEST_CASE("masks drawn anew depend on the sample's number: not on ranks, micro-batches or where a run goes on") {
+TEST_CASE("masks drawn again depend on the sample's number: not on ranks, micro-batches or where a run goes on") {
     constexpr std::int32_t cls = 1998;
     SampleShards shards({});
     shards.files.push_back(shards.folder / "wiki_training_0000.h5");

@@ -140,8 +140,8 @@ TEST_CASE("a choice of library applies only to its matmul and shape") {
 }
 
 TEST_CASE("a shape is read back from its name, and other strings are refused") {
-    for (const LinearMatmul product : {LinearMatmul::forward, LinearMatmul::input_gradient, LinearMatmul::weight_gradient}) {
-        const LinearShape shape{product, 30528, 1024};
+    for (const LinearMatmul kind : {LinearMatmul::forward, LinearMatmul::input_gradient, LinearMatmul::weight_gradient}) {
+        const LinearShape shape{kind, 30528, 1024};
         CHECK((linear_shape_of(name_of(shape)) == shape));
     }
     CHECK(name_of(LinearShape{LinearMatmul::weight_gradient, 4096, 1024}) == "weight_gradient 4096x1024");

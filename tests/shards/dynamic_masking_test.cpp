@@ -94,9 +94,9 @@ TEST_CASE("new masks keep a row's text, differ between epochs, and depend on the
     ShardRows text = stored;
     restore_text(text);
     const DynamicMasking rules = made_up_masking();
-    const ShardRows first = mask_anew(stored, numbers_from(0, 50), rules);
+    const ShardRows first = mask_again(stored, numbers_from(0, 50), rules);
     check_rows(first, vocabulary_size, "first epoch");
-    CHECK(same_rows(first, mask_anew(first, numbers_from(0, 50), rules)));  // independent of the old masks
+    CHECK(same_rows(first, mask_again(first, numbers_from(0, 50), rules)));  // independent of the old masks
     ShardRows restored = first;
     restore_text(restored);
     CHECK(restored.input_ids_RS == text.input_ids_RS);
@@ -104,12 +104,12 @@ TEST_CASE("new masks keep a row's text, differ between epochs, and depend on the
     CHECK(first.next_sentence_labels_R == stored.next_sentence_labels_R);
 
     // Row 30 as part of a batch and alone: the distribution of samples over ranks and steps does not matter.
-    CHECK(same_rows(mask_anew(slice(stored, 30, 1), numbers_from(30, 1), rules), slice(first, 30, 1)));
-    const ShardRows second = mask_anew(stored, numbers_from(50, 50), rules);
+    CHECK(same_rows(mask_again(slice(stored, 30, 1), numbers_from(30, 1), rules), slice(first, 30, 1)));
+    const ShardRows second = mask_again(stored, numbers_from(50, 50), rules);
     std::int64_t differing = 0;
     for (std::int64_t r = 0; r < 50; ++r) differing += same_rows(slice(first, r, 1), slice(second, r, 1)) ? 0 : 1;
     CHECK(differing >= 48);  // rows of a few tokens can get the same choice twice
-    CHECK_FALSE(same_rows(first, mask_anew(stored, numbers_from(0, 50), made_up_masking(0.15, 6))));
+    CHECK_FALSE(same_rows(first, mask_again(stored, numbers_from(0, 50), made_up_masking(0.15, 6))));
 }
 
 TEST_CASE("the requested share of each row's tokens is masked: 80 % as [MASK], 10 % unchanged, 10 % as a random token") {
@@ -119,7 +119,7 @@ TEST_CASE("the requested share of each row's tokens is masked: 80 % as [MASK], 1
     for (const double rate : {0.15, 0.4}) {
         double hidden = 0, as_mask = 0, unchanged = 0, tokens = 0;
         for (std::int64_t epoch = 0; epoch < 4; ++epoch) {
-            const ShardRows rows = mask_anew(stored, numbers_from(300 * epoch, 300), made_up_masking(rate));
+            const ShardRows rows = mask_again(stored, numbers_from(300 * epoch, 300), made_up_masking(rate));
             for (std::int64_t r = 0; r < rows.rows; ++r) {
                 const std::int64_t count = masked_of(rows, r), length = length_of(rows, r);
                 REQUIRE(count == std::min<std::int64_t>(length - 3, prediction_count(length, {rate, 1000})));
@@ -151,7 +151,7 @@ TEST_CASE("whole words are masked or kept, even if the model has more ids than t
     ShardRows stored = made_up_rows(60);
     restore_text(stored);
     stored.input_ids_RS[1] = vocabulary_size + 7;
-    const ShardRows rows = mask_anew(stored, numbers_from(0, 60), rules);
+    const ShardRows rows = mask_again(stored, numbers_from(0, 60), rules);
     std::int64_t hidden = 0;
     for (std::int64_t r = 0; r < rows.rows; ++r) {
         std::vector<bool> is_hidden(64);
@@ -171,5 +171,5 @@ TEST_CASE("whole words are masked or kept, even if the model has more ids than t
 TEST_CASE("rows of another vocabulary, which do not begin with its [CLS], are refused rather than masked wrongly") {
     DynamicMasking rules = made_up_masking();
     rules.special_ids.cls = 17;
-    CHECK_THROWS_AS(mask_anew(made_up_rows(5), numbers_from(0, 5), rules), DataError);
+    CHECK_THROWS_AS(mask_again(made_up_rows(5), numbers_from(0, 5), rules), DataError);
 }

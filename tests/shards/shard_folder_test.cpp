@@ -287,10 +287,10 @@ TEST_CASE("equal texts with other masks are counted apart from equal rows, and s
     const TemporaryFolder folder;
     const ShardRows rows = made_up_rows(50);
     std::vector<std::int64_t> numbers(20);
-    const ShardRows anew = mask_anew(slice(rows, 10, 20), numbers, {{0.15, 10}, special_ids, vocabulary_size, 1});
+    const ShardRows remasked = mask_again(slice(rows, 10, 20), numbers, {{0.15, 10}, special_ids, vocabulary_size, 1});
     write_rows(folder / "a_training_0.h5", rows);
     const Duplicates own = check_shard_folder(folder.path(), std::nullopt, 1).duplicates;
-    write_rows(folder / "a_test_0.h5", anew);
+    write_rows(folder / "a_test_0.h5", remasked);
     const Duplicates found = check_shard_folder(folder.path(), std::nullopt, 1).duplicates;
     CHECK(found.texts == own.texts + 20);
     CHECK(found.rows < own.rows + 5);
