@@ -22,7 +22,7 @@ MatmulLibrary library_for(const at::Tensor& operand, const LinearShape& shape) {
 
 /// a_MK b_KN in a's dtype.
 at::Tensor matmul_by(MatmulLibrary library, const at::Tensor& a_MK, const at::Tensor& b_KN) {
-    if (library == MatmulLibrary::onednn) return product(a_MK, b_KN);
+    if (library == MatmulLibrary::onednn) return gemm(a_MK, b_KN);
     const bool amx = library == MatmulLibrary::amx;
     const at::Tensor out_MN =
         at::empty({a_MK.size(0), b_KN.size(1)}, a_MK.options().dtype(amx ? a_MK.scalar_type() : at::kFloat));
@@ -54,8 +54,8 @@ void widened_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, co
 MatmulFunctions library_matmul() { return {library_gemm, library_weight_gradient}; }
 MatmulFunctions reference_matmul() { return {widened_matmul, widened_weight_gradient}; }
 
-at::Tensor product(const at::Tensor& a_MK, const at::Tensor& b_KN) {
-    if (const auto chosen = kernels_for(a_MK.device()).matmul.product) return chosen(a_MK, b_KN);
+at::Tensor gemm(const at::Tensor& a_MK, const at::Tensor& b_KN) {
+    if (const auto chosen = kernels_for(a_MK.device()).matmul.gemm) return chosen(a_MK, b_KN);
     return must_widen(a_MK) ? widened_matmul(a_MK, b_KN) : at::mm(a_MK, b_KN);
 }
 

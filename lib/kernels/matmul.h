@@ -11,7 +11,7 @@ namespace bertpretrain {
 
 /// The matmuls of a device that has several implementations of them; null: matmul.cpp chooses.
 struct MatmulFunctions {
-    at::Tensor (*product)(const at::Tensor& a_MK, const at::Tensor& b_KN) = nullptr;
+    at::Tensor (*gemm)(const at::Tensor& a_MK, const at::Tensor& b_KN) = nullptr;
     void (*add_weight_gradient)(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI,
                                 bool accumulate) = nullptr;
 };
@@ -21,7 +21,7 @@ MatmulFunctions library_matmul();
 MatmulFunctions reference_matmul();
 
 /// a_MK b_KN in the operands' dtype, accumulated in fp32.
-at::Tensor product(const at::Tensor& a_MK, const at::Tensor& b_KN);
+at::Tensor gemm(const at::Tensor& a_MK, const at::Tensor& b_KN);
 
 /// y_TO = x_TI W_OI^T in x's dtype, without the bias. The weight may be packed (packed_weight.h).
 at::Tensor linear_matmul(const at::Tensor& x_TI, const at::Tensor& weight_OI);

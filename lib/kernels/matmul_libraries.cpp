@@ -52,7 +52,7 @@ MatmulLibrary matmul_library_of(std::string_view name) {
 }
 
 std::string name_of(const LinearShape& shape) {
-    return concat(matmul_names.at(static_cast<std::size_t>(shape.product)), " ", shape.outputs, "x", shape.inputs);
+    return concat(matmul_names.at(static_cast<std::size_t>(shape.kind)), " ", shape.outputs, "x", shape.inputs);
 }
 
 LinearShape linear_shape_of(std::string_view name) {

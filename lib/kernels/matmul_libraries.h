@@ -20,7 +20,7 @@ enum class LinearMatmul { forward, input_gradient, weight_gradient };
 
 /// Does not include the number of rows of x, which varies per batch.
 struct LinearShape {
-    LinearMatmul product = LinearMatmul::forward;
+    LinearMatmul kind = LinearMatmul::forward;
     std::int64_t outputs = 0, inputs = 0;
 
     auto operator<=>(const LinearShape&) const = default;

@@ -141,8 +141,8 @@ ProofComputation matmul(ProofInputs in) {
     const at::Tensor x = in.normal({T, H}, compute_dtype), weight = in.normal({F, H}, compute_dtype),
                      dy = in.normal({T, F}, compute_dtype);
     return [=](const KernelSet& set) -> Results {
-        return {{"the output", set.matmul.product(x, weight.t()), bound},
-                {"the gradient of the input", set.matmul.product(dy, weight), bound}};
+        return {{"the output", set.matmul.gemm(x, weight.t()), bound},
+                {"the gradient of the input", set.matmul.gemm(dy, weight), bound}};
     };
 }
 
@@ -225,7 +225,7 @@ std::vector<ProofOperation> all_operations() {
     all.push_back(functions<&Table::embedding_sum>("embedding sum", {a_case("", embedding_sum)}));
     all.push_back(functions<&Table::embedding_backward>("embedding gradient", {a_case("", embedding_backward)}));
     all.push_back(functions<&Table::softmax_cross_entropy>("softmax cross entropy", {a_case("", cross_entropy)}));
-    all.push_back(matmul_function<&MatmulFunctions::product>("matmul", a_case("", matmul)));
+    all.push_back(matmul_function<&MatmulFunctions::gemm>("matmul", a_case("", matmul)));
     all.push_back(matmul_function<&MatmulFunctions::add_weight_gradient>("matmul, weight gradient", a_case("", weight_gradient)));
     all.push_back({"optimizer",
                    [](const KernelSet& a, const KernelSet& b) { return a.optimizer == b.optimizer; },

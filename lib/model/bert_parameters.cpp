@@ -46,7 +46,7 @@ public:
         dense(name + ".intermediate.dense", F, H);
         dense(name + ".output.dense", H, F);
         if (!pre_) norm(name + ".output.LayerNorm");
-        for (std::size_t i = first; i < all.size(); ++i) all[i].spec.product_gradient = all[i].spec.decays;
+        for (std::size_t i = first; i < all.size(); ++i) all[i].spec.overwrites_gradient = all[i].spec.decays;
     }
 
     std::vector<Staged> all;

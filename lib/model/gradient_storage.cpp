@@ -29,7 +29,7 @@ GradientStorage::GradientStorage(const ParameterLayout& layout, bool narrow, at:
         if (begin < end) others_.push_back(bytes_.narrow(0, begin, end - begin));
     };
     for (const PlacedParameter& parameter : layout.parameters()) {
-        if (!parameter.spec.product_gradient) continue;
+        if (!parameter.spec.overwrites_gradient) continue;
         take_until(byte_of(parameter.begin));
         begin = byte_of(parameter.begin + parameter.spec.elements());
     }

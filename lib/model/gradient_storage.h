@@ -31,7 +31,7 @@ public:
     at::Tensor front(std::int64_t elements) const;
 
     void zero() const;
-    /// Zeroes all gradients except those that a step may overwrite (ParameterSpec::product_gradient), which keep their old
+    /// Zeroes all gradients except those that a step may overwrite (ParameterSpec::overwrites_gradient), which keep their old
     /// contents.
     void zero_others() const;
 

@@ -10,12 +10,12 @@ namespace bertpretrain {
 
 /// One parameter tensor.
 struct ParameterSpec {
-    std::string name;                 ///< as in HF's state_dict
-    std::vector<std::int64_t> shape;  ///< elements per axis
-    bool decays = true;               ///< false for biases and LayerNorm: no weight decay, and fp32 in the model
-    bool adjoins = false;             ///< begins right after the previous one, so that both can be viewed as one matrix
-    bool fp32_gradient = false;       ///< fp32 even if other gradients are bf16, because it sums very many small terms
-    bool product_gradient = false;    ///< a micro-batch's gradient is one matmul, which may overwrite the old gradient
+    std::string name;                  ///< as in HF's state_dict
+    std::vector<std::int64_t> shape;   ///< elements per axis
+    bool decays = true;                ///< false for biases and LayerNorm: no weight decay, and fp32 in the model
+    bool adjoins = false;              ///< begins right after the previous one, so that both can be viewed as one matrix
+    bool fp32_gradient = false;        ///< fp32 even if other gradients are bf16, because it sums very many small terms
+    bool overwrites_gradient = false;  ///< its gradient is one GEMM, so a step's first micro-batch may overwrite it (beta 0)
 
     std::int64_t elements() const;
 };

@@ -39,7 +39,7 @@ at::Tensor filled(std::int64_t rows, std::int64_t columns, const std::function<s
 }
 
 /// Entries are -1, 0 and 1 and there are 256 terms, so every partial sum is an integer of at most 256, exact in bf16.
-Task product(at::Device device, at::ScalarType type) {
+Task gemm_task(at::Device device, at::ScalarType type) {
     const std::int64_t side = device.is_cpu() ? 1024 : 8192, depth = 256;
     const at::Tensor a = filled(side, depth, entry_a).to(device, type), b = filled(depth, side, entry_b).to(device, type);
     std::int64_t sums[period_a][period_b * 3] = {};
@@ -48,7 +48,7 @@ Task product(at::Device device, at::ScalarType type) {
             for (std::int64_t k = 0; k < depth; ++k) sums[r][c] += entry_a(r, k) * entry_b(k, c);
     Task task;
     task.name = type == at::kFloat ? "matrix product, fp32" : "matrix product, bf16";
-    task.run = [a, b] { return bertpretrain::product(a, b); };
+    task.run = [a, b] { return gemm(a, b); };
     task.expected =
         filled(side, side, [&](std::int64_t r, std::int64_t c) { return sums[r % period_a][c % (period_b * 3)]; }).to(type);
     task.amount = 2.0 * static_cast<double>(side * side * depth);
@@ -145,8 +145,8 @@ void synchronize(at::Device device) {
 std::vector<CheckedOperation> check_device(at::Device device, std::int64_t repetitions) {
     const std::int64_t elements = device.is_cpu() ? std::int64_t{1} << 22 : std::int64_t{1} << 23;
     std::vector<CheckedOperation> checked;
-    checked.push_back(repeat(product(device, at::kFloat), device, repetitions));
-    checked.push_back(repeat(product(device, at::kBFloat16), device, repetitions));
+    checked.push_back(repeat(gemm_task(device, at::kFloat), device, repetitions));
+    checked.push_back(repeat(gemm_task(device, at::kBFloat16), device, repetitions));
     checked.push_back(repeat(reduction(device, elements), device, repetitions));
     checked.push_back(repeat(random_numbers(device, elements), device, repetitions));
     checked.push_back(repeat(copy(device, elements * 4, false), device, repetitions));

@@ -19,30 +19,30 @@ constexpr double hopeless = 1.5, clearly_faster = 0.9;  // relative to the defau
 constexpr double share_of_masked = 0.16;                // rows of the decoder: the recipe masks 20 of 128 tokens
 
 /// Returns a function that computes one matmul as the model does.
-std::function<void()> product_of(const LinearShape& shape, std::int64_t rows) {
+std::function<void()> matmul_of(const LinearShape& shape, std::int64_t rows) {
     const auto bf16 = at::TensorOptions(at::kBFloat16);
     const auto filled = [&](std::int64_t height, std::int64_t width) { return at::full({height, width}, 0.01, bf16); };
     const at::Tensor x_TI = filled(rows, shape.inputs), dy_TO = filled(rows, shape.outputs);
-    if (shape.product == LinearMatmul::weight_gradient) {
+    if (shape.kind == LinearMatmul::weight_gradient) {
         const at::Tensor sum_OI = at::zeros({shape.outputs, shape.inputs}, bf16.dtype(at::kFloat));
         return [=] { add_linear_weight_gradient(dy_TO, x_TI, sum_OI); };
     }
     const at::Tensor weight_OI = filled(shape.outputs, shape.inputs);
-    if (shape.product == LinearMatmul::forward) return [=] { linear_matmul(x_TI, weight_OI); };
+    if (shape.kind == LinearMatmul::forward) return [=] { linear_matmul(x_TI, weight_OI); };
     return [=] { linear_input_gradient(dy_TO, weight_OI); };
 }
 
-double seconds_of(const std::function<void()>& product, const LinearShape& shape, MatmulLibrary library) {
+double seconds_of(const std::function<void()>& matmul, const LinearShape& shape, MatmulLibrary library) {
     use_matmul_libraries({{shape, library}});
     const double begin = seconds_now();
-    product();
+    matmul();
     return seconds_now() - begin;
 }
 
 MatmulLibrary usual_library() { return has(MatmulLibrary::amx) ? MatmulLibrary::amx : MatmulLibrary::onednn; }
 
 MatmulLibrary fastest_library(const LinearShape& shape, std::int64_t rows) {
-    const std::function<void()> product = product_of(shape, rows);
+    const std::function<void()> matmul = matmul_of(shape, rows);
     const MatmulLibrary usual = usual_library();
     std::map<MatmulLibrary, double> fastest;
     for (const MatmulLibrary library : {MatmulLibrary::onednn, MatmulLibrary::amx, MatmulLibrary::mkl})
@@ -50,7 +50,7 @@ MatmulLibrary fastest_library(const LinearShape& shape, std::int64_t rows) {
     for (int round = 0; round <= rounds; ++round)
         for (auto& [library, seconds] : fastest) {
             if (round > 1 && seconds > hopeless * fastest[usual]) continue;
-            const double taken = seconds_of(product, shape, library);
+            const double taken = seconds_of(matmul, shape, library);
             if (round > 0)
                 seconds = std::min(seconds, taken);  // round 0 warms up: it touches memory for the first time and generates code
         }
@@ -66,8 +66,8 @@ std::vector<LinearShape> matmuls_of(const BertConfig& model) {
     const std::int64_t H = model.hidden_size, F = model.intermediate_size;
     std::vector<LinearShape> shapes;
     for (const auto& [outputs, inputs] : {std::pair{3 * H, H}, {H, H}, {F, H}, {H, F}, {model.vocab_size, H}})
-        for (const LinearMatmul product : {LinearMatmul::forward, LinearMatmul::input_gradient, LinearMatmul::weight_gradient})
-            shapes.push_back({product, outputs, inputs});
+        for (const LinearMatmul kind : {LinearMatmul::forward, LinearMatmul::input_gradient, LinearMatmul::weight_gradient})
+            shapes.push_back({kind, outputs, inputs});
     return shapes;
 }
 
