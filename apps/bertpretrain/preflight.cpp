@@ -19,6 +19,7 @@
 #include "core/median.h"
 #include "core/strings.h"
 #include "core/table.h"
+#include "kernels/kernels_in_use.h"
 #include "model/bert_parameters.h"
 #include "operations/collective_table.h"
 #include "operations/device.h"

@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "kernels/kernels_in_use.h"
 #include "kernels/self_proof.h"
 #include "model/proof_shape.h"
 

@@ -1,7 +1,8 @@
 #pragma once
 // Chooses GPU kernels for inference.
 
-#include "kernels/kernel_set.h"
+#include <ATen/core/Tensor.h>
+
 #include "model/bert_config.h"
 
 namespace bertpretrain {

@@ -1,8 +1,6 @@
 #pragma once
-// The GPU kernels are a shared library next to the program. It is opened when the first CUDA tensor is used, so a CPU-only run
-// neither links nor loads CUDA.
+// What the shared library of the GPU kernels exports. The program opens it by open_cuda_module.h.
 
-#include <cstdint>
 #include <vector>
 
 #include "kernels/kernel_set.h"
@@ -15,9 +13,6 @@ struct CudaModule {
     CountsDropout* counts_dropout = nullptr;   ///< see KernelSet
     std::vector<KernelSet> alternatives = {};  ///< other implementations of some operations; the self-proof times them as well
 };
-
-/// Returns the module's contents, or null if it cannot be opened or the GPU is too old for its kernels (logs a warning once).
-const CudaModule* cuda_module();
 
 /// Type of the function that the module exports; it returns null if the current GPU cannot run the kernels.
 using GetCudaModule = const CudaModule*();

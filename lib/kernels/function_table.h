@@ -26,7 +26,4 @@ struct FunctionTable {
             space::embedding_backward, space::softmax_cross_entropy                                                       \
     }
 
-/// Returns the functions that this process uses for tensors on `device`.
-const FunctionTable& functions_for(at::Device device);
-
 }  // namespace bertpretrain

@@ -1,13 +1,8 @@
-// Dispatches to the kernels that this process uses on the tensors' device (kernel_set.h).
 #include "kernels/fused_operations.h"
 
-#include "kernels/kernel_set.h"
+#include "kernels/kernels_in_use.h"
 
 namespace bertpretrain {
-
-const FunctionTable& functions_for(at::Device device) { return kernels_for(device).functions; }
-
-const OptimizerKernels& optimizer_kernels_for(at::Device device) { return *kernels_for(device).optimizer; }
 
 NormResult dropout_residual_norm(const NormArguments& arguments) {
     return functions_for(arguments.norm.weight_H.device()).dropout_residual_norm(arguments);

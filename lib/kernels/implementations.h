@@ -2,7 +2,7 @@
 // The fused operations, declared once per implementation: reference/ is plain ATen on any device, cpu/ is vectorized, cuda/ is a
 // module that only programs with a GPU open (cuda_module.h).
 
-#include "kernels/fused_operations.h"
+#include "kernels/fused_types.h"
 #include "kernels/optimizer_kernels.h"
 
 namespace bertpretrain::reference {

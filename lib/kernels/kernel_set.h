@@ -1,14 +1,20 @@
 #pragma once
-// The kernel sets (all kernels of one implementation) and the set that a process uses on each type of device.
+// A kernel set: all kernels of one implementation.
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "kernels/function_table.h"
-#include "kernels/matmul.h"
+#include "kernels/optimizer_kernels.h"
 
 namespace bertpretrain {
+
+/// The matmuls of a device that has several implementations of them; null: matmul.h chooses.
+struct MatmulFunctions {
+    at::Tensor (*gemm)(const at::Tensor& a_MK, const at::Tensor& b_KN) = nullptr;
+    void (*add_weight_gradient)(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI,
+                                bool accumulate) = nullptr;
+};
 
 /// Returns whether attention draws its dropout masks from the counters of dropout.h.
 /// @param longest longest sequence of the batch
@@ -22,23 +28,5 @@ struct KernelSet {
     /// Whether attention uses counter-based dropout; null: always.
     CountsDropout* counts_dropout = nullptr;
 };
-
-/// Plain ATen in fp32; correct on every device.
-const KernelSet& reference_kernels();
-/// The reference kernels with matmuls by the device's library: used on devices without kernels of our own.
-KernelSet plain_kernels();
-
-/// Returns the sets to choose from on the device: the default set first, the reference last. Empty if there is no choice, which
-/// is the case on a CPU unless offer_kernels() was called for it.
-std::vector<KernelSet> available_kernels(at::Device device);
-/// Replaces the available sets (the reference excepted) for this type of device. Tests use it to offer wrong kernels.
-void offer_kernels(at::DeviceType type, std::vector<KernelSet> sets);
-
-/// Returns the kernels in use on the device: those last passed to use_kernels(), else the default set.
-const KernelSet& kernels_for(at::Device device);
-/// Selects the kernels for this type of device. Call it while no kernel runs. References from kernels_for() stay valid.
-void use_kernels(at::DeviceType type, const KernelSet& kernels);
-/// Undoes use_kernels() and offer_kernels().
-void use_usual_kernels(at::DeviceType type);
 
 }  // namespace bertpretrain

@@ -5,9 +5,10 @@
 #include "kernels/cpu/accumulate.h"
 #include "kernels/cpu/amx_matmul.h"
 #include "kernels/cpu/mkl_matmul.h"
-#include "kernels/kernel_set.h"
+#include "kernels/kernels_in_use.h"
 #include "kernels/matmul_libraries.h"
 #include "kernels/packed_weight.h"
+#include "kernels/plain_matmul.h"
 
 namespace bertpretrain {
 namespace {
@@ -31,32 +32,11 @@ at::Tensor matmul_by(MatmulLibrary library, const at::Tensor& a_MK, const at::Te
     return out_MN.to(a_MK.scalar_type());
 }
 
-at::Tensor library_gemm(const at::Tensor& a_MK, const at::Tensor& b_KN) { return at::mm(a_MK, b_KN); }
-
-void library_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI, bool accumulate) {
-    at::Tensor to = d_weight_OI;
-    const int times_before = accumulate ? 1 : 0;
-    if (dy_TO.scalar_type() == to.scalar_type()) at::addmm_out(to, to, dy_TO.t(), x_TI, times_before);
-    else at::addmm_out(to, to, dy_TO.t(), x_TI, at::kFloat, times_before);
-}
-
-at::Tensor widened_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN) {
-    return at::mm(a_MK.to(at::kFloat), b_KN.to(at::kFloat)).to(a_MK.scalar_type());
-}
-
-void widened_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI, bool accumulate) {
-    const at::Tensor gradient_OI = at::mm(dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat));
-    d_weight_OI.copy_(accumulate ? gradient_OI + d_weight_OI : gradient_OI);
-}
-
 }  // namespace
-
-MatmulFunctions library_matmul() { return {library_gemm, library_weight_gradient}; }
-MatmulFunctions reference_matmul() { return {widened_matmul, widened_weight_gradient}; }
 
 at::Tensor gemm(const at::Tensor& a_MK, const at::Tensor& b_KN) {
     if (const auto chosen = kernels_for(a_MK.device()).matmul.gemm) return chosen(a_MK, b_KN);
-    return must_widen(a_MK) ? widened_matmul(a_MK, b_KN) : at::mm(a_MK, b_KN);
+    return must_widen(a_MK) ? widened_gemm(a_MK, b_KN) : at::mm(a_MK, b_KN);
 }
 
 at::Tensor linear_matmul(const at::Tensor& x_TI, const at::Tensor& weight_OI) {

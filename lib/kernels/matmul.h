@@ -9,17 +9,6 @@
 
 namespace bertpretrain {
 
-/// The matmuls of a device that has several implementations of them; null: matmul.cpp chooses.
-struct MatmulFunctions {
-    at::Tensor (*gemm)(const at::Tensor& a_MK, const at::Tensor& b_KN) = nullptr;
-    void (*add_weight_gradient)(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI,
-                                bool accumulate) = nullptr;
-};
-/// The device's library, in the operands' dtype. Weight gradients accumulate in their own dtype inside the GEMM.
-MatmulFunctions library_matmul();
-/// The specification: operands are widened to fp32, and the result is rounded once.
-MatmulFunctions reference_matmul();
-
 /// a_MK b_KN in the operands' dtype, accumulated in fp32.
 at::Tensor gemm(const at::Tensor& a_MK, const at::Tensor& b_KN);
 

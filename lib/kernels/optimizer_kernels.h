@@ -101,7 +101,4 @@ const OptimizerKernels& reference_optimizer_kernels();
 /// OpenMP and vector instructions, for slices in CPU memory.
 const OptimizerKernels& cpu_optimizer_kernels();
 
-/// Returns the kernels that this process uses for tensors on `device`.
-const OptimizerKernels& optimizer_kernels_for(at::Device device);
-
 }  // namespace bertpretrain

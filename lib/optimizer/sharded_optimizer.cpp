@@ -5,6 +5,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "core/error.h"
+#include "kernels/kernels_in_use.h"
 
 namespace bertpretrain {
 namespace {

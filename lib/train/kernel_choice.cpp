@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/strings.h"
+#include "kernels/kernels_in_use.h"
 #include "model/proof_shape.h"
 #include "parallel/together.h"
 #include "telemetry/nvml.h"

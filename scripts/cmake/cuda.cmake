@@ -1,4 +1,4 @@
-# libbertpretrain_cuda.so, which the program opens when tensors lie on a GPU (lib/kernels/cuda_module.h). nvcc is called for each
+# libbertpretrain_cuda.so, which the program opens when tensors lie on a GPU (lib/kernels/open_cuda_module.h). nvcc is called for each
 # .cu file alone: CMake's own CUDA language wants to link a program first, and CMake 3.25 cannot with nvcc 13.
 #   BERTPRETRAIN_CUDA  true when the module is built
 file(GLOB CUDART_LIBRARY "${LIBTORCH_ROOT}/../nvidia/*/lib/libcudart.so.*")  # torch's own: two runtimes would not share streams

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "gpu/gpu.h"
+#include "kernels/kernels_in_use.h"
 #include "support/folders.h"
 
 using namespace bertpretrain;

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "core/error.h"
-#include "kernels/cuda_module.h"
 #include "kernels/kernel_inputs.h"
+#include "kernels/open_cuda_module.h"
 #include "operations/device.h"
 #include "support/command.h"
 

@@ -1,6 +1,7 @@
 #include "kernels/optimizer_kernels.h"
 
 #include "gpu/gpu.h"
+#include "kernels/kernels_in_use.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "gpu/gpu.h"
+#include "kernels/kernels_in_use.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

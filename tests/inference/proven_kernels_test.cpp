@@ -1,6 +1,7 @@
 #include "inference/proven_kernels.h"
 
 #include "kernels/kernel_inputs.h"
+#include "kernels/kernels_in_use.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

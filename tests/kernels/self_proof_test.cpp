@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "kernels/kernel_inputs.h"
+#include "kernels/kernels_in_use.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

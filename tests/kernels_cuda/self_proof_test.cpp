@@ -2,6 +2,7 @@
 #include "kernels/self_proof.h"
 
 #include "kernels/cuda/own_attention.h"
+#include "kernels/kernels_in_use.h"
 #include "kernels_cuda/cuda_inputs.h"
 
 using namespace bertpretrain;

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "kernels/kernel_inputs.h"
+#include "kernels/kernels_in_use.h"
 #include "parallel/world.h"
 #include "support/plans.h"
 #include "support/run_ranks.h"

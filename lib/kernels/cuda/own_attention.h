@@ -1,7 +1,7 @@
 #pragma once
 // Attention by our own kernels, on tensors: the operations of kernels/fused_functions.inc. Dropout masks equal the reference's.
 
-#include "kernels/fused_operations.h"
+#include "kernels/fused_types.h"
 
 namespace bertpretrain::cuda {
 

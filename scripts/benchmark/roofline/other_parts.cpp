@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "kernels/fused_operations.h"
+#include "kernels/kernels_in_use.h"
 #include "kernels/optimizer_kernels.h"
 #include "step_parts.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 // Attention by libtorch's flash attention for sequences of any length, and which functions use counter-based dropout.
 
-#include "kernels/fused_operations.h"
+#include "kernels/fused_types.h"
 
 namespace bertpretrain::cuda {
 

@@ -1,6 +1,6 @@
 #include <ATen/ATen.h>
 
-#include "kernels/fused_operations.h"
+#include "kernels/fused_types.h"
 
 namespace bertpretrain {
 

@@ -1,11 +1,13 @@
-#include "kernels/kernel_set.h"
+#include "kernels/kernels_in_use.h"
 
 #include <atomic>
 #include <deque>
 #include <mutex>
 
 #include "kernels/cpu/instruction_set.h"
-#include "kernels/cuda_module.h"
+#include "kernels/implementations.h"
+#include "kernels/open_cuda_module.h"
+#include "kernels/plain_matmul.h"
 
 namespace bertpretrain {
 namespace {
@@ -93,5 +95,9 @@ void use_usual_kernels(at::DeviceType type) {
     offer_kernels(type, {});
     in_use(type).chosen.store(nullptr, std::memory_order_release);
 }
+
+const FunctionTable& functions_for(at::Device device) { return kernels_for(device).functions; }
+
+const OptimizerKernels& optimizer_kernels_for(at::Device device) { return *kernels_for(device).optimizer; }
 
 }  // namespace bertpretrain

@@ -1,4 +1,4 @@
-#include "kernels/cuda_module.h"
+#include "kernels/open_cuda_module.h"
 
 #include <dlfcn.h>
 

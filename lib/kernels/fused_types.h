@@ -1,0 +1,113 @@
+#pragma once
+// The arguments and results of the fused operations (fused_operations.h).
+//
+// Axes: T tokens of all sequences without padding, B sequences, N heads, H hidden size, F intermediate size, V vocabulary,
+// M masked positions. "Compute dtype" is bf16 or fp32, depending on the run's precision. Biases, LayerNorm parameters and
+// parameter gradients are always fp32.
+
+#include <cstdint>
+#include <utility>
+
+#include <ATen/core/Tensor.h>
+
+#include "batches/sequence_layout.h"
+#include "kernels/dropout.h"
+
+namespace bertpretrain {
+
+/// The token in each row, which selects the row's dropout mask: int64 tensors of T elements on the device.
+struct RowKeys {
+    at::Tensor sample_T, position_T;
+};
+
+/// The parameters of a LayerNorm or their gradients: fp32, H elements each.
+struct NormParameters {
+    at::Tensor weight_H, bias_H;
+};
+
+/// Output of the fused LayerNorm; the backward needs `sum`, `mean` and `rstd`.
+struct NormResult {
+    at::Tensor sum_TH;          ///< fp32: LayerNorm's input
+    at::Tensor normed_TH;       ///< compute dtype: input of the next matmul
+    at::Tensor normed_fp32_TH;  ///< fp32; defined only on request (the residual of post-LN)
+    at::Tensor mean_T, rstd_T;  ///< fp32
+};
+
+/// The residual input of a sublayer: fp32 rows, or the LayerNorm of fp32 rows. A LayerNorm is recomputed wherever it is read,
+/// which saves writing and reading its fp32 output.
+class Residual {
+public:
+    Residual() = default;
+    /// @param rows_TH fp32, may be undefined
+    Residual(at::Tensor rows_TH) : rows_TH_(std::move(rows_TH)) {}
+    /// The fp32 output of the LayerNorm that produced `normed`.
+    static Residual of(const NormResult& normed, const NormParameters& norm);
+
+    bool defined() const { return rows_TH_.defined(); }
+    /// Whether the residual is the LayerNorm of rows().
+    bool is_normed() const { return mean_T_.defined(); }
+    const at::Tensor& rows() const { return rows_TH_; }
+    const at::Tensor& mean() const { return mean_T_; }
+    const at::Tensor& rstd() const { return rstd_T_; }
+    const NormParameters& norm() const { return norm_; }
+
+    /// Returns the residual as fp32 rows, T x H; undefined if the residual is.
+    at::Tensor fp32() const;
+    /// Returns the residual restricted to the rows `index_R` (int64).
+    Residual select(const at::Tensor& index_R) const;
+
+private:
+    at::Tensor rows_TH_, mean_T_, rstd_T_;
+    NormParameters norm_;
+};
+
+/// Arguments of dropout_residual_norm().
+struct NormArguments {
+    at::Tensor out_TH{};  ///< compute dtype; if undefined, sum = residual
+    at::Tensor bias_H{};  ///< of `out`; undefined without it
+    Residual residual{};  ///< if undefined, nothing is added
+    NormParameters norm{};
+    double eps = 0;  ///< added to the variance
+    Dropout dropout{};
+    RowKeys rows{};
+    at::ScalarType compute_dtype = at::kFloat;
+    bool keep_fp32 = false;  ///< whether to return NormResult::normed_fp32_TH
+};
+
+/// Arguments of dropout_residual_norm_backward().
+struct NormBackwardArguments {
+    at::Tensor d_normed_TH{};       ///< compute dtype, or undefined
+    at::Tensor d_normed_fp32_TH{};  ///< fp32, or undefined; the two are summed
+    at::Tensor
+        d_sum_TH{};  ///< fp32, or undefined: the gradient that reaches `sum` without passing the LayerNorm (pre-LN's residual)
+    NormResult forward{};
+    NormParameters norm{};
+    Dropout dropout{};
+    RowKeys rows{};
+    at::ScalarType compute_dtype = at::kFloat;
+    NormParameters d_norm{};  ///< parameter gradients, accumulated
+    at::Tensor d_bias_H{};    ///< likewise, of bias_H; undefined if the forward had no `out`
+};
+
+struct NormGradients {
+    at::Tensor sum_TH;  ///< fp32: gradient of `sum`, and also of the residual
+    at::Tensor out_TH;  ///< compute dtype: gradient of `out`; undefined if the forward had no `out`
+};
+
+enum class Activation { gelu_erf, gelu_tanh };
+
+/// How attention is computed. The context and gradients of rows that belong to no sequence are zero.
+struct Attention {
+    const SequenceLayout& layout;  ///< with its tensors on the device of the operands; must outlive this
+    std::int64_t heads;
+    Dropout dropout;
+};
+
+struct AttentionResult {
+    at::Tensor context_TH;      ///< compute dtype
+    at::Tensor log_sum_exp_TN;  ///< fp32: log-sum-exp of each row of scores, for the backward
+    at::Tensor biased_T3H{};    ///< compute dtype: qkv + bias; defined only if the forward had to write it, and then the
+                                ///< backward reads it instead of qkv
+};
+
+}  // namespace bertpretrain
