@@ -4,10 +4,10 @@
 // kernels of cuda/ are tested against them. Functions add to parameter gradients instead of overwriting them. No function
 // synchronizes with the device.
 
-#include "kernels/fused_types.h"
+#include "kernels/interface/fused_types.h"
 
 namespace bertpretrain {
 
-#include "kernels/fused_functions.inc"
+#include "kernels/interface/fused_functions.inc"
 
 }  // namespace bertpretrain

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "kernels/cpu/instruction_set.h"
-#include "kernels/implementations.h"
+#include "kernels/interface/implementations.h"
 #include "kernels/open_cuda_module.h"
 #include "kernels/plain_matmul.h"
 

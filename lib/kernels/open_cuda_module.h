@@ -2,7 +2,7 @@
 // The GPU kernels are a shared library next to the program. It is opened when the first CUDA tensor is used, so a CPU-only run
 // neither links nor loads CUDA.
 
-#include "kernels/cuda_module.h"
+#include "kernels/interface/cuda_module.h"
 
 namespace bertpretrain {
 

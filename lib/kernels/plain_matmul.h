@@ -1,7 +1,7 @@
 #pragma once
 // The matmuls of a Linear layer (matmul.h) by plain ATen, on any device.
 
-#include "kernels/kernel_set.h"
+#include "kernels/interface/kernel_set.h"
 
 namespace bertpretrain {
 

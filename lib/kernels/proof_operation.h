@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernel_set.h"
+#include "kernels/interface/kernel_set.h"
 
 namespace bertpretrain {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/optimizer_kernels.h"
+#include "kernels/interface/optimizer_kernels.h"
 #include "model/parameter_layout.h"
 
 namespace bertpretrain {

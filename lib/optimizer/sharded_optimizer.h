@@ -8,7 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "kernels/optimizer_kernels.h"
+#include "kernels/interface/optimizer_kernels.h"
 #include "model/parameter_layout.h"
 #include "optimizer/block_sums.h"
 #include "optimizer/optimizer_config.h"

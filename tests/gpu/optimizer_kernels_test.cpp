@@ -1,4 +1,4 @@
-#include "kernels/optimizer_kernels.h"
+#include "kernels/interface/optimizer_kernels.h"
 
 #include "gpu/gpu.h"
 #include "kernels/kernels_in_use.h"

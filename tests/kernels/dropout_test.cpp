@@ -8,7 +8,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// The rule of kernels/dropout.h, written again as a loop.
+/// The rule of kernels/interface/dropout.h, written again as a loop.
 std::vector<float> factors_by_rule(const Dropout& dropout, std::uint64_t sample, std::uint32_t position, std::uint32_t base,
                                    std::int64_t elements) {
     std::vector<float> factors;

@@ -1,4 +1,4 @@
-#include "kernels/host_values.h"
+#include "kernels/cuda/host_values.h"
 
 #include <ATen/ATen.h>
 

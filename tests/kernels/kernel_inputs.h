@@ -10,7 +10,7 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 
-#include "kernels/function_table.h"
+#include "kernels/interface/function_table.h"
 #include "support/catch.h"
 
 namespace bertpretrain::testing {

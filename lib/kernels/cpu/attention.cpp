@@ -7,7 +7,7 @@
 #include "kernels/cpu/attention_head_fp32.h"
 #include "kernels/cpu/dropout_factors.h"
 #include "kernels/cpu/row_chunks.h"
-#include "kernels/implementations.h"
+#include "kernels/interface/implementations.h"
 
 namespace bertpretrain::cpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <new>
 
-#include "kernels/fused_types.h"
+#include "kernels/interface/fused_types.h"
 
 namespace bertpretrain::cpu {
 

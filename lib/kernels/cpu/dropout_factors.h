@@ -1,9 +1,9 @@
 #pragma once
-// The dropout factors of kernels/dropout.h for one row, vectorized.
+// The dropout factors of kernels/interface/dropout.h for one row, vectorized.
 
 #include <cstdint>
 
-#include "kernels/dropout.h"
+#include "kernels/interface/dropout.h"
 
 namespace bertpretrain::cpu {
 

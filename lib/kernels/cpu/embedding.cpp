@@ -2,7 +2,7 @@
 #include <ATen/ATen.h>
 
 #include "kernels/cpu/row_chunks.h"
-#include "kernels/implementations.h"
+#include "kernels/interface/implementations.h"
 
 namespace bertpretrain::cpu {
 

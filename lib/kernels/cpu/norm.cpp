@@ -6,7 +6,7 @@
 
 #include "kernels/cpu/dropout_factors.h"
 #include "kernels/cpu/row_chunks.h"
-#include "kernels/implementations.h"
+#include "kernels/interface/implementations.h"
 
 namespace bertpretrain::cpu {
 namespace {

@@ -1,6 +1,6 @@
 // Each part (at most one block) goes through several short loops while it is in the cache. The kernels are bound by memory, so
 // simple loops that the compiler vectorizes are as fast as one fused loop.
-#include "kernels/optimizer_kernels.h"
+#include "kernels/interface/optimizer_kernels.h"
 
 #include <bit>
 #include <cmath>

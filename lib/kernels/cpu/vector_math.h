@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/by_instruction_set.h"
-#include "kernels/dropout.h"
+#include "kernels/interface/dropout.h"
 
 namespace bertpretrain::cpu {
 

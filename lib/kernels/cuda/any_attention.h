@@ -1,7 +1,7 @@
 #pragma once
 // Attention in fp32 arithmetic for sequences of up to 1,024 tokens and heads of up to 256 features. Used for fp32, and where
 // neither short_attention.h nor flash attention applies. A block computes 32 queries (or 32 keys) of one head of one sequence.
-// Dropout masks come from the counters of kernels/dropout.h.
+// Dropout masks come from the counters of kernels/interface/dropout.h.
 
 #include <cuda_runtime.h>
 

@@ -59,7 +59,7 @@ __device__ inline float dot(const float* a, const float* b, int D) {
 /// Returns the dropout factor (0 or 1 / (1 - p)) of the probability of (query, key).
 __device__ inline float dropout_factor(const AttentionDropout& dropout, const TileOfHead& at, int query, int key) {
     if (dropout.threshold == 0) return 1;
-    constexpr unsigned groups_per_head = 8192;  // kernels/dropout.h, attention_groups_per_head
+    constexpr unsigned groups_per_head = 8192;  // kernels/interface/dropout.h, attention_groups_per_head
     const unsigned group = static_cast<unsigned>(at.head) * groups_per_head + static_cast<unsigned>(key / 128 * 16 + key % 16);
     const unsigned kept = kept_half_words(dropout.key, dropout.threshold,
                                           {{group, static_cast<unsigned>(query) | dropout.site << 16,

@@ -1,5 +1,5 @@
 #pragma once
-// Softmax cross entropy on raw device memory, as specified in kernels/fused_functions.inc.
+// Softmax cross entropy on raw device memory, as specified in kernels/interface/fused_functions.inc.
 
 #include <cuda_runtime.h>
 

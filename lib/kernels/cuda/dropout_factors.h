@@ -1,5 +1,5 @@
 #pragma once
-// The counter-based dropout of kernels/dropout.h, for the eight elements of a row that a thread holds.
+// The counter-based dropout of kernels/interface/dropout.h, for the eight elements of a row that a thread holds.
 
 #include "core/philox.h"
 #include "kernels/cuda/lanes.h"

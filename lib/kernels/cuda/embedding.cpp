@@ -5,7 +5,7 @@
 
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/tensors.h"
-#include "kernels/implementations.h"
+#include "kernels/interface/implementations.h"
 
 namespace bertpretrain::cuda {
 

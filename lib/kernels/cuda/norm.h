@@ -1,6 +1,6 @@
 #pragma once
-// dropout + residual + LayerNorm on raw device memory, as specified in kernels/fused_functions.inc. A block processes whole
-// rows, each thread eight columns. Null pointers stand for undefined tensors.
+// dropout + residual + LayerNorm on raw device memory, as specified in kernels/interface/fused_functions.inc. A block processes
+// whole rows, each thread eight columns. Null pointers stand for undefined tensors.
 
 #include <cuda_runtime.h>
 

@@ -1,6 +1,6 @@
 #pragma once
-// The passes of kernels/optimizer_kernels.h on raw device memory. A block processes one part of a run. Parts never cross a
-// multiple of 4,096 elements of the slice, so sums do not depend on where a slice begins.
+// The passes of kernels/interface/optimizer_kernels.h on raw device memory. A block processes one part of a run. Parts never
+// cross a multiple of 4,096 elements of the slice, so sums do not depend on where a slice begins.
 
 #include <cuda_runtime.h>
 

@@ -1,11 +1,11 @@
 #include <ATen/ops/empty.h>
 
+#include "kernels/cuda/host_values.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/optimizer.h"
 #include "kernels/cuda/tensors.h"
-#include "kernels/host_values.h"
-#include "kernels/implementations.h"
-#include "kernels/optimizer_kernels.h"
+#include "kernels/interface/implementations.h"
+#include "kernels/interface/optimizer_kernels.h"
 
 namespace bertpretrain::cuda {
 namespace {

@@ -1,7 +1,8 @@
 #pragma once
-// Attention by our own kernels, on tensors: the operations of kernels/fused_functions.inc. Dropout masks equal the reference's.
+// Attention by our own kernels, on tensors: the operations of kernels/interface/fused_functions.inc. Dropout masks equal the
+// reference's.
 
-#include "kernels/fused_types.h"
+#include "kernels/interface/fused_types.h"
 
 namespace bertpretrain::cuda {
 

@@ -79,7 +79,7 @@ struct HeadMatrix {
 /// Returns which of the 32 probabilities that a lane holds of a row are kept: bit 2t + j is column 8t + 2c + j. One Philox call
 /// decides columns e, e + 16, ... of a row, so a lane needs exactly four calls.
 __device__ __forceinline__ unsigned kept_of_row(const AttentionDropout& dropout, const HeadOfSequence& at, int query) {
-    constexpr unsigned groups_per_head = 8192;  // kernels/dropout.h, attention_groups_per_head
+    constexpr unsigned groups_per_head = 8192;  // kernels/interface/dropout.h, attention_groups_per_head
     const unsigned upper_threshold = dropout.threshold << 16;
     unsigned kept = 0;
 #pragma unroll

@@ -8,7 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "kernels/cuda/arguments.h"
-#include "kernels/fused_types.h"
+#include "kernels/interface/fused_types.h"
 
 namespace bertpretrain::cuda {
 

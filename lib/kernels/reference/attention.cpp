@@ -3,7 +3,7 @@
 
 #include <ATen/ATen.h>
 
-#include "kernels/implementations.h"
+#include "kernels/interface/implementations.h"
 #include "kernels/reference/dropout_factors.h"
 
 namespace bertpretrain::reference {

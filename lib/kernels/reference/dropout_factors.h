@@ -1,9 +1,9 @@
 #pragma once
-// The counter-based dropout of kernels/dropout.h in plain ATen, for any device.
+// The counter-based dropout of kernels/interface/dropout.h in plain ATen, for any device.
 
 #include <ATen/core/Tensor.h>
 
-#include "kernels/dropout.h"
+#include "kernels/interface/dropout.h"
 
 namespace bertpretrain::reference {
 

@@ -1,4 +1,4 @@
-#include "kernels/optimizer_kernels.h"
+#include "kernels/interface/optimizer_kernels.h"
 
 #include <ATen/ATen.h>
 

@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 
 #include "kernels/fused_operations.h"
+#include "kernels/interface/optimizer_kernels.h"
 #include "kernels/kernels_in_use.h"
-#include "kernels/optimizer_kernels.h"
 #include "step_parts.h"
 
 namespace bertpretrain::benchmark {

@@ -15,13 +15,13 @@
 
 #include "kernels/cuda/bias_rows.h"
 #include "kernels/cuda/column_sums.h"
+#include "kernels/cuda/host_values.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/module/flash_attention.h"
 #include "kernels/cuda/own_attention.h"
 #include "kernels/cuda/short_attention.h"
 #include "kernels/cuda/tensors.h"
-#include "kernels/host_values.h"
-#include "kernels/implementations.h"
+#include "kernels/interface/implementations.h"
 
 namespace bertpretrain::cuda {
 namespace {

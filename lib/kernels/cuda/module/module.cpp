@@ -3,7 +3,7 @@
 
 #include "kernels/cuda/module/flash_attention.h"
 #include "kernels/cuda/tensors.h"
-#include "kernels/cuda_module.h"
+#include "kernels/interface/cuda_module.h"
 
 namespace bertpretrain::cuda {
 

@@ -1,7 +1,7 @@
 #pragma once
 // The fused operations of one implementation as a table of function pointers, so that they can be chosen at run time.
 
-#include "kernels/implementations.h"
+#include "kernels/interface/implementations.h"
 
 namespace bertpretrain {
 

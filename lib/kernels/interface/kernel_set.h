@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/function_table.h"
-#include "kernels/optimizer_kernels.h"
+#include "kernels/interface/function_table.h"
+#include "kernels/interface/optimizer_kernels.h"
 
 namespace bertpretrain {
 

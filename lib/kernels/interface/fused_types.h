@@ -11,7 +11,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "batches/sequence_layout.h"
-#include "kernels/dropout.h"
+#include "kernels/interface/dropout.h"
 
 namespace bertpretrain {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/kernel_set.h"
+#include "kernels/interface/kernel_set.h"
 
 namespace bertpretrain {
 

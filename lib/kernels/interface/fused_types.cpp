@@ -1,6 +1,6 @@
 #include <ATen/ATen.h>
 
-#include "kernels/fused_types.h"
+#include "kernels/interface/fused_types.h"
 
 namespace bertpretrain {
 
