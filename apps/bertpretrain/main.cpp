@@ -11,7 +11,6 @@
 #include "command_line/program.h"
 #include "commands.h"
 
-#include "core/error.h"
 #include "core/guard.h"
 #include "kernels/cpu/library_limits.h"
 #include "model/tensor_memory.h"

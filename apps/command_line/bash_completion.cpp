@@ -2,7 +2,7 @@
 
 #include "command_line/program.h"
 
-#include "core/error.h"
+#include "core/concat.h"
 
 namespace bertpretrain {
 namespace {

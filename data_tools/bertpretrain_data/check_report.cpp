@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/concat.h"
 #include "core/strings.h"
 #include "core/table.h"
 

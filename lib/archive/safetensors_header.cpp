@@ -9,7 +9,7 @@
 
 #include "archive/little_endian.h"
 #include "archive/printable.h"
-#include "core/error.h"
+#include "core/concat.h"
 
 namespace bertpretrain {
 namespace {

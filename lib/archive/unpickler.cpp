@@ -11,7 +11,7 @@
 #include "archive/little_endian.h"
 #include "archive/printable.h"
 #include "archive/unpickler_values.h"
-#include "core/error.h"
+#include "core/concat.h"
 
 namespace bertpretrain {
 namespace {

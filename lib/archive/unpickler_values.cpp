@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "archive/printable.h"
-#include "core/error.h"
+#include "core/concat.h"
 
 namespace bertpretrain {
 namespace {

@@ -1,9 +1,10 @@
 #pragma once
-// Error types, grouped by what must be done about them. Each has an exit code that scripts may rely on.
+// Exceptions, grouped by what must be done about them. Each has an exit code that scripts may rely on.
 
-#include <sstream>
 #include <stdexcept>
 #include <string>
+
+#include "core/concat.h"
 
 namespace bertpretrain {
 
@@ -43,14 +44,6 @@ struct DistributedError : Error {
 struct NumbersError : Error {
     explicit NumbersError(const std::string& message) : Error(ExitCode::numbers, "numbers", message) {}
 };
-
-/// Streams all arguments into one string.
-template <class... Parts>
-std::string concat(const Parts&... parts) {
-    std::ostringstream out;
-    (out << ... << parts);
-    return out.str();
-}
 
 /// Checks an invariant of the program, one that no user input can violate.
 /// @throws std::logic_error with `parts` when `holds` is false

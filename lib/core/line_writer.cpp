@@ -13,7 +13,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "core/error.h"
+#include "core/concat.h"
 
 namespace bertpretrain {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/concat.h"
 
 namespace bertpretrain {
 namespace {

@@ -1,6 +1,6 @@
 #include "inference/proven_kernels.h"
 
-#include "core/error.h"
+#include "core/concat.h"
 #include "core/log.h"
 #include "kernels/kernels_in_use.h"
 #include "kernels/self_proof.h"

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include "core/error.h"
+#include "core/concat.h"
 #include "core/log.h"
 
 namespace bertpretrain {

@@ -1,7 +1,7 @@
 // The findings of a self-proof as a choice of kernels and as text.
 #include <cstdio>
 
-#include "core/error.h"
+#include "core/concat.h"
 #include "core/strings.h"
 #include "core/table.h"
 #include "kernels/self_proof.h"

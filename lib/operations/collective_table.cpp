@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/clock.h"
-#include "core/error.h"
 #include "operations/device_check.h"
 
 namespace bertpretrain {

@@ -9,7 +9,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "core/clock.h"
-#include "core/error.h"
+#include "core/concat.h"
 #include "kernels/matmul.h"
 
 namespace bertpretrain {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/concat.h"
 #include "core/strings.h"
 #include "core/table.h"
 

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "core/concat.h"
 #include "core/environment.h"
-#include "core/error.h"
 #include "core/folder_entries.h"
 #include "core/strings.h"
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/error.h"
+#include "core/concat.h"
 #include "core/strings.h"
 
 namespace bertpretrain {

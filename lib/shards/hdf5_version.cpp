@@ -1,6 +1,6 @@
 #include "shards/hdf5_version.h"
 
-#include "core/error.h"
+#include "core/concat.h"
 #include "shards/hdf5_handle.h"
 
 namespace bertpretrain {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/error.h"
+#include "core/concat.h"
 #include "core/markup.h"
 #include "core/strings.h"
 

@@ -10,7 +10,7 @@
 #include <isa-l/crc.h>
 #include <unistd.h>
 
-#include "core/error.h"
+#include "core/concat.h"
 #include "core/log.h"
 
 namespace bertpretrain {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/concat.h"
 #include "core/strings.h"
 
 namespace bertpretrain {

@@ -8,7 +8,7 @@
 
 #include <ATen/ops/from_blob.h>
 
-#include "core/error.h"
+#include "core/concat.h"
 #include "core/log.h"
 #include "core/strings.h"
 #include "operations/cuda_runtime.h"

@@ -1,6 +1,6 @@
 #include "train/matmul_choice.h"
 
-#include "core/error.h"
+#include "core/concat.h"
 #include "core/log.h"
 #include "operations/measure_matmul_libraries.h"
 #include "parallel/together.h"

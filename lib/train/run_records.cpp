@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/clock.h"
-#include "core/error.h"
+#include "core/concat.h"
 #include "core/log.h"
 #include "train/record_files.h"
 

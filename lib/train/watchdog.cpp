@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/clock.h"
-#include "core/error.h"
+#include "core/concat.h"
 
 namespace bertpretrain {
 namespace {
