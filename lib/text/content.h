@@ -3,10 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <memory>
-
-#include "core/task_pool.h"
 
 namespace bertpretrain {
 
@@ -24,10 +20,5 @@ public:
     /// Number of (compressed) bytes read from the file.
     virtual std::uint64_t bytes_read() const = 0;
 };
-
-/// Opens a file or standard input. Recognises bzip2 and gzip by content, never by name, and reads concatenated streams as one.
-/// @param pool decompresses ahead; must outlive the content
-/// @throws DataError when the file is missing, empty, or compressed in an unsupported format
-std::unique_ptr<Content> open_content(const std::filesystem::path& path, TaskPool& pool);
 
 }  // namespace bertpretrain

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "text/byte_source.h"
 #include "text/dump_parser.h"
+#include "text/open_content.h"
 #include "text/utf8.h"
 
 namespace bertpretrain {

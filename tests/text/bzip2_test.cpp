@@ -6,7 +6,7 @@
 #include "core/random.h"
 #include "packing.h"
 #include "text/bzip2_block_decoder.h"
-#include "text/content.h"
+#include "text/open_content.h"
 
 using namespace bertpretrain;
 using testing::bzip2;

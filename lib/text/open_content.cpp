@@ -1,4 +1,4 @@
-#include "text/content.h"
+#include "text/open_content.h"
 
 #include <algorithm>
 #include <string_view>
