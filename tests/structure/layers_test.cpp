@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <map>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,18 @@ namespace {
 const std::vector<std::string> folder_order{"core",      "config",     "text",       "tokens",    "shards", "archive",
                                             "telemetry", "reports",    "batches",    "kernels",   "model",  "optimizer",
                                             "parallel",  "checkpoint", "operations", "inference", "plan",   "train"};
+
+/// For each sub-folder, and each folder that has some: the other parts of the same folder that it may include.
+const std::map<std::string, std::set<std::string>> parts_below{
+    {"kernels/interface", {}},
+    {"kernels/reference", {"kernels/interface"}},
+    {"kernels/cpu", {"kernels/interface"}},
+    {"kernels/cuda", {"kernels/interface"}},
+    {"kernels/cuda/module", {"kernels/interface", "kernels/cuda"}},
+    {"kernels", {"kernels/interface", "kernels/cpu"}},
+    {"parallel", {}},
+    {"parallel/nccl", {"parallel"}},
+};
 
 std::vector<fs::path> source_files(const std::string& folder) {
     static const std::array endings{".h", ".cpp", ".inc", ".cu", ".cuh", ".py", ".sh"};
@@ -50,6 +64,46 @@ long height(const std::string& folder) {
 
 std::string first_folder(const fs::path& path) { return path.begin()->string(); }
 
+/// A header and the sources of the same name are one unit, named by their path in lib without the ending.
+std::string unit_of(fs::path file_in_lib) { return file_in_lib.replace_extension().string(); }
+
+using Graph = std::map<std::string, std::set<std::string>>;
+
+/// The units of lib, each with the other units that it includes.
+Graph included_units() {
+    const fs::path lib = fs::path(PROJECT_FOLDER) / "lib";
+    Graph units;
+    for (const fs::path& file : source_files("lib")) {
+        const std::string unit = unit_of(fs::relative(file, lib));
+        for (const std::string& included : includes_of(file))
+            if (fs::exists(lib / included) && unit_of(included) != unit) units[unit].insert(unit_of(included));
+    }
+    return units;
+}
+
+/// Removes the units that include none of the others, as long as there are any. @returns those that are left
+Graph without_lowest(Graph units) {
+    for (bool changed = true; changed;) {
+        for (auto& [unit, included] : units) std::erase_if(included, [&](const auto& other) { return !units.contains(other); });
+        changed = std::erase_if(units, [](const auto& unit) { return unit.second.empty(); }) > 0;
+    }
+    return units;
+}
+
+Graph reversed(const Graph& units) {
+    Graph includers;
+    for (const auto& [unit, included] : units)
+        for (const std::string& other : included) includers[other].insert(unit);
+    return includers;
+}
+
+/// Returns the units that include themselves through others, and the units on a path between two such rings.
+std::vector<std::string> units_in_rings(const Graph& units) {
+    std::vector<std::string> names;
+    for (const auto& [unit, includers] : without_lowest(reversed(without_lowest(units)))) names.push_back(unit);
+    return names;
+}
+
 }  // namespace
 
 TEST_CASE("every folder of lib has its place in the order") {
@@ -67,6 +121,27 @@ TEST_CASE("a folder of lib includes only folders below it") {
             CHECK(height(first_folder(included)) <= height(folder));
         }
     }
+}
+
+TEST_CASE("a sub-folder of lib includes only the parts of its folder that lie below it") {
+    const fs::path lib = fs::path(PROJECT_FOLDER) / "lib";
+    for (const fs::path& file : source_files("lib")) {
+        const fs::path in_lib = fs::relative(file, lib);
+        const std::string part = in_lib.parent_path().string();
+        if (part != first_folder(in_lib)) CHECK(parts_below.contains(part));
+        for (const fs::path included : includes_of(file)) {
+            const std::string other = included.parent_path().string();
+            if (!fs::exists(lib / included) || first_folder(included) != first_folder(in_lib) || other == part) continue;
+            INFO(file.string() << " includes " << included.string());
+            CHECK((parts_below.contains(part) && parts_below.at(part).contains(other)));
+        }
+    }
+}
+
+TEST_CASE("no two units of lib include each other, directly or through others") {
+    const Graph ring_of_two{{"above", {"one", "lone"}}, {"one", {"two", "below"}}, {"two", {"one"}}};
+    CHECK(units_in_rings(ring_of_two) == std::vector<std::string>{"one", "two"});
+    CHECK(units_in_rings(included_units()) == std::vector<std::string>{});
 }
 
 TEST_CASE("the torch-free half includes nothing of torch") {
