@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "core/error.h"
-#include "core/folder_entries.h"
 #include "core/random_access_file.h"
 
 namespace bertpretrain {
@@ -94,5 +93,12 @@ std::vector<fs::path> list_files(const fs::path& folder, const std::vector<std::
 }
 
 std::uint32_t crc32_of_file(const fs::path& file) { return RandomAccessFile(file).crc32(); }
+
+std::vector<fs::path> folder_entries(const fs::path& folder, std::error_code& failure) {
+    std::vector<fs::path> entries;
+    for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure))
+        entries.push_back(entry->path());
+    return entries;
+}
 
 }  // namespace bertpretrain

@@ -7,6 +7,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace bertpretrain {
@@ -34,5 +35,10 @@ std::vector<std::filesystem::path> list_files(const std::filesystem::path& folde
 
 /// CRC-32 (zlib's polynomial) of a file's bytes. @throws DataError
 std::uint32_t crc32_of_file(const std::filesystem::path& file);
+
+/// Returns the paths of all entries directly in `folder`, in the file system's order. Never throws a file system error, whereas a
+/// range-for over std::filesystem::directory_iterator does on increment, even when the iterator was made with an error_code.
+/// @param failure set when the folder could not be read to its end; the result is then incomplete
+std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder, std::error_code& failure);
 
 }  // namespace bertpretrain

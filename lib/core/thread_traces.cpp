@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/folder_entries.h"
+#include "core/files.h"
 
 namespace bertpretrain {
 namespace {

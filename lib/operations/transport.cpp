@@ -7,7 +7,7 @@
 
 #include "core/concat.h"
 #include "core/environment.h"
-#include "core/folder_entries.h"
+#include "core/files.h"
 #include "core/strings.h"
 
 namespace bertpretrain {

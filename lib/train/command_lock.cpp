@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "checkpoint/checkpoint_store.h"
-#include "core/folder_entries.h"
+#include "core/files.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
