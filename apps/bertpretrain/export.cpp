@@ -8,6 +8,7 @@
 
 #include "core/displayable.h"
 #include "inference/export_model.h"
+#include "inference/load_model.h"
 
 namespace bertpretrain {
 namespace {
