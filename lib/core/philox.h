@@ -56,7 +56,7 @@ BERTPRETRAIN_PHILOX void philox_round(Word& w0, Word& w1, Word& w2, Word& w3, co
 /// All rounds, in place: the counter's words become random words.
 template <class Arithmetic = PhiloxNumber, class Word>
 BERTPRETRAIN_PHILOX void philox_words(Word (&words)[4], PhiloxRoundKey key) {
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
     for (int round = 0; round < philox_rounds; ++round, key.advance())
