@@ -9,7 +9,7 @@ namespace bertpretrain {
 namespace {
 
 constexpr std::uint64_t block_magic = 0x314159265359;
-constexpr std::size_t read_bytes = std::size_t{1} << 18;
+constexpr std::size_t bytes_per_read = std::size_t{1} << 18;
 constexpr std::size_t padding = 16;
 // Larger than any block: 900,000 symbols of at most 20 bits.
 constexpr std::size_t longest_piece_bytes = std::size_t{4} << 20;
@@ -49,8 +49,8 @@ void Bzip2Piece::join(const Bzip2Piece& next) {
 
 bool Bzip2Splitter::fill(std::size_t bytes) {
     while (filled_ < bytes) {
-        buffer_.resize(filled_ + read_bytes + padding);
-        const std::size_t count = source_.read(buffer_.data() + filled_, read_bytes);
+        buffer_.resize(filled_ + bytes_per_read + padding);
+        const std::size_t count = source_.read(buffer_.data() + filled_, bytes_per_read);
         filled_ += count;
         buffer_.resize(filled_);
         buffer_.append(padding, '\0');

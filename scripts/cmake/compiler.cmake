@@ -28,8 +28,8 @@ elseif(BERTPRETRAIN_SANITIZER STREQUAL "fuzzer")
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# group_for_unity(NAME FILE...): with BERTPRETRAIN_UNITY, groups of files of one folder are compiled as one each. Most of a small file's time is that
-# of its headers. Names in the anonymous namespaces of a folder must therefore differ.
+# group_for_unity(NAME FILE...): with BERTPRETRAIN_UNITY, each dozen of these files is compiled as one, because most of a small file's
+# time goes into its headers. Names in the anonymous namespaces of one folder must therefore differ.
 function(group_for_unity name)
   set(size 0)
   set(group 0)
