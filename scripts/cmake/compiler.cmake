@@ -43,6 +43,14 @@ function(group_for_unity name)
   endforeach()
 endfunction()
 
+# compile_in_groups(TARGET): compiles the groups of group_for_unity with BERTPRETRAIN_UNITY; without it, each file by itself.
+function(compile_in_groups target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${BERTPRETRAIN_UNITY} UNITY_BUILD_MODE GROUP)
+  if(BERTPRETRAIN_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # a class of a .cpp file may use the file's own types
+  endif()
+endfunction()
+
 # add_sources(TARGET FOLDER...): a static library of all .cpp files of these folders of lib/.
 function(add_sources target)
   set(files)
@@ -55,15 +63,14 @@ function(add_sources target)
   add_library(${target} STATIC ${files})
   target_include_directories(${target} PUBLIC "${CMAKE_SOURCE_DIR}/lib")
   target_link_libraries(${target} PRIVATE bertpretrain_warnings)
-  if(BERTPRETRAIN_UNITY)  # g++ expects that only the main file defines types by those of its anonymous namespace
-    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
-  endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${BERTPRETRAIN_UNITY} UNITY_BUILD_MODE GROUP)
+  compile_in_groups(${target})
 endfunction()
 
 # add_program(NAME FOLDER LIBRARY): an executable of all .cpp files of a folder.
 function(add_program name folder library)
   file(GLOB files CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${folder}/*.cpp")
+  group_for_unity(${name} ${files})
   add_executable(${name} ${files})
+  compile_in_groups(${name})
   target_link_libraries(${name} PRIVATE ${library} bertpretrain_command_line bertpretrain_warnings)
 endfunction()
