@@ -4,7 +4,7 @@
 # Needs root, debootstrap, and a reachable Debian mirror. The clean system is kept as it was before the package came.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-steps=${1:-2400}
+steps=${1:-800}
 release=bookworm mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 say() { echo "check_package: $*"; }
 ((EUID == 0)) || { echo "check_package: needs root, for debootstrap and chroot" >&2; exit 2; }

@@ -1,44 +1,61 @@
 #!/usr/bin/env bash
-# From nothing to a trained BERT: sets up, builds the two programs, turns a Wikipedia dump into shards, trains, evaluates.
-#   scripts/quickstart.sh                                   the sample encyclopaedia that comes with the project
-#   scripts/quickstart.sh --dump FILE [--vocabulary FILE]   a real dump (.xml, .xml.bz2)
-#   ... --output DIR                                        where everything goes; quickstart/NAME otherwise
-# Running it again goes on where it stopped.
+# Trains a small BERT from nothing: installs what is missing, builds the two programs, turns a Wikipedia dump into shards, trains.
+#   scripts/quickstart.sh                                   uses the sample encyclopaedia that comes with the project
+#   scripts/quickstart.sh --dump FILE [--vocabulary FILE]   uses a real dump (.xml, .xml.bz2)
+#   ... --output DIR                                        writes there instead of quickstart/NAME
+#   ... --gpu                                               builds the modules for NVIDIA GPUs also where this machine shows no GPU
+# Run it again to continue where it stopped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-dump=data_tools/sample/encyclopaedia.xml vocabulary="" output="" size=2000 steps=2400
+dump=data_tools/sample/encyclopaedia.xml vocabulary="" output="" size=2000 steps=800
+gpu=OFF
+if [[ -e /dev/nvidia0 ]]; then gpu=ON; fi
 while (($#)); do
   case "$1" in
     --dump) dump=${2:?--dump needs a file}; size=8000 steps=1600; shift 2 ;;
     --vocabulary) vocabulary=${2:?--vocabulary needs a file}; shift 2 ;;
     --output) output=${2:?--output needs a folder}; shift 2 ;;
-    *) echo "quickstart: unknown option $1; known: --dump FILE, --vocabulary FILE, --output DIR" >&2; exit 2 ;;
+    --gpu) gpu=ON; shift ;;
+    *) echo "quickstart: unknown option $1; known: --dump FILE, --vocabulary FILE, --output DIR, --gpu" >&2; exit 2 ;;
   esac
 done
 for file in "$dump" ${vocabulary:+"$vocabulary"}; do
-  [[ -r $file ]] || { echo "quickstart: $file cannot be read" >&2; exit 3; }
+  [[ -r $file ]] || { echo "quickstart: $file cannot be read; check the path and its permissions" >&2; exit 3; }
 done
 name=$(basename "$dump" | sed 's/\.bz2$//; s/\.xml$//')
 output=${output:-quickstart/$name}
 mkdir -p "$output"
 
+# phase NAME: prints what begins, and how long the phase before it took.
+phase_began=$SECONDS
+phase() {
+  if [[ -n ${phase_name:-} ]]; then echo "== $phase_name: $((SECONDS - phase_began)) s"; fi
+  phase_name=$1 phase_began=$SECONDS
+  if [[ -n $1 ]]; then echo "== $1"; fi
+}
+
+phase "install packages and PyTorch"
 scripts/setup.sh
-scripts/build.sh release bertpretrain bertpretrain_data
+phase "build the programs"
+BERTPRETRAIN_CMAKE_OPTIONS="-DBERTPRETRAIN_GPU=$gpu ${BERTPRETRAIN_CMAKE_OPTIONS:-}" scripts/build.sh release bertpretrain bertpretrain_data
 data=build/release/bertpretrain_data
 
-echo "== $dump -> text"
+phase "extract text from $dump"
 [[ -e $output/text.txt ]] || "$data" extract "$dump" --output "$output/text.txt"
-echo "== text -> vocabulary"
+phase "train a vocabulary"
 if [[ ! -e $output/vocab.txt ]]; then
   if [[ -n $vocabulary ]]; then cp "$vocabulary" "$output/vocab.txt.partial"; mv "$output/vocab.txt.partial" "$output/vocab.txt"
   else "$data" vocabulary "$output/text.txt" --size "$size" --output "$output/vocab.txt"; fi
 fi
-echo "== text -> shards"
+phase "write shards"
 [[ -e $output/shards/manifest.json ]] ||
   "$data" shard "$output/text.txt" --vocabulary "$output/vocab.txt" --output "$output/shards" --name sample --overwrite \
     --sequence-length 128 --max-predictions 20 --duplicate-factor 10 --shards 4 --held-out-shards 1 --held-out-fraction 0.1
-echo "== shards -> model"
+phase "train BERT"
 rows=$(wc -l <"$output/vocab.txt")
-build/release/bertpretrain train configs/quickstart.json --output "$output/run" \
-  --set "data.training_shards=$output/shards" --set "schedule.total_steps=$steps" --set "model.vocab_size=$(((rows + 7) / 8 * 8))"
+# Dynamic masking: the sample is small, and with the masks in its shards the model learns them by heart.
+build/release/bertpretrain train configs/quickstart.json --output "$output/run" --set "data.training_shards=$output/shards" \
+  --set data.masking=dynamic --set "data.vocabulary=$output/vocab.txt" --set "schedule.total_steps=$steps" \
+  --set "model.vocab_size=$(((rows + 7) / 8 * 8))"
+phase ""

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Installs what building and running need: Debian/Ubuntu packages, and a .venv with the pinned torch.
-#   scripts/setup.sh             enough for the two programs
-#   scripts/setup.sh --oracles   also what the tests compare with (transformers, h5py, ...)
+# Installs what building and running need: Debian or Ubuntu packages, and PyTorch of the pinned version into .venv.
+#   scripts/setup.sh             what the two programs need
+#   scripts/setup.sh --oracles   also the programs and Python packages that tests use (Catch2, transformers, h5py, ...)
 #   scripts/setup.sh --fuzz      also clang with libFuzzer, for scripts/build.sh fuzz
-# Running it again costs a second: it looks first and installs only what is missing.
+# It installs only what is missing, so running it again takes a second.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(g++ cmake ninja-build python3 python3-venv libhdf5-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
           libexpat1-dev libbz2-dev zlib1g-dev libutf8proc-dev libisal-dev)
-welcome=prometheus-cpp-dev # the HTTP endpoint; not every release has it, and all else is built without
+optional=prometheus-cpp-dev # for the HTTP endpoint of metrics; not every release of Debian or Ubuntu has it
 oracles=no
 for option in "$@"; do
   case "$option" in
@@ -28,25 +28,25 @@ if command -v dpkg-query >/dev/null; then
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
   done
 else
-  say "this is neither Debian nor Ubuntu: make sure of ${packages[*]} yourself"
+  say "this system has no dpkg, so packages cannot be checked; install these yourself: ${packages[*]}"
 fi
 if ((${#missing[@]})); then
   say "installing packages: ${missing[*]}"
   as_root=()
   if ((EUID != 0)); then
-    command -v sudo >/dev/null || give_up "not root and no sudo; ask an administrator for: apt-get install ${missing[*]}"
+    command -v sudo >/dev/null || give_up "this user is not root and sudo is missing; ask an administrator to run: apt-get install ${missing[*]}"
     as_root=(sudo)
   fi
   "${as_root[@]}" apt-get update -qq || give_up "'apt-get update' failed; is the package mirror reachable?"
-  if apt-cache show "$welcome" >/dev/null 2>&1; then missing+=("$welcome"); fi
-  # RUNLEVEL=1: etcd is for a test, which starts its own; nobody asked for a service on this machine
+  if apt-cache show "$optional" >/dev/null 2>&1; then missing+=("$optional"); fi
+  # RUNLEVEL=1 keeps apt from starting etcd as a service: the test that needs etcd starts its own.
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
     give_up "apt-get could not install: ${missing[*]}"
 else
-  say "packages are there"
+  say "all packages are installed"
 fi
 
-# Installs a requirements file into .venv unless the very same file was installed before.
+# Installs a requirements file into .venv, unless a file with the same contents was installed before.
 install_requirements() {
   local file=$1 stamp
   stamp=".venv/$(basename "$(dirname "$file")").installed"

@@ -65,7 +65,10 @@ Accelerator accelerator_of(const std::string& name, const PlanArguments& argumen
     }
     accelerator.sustained_tflops = arguments.tflops.value_or(accelerator.sustained_tflops);
     accelerator.memory_gib = arguments.memory_gib.value_or(accelerator.memory_gib);
-    accelerator.price_per_hour = arguments.price.value_or(accelerator.price_per_hour);
+    if (arguments.price) {
+        accelerator.price_per_hour = *arguments.price;
+        accelerator.price_source = "given by --price";
+    }
     accelerator.per_node = arguments.per_node.value_or(accelerator.per_node);
     return accelerator;
 }

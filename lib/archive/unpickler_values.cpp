@@ -11,7 +11,7 @@ namespace bertpretrain {
 namespace {
 
 constexpr int deepest = 64;
-constexpr std::size_t most_axes = 64, longest_key = 64;
+constexpr std::size_t most_tensor_axes = 64, longest_key = 64;
 
 std::string class_name(std::string_view global) {
     const std::size_t end = global.find('\n');
@@ -52,8 +52,8 @@ UnpickledValue& UnpickledValues::expect(ValueIndex index, Kind kind, std::string
 std::vector<std::int64_t> UnpickledValues::integers(ValueIndex tuple, std::string_view what) {
     std::vector<std::int64_t> numbers;
     const std::vector<ValueIndex>& items = expect(tuple, Kind::tuple, what).items;
-    if (items.size() > most_axes)
-        refuse_pickle(concat("its data.pkl is malformed: ", what, " has more than ", most_axes, " axes"));
+    if (items.size() > most_tensor_axes)
+        refuse_pickle(concat("its data.pkl is malformed: ", what, " has more than ", most_tensor_axes, " axes"));
     for (const ValueIndex item : items) numbers.push_back(expect(item, Kind::integer, what).integer);
     return numbers;
 }

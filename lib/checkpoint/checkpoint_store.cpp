@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Large enough for large folios in the page cache: parts of 1 MiB took three times as long (ext4, Linux 6.18).
-constexpr std::size_t part_bytes = std::size_t{8} << 20;
+constexpr std::size_t copy_part_bytes = std::size_t{8} << 20;
 
 /// Bytes per fsync: a single fsync of tens of gigabytes would look like a hang on a slow disk.
 constexpr std::size_t flushed_at_once = std::size_t{512} << 20;
@@ -109,7 +109,7 @@ void CheckpointStore::await_begun(std::int64_t step, std::chrono::milliseconds t
 SaveReceipt CheckpointStore::write(const TrainingState& state, const std::function<void()>& sign_of_life) const {
     SliceWriter writer(partial_folder(state.step), state);
     std::size_t unflushed = 0;
-    for (const SlicePart& part : slice_parts(state, part_bytes)) {
+    for (const SlicePart& part : slice_parts(state, copy_part_bytes)) {
         writer.write(part);
         if ((unflushed += part.bytes.size()) >= flushed_at_once) {
             writer.flush();

@@ -11,7 +11,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::size_t block_bytes = 64;
+constexpr std::size_t hash_block_bytes = 64;
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 constexpr std::array<std::uint32_t, 64> round_constants = {
@@ -28,7 +28,7 @@ using State = std::array<std::uint32_t, 8>;
 /// FIPS 180-4, 6.2.2.
 void add_block(State& state, std::string_view block) {
     std::array<std::uint32_t, 64> w{};
-    for (std::size_t i = 0; i < block_bytes; ++i) w.at(i / 4) = w.at(i / 4) << 8 | static_cast<std::uint8_t>(block[i]);
+    for (std::size_t i = 0; i < hash_block_bytes; ++i) w.at(i / 4) = w.at(i / 4) << 8 | static_cast<std::uint8_t>(block[i]);
     for (std::size_t t = 16; t < 64; ++t) {
         const std::uint32_t s0 = std::rotr(w[t - 15], 7) ^ std::rotr(w[t - 15], 18) ^ w[t - 15] >> 3;
         const std::uint32_t s1 = std::rotr(w[t - 2], 17) ^ std::rotr(w[t - 2], 19) ^ w[t - 2] >> 10;
@@ -47,7 +47,7 @@ void add_block(State& state, std::string_view block) {
 }
 
 std::string combined(std::string_view key, char mask) {
-    std::string block(block_bytes, mask);
+    std::string block(hash_block_bytes, mask);
     for (std::size_t i = 0; i < key.size(); ++i) block[i] = static_cast<char>(block[i] ^ key[i]);
     return block;
 }
@@ -57,13 +57,13 @@ std::string combined(std::string_view key, char mask) {
 std::string sha256(std::string_view bytes) {
     State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     std::size_t at = 0;
-    for (; bytes.size() - at >= block_bytes; at += block_bytes) add_block(state, bytes.substr(at, block_bytes));
+    for (; bytes.size() - at >= hash_block_bytes; at += hash_block_bytes) add_block(state, bytes.substr(at, hash_block_bytes));
     std::string last(bytes.substr(at));
     last += '\x80';
-    last.resize(last.size() <= block_bytes - 8 ? block_bytes : 2 * block_bytes);
+    last.resize(last.size() <= hash_block_bytes - 8 ? hash_block_bytes : 2 * hash_block_bytes);
     const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
     for (std::size_t i = 0; i < 8; ++i) last[last.size() - 1 - i] = static_cast<char>(bits >> 8 * i);
-    for (at = 0; at < last.size(); at += block_bytes) add_block(state, std::string_view(last).substr(at, block_bytes));
+    for (at = 0; at < last.size(); at += hash_block_bytes) add_block(state, std::string_view(last).substr(at, hash_block_bytes));
     std::string hash;
     for (const std::uint32_t word : state)
         for (int shift = 24; shift >= 0; shift -= 8) hash += static_cast<char>(word >> shift);
@@ -71,7 +71,7 @@ std::string sha256(std::string_view bytes) {
 }
 
 std::string hmac_sha256(std::string_view key, std::string_view message) {
-    const std::string fitting = key.size() > block_bytes ? sha256(key) : std::string(key);
+    const std::string fitting = key.size() > hash_block_bytes ? sha256(key) : std::string(key);
     return sha256(combined(fitting, 0x5c) + sha256(combined(fitting, 0x36).append(message)));
 }
 

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 3> matmul_names{"forward", "input_gradien
 constexpr std::array<std::string_view, 3> library_names{"onednn", "mkl", "tiles"};
 
 /// The selection of this process. Several ranks may be threads of one process; all of them select the same libraries.
-class InUse {
+class LibrariesInUse {
 public:
     void set(MatmulLibraries libraries) {
         const std::lock_guard lock(mutex_);
@@ -35,8 +35,8 @@ private:
     MatmulLibraries libraries_;
 };
 
-InUse& in_use() {
-    static InUse in_use;
+LibrariesInUse& in_use() {
+    static LibrariesInUse in_use;
     return in_use;
 }
 

@@ -5,7 +5,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr double fp32_bound = 3e-6, bf16_bound = 2.5e-3, sum_bound = 1e-6;
+constexpr double fp32_state_bound = 3e-6, bf16_weight_bound = 2.5e-3, square_sum_bound = 1e-6;
 
 /// A slice whose runs begin and end inside blocks, with gaps and one run shorter than a vector register.
 struct Slice {
@@ -29,12 +29,12 @@ void add_results(std::vector<ProofResult>& results, const std::string& rule, con
     const at::Tensor sums = at::zeros({static_cast<std::int64_t>(3 * slice.blocks.parts.size())}, at::kDouble);
     update({state, slice.gradient, compute_weights, slice.blocks, {0.9, 0.999, 1e-6, 0.19, 0.002}, slice.factors},
            {sums.mutable_data_ptr<double>(), static_cast<std::size_t>(sums.numel())});
-    results.push_back({rule + "'s weights", state.master, fp32_bound});
-    results.push_back({rule + "'s first moments", state.exp_avg, fp32_bound});
-    results.push_back({rule + "'s second moments", state.exp_avg_sq, fp32_bound});
+    results.push_back({rule + "'s weights", state.master, fp32_state_bound});
+    results.push_back({rule + "'s first moments", state.exp_avg, fp32_state_bound});
+    results.push_back({rule + "'s second moments", state.exp_avg_sq, fp32_state_bound});
     results.push_back(
-        {rule + "'s rounded weights", compute_weights, slice.compute_dtype == at::kBFloat16 ? bf16_bound : fp32_bound});
-    results.push_back({rule + "'s sums of squares", sums, sum_bound});
+        {rule + "'s rounded weights", compute_weights, slice.compute_dtype == at::kBFloat16 ? bf16_weight_bound : fp32_state_bound});
+    results.push_back({rule + "'s sums of squares", sums, square_sum_bound});
 }
 
 }  // namespace

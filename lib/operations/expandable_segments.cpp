@@ -10,7 +10,7 @@
 namespace bertpretrain {
 namespace {
 
-using Config = c10::CachingAllocator::AcceleratorAllocatorConfig;
+using AllocatorConfig = c10::CachingAllocator::AcceleratorAllocatorConfig;
 
 }  // namespace
 
@@ -26,11 +26,11 @@ bool wants_expandable_segments(const Variables& variable) {
 void set_expandable_segments(bool on) {
     const std::string before =
         c10::CachingAllocator::getAllocatorSettings();  // parseArgs resets settings that are not repeated (torch 2.11)
-    Config::instance().parseArgs(
+    AllocatorConfig::instance().parseArgs(
         concat(before, before.empty() ? "" : ",", on ? "expandable_segments:True" : "expandable_segments:False"));
 }
 
-bool has_expandable_segments() { return Config::use_expandable_segments(); }
+bool has_expandable_segments() { return AllocatorConfig::use_expandable_segments(); }
 
 void try_first_allocation(const std::function<void()>& allocate, const Variables& variable) {
     if (wants_expandable_segments(variable)) set_expandable_segments(true);

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/strings.h"
+#include "operations/prices.h"
 
 namespace bertpretrain {
 namespace {
@@ -27,17 +28,24 @@ double positive_number(const std::string& text, const std::string& whole) {
     return number;
 }
 
+std::vector<Accelerator> with_prices(std::vector<Accelerator> all) {
+    for (Accelerator& accelerator : all)
+        if (const std::optional<Price> price = known_price(accelerator.name)) {
+            accelerator.price_per_hour = price->per_hour;
+            accelerator.price_source = concat(price->currency, ", ", price->date, ", ", price->source);
+        }
+    return all;
+}
+
 }  // namespace
 
 const std::vector<Accelerator>& known_accelerators() {
-    static const std::vector<Accelerator> all{
-        {"a100", 312, 140, 80, 2039, 8, 5.12,
-         "sustained: BERT-Large, NVIDIA DeepLearningExamples 21.11 on 8 A100; p4de.24xlarge on demand, us-east-1, 2024"},
-        {"a100-40", 312, 140, 40, 1555, 8, 4.10, "as a100; p4d.24xlarge on demand, us-east-1, 2024"},
-        {"h100", 989, 400, 80, 3350, 8, 12.29, "sustained: assumed to be 40 % of peak; p5.48xlarge on demand, us-east-1, 2024"},
-        {"gaudi1", 0, 41.5, 32, 1000, 8, 1.64,
-         "sustained: BERT-Large, DeepSpeed on 8 Gaudi1; dl1.24xlarge on demand, us-east-1, 2024"},
-    };
+    static const std::vector<Accelerator> all = with_prices({
+        {"a100", 312, 140, 80, 2039, 8, 0, "BERT-Large, NVIDIA DeepLearningExamples 21.11 on 8 A100"},
+        {"a100-40", 312, 140, 40, 1555, 8, 0, "as a100"},
+        {"h100", 989, 400, 80, 3350, 8, 0, "assumed to be 40 % of peak"},
+        {"gaudi1", 0, 41.5, 32, 1000, 8, 0, "BERT-Large, DeepSpeed on 8 Gaudi1"},
+    });
     return all;
 }
 

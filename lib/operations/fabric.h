@@ -1,5 +1,5 @@
 #pragma once
-// The accelerators, networks and prices that a plan assumes. The command line can override all of them.
+// The accelerators and networks that a plan assumes, with the prices of prices.h. The command line can override all of them.
 
 #include <cstdint>
 #include <optional>
@@ -16,8 +16,9 @@ struct Accelerator {
     double memory_gib = 0;        ///< 0: memory is not checked
     double memory_gbps = 0;       ///< memory bandwidth, GB/s, which limits the optimizer's update
     std::int64_t per_node = 8;
-    double price_per_hour = 0;  ///< 0: unknown
-    std::string source;         ///< source of the numbers, and date of the price
+    double price_per_hour = 0;   ///< 0: unknown
+    std::string source;          ///< source of the sustained rate
+    std::string price_source{};  ///< currency, date and offer; empty: unknown
 };
 
 /// A network for collectives. A collective of S bytes among W ranks takes latency * log2(W) + S * (W - 1) / W / bandwidth. The

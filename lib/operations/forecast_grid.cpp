@@ -72,10 +72,9 @@ std::string plan_assumptions(const std::vector<ForecastRow>& plan) {
     };
     for (const ForecastRow& planned : plan) {
         const Accelerator& accelerator = planned.accelerator;
-        const std::string price =
-            accelerator.price_per_hour > 0 ? concat(", price ", accelerator.price_per_hour, " an hour") : "";
-        add(concat(accelerator.name, ": ", accelerator.sustained_tflops, " TFLOP/s sustained", price, " (", accelerator.source,
-                   ")"));
+        add(concat(accelerator.name, ": ", accelerator.sustained_tflops, " TFLOP/s sustained (", accelerator.source, ")"));
+        if (accelerator.price_per_hour > 0)
+            add(concat(accelerator.name, ": costs ", accelerator.price_per_hour, " an hour (", accelerator.price_source, ")"));
         add(concat(planned.network.name, ": ", planned.network.node_gbps, " GB/s out of a node of ", accelerator.per_node, ", ",
                    planned.network.local_gbps, " inside, ", planned.network.latency_us, " us per doubling (",
                    planned.network.source, ")"));

@@ -5,25 +5,25 @@
 namespace bertpretrain {
 namespace {
 
-void require(bool holds, const std::string& message) {
+void require_request(bool holds, const std::string& message) {
     if (!holds) throw ConfigError(message);
 }
 
 /// Checks --name: shards are called NAME_training_0000.h5 and so on, or like their text with --compatible-with.
 void check_names(const ShardBuildSettings& settings) {
-    require(!settings.name.empty() && settings.name.find('/') == std::string::npos,
-            "--name: must be a non-empty file name prefix without \"/\"");
-    require(settings.name.find("training") == std::string::npos,
-            "--name: must not contain \"training\", because that word in a file name marks training shards");
+    require_request(!settings.name.empty() && settings.name.find('/') == std::string::npos,
+                    "--name: must be a non-empty file name prefix without \"/\"");
+    require_request(settings.name.find("training") == std::string::npos,
+                    "--name: must not contain \"training\", because that word in a file name marks training shards");
 }
 
 void check_reference(const SampleSettings& samples) {
     if (samples.compatible_with == "nothing") return;
-    require(samples.token_rules == samples.compatible_with,
-            concat("--compatible-with ", samples.compatible_with, " needs --rules ", samples.compatible_with, ", not ",
-                   samples.token_rules));
-    require(samples.compatible_with == "google" || !samples.whole_word_masking,
-            "--whole-word-masking: NVIDIA's script does not support it, Google's does (--compatible-with google)");
+    require_request(samples.token_rules == samples.compatible_with,
+                    concat("--compatible-with ", samples.compatible_with, " needs --rules ", samples.compatible_with, ", not ",
+                           samples.token_rules));
+    require_request(samples.compatible_with == "google" || !samples.whole_word_masking,
+                    "--whole-word-masking: NVIDIA's script does not support it, Google's does (--compatible-with google)");
 }
 
 }  // namespace
@@ -33,19 +33,19 @@ void check_request(const ShardBuildSettings& settings) {
     for (const Setting& setting : list_settings(samples)) {
         const auto check_number = [&](auto value) {
             if constexpr (std::is_arithmetic_v<decltype(value)>)
-                require(setting.rule.holds(static_cast<double>(value)),
-                        concat(setting.path, " = ", value, ": must be ", setting.rule.text()));
+                require_request(setting.rule.holds(static_cast<double>(value)),
+                                concat(setting.path, " = ", value, ": must be ", setting.rule.text()));
         };
         std::visit(check_number, setting.value);
     }
-    require(samples.max_predictions <= samples.sequence_length - 3,
-            concat("max_predictions = ", samples.max_predictions, ": must be at most ", samples.sequence_length - 3,
-                   ", the number of tokens that can be masked in a sequence of ", samples.sequence_length));
-    require(settings.shards >= 1, concat("--shards ", settings.shards, ": must be at least 1"));
+    require_request(samples.max_predictions <= samples.sequence_length - 3,
+                    concat("max_predictions = ", samples.max_predictions, ": must be at most ", samples.sequence_length - 3,
+                           ", the number of tokens that can be masked in a sequence of ", samples.sequence_length));
+    require_request(settings.shards >= 1, concat("--shards ", settings.shards, ": must be at least 1"));
     if (settings.held_out_shards)
-        require((*settings.held_out_shards > 0) == (samples.held_out_fraction > 0),
-                concat("--held-out-shards ", *settings.held_out_shards, " and --held-out-fraction ", samples.held_out_fraction,
-                       " contradict each other: both must be 0, or neither"));
+        require_request((*settings.held_out_shards > 0) == (samples.held_out_fraction > 0),
+                        concat("--held-out-shards ", *settings.held_out_shards, " and --held-out-fraction ",
+                               samples.held_out_fraction, " contradict each other: both must be 0, or neither"));
     check_names(settings);
     check_reference(samples);
 }

@@ -6,8 +6,7 @@ namespace bertpretrain {
 namespace {
 
 constexpr std::size_t stream_header_bytes = 4;
-constexpr unsigned mark_bits = 48, checksum_bits = 32;
-constexpr unsigned end_bits = mark_bits + checksum_bits;  // of a stream; a block begins with as many
+constexpr unsigned end_bits = bzip2_mark_bits + bzip2_checksum_bits;  // of a stream; a block begins with as many
 
 /// Appends the low `count` bits of `value` to a stream that ends at bit `used` (0 to 7; 0: whole) of its last byte.
 void append_bits(std::string& stream, unsigned& used, std::uint64_t value, unsigned count) {
@@ -27,7 +26,7 @@ void end_and_delete(bz_stream* stream) {
 
 std::uint32_t checksum_of_block(const Bzip2Piece& piece) {
     std::uint64_t bits = 0;
-    for (std::size_t i = 0; i < 5; ++i) bits = bits << 8 | static_cast<unsigned char>(piece.packed[mark_bits / 8 + i]);
+    for (std::size_t i = 0; i < 5; ++i) bits = bits << 8 | static_cast<unsigned char>(piece.packed[bzip2_mark_bits / 8 + i]);
     return static_cast<std::uint32_t>(bits >> (8 - piece.first_bit));
 }
 
@@ -48,8 +47,9 @@ std::string stream_of_piece(const Bzip2Piece& piece) {
     unsigned used = 0;
     for (std::uint64_t bit = shift + whole * 8; bit < shift + piece.bits; ++bit)
         append_bits(stream, used, byte_at(bit / 8) >> (7 - bit % 8), 1);
-    append_bits(stream, used, bzip2_stream_end, mark_bits);
-    append_bits(stream, used, checksum_of_block(piece), checksum_bits);  // a stream's checksum over one block is the block's
+    append_bits(stream, used, bzip2_stream_end, bzip2_mark_bits);
+    append_bits(stream, used, checksum_of_block(piece),
+                bzip2_checksum_bits);  // a stream's checksum over one block is the block's
     return stream;
 }
 

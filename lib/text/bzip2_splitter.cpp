@@ -9,8 +9,7 @@ namespace bertpretrain {
 namespace {
 
 constexpr std::uint64_t block_magic = 0x314159265359;
-constexpr unsigned magic_bits = 48, checksum_bits = 32;
-constexpr std::size_t read_bytes = std::size_t{1} << 18;
+constexpr std::size_t bytes_per_read = std::size_t{1} << 18;
 constexpr std::size_t padding = 16;
 // Larger than any block: 900,000 symbols of at most 20 bits.
 constexpr std::size_t longest_piece_bytes = std::size_t{4} << 20;
@@ -22,7 +21,7 @@ using Ways = std::array<std::uint16_t, 256>;
 constexpr Ways ways_of_byte(unsigned place) {
     Ways ways{};
     for (unsigned offset = 0; offset < 8; ++offset) {
-        const unsigned shift = magic_bits - 8 * (place + 1) + offset;
+        const unsigned shift = bzip2_mark_bits - 8 * (place + 1) + offset;
         ways[(block_magic >> shift) & 0xFF] |= static_cast<std::uint16_t>(1U << offset);
         ways[(bzip2_stream_end >> shift) & 0xFF] |= static_cast<std::uint16_t>(0x100U << offset);
     }
@@ -50,8 +49,8 @@ void Bzip2Piece::join(const Bzip2Piece& next) {
 
 bool Bzip2Splitter::fill(std::size_t bytes) {
     while (filled_ < bytes) {
-        buffer_.resize(filled_ + read_bytes + padding);
-        const std::size_t count = source_.read(buffer_.data() + filled_, read_bytes);
+        buffer_.resize(filled_ + bytes_per_read + padding);
+        const std::size_t count = source_.read(buffer_.data() + filled_, bytes_per_read);
         filled_ += count;
         buffer_.resize(filled_);
         buffer_.append(padding, '\0');
@@ -71,7 +70,7 @@ std::uint64_t Bzip2Splitter::bits_at(std::uint64_t bit, unsigned count) const {
 }
 
 Bzip2Splitter::Border Bzip2Splitter::border_at(std::uint64_t bit) const {
-    const std::uint64_t mark = bits_at(bit, magic_bits);
+    const std::uint64_t mark = bits_at(bit, bzip2_mark_bits);
     return mark == block_magic ? Border::block : mark == bzip2_stream_end ? Border::stream_end : Border::none;
 }
 
@@ -90,7 +89,7 @@ void Bzip2Splitter::cut(Bzip2Piece& piece, std::uint64_t from_bit, std::uint64_t
 }
 
 bool Bzip2Splitter::begin_stream(Bzip2Piece& piece) {
-    constexpr std::size_t header = 4, to_mark = header + magic_bits / 8;
+    constexpr std::size_t header = 4, to_mark = header + bzip2_mark_bits / 8;
     if (!fill(to_mark)) {
         if (filled_ == 0) return false;
         if (filled_ >= header && !buffer_.starts_with("BZh")) complain("a bzip2 stream", 0);
@@ -119,7 +118,7 @@ bool Bzip2Splitter::next(Bzip2Piece& piece) {
         if (!begin_stream(piece)) return false;
         if (!in_stream_) return true;
     }
-    find_end(piece, bit_ + magic_bits);
+    find_end(piece, bit_ + bzip2_mark_bits);
     return true;
 }
 
@@ -149,14 +148,14 @@ void Bzip2Splitter::find_end(Bzip2Piece& piece, std::uint64_t from_bit) {
 }
 
 void Bzip2Splitter::end_stream(Bzip2Piece& piece, std::uint64_t at_bit) {
-    const std::uint64_t end = (at_bit + magic_bits + checksum_bits + 7) / 8;
+    const std::uint64_t end = (at_bit + bzip2_mark_bits + bzip2_checksum_bits + 7) / 8;
     const bool more = fill(end + padding);
     if (filled_ < end) {
         piece.ending = Bzip2Piece::Ending::cut_short;
         in_stream_ = false;
         return drop(filled_);
     }
-    piece.stream_checksum = static_cast<std::uint32_t>(bits_at(at_bit + magic_bits, checksum_bits));
+    piece.stream_checksum = static_cast<std::uint32_t>(bits_at(at_bit + bzip2_mark_bits, bzip2_checksum_bits));
     const std::string_view behind = std::string_view(buffer_).substr(end, filled_ - end);
     const bool stream_follows = more && behind.starts_with("BZh") && border_at((end + 4) * 8) != Border::none;
     if (behind.empty() || stream_follows || (!more && behind.starts_with("BZh"))) {

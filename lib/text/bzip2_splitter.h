@@ -11,7 +11,8 @@
 
 namespace bertpretrain {
 
-/// The 48 bits that end a stream.
+inline constexpr unsigned bzip2_mark_bits = 48, bzip2_checksum_bits = 32;
+/// The mark that ends a stream.
 inline constexpr std::uint64_t bzip2_stream_end = 0x177245385090;
 
 /// The bits of a file from one boundary to the next.

@@ -11,7 +11,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::string_view continuation_mark = "##";
+constexpr std::string_view continuation_prefix = "##";
 constexpr char32_t code_points = 0x110000;
 
 /// Returns the `limit` most frequent characters of the words, in ascending order. Ties go to the smaller code point.
@@ -44,7 +44,7 @@ public:
     std::int32_t add_joined(SymbolPair pair) {
         const std::string& left = tokens_[static_cast<std::size_t>(pair.left)];
         const std::string& right = tokens_[static_cast<std::size_t>(pair.right)];
-        return add(left + (right.starts_with(continuation_mark) ? right.substr(continuation_mark.size()) : right));
+        return add(left + (right.starts_with(continuation_prefix) ? right.substr(continuation_prefix.size()) : right));
     }
     std::size_t size() const { return tokens_.size(); }
     std::vector<std::string> take() { return std::move(tokens_); }
@@ -55,7 +55,7 @@ private:
 };
 
 std::string spelled(char32_t c, bool continues) {
-    std::string token(continues ? continuation_mark : "");
+    std::string token(continues ? continuation_prefix : "");
     append_code_point(token, c);
     return token;
 }

@@ -9,7 +9,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr char32_t capital_sigma = 0x03A3, sigma = 0x03C3, final_sigma = 0x03C2;
+constexpr char32_t upper_sigma = 0x03A3, sigma = 0x03C3, final_sigma = 0x03C2;
 
 bool is_ascii(char c) { return static_cast<signed char>(c) >= 0; }
 
@@ -69,7 +69,7 @@ void WordReader::add_in_context(std::size_t begin) {
     const TokenRules rules = table_->rules();
     std::size_t end = begin;
     const char32_t first = next_code_point(text_, end);
-    if (first == capital_sigma) {
+    if (first == upper_sigma) {
         append_code_point(word_, is_final_sigma(text_, begin, end, rules) ? final_sigma : sigma);
         return;
     }

@@ -26,7 +26,7 @@ namespace {
 constexpr double farewell_seconds = 10;
 
 /// A shorter wait for the previous save is recorded as an event but not logged.
-constexpr double worth_a_line_seconds = 1;
+constexpr double worth_logging_seconds = 1;
 
 void refuse_bad_numbers(const TrainingState& state) {
     if (is_finite(state)) return;
@@ -138,7 +138,7 @@ void CheckpointSaver::make_room() {
     if (!waits || world_.rank() != 0) return;
     const double seconds = seconds_now() - begin;
     records_.event("save_waited", {{"for_step", step}, {"seconds", seconds}});
-    if (seconds < worth_a_line_seconds) return;
+    if (seconds < worth_logging_seconds) return;
     records_.clear_progress();
     log_info(concat("the checkpoint of step ", step, " was still being written: training waited ", fixed(seconds, 1),
                     " s for it\n  do: raise checkpoint.save_every_steps, or use a faster disk"));

@@ -13,7 +13,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr double seconds_for_last_messages = 2;
+constexpr double seconds_for_log_lines = 2;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void limit_leaving(double seconds, int exit_code, const std::string& cause) noex
             log_error(concat(cause, "\n  the process has not ended after ", seconds,
                              " s, because one of its threads hangs (most often in a ",
                              "disk or network file system that does not respond); ending it now"));
-            flush_log(seconds_for_last_messages);
+            flush_log(seconds_for_log_lines);
             ::_exit(exit_code);
         }).detach();
     } catch (const std::exception& error) {

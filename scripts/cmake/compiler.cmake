@@ -28,21 +28,49 @@ elseif(BERTPRETRAIN_SANITIZER STREQUAL "fuzzer")
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+# group_for_unity(NAME FILE...): with BERTPRETRAIN_UNITY, each dozen of these files is compiled as one, because most of a small file's
+# time goes into its headers. Names in the anonymous namespaces of one folder must therefore differ.
+function(group_for_unity name)
+  set(size 0)
+  set(group 0)
+  foreach(file IN LISTS ARGN)
+    if(size EQUAL 12)
+      math(EXPR group "${group} + 1")
+      set(size 0)
+    endif()
+    set_source_files_properties("${file}" PROPERTIES UNITY_GROUP "${name}_${group}")
+    math(EXPR size "${size} + 1")
+  endforeach()
+endfunction()
+
+# compile_in_groups(TARGET): compiles the groups of group_for_unity with BERTPRETRAIN_UNITY; without it, each file by itself.
+function(compile_in_groups target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${BERTPRETRAIN_UNITY} UNITY_BUILD_MODE GROUP)
+  if(BERTPRETRAIN_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # a class of a .cpp file may use the file's own types
+  endif()
+endfunction()
+
 # add_sources(TARGET FOLDER...): a static library of all .cpp files of these folders of lib/.
 function(add_sources target)
   set(files)
   foreach(folder IN LISTS ARGN)
     file(GLOB found CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lib/${folder}/*.cpp")
     list(APPEND files ${found})
+    string(REPLACE "/" "_" group "${folder}")
+    group_for_unity("${group}" ${found})
   endforeach()
   add_library(${target} STATIC ${files})
   target_include_directories(${target} PUBLIC "${CMAKE_SOURCE_DIR}/lib")
   target_link_libraries(${target} PRIVATE bertpretrain_warnings)
+  compile_in_groups(${target})
 endfunction()
 
 # add_program(NAME FOLDER LIBRARY): an executable of all .cpp files of a folder.
 function(add_program name folder library)
   file(GLOB files CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${folder}/*.cpp")
+  group_for_unity(${name} ${files})
   add_executable(${name} ${files})
+  compile_in_groups(${name})
   target_link_libraries(${name} PRIVATE ${library} bertpretrain_command_line bertpretrain_warnings)
 endfunction()

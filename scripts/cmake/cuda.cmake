@@ -3,7 +3,7 @@
 #   BERTPRETRAIN_CUDA  true when the module is built
 file(GLOB CUDART_LIBRARY "${LIBTORCH_ROOT}/../nvidia/*/lib/libcudart.so.*")  # torch's own: two runtimes would not share streams
 set(BERTPRETRAIN_CUDA OFF)
-if(LIBTORCH_CUDA AND LIBTORCH_C10_CUDA_LIBRARY AND LIBTORCH_CUDA_HEADERS AND CUDART_LIBRARY)
+if(BERTPRETRAIN_GPU AND LIBTORCH_CUDA AND LIBTORCH_C10_CUDA_LIBRARY AND LIBTORCH_CUDA_HEADERS AND CUDART_LIBRARY)
   set(BERTPRETRAIN_CUDA ON)
   file(GLOB kernels CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lib/kernels/cuda/*.cu")
   file(GLOB bindings CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lib/kernels/cuda/*.cpp" "${CMAKE_SOURCE_DIR}/lib/kernels/cuda/module/*.cpp")
