@@ -163,7 +163,7 @@ TEST_CASE("an empty experiment lacks its shards and nothing else, and plans a BE
     CHECK(model.at("hidden_size").at("value") == 768);
 }
 
-TEST_CASE("without a model section a run has the shards' vocabulary, and resumes with it") {
+TEST_CASE("without model.vocab_size a run has the shards' vocabulary, and resumes with it") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config =
