@@ -26,7 +26,7 @@ TEST_CASE("a missing path that could be a model's name on the Hub is answered wi
 
 TEST_CASE("a missing path that cannot be a model's name is only said to be missing") {
     const testing::TemporaryFolder folder;
-    for (const std::string path :
+    for (const std::string& path :
          {(folder / "none").string(), std::string("none.pt"), std::string("./none"), std::string("a/b/c")})
         CHECK_THAT(complaint(path), Catch::Matchers::EndsWith(path + ": there is no such file or folder"));
 }

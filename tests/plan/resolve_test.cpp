@@ -133,7 +133,7 @@ TEST_CASE("the matmul library is named, kept by a resume, oneDNN without AMX, or
         const CheckpointFacts checkpoint{experiment, progress};
         return resolve(experiment, Launch{}, machine, {}, &checkpoint);
     };
-    const auto library_of = [](const RunPlan& plan) { return plan.compute.matmul.value().begin()->second; };
+    const auto library_of = [](const RunPlan& resolved) { return resolved.compute.matmul.value().begin()->second; };
     CHECK((library_of(plan("mkl", nullptr)) == MatmulLibrary::mkl));
     CHECK((library_of(plan("measured", nullptr)) == MatmulLibrary::onednn));
     CHECK((library_of(plan("measured", {{"forward 64x64", "mkl"}})) == MatmulLibrary::mkl));
