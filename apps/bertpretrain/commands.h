@@ -1,6 +1,6 @@
 #pragma once
-// Every subcommand adds itself to the command line; its work runs in CLI11's callback, throws bertpretrain::Error, and may
-// set the exit code.
+// The subcommands. Each function adds one to the command line. The command runs in CLI11's callback, throws bertpretrain::Error,
+// and may set the exit code.
 
 #include <CLI/CLI.hpp>
 

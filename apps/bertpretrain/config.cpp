@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "rank_options.h"
 
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_reader.h"
@@ -15,13 +16,14 @@
 #include "config/write.h"
 #include "core/log.h"
 #include "core/table.h"
+#include "core/terminal.h"
 #include "plan/resolve.h"
 #include "telemetry/run_paths.h"
 
 namespace bertpretrain {
 namespace {
 
-/// A file itself, or what a run wrote into its folder.
+/// Returns the experiment file itself, or settings.json of a run's folder.
 std::filesystem::path settings_of(const std::filesystem::path& file_or_run) {
     return std::filesystem::is_directory(file_or_run) ? RunPaths(file_or_run).settings() : file_or_run;
 }
@@ -33,7 +35,7 @@ struct ResolveArguments {
     bool json = false;
 };
 
-/// The settings of the newest checkpoint of a run's folder; nothing where there is none.
+/// Returns the settings and the progress of a run's newest checkpoint; nothing if there is none.
 std::optional<CheckpointFacts> newest_checkpoint(const std::filesystem::path& run) {
     const auto folder = CheckpointStore(RunPaths(run).checkpoints()).newest_complete();
     if (!folder) return std::nullopt;
@@ -60,40 +62,38 @@ void resolve_and_print(const ResolveArguments& arguments) {
 void add_resolve_command(CLI::App& config) {
     const auto arguments = std::make_shared<ResolveArguments>();
     CLI::App* command = config.add_subcommand(
-        "resolve",
-        "Prints each setting as `train` would use it here, and why: from the file, --set, a checkpoint, or by default");
-    command->add_option("config", arguments->config, "The experiment's JSON file")->required();
+        "resolve", "Prints each setting as `train` would use it here, with its origin: file, --set, checkpoint, default or auto");
+    command->add_option("config", arguments->config, "The experiment file (JSON)")->required();
     command->add_option("--output", arguments->output,
-                        "The run's folder, whose newest checkpoint counts; runs/NAME-OF-CONFIG when not given");
-    command->add_option("--set", arguments->overrides, "section.key=value, instead of what the file says; may be given often")
-        ->allow_extra_args(false);
-    command
-        ->add_option("--world-size", arguments->world_size, "Number of ranks; when not given, what the launcher's variables say")
+                        "The run's folder, whose newest checkpoint is used. Default: runs/NAME for an experiment NAME.json");
+    add_set_option(*command, arguments->overrides);
+    command->add_option("--world-size", arguments->world_size, "Number of ranks. Default: that of the launcher's variables")
         ->check(CLI::Range(1, 1 << 20));
-    command->add_flag("--json", arguments->json, "The plan as JSON");
+    command->add_flag("--json", arguments->json, "Print the plan as JSON");
     command->callback([arguments] { resolve_and_print(*arguments); });
 }
 
 }  // namespace
 
 void add_config_command(CLI::App& app) {
-    CLI::App* command = app.add_subcommand("config", "Looks at experiment files");
+    CLI::App* command = app.add_subcommand("config", "Checks, explains and compares experiment files");
     command->require_subcommand(1);
 
     const auto files = std::make_shared<std::vector<std::string>>();
-    CLI::App* check = command->add_subcommand("check", "Reads a file as `train` would, and prints all settings");
-    check->add_option("config", *files, "The experiment's JSON file, or a run's folder")->required()->expected(1);
-    check->callback([files] { std::cout << settings_table(load_experiment(settings_of(files->front()), {})) << std::flush; });
+    CLI::App* check = command->add_subcommand("check", "Reads a file as `train` does, and prints all settings");
+    check->add_option("config", *files, "The experiment file (JSON), or a run's folder")->required()->expected(1);
+    check->callback(
+        [files] { std::cout << settings_table(load_experiment(settings_of(files->front()), {}), Show::all) << std::flush; });
 
     add_resolve_command(*command);
 
     const auto which = std::make_shared<std::string>();
-    CLI::App* explain = command->add_subcommand("explain", "Prints every setting: default, range, meaning");
-    explain->add_option("setting", *which, "Only this setting or section, such as optimizer");
-    explain->callback([which] { std::cout << explain_config<ExperimentConfig>(*which) << std::flush; });
+    CLI::App* explain = command->add_subcommand("explain", "Prints every setting: default, allowed values, meaning");
+    explain->add_option("setting", *which, "Print only this setting or section, such as optimizer");
+    explain->callback([which] { std::cout << explain_config<ExperimentConfig>(*which, output_width()) << std::flush; });
 
-    CLI::App* compare = command->add_subcommand("compare", "Prints what differs between two files or runs");
-    compare->add_option("configs", *files, "Two experiment files, or folders of runs")->required()->expected(2);
+    CLI::App* compare = command->add_subcommand("compare", "Prints the settings that differ between two files or runs");
+    compare->add_option("configs", *files, "Two experiment files or run folders")->required()->expected(2);
     compare->callback([files] {
         const ExperimentConfig a = load_experiment(settings_of((*files)[0]), {}),
                                b = load_experiment(settings_of((*files)[1]), {});

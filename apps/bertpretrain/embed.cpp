@@ -33,7 +33,7 @@ struct EmbedArguments {
     bool cased = false, normalize = false, json = false;
 };
 
-/// Standard input as a file beside the output, since what is read once cannot be gone on with.
+/// Returns the text as a file. Standard input is copied to a file beside the output, so that an interrupted run can continue.
 fs::path text_file(const EmbedArguments& arguments, World& world) {
     if (arguments.text != "-") return arguments.text;
     const fs::path spooled = arguments.output + ".partial/text";
@@ -48,10 +48,10 @@ fs::path text_file(const EmbedArguments& arguments, World& world) {
 
 WordPiece tokenizer_of(const LoadedModel& model, bool cased) {
     if (model.vocabulary.empty())
-        throw ConfigError(concat(model.folder.string(), ": has no vocab.txt, and text cannot be turned into ids without"));
+        throw ConfigError(concat(model.folder.string(), ": has no vocab.txt, which is needed to tokenize text"));
     auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(model.vocabulary));
     if (vocabulary->size() > model.config.vocab_size)
-        throw ConfigError(concat(model.vocabulary.string(), ": has ", vocabulary->size(), " tokens, the model knows ",
+        throw ConfigError(concat(model.vocabulary.string(), ": has ", vocabulary->size(), " tokens, but the model has ",
                                  model.config.vocab_size));
     return {std::move(vocabulary), cased || model.cased ? Casing::cased : Casing::uncased};
 }
@@ -59,7 +59,7 @@ WordPiece tokenizer_of(const LoadedModel& model, bool cased) {
 TextEncoderSettings encoder_settings(const EmbedArguments& arguments, const LoadedModel& model) {
     const std::int64_t longest = model.config.max_position_embeddings;
     if (arguments.max_length > longest)
-        throw ConfigError(concat("--max-length ", arguments.max_length, ": the model knows ", longest, " positions"));
+        throw ConfigError(concat("--max-length ", arguments.max_length, ": must be at most the model's ", longest, " positions"));
     return {pooling_named(arguments.vectors), arguments.max_length == 0 ? longest : arguments.max_length, arguments.batch_tokens,
             arguments.normalize, static_cast<std::size_t>(at::get_num_threads())};
 }
@@ -68,7 +68,7 @@ void report(const EmbedArguments& arguments, const EmbedCounts& counts, const Te
             std::int64_t hidden) {
     if (counts.truncated_lines > 0)
         log_warning(concat(with_thousands(counts.truncated_lines), " of ", with_thousands(counts.lines),
-                           " lines are longer than ", settings.max_length, " tokens; the rest of them was cut off"));
+                           " lines are longer than ", settings.max_length, " tokens and were truncated"));
     const double rate = static_cast<double>(counts.tokens) / counts.seconds;
     if (arguments.json) {
         const nlohmann::ordered_json out = {{"output", arguments.output}, {"lines", counts.lines},
@@ -118,7 +118,7 @@ int run(const EmbedArguments& arguments) {
                                        {"max_length", settings.max_length},
                                        {"normalize", arguments.normalize},
                                        {"cased", arguments.cased || model.cased}})};
-        if (leads && EmbeddingStore::prepare(request)) log_info(concat("going on with ", arguments.output, ".partial"));
+        if (leads && EmbeddingStore::prepare(request)) log_info(concat("continuing with ", arguments.output, ".partial"));
     });
     std::unique_ptr<EmbeddingStore> store;
     together(*world, [&] { store = std::make_unique<EmbeddingStore>(request); });
@@ -133,30 +133,33 @@ int run(const EmbedArguments& arguments) {
 
 void add_embed_command(CLI::App& app, int& exit_code) {
     const auto arguments = std::make_shared<EmbedArguments>();
-    CLI::App* command = app.add_subcommand("embed", "Turns each line of a text into a vector");
-    command->add_option("model", arguments->model, "A checkpoint, or a run: then its newest")->required();
-    command->add_option("text", arguments->text, "A text on each line; -: standard input")->capture_default_str();
-    command->add_option("--output", arguments->output, "New file of fp32 rows, one per line: .npy, .h5")->required();
+    CLI::App* command = app.add_subcommand("embed", "Computes an embedding vector for each line of a text");
+    command->add_option("model", arguments->model, "A checkpoint's folder, or a run's folder (its newest checkpoint)")
+        ->required();
+    command->add_option("text", arguments->text, "A file with a text per line. -: standard input")->capture_default_str();
+    command->add_option("--output", arguments->output, "The new file (.npy or .h5): fp32, a row per line of the text")
+        ->required();
     command
-        ->add_option("--vectors", arguments->vectors, "mean: of all tokens; cls: the first token's; pooled: the pooler's output")
+        ->add_option("--vectors", arguments->vectors,
+                     "The vector of a line. mean: the mean over all tokens. cls: the first token's. pooled: the pooler's output")
         ->check(CLI::IsMember({"mean", "cls", "pooled"}))
         ->capture_default_str();
-    command->add_flag("--normalize", arguments->normalize, "Vectors of length 1");
-    command->add_option("--precision", arguments->precision, "Of products")
+    command->add_flag("--normalize", arguments->normalize, "Scale vectors to length 1");
+    command->add_option("--precision", arguments->precision, "Precision of matrix multiplications")
         ->check(CLI::IsMember({"fp32", "bf16"}))
         ->capture_default_str();
-    command->add_option("--max-length", arguments->max_length, "Tokens of a text at most; 0: what the model takes")
+    command->add_option("--max-length", arguments->max_length, "Truncate texts to this many tokens. 0: to the model's maximum")
         ->check(CLI::IsMember({"0"}) | CLI::Range(std::int64_t{3}, std::int64_t{1} << 20))
         ->capture_default_str();
-    command->add_option("--batch-tokens", arguments->batch_tokens, "Of one forward pass")
+    command->add_option("--batch-tokens", arguments->batch_tokens, "Tokens per forward pass")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    command->add_option("--device", arguments->device, "Where it runs")
+    command->add_option("--device", arguments->device, "The device to compute on")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
         ->capture_default_str();
-    command->add_flag("--cased", arguments->cased, "Words keep case and accents, where the model does not say so");
+    command->add_flag("--cased", arguments->cased, "Keep case and accents. Needed only if the model does not record its casing");
     add_local_ranks_option(*command, arguments->local_ranks);
-    command->add_flag("--json", arguments->json, "One JSON object when done");
+    command->add_flag("--json", arguments->json, "Print the summary as a JSON object");
     command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -75,7 +75,7 @@ std::string curve_as_table(const std::vector<Measured>& curve) {
     return table.text();
 }
 
-/// The checkpoints that the arguments mean, runs opened up under --all, as rank 0 finds them.
+/// Returns the checkpoints to measure, as rank 0 finds them. With --all, each run is replaced by all of its checkpoints.
 std::vector<std::string> chosen_checkpoints(const EvaluateArguments& arguments, World& world) {
     if (!arguments.all) return arguments.checkpoints;
     nlohmann::json chosen = nlohmann::json::array();
@@ -83,14 +83,15 @@ std::vector<std::string> chosen_checkpoints(const EvaluateArguments& arguments, 
         if (world.rank() != 0) return;
         for (const std::string& run : arguments.checkpoints) {
             const auto found = CheckpointStore(fs::path(run) / "checkpoints").all_complete();
-            if (found.empty()) throw CheckpointError(concat(run, ": --all: no complete checkpoint in its folder checkpoints"));
+            if (found.empty())
+                throw CheckpointError(concat(run, ": --all: there is no complete checkpoint in its folder \"checkpoints\""));
             for (const fs::path& folder : found) chosen.push_back(folder.string());
         }
     });
     return nlohmann::json::parse(world.text_of_first(chosen.dump()));
 }
 
-/// Measures models on the same shards, which are opened again only for a model of another shape.
+/// Measures models on the same shards. Reopens the shards only for a model of another shape.
 class Measuring {
 public:
     Measuring(const EvaluateArguments& arguments, World& world, at::Device device)
@@ -110,7 +111,7 @@ public:
     }
 
 private:
-    /// Where the model does not say what it was trained with.
+    /// The sequence length for a model that does not record its own.
     std::int64_t length_of_shards(const LoadedModel& model) const {
         const auto manifest = read_manifest(arguments_.shards);
         return manifest ? manifest->settings.sequence_length : model.config.max_position_embeddings;
@@ -139,7 +140,7 @@ private:
     std::unique_ptr<EvaluationBatches> batches_;
 };
 
-/// @throws NumbersError where a checkpoint is worse than the baseline by more than the tolerance
+/// @throws NumbersError if a checkpoint is worse than the baseline by more than the tolerance
 void refuse_regression(const EvaluateArguments& arguments, const std::vector<Measured>& curve, const EvaluationRecord& baseline) {
     const double most = baseline.mlm_loss * (1 + arguments.tolerance);
     for (const auto& [name, record] : curve)
@@ -178,32 +179,35 @@ int run(const EvaluateArguments& arguments) {
 
 void add_evaluate_command(CLI::App& app, int& exit_code) {
     const auto arguments = std::make_shared<EvaluateArguments>();
-    CLI::App* command = app.add_subcommand("evaluate", "Measures checkpoints on shards that they were not trained on");
-    command->add_option("checkpoints", arguments->checkpoints, "Steps' folders, or runs: then their newest checkpoints")
+    CLI::App* command = app.add_subcommand("evaluate", "Measures the loss and accuracy of checkpoints on held-out shards");
+    command->add_option("checkpoints", arguments->checkpoints, "Checkpoint folders, or run folders (their newest checkpoints)")
         ->required();
-    command->add_flag("--all", arguments->all, "All complete checkpoints of the runs: the curve");
-    command->add_option("--shards", arguments->shards, "Folder of shards")->required();
-    command->add_option("--kind", arguments->kind, "Which shards of the folder")
+    command->add_flag("--all", arguments->all, "Measure all complete checkpoints of the runs");
+    command->add_option("--shards", arguments->shards, "The folder of shards")->required();
+    command->add_option("--kind", arguments->kind, "The shards of the folder to use")
         ->check(CLI::IsMember({"held_out", "training"}))
         ->capture_default_str();
-    command->add_option("--precision", arguments->precision, "Of products")
+    command->add_option("--precision", arguments->precision, "Precision of matrix multiplications")
         ->check(CLI::IsMember({"fp32", "bf16"}))
         ->capture_default_str();
-    command->add_option("--device", arguments->device, "Where it runs")
+    command->add_option("--device", arguments->device, "The device to compute on")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
         ->capture_default_str();
-    command->add_option("--micro-batch-size", arguments->micro_batch_size, "Sequences of one pass")
+    command->add_option("--micro-batch-size", arguments->micro_batch_size, "Sequences per forward pass")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    command->add_option("--max-sequences", arguments->max_sequences, "0: all")
+    command->add_option("--max-sequences", arguments->max_sequences, "Sequences to evaluate, spread over the shards. 0: all")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    command->add_option("--baseline", arguments->baseline, "Exit 6 where a checkpoint's mlm_loss is above this one's");
-    command->add_option("--tolerance", arguments->tolerance, "How far above, as a share of it: 0.01 is 1 %")
+    command->add_option("--baseline", arguments->baseline,
+                        "A checkpoint or run to compare with: exit code 6 if another checkpoint's mlm_loss is higher");
+    command
+        ->add_option("--tolerance", arguments->tolerance,
+                     "How much higher mlm_loss may be, as a share of the baseline's: 0.01 is 1 %")
         ->check(CLI::Range(0.0, 1.0))
         ->needs("--baseline");
     add_local_ranks_option(*command, arguments->local_ranks);
-    command->add_flag("--json", arguments->json, "A JSON object per checkpoint instead of a table");
+    command->add_flag("--json", arguments->json, "Print a JSON object per checkpoint instead of a table");
     command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

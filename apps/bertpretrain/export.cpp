@@ -31,15 +31,18 @@ void run(const ExportArguments& arguments) {
 void add_export_command(CLI::App& app) {
     const auto arguments = std::make_shared<ExportArguments>();
     CLI::App* command =
-        app.add_subcommand("export", "Writes a trained model in a format that others read, verified by reading it back");
-    command->add_option("model", arguments->model, "A checkpoint, or a run: then its newest")->required();
+        app.add_subcommand("export", "Writes a trained model in another program's format, and verifies it by reading it back");
+    command->add_option("model", arguments->model, "A checkpoint's folder, or a run's folder (its newest checkpoint)")
+        ->required();
     command
         ->add_option("--format", arguments->format,
-                     "hf: a folder for from_pretrained; nvidia: ckpt_N.pt; state_dict; torchscript")
+                     "hf: a folder for from_pretrained of Hugging Face. nvidia: ckpt_N.pt of NVIDIA's script. state_dict: a "
+                     "PyTorch file of tensors. torchscript: a module that runs without Python")
         ->required()
         ->check(CLI::IsMember({"hf", "nvidia", "state_dict", "torchscript"}));
     command->add_option("--output", arguments->output, "The new folder (hf) or file")->required();
-    command->add_flag("--cased", arguments->cased, "The tokenizer keeps case and accents, where the model does not say so");
+    command->add_flag("--cased", arguments->cased,
+                      "The tokenizer keeps case and accents. Needed only if the model does not record its casing");
     command->callback([arguments] { run(*arguments); });
 }
 

@@ -1,5 +1,6 @@
-// bertpretrain inspect PATH [--verify]
+// bertpretrain inspect PATH [--tensors] [--json] [--verify]
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -8,23 +9,28 @@
 #include "commands.h"
 
 #include "archive/printable.h"
+#include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_health.h"
 #include "checkpoint/checkpoint_reader.h"
+#include "checkpoint/training_progress.h"
 #include "checkpoint/weight_files.h"
+#include "config/read.h"
+#include "config/write.h"
 #include "core/displayable.h"
 #include "core/error.h"
 #include "core/strings.h"
 #include "core/table.h"
+#include "plan/experiment_config.h"
 
 namespace bertpretrain {
 namespace {
 
 struct InspectArguments {
     std::string path;
-    bool verify = false;
+    bool verify = false, tensors = false, json = false;
 };
 
-/// Every checkpoint, with what is wrong with it. @throws CheckpointError when anything is
+/// Prints every checkpoint with its state. @throws CheckpointError that lists the damage, if there is any
 void verify_checkpoints(const std::vector<std::filesystem::path>& folders) {
     Table table({"checkpoint", "bytes checked", "state"});
     std::vector<std::string> damages;
@@ -35,10 +41,11 @@ void verify_checkpoints(const std::vector<std::filesystem::path>& folders) {
         if (!health.damage.empty()) damages.push_back(health.damage);
     }
     std::cout << table.text() << std::flush;
-    if (!damages.empty()) throw CheckpointError(concat("not everything is whole\n", join(damages, "\n")));
+    if (!damages.empty())
+        throw CheckpointError(concat(damages.size(), " of ", folders.size(), " checkpoints are damaged\n", join(damages, "\n")));
 }
 
-/// A leaf that is no tensor, as short as it can be recognised; empty for one that goes on below.
+/// Returns a short text for a value that is not a tensor; "" for a list or dict with elements.
 std::string leaf_text(const PtValue& value) {
     if (const auto* number = value.integer()) return std::to_string(*number);
     if (const auto* number = value.real()) return concat(*number);
@@ -51,7 +58,7 @@ std::string leaf_text(const PtValue& value) {
     return is_empty ? "empty" : "";
 }
 
-/// Adds every leaf below a value; of long lists the first.
+/// Adds every leaf below a value to the table; of long lists the first items only.
 void add_leaves(Table& table, const std::string& path, const PtValue& value) {
     constexpr std::size_t most_items = 8;
     const auto below = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
@@ -70,22 +77,90 @@ void add_leaves(Table& table, const std::string& path, const PtValue& value) {
         }
 }
 
-/// JSON in one line; its text comes from the checkpoint, so control characters beyond ASCII are possible.
-std::string json_line(const nlohmann::json& json) {
-    return displayable(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+nlohmann::ordered_json tensor_json(const std::string& name, std::string_view type, const auto& shape) {
+    return {{"name", printable(name, 200)}, {"type", type}, {"shape", shape}};
 }
 
-void show_checkpoint(const std::filesystem::path& folder) {
-    const CheckpointReader reader(folder, CheckpointReader::Verify::sizes);
-    std::cout << "checkpoint  " << displayable(folder.string()) << "\nstep        " << reader.step() << "\nmoments     "
-              << join(reader.moment_names()) << "\nprogress    " << json_line(reader.progress()) << "\nsettings    "
-              << json_line(reader.settings()) << "\n\n";
+/// JSON with an escape for every byte that could control a terminal or is not UTF-8: its text comes from a file.
+std::string safe_json(const nlohmann::ordered_json& json) {
+    return displayable(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace), "\n") + "\n";
+}
+
+void print_checkpoint_json(const CheckpointReader& reader) {
+    nlohmann::ordered_json out{{"checkpoint", reader.folder().string()},
+                               {"step", reader.step()},
+                               {"moments", reader.moment_names()},
+                               {"progress", reader.progress()},
+                               {"settings", reader.settings()}};
+    for (const TensorDescription& tensor : reader.parameters())
+        out["tensors"].push_back(tensor_json(tensor.name, "float32", tensor.shape));
+    std::cout << safe_json(out) << std::flush;
+}
+
+/// The settings of a checkpoint; nothing if this version cannot read them.
+std::optional<ExperimentConfig> settings_of(const CheckpointReader& reader) {
+    try {
+        return read_config<ExperimentConfig>(reader.settings(), (reader.folder() / settings_file).string());
+    } catch (const ConfigError&) { return std::nullopt; }
+}
+
+std::string model_text(const BertConfig& model) {
+    return concat(model.num_hidden_layers, " layers, hidden size ", model.hidden_size, ", ", model.num_attention_heads,
+                  " heads, feed-forward ", model.intermediate_size, ", vocabulary ", with_thousands(model.vocab_size), ", up to ",
+                  model.max_position_embeddings, " tokens, ", model.norm_placement);
+}
+
+/// The files of a folder with their sizes.
+std::string files_text(const std::filesystem::path& folder) {
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        if (entry.is_regular_file())
+            files.push_back(concat(entry.path().filename().string(), " ", bytes_text(entry.file_size())));
+    std::sort(files.begin(), files.end());
+    return join(files);
+}
+
+void print_checkpoint(const CheckpointReader& reader, bool with_tensors) {
+    const auto progress = TrainingProgress::read(reader.progress(), reader.folder() / progress_file);
+    const std::optional<ExperimentConfig> settings = settings_of(reader);
+    const auto parameters = reader.parameters();
+    std::int64_t elements = 0;
+    for (const TensorDescription& tensor : parameters) {
+        std::int64_t of_tensor = 1;
+        for (const std::int64_t size : tensor.shape) of_tensor *= size;
+        elements += of_tensor;
+    }
+    const auto line = [](std::string_view name, const std::string& text) {
+        std::cout << name << std::string(12 - name.size(), ' ') << displayable(text) << "\n";
+    };
+    line("checkpoint", reader.folder().string());
+    line("step", settings ? concat(reader.step(), " of ", settings->schedule.total_steps) : concat(reader.step()));
+    line("samples", concat(with_thousands(progress.samples), ", ", progress.global_batch_sequences, " per step, on ",
+                           progress.world_size, " rank(s)"));
+    if (progress.held_out_mlm_loss) line("held out", concat("MLM loss ", fixed(*progress.held_out_mlm_loss, 4)));
+    if (settings) line("model", model_text(settings->model));
+    line("parameters", concat(with_thousands(elements), " in ", parameters.size(), " tensors, fp32"));
+    line("optimizer", concat(settings ? settings->optimizer.name + ", moments " : "moments ", join(reader.moment_names())));
+    line("files", files_text(reader.folder()));
+    if (settings) std::cout << "\n" << displayable(settings_table(*settings), "\n");
+    if (!with_tensors) std::cout << "\n--tensors lists the tensors, --json prints everything\n";
     Table table({"tensor", "type", "shape"});
-    for (const TensorDescription& tensor : reader.parameters()) table.add({tensor.name, "float32", shape_text(tensor.shape)});
-    std::cout << table.text() << std::flush;
+    for (const TensorDescription& tensor : parameters) table.add({tensor.name, "float32", shape_text(tensor.shape)});
+    if (with_tensors) std::cout << "\n" << table.text();
+    std::cout << std::flush;
 }
 
-void show_weights(const FoundWeights& found) {
+void print_weights_json(const FoundWeights& found) {
+    nlohmann::ordered_json out{{"what", found.what}};
+    for (const std::filesystem::path& file : found.files)
+        out["files"].push_back({{"path", file.string()}, {"bytes", std::filesystem::file_size(file)}});
+    const WeightFiles files(found, PtReader::Checksums::never);
+    for (const StoredTensor& tensor : files.tensors())
+        out["tensors"].push_back(tensor_json(tensor.name, dtype_name(tensor.dtype), tensor.shape));
+    std::cout << safe_json(out) << std::flush;
+}
+
+void print_weights(const FoundWeights& found) {
     std::cout << displayable(found.what) << "\n";
     for (const std::filesystem::path& file : found.files)
         std::cout << displayable(file.string()) << "  " << bytes_text(std::filesystem::file_size(file)) << "\n";
@@ -106,35 +181,40 @@ void verify_weights(const FoundWeights& found) {
     if (found.kind == FoundWeights::Kind::safetensors || found.index) const WeightFiles fits_together(found);
     for (const std::filesystem::path& file : found.files)
         std::cout << displayable(file.string())
-                  << (found.kind == FoundWeights::Kind::pt ? ": every record has its CRC-32\n"
-                                                           : ": its header fits its size (the format has no checksums)\n");
+                  << (found.kind == FoundWeights::Kind::pt ? ": every record matches its CRC-32\n"
+                                                           : ": the header matches the size (the format has no checksums)\n");
     std::cout << std::flush;
 }
 
 void inspect(const InspectArguments& arguments) {
     const auto steps = step_folders(arguments.path);
     if (!steps.empty()) {
-        if (arguments.verify) verify_checkpoints(steps);
-        else show_checkpoint(steps.back());
-        return;
+        if (arguments.verify) return verify_checkpoints(steps);
+        const CheckpointReader reader(steps.back(), CheckpointReader::Verify::sizes);
+        return arguments.json ? print_checkpoint_json(reader) : print_checkpoint(reader, arguments.tensors);
     }
     const FoundWeights found = find_weights(arguments.path);
     if (arguments.verify) verify_weights(found);
-    else show_weights(found);
+    else if (arguments.json) print_weights_json(found);
+    else print_weights(found);
 }
 
 }  // namespace
 
 void add_inspect_command(CLI::App& app) {
     const auto arguments = std::make_shared<InspectArguments>();
-    CLI::App* command = app.add_subcommand("inspect", "Shows what a checkpoint or any file of weights holds");
+    CLI::App* command = app.add_subcommand("inspect", "Summarises a checkpoint or any file of weights");
     command
-        ->add_option("path", arguments->path,
-                     "A step's folder, a run (its newest checkpoint), a .pt, .bin or .safetensors file, or a folder of Hugging "
-                     "Face, DeepSpeed or NVIDIA")
+        ->add_option(
+            "path", arguments->path,
+            "A checkpoint's folder, a run's folder (its newest checkpoint), a .pt, .bin or .safetensors file, or a folder "
+            "that Hugging Face, DeepSpeed or NVIDIA's scripts wrote")
         ->required();
-    command->add_flag("--verify", arguments->verify,
-                      "Read everything and compare all checksums, of a run in all its checkpoints; exit 4 on damage");
+    CLI::Option* verify = command->add_flag("--verify", arguments->verify,
+                                            "Read everything and compare all checksums, for a run those of all its checkpoints. "
+                                            "Exit code 4 if anything is damaged");
+    command->add_flag("--tensors", arguments->tensors, "List the tensors of a checkpoint too");
+    command->add_flag("--json", arguments->json, "Print everything as one JSON object")->excludes(verify);
     command->callback([arguments] { inspect(*arguments); });
 }
 

@@ -1,4 +1,4 @@
-// bertpretrain: pretrains BERT, and evaluates what was trained.
+// bertpretrain: pretrains BERT, and evaluates and exports the models.
 
 #include <malloc.h>
 
@@ -18,8 +18,9 @@
 
 namespace {
 
-/// Libraries' scratch, and tensors where no trainer keeps their memory (model/tensor_memory.h), are taken and given back every
-/// step. Without this the C library maps and unmaps the large ones each time, and the kernel clears their pages again and again.
+/// Makes malloc keep freed memory. Libraries allocate and free large buffers in every step, and so do tensors outside of a
+/// trainer (model/tensor_memory.h). By default malloc maps and unmaps them each time, and the kernel clears their pages each
+/// time.
 void keep_freed_memory() {
     ::mallopt(M_MMAP_MAX, 0);
     ::mallopt(M_TRIM_THRESHOLD, -1);  // never
@@ -53,7 +54,7 @@ int main(int argc, char** argv) {
         return exit_code;
     });
     if (code == 0) return 0;
-    // Threads may still wait for peers that are gone: nothing is taken apart any more.
+    // Threads may still wait for lost peers: exit without destructors.
     std::fflush(nullptr);
     std::_Exit(code);
 }

@@ -10,8 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "rank_options.h"
 
 #include "core/error.h"
+#include "core/log.h"
 #include "core/strings.h"
 #include "core/table.h"
 #include "model/bert_parameters.h"
@@ -35,7 +37,7 @@ struct PlanArguments {
     bool no_overlap = false, json = false;
 };
 
-/// "24h", "90m" or "3d" in hours. @throws ConfigError
+/// Returns the hours of a text such as "24h", "90m" or "3d". @throws ConfigError
 double hours_of(const std::string& text) {
     std::size_t end = 0;
     double number = -1;
@@ -55,12 +57,12 @@ std::optional<MeasuredRun> measured_run(const PlanArguments& arguments) {
     return measure(run.metrics, run.sessions.back().ranks);
 }
 
-/// What is known of an accelerator, with what was measured or given in its place.
+/// Returns the known numbers of an accelerator, replaced by measured ones and by those on the command line.
 Accelerator accelerator_of(const std::string& name, const PlanArguments& arguments, const std::optional<MeasuredRun>& measured) {
     Accelerator accelerator = find_accelerator(name);
     if (measured) {
         accelerator.sustained_tflops = measured->tflops_per_rank;
-        accelerator.memory_gbps = 0;  // the measured rate has the update in it
+        accelerator.memory_gbps = 0;  // the measured rate includes the update
         accelerator.source = "fitted to " + arguments.fit;
     }
     accelerator.sustained_tflops = arguments.tflops.value_or(accelerator.sustained_tflops);
@@ -69,11 +71,12 @@ Accelerator accelerator_of(const std::string& name, const PlanArguments& argumen
         accelerator.price_per_hour = *arguments.price;
         accelerator.price_source = "given by --price";
     }
+    if (arguments.tflops) accelerator.source += "; TFLOP/s: --tflops";
     accelerator.per_node = arguments.per_node.value_or(accelerator.per_node);
     return accelerator;
 }
 
-/// The experiment on so many accelerators, with what its shards tell where they lie here.
+/// Resolves the experiment's plan for any number of accelerators. Uses the shards' manifest and vocabulary if they are here.
 struct Forecaster {
     RequestedExperiment experiment;
     DataFacts data;
@@ -129,7 +132,7 @@ ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& argu
     return inputs;
 }
 
-/// Whether a rank's part fits into the accelerator's own memory; nothing where its size is not known.
+/// Returns whether a rank's share fits into the accelerator's own memory; nothing if that memory's size is unknown.
 std::optional<bool> fits(const MemoryPlan& plan, const Accelerator& accelerator) {
     if (accelerator.memory_gib == 0) return std::nullopt;
     return static_cast<double>(plan.on_gpu()) < accelerator.memory_gib * 0x1p30;
@@ -158,10 +161,10 @@ std::string memory_table(const Forecaster& forecaster, const ForecastGrid& input
 
 std::string fit_text(const MeasuredRun& run) {
     return concat("measured on ", run.world_size, " rank(s): ", fixed(run.tokens_per_sequence, 1),
-                  " tokens per sequence; a step of ", fixed(run.step_seconds, 4), " s computes ", fixed(run.computing_seconds, 4),
-                  " and waits ", fixed(run.exposed_seconds, 4), " of ", fixed(run.communication_seconds, 4),
-                  " s of communication; ", fixed(run.tflops_per_rank, 4), " TFLOP/s and ", fixed(run.sent_gbps, 4),
-                  " GB/s sent per rank\n\n");
+                  " tokens per sequence; a step of ", fixed(run.step_seconds, 4), " s computes for ",
+                  fixed(run.computing_seconds, 4), " s and waits for ", fixed(run.exposed_seconds, 4), " of ",
+                  fixed(run.communication_seconds, 4), " s of communication; ", fixed(run.tflops_per_rank, 4), " TFLOP/s and ",
+                  fixed(run.sent_gbps, 4), " GB/s sent per rank\n\n");
 }
 
 void print_json(const Forecaster& forecaster, const std::vector<ForecastRow>& runs, const std::optional<MeasuredRun>& measured) {
@@ -185,40 +188,49 @@ void print_json(const Forecaster& forecaster, const std::vector<ForecastRow>& ru
 
 void plan(const PlanArguments& arguments) {
     const Forecaster forecaster(request_experiment(arguments.config, arguments.overrides));
+    if (forecaster.experiment.settings.model.vocab_size == 0 && !forecaster.data.is_there)
+        log_warning(concat("model.vocab_size is \"auto\" and ", forecaster.experiment.settings.data.training_shards,
+                           " does not exist; assuming BERT's own vocabulary, ", with_thousands(forecaster.on(1).model.vocab_size),
+                           " rows"));
     const auto deadline = arguments.deadline.empty() ? std::nullopt : std::optional(hours_of(arguments.deadline));
     const std::optional<MeasuredRun> measured = measured_run(arguments);
     const ForecastGrid inputs = plan_inputs(forecaster, arguments, measured);
     const std::vector<ForecastRow> runs = plan_runs(inputs);
     if (arguments.json) return print_json(forecaster, runs, measured);
     std::cout
-        << (measured ? fit_text(*measured) : "")
-        << "memory of a rank at its peak: \"accelerator\" is the sum of the columns before it and lies in the accelerator's own "
-           "memory,\n\"host\" is the sum of the three before it and lies in the host's\n"
-        << memory_table(forecaster, inputs) << "\ntime; efficiency is against the smallest number of ranks\n"
-        << plan_table(runs, deadline) << "\nassumed\n"
-        << plan_assumptions(runs) << std::flush;
+        << (measured ? fit_text(*measured) : "") << "Assumed machines (--accelerator, --network and --price choose others):\n"
+        << plan_assumptions(runs)
+        << "\nPeak memory of a rank. \"accelerator\" is in the accelerator's own memory, the sum of the columns before it;\n"
+           "\"host\" is in the host's memory, the sum of the three columns before it.\n"
+        << memory_table(forecaster, inputs)
+        << "\nTime and cost of the run. \"efficiency\" is the rate per accelerator against the smallest number of ranks.\n"
+        << plan_table(runs, deadline) << std::flush;
 }
 
 void add_machine_options(CLI::App& command, PlanArguments& arguments) {
-    command.add_option("--accelerator", arguments.accelerators, "One or several of a100, a100-40, h100, gaudi1")
+    command.add_option("--accelerator", arguments.accelerators, "One or more of a100, a100-40, h100, gaudi1")
         ->delimiter(',')
         ->capture_default_str();
     command
-        .add_option("--network", arguments.networks, "Between nodes: efa32, hdr8, efa4, efa1, tcp, or NAME:GB/S[:MICROSECONDS]")
+        .add_option("--network", arguments.networks,
+                    "The network between nodes: efa32, hdr8, efa4, efa1, tcp, or NAME:GB/S[:MICROSECONDS]")
         ->delimiter(',')
         ->capture_default_str();
-    command.add_option("--tflops", arguments.tflops, "Sustained by an accelerator, of the model's operations")
+    command.add_option("--tflops", arguments.tflops, "TFLOP/s of the model's operations that an accelerator sustains")
         ->check(CLI::PositiveNumber);
-    command.add_option("--memory-gib", arguments.memory_gib, "Of an accelerator")->check(CLI::PositiveNumber);
-    command.add_option("--price", arguments.price, "Of an accelerator for an hour")->check(CLI::PositiveNumber);
-    command.add_option("--ranks-per-node", arguments.per_node, "That share its network")->check(CLI::PositiveNumber);
-    command.add_option("--save-gbps", arguments.save_gbps, "GB/s at which a checkpoint is written")
+    command.add_option("--memory-gib", arguments.memory_gib, "Memory of an accelerator in GiB")->check(CLI::PositiveNumber);
+    command.add_option("--price", arguments.price, "Price of an accelerator in USD per hour")->check(CLI::PositiveNumber);
+    command.add_option("--ranks-per-node", arguments.per_node, "Accelerators per node, which share its network")
+        ->check(CLI::PositiveNumber);
+    command.add_option("--save-gbps", arguments.save_gbps, "Rate in GB/s at which a checkpoint is written")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    command.add_option("--hours-between-failures", arguments.run.hours_between_failures, "Of one accelerator")
+    command
+        .add_option("--hours-between-failures", arguments.run.hours_between_failures,
+                    "Mean hours between two failures of one accelerator")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    command.add_option("--restart-seconds", arguments.run.restart_seconds, "From a failure to the next step")
+    command.add_option("--restart-seconds", arguments.run.restart_seconds, "Seconds from a failure to the next step")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
 }
@@ -227,22 +239,21 @@ void add_machine_options(CLI::App& command, PlanArguments& arguments) {
 
 void add_plan_command(CLI::App& app) {
     const auto arguments = std::make_shared<PlanArguments>();
-    CLI::App* command = app.add_subcommand("plan", "Forecasts memory, time, cost and failures of an experiment");
-    command->add_option("config", arguments->config, "The experiment's JSON file")->required();
-    command->add_option("--set", arguments->overrides, "section.key=value, instead of what the file says; may be given often")
-        ->allow_extra_args(false);
-    command->add_option("--world-size", arguments->world_sizes, "Numbers of ranks")
+    CLI::App* command = app.add_subcommand("plan", "Forecasts the memory, time, cost and failures of an experiment");
+    command->add_option("config", arguments->config, "The experiment file (JSON)")->required();
+    add_set_option(*command, arguments->overrides);
+    command->add_option("--world-size", arguments->world_sizes, "Numbers of ranks to plan for")
         ->delimiter(',')
         ->check(CLI::Range(1, 1 << 20))
         ->capture_default_str();
-    command->add_option("--fit", arguments->fit, "A run on such an accelerator: its FLOP/s and tokens per sequence are taken");
-    command->add_option("--tokens", arguments->tokens, "Mean per sequence; data.sequence_length when not given")
+    command->add_option("--fit", arguments->fit, "A run's folder: use the TFLOP/s and tokens per sequence that it measured");
+    command->add_option("--tokens", arguments->tokens, "Mean tokens per sequence. Default: data.sequence_length")
         ->check(CLI::PositiveNumber);
-    command->add_option("--steps", arguments->steps, "Of the run; schedule.total_steps when not given")
+    command->add_option("--steps", arguments->steps, "Steps of the run. Default: schedule.total_steps")
         ->check(CLI::PositiveNumber);
-    command->add_option("--deadline", arguments->deadline, "Say what is in time: 24h, 90m, 3d");
-    command->add_flag("--no-overlap", arguments->no_overlap, "As if communication began when computing ends");
-    command->add_flag("--json", arguments->json, "Everything as one JSON object");
+    command->add_option("--deadline", arguments->deadline, "Mark the rows that finish in this time: 24h, 90m, 3d");
+    command->add_flag("--no-overlap", arguments->no_overlap, "Assume that communication starts only after the backward pass");
+    command->add_flag("--json", arguments->json, "Print everything as one JSON object");
     add_machine_options(*command, *arguments);
     command->callback([arguments] { plan(*arguments); });
 }

@@ -51,7 +51,7 @@ struct PreflightArguments {
     bool json = false;
 };
 
-/// "1G", "64M", "4K" or a number, in powers of 1024 as nccl-tests reads them. @throws ConfigError
+/// Returns the bytes of "1G", "64M", "4K" or a number, in powers of 1024 as in nccl-tests. @throws ConfigError
 std::int64_t bytes_of(const std::string& text) {
     std::size_t end = 0;
     double number = 0;
@@ -65,7 +65,7 @@ std::int64_t bytes_of(const std::string& text) {
     return static_cast<std::int64_t>(number * unit->second);
 }
 
-/// One preflight, on one rank.
+/// The checks of one rank.
 class Preflight {
 public:
     Preflight(const PreflightArguments& arguments, const RequestedExperiment& experiment, const Launch& launch)
@@ -86,7 +86,7 @@ public:
         if (world_->size() > 1) check_network();
         StopRequest requests;
         if (findings_.exit_code() == ExitCode::done) try_run(requests);
-        else if (leads()) log_warning("the dry run is left out, because of what was found before it");
+        else if (leads()) log_warning("skipping the dry run, because an earlier check failed");
         if (run_ && run_->stopped_by != 0) return 128 + run_->stopped_by;
         if (leads()) std::cout << (arguments_.json ? json() : text()) << std::flush;
         return static_cast<int>(findings_.exit_code());
@@ -108,8 +108,9 @@ private:
                     wrong.push_back(concat(operation.name, ": ", operation.wrong, " of ", operation.repetitions, " wrong; ",
                                            operation.first_wrong));
             if (!wrong.empty())
-                throw NumbersError(concat("this device computes wrong:\n  ", join(wrong, "\n  "), "\n  do: take this host out"));
-            return concat(operations_.size(), " operations, each ", arguments_.repetitions, " times, all as they must be");
+                throw NumbersError(
+                    concat("this device computes wrong results:\n  ", join(wrong, "\n  "), "\n  do: take this host out"));
+            return concat(operations_.size(), " operations, each ", arguments_.repetitions, " times, all correct");
         });
         if (!device_.is_cpu()) check_gpu();
         check_kernels();
@@ -119,18 +120,18 @@ private:
     void check_gpu() {
         findings_.examine("gpu", [&]() -> std::string {
             const std::optional<GpuHealth> health = gpu_health(device_.index());
-            if (!health) return "nothing is known of it: NVIDIA's management library is not here";
+            if (!health) return "not checked: NVIDIA's management library (NVML) was not found";
             if (health->uncorrected_errors.value_or(0) > 0)
                 throw NumbersError(concat(health->text(), "\n  do: take this host out, or reset the GPU"));
             return health->text();
         });
     }
 
-    /// Kernels that are wrong stop no run: plain ATen computes instead, which takes longer.
+    /// A wrong kernel does not stop a run: plain ATen computes instead, which takes longer.
     void check_kernels() {
         const std::vector<KernelSet> sets = available_kernels(device_);
         if (sets.empty()) return;
-        say("kernels: each beside plain ATen on the same device");
+        say("kernels: comparing each with plain ATen on the same device");
         findings_.examine("kernels", [&] {
             proof_ = prove_kernels(device_, sets, {proof_shape(plan_), true, {}});
             std::string found = summary_of(proof_);
@@ -141,13 +142,14 @@ private:
         });
     }
 
-    /// Who is slower than the others, in what.
+    /// Finds ranks that are slower than the others in an operation.
     void compare_rates() {
         if (operations_.empty()) operations_.resize(1);
         std::vector<double> own;
         for (const CheckedOperation& operation : operations_) own.push_back(operation.rate);
         const auto count = static_cast<std::int64_t>(own.size());
-        if (world_->agree_on_largest(count) != -world_->agree_on_largest(-count)) return;  // a check failed half-way, and is told
+        if (world_->agree_on_largest(count) != -world_->agree_on_largest(-count))
+            return;  // a check failed on some rank, and is reported
         const std::vector<double> all = world_->all_gather(std::span<const double>(own));
         const auto ranks = static_cast<std::size_t>(world_->size());
         for (std::size_t i = 0; i < own.size(); ++i) {
@@ -156,10 +158,11 @@ private:
             rates_.push_back(rates);
             for (const std::size_t slow : slow_ranks(rates, arguments_.slow)) {
                 const auto rank = static_cast<std::int64_t>(slow);
-                findings_.add({"speed", rank, findings_.host(rank), ExitCode::distributed,
-                               concat(operations_[i].name, ": ", fixed(rates[slow], 3), " ", operations_[i].unit, ", less than ",
-                                      arguments_.slow, " of the ranks' median ", fixed(median(rates), 3),
-                                      "\n  do: see what else runs there; all ranks wait for the slowest in every step")});
+                findings_.add(
+                    {"speed", rank, findings_.host(rank), ExitCode::distributed,
+                     concat(operations_[i].name, ": ", fixed(rates[slow], 3), " ", operations_[i].unit, ", less than ",
+                            arguments_.slow, " of the ranks' median ", fixed(median(rates), 3),
+                            "\n  do: check what else runs on that host; in every step all ranks wait for the slowest")});
             }
         }
     }
@@ -173,7 +176,7 @@ private:
             const SampledShards sampled =
                 sample_shards(files, {data.sequence_length, plan_.model.max_position_embeddings, plan_.model.vocab_size},
                               launch_.rank, launch_.world_size, data.loader_threads);
-            return concat(sampled.files, " of ", files.size(), " files, ", with_thousands(sampled.rows), " rows of them read");
+            return concat(sampled.files, " of ", files.size(), " files sampled, ", with_thousands(sampled.rows), " rows read");
         });
         findings_.examine("memory", [&] { return memory(); });
         findings_.examine_on_first("disk", [&] {
@@ -198,7 +201,7 @@ private:
             concat(where, bytes_text(needed), " expected at the peak", ranks > 1 ? concat(" of ", ranks, " ranks") : "", ", ",
                    bytes_text(available), " available");
         if (needed > available)
-            throw ConfigError(concat(words, " (of one rank: ", plan.text(), ")\n  do: a smaller batch.micro_batch_size, ",
+            throw ConfigError(concat(words, " (of one rank: ", plan.text(), ")\n  do: use a smaller batch.micro_batch_size, ",
                                      "training.activation_checkpointing, parallel.zero_stage 1, or more ranks"));
         return words;
     }
@@ -215,15 +218,15 @@ private:
                         concat(table.name, ": ", table.wrong(), " elements wrong\n  do: see the table for the size"));
                 averages.push_back(concat(table.name, " ", fixed(table.average_bus_gbps(), 3)));
             }
-            return concat("all right; average bus bandwidth in GB/s: ", join(averages));
+            return concat("all correct; average bus bandwidth in GB/s: ", join(averages));
         });
         findings_.examine("transport", [&] {
             const Transport transport = find_transport(device_, !launch_.on_one_host());
             const std::string& required = arguments_.require_transport;
             if (!required.empty() && transport.name != required && !launch_.on_one_host())
-                throw DistributedError(concat("tensors travel by ", transport.text(), ", and --require-transport asks for ",
-                                              required,
-                                              "\n  do: see that the plug-in and the adapters are in the container of this host"));
+                throw DistributedError(
+                    concat("tensors travel by ", transport.text(), ", but --require-transport asks for ", required,
+                           "\n  do: check that this host's container has the network plug-in and the adapters"));
             return transport.text();
         });
     }
@@ -242,13 +245,13 @@ private:
     std::string run_text() const {
         return concat(
             run_->steps, " steps of ", fixed(run_->step_seconds, 3), " s, ", fixed(run_->sequences_per_second, 1),
-            " sequences/s, ", fixed(100 * run_->data_wait_share, 1), " % of it waiting for data; ",
+            " sequences/s, ", fixed(100 * run_->data_wait_share, 1), " % of the time waiting for data; ",
             plan_.evaluation.every_steps > 0 ? concat("held-out MLM loss ", fixed(run_->held_out_mlm_loss, 4), "; ") : "",
             "checkpoint of ", bytes_text(run_->checkpoint_bytes), " written and read back at ", fixed(run_->read_gbps, 2),
             " GB/s");
     }
 
-    /// A line per operation: the slowest rank, the median, the fastest.
+    /// A row per operation: the slowest rank, the median and the fastest rank.
     std::string rates_text() const {
         Table table({"operation", "unit", "slowest", "of rank", "on host", "median", "fastest"});
         for (std::size_t i = 0; i < rates_.size(); ++i) {
@@ -313,25 +316,26 @@ int preflight(const PreflightArguments& arguments) {
 
 void add_preflight_command(CLI::App& app, int& exit_code) {
     const auto arguments = std::make_shared<PreflightArguments>();
-    CLI::App* command = app.add_subcommand("preflight", "Checks machines, network and files before a job");
-    command->add_option("config", arguments->config, "The experiment's JSON file")->required();
+    CLI::App* command = app.add_subcommand("preflight", "Checks machines, network and files before a long job");
+    command->add_option("config", arguments->config, "The experiment file (JSON)")->required();
     command->add_option("--output", arguments->output,
-                        "The run's folder, whose disk is looked at; runs/NAME-OF-CONFIG when not given");
+                        "The run's folder, whose disk is checked. Default: runs/NAME for an experiment NAME.json");
     add_local_ranks_option(*command, arguments->local_ranks);
-    command->add_option("--set", arguments->overrides, "section.key=value, instead of what the file says; may be given often")
-        ->allow_extra_args(false);
-    command->add_option("--repetitions", arguments->repetitions, "Of each tensor operation")
+    add_set_option(*command, arguments->overrides);
+    command->add_option("--repetitions", arguments->repetitions, "How often to run each tensor operation")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
     command->add_option("--max-bytes", arguments->max_bytes,
-                        "Largest tensor of the collectives, such as 1G; 64M on CPUs and 1G on GPUs when not given");
-    command->add_option("--steps", arguments->steps, "Of the dry run")->check(CLI::Range(2, 1000))->capture_default_str();
-    command->add_option("--slow", arguments->slow, "A rank is slow below this share of the ranks' median")
+                        "Largest tensor of the collectives, such as 1G. Default: 64M on CPUs, 1G on GPUs");
+    command->add_option("--steps", arguments->steps, "Steps of the dry run")->check(CLI::Range(2, 1000))->capture_default_str();
+    command->add_option("--slow", arguments->slow, "Report a rank as slow below this share of the ranks' median")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
-    command->add_option("--require-transport", arguments->require_transport, "Fail unless tensors travel by it between hosts")
+    command
+        ->add_option("--require-transport", arguments->require_transport,
+                     "Fail unless tensors travel between hosts by this transport")
         ->check(CLI::IsMember({"efa", "infiniband", "sockets"}));
-    command->add_flag("--json", arguments->json, "Everything as one JSON object");
+    command->add_flag("--json", arguments->json, "Print everything as one JSON object");
     command->callback([arguments, &exit_code] { exit_code = preflight(*arguments); });
 }
 

@@ -6,8 +6,16 @@
 
 namespace bertpretrain {
 
+void add_set_option(CLI::App& command, std::vector<std::string>& overrides) {
+    command
+        .add_option("--set", overrides,
+                    "section.key=value: use this value instead of the file's. May be given several times; `config explain` lists "
+                    "the settings")
+        ->allow_extra_args(false);
+}
+
 void add_local_ranks_option(CLI::App& command, std::int64_t& local_ranks) {
-    command.add_option("--local-ranks", local_ranks, "Share the work between so many processes on this host")
+    command.add_option("--local-ranks", local_ranks, "Start this many processes on this host, which share the work")
         ->check(CLI::Range(1, 4096));
 }
 
@@ -15,14 +23,14 @@ std::optional<int> run_as_local_ranks(std::int64_t local_ranks, const Launch& la
     if (local_ranks > 0 && launch.launcher == "none") return run_local_ranks(local_ranks);
     if (local_ranks > 0 && launch.world_size != local_ranks)
         throw ConfigError(concat("--local-ranks ", local_ranks, ": ", launch.launcher, " has started this process as rank ",
-                                 launch.rank, " of ", launch.world_size, "; leave one of the two out"));
+                                 launch.rank, " of ", launch.world_size, "; do not use both"));
     return std::nullopt;
 }
 
 std::unique_ptr<World> patient_world(const Launch& launch) {
-    constexpr std::chrono::minutes to_come(30);
+    constexpr std::chrono::minutes to_connect(30);
     constexpr std::chrono::hours to_work(24 * 7);
-    std::unique_ptr<World> world = make_world(launch, to_come);
+    std::unique_ptr<World> world = make_world(launch, to_connect);
     world->set_timeout(to_work);
     return world;
 }

@@ -1,9 +1,11 @@
 #pragma once
-// What the commands that share their work between ranks have in common.
+// Options and helpers shared by the commands of this program.
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -12,15 +14,19 @@
 
 namespace bertpretrain {
 
+/// Adds --set.
+void add_set_option(CLI::App& command, std::vector<std::string>& overrides);
+
+/// Adds --local-ranks.
 void add_local_ranks_option(CLI::App& command, std::int64_t& local_ranks);
 
-/// Where --local-ranks asks for processes that nobody has started yet: starts them and waits. @returns their exit code; nothing
-/// in a process that is to do the work itself
-/// @throws ConfigError when a launcher has started another number of ranks
+/// Starts the processes that --local-ranks asks for and waits for them, unless this process is one of them.
+/// @returns their exit code; nothing if this process must do the work itself
+/// @throws ConfigError if a launcher has started another number of ranks
 std::optional<int> run_as_local_ranks(std::int64_t local_ranks, const Launch& launch);
 
-/// The ranks of a command that talk only between long pieces of work: they are waited for a week, once all have come. One that is
-/// lost is noticed at once all the same.
+/// Connects the ranks of a command that exchange messages only between long pieces of work. Once connected, a rank waits up to a
+/// week for the others; a closed connection is still noticed at once.
 std::unique_ptr<World> patient_world(const Launch& launch);
 
 }  // namespace bertpretrain

@@ -49,8 +49,7 @@ void write_charts(const std::filesystem::path& folder, const std::vector<RunHist
 void report(const ReportArguments& arguments) {
     ReportChoices choices;
     if (!arguments.target.empty()) choices.target = Target::parse(arguments.target);
-    if (arguments.price && !choices.target)
-        throw ConfigError("--price tells what a target costs; say which with --target, such as held_out_mlm_loss=3.2");
+    if (arguments.price && !choices.target) throw ConfigError("--price: needs --target, such as --target held_out_mlm_loss=3.2");
     choices.price = arguments.price;
     choices.scaling = arguments.scaling;
     const std::vector<RunHistory> runs = read_runs(arguments.runs);
@@ -69,15 +68,16 @@ void report(const ReportArguments& arguments) {
 
 void add_report_command(CLI::App& app) {
     const auto arguments = std::make_shared<ReportArguments>();
-    CLI::App* command = app.add_subcommand("report", "Compares runs: table, charts, cost, scaling");
-    command->add_option("runs", arguments->runs, "Folders of runs, finished or not")->required();
-    command->add_option("--output", arguments->output, "Write one HTML page with everything, which needs no network");
+    CLI::App* command = app.add_subcommand("report", "Compares runs: tables, charts, cost and scaling");
+    command->add_option("runs", arguments->runs, "Run folders; the runs may still be training")->required();
+    command->add_option("--output", arguments->output, "Write everything to one HTML page, which needs no network");
     command->add_option("--svg", arguments->svg_folder, "Write every chart as an SVG file into this folder");
-    command->add_option("--target", arguments->target,
-                        "KEY=NUMBER of metrics.jsonl: how long each run took to reach it first, restarts included");
-    command->add_option("--price", arguments->price, "Of an accelerator for an hour: what the target cost")
+    command->add_option(
+        "--target", arguments->target,
+        "KEY=NUMBER, a value of metrics.jsonl: print how long each run took to reach it first, restarts included");
+    command->add_option("--price", arguments->price, "Price of an accelerator per hour: print what reaching the target cost too")
         ->check(CLI::PositiveNumber);
-    command->add_flag("--scaling", arguments->scaling, "Rates and efficiency of runs on different numbers of accelerators");
+    command->add_flag("--scaling", arguments->scaling, "Print rates and efficiency of runs on different numbers of accelerators");
     command->callback([arguments] { report(*arguments); });
 }
 

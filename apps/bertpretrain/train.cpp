@@ -41,7 +41,7 @@ struct TrainArguments {
     std::vector<std::string> overrides;
 };
 
-/// What the run leaves behind, on standard output.
+/// Prints the results of a finished run to standard output.
 void report(const std::filesystem::path& folder, const std::optional<double>& unigram) {
     std::optional<std::filesystem::path> newest;
     try {
@@ -54,7 +54,7 @@ void report(const std::filesystem::path& folder, const std::optional<double>& un
               << "run folder: " << displayable(folder.string()) << std::endl;
 }
 
-/// Ends a start that hangs: on a disk that stops answering, say.
+/// Ends a start that hangs, for example on a disk that stops answering.
 struct StartWatch {
     StartWatch(const WatchdogConfig& limits, const std::filesystem::path& folder, const Launch& launch)
         : watchdog(limits, clock,
@@ -66,9 +66,10 @@ struct StartWatch {
     Watchdog watchdog;
 };
 
-/// Runs `body`; what it throws is recorded in the run's exit.json, and the process ends soon after it.
+/// Runs `body`. If it throws, records the cause in the run's exit.json, limits the time that the process may take to end, and
+/// rethrows.
 void recorded(const Launch& launch, const std::filesystem::path& record, const std::function<void()>& body) {
-    static bool has_cause = false;  // this process ends by one exception, which may pass here twice
+    static bool has_cause = false;  // the same exception may pass here twice
     const auto note = [&](int code, const std::string& cause) {
         if (std::exchange(has_cause, true)) return;
         limit_leaving(seconds_to_leave, code, cause);
@@ -88,14 +89,14 @@ void recorded(const Launch& launch, const std::filesystem::path& record, const s
     }
 }
 
-/// Trainer::run(). A rank that was asked to stop, and has saved, does not mind that others left before it.
+/// Trainer::run(). A rank that was asked to stop and has saved ignores a DistributedError: the other ranks may have left first.
 int run_or_stop(Trainer& trainer, const StopRequest& requests) {
     try {
         return trainer.run();
     } catch (const DistributedError& error) {
         const bool was_asked = requests.signal() != 0 && requests.signal() < NSIG;
         if (!was_asked || !trainer.is_saved()) throw;
-        log_error(concat(error.what(), "\n  (the other ranks, asked to stop too, may have left before)"));
+        log_error(concat(error.what(), "\n  (the other ranks got the stop signal too and may have left first)"));
         return requests.signal();
     }
 }
@@ -108,10 +109,10 @@ int train_as(const Launch& launch, const RequestedExperiment& experiment, const 
     parts.metrics_address = metrics_address;
     const std::optional<double> unigram = parts.plan.data.unigram_cross_entropy;
     Trainer trainer(std::move(parts), requests);
-    start.reset();  // the trainer has a watchdog of its own
+    start.reset();  // from here on the trainer's own watchdog runs
     const std::filesystem::path record = RunPaths(folder).exit_record();
     int signal = 0;
-    // What it throws is recorded before the trainer is taken apart, which can hang.
+    // Records an exception before the trainer is destroyed, which can hang.
     recorded(launch, record, [&] { signal = run_or_stop(trainer, requests); });
     const int code = signal == 0 ? 0 : 128 + signal;
     const std::string cause = signal == 0 ? "the run is done" : concat("stopped by signal ", signal);
@@ -123,7 +124,7 @@ int train_as(const Launch& launch, const RequestedExperiment& experiment, const 
 }
 
 int train(const TrainArguments& arguments) {
-    std::cout.exceptions(std::ios::goodbit);  // what it prints is in the run's folder too: a missing reader ends no run
+    std::cout.exceptions(std::ios::goodbit);  // a closed pipe must not end a run: the folder has the results too
     const std::filesystem::path folder = arguments.output.empty()
                                              ? std::filesystem::path("runs") / std::filesystem::path(arguments.config).stem()
                                              : std::filesystem::path(arguments.output);
@@ -136,7 +137,7 @@ int train(const TrainArguments& arguments) {
         experiment = request_experiment(arguments.config, arguments.overrides);
     });
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
-    constexpr std::int64_t warm_up = 2;  // the second step still meets memory for the first time
+    constexpr std::int64_t warm_up = 2;  // the second step still allocates memory
     const Trace trace(folder / concat("trace_rank_", launch.rank, ".json"), launch.rank, warm_up, arguments.profile);
     int exit_code = 0;
     recorded(launch, record, [&] {
@@ -151,22 +152,24 @@ int train(const TrainArguments& arguments) {
 
 void add_train_command(CLI::App& app, int& exit_code) {
     const auto arguments = std::make_shared<TrainArguments>();
-    CLI::App* command = app.add_subcommand("train", "Trains, or goes on with, the experiment of a file");
-    command->add_option("config", arguments->config, "The experiment's JSON file")->required();
-    command->add_option("--output", arguments->output, "The run's folder; runs/NAME-OF-CONFIG when not given");
-    command->add_option("--resume", arguments->resume, "auto: the newest complete checkpoint, if any; never; or a step")
+    CLI::App* command = app.add_subcommand("train", "Trains the model of an experiment file, or resumes its training");
+    command->add_option("config", arguments->config, "The experiment file (JSON)")->required();
+    command->add_option("--output", arguments->output, "The run's folder. Default: runs/NAME for an experiment NAME.json");
+    command
+        ->add_option(
+            "--resume", arguments->resume,
+            "Where to resume. auto: at the newest complete checkpoint, if there is one. never: start a new run. A number: "
+            "at the checkpoint of that step")
         ->capture_default_str();
     add_local_ranks_option(*command, arguments->local_ranks);
     command
         ->add_option("--profile", arguments->profile,
-                     "Write a Chrome trace of so many steps, behind the first two, for each rank")
+                     "Write a Chrome trace of this many steps for each rank, beginning with the third step")
         ->check(CLI::NonNegativeNumber);
-    command->add_option(
-        "--metrics-address", arguments->metrics_address,
-        "Rank 0 serves its last numbers for Prometheus there: ADDRESS:PORT, or PORT for one of 127.0.0.1 (0: any that is "
-        "free, which is logged). There is no password. Not given: nowhere");
-    command->add_option("--set", arguments->overrides, "section.key=value, instead of what the file says; may be given often")
-        ->allow_extra_args(false);
+    command->add_option("--metrics-address", arguments->metrics_address,
+                        "Serve rank 0's current metrics to Prometheus at ADDRESS:PORT, or at PORT of 127.0.0.1. Port 0: any free "
+                        "port, which is logged. There is no password. Not given: serve no metrics");
+    add_set_option(*command, arguments->overrides);
     command->callback([arguments, &exit_code] { exit_code = train(*arguments); });
 }
 

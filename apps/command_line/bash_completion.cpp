@@ -7,12 +7,12 @@
 namespace bertpretrain {
 namespace {
 
-/// One line of a `case` over where the command line stands.
+/// One branch of a shell `case`.
 std::string branch(const std::string& pattern, const std::string& action) {
     return concat("        \"", pattern, "\") ", action, " ;;\n");
 }
 
-/// The values of an option that takes one of a list: CLI11 writes them {so,or so} into its type.
+/// Returns the values of an option that takes one of a list, separated by spaces. CLI11 writes them as {a,b} into its type name.
 std::string choices(const CLI::Option& option) {
     const std::string type = option.get_type_name();
     const std::size_t begin = type.find('{'), end = type.find('}', begin);
@@ -22,11 +22,11 @@ std::string choices(const CLI::Option& option) {
     return words;
 }
 
-/// The branches of all commands of the tree, by what they are for.
+/// The branches of all commands, by purpose.
 struct Branches {
-    std::string walk;     ///< from a command to one of its subcommands
-    std::string words;    ///< what may come: subcommands and options
-    std::string choices;  ///< after an option that takes one of a list
+    std::string walk;     ///< go from a command to one of its subcommands
+    std::string words;    ///< complete subcommands and options
+    std::string choices;  ///< complete the value of an option that takes one of a list
 };
 
 void add_branches(const CLI::App& app, const std::string& path, Branches& branches) {

@@ -7,7 +7,7 @@
 namespace bertpretrain {
 namespace {
 
-/// `text` as troff prints it: backslashes and hyphens as they are, no line taken for a request.
+/// Escapes `text` for troff: backslashes, hyphens, and line starts that would be requests.
 std::string plain(const std::string& text) {
     std::string escaped;
     for (const char letter : text) {
@@ -22,7 +22,7 @@ std::string plain(const std::string& text) {
 
 std::string bold(const std::string& text) { return concat("\\fB", plain(text), "\\fR"); }
 
-/// One option as --help shows it: names, what it takes, its default; then what it does.
+/// One option as in --help: names, value and default, then the description.
 std::string option_entry(const CLI::Option& option) {
     const CLI::Formatter help;
     const bool positional = option.get_positional();
@@ -47,7 +47,7 @@ std::string synopsis(const CLI::App& app, const std::string& name) {
     return line + " [\\fIOPTION\\fR]...\n";
 }
 
-/// A subcommand and those below it, each with its name, its options and its purpose.
+/// The sections of all subcommands, at any depth: name, description, options.
 std::string command_sections(const CLI::App& app, const std::string& prefix) {
     std::string text;
     for (const CLI::App* command : documented_subcommands(app)) {
@@ -67,7 +67,7 @@ constexpr const char* exit_status =
     ".TP\n3\nA data file is missing, damaged or different.\n"
     ".TP\n4\nSaving or restoring a checkpoint failed.\n"
     ".TP\n5\nA peer or the network failed; start again.\n"
-    ".TP\n6\nThe numbers failed; starting again does not mend it.\n"
+    ".TP\n6\nThe numbers failed; starting again does not help.\n"
     ".TP\n70\nAn error of the program itself.\n"
     ".TP\n128+n\nStopped by signal n.\n";
 

@@ -2,9 +2,10 @@
 
 #include <iostream>
 
-#include "command_line/commit.h"  // written by scripts/cmake/commit.cmake at each build
+#include "command_line/commit.h"  // scripts/cmake/commit.cmake writes it at each build
 
 #include "core/error.h"
+#include "core/log.h"
 #include "shards/hdf5_version.h"
 
 namespace bertpretrain {
@@ -25,11 +26,32 @@ void add_hidden_text(CLI::App& app, const std::string& flag, std::string (*write
     app.add_flag_callback(flag, print, "For packaging")->group("");
 }
 
+/// Adds the log options to every command that does work.
+void add_log_options(CLI::App& app) {
+    for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+        add_log_options(*command);
+        if (!documented_subcommands(*command).empty()) continue;
+        const auto set_level = [](const std::string& name) {
+            set_log_level(name == "info" ? LogLevel::info : name == "warning" ? LogLevel::warning : LogLevel::error);
+        };
+        CLI::Option* quiet = command->add_flag_callback(
+            "--quiet", [set_level] { set_level("warning"); }, "Print no progress: only results, warnings and errors");
+        command
+            ->add_option_function<std::string>("--log-level", set_level,
+                                               "The least severe messages that are printed to standard error. A run's log.txt "
+                                               "has all messages")
+            ->check(CLI::IsMember({"info", "warning", "error"}))
+            ->default_str("info")
+            ->excludes(quiet);
+    }
+}
+
 }  // namespace
 
 void add_program_options(CLI::App& app, const Versions& versions) {
+    add_log_options(app);
     app.set_version_flag("--version", version_text(app.get_name(), versions),
-                         "Print the versions of the program and of what it stands on, and exit");
+                         "Print the versions of the program and of its libraries, and exit");
     add_hidden_text(app, "--man-page", man_page);
     add_hidden_text(app, "--bash-completion", bash_completion);
 }
@@ -37,9 +59,13 @@ void add_program_options(CLI::App& app, const Versions& versions) {
 int parse_and_run(CLI::App& app, int argc, char** argv) {
     try {
         app.parse(argc, argv);
-        // One too few is reported here and not by CLI11, which does not name a misspelt one.
+        // CLI11's own check for a subcommand would hide the name of a misspelt one.
         if (app.get_subcommands().empty()) throw ConfigError("a subcommand is missing; --help lists them");
-    } catch (const CLI::ParseError& error) { return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::config); }
+    } catch (const CLI::ParseError& error) {
+        if (app.exit(error) == 0) return 0;
+        if (const std::string hint = suggestion(app); !hint.empty()) std::cerr << hint << std::endl;
+        return static_cast<int>(ExitCode::config);
+    }
     return 0;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the command lines of both programs share: versions, a man page and bash completion made from the same descriptions as
-// --help, and how parsing ends.
+// Shared by the command lines of both programs: versions, log options, a man page and bash completion made from the descriptions
+// that --help prints, and the handling of parse errors.
 
 #include <string>
 #include <utility>
@@ -10,15 +10,19 @@
 
 namespace bertpretrain {
 
-/// What a program stands on, and which version of it: {"HDF5", "1.10.8"}.
+/// The libraries of a program with their versions: {"HDF5", "1.10.8"}.
 using Versions = std::vector<std::pair<std::string, std::string>>;
 
-/// Adds --version, and --man-page and --bash-completion, which packaging calls and --help does not list. Comes after all
-/// subcommands.
+/// Adds --version, --quiet and --log-level to every command, and --man-page and --bash-completion, which packaging calls and
+/// --help does not list. Call it after all subcommands were added.
 void add_program_options(CLI::App& app, const Versions& versions);
 
-/// Parses, which runs the subcommand's callback. @returns 0, or the exit code of a request that was not understood
+/// Parses the command line, which runs the subcommand's callback. Prints a parse error to standard error.
+/// @returns 0, or the exit code of a command line with an error
 int parse_and_run(CLI::App& app, int argc, char** argv);
+
+/// Returns "did you mean train?" for the first unknown word on a command line that could not be parsed; "" without a guess.
+std::string suggestion(const CLI::App& app);
 
 /// The manual of the program in troff's man macros: every subcommand with every option.
 std::string man_page(const CLI::App& app);

@@ -121,6 +121,22 @@ std::optional<fs::path> newest_nvidia(const fs::path& folder) {
     return newest;
 }
 
+/// Advice for a path that could be the name of a model on the Hugging Face Hub, MODEL or OWNER/MODEL; "" for any other.
+std::string advice_on_hub_name(const fs::path& path) {
+    const std::string name = path.string(), letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    const bool has_owner = path.has_parent_path() && !fs::exists(path.parent_path());
+    const std::string model = path.filename().string(), owner = has_owner ? path.parent_path().string() : "x";
+    const auto is_plain = [&](const std::string& part) {
+        return !part.empty() && part.find_first_not_of(letters) == part.npos && !part.starts_with('.');
+    };
+    const std::string ending = path.extension().string();
+    const bool is_file = ending == ".pt" || ending == ".bin" || ending == ".safetensors" || ending == ".json";
+    if (is_file || (path.has_parent_path() && !has_owner) || !is_plain(model) || !is_plain(owner)) return "";
+    return concat("\n  do: give the path of a file or folder. To use the model ", name,
+                  " of the Hugging Face Hub, download it first: ", "`hf download ", name, " --local-dir ", model,
+                  "` (of the Python package huggingface_hub), then give the folder ", model);
+}
+
 FoundWeights named(FoundWeights found, const std::string& what) {
     found.what = what;
     return found;
@@ -129,7 +145,8 @@ FoundWeights named(FoundWeights found, const std::string& what) {
 }  // namespace
 
 FoundWeights find_weights(const fs::path& path) {
-    if (!exists_here(path)) throw CheckpointError(concat(path.string(), ": there is no such file or folder"));
+    if (!exists_here(path))
+        throw CheckpointError(concat(path.string(), ": there is no such file or folder", advice_on_hub_name(path)));
     if (!fs::is_directory(path)) return in_file(path);
     const fs::path folder = path.has_filename() ? path : path.parent_path();
     if (is_ours(folder)) return in_checkpoint(resolve_checkpoint(folder));

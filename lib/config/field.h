@@ -1,17 +1,17 @@
 #pragma once
-// How a setting is described. One list per config struct serves reading, checking, saving, overriding and explaining:
+// Describes settings. One list per config struct serves reading, checking, saving, overriding and explaining:
 //
 //     struct BatchConfig {
 //         std::int64_t micro_batch_size = 16;
 //         double temperature = 1;
 //
 //         static void describe(auto& self, auto&& field) {
-//             field("micro_batch_size", self.micro_batch_size, at_least(1), "Sequences in one pass.", Resume::may_change);
-//             field("temperature", self.temperature, above(0), "What it divides by.");
+//             field("micro_batch_size", self.micro_batch_size, at_least(1), "Sequences per pass.", Resume::may_change);
+//             field("temperature", self.temperature, renamed("heat", above(0)), "Divides the logits.");
 //         }
 //     };
 //
-// Name, allowed values and meaning stand in describe(), the default stands at the member. A member that is itself such a
+// describe() gives name, allowed values and meaning; the member's initializer is the default. A member that is itself such a
 // struct is a section.
 
 #include <concepts>
@@ -28,19 +28,28 @@
 
 namespace bertpretrain {
 
-/// Whether a setting may differ when a run goes on from a checkpoint.
+/// Whether a setting may differ from the checkpoint's when a run resumes.
 enum class Resume { fixed, may_change };
 
-/// Which values a setting may have; on a list it holds for each element. Made by the functions below.
+/// A value that a setting had under another name, as older files and checkpoints have it.
+struct OldChoice {
+    std::string_view old_name, name;
+};
+
+/// The values that a setting may have (for a list: each element), and the names that it had before. Made by the functions below.
 struct Rule {
     double low = -std::numeric_limits<double>::infinity();
     double high = std::numeric_limits<double>::infinity();
     bool low_excluded = false;
-    std::vector<std::string_view> choices{};  ///< empty: any text
-    bool is_required = false;                 ///< the key must be there, and a text or list must not be empty
+    std::vector<std::string_view> choices{};    ///< empty: any text
+    bool is_required = false;                   ///< the key must be present, and a text or list must not be empty
+    std::string_view how_to_set{};              ///< advice if a required key is absent; empty: none
+    bool zero_is_auto = false;                  ///< an integer that the program may choose: "auto" or null in a file, 0 here
+    std::vector<std::string_view> old_names{};  ///< keys under which the setting is read too, and never written
+    std::vector<OldChoice> old_choices{};       ///< texts that are read as one of `choices`, and never written
 
     bool holds(double value) const { return (low_excluded ? low < value : low <= value) && value <= high; }
-    /// As messages and help print it: ">= 1", "> 0", "between 0 and 1", "one of "a", "b""; "" when everything is allowed.
+    /// The rule for messages and help: ">= 1", "> 0", "between 0 and 1", "one of "a", "b""; "" when every value is allowed.
     std::string text() const;
 };
 
@@ -49,13 +58,29 @@ constexpr Rule at_least(double low) { return {.low = low}; }
 constexpr Rule above(double low) { return {.low = low, .low_excluded = true}; }
 constexpr Rule between(double low, double high) { return {.low = low, .high = high}; }
 inline Rule one_of(std::vector<std::string_view> choices) { return {.choices = std::move(choices)}; }
-/// The rule, for a setting that has no sensible default: required(any), required(at_least(1)).
-inline Rule required(Rule rule) {
+/// The rule for a setting without a sensible default: required(any), required(at_least(1)).
+inline Rule required(Rule rule, std::string_view how_to_set = {}) {
     rule.is_required = true;
+    rule.how_to_set = how_to_set;
+    return rule;
+}
+/// The rule for an integer above 0 that the program chooses if the file says "auto" or null. The member is 0 until then.
+inline Rule or_auto(Rule rule) {
+    rule.zero_is_auto = true;
+    return rule;
+}
+/// The rule for a setting whose key was `old_name` before. Files, overrides and checkpoints with the old key keep working.
+inline Rule renamed(std::string_view old_name, Rule rule) {
+    rule.old_names.push_back(old_name);
+    return rule;
+}
+/// The rule for a setting with a choice that was called `old_name` before: it is read as `name`.
+inline Rule renamed_choice(std::string_view old_name, std::string_view name, Rule rule) {
+    rule.old_choices.push_back({old_name, name});
     return rule;
 }
 
-/// The types that a setting may have. An integer that may be left to the program is written "auto" then.
+/// The types that a setting may have. std::optional<std::int64_t> is an integer that the program may choose: "auto" in a file.
 using SettingValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, std::optional<std::string>,
                                   std::vector<double>, std::vector<std::string>, std::optional<std::int64_t>>;
 
@@ -65,7 +90,7 @@ concept Config = std::default_initializable<T> && requires(T config) {
     T::describe(config, [](auto&&...) {});
 };
 
-/// What describe() says of one field.
+/// The arguments of one field(...) call in describe().
 struct FieldInfo {
     std::string_view name;
     const Rule& rule;
@@ -73,7 +98,7 @@ struct FieldInfo {
     Resume resume;
 };
 
-/// Calls visit(FieldInfo, member) for each field of `config`, in the order of describe(); sections are not entered.
+/// Calls visit(FieldInfo, member) for each field of `config`, in the order of describe(). Does not enter sections.
 template <class T>
 requires Config<std::remove_const_t<T>>
 void for_each_field(T& config, auto&& visit) {
@@ -83,17 +108,18 @@ void for_each_field(T& config, auto&& visit) {
     });
 }
 
-/// One setting with everything that is known of it.
+/// One setting: its value and its description.
 struct Setting {
     std::string path;  ///< "section.key"
     SettingValue value;
     Rule rule;
     std::string meaning;
     Resume resume = Resume::fixed;
-    bool is_section = false;  ///< only path and meaning count; its settings follow
+    bool is_section = false;  ///< has no value of its own; its settings follow it in the list
 };
 
-/// All settings of `config` in order, each section before what it holds. A section that may change on resume passes this on.
+/// All settings of `config` in the order of describe(), each section before its settings. If a section may change on resume, so
+/// may all of its settings.
 template <Config T>
 std::vector<Setting> list_settings(const T& config, const std::string& section = "", Resume outer = Resume::fixed) {
     std::vector<Setting> all;
@@ -115,7 +141,7 @@ std::vector<Setting> list_settings(const T& config, const std::string& section =
 
 namespace detail {
 
-/// Takes the place of any member's initial value.
+/// Converts to any type, so that it can initialize any member.
 struct AnyMember {
     template <class T>
     operator T() const;
@@ -129,7 +155,7 @@ consteval std::size_t member_count() {
 
 }  // namespace detail
 
-/// True when describe() lists every data member once, here and in all sections, so that no setting can be forgotten.
+/// Returns whether describe() lists every data member exactly once, in this struct and in all of its sections.
 template <Config T>
 bool fully_described() {
     std::vector<const void*> addresses;

@@ -27,24 +27,29 @@ json parsed_value(const std::string& text, const std::string& given) {
     return value;
 }
 
-/// The run's settings are saved as JSON, which is UTF-8.
+/// The run's settings are saved as JSON, which must be UTF-8.
 bool is_utf8(const std::string& text) {
     const std::string replaced = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
     return replaced == json(text).dump(-1, ' ', false, json::error_handler_t::ignore);
 }
 
-void apply_override(json& settings, const std::string& given) {
+void apply_override(json& settings, const std::string& given, const std::map<std::string, std::string>& renamed) {
     if (!is_utf8(given)) refuse("(unprintable)", "is not valid UTF-8");
     const std::size_t equals = given.find('=');
     if (equals == std::string::npos) refuse(given, "has no \"=\"");
-    const std::string path = given.substr(0, equals);
+    const std::string given_path = given.substr(0, equals);
+    const auto current = renamed.find(given_path);
+    const std::string path = current == renamed.end() ? given_path : current->second;
     if (path.empty() || path.starts_with('.') || path.ends_with('.') || path.find("..") != std::string::npos)
         refuse(given, "names no setting");
     if (settings.is_null()) settings = json::object();
     json* at = &settings;
     std::istringstream names(path);
     for (std::string name; std::getline(names, name, '.');) {
-        if (!at->is_object()) refuse(given, "goes inside something that is no section (\"" + name + "\")");
+        if (!at->is_object()) refuse(given, "\"" + name + "\" would lie inside a value that is not a section");
+        if (names.eof())
+            for (const auto& [old_path, new_path] : renamed)
+                if (new_path == path) at->erase(old_path.substr(old_path.rfind('.') + 1));
         at = &(*at)[name];
         if (at->is_null() && names.peek() != std::istringstream::traits_type::eof()) *at = json::object();
     }
@@ -53,8 +58,9 @@ void apply_override(json& settings, const std::string& given) {
 
 }  // namespace
 
-void apply_overrides(json& settings, const std::vector<std::string>& overrides) {
-    for (const std::string& given : overrides) apply_override(settings, given);
+void apply_overrides(json& settings, const std::vector<std::string>& overrides,
+                     const std::map<std::string, std::string>& renamed) {
+    for (const std::string& given : overrides) apply_override(settings, given, renamed);
 }
 
 }  // namespace bertpretrain

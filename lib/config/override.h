@@ -1,6 +1,7 @@
 #pragma once
 // Settings given on the command line.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,11 @@
 
 namespace bertpretrain {
 
-/// Puts each `section.key=value` into `settings`, before they are read, the last one of a key counting. The value is read as
-/// JSON where it is JSON (5, true, [1, 2], "text"), else it is the text itself. Unknown names are left to read_config().
-/// @throws ConfigError for what is not of this form, or names something inside a value that is no section
-void apply_overrides(nlohmann::json& settings, const std::vector<std::string>& overrides);
+/// Writes each `section.key=value` into `settings`; of several for one key, the last wins. A value that is valid JSON (5, true,
+/// [1, 2], "text") is read as JSON, any other as text. Does not check names and types: read_config() does.
+/// @param renamed {old path: current path} (read.h); an override replaces the setting under both
+/// @throws ConfigError if an override has another form, or its path goes through a value that is not a section
+void apply_overrides(nlohmann::json& settings, const std::vector<std::string>& overrides,
+                     const std::map<std::string, std::string>& renamed = {});
 
 }  // namespace bertpretrain

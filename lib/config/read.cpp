@@ -15,18 +15,18 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int levels_at_most = 32;
+constexpr int most_levels = 32;
 
-/// nlohmann's message without its "[json.exception...]", the place first.
+/// Returns nlohmann's message, beginning with the position, without its "[json.exception...]" prefix.
 std::string plain_message(const json::exception& error) {
     std::string message = error.what();
     if (const std::size_t end = message.find("] "); end != std::string::npos) message.erase(0, end + 2);
     if (const std::string start = "parse error at "; message.starts_with(start)) message.erase(0, start.size());
-    if (message.size() > 200) message = message.substr(0, 197) + "...";  // it quotes the text it stumbled on
+    if (message.size() > 200) message = message.substr(0, 197) + "...";  // it quotes the text that it could not parse
     return message;
 }
 
-/// The value as it may stand in a message, shortened.
+/// Returns the value for a message, shortened.
 std::string shown(const json& value) {
     std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
     if (text.size() > 60) text = text.substr(0, 57) + "...";
@@ -54,18 +54,26 @@ void read(bool& value, const json& found, const Rule&, const std::string& where)
     value = found.get<bool>();
 }
 
+/// Whether `found` is an integer in JSON's notation of one, or in the notation of a double that holds it exactly (1e3, 4.0).
+bool is_integer(const json& found) {
+    if (found.is_number_integer()) return true;
+    const double value = found.is_number_float() ? found.get<double>() : 0.5;
+    return std::trunc(value) == value && std::abs(value) <= 0x1p53;
+}
+
 void read(std::int64_t& value, const json& found, const Rule& rule, const std::string& where) {
+    value = 0;
+    if (rule.zero_is_auto && (found.is_null() || found == "auto")) return;
     const bool too_large = found.is_number_unsigned() && found.get<std::uint64_t>() > std::uint64_t{INT64_MAX};
-    if (!found.is_number_integer() || too_large)
-        refuse(where, found, "an integer, written without point or exponent, below 2^63");
+    if (!is_integer(found) || too_large)
+        refuse(where, found, rule.zero_is_auto ? "an integer or \"auto\"" : "an integer below 2^63");
     value = found.get<std::int64_t>();
     check_number(static_cast<double>(value), found, rule, where);
 }
 
 void read(std::uint64_t& value, const json& found, const Rule& rule, const std::string& where) {
-    const bool negative = found.is_number_integer() && !found.is_number_unsigned() && found.get<std::int64_t>() < 0;
-    if (!found.is_number_integer() || negative)
-        refuse(where, found, "an integer of at least 0, written without point or exponent, below 2^64");
+    const bool negative = !found.is_number_unsigned() && is_integer(found) && found.get<std::int64_t>() < 0;
+    if (!is_integer(found) || negative) refuse(where, found, "an integer of at least 0, below 2^64");
     value = found.get<std::uint64_t>();
     check_number(static_cast<double>(value), found, rule, where);
 }
@@ -79,6 +87,8 @@ void read(double& value, const json& found, const Rule& rule, const std::string&
 void read(std::string& value, const json& found, const Rule& rule, const std::string& where) {
     if (!found.is_string()) refuse(where, found, "a text in double quotes");
     value = found.get<std::string>();
+    for (const OldChoice& old : rule.old_choices)
+        if (value == old.old_name) value = old.name;
     check_text(value, found, rule, where);
 }
 
@@ -91,7 +101,7 @@ void read(std::optional<std::string>& value, const json& found, const Rule& rule
 void read(std::optional<std::int64_t>& value, const json& found, const Rule& rule, const std::string& where) {
     value.reset();
     if (found == "auto") return;
-    if (!found.is_number_integer()) refuse(where, found, "an integer or \"auto\"");
+    if (!is_integer(found)) refuse(where, found, "an integer or \"auto\"");
     read(value.emplace(), found, rule, where);
 }
 
@@ -113,8 +123,8 @@ json parse_settings(std::string_view text, const std::string& file) {
     std::vector<std::set<std::string>> open_sections;
     const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
         using Event = json::parse_event_t;
-        if ((event == Event::object_start || event == Event::array_start) && depth >= levels_at_most)
-            throw ConfigError(concat(file, ": nested deeper than ", levels_at_most, " levels; settings need at most a few"));
+        if ((event == Event::object_start || event == Event::array_start) && depth >= most_levels)
+            throw ConfigError(concat(file, ": nested deeper than ", most_levels, " levels; settings need at most a few"));
         if (event == Event::object_start) open_sections.emplace_back();
         if (event == Event::object_end) open_sections.pop_back();
         if (event == Event::key && !open_sections.back().insert(parsed.get<std::string>()).second)
@@ -139,8 +149,15 @@ json load_settings(const std::filesystem::path& file) {
 
 namespace detail {
 
-const json* find_member(const json& section, std::string_view name) {
-    const auto found = section.find(name);
+const json* find_member(const json& section, std::string_view name, const Rule& rule, const std::string& where) {
+    auto found = section.find(name);
+    for (const std::string_view old_name : rule.old_names) {
+        const auto old = section.find(old_name);
+        if (old == section.end()) continue;
+        if (found != section.end())
+            throw ConfigError(concat(where, " is set twice, also under its old name \"", old_name, "\"; remove the old one"));
+        found = old;
+    }
     return found == section.end() ? nullptr : &*found;
 }
 
@@ -157,18 +174,26 @@ void refuse_unless_section(const json& found, const std::string& where) {
     if (!found.is_object()) refuse(where, found, "a section in { }");
 }
 
-void refuse_unknown_names(const json& section, const std::vector<std::string>& known, const std::string& prefix,
-                          Refusals& refusals) {
-    for (const auto& [name, unused] : section.items()) {
-        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-        const auto guess = nearest_name(name, known);
-        const std::string advice = guess ? "did you mean \"" + *guess + "\"?" : "there are: " + join(known);
-        refusals.attempt([&, key = name] { throw ConfigError(concat(prefix, key, ": no such setting; ", advice)); });
+void refuse_unknown_names(const json& json, const std::vector<std::string>& keys, const std::string& section,
+                          const Reading& reading) {
+    for (const auto& [key, unused] : json.items()) {
+        if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+        const std::string path = (section.empty() ? "" : section + ".") + key, advice = reading.names.advice(section, key);
+        reading.refusals.attempt([&] { throw ConfigError(concat(reading.where(path), ": no such setting; ", advice)); });
     }
+}
+
+std::map<std::string, std::string> renamed_settings(const std::vector<Setting>& described) {
+    std::map<std::string, std::string> renamed;
+    for (const Setting& setting : described)
+        for (const std::string_view old_name : setting.rule.old_names)
+            renamed[setting.path.substr(0, setting.path.rfind('.') + 1) + std::string(old_name)] = setting.path;
+    return renamed;
 }
 
 void refuse_missing(const std::string& where, const Rule& rule) {
     const std::string allowed = rule.text();
+    if (!rule.how_to_set.empty()) throw ConfigError(concat(where, ": is not set and has no default; ", rule.how_to_set));
     throw ConfigError(concat(where, ": is not set and has no default; set it", allowed.empty() ? "" : " (" + allowed + ")"));
 }
 

@@ -1,7 +1,8 @@
 #pragma once
-// Settings are read strictly: what is not understood exactly is refused, before any work begins.
+// Reads settings strictly: an unknown key or a value of the wrong type is an error, before any work begins.
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "config/field.h"
+#include "config/known_names.h"
 #include "config/refusals.h"
 
 namespace bertpretrain {
@@ -24,61 +26,86 @@ nlohmann::json load_settings(const std::filesystem::path& file);
 
 namespace detail {
 
-/// The member `name` of a section, null when it is absent.
-const nlohmann::json* find_member(const nlohmann::json& section, std::string_view name);
+/// What one read_config() needs at every setting.
+struct Reading {
+    const std::string& file;
+    const KnownNames& names;
+    Refusals& refusals;
 
-/// `json` as the type of `value`, without rounding or conversion, and within the rule.
-/// @param where "FILE: section.key", begins every message
+    /// The beginning of a message: "FILE: section.key".
+    std::string where(const std::string& path) const { return file + ": " + path; }
+};
+
+/// Returns the member of a section under its name or one of its old names; null if it is absent.
+/// @throws ConfigError if it is there under two names
+const nlohmann::json* find_member(const nlohmann::json& section, std::string_view name, const Rule& rule,
+                                  const std::string& where);
+
+/// Sets `value` to `json`, which must have its type (no rounding, no conversion) and obey the rule.
+/// @param where "FILE: section.key", the beginning of every message
+/// @throws ConfigError
 void read_value(SettingValue& value, const nlohmann::json& json, const Rule& rule, const std::string& where);
 
-/// What a section that is left out holds: nothing, so that its required settings are still missed.
+/// An empty object. Read in place of an absent section, so that its required settings are reported as missing.
 const nlohmann::json& empty_section();
 
 void refuse_unless_section(const nlohmann::json& json, const std::string& where);
-void refuse_unknown_names(const nlohmann::json& section, const std::vector<std::string>& known, const std::string& prefix,
-                          Refusals& refusals);
+void refuse_unknown_names(const nlohmann::json& json, const std::vector<std::string>& keys, const std::string& section,
+                          const Reading& reading);
 [[noreturn]] void refuse_missing(const std::string& where, const Rule& rule);
+std::map<std::string, std::string> renamed_settings(const std::vector<Setting>& settings);
 
 template <Config T>
-void read_section(T& config, const nlohmann::json& json, const std::string& prefix, Refusals& refusals);
+void read_section(T& config, const nlohmann::json& json, const std::string& section, const Reading& reading);
 
-/// Reads one member, a section or a value. @throws ConfigError
+/// Reads one member: a section or a value. @throws ConfigError
 template <class Member>
-void read_member(Member& member, const nlohmann::json* found, const Rule& rule, const std::string& where, Refusals& refusals) {
-    if (found == nullptr && rule.is_required) refuse_missing(where, rule);
+void read_member(Member& member, const nlohmann::json* found, const Rule& rule, const std::string& path, const Reading& reading) {
+    if (found == nullptr && rule.is_required) refuse_missing(reading.where(path), rule);
     if constexpr (Config<Member>) {
-        if (found != nullptr) refuse_unless_section(*found, where);
-        read_section(member, found != nullptr ? *found : empty_section(), where + ".", refusals);
+        if (found != nullptr) refuse_unless_section(*found, reading.where(path));
+        read_section(member, found != nullptr ? *found : empty_section(), path, reading);
     } else if (found != nullptr) {
         SettingValue value(std::in_place_type<Member>);
-        read_value(value, *found, rule, where);
+        read_value(value, *found, rule, reading.where(path));
         member = std::get<Member>(std::move(value));
     }
 }
 
 template <Config T>
-void read_section(T& config, const nlohmann::json& json, const std::string& prefix, Refusals& refusals) {
-    std::vector<std::string> known;
-    for_each_field(config, [&](const FieldInfo& info, auto&) { known.emplace_back(info.name); });
-    refuse_unknown_names(json, known, prefix, refusals);
+void read_section(T& config, const nlohmann::json& json, const std::string& section, const Reading& reading) {
+    std::vector<std::string> keys;
+    for_each_field(config, [&](const FieldInfo& info, auto&) {
+        keys.emplace_back(info.name);
+        keys.insert(keys.end(), info.rule.old_names.begin(), info.rule.old_names.end());
+    });
+    refuse_unknown_names(json, keys, section, reading);
     for_each_field(config, [&](const FieldInfo& info, auto& member) {
-        const std::string where = prefix + std::string(info.name);
-        refusals.attempt([&] { read_member(member, find_member(json, info.name), info.rule, where, refusals); });
+        const std::string path = (section.empty() ? "" : section + ".") + std::string(info.name);
+        reading.refusals.attempt(
+            [&] { read_member(member, find_member(json, info.name, info.rule, reading.where(path)), info.rule, path, reading); });
     });
 }
 
 }  // namespace detail
 
-/// The config that `json` describes; what it leaves out keeps its default.
+/// Returns {old path: current path} of all settings that were renamed.
+template <Config T>
+std::map<std::string, std::string> renamed_settings() {
+    return detail::renamed_settings(list_settings(T{}));
+}
+
+/// Returns the config that `json` describes. Settings that `json` leaves out have their defaults; old names are understood.
 /// @param file named in messages
-/// @throws ConfigError `FILE: section.key = VALUE: must be ...` for an unknown key (with the nearest known one), another type
-///         (4.7 for an integer, 1 for a bool, null), a value outside its rule, a required key that is absent; all of them at once
+/// @throws ConfigError that lists all errors at once, each as `FILE: section.key = VALUE: must be ...`: an unknown key (with the
+///         key that was probably meant), a wrong type (4.7 for an integer, 1 for a bool, null), a value outside its rule, a
+///         required key that is absent
 template <Config T>
 T read_config(const nlohmann::json& json, const std::string& file) {
     T config{};
     detail::refuse_unless_section(json, file);
     Refusals refusals;
-    detail::read_section(config, json, file + ": ", refusals);
+    detail::read_section(config, json, "", {file, known_names<T>(), refusals});
     refusals.throw_if_any();
     return config;
 }

@@ -5,14 +5,14 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::size_t told_at_most = 30;
-constexpr std::string_view kind = "config error: ";  // each message begins with it
+constexpr std::size_t most_listed = 30;
+constexpr std::string_view kind = "config error: ";  // the beginning of each message
 
 }  // namespace
 
 void Refusals::keep(std::string message) {
     if (message.starts_with(kind)) message.erase(0, kind.size());
-    if (++count_ <= told_at_most) first_.push_back(std::move(message));
+    if (++count_ <= most_listed) first_.push_back(std::move(message));
 }
 
 void Refusals::throw_if_any() const {

@@ -1,5 +1,5 @@
 #pragma once
-// Several things may be wrong with a request: they are told together.
+// Collects several errors into one message.
 
 #include <cstddef>
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace bertpretrain {
 
-/// Keeps what was refused until it is told.
+/// The ConfigErrors of one request.
 class Refusals {
 public:
-    /// Calls something that may throw a ConfigError, and keeps what that says.
+    /// Calls something(). Keeps the message of a ConfigError that it throws.
     template <class Something>
     void attempt(const Something& something) {
         try {
@@ -20,13 +20,13 @@ public:
         } catch (const ConfigError& error) { keep(error.what()); }
     }
 
-    /// @throws ConfigError with what was refused: as it was said, or a line each where there is more than one
+    /// @throws ConfigError if there are errors: the only message as it is, or a line for each of several (at most 30)
     void throw_if_any() const;
 
 private:
     void keep(std::string message);
 
-    std::vector<std::string> first_;  ///< as many as people read
+    std::vector<std::string> first_;  ///< at most 30
     std::size_t count_ = 0;
 };
 

@@ -14,7 +14,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json value_json(const SettingValue& value) {
+ordered_json value_json(const Setting& setting) {
+    const SettingValue& value = setting.value;
+    if (setting.rule.zero_is_auto && value == SettingValue(std::int64_t{0})) return "auto";
     return std::visit(
         [](const auto& typed) -> ordered_json {
             using Value = std::remove_cvref_t<decltype(typed)>;
@@ -26,22 +28,23 @@ ordered_json value_json(const SettingValue& value) {
         value);
 }
 
-std::string value_text(const SettingValue& value) {
-    return value_json(value).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+std::string value_text(const Setting& setting) {
+    return value_json(setting).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-std::string type_text(const SettingValue& value) {
+std::string type_text(const Setting& setting) {
+    if (setting.rule.zero_is_auto) return "\"auto\" or integer";
     static constexpr const char* names[] = {"true or false",   "integer",       "integer",
                                             "number",          "text",          "text or null",
                                             "list of numbers", "list of texts", "\"auto\" or integer"};
     static_assert(std::size(names) == std::variant_size_v<SettingValue>);
-    return names[value.index()];
+    return names[setting.value.index()];
 }
 
 std::string allowed_text(const Setting& setting) {
     const std::string rule = setting.rule.text();
     if (!setting.rule.choices.empty()) return rule;
-    return type_text(setting.value) + (rule.empty() ? "" : " " + rule);
+    return type_text(setting) + (rule.empty() ? "" : " " + rule);
 }
 
 }  // namespace
@@ -52,54 +55,62 @@ ordered_json to_json(const std::vector<Setting>& settings) {
         ordered_json* at = &out;
         std::istringstream names(setting.path);
         for (std::string name; std::getline(names, name, '.');) at = &(*at)[name];
-        *at = setting.is_section ? ordered_json::object() : value_json(setting.value);
+        *at = setting.is_section ? ordered_json::object() : value_json(setting);
     }
     return out;
 }
 
-/// A long text must not push a table's columns off the screen; the file has it whole.
+/// At most 60 characters of a value, so that a long text does not push a table's columns off the screen.
 std::string shortened(const std::string& text) {
     constexpr std::size_t longest = 60;
     return text.size() <= longest ? text : text.substr(0, longest - 3) + "...";
 }
 
-std::string settings_table(const std::vector<Setting>& settings, const std::vector<Setting>& defaults) {
-    Table table({"setting", "value", ""});
+std::string settings_table(const std::vector<Setting>& settings, const std::vector<Setting>& defaults, Show show) {
+    Table table({"setting", "value", show == Show::all ? "" : "default"});
+    std::size_t at_default = 0;
     for (std::size_t i = 0; i < settings.size(); ++i) {
         if (settings[i].is_section) continue;
-        table.add({settings[i].path, shortened(value_text(settings[i].value)),
-                   settings[i].value == defaults[i].value ? "default" : ""});
+        const bool is_default = settings[i].value == defaults[i].value;
+        at_default += is_default ? 1 : 0;
+        if (show == Show::all) table.add({settings[i].path, shortened(value_text(settings[i])), is_default ? "default" : ""});
+        else if (!is_default) {
+            const std::string usual = defaults[i].rule.is_required ? "" : shortened(value_text(defaults[i]));
+            table.add({settings[i].path, shortened(value_text(settings[i])), usual});
+        }
     }
-    return table.text();
+    if (show == Show::all || at_default == 0) return table.text();
+    return table.text() + concat(at_default, " other settings have their defaults; settings.json in the run's folder has all\n");
 }
 
-std::string explain_settings(const std::vector<Setting>& defaults, const std::string& which) {
-    std::vector<std::string> known;
-    for (const Setting& setting : defaults) known.push_back(setting.path);
-    if (!which.empty() && std::find(known.begin(), known.end(), which) == known.end()) {
-        const auto guess = nearest_name(which, known);
-        throw ConfigError(concat(which, ": no such setting", guess ? "; did you mean \"" + *guess + "\"?" : ""));
+std::string explain_settings(const std::vector<Setting>& defaults, const KnownNames& names, const std::string& which,
+                             std::size_t width) {
+    const auto is_it = [&](const Setting& setting) { return setting.path == which; };
+    if (!which.empty() && std::none_of(defaults.begin(), defaults.end(), is_it)) {
+        const std::string guess = names.advice_on_path(which);
+        throw ConfigError(concat(which, ": no such setting", guess.empty() ? "" : "; " + guess));
     }
-    Table table({"setting", "default", "allowed", "on resume", "meaning"});
+    std::string text;
     for (const Setting& setting : defaults) {
         if (!which.empty() && setting.path != which && !setting.path.starts_with(which + ".")) continue;
         if (setting.is_section) {
-            table.add({setting.path, "", "section", "", setting.meaning});
+            text += concat(text.empty() ? "" : "\n", wrapped(concat(setting.path, ": ", setting.meaning), width, 0, 4));
             continue;
         }
-        const bool may_change = setting.resume == Resume::may_change;
-        table.add({setting.path, setting.rule.is_required ? "(required)" : value_text(setting.value), allowed_text(setting),
-                   may_change ? "may change" : "fixed", setting.meaning});
+        const std::string facts = concat(
+            setting.path, " (", setting.rule.is_required ? "required" : "default " + value_text(setting), "; ",
+            allowed_text(setting), "; ", setting.resume == Resume::may_change ? "may change on resume" : "fixed on resume", ")");
+        text += wrapped(facts, width, 2, 6) + wrapped(setting.meaning, width, 6, 6);
     }
-    return table.text();
+    return text;
 }
 
 std::vector<Difference> compare_settings(const std::vector<Setting>& a, const std::vector<Setting>& b) {
-    check(a.size() == b.size(), "two configs of one type have the same settings");
+    check(a.size() == b.size(), "two configs of one type list the same settings");
     std::vector<Difference> differences;
     for (std::size_t i = 0; i < a.size(); ++i)
         if (!a[i].is_section && a[i].value != b[i].value)
-            differences.push_back({a[i].path, value_text(a[i].value), value_text(b[i].value), a[i].resume == Resume::may_change});
+            differences.push_back({a[i].path, value_text(a[i]), value_text(b[i]), a[i].resume == Resume::may_change});
     return differences;
 }
 

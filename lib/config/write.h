@@ -1,5 +1,5 @@
 #pragma once
-// Settings for people and for files: complete, defaults included.
+// Prints settings, for files and for people.
 
 #include <string>
 #include <vector>
@@ -7,10 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "config/field.h"
+#include "config/known_names.h"
 
 namespace bertpretrain {
 
-/// A setting that two configs disagree about.
+/// A setting that differs between two configs.
 struct Difference {
     std::string path;     ///< "section.key"
     std::string value_a;  ///< as JSON
@@ -18,33 +19,40 @@ struct Difference {
     bool may_change = false;  ///< on resume
 };
 
+/// The settings that a table lists.
+enum class Show { changed, all };
+
 namespace detail {
 nlohmann::ordered_json to_json(const std::vector<Setting>& settings);
-std::string settings_table(const std::vector<Setting>& settings, const std::vector<Setting>& defaults);
-std::string explain_settings(const std::vector<Setting>& defaults, const std::string& which);
+std::string settings_table(const std::vector<Setting>& settings, const std::vector<Setting>& defaults, Show show);
+std::string explain_settings(const std::vector<Setting>& defaults, const KnownNames& names, const std::string& which,
+                             std::size_t width);
 std::vector<Difference> compare_settings(const std::vector<Setting>& a, const std::vector<Setting>& b);
 }  // namespace detail
 
-/// All settings in the order of describe(), nested by section; read_config() of it gives an equal config.
+/// Returns all settings, defaults included, in the order of describe(), nested by section. read_config() of it gives an equal
+/// config.
 template <Config T>
 nlohmann::ordered_json write_config(const T& config) {
     return detail::to_json(list_settings(config));
 }
 
-/// A table of setting and value, with "default" behind each that was not changed.
+/// Returns a table of the settings that differ from their defaults, with both values, and the number of the others; or of all
+/// settings, with "default" after each that was not changed.
 template <Config T>
-std::string settings_table(const T& config) {
-    return detail::settings_table(list_settings(config), list_settings(T{}));
+std::string settings_table(const T& config, Show show = Show::changed) {
+    return detail::settings_table(list_settings(config), list_settings(T{}), show);
 }
 
-/// A table of every setting: default, allowed values, whether it may change on resume, meaning.
-/// @param which only this setting or section: "optimizer", "optimizer.betas" @throws ConfigError when there is none
+/// Returns a description of every setting: default, allowed values, whether it may change on resume, meaning.
+/// @param which only this setting or section: "optimizer", "optimizer.betas"
+/// @param width of the lines, in columns @throws ConfigError if there is no such setting
 template <Config T>
-std::string explain_config(const std::string& which = "") {
-    return detail::explain_settings(list_settings(T{}), which);
+std::string explain_config(const std::string& which = "", std::size_t width = 100) {
+    return detail::explain_settings(list_settings(T{}), known_names<T>(), which, width);
 }
 
-/// What differs between `a` and `b`, in the order of describe().
+/// Returns the settings that differ between `a` and `b`, in the order of describe().
 template <Config T>
 std::vector<Difference> compare_configs(const T& a, const T& b) {
     return detail::compare_settings(list_settings(a), list_settings(b));

@@ -61,6 +61,12 @@ void log_info(std::string_view message) { outputs().logger.info("{}", safe(messa
 void log_warning(std::string_view message) { outputs().logger.warn("warning: {}", safe(message)); }
 void log_error(std::string_view message) { outputs().logger.error("{}", safe(message)); }
 
+void set_log_level(LogLevel level) {
+    outputs().standard_error->set_level(level == LogLevel::info      ? spdlog::level::info
+                                        : level == LogLevel::warning ? spdlog::level::warn
+                                                                     : spdlog::level::err);
+}
+
 void log_also_to(const std::filesystem::path& file) {
     const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (descriptor < 0)
@@ -70,7 +76,10 @@ void log_also_to(const std::filesystem::path& file) {
     outputs().logger.sinks().push_back(outputs().all.back());
 }
 
-void log_drawing(std::string_view text) { outputs().standard_error->writer().put_unless_late(text); }
+void log_drawing(std::string_view text) {
+    WriterSink& terminal = *outputs().standard_error;
+    if (terminal.should_log(spdlog::level::info)) terminal.writer().put_unless_late(text);
+}
 
 void flush_log(double seconds) {
     const double end = seconds_now() + seconds;

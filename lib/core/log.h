@@ -14,6 +14,11 @@ void log_info(std::string_view message);
 void log_warning(std::string_view message);
 void log_error(std::string_view message);
 
+enum class LogLevel { info, warning, error };
+
+/// Messages below `level`, and drawings unless it is info, no longer go to standard error. Log files still get all messages.
+void set_log_level(LogLevel level);
+
 /// Also appends every later message to `file`, with a timestamp. @throws ConfigError when the file cannot be opened
 void log_also_to(const std::filesystem::path& file);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 
 namespace bertpretrain {
 
@@ -12,6 +13,22 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
         joined += parts[i];
     }
     return joined;
+}
+
+std::string wrapped(const std::string& text, std::size_t width, std::size_t first, std::size_t others) {
+    std::string lines, line(first, ' ');
+    bool is_empty = true;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        if (!is_empty && line.size() + 1 + word.size() > width) {
+            lines += line + "\n";
+            line.assign(others, ' ');
+            is_empty = true;
+        }
+        line += (is_empty ? "" : " ") + word;
+        is_empty = false;
+    }
+    return is_empty ? lines : lines + line + "\n";
 }
 
 namespace {

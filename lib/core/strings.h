@@ -9,6 +9,10 @@
 
 namespace bertpretrain {
 
+/// Breaks `text` between words into lines of at most `width` columns, each ended by "\n"; only a longer word makes a longer line.
+/// @param first, others  spaces at the beginning of the first line and of the others
+std::string wrapped(const std::string& text, std::size_t width, std::size_t first, std::size_t others);
+
 /// {"a", "b", "c"} -> "a, b, c"; an empty list gives "".
 std::string join(const std::vector<std::string>& parts, std::string_view separator = ", ");
 

@@ -15,7 +15,8 @@ namespace bertpretrain {
 namespace {
 
 constexpr std::array<std::string_view, 3> matmul_names{"forward", "input_gradient", "weight_gradient"};
-constexpr std::array<std::string_view, 3> library_names{"onednn", "mkl", "tiles"};
+constexpr std::array<std::string_view, 3> library_names{"onednn", "mkl", "amx"};
+constexpr std::string_view old_name_of_amx = "tiles";  // in checkpoints of version 0.9
 
 /// The selection of this process. Several ranks may be threads of one process; all of them select the same libraries.
 class LibrariesInUse {
@@ -45,9 +46,10 @@ LibrariesInUse& in_use() {
 std::string_view name_of(MatmulLibrary library) { return library_names[static_cast<std::size_t>(library)]; }
 
 MatmulLibrary matmul_library_of(std::string_view name) {
+    if (name == old_name_of_amx) return MatmulLibrary::amx;
     const auto found = std::find(library_names.begin(), library_names.end(), name);
     if (found == library_names.end())
-        throw std::invalid_argument(concat("unknown matmul library \"", name, "\": expected \"onednn\", \"mkl\" or \"tiles\""));
+        throw std::invalid_argument(concat("unknown matmul library \"", name, "\": expected \"onednn\", \"mkl\" or \"amx\""));
     return static_cast<MatmulLibrary>(found - library_names.begin());
 }
 

@@ -29,9 +29,10 @@ struct LinearShape {
 /// Shapes that are not in the map use oneDNN.
 using MatmulLibraries = std::map<LinearShape, MatmulLibrary>;
 
-/// Returns the library's name: "onednn", "mkl" or "tiles" (amx).
+/// Returns the library's name: "onednn", "mkl" or "amx".
 std::string_view name_of(MatmulLibrary library);
-/// @throws std::invalid_argument if the name is unknown
+/// Returns the library of a name, or of the name "tiles" that older checkpoints have for amx. @throws std::invalid_argument for
+/// any other name
 MatmulLibrary matmul_library_of(std::string_view name);
 
 /// Returns a shape's name as checkpoints store it: "weight_gradient 4096x1024".

@@ -20,7 +20,7 @@ struct BertConfig {
     std::int64_t num_hidden_layers = 12;
     std::int64_t num_attention_heads = 12;
     std::int64_t intermediate_size = 3072;
-    std::int64_t vocab_size = 30528;
+    std::int64_t vocab_size = 0;  ///< 0: "auto", which plan/resolve.h decides
     std::int64_t max_position_embeddings = 512;
     std::int64_t type_vocab_size = 2;
     std::string hidden_act = "gelu";
@@ -36,8 +36,10 @@ struct BertConfig {
         field("num_hidden_layers", self.num_hidden_layers, between(1, 1024), "Number of encoder layers.");
         field("num_attention_heads", self.num_attention_heads, between(1, 1024), "Attention heads per layer.");
         field("intermediate_size", self.intermediate_size, between(8, 16777216), "Features inside the feed-forward part.");
-        field("vocab_size", self.vocab_size, between(6, 16777216),
-              "Rows of the word embedding table; at least the size of the vocabulary, often padded to a multiple of 8.");
+        field("vocab_size", self.vocab_size, or_auto(between(6, 16777216)),
+              "Rows of the word embedding table; at least the size of the vocabulary. auto: that of the shards' vocabulary, "
+              "rounded "
+              "up to a multiple of 8.");
         field("max_position_embeddings", self.max_position_embeddings, between(8, 65536),
               "Longest sequence that the model supports, in tokens.");
         field("type_vocab_size", self.type_vocab_size, between(2, 16), "Number of segment types.");

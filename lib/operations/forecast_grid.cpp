@@ -50,7 +50,7 @@ std::vector<ForecastRow> plan_runs(const ForecastGrid& inputs) {
 
 std::string plan_table(const std::vector<ForecastRow>& plan, const std::optional<double>& deadline_hours) {
     Table table({"accelerator", "network", "ranks", "batch", "step s", "exposed s", "sequences/s", "each", "efficiency", "hours",
-                 "cost", "failures", "save every", deadline_hours ? "deadline" : ""});
+                 "cost, USD", "failures", "save every", deadline_hours ? "deadline" : ""});
     for (const ForecastRow& planned : plan) {
         const bool in_time = deadline_hours && planned.forecast.hours <= *deadline_hours;
         table.add({planned.accelerator.name, planned.network.name, std::to_string(planned.step.world_size),
@@ -72,9 +72,12 @@ std::string plan_assumptions(const std::vector<ForecastRow>& plan) {
     };
     for (const ForecastRow& planned : plan) {
         const Accelerator& accelerator = planned.accelerator;
-        add(concat(accelerator.name, ": ", accelerator.sustained_tflops, " TFLOP/s sustained (", accelerator.source, ")"));
-        if (accelerator.price_per_hour > 0)
-            add(concat(accelerator.name, ": costs ", accelerator.price_per_hour, " an hour (", accelerator.price_source, ")"));
+        const std::string price = accelerator.price_per_hour > 0
+                                      ? concat(accelerator.price_per_hour, " an hour each (", accelerator.price_source, ")")
+                                      : "of unknown price";
+        const std::string memory = accelerator.memory_gib > 0 ? concat(accelerator.memory_gib, " GiB, ") : "";
+        add(concat(accelerator.name, ": nodes of ", accelerator.per_node, " with ", memory, accelerator.sustained_tflops,
+                   " TFLOP/s sustained, ", price, " (", accelerator.source, ")"));
         add(concat(planned.network.name, ": ", planned.network.node_gbps, " GB/s out of a node of ", accelerator.per_node, ", ",
                    planned.network.local_gbps, " inside, ", planned.network.latency_us, " us per doubling (",
                    planned.network.source, ")"));
@@ -96,6 +99,8 @@ nlohmann::ordered_json plan_json(const ForecastRow& planned) {
                                 {"efficiency", planned.efficiency},
                                 {"hours", planned.forecast.hours},
                                 {"failures", planned.forecast.failures},
+                                {"currency", "USD"},
+                                {"assumed", planned.accelerator.source},
                                 {"save_every_steps", planned.forecast.save_every_steps}};
     line["cost"] = planned.forecast.cost ? nlohmann::ordered_json(*planned.forecast.cost) : nlohmann::ordered_json();
     return line;

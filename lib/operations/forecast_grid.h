@@ -42,7 +42,8 @@ std::vector<ForecastRow> plan_runs(const ForecastGrid& inputs);
 
 /// @param deadline_hours the last column shows whether each run meets it; nullopt: no such column
 std::string plan_table(const std::vector<ForecastRow>& plan, const std::optional<double>& deadline_hours);
-/// Returns the assumptions about accelerators and networks with their sources, one per line.
+/// Returns the machines that the plan assumes (accelerators, nodes, prices, networks), a line each, with the source of the
+/// numbers.
 std::string plan_assumptions(const std::vector<ForecastRow>& plan);
 nlohmann::ordered_json plan_json(const ForecastRow& planned);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The settings of the optimizer.
+// The settings of the optimizer. The defaults are those that BERT was published with.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 namespace bertpretrain {
 
 struct OptimizerConfig {
-    std::string name = "lamb";
+    std::string name = "adamw";
     double learning_rate = 1e-4;
     std::vector<double> betas = {0.9, 0.999};
     double eps = 1e-6;

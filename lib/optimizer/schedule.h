@@ -18,7 +18,7 @@ struct ScheduleConfig {
     double warmup_ratio = 0.01;
     double constant_ratio = 0;
     double degree = 0.5;
-    std::int64_t total_steps = 0;
+    std::int64_t total_steps = 1000000;
 
     static void describe(auto& self, auto&& field) {
         field(
@@ -30,7 +30,7 @@ struct ScheduleConfig {
         field("constant_ratio", self.constant_ratio, between(0, 1),
               "Fraction of total_steps at the peak after the warm-up; only with warmup_constant_linear.");
         field("degree", self.degree, above(0), "The exponent of warmup_polynomial_jump.");
-        field("total_steps", self.total_steps, required(between(1, 1e8)), "Number of optimizer steps of the whole run.",
+        field("total_steps", self.total_steps, between(1, 1e8), "Number of optimizer steps of the whole run.",
               Resume::may_change);
     }
 };

@@ -75,24 +75,28 @@ void GlooGroup::admit_no_more() {
     for (const int socket : std::exchange(group_->doors, {})) bertpretrain::admit_no_more(socket);
 }
 
-void GlooGroup::fail(const char* what, const std::exception& error) {
+void GlooGroup::fail(const char* what, const std::exception& error, std::optional<std::int64_t> peer) {
     failed_ = true;
-    throw DistributedError(
-        concat("rank ", rank_, " of ", size_, " lost a peer or the network in ", what, ": ", first_line(error.what())));
+    std::string reason = first_line(error.what()), lost = peers_ ? peers_->find(reason) : "";
+    if (lost.empty() && peer) lost = peers_ ? peers_->name(static_cast<std::size_t>(*peer)) : concat("rank ", *peer);
+    if (const std::size_t source = reason.find("] "); reason.starts_with("[/") && source != reason.npos)
+        reason.erase(0, source + 2);
+    throw DistributedError(concat("rank ", rank_, " of ", size_, " lost ", lost.empty() ? "a peer or the network" : lost, " in ",
+                                  what, ": ", reason));
 }
 
 template <class Operation>
-std::function<void()> GlooGroup::begin(const char* what, const Operation& operation, bool has_limit) {
+std::function<void()> GlooGroup::begin(const char* what, const Operation& operation, std::optional<std::int64_t> peer) {
     check(!failed_, "operation begun on a Gloo group that has failed");
     try {
         const std::lock_guard lock(one_begins_at_a_time);
-        return [this, what, has_limit, work = operation(*group_->gloo, timeout_.load())] {
+        return [this, what, peer, work = operation(*group_->gloo, timeout_.load())] {
             try {
-                if (has_limit) work->wait();
-                else work->wait(timeout_.load());
-            } catch (const std::exception& error) { fail(what, error); }
+                if (peer) work->wait(timeout_.load());  // collectives were given their time limit when they began
+                else work->wait();
+            } catch (const std::exception& error) { fail(what, error, peer); }
         };
-    } catch (const std::exception& error) { fail(what, error); }
+    } catch (const std::exception& error) { fail(what, error, peer); }
 }
 
 std::function<void()> GlooGroup::send(const char* what, const at::Tensor& tensor, std::int64_t to, int tag) {
@@ -100,7 +104,7 @@ std::function<void()> GlooGroup::send(const char* what, const at::Tensor& tensor
         std::vector<at::Tensor> bytes{as_bytes(tensor)};
         return gloo.send(bytes, static_cast<int>(to), tag);
     };
-    return begin(what, operation, false);
+    return begin(what, operation, to);
 }
 
 std::function<void()> GlooGroup::receive(const char* what, const at::Tensor& tensor, std::int64_t from, int tag) {
@@ -108,7 +112,7 @@ std::function<void()> GlooGroup::receive(const char* what, const at::Tensor& ten
         std::vector<at::Tensor> bytes{as_bytes(tensor)};
         return gloo.recv(bytes, static_cast<int>(from), tag);
     };
-    return begin(what, operation, false);
+    return begin(what, operation, from);
 }
 
 std::function<void()> GlooGroup::all_gather(const at::Tensor& input, const at::Tensor& output) {

@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <ATen/core/Tensor.h>
 
+#include "parallel/peer_names.h"
 #include "parallel/store.h"
 
 namespace bertpretrain {
@@ -49,16 +52,20 @@ public:
 
     void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
+    /// From now on errors name the rank that was lost, where that is known.
+    void set_peers(std::shared_ptr<const PeerNames> peers) { peers_ = std::move(peers); }
+
 private:
     struct Group;
     template <class Operation>
-    std::function<void()> begin(const char* what, const Operation& operation, bool has_limit = true);
-    [[noreturn]] void fail(const char* what, const std::exception& error);
+    std::function<void()> begin(const char* what, const Operation& operation, std::optional<std::int64_t> peer = std::nullopt);
+    [[noreturn]] void fail(const char* what, const std::exception& error, std::optional<std::int64_t> peer);
 
     std::unique_ptr<Group> group_;
     std::int64_t rank_, size_;
     std::atomic<std::chrono::milliseconds> timeout_;
     std::atomic<bool> failed_ = false;
+    std::shared_ptr<const PeerNames> peers_;  ///< null: not known
 };
 
 }  // namespace bertpretrain

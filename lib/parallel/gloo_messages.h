@@ -25,7 +25,13 @@ public:
           timeout_(timeout),
           group_(place, name, rank, size, address, timeout) {
         group_.admit_no_more();
+        peers_ = std::make_shared<const PeerNames>(all_gather_texts(own_sockets()));
+        group_.set_peers(peers_);
+        traffic_ = {};
     }
+
+    /// The ranks' sockets, those of groups that were made before this one included.
+    const std::shared_ptr<const PeerNames>& peers() const { return peers_; }
 
     std::int64_t rank() const override { return rank_; }
     std::int64_t size() const override { return size_; }
@@ -47,6 +53,7 @@ private:
     std::string address_;
     std::chrono::milliseconds timeout_;
     GlooGroup group_;
+    std::shared_ptr<const PeerNames> peers_;
     Traffic traffic_;
 };
 

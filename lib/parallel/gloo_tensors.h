@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include <ATen/core/Tensor.h>
@@ -30,6 +31,11 @@ public:
     std::function<void()> all_gather(const at::Tensor& input, const at::Tensor& output);
 
     void set_timeout(std::chrono::milliseconds timeout);
+    /// As GlooGroup's.
+    void set_peers(const std::shared_ptr<const PeerNames>& peers) {
+        upwards_.set_peers(peers);
+        downwards_.set_peers(peers);
+    }
 
 private:
     template <class PartFor>

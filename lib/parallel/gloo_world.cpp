@@ -29,7 +29,9 @@ GlooWorld::GlooWorld(const MeetingPlace& place, std::int64_t rank, std::int64_t 
       size_(size),
       tensors_(std::make_shared<GlooTensors>(place, rank, size, address, timeout)),
       messages_(place, "messages", rank, size, address, timeout),
-      rooms_(std::make_shared<Rooms>()) {}
+      rooms_(std::make_shared<Rooms>()) {
+    tensors_->set_peers(messages_.peers());
+}
 
 std::unique_ptr<Pending> GlooWorld::reduce_scatter(const at::Tensor& input, const at::Tensor& output) {
     check(input.numel() == output.numel() * size_, "reduce-scatter of ", input.numel(), " elements into ", output.numel());

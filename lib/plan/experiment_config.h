@@ -1,12 +1,14 @@
 #pragma once
-// One file describes one experiment; every section is described where it is used or here.
+// All settings of an experiment file. A section that one part of the program owns is described there, the others here.
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "config/field.h"
+#include "config/known_names.h"
 #include "model/bert_config.h"
 #include "optimizer/optimizer_config.h"
 #include "optimizer/schedule.h"
@@ -26,21 +28,27 @@ struct DataConfig {
     std::optional<std::int64_t> loader_threads;
 
     static void describe(auto& self, auto&& field) {
-        field("training_shards", self.training_shards, required(any), "Folder of shards; those named *training* are trained on.",
+        field("training_shards", self.training_shards,
+              required(any, "name the folder of shards; `bertpretrain_data shard` makes one (data_tools/README.md)"),
+              "Folder of shards. Training reads the files with \"training\" in their names.", Resume::may_change);
+        field("held_out_shards", self.held_out_shards, any,
+              "Folder of held-out shards. Evaluation reads the files with \"test\" in their names. null: the folder of the "
+              "training shards.",
               Resume::may_change);
-        field("held_out_shards", self.held_out_shards, any, "Folder whose *test* shards are evaluated on; null: the same folder.",
-              Resume::may_change);
-        field("sequence_length", self.sequence_length, between(8, 65536), "Tokens of a sample; the shards must have the same.");
-        field("vocabulary", self.vocabulary, any, "vocab.txt that the shards were made with; null: the one beside them, if any.",
+        field("sequence_length", self.sequence_length, between(8, 65536),
+              "Tokens per sample, padding included. Must equal that of the shards.");
+        field("vocabulary", self.vocabulary, any,
+              "The vocab.txt that the shards were made with. null: the one in the folder of the shards, if there is one.",
               Resume::may_change);
         field("masking", self.masking, one_of({"as_stored", "dynamic"}),
-              "as_stored: the shards' masks. dynamic: other ones in each epoch; needs the vocabulary. Evaluation keeps the "
-              "shards'.");
+              "Where masks come from. as_stored: from the shards. dynamic: new masks in each epoch, which needs the vocabulary. "
+              "Evaluation always uses the shards' masks.");
         field("masked_lm_prob", self.masked_lm_prob, between(0.01, 0.9),
-              "Share of a sample's tokens that dynamic masking hides.");
-        field("whole_word_masking", self.whole_word_masking, any, "Dynamic masking hides all pieces of a word or none.");
+              "Share of a sample's tokens that dynamic masking masks.");
+        field("whole_word_masking", self.whole_word_masking, any,
+              "Whether dynamic masking masks either all pieces of a word or none.");
         field("loader_threads", self.loader_threads, between(1, 1024),
-              "Threads that read shards beside the training; auto: half of the cores that this process may use, at most 8.",
+              "Threads that read shards while the model trains. auto: half of the cores that this rank may use, at most 8.",
               Resume::may_change);
     }
 };
@@ -53,15 +61,14 @@ struct InitializationConfig {
 
     static void describe(auto& self, auto&& field) {
         field("init_from", self.init_from, any,
-              "Weights that a fresh start begins with: a run or step of this program, a .pt, .bin or .safetensors file, a folder "
-              "of "
-              "Hugging Face, DeepSpeed or NVIDIA. null: random ones.");
+              "Weights to start a new run from: a run or checkpoint of this program, a .pt, .bin or .safetensors file, or a "
+              "folder that Hugging Face, DeepSpeed or NVIDIA's scripts wrote. null: random weights.");
         field("init_missing", self.init_missing, one_of({"refuse", "random"}),
-              "Parameters that the file lacks. random: they are new, and named in the log.");
+              "What to do about parameters that init_from lacks. random: initialize them at random, and log their names.");
         field("init_unexpected", self.init_unexpected, one_of({"refuse", "ignore"}),
-              "Tensors of the file that the model has not.");
+              "What to do about tensors in init_from that the model lacks. ignore: log their names.");
         field("init_moments", self.init_moments, any,
-              "Take the optimizer's moments too, and count its updates on; of a checkpoint of this program.");
+              "Load the optimizer's moments and its number of updates too. Needs a checkpoint of this program.");
     }
 };
 
@@ -71,24 +78,23 @@ struct BatchConfig {
     std::int64_t global_batch_size = 0;
     std::optional<std::int64_t> device_micro_batch;
 
-    /// Sequences of one forward and backward pass, as far as the settings tell.
+    /// Sequences per forward and backward pass; micro_batch_size where device_micro_batch is not decided yet.
     std::int64_t pass_size() const { return device_micro_batch.value_or(micro_batch_size); }
 
     static void describe(auto& self, auto&& field) {
-        field("micro_batch_size", self.micro_batch_size, between(1, 1e5), "Sequences of one forward and backward pass.",
+        field("micro_batch_size", self.micro_batch_size, between(1, 1e5), "Sequences per forward and backward pass on one rank.",
               Resume::may_change);
         field("gradient_accumulation_steps", self.gradient_accumulation_steps, between(1, 1e5),
-              "Passes of each rank per optimizer step, where global_batch_size does not tell. A restart on more or fewer ranks "
-              "keeps the global batch, with other numbers of passes.",
+              "Passes of each rank per optimizer step of a new run whose global_batch_size is 0. A run that resumes on another "
+              "number of ranks keeps its global batch and changes the number of passes.",
               Resume::may_change);
         field("global_batch_size", self.global_batch_size, between(0, 1e9),
-              "Sequences of one optimizer step over all ranks, which need not divide it; 0: micro_batch_size x "
-              "gradient_accumulation_steps x the ranks of the run's first start.",
-              Resume::may_change);
+              "Sequences per optimizer step over all ranks; need not be a multiple of their number. 0: micro_batch_size x "
+              "gradient_accumulation_steps x the ranks of the run's first start. A run keeps the number that it started with.");
         field("device_micro_batch", self.device_micro_batch, between(1, 1e6),
-              "Sequences that are computed at once, a multiple of micro_batch_size: the same sums in fewer, larger products. "
-              "auto: on "
-              "a GPU with training.loss_mean = \"global\" the most that fit, found at the first start; else micro_batch_size.",
+              "Sequences that a device computes at once, a multiple of micro_batch_size. The sums stay the same; matrix "
+              "multiplications get fewer and larger. auto: on a GPU with training.loss_mean = \"global\", as many as fit, "
+              "measured at the first start; else micro_batch_size.",
               Resume::may_change);
     }
 };
@@ -96,7 +102,7 @@ struct BatchConfig {
 struct TrainingConfig {
     std::string precision = "bf16";
     std::string device = "auto";
-    std::string cpu_products = "measured";
+    std::string cpu_matmul = "measured";
     std::string gpu_kernels = "auto";
     std::uint64_t seed = 42;
     std::optional<std::int64_t> dropout_seed;
@@ -107,36 +113,37 @@ struct TrainingConfig {
 
     static void describe(auto& self, auto&& field) {
         field("precision", self.precision, one_of({"bf16", "fp32"}),
-              "Of products. The optimizer's weights and moments are fp32 in either, and so are gradients, unless "
-              "parallel.gradient_dtype is bf16.");
-        field("device", self.device, one_of({"auto", "cpu", "cuda"}), "auto: a GPU where there is one.", Resume::may_change);
-        field(
-            "cpu_products", self.cpu_products, one_of({"measured", "onednn", "mkl", "tiles"}),
-            "Which library multiplies bf16 matrices on a CPU; tiles: our own, by AMX. measured: where there is AMX, for each "
-            "shape tiles, or what is at least a tenth faster, found at the run's first start and kept by every resume, for they "
-            "round differently; elsewhere onednn. Two fresh runs may find differently: name one where they must agree to the "
-            "bit.",
-            Resume::may_change);
-        field(
-            "gpu_kernels", self.gpu_kernels, one_of({"auto", "reference", "fused"}),
-            "Which kernels compute on a GPU. auto: each start compares all of them with plain ATen on that GPU; the run's first "
-            "start chooses the fastest correct ones, and resumes keep them. reference: plain ATen, slower. fused: this "
-            "program's own, even where others are faster; the start ends where one is wrong.",
-            Resume::may_change);
-        field("seed", self.seed, any, "Of initial weights, sample order and dropout.");
-        field("dropout_seed", self.dropout_seed, at_least(0), "Of dropout alone; auto: the seed.");
+              "Precision of matrix multiplications. The optimizer's weights and moments are always fp32. Gradients are fp32 "
+              "unless parallel.gradient_dtype is bf16.");
+        field("device", self.device, one_of({"auto", "cpu", "cuda"}), "Where to compute. auto: on a GPU if there is one.",
+              Resume::may_change);
+        field("cpu_matmul", self.cpu_matmul,
+              renamed("cpu_products", renamed_choice("tiles", "amx", one_of({"measured", "onednn", "mkl", "amx"}))),
+              "The library that multiplies bf16 matrices on a CPU. amx: this program's own kernels. measured: on a CPU with AMX, "
+              "for each shape amx or a library that is at least 10 % faster; elsewhere onednn. The choice is measured at the "
+              "run's first start and kept on resume, because libraries round differently. Name a library if two new runs must "
+              "agree bit for bit.",
+              Resume::may_change);
+        field("gpu_kernels", self.gpu_kernels, one_of({"auto", "reference", "fused"}),
+              "The kernels that a GPU uses. auto: each start compares all kernels with plain ATen on that GPU; the run's first "
+              "start picks the fastest correct ones, and resumes keep them. reference: plain ATen, which is slower. fused: this "
+              "program's own kernels even where others are faster; the start fails if one is wrong.",
+              Resume::may_change);
+        field("seed", self.seed, any, "Seed of initial weights, sample order and dropout.");
+        field("dropout_seed", self.dropout_seed, at_least(0), "Seed of dropout alone. auto: training.seed.");
         field("activation_checkpointing", self.activation_checkpointing, any,
-              "Keep only each layer's input and compute the rest again: less memory, a third more work.", Resume::may_change);
+              "Keep only each layer's input and recompute the other activations in the backward pass: less memory, a third more "
+              "computation.",
+              Resume::may_change);
         field("loss_mean", self.loss_mean, one_of({"global", "micro_batch"}),
-              "global: over all masked tokens of the step. micro_batch: the mean of the micro-batches' means, as the references "
-              "do.");
-        field(
-            "max_skipped_updates", self.max_skipped_updates, at_least(0),
-            "An update is skipped when the loss or the gradient is not finite; after so many in a row the run ends with exit 6. "
-            "0: never.",
-            Resume::may_change);
+              "How a step's MLM loss is averaged. global: over all masked tokens of the step. micro_batch: the mean of the "
+              "micro-batches' means, as NVIDIA's and Habana's scripts do.");
+        field("max_skipped_updates", self.max_skipped_updates, at_least(0),
+              "Updates in a row that may be skipped. An update is skipped if the loss or the gradient is not finite; when this "
+              "many in a row were skipped, the run ends with exit code 6. 0: never.",
+              Resume::may_change);
         field("loss_spike_deviations", self.loss_spike_deviations, at_least(0),
-              "A loss so many (robust) standard deviations above the median of the last 64 is reported; 0: none.",
+              "Warn about a loss that is this many robust standard deviations above the median of the last 64. 0: never.",
               Resume::may_change);
     }
 };
@@ -152,24 +159,23 @@ struct ParallelConfig {
 
     static void describe(auto& self, auto&& field) {
         field("zero_stage", self.zero_stage, between(0, 1),
-              "0: every rank keeps the whole optimizer state. 1: the ranks share it.", Resume::may_change);
-        field("bucket_mib", self.bucket_mib, between(0.001, 16384), "fp32 gradients that are reduced as one, in MiB.",
-              Resume::may_change);
+              "ZeRO stage. 0: every rank holds the whole optimizer state. 1: it is sharded over the ranks.", Resume::may_change);
+        field("bucket_mib", self.bucket_mib, between(0.001, 16384),
+              "Size of a gradient bucket, which is reduced as one message, in MiB of fp32.", Resume::may_change);
         field("reduce_dtype", self.reduce_dtype, one_of({"fp32", "bf16"}),
-              "Of gradients between ranks. bf16 halves their traffic; they are added up in fp32 either way.");
-        field(
-            "gradient_dtype", self.gradient_dtype, one_of({"fp32", "bf16"}),
-            "In which matrices' gradients are kept until they leave. bf16 halves their memory and their traffic, but rounds them "
-            "after every micro-batch: for models that would not fit otherwise. Needs precision bf16 and zero_stage 1; a run on "
-            "one rank keeps fp32.");
+              "Type of gradients on the wire. bf16 halves the traffic. Sums are fp32 either way.");
+        field("gradient_dtype", self.gradient_dtype, one_of({"fp32", "bf16"}),
+              "Type in which the gradients of matrices are accumulated. bf16 halves their memory and traffic, but rounds them "
+              "after every micro-batch: use it for models that do not fit otherwise. Needs training.precision bf16 and "
+              "zero_stage 1. A run on one rank uses fp32 anyway.");
         field("first_step_timeout_seconds", self.first_step_timeout_seconds, between(1, 1e6),
-              "How long a rank waits for the others while the run starts, its first step included.", Resume::may_change);
-        field(
-            "timeout_seconds", self.timeout_seconds, between(1, 1e6),
-            "How long a rank waits for the others afterwards, before it gives them up for lost; longer than a checkpoint takes.",
-            Resume::may_change);
+              "How long a rank waits for the others from the start to the end of the first step.", Resume::may_change);
+        field("timeout_seconds", self.timeout_seconds, between(1, 1e6),
+              "How long a rank waits for another after the first step before it reports that rank as lost. Must be longer than "
+              "a checkpoint takes.",
+              Resume::may_change);
         field("straggler_report_steps", self.straggler_report_steps, at_least(0),
-              "Name the slowest rank every so many steps; 0: never.", Resume::may_change);
+              "Log the slowest rank every so many steps. 0: never.", Resume::may_change);
     }
 };
 
@@ -185,34 +191,35 @@ struct CheckpointConfig {
     double stop_grace_seconds = 25;
 
     static void describe(auto& self, auto&& field) {
-        field("save_every_steps", self.save_every_steps, at_least(0), "0: only at the end.", Resume::may_change);
+        field("save_every_steps", self.save_every_steps, at_least(0),
+              "Steps between two checkpoints. The end of a run is always saved. 0: save only at the end.", Resume::may_change);
         field("keep_last", self.keep_last, at_least(1),
-              "So many of the newest checkpoints are kept. Only those that are known to be whole count; older ones are deleted.",
-              Resume::may_change);
+              "Number of newest checkpoints to keep. Only verified ones count; older ones are deleted.", Resume::may_change);
         field("keep_every_steps", self.keep_every_steps, at_least(0),
-              "Checkpoints of multiples of this are never deleted; 0: none.", Resume::may_change);
+              "Never delete checkpoints whose step is a multiple of this. 0: none.", Resume::may_change);
         field("keep_best", self.keep_best, any,
-              "Never delete the one with the lowest held-out MLM loss of those saved at an evaluated step; checkpoints/best "
-              "leads to "
-              "it. For that, let save_every_steps be a multiple of evaluation.every_steps.",
+              "Never delete the checkpoint with the lowest held-out MLM loss; checkpoints/best links to it. Only checkpoints of "
+              "evaluated steps count, so save_every_steps should be a multiple of evaluation.every_steps.",
               Resume::may_change);
         field("background", self.background, any,
-              "Write a snapshot while training goes on; it takes as much memory as the optimizer's state. false: training waits.",
+              "Write a snapshot while training continues, which takes as much memory as the optimizer state. false: training "
+              "waits.",
               Resume::may_change);
         field("on_save_error", self.on_save_error, one_of({"retry", "stop"}),
-              "retry: go on, and try again when the next save is due; the last save of a run must succeed. stop: exit 4 at once.",
+              "What to do if a save fails. retry: continue, and try again when the next save is due; the last save of a run must "
+              "succeed. stop: end with exit code 4 at once.",
               Resume::may_change);
         field("after_save", self.after_save, any,
-              "Shell command run in the background on each complete checkpoint, whose folder is $1: to copy it elsewhere, say. "
-              "Training does not wait for it, only the end of the run does. While it runs, its checkpoint is not deleted, also "
-              "after a restart. Its failure is logged. At most two run at a time; a third waits, and gives way to a newer one.",
+              "Shell command to run in the background after each complete checkpoint, whose folder is $1: to copy it elsewhere, "
+              "for example. Only the end of the run waits for it. Its checkpoint is not deleted while it runs, also after a "
+              "restart. A failure is logged. At most two commands run at a time; a third waits, and is dropped for a newer one.",
               Resume::may_change);
         field("after_save_seconds", self.after_save_seconds, between(0.1, 1e6),
-              "How long an after_save command may run. Then it is reported and ended: SIGTERM, and SIGKILL 10 s later.",
+              "Time limit of an after_save command. After it, the command gets SIGTERM, and SIGKILL 10 s later.",
               Resume::may_change);
         field("stop_grace_seconds", self.stop_grace_seconds, between(0, 1e6),
-              "How long after a stop signal the run may still wait for after_save commands, the last save included; below the "
-              "time after which the sender of the signal kills the run. Commands that run longer are left running.",
+              "How long the run may wait for after_save commands after a stop signal, the last save included. Choose less than "
+              "the time after which your scheduler kills the run. Commands that take longer are left running.",
               Resume::may_change);
     }
 };
@@ -223,10 +230,11 @@ struct EvaluationConfig {
     std::int64_t max_sequences = 0;
 
     static void describe(auto& self, auto&& field) {
-        field("every_steps", self.every_steps, at_least(0), "0: never.", Resume::may_change);
-        field("micro_batch_size", self.micro_batch_size, between(1, 1e6), "Sequences of one forward pass.", Resume::may_change);
-        field("max_sequences", self.max_sequences, at_least(0), "Held-out sequences used, spread over the shards; 0: all.",
+        field("every_steps", self.every_steps, at_least(0), "Steps between two evaluations. 0: never evaluate.",
               Resume::may_change);
+        field("micro_batch_size", self.micro_batch_size, between(1, 1e6), "Sequences per forward pass.", Resume::may_change);
+        field("max_sequences", self.max_sequences, at_least(0),
+              "Held-out sequences to evaluate, spread evenly over the shards. 0: all.", Resume::may_change);
     }
 };
 
@@ -245,19 +253,22 @@ struct ExperimentConfig {
     WatchdogConfig watchdog;
 
     static void describe(auto& self, auto&& field) {
-        field("about", self.about, any, "What this experiment is, for people.", Resume::may_change);
-        field("model", self.model, required(any), "The shape of the model, as in HF's BertConfig.");
-        field("data", self.data, required(any), "What is trained and evaluated on.");
-        field("initialization", self.initialization, any, "What a fresh start begins with.");
-        field("batch", self.batch, any, "How many sequences make one optimizer step.");
-        field("optimizer", self.optimizer, required(any), "How weights are updated.");
-        field("schedule", self.schedule, required(any), "How the learning rate moves.");
-        field("training", self.training, any, "How it is computed.");
+        field("about", self.about, any, "A description for people; the program does not use it.", Resume::may_change);
+        field("model", self.model, any, "The shape of the model, under the names of Hugging Face's BertConfig.");
+        field("data", self.data, any, "The samples to train on and to evaluate on.");
+        field("initialization", self.initialization, any, "The weights that a new run starts from.");
+        field("batch", self.batch, any, "The number of sequences per optimizer step.");
+        field("optimizer", self.optimizer, any, "How weights are updated.");
+        field("schedule", self.schedule, any, "The learning rate over the run, and the run's length.");
+        field("training", self.training, any, "Precision, device, kernels, seeds and loss.");
         field("parallel", self.parallel, any, "How ranks share the work.");
-        field("checkpoint", self.checkpoint, any, "What is saved when.");
-        field("evaluation", self.evaluation, any, "Held-out loss while training.");
-        field("watchdog", self.watchdog, any, "How long what may take before the run is taken for hung.");
+        field("checkpoint", self.checkpoint, any, "When checkpoints are saved and which are kept.");
+        field("evaluation", self.evaluation, any, "Held-out loss during training.");
+        field("watchdog", self.watchdog, any, "Time limits: a phase that exceeds its limit ends the run as hung.");
     }
+
+    /// What other programs call these settings; for advice on unknown names only.
+    static std::span<const ForeignName> foreign_names();
 };
 
 /// An experiment with the origin of each of its settings.
@@ -270,8 +281,8 @@ struct RequestedExperiment {
     RequestedExperiment(ExperimentConfig given) : settings(std::move(given)) {}
 };
 
-/// Reads a file strictly, with command-line overrides, and checks what no single rule can.
-/// @throws ConfigError with everything that is wrong at once
+/// Reads an experiment file with command-line overrides and checks all settings, also against each other.
+/// @throws ConfigError that lists everything that is wrong
 RequestedExperiment request_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 
 /// The same without origins.

@@ -43,6 +43,34 @@ void list_values(Resolution& r) {
     }
 }
 
+/// A checkpoint keeps its number of rows: another file of the same vocabulary may be padded differently.
+void resolve_vocab_size(Resolution& r) {
+    if (r.settings.model.vocab_size > 0) return;
+    constexpr std::int64_t bert_uncased = 30522, multiple = 8;
+    std::int64_t entries = bert_uncased;
+    std::string reason = "there are no shards yet: the size of BERT's own vocabulary";
+    if (r.data.vocabulary) {
+        entries = r.data.vocabulary->size();
+        reason = concat(r.data.vocabulary_file.string(), " has ", entries, " tokens");
+    } else if (r.data.manifest) {
+        entries = r.data.manifest->vocabulary.size;
+        reason = concat("the manifest of the shards says ", entries, " tokens");
+    } else if (r.data.is_there && r.checkpoint == nullptr) {
+        throw ConfigError(
+            concat("model.vocab_size = \"auto\": ", r.settings.data.training_shards, " has neither ", manifest_name,
+                   " nor vocab.txt\n  do: set model.vocab_size, or data.vocabulary to the vocab.txt of the shards"));
+    }
+    std::int64_t& rows = r.plan.model.vocab_size;
+    rows = (entries + multiple - 1) / multiple * multiple;
+    if (r.checkpoint != nullptr && r.checkpoint->settings.model.vocab_size > 0) {
+        rows = r.checkpoint->settings.model.vocab_size;
+        r.decide("model.vocab_size", rows, "a resumed run keeps its number of rows", Origin::checkpoint);
+    } else {
+        r.decide("model.vocab_size", rows, concat(reason, ", rounded up to a multiple of ", multiple));
+    }
+    r.plan.settings.model.vocab_size = rows;
+}
+
 void resolve_vocabulary(Resolution& r) {
     DataPlan& data = r.plan.data;
     data.vocabulary = r.data.vocabulary_file;
@@ -102,7 +130,7 @@ void resolve_device(Resolution& r) {
 
 void resolve_matmul(Resolution& r) {
     ComputePlan& compute = r.plan.compute;
-    const std::string& asked = r.settings.training.cpu_products;
+    const std::string& asked = r.settings.training.cpu_matmul;
     if (r.checkpoint != nullptr) compute.kept_matmul = read_matmul_libraries(r.checkpoint->progress.cpu_products);
     compute.chooses_matmul = !compute.on_gpu && compute.dtype == at::kBFloat16 && r.machine.has_bf16_matmul;
     if (!compute.chooses_matmul) return;
@@ -115,13 +143,13 @@ void resolve_matmul(Resolution& r) {
         compute.matmul = all_by(matmul_library_of(asked));
     } else if (!compute.kept_matmul.empty()) {
         compute.matmul = compute.kept_matmul;
-        r.decide("training.cpu_products", matmul_text(compute.kept_matmul), "a resumed run keeps its libraries",
+        r.decide("training.cpu_matmul", matmul_text(compute.kept_matmul), "a resumed run keeps its libraries",
                  Origin::checkpoint);
     } else if (!r.machine.may_others_be_faster) {
         compute.matmul = all_by(MatmulLibrary::onednn);
-        r.decide("training.cpu_products", "onednn", "this processor has no AMX");
+        r.decide("training.cpu_matmul", "onednn", "this processor has no AMX");
     } else {
-        r.decide("training.cpu_products", nullptr, "measured when the run starts");
+        r.decide("training.cpu_matmul", nullptr, "measured when the run starts");
     }
 }
 
@@ -227,6 +255,7 @@ RunPlan resolve(const RequestedExperiment& requested, const Launch& launch, cons
     r.plan.evaluation = settings.evaluation;
     r.plan.watchdog = settings.watchdog;
     list_values(r);
+    resolve_vocab_size(r);
     resolve_data(r);
     resolve_initialization(r);
     resolve_compute(r);

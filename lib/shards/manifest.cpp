@@ -173,7 +173,8 @@ std::vector<fs::path> find_shards(const fs::path& folder, ShardKind kind) {
     const std::string wanted = concat("a folder with .h5 or .hdf5 files whose names contain \"", word, "\"");
     if (!fs::is_directory(folder))
         throw DataError(
-            concat(folder.string(), fs::exists(folder) ? ": is not a folder" : ": does not exist", "; expected ", wanted));
+            concat(folder.string(), fs::exists(folder) ? ": is not a folder" : ": does not exist", "; expected ", wanted,
+                   "\n  do: make shards with `bertpretrain_data shard` (data_tools/README.md), or name another folder"));
     if (fs::exists(folder / building_name) && !fs::exists(folder / manifest_name))
         throw DataError(concat(folder.string(),
                                ": its shards are not complete: `bertpretrain_data shard` is still writing them, or "

@@ -26,7 +26,7 @@ void choose_matmul_libraries(ControlGroup& ranks, RunPlan& plan) {
         if (ranks.rank() != 0 || !compute.chooses_matmul) return;
         if (!compute.matmul) {
             compute.matmul = measure_matmul_libraries(plan.model, plan.batch.pass_size() * plan.data.sequence_length);
-            plan.decide("training.cpu_products", matmul_text(*compute.matmul), Origin::automatic, "measured");
+            plan.decide("training.cpu_matmul", matmul_text(*compute.matmul), Origin::automatic, "measured");
         }
         decided = to_json(*compute.matmul);
     });
@@ -35,8 +35,8 @@ void choose_matmul_libraries(ControlGroup& ranks, RunPlan& plan) {
     if (chosen.is_null()) return;
     compute.matmul = read_matmul_libraries(chosen);
     if (const std::string absent = lacking(*compute.matmul); !absent.empty())
-        log_warning(concat("rank ", ranks.rank(), ": training.cpu_products: \"", absent,
-                           "\" is not available here, oneDNN is used instead: the last bits differ"));
+        log_warning(concat("rank ", ranks.rank(), ": training.cpu_matmul: \"", absent,
+                           "\" is not available here, oneDNN is used instead, so results differ in the last bits"));
     use_matmul_libraries(*compute.matmul);
 }
 

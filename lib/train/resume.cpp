@@ -122,23 +122,20 @@ CheckpointFacts facts_of(const ResumePoint& point) {
 }
 
 void refuse_changed_settings(const ResumePoint& point, const RunPlan& plan, const BatchLoader& data) {
-    const ExperimentConfig saved = facts_of(point).settings;
+    ExperimentConfig saved = facts_of(point).settings;
+    saved.batch.global_batch_size = point.progress.global_batch_sequences;  // older checkpoints may say 0
     std::vector<std::string> problems;
     for (const Difference& difference : compare_configs(saved, plan.settings))
         if (!difference.may_change)
             problems.push_back(
                 concat("  ", difference.path, ": ", difference.value_a, " in the checkpoint, ", difference.value_b, " now"));
-    const std::int64_t saved_batch = point.progress.global_batch_sequences;
-    if (saved_batch != plan.batch.global_batch)
-        problems.push_back(
-            concat("  the global batch (batch.global_batch_size, or micro_batch_size x gradient_accumulation_steps x ",
-                   "ranks): ", saved_batch, " in the checkpoint, ", plan.batch.global_batch, " now"));
     if (const std::string& fingerprint = point.progress.data_fingerprint;
         fingerprint != data.fingerprint() && fingerprint != data.earlier_fingerprint())
-        problems.push_back(concat("  the training data's fingerprint: ", fingerprint, " in the checkpoint, ", data.fingerprint(),
-                                  " now (other shards, another order or another seed)"));
+        problems.push_back(
+            concat("  training data or seed differs from the checkpoint's: the order of samples has the fingerprint ",
+                   fingerprint, " in the checkpoint, ", data.fingerprint(), " now"));
     if (problems.empty()) return;
-    std::string message = concat(point.folder.string(), ": this run cannot go on with changed settings:\n");
+    std::string message = concat(point.folder.string(), ": this run cannot resume with changed settings or data:\n");
     for (const std::string& problem : problems) message += problem + "\n";
     throw ConfigError(message + "  do: set them back, or train into another folder with --output");
 }

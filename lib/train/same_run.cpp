@@ -20,9 +20,9 @@ ExperimentConfig common_to_all(ExperimentConfig experiment) {
     experiment.data.loader_threads.reset();
     if (experiment.initialization.init_from) experiment.initialization.init_from = own;
     experiment.training.device = "auto";
-    experiment.training.cpu_products = "measured";  // rank 0 decides
-    experiment.training.gpu_kernels = "auto";       // as well
-    experiment.checkpoint.after_save = own;         // rank 0 runs it
+    experiment.training.cpu_matmul = "measured";  // rank 0 decides
+    experiment.training.gpu_kernels = "auto";     // as well
+    experiment.checkpoint.after_save = own;       // rank 0 runs it
     experiment.checkpoint.after_save_seconds = CheckpointConfig().after_save_seconds;
     return experiment;
 }

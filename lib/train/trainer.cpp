@@ -164,7 +164,11 @@ int Trainer::leave(int signal) {
     if (signal != 0) {
         records_->clear_progress();
         if (parts_.world->rank() == 0)
-            log_info(concat("stopped by signal ", signal, " after step ", step_, "; the same command goes on from there"));
+            log_info(concat("stopped by signal ", signal, " after step ", step_, "; ",
+                            step_ == 0 ? "there is nothing to save; the same command starts again"
+                                       : concat("its checkpoint is saved in ",
+                                                (parts_.folder->paths().checkpoints() / step_folder_name(step_)).string(),
+                                                "; the same command resumes from it")));
         records_->event("stop", {{"step", step_}, {"signal", signal}});
     }
     clock_.enter(Phase::saving);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/sample_config.h"
+#include "config/write.h"
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/files.h"
@@ -11,6 +12,11 @@ using namespace bertpretrain;
 using Catch::Matchers::Equals;
 
 namespace {
+
+struct NeedsAdvice {
+    std::string shards;
+    static void describe(auto& self, auto&& field) { field("shards", self.shards, required(any, "make some"), "Samples."); }
+};
 
 /// Reads a sample whose required shards are given, beside what `text` sets.
 SampleConfig read_sample(const std::string& text) {
@@ -63,18 +69,30 @@ TEST_CASE("what a file sets is read, what it leaves out keeps its default") {
 
 TEST_CASE("an unknown key is refused with the nearest known one, or else with all") {
     CHECK(refusal(R"({"optimizer": {"learning_rat": 1}})") ==
-          R"(config error: run.json: optimizer.learning_rat: no such setting; did you mean "learning_rate"?)");
+          R"(config error: run.json: optimizer.learning_rat: no such setting; did you mean optimizer.learning_rate?)");
     CHECK(refusal(R"({"batch": {"workers": 1}})") ==
-          "config error: run.json: batch.workers: no such setting; there are: micro_batch_size, temperature, threads");
-    CHECK(contains(refusal(R"({"optimiser": {}})"), R"(run.json: optimiser: no such setting; did you mean "optimizer"?)"));
+          "config error: run.json: batch.workers: no such setting; there are: micro_batch_size, temperature, threads, rows");
+    CHECK(contains(refusal(R"({"optimiser": {}})"), "run.json: optimiser: no such setting; did you mean optimizer?"));
+}
+
+TEST_CASE("a setting and a choice that were renamed are still read under their old names") {
+    const SampleConfig config = read_sample(R"({"optimizer": {"one_kernel": true, "name": "adam"}})");
+    CHECK(config.optimizer.fused);
+    CHECK(config.optimizer.name == "adamw");
+    CHECK(write_config(config).dump().find("one_kernel") == std::string::npos);
+    CHECK(refusal(R"({"optimizer": {"one_kernel": true, "fused": false}})") ==
+          "config error: run.json: optimizer.fused is set twice, also under its old name \"one_kernel\"; remove the old one");
+    CHECK(contains(refusal(R"({"optimizer": {"one_kernel": 5}})"), "optimizer.fused = 5: must be true or false"));
+    CHECK(contains(refusal(R"({"optimizer": 5})"), "optimizer = 5: must be a section"));
 }
 
 TEST_CASE("a value of another type is refused, never converted") {
     const std::string size = "config error: run.json: batch.micro_batch_size = ";
-    const std::string integer = ": must be an integer, written without point or exponent, below 2^63";
+    const std::string integer = ": must be an integer below 2^63";
     for (const std::string value : {"4.7", "\"4\"", "true", "[4]", "9223372036854775808"})
         CHECK(refusal(R"({"batch": {"micro_batch_size": )" + value + "}}") == size + value + integer);
-    CHECK(contains(refusal(R"({"batch": {"micro_batch_size": 1e2}})"), integer));
+    for (const std::string value : {"1e-3", "1e19", "1e300", "9007199254740994.0"})
+        CHECK(contains(refusal(R"({"batch": {"micro_batch_size": )" + value + "}}"), integer));
     CHECK(contains(refusal(R"({"batch": {"micro_batch_size": 12345678901234567890123}})"), integer));
     CHECK(refusal(R"({"batch": {"micro_batch_size": null}})") ==
           size + "null" + integer + "; leave the key out to use its default");
@@ -89,6 +107,15 @@ TEST_CASE("a value of another type is refused, never converted") {
     CHECK(contains(refusal(R"({"optimizer": {"betas": [0.9, "0.999"]}})"), "betas[1] = \"0.999\": must be a number"));
     CHECK(contains(refusal(R"({"batch": 16})"), "run.json: batch = 16: must be a section in { }"));
     CHECK(contains(refusal("[1, 2]"), "run.json = [1,2]: must be a section in { }"));
+}
+
+TEST_CASE("an integer may be written with a point or an exponent where a double holds it exactly") {
+    CHECK(read_sample(R"({"batch": {"micro_batch_size": 1e3}})").batch.micro_batch_size == 1000);
+    CHECK(read_sample(R"({"batch": {"micro_batch_size": 4.0}})").batch.micro_batch_size == 4);
+    CHECK(read_sample(R"({"batch": {"micro_batch_size": 9007199254740992.0}})").batch.micro_batch_size == 9007199254740992);
+    CHECK(read_sample(R"({"seed": 1E2, "batch": {"threads": 2.0}})").seed == 100);
+    CHECK(contains(refusal(R"({"seed": -1e0})"), "an integer of at least 0"));
+    CHECK(contains(refusal(R"({"batch": {"micro_batch_size": -1e0}})"), "must be >= 1"));
 }
 
 TEST_CASE("a value outside its rule is refused with what the rule allows") {
@@ -161,6 +188,21 @@ TEST_CASE("a number may be left to the program where its setting says so") {
     CHECK_THROWS_AS(threads("2.5"), ConfigError);
     CHECK_THROWS_AS(threads("\"many\""), ConfigError);
     CHECK_THROWS_AS(threads("null"), ConfigError);
+}
+
+TEST_CASE("an integer that the program may choose is 0 until it is chosen, and auto or null in a file") {
+    const auto rows = [](const std::string& json) { return read_sample(R"({"batch": {"rows": )" + json + "}}").batch.rows; };
+    CHECK(rows("\"auto\"") == 0);
+    CHECK(rows("null") == 0);
+    CHECK(rows("7") == 7);
+    CHECK(read_sample("{}").batch.rows == 0);
+    CHECK(contains(refusal(R"({"batch": {"rows": 0}})"), "batch.rows = 0: must be >= 2"));
+    CHECK(contains(refusal(R"({"batch": {"rows": "many"}})"), R"(batch.rows = "many": must be an integer or "auto")"));
+}
+
+TEST_CASE("a required setting that says how to set it is missed with that advice") {
+    CHECK_THROWS_WITH(read_config<NeedsAdvice>(parse_settings("{}", "run.json"), "run.json"),
+                      Equals("config error: run.json: shards: is not set and has no default; make some"));
 }
 
 TEST_CASE("everything that is wrong with a file is told at once") {

@@ -9,11 +9,13 @@ struct SampleBatchConfig {
     std::int64_t micro_batch_size = 16;
     double temperature = 1;
     std::optional<std::int64_t> threads;
+    std::int64_t rows = 0;
 
     static void describe(auto& self, auto&& field) {
         field("micro_batch_size", self.micro_batch_size, at_least(1), "Sequences in one pass.", Resume::may_change);
         field("temperature", self.temperature, above(0), "What it divides by.");
         field("threads", self.threads, between(1, 64), "Workers.", Resume::may_change);
+        field("rows", self.rows, or_auto(at_least(2)), "2 rows or more; auto: as many as there are words.");
     }
 };
 
@@ -24,10 +26,10 @@ struct SampleOptimizerConfig {
     bool fused = false;
 
     static void describe(auto& self, auto&& field) {
-        field("name", self.name, one_of({"adamw", "lamb", "lans"}), "How weights are updated.");
+        field("name", self.name, renamed_choice("adam", "adamw", one_of({"adamw", "lamb", "lans"})), "How weights are updated.");
         field("learning_rate", self.learning_rate, between(0, 1), "Peak learning rate.", Resume::may_change);
         field("betas", self.betas, between(0, 1), "Decay of the moments.");
-        field("fused", self.fused, any, "One kernel for all.");
+        field("fused", self.fused, renamed("one_kernel", any), "One kernel for all.");
     }
 };
 

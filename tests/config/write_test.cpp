@@ -1,6 +1,7 @@
 #include "config/write.h"
 
 #include <algorithm>
+#include <regex>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -46,7 +47,7 @@ TEST_CASE("written settings are complete, in their described order, defaults inc
     config.shards = {"data"};
     CHECK(write_config(config).dump() ==
           R"({"about":"","seed":12345,"init_from":null,"shards":["data"],)"
-          R"("batch":{"micro_batch_size":16,"temperature":1.0,"threads":"auto"},)"
+          R"("batch":{"micro_batch_size":16,"temperature":1.0,"threads":"auto","rows":"auto"},)"
           R"("optimizer":{"name":"adamw","learning_rate":0.0004,"betas":[0.9,0.999],"fused":false}})");
 }
 
@@ -59,22 +60,53 @@ TEST_CASE("settings written as text and read again are the same to the last bit"
     CHECK(again.about == config.about);
 }
 
-TEST_CASE("the table of settings marks those that are at their default") {
+TEST_CASE("the table of all settings marks those that are at their default") {
     SampleConfig config;
     config.batch.micro_batch_size = 4;
-    const std::string table = settings_table(config);
+    const std::string table = settings_table(config, Show::all);
     CHECK(has_line(table, "batch.micro_batch_size 4"));
+    CHECK(has_line(table, "batch.rows \"auto\" default"));
     CHECK(has_line(table, "seed 12345 default"));
     CHECK(has_line(table, "optimizer.betas [0.9,0.999] default"));
 }
 
+TEST_CASE("the table of changed settings has their values and defaults, and counts the others") {
+    SampleConfig config;
+    config.batch.micro_batch_size = 4;
+    config.shards = {"data"};
+    const std::string table = settings_table(config);
+    CHECK(has_line(table, "batch.micro_batch_size 4 16"));
+    CHECK(has_line(table, "shards [\"data\"]"));
+    CHECK(has_line(table, "10 other settings have their defaults; settings.json in the run's folder has all"));
+    CHECK(std::count(table.begin(), table.end(), '\n') == 5);
+}
+
 TEST_CASE("the explanation names default, allowed values, resume and meaning of every setting") {
     const std::string text = explain_config<SampleConfig>();
-    for (const std::string part : {"batch.micro_batch_size", "integer >= 1", "may change", "Sequences in one pass.", "number > 0",
-                                   "0.0004", "(required)", R"(one of "adamw", "lamb", "lans")", "list of numbers between 0 and 1",
-                                   "true or false", "text or null", "How many sequences make one step.", "list of texts"})
-        CHECK(text.find(part) != std::string::npos);
-    CHECK(std::count(text.begin(), text.end(), '\n') == 2 + static_cast<std::ptrdiff_t>(list_settings(SampleConfig{}).size()));
+    for (const std::string part :
+         {"batch.micro_batch_size", "integer >= 1", "may change on resume", "Sequences in one pass.", "number > 0",
+          "default 0.0004", "(required; ", R"(one of "adamw", "lamb", "lans")", "list of numbers between 0 and 1",
+          "true or false", "text or null", "fixed on resume", "How many sequences make one step.", "list of texts",
+          R"(default "auto"; "auto" or integer >= 2)"}) {
+        INFO(part << " in " << text);
+        CHECK(std::regex_replace(text, std::regex("\\s+"), " ").find(part) != std::string::npos);
+    }
+    CHECK(explain_config<SampleConfig>("batch.rows") == R"(  batch.rows (default "auto"; "auto" or integer >= 2; fixed on resume)
+      2 rows or more; auto: as many as there are words.
+)");
+    CHECK_THROWS_WITH(explain_config<SampleConfig>("betas"),
+                      Catch::Matchers::Contains("betas: no such setting; did you mean optimizer.betas?"));
+}
+
+TEST_CASE("the explanation's lines are no longer than the width, and begin where their setting's do") {
+    for (const std::size_t width : {60U, 80U, 100U}) {
+        std::istringstream lines(explain_config<SampleConfig>("", width));
+        std::size_t longest = 0;
+        for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
+        CHECK(longest <= width);
+        CHECK(longest + 20 > std::min<std::size_t>(width, 80));
+    }
+    CHECK(explain_config<SampleConfig>("batch.rows", 60).find("\n      2 rows or more") != std::string::npos);
 }
 
 TEST_CASE("a comparison lists exactly the settings that differ, and whether each may change on resume") {

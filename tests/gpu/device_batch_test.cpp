@@ -9,7 +9,8 @@ using namespace bertpretrain::testing;
 TEST_CASE("on a GPU a trial pass measures memory that grows with the sequences, and reports when it does not fit", "[gpu]") {
     const auto device = gpu_or_skip();
     if (!device) return;
-    const BertConfig model;
+    BertConfig model;
+    model.vocab_size = 30528;
     const FlatParameters parameters(bert_layout(model, 25, 1), at::kBFloat16, *device);
     parameters.compute_weights().fill_(0.01);
     const Bert bert(model, parameters, {7, false});

@@ -16,6 +16,7 @@ BertConfig large() {
     config.num_hidden_layers = 24;
     config.num_attention_heads = 16;
     config.intermediate_size = 4096;
+    config.vocab_size = 30528;
     return config;
 }
 

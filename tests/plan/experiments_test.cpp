@@ -1,5 +1,8 @@
 // The files of configs/, as the pages say to start them.
+#include <algorithm>
+#include <cctype>
 #include <regex>
+#include <set>
 
 #include "core/error.h"
 #include "support/catch.h"
@@ -38,6 +41,46 @@ TEST_CASE("a step of an experiment is as many sequences as it says, on any numbe
         const auto sequences = std::stoll(std::regex_replace(said[1].str(), std::regex(","), ""));
         for (const std::int64_t ranks : {1, 8, 64, 128}) CHECK(plan_of(experiment, ranks).batch.global_batch == sequences);
     }
+}
+
+TEST_CASE("training.cpu_matmul is read under its old name and with its old value") {
+    const fs::path file = project / "configs/quickstart.json";
+    CHECK(load_experiment(file, {"training.cpu_products=tiles"}).training.cpu_matmul == "amx");
+    CHECK(load_experiment(file, {"training.cpu_products=mkl"}).training.cpu_matmul == "mkl");
+}
+
+TEST_CASE("every name of another program is answered with a setting that exists, or with advice") {
+    const auto settings = list_settings(ExperimentConfig{});
+    std::set<std::string_view> seen;
+    for (const ForeignName& foreign : ExperimentConfig::foreign_names()) {
+        INFO(foreign.name << " " << foreign.path);
+        CHECK(seen.insert(foreign.name).second);
+        CHECK(std::all_of(foreign.name.begin(), foreign.name.end(),
+                          [](char c) { return c == '_' || std::islower(c) || std::isdigit(c); }));
+        CHECK(std::any_of(settings.begin(), settings.end(),
+                          [&](const Setting& setting) { return setting.path == foreign.path; }) != foreign.path.empty());
+        CHECK(!(foreign.path.empty() && foreign.advice.empty()));
+    }
+}
+
+TEST_CASE("names of Hugging Face's Trainer are answered with ours, alone and in any section") {
+    const fs::path file = project / "configs/quickstart.json";
+    const auto complaint = [&](const std::string& name) -> std::string {
+        try {
+            load_experiment(file, {name + "=1"});
+        } catch (const ConfigError& error) { return error.what(); }
+        return "";
+    };
+    using Catch::Matchers::Contains;
+    CHECK_THAT(complaint("optimizer.lr"), Contains("optimizer.lr: no such setting; did you mean optimizer.learning_rate?"));
+    CHECK_THAT(complaint("learning_rate"), Contains("did you mean optimizer.learning_rate?"));
+    CHECK_THAT(complaint("batch_size"), Contains("did you mean batch.micro_batch_size?"));
+    CHECK_THAT(complaint("training.num_train_epochs"), Contains("did you mean schedule.total_steps? (epochs x"));
+    CHECK_THAT(complaint("gradient_accumulation_steps"), Contains("did you mean batch.gradient_accumulation_steps?"));
+    CHECK_THAT(complaint("training.fp16"), Contains("did you mean training.precision?"));
+    CHECK_THAT(complaint("optimizer.warmup_ratio"), Contains("did you mean schedule.warmup_ratio?"));
+    CHECK_THAT(complaint("seed"), Contains("did you mean training.seed?"));
+    CHECK_THAT(complaint("model.layers"), Contains("model."));
 }
 
 TEST_CASE("the commands that shard a whole Wikipedia make the shards that the experiments name") {

@@ -127,13 +127,13 @@ TEST_CASE("the matmul library is named, kept by a resume, oneDNN without AMX, or
     machine.has_bf16_matmul = true;
     const auto plan = [&](const std::string& asked, const nlohmann::json& kept) {
         ExperimentConfig experiment = small();
-        experiment.training.cpu_products = asked;
+        experiment.training.cpu_matmul = asked;
         TrainingProgress progress = progress_of(12);
         progress.cpu_products = kept;
         const CheckpointFacts checkpoint{experiment, progress};
         return resolve(experiment, Launch{}, machine, {}, &checkpoint);
     };
-    const auto library_of = [](const RunPlan& plan) { return plan.compute.matmul.value().begin()->second; };
+    const auto library_of = [](const RunPlan& resolved) { return resolved.compute.matmul.value().begin()->second; };
     CHECK((library_of(plan("mkl", nullptr)) == MatmulLibrary::mkl));
     CHECK((library_of(plan("measured", nullptr)) == MatmulLibrary::onednn));
     CHECK((library_of(plan("measured", {{"forward 64x64", "mkl"}})) == MatmulLibrary::mkl));
@@ -178,4 +178,28 @@ TEST_CASE("a vocabulary larger than the model, and dynamic masking without one, 
     CHECK((resolve(experiment, Launch{}, MachineFacts{}, data, nullptr).data.masks == MaskSource::dynamic));
     experiment.model.vocab_size = 6;
     CHECK_THROWS_WITH(resolve(experiment, Launch{}, MachineFacts{}, data, nullptr), Catch::Contains("has 7 tokens"));
+}
+
+TEST_CASE("an automatic vocabulary size is the checkpoint's, else that of the vocabulary, rounded up to a multiple of 8") {
+    const ExperimentConfig experiment = small();
+    CHECK(said(plan_of(experiment), "model.vocab_size") ==
+          "30528 (auto: there are no shards yet: the size of BERT's own vocabulary, rounded up to a multiple of 8)");
+    DataFacts data;
+    data.is_there = true;
+    const auto with = [&](const ExperimentConfig& settings, const CheckpointFacts* checkpoint = nullptr) {
+        return resolve(settings, Launch{}, MachineFacts{}, data, checkpoint);
+    };
+    CHECK_THROWS_WITH(with(experiment), Catch::Contains("has neither manifest.json nor vocab.txt\n  do: set model.vocab_size"));
+    data.manifest.emplace().vocabulary.size = 17;
+    const RunPlan plan = with(experiment);
+    CHECK(said(plan, "model.vocab_size") ==
+          "24 (auto: the manifest of the shards says 17 tokens, rounded up to a multiple of 8)");
+    CHECK(plan.model.vocab_size == 24);
+    CHECK(plan.settings.model.vocab_size == 24);
+    CheckpointFacts checkpoint{experiment, progress_of(12)};
+    checkpoint.settings.model.vocab_size = 30;
+    CHECK(said(with(experiment, &checkpoint), "model.vocab_size") == "30 (checkpoint: a resumed run keeps its number of rows)");
+    ExperimentConfig named = experiment;
+    named.model.vocab_size = 40;
+    CHECK(with(named, &checkpoint).settings.model.vocab_size == 40);
 }

@@ -180,8 +180,8 @@ TEST_CASE("one file reads the environment") {
 
 TEST_CASE("settings that the plan decides are interpreted nowhere else") {
     const std::regex decided(
-        "\\b(precision|loss_mean|masking|gradient_dtype|reduce_dtype|cpu_products|gpu_kernels|init_missing|init_unexpected|"
-        "on_save_error|cpu_matmul) *[!=]= *\"|\\bsettings\\.(training|parallel|batch|data)\\.(precision|loss_mean|masking|"
+        "\\b(precision|loss_mean|masking|gradient_dtype|reduce_dtype|cpu_matmul|gpu_kernels|init_missing|init_unexpected|"
+        "on_save_error) *[!=]= *\"|\\bsettings\\.(training|parallel|batch|data)\\.(precision|loss_mean|masking|"
         "gradient_dtype|reduce_dtype|gpu_kernels|device_micro_batch|vocabulary|dropout_seed|loader_threads)\\b");
     for (const std::string folder : {"lib", "apps"})
         for (const fs::path& file : source_files(folder)) {

@@ -20,11 +20,14 @@ const std::vector<BadSetting> bad_settings{
     // names
     {R"({"optimizer": {"learning_rat": 1}})",
      config_exit,
-     {"experiment.json: optimizer.learning_rat", "did you mean \"learning_rate\"?"}},
-    {R"({"optimiser": {}})", config_exit, {"optimiser", "did you mean \"optimizer\"?"}},
-    {R"({"data": {"training_shards": null}})", config_exit, {"data.training_shards", "is not set and has no default"}},
-    {R"({"schedule": null})", config_exit, {"schedule", "is not set"}},
-    {R"({"schedule": {"total_steps": null}})", config_exit, {"schedule.total_steps", "is not set", "1"}},
+     {"experiment.json: optimizer.learning_rat", "did you mean optimizer.learning_rate?"}},
+    {R"({"optimizer": {"lr": 1}})", config_exit, {"optimizer.lr", "did you mean optimizer.learning_rate?"}},
+    {R"({"batch_size": 8})", config_exit, {"batch_size", "did you mean batch.micro_batch_size?"}},
+    {R"({"model": {"num_layers": 8}})", config_exit, {"model.num_layers", "did you mean model.num_hidden_layers?"}},
+    {R"({"optimiser": {}})", config_exit, {"optimiser", "did you mean optimizer?"}},
+    {R"({"data": {"training_shards": null}})",
+     config_exit,
+     {"data.training_shards", "is not set and has no default", "bertpretrain_data shard"}},
     // types
     {R"({"batch": {"micro_batch_size": "4"}})", config_exit, {"batch.micro_batch_size = \"4\"", "must be an integer"}},
     {R"({"batch": {"micro_batch_size": 4.7}})", config_exit, {"batch.micro_batch_size = 4.7", "must be an integer"}},
@@ -47,7 +50,7 @@ const std::vector<BadSetting> bad_settings{
     {R"({"data": {"sequence_length": 128}})", config_exit, {"data.sequence_length = 128", "model.max_position_embeddings = 64"}},
     {R"({"batch": {"micro_batch_size": 4, "device_micro_batch": 10}})",
      config_exit,
-     {"batch.device_micro_batch = 10", "no multiple of", "batch.micro_batch_size = 4"}},
+     {"batch.device_micro_batch = 10", "must be a multiple of", "batch.micro_batch_size = 4"}},
     {R"({"batch": {"micro_batch_size": 4, "device_micro_batch": 8}, "training": {"loss_mean": "micro_batch"}})",
      config_exit,
      {"batch.device_micro_batch = 8", "loss_mean", "leave device_micro_batch out"}},
@@ -57,7 +60,9 @@ const std::vector<BadSetting> bad_settings{
      data_exit,
      {"sample_training_0000.h5", "64 tokens", "expected 32", "data.sequence_length"}},
     {R"({"model": {"vocab_size": 700}})", config_exit, {"model.vocab_size = 700", "vocab.txt", "800 tokens"}},
-    {R"({"data": {"training_shards": "no/such/folder"}})", data_exit, {"no/such/folder", "does not exist", "training"}},
+    {R"({"data": {"training_shards": "no/such/folder"}})",
+     data_exit,
+     {"no/such/folder", "does not exist", "training", "bertpretrain_data shard"}},
     {R"({"data": {"training_shards": "lib"}})", data_exit, {"lib", "expected a folder with .h5 or .hdf5 files", "training"}},
     {R"({"data": {"training_shards": "CMakeLists.txt"}})", data_exit, {"CMakeLists.txt", "is not a folder"}},
     {R"({"data": {"held_out_shards": "lib"}})", data_exit, {"lib", "expected a folder with .h5 or .hdf5 files", "test"}},
@@ -137,6 +142,61 @@ TEST_CASE("command lines that make no sense are refused with what is wrong in th
     check_refusal(run_command(train_program), config_exit, {"subcommand is missing", "--help"}, "no subcommand");
     check_refusal(run_command(train_program + " frobnicate"), config_exit, {"frobnicate"}, "an unknown subcommand");
     check_refusal(run_command(train_program + " train"), config_exit, {"config is required"}, "no experiment");
+}
+
+TEST_CASE("an empty experiment lacks its shards and nothing else, and plans a BERT-Base") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    write_text(folder / "empty.json", "{}");
+    check_refused_before_training(train(folder / "empty.json", folder / "run"), config_exit,
+                                  {"empty.json: data.training_shards: is not set and has no default; name the folder of shards"},
+                                  "{}", folder / "run");
+    const std::string missing = "--set data.training_shards=no/such/folder";
+    check_refused_before_training(train(folder / "empty.json", folder / "run", missing), data_exit,
+                                  {"no/such/folder: does not exist", "`bertpretrain_data shard`"}, "no shards", folder / "run");
+    const CommandResult plan =
+        run_command(train_program + " config resolve " + (folder / "empty.json").string() + " --json " + missing);
+    INFO(plan.err);
+    const json model = json::parse(plan.out).at("model");
+    CHECK(model.at("vocab_size").at("value") == 30528);
+    CHECK(model.at("num_hidden_layers").at("value") == 12);
+    CHECK(model.at("hidden_size").at("value") == 768);
+}
+
+TEST_CASE("without model.vocab_size a run has the shards' vocabulary, and resumes with it") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config =
+        write_experiment(folder, {{"model", {{"vocab_size", nullptr}}}, {"schedule", {{"total_steps", 1e1}}}});
+    REQUIRE(train(config, folder / "run", "--set schedule.total_steps=4e0").exit_code == 0);
+    CHECK(json::parse(read_text(folder / "run/settings.json")).at("model").at("vocab_size") == 800);
+    CHECK(train(config, folder / "run", "--set schedule.total_steps=5").exit_code == 0);
+}
+
+TEST_CASE("a slip in a subcommand or an option is answered with the name that was meant") {
+    check_refusal(run_command(data_program + " shrad"), config_exit, {"shrad", "did you mean shard?"}, "shrad");
+    check_refusal(run_command(data_program + " tokenize x y z --vocabulry=v"), config_exit, {"did you mean --vocabulary?"},
+                  "--vocabulry");
+    NEEDS_TRAIN();
+    check_refusal(run_command(train_program + " trian x.json"), config_exit, {"trian", "did you mean train?"}, "trian");
+    check_refusal(run_command(train_program + " train x.json --otuput y"), config_exit, {"did you mean --output?"}, "--otuput");
+    check_refusal(run_command(train_program + " config explian"), config_exit, {"did you mean explain?"}, "explian");
+}
+
+TEST_CASE("--quiet and --log-level leave messages out on standard error, not in the run's log") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 2}}}, {"evaluation", {{"every_steps", 0}}}});
+    for (const std::string option : {"--quiet", "--log-level error"}) {
+        const fs::path run = folder / option;
+        const CommandResult result = train(config, "'" + run.string() + "'", option);
+        CHECK(result.exit_code == 0);
+        CHECK(result.err.empty());
+        CHECK(missing_words(result.out, {"run folder"}) == "");
+        CHECK(missing_words(read_text(run / "log.txt"), {"fresh start"}) == "");
+    }
+    check_refusal(train(folder / "none.json", folder / "run", "--quiet"), config_exit, {"no such settings file"}, "quiet");
+    check_refusal(train(config, folder / "run", "--quiet --log-level info"), config_exit, {"--quiet"}, "both");
 }
 
 TEST_CASE("an instruction set that cannot be had is refused") {

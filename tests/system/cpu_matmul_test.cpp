@@ -7,17 +7,17 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// Eight steps in bf16, the first four of them with `first` as training.cpu_products, the others with `then`.
+/// Eight steps in bf16, the first four of them with `first` as training.cpu_matmul, the others with `then`.
 std::vector<std::string> eight_steps(const TemporaryFolder& folder, const std::string& first, const std::string& then) {
     const auto config = write_experiment(folder, {{"training", {{"precision", "bf16"}}},
                                                   {"schedule", {{"name", "constant"}, {"total_steps", 8}, {"warmup_ratio", 0}}},
                                                   {"checkpoint", {{"save_every_steps", 4}}},
                                                   {"evaluation", {{"every_steps", 0}}}});
     const auto run = folder / (first + "_" + then);
-    REQUIRE(train(config, run, "--set training.cpu_products=" + first).exit_code == 0);
+    REQUIRE(train(config, run, "--set training.cpu_matmul=" + first).exit_code == 0);
     if (then == first) return numbers_of(run);
     std::filesystem::remove_all(run / "checkpoints/step_00000008");
-    REQUIRE(train(config, run, "--set training.cpu_products=" + then).exit_code == 0);
+    REQUIRE(train(config, run, "--set training.cpu_matmul=" + then).exit_code == 0);
     return numbers_of(run);
 }
 

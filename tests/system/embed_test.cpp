@@ -139,7 +139,7 @@ TEST_CASE("ranks, batches, standard input and a kill do not change the file") {
     const CommandResult resumed = embed(model, folder / "text", killed, "--local-ranks 2");
     INFO(resumed.err);
     REQUIRE(resumed.exit_code == 0);
-    CHECK(resumed.err.find("going on with") != std::string::npos);
+    CHECK(resumed.err.find("continuing with") != std::string::npos);
     CHECK((read_text(killed) == right));
     CHECK_FALSE(fs::exists(killed.string() + ".partial"));
 }

@@ -165,7 +165,7 @@ TEST_CASE("weights that do not fit are refused before anything is trained") {
     write_text(folder / "damaged.pt", damaged);
     refused(folder / "damaged.pt", json::object(), checkpoint_exit, {"damaged.pt: damaged: tensor"});
     check_refusal(train(write_experiment(folder), folder / "run", "--set initialization.init_missing=random"), config_exit,
-                  {"initialization change nothing"}, "init_missing without init_from");
+                  {"initialization have no effect"}, "init_missing without init_from");
 }
 
 TEST_CASE("inspect verifies every checkpoint of a run, and names what is damaged") {
@@ -177,7 +177,17 @@ TEST_CASE("inspect verifies every checkpoint of a run, and names what is damaged
     CHECK(whole.exit_code == 0);
     CHECK(missing_words(whole.out, {"step_00000003", "step_00000020", "whole"}) == "");
     CHECK(missing_words(inspect(finished_run().run, "").out,
-                        {"step        20", "exp_avg, exp_avg_sq", "bert.embeddings.word_embeddings.weight", "[800, 64]"}) == "");
+                        {"step        20 of 20", "2 layers, hidden size 64", "exp_avg, exp_avg_sq", "model.pt",
+                         "other settings have their defaults"}) == "");
+    CHECK(missing_words(inspect(finished_run().run, "--tensors").out, {"bert.embeddings.word_embeddings.weight", "[800, 64]"}) ==
+          "");
+    const json all = json::parse(inspect(finished_run().run, "--json").out);
+    CHECK(all.at("step") == 20);
+    CHECK(all.at("settings").at("model").at("hidden_size") == 64);
+    CHECK(all.at("progress").at("global_batch_sequences") == 8);
+    CHECK(all.at("tensors")[0].at("type") == "float32");
+    const fs::path model = finished_run().run / "checkpoints/step_00000020/model.pt";
+    CHECK(json::parse(inspect(model, "--json").out).at("tensors").size() == all.at("tensors").size());
     const TemporaryFolder folder;
     for (const std::string file :
          {"model.pt", "optimizer.pt", "training_state.json", "settings.json", "vocab.txt", "COMPLETE.json"}) {

@@ -64,6 +64,19 @@ TEST_CASE("report --scaling compares runs on 1, 2 and 4 ranks; plan takes a run'
     CHECK(bertpretrain_command("plan " + config.string() + " --deadline soon").exit_code == 2);
 }
 
+TEST_CASE("plan names the machine that it assumes, the currency and the date of the price") {
+    NEEDS_TRAIN();
+    const CommandResult result = bertpretrain_command("plan configs/bert_base.json --accelerator a100 --world-size 8");
+    CAPTURE(result.err);
+    CHECK(missing_words(result.out, {"Assumed machines", "a100: nodes of 8 with 80 GiB", "USD an hour",
+                                     "on demand, us-east-1, 2024", "cost, USD", "efa4: "}) == "");
+    CHECK(missing_words(bertpretrain_command("plan configs/bert_base.json --price 3").out, {"3 USD an hour", "price: --price"}) ==
+          "");
+    const json line = json::parse(bertpretrain_command("plan configs/bert_base.json --world-size 8 --json").out).at("plan")[0];
+    CHECK(line.at("currency") == "USD");
+    CHECK(missing_words(line.at("assumed"), {"2024"}) == "");
+}
+
 TEST_CASE("plan compares each accelerator's memory with what a rank keeps in it, and counts the host's apart") {
     NEEDS_TRAIN();
     const std::string command = "plan configs/bert_5b.json --accelerator a100-40,a100 --world-size 2";

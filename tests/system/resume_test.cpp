@@ -212,10 +212,32 @@ TEST_CASE("a setting that makes another run is refused with both values") {
     check_refused(folder / "run", "--set training.seed=8", 2, {"training.seed", "7 in the checkpoint", "8 now"});
     check_refused(folder / "run", "--set model.hidden_size=128", 2, {"model.hidden_size", "64 in the checkpoint", "128 now"});
     check_refused(folder / "run", "--resume 6 --set training.seed=8", 2, {"training.seed", "7 in the checkpoint", "8 now"});
-    check_refused(folder / "run", "--set batch.micro_batch_size=5", 2, {"global batch", "8 in the checkpoint", "10 now"});
+    check_refused(folder / "run", "--set batch.micro_batch_size=5", 2,
+                  {"batch.global_batch_size", "8 in the checkpoint", "10 now", "micro_batch_size x"});
     check_refused(
         folder / "run", "--set training.precision=bf16 --set optimizer.name=lans", 2,
         {"training.precision", "\"fp32\" in the checkpoint", "\"bf16\" now", "\"adamw\" in the checkpoint", "\"lans\" now"});
+}
+
+TEST_CASE("other training data is refused in words, before any fingerprint") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    fs::copy(sample_data().shards, folder / "shards");
+    fs::remove(folder / "shards/sample_training_0001.h5");
+    fs::remove(folder / "shards/manifest.json");
+    check_refused(folder / "run", "--set data.training_shards=" + (folder / "shards").string(), 2,
+                  {"\n  training data or seed differs from the checkpoint's: "});
+}
+
+TEST_CASE("the global batch may be given as the number that the run has, and as no other, as config explain says") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    copy_finished_run(folder / "run");
+    CHECK(missing_words(run_command(train_program + " config explain batch.global_batch_size").out, {"fixed on resume"}) == "");
+    CHECK(train(finished_run().config, folder / "run", "--set batch.global_batch_size=8").exit_code == 0);
+    check_refused(folder / "run", "--set batch.global_batch_size=16", 2,
+                  {"batch.global_batch_size: 8 in the checkpoint, 16 now"});
 }
 
 TEST_CASE("the same global batch in other pieces goes on") {

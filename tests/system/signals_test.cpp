@@ -56,6 +56,9 @@ TEST_CASE("a signal to stop saves the step it comes in, and the same command goe
         CHECK(step < 20);
         CHECK(recorded_code(folder / "run") == 128 + signal);
         CHECK(missing_words(read_text(folder / "run/events.jsonl"), {"\"stop\"", concat("\"step\":", step)}) == "");
+        CHECK(missing_words(read_text(folder / "run/log.txt"),
+                            {concat("stopped by signal ", signal, " after step ", step, "; its checkpoint is saved in "),
+                             concat("checkpoints/step_", std::string(8 - std::to_string(step).size(), '0'), step)}) == "");
         check_goes_on(finished_run().config, folder / "run", finished_run().run);
     }
 }

@@ -45,7 +45,7 @@ json small_experiment() {
         "batch": {"micro_batch_size": 4, "gradient_accumulation_steps": 2},
         "optimizer": {"name": "adamw", "learning_rate": 0.001},
         "schedule": {"total_steps": 20, "warmup_ratio": 0.1},
-        "training": {"precision": "fp32", "device": "cpu", "cpu_products": "onednn", "seed": 7},
+        "training": {"precision": "fp32", "device": "cpu", "cpu_matmul": "onednn", "seed": 7},
         "checkpoint": {"save_every_steps": 3, "keep_last": 100},
         "evaluation": {"every_steps": 10, "max_sequences": 32}
     })");

@@ -13,13 +13,13 @@ using nlohmann::json;
 
 namespace {
 
-ExperimentConfig tiny(const std::string& cpu_products) {
+ExperimentConfig tiny(const std::string& cpu_matmul) {
     ExperimentConfig experiment;
     experiment.model.hidden_size = 64;
     experiment.model.intermediate_size = 256;
     experiment.model.vocab_size = 800;
     experiment.batch.micro_batch_size = 2;
-    experiment.training.cpu_products = cpu_products;
+    experiment.training.cpu_matmul = cpu_matmul;
     return experiment;
 }
 
@@ -29,7 +29,7 @@ json choose(const ExperimentConfig& experiment, const json& kept = nullptr, bool
     MachineFacts machine = look_at_machine();
     machine.gpus = on_cpu ? 0 : 1;
     TrainingProgress progress;
-    progress.cpu_products = kept;
+    progress.cpu_matmul = kept;
     const CheckpointFacts checkpoint{experiment, progress};
     RunPlan plan = resolve(experiment, Launch{}, machine, {}, &checkpoint);
     choose_matmul_libraries(alone, plan);
@@ -50,7 +50,7 @@ struct NoChoiceLeft {
         return;                                                            \
     }
 
-TEST_CASE("a fresh run chooses for each product of the model, and without tiles never by the clock") {
+TEST_CASE("a fresh run chooses for each product of the model, and without AMX never by the clock") {
     NEEDS_A_CHOICE();
     const json chosen = choose(tiny("measured"));
     CHECK(chosen.size() == 15);
@@ -90,6 +90,12 @@ TEST_CASE("where no bf16 is multiplied on a CPU nothing is chosen, and what was 
     CHECK(choose(exact, kept) == kept);
     CHECK(choose(tiny("mkl"), nullptr, false).is_null());
     CHECK((matmul_library({LinearMatmul::forward, 64, 64}) == MatmulLibrary::onednn));
+}
+
+TEST_CASE("the library amx is found under its old name too, as older checkpoints have it") {
+    CHECK((matmul_library_of("amx") == MatmulLibrary::amx));
+    CHECK((matmul_library_of("tiles") == MatmulLibrary::amx));
+    CHECK(name_of(MatmulLibrary::amx) == "amx");
 }
 
 TEST_CASE("a kept choice that names no product is the checkpoint's fault") {

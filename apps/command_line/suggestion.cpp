@@ -1,0 +1,39 @@
+#include "command_line/program.h"
+
+#include "core/error.h"
+#include "core/strings.h"
+
+namespace bertpretrain {
+namespace {
+
+std::vector<std::string> option_names(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options())
+        if (is_documented(*option))
+            for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::App* below : documented_subcommands(command)) names.push_back(below->get_name());
+    return names;
+}
+
+}  // namespace
+
+std::string suggestion(const CLI::App& app) {
+    const std::vector<CLI::App*> parsed = app.get_subcommands();
+    if (!parsed.empty()) return suggestion(*parsed.front());
+    const CLI::App* top = &app;
+    while (top->get_parent() != nullptr) top = top->get_parent();
+    for (const std::string& word : top->remaining(true)) {
+        const bool is_option = word.starts_with("--");
+        const auto near =
+            nearest_name(is_option ? word.substr(0, word.find('=')) : word, is_option ? option_names(app) : command_names(app));
+        if (near) return concat("did you mean ", *near, "?");
+    }
+    return "";
+}
+
+}  // namespace bertpretrain

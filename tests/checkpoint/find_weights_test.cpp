@@ -1,0 +1,32 @@
+#include "checkpoint/find_weights.h"
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/files.h"
+
+using namespace bertpretrain;
+
+namespace {
+
+std::string complaint(const std::string& path) {
+    try {
+        find_weights(path);
+    } catch (const CheckpointError& error) { return error.what(); }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("a missing path that could be a model's name on the Hub is answered with how to download it") {
+    using Catch::Matchers::Contains;
+    for (const std::string name : {"bert-base-uncased", "google-bert/bert-base-uncased"})
+        CHECK_THAT(complaint(name), Contains(name + ": there is no such file or folder") &&
+                                        Contains("`hf download " + name + " --local-dir bert-base-uncased`"));
+}
+
+TEST_CASE("a missing path that cannot be a model's name is only said to be missing") {
+    const testing::TemporaryFolder folder;
+    for (const std::string& path :
+         {(folder / "none").string(), std::string("none.pt"), std::string("./none"), std::string("a/b/c")})
+        CHECK_THAT(complaint(path), Catch::Matchers::EndsWith(path + ": there is no such file or folder"));
+}
