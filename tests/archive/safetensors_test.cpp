@@ -4,6 +4,7 @@
 #include "archive/examples.h"
 #include "archive/safetensors_reader.h"
 #include "archive/safetensors_writer.h"
+#include "support/shared_data.h"
 
 namespace bertpretrain {
 namespace {
@@ -109,11 +110,8 @@ END)");
 }
 
 TEST_CASE("a real safetensors file is read") {
-    const std::filesystem::path file = PROJECT_FOLDER "/../shared/data/ckpt/coldfire_tiny_bert/model.safetensors";
-    if (!std::filesystem::exists(file)) {
-        WARN("skipped: there is no " << file);
-        return;
-    }
+    NEEDS_SHARED_DATA();
+    const std::filesystem::path file = bertpretrain::testing::shared_data() / "ckpt/coldfire_tiny_bert/model.safetensors";
     const SafetensorsReader reader(file);
     const SafetensorsEntry* words = reader.find("bert.embeddings.word_embeddings.weight");
     if (words == nullptr) words = reader.find("embeddings.word_embeddings.weight");

@@ -7,6 +7,7 @@
 #include "batches/sample_shards.h"
 #include "core/error.h"
 #include "support/catch.h"
+#include "support/shared_data.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

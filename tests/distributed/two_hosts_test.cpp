@@ -110,10 +110,8 @@ TEST_CASE("with 1 to 2 hosts, training goes on when one is killed and when it co
     NEEDS_TORCHRUN();
     const bool etcd = GENERATE(false, true);
     CAPTURE(etcd);
-    if (etcd && run_command("command -v etcd && " PYTHON " -c 'import etcd'").exit_code != 0) {
-        WARN("skipped, not shown: etcd-server or python-etcd is missing");
-        return;
-    }
+    if (etcd && run_command("command -v etcd && " PYTHON " -c 'import etcd'").exit_code != 0)
+        SKIP_TEST(skip::no_oracle, "etcd-server or python-etcd is missing");
     const TwoHosts hosts;
     NEEDS_HOSTS(hosts);
     const TemporaryFolder folder;

@@ -10,16 +10,14 @@ using namespace bertpretrain;
 
 namespace {
 
-bool was_built() {
-    if (std::filesystem::exists(std::filesystem::path(testing::program_folder()) / cuda_module_file)) return true;
-    WARN("skipped: the module was not built, for there is no nvcc or libtorch has no CUDA half");
-    return false;
-}
+bool was_built() { return std::filesystem::exists(std::filesystem::path(testing::program_folder()) / cuda_module_file); }
+
+const char* const why_not_built = "the CUDA module: there is no nvcc, or libtorch has no CUDA half";
 
 }  // namespace
 
 TEST_CASE("the CUDA module finds all that it takes from the program and from libtorch") {
-    if (!was_built()) return;
+    if (!was_built()) SKIP_TEST(testing::skip::not_built, why_not_built);
     REQUIRE(functions_for(at::kCPU).attention != nullptr);  // brings into this test what the program has
     // Nothing is bound later, so that what is missing shows here and not on the first machine with a GPU.
     void* const module = ::dlopen(cuda_module_file, RTLD_NOW | RTLD_LOCAL);
@@ -29,8 +27,8 @@ TEST_CASE("the CUDA module finds all that it takes from the program and from lib
 }
 
 TEST_CASE("the CUDA module offers its kernels exactly where a GPU can run them") {
-    if (!was_built()) return;
-    CHECK((cuda_module() != nullptr) == testing::gpu_or_skip().has_value());
+    if (!was_built()) SKIP_TEST(testing::skip::not_built, why_not_built);
+    CHECK((cuda_module() != nullptr) == testing::find_usable_gpu().has_value());
     if (cuda_module() == nullptr) CHECK(functions_for(at::kCUDA).dropout_rows == &reference::dropout_rows);
     else CHECK(functions_for(at::kCUDA).dropout_rows == cuda_module()->functions.dropout_rows);
 }

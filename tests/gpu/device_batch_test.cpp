@@ -7,8 +7,8 @@ using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
 TEST_CASE("on a GPU a trial pass counts memory that grows with the sequences, and says when there is none", "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     const BertConfig model;
     const FlatParameters parameters(bert_layout(model, 25, 1), at::kBFloat16, *device);
     parameters.compute_weights().fill_(0.01);

@@ -25,7 +25,7 @@ double last_held_out_loss(const fs::path& run) {
 }  // namespace
 
 TEST_CASE("a run on a GPU that is stopped and goes on gives the numbers of one that nobody stopped", "[gpu]") {
-    if (!gpu_or_skip()) return;
+    NEEDS_GPU();
     const std::string precision = GENERATE("fp32", "bf16");
     CAPTURE(precision);
     const TemporaryFolder folder;
@@ -44,7 +44,7 @@ TEST_CASE("a run on a GPU that is stopped and goes on gives the numbers of one t
 }
 
 TEST_CASE("a run on a GPU learns as one on the CPU does", "[gpu]") {
-    if (!gpu_or_skip()) return;
+    NEEDS_GPU();
     const TemporaryFolder folder;
     const CommandResult result = train(write_experiment(folder, on_gpu("fp32")), folder / "run");
     INFO(result.err);

@@ -11,6 +11,7 @@
 #include "shards/row_check.h"
 #include "support/catch.h"
 #include "support/files.h"
+#include "support/shared_data.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

@@ -14,6 +14,7 @@
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/files.h"
+#include "support/shared_data.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

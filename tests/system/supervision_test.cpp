@@ -208,13 +208,3 @@ TEST_CASE("a command that does not exist, and a request without one, are told at
     CHECK(run_command("scripts/run_until_done.sh " + folder.path().string() + " -- /does/not/exist").exit_code == 127);
     CHECK(run_command("scripts/run_until_done.sh " + folder.path().string() + " true").exit_code == 2);
 }
-
-TEST_CASE("shellcheck finds nothing in the script") {
-    if (run_command("command -v shellcheck").exit_code != 0) {
-        WARN("skipped: no shellcheck (scripts/setup.sh --oracles brings it)");
-        return;
-    }
-    const CommandResult result = run_command("shellcheck scripts/run_until_done.sh");
-    INFO(result.out);
-    CHECK(result.exit_code == 0);
-}

@@ -8,6 +8,7 @@
 #include "reference_extractor.h"
 #include "support/catch.h"
 #include "support/files.h"
+#include "support/shared_data.h"
 #include "text/wikitext.h"
 
 using namespace bertpretrain;

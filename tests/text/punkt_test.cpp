@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/files.h"
+#include "support/shared_data.h"
 #include "text/punkt_training.h"
 #include "text/utf8.h"
 

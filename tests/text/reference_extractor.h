@@ -9,6 +9,7 @@
 
 #include "page_reader.h"
 #include "support/files.h"
+#include "support/shared_data.h"
 #include "text/sentence_rules.h"
 #include "text/wikitext.h"
 

@@ -4,6 +4,7 @@
 
 #include "reference_extractor.h"
 #include "support/catch.h"
+#include "support/shared_data.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

@@ -10,6 +10,7 @@
 #include "core/threads.h"
 #include "support/catch.h"
 #include "support/command.h"
+#include "support/shared_data.h"
 #include "tokenizer_support.h"
 #include "tokens/line_blocks.h"
 

@@ -8,6 +8,7 @@
 
 #include "support/catch.h"
 #include "support/files.h"
+#include "support/shared_data.h"
 #include "text/utf8.h"
 #include "tokenizer_support.h"
 #include "tokens/unicode.h"

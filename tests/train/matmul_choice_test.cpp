@@ -5,6 +5,7 @@
 #include "operations/measure_matmul_libraries.h"
 #include "parallel/world.h"
 #include "support/catch.h"
+#include "support/skip.h"
 
 using namespace bertpretrain;
 using nlohmann::json;
@@ -33,13 +34,11 @@ struct NoChoiceLeft {
 
 }  // namespace
 
-/// Where nothing is to be chosen (fewer instructions, no MKL) the other cases would show nothing.
-#define NEEDS_A_CHOICE()                                                   \
-    const NoChoiceLeft none;                                               \
-    if (!has_bf16_matmul() || !has(MatmulLibrary::mkl)) {                  \
-        WARN("skipped: no MKL, or no products of bf16 on this processor"); \
-        return;                                                            \
-    }
+/// Skips the test where there is no second library to choose.
+#define NEEDS_A_CHOICE()                                           \
+    const NoChoiceLeft none;                                       \
+    if (!has_bf16_matmul()) SKIP_TEST(testing::skip::no_bf16, ""); \
+    if (!has(MatmulLibrary::mkl)) SKIP_TEST(testing::skip::no_mkl, "")
 
 TEST_CASE("a fresh run chooses for each product of the model, and without tiles never by the clock") {
     NEEDS_A_CHOICE();
