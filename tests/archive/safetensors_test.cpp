@@ -4,7 +4,6 @@
 #include "archive/examples.h"
 #include "archive/safetensors_reader.h"
 #include "archive/safetensors_writer.h"
-#include "support/shared_data.h"
 
 namespace bertpretrain {
 namespace {
@@ -107,16 +106,6 @@ END)");
     CHECK_THROWS_AS(write_safetensors(folder / "twice", {{"a", DType::f32, {0}, {}}, {"a", DType::f32, {0}, {}}}),
                     std::logic_error);
     CHECK_THROWS_AS(write_safetensors(folder / "wrong", {{"a", DType::f32, {2}, bytes}}), std::logic_error);
-}
-
-TEST_CASE("a real safetensors file is read") {
-    NEEDS_SHARED_DATA();
-    const std::filesystem::path file = bertpretrain::testing::shared_data() / "ckpt/coldfire_tiny_bert/model.safetensors";
-    const SafetensorsReader reader(file);
-    const SafetensorsEntry* words = reader.find("bert.embeddings.word_embeddings.weight");
-    if (words == nullptr) words = reader.find("embeddings.word_embeddings.weight");
-    REQUIRE(words != nullptr);
-    CHECK(words->shape.size() == 2);
 }
 
 TEST_CASE("safetensors files that lie about themselves are refused, naming the tensor") {

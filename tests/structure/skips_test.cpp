@@ -79,3 +79,16 @@ TEST_CASE("a test returns early only by SKIP_TEST") {
         }
     }
 }
+
+TEST_CASE("at most a dozen tests need the shared data") {
+    std::size_t tests = 0;
+    const std::string need =
+        "    NEEDS_SHARED_DATA"
+        "();\n";
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(PROJECT_FOLDER) / "tests")) {
+        if (entry.path().extension() != ".cpp") continue;
+        const std::string text = read_text(entry.path());
+        for (std::size_t at = text.find(need); at != text.npos; at = text.find(need, at + 1)) ++tests;
+    }
+    CHECK(tests <= 12);
+}

@@ -1,5 +1,5 @@
 #pragma once
-// What WikiExtractor made of the dumps in the shared data, and how far we agree with it.
+// What WikiExtractor made of dumps, and how far we agree with it.
 
 #include <cstdint>
 #include <functional>
@@ -15,6 +15,7 @@
 
 namespace bertpretrain::testing {
 
+// In the shared data.
 inline constexpr const char* real_dump = "wiki_xml/gensim-enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2";
 inline constexpr const char* reference_output = "wikiextractor_pairs/c_gensim_wikiextractor-6408a43.txt";
 
@@ -42,7 +43,8 @@ inline void count_sentences(SentenceCounts& counts, const SplitSentences& split,
 
 /// F1 of sentences, byte for byte, article by article, in both outputs (matched as multisets); articles that the reference lacks
 /// do not count.
-inline double sentence_f1(const std::string& dump, const std::vector<Document>& reference, const SplitSentences& split) {
+inline double sentence_f1(const std::filesystem::path& dump, const std::vector<Document>& reference,
+                          const SplitSentences& split) {
     std::map<std::string, SentenceCounts> theirs;
     for (const Document& document : reference) {
         SentenceCounts& counts = theirs[document.title];
@@ -52,7 +54,7 @@ inline double sentence_f1(const std::string& dump, const std::vector<Document>& 
         }
     }
     std::int64_t ours_all = 0, theirs_all = 0, both = 0;
-    PageReader reader(shared_data() / dump);
+    PageReader reader(dump);
     const auto next = [&](Page& page) {
         try {
             return reader.next(page);

@@ -11,7 +11,7 @@
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/files.h"
-#include "support/shared_data.h"
+#include "support/golden.h"
 #include "support/skip.h"
 #include "tokens/line_blocks.h"
 
@@ -174,9 +174,8 @@ TEST_CASE("a line of hundreds of megabytes is refused, for a block must fit into
 }
 
 TEST_CASE("a trained vocabulary is Hugging Face's, but for its choice among equally frequent pairs") {
-    NEEDS_SHARED_DATA();
     const TemporaryFolder folder;
-    write_text(folder / "text", read_text(shared_data() / "wikitext2" / "valid.txt").substr(0, 100'000));
+    write_text(folder / "text", read_text(golden_sample("text.txt")));
     write_text(folder / "train.py", R"(
 import json, sys
 try:
