@@ -28,6 +28,26 @@ elseif(BERTPRETRAIN_SANITIZER STREQUAL "fuzzer")
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+# unite_sources(TARGET GROUP FILE...): compiles the files as one translation unit where a sanitizer checks them, which takes a fifth of
+# the time. Files whose local names another file of the folder has too are listed here and compiled alone.
+set(BERTPRETRAIN_COMPILED_ALONE
+    lib/core/sha256.cpp lib/text/page_chunks.cpp lib/text/wikiextractor_parser.cpp lib/tokens/vocabulary_training.cpp
+    lib/tokens/words.cpp lib/shards/shard_folder.cpp lib/archive/unpickler_values.cpp tests/text/extract_test.cpp
+    tests/shards/damaged_shards_test.cpp tests/shards/manifest_test.cpp tests/shards/reference_scripts_test.cpp
+    tests/shards/shard_folder_test.cpp tests/telemetry/loss_history_test.cpp tests/telemetry/progress_test.cpp)
+function(unite_sources target group)
+  if(NOT BERTPRETRAIN_SANITIZER MATCHES "^(address|thread)$")
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  foreach(file IN LISTS ARGN)
+    file(RELATIVE_PATH name "${CMAKE_SOURCE_DIR}" "${file}")
+    if(NOT name IN_LIST BERTPRETRAIN_COMPILED_ALONE)
+      set_source_files_properties("${file}" PROPERTIES UNITY_GROUP ${group})
+    endif()
+  endforeach()
+endfunction()
+
 # add_sources(TARGET FOLDER...): a static library of all .cpp files of these folders of lib/.
 function(add_sources target)
   set(files)
@@ -38,6 +58,11 @@ function(add_sources target)
   add_library(${target} STATIC ${files})
   target_include_directories(${target} PUBLIC "${CMAKE_SOURCE_DIR}/lib")
   target_link_libraries(${target} PRIVATE bertpretrain_warnings)
+  foreach(folder IN LISTS ARGN)
+    set(of_folder ${files})
+    list(FILTER of_folder INCLUDE REGEX "/lib/${folder}/[^/]*$")
+    unite_sources(${target} ${folder} ${of_folder})
+  endforeach()
 endfunction()
 
 # add_program(NAME FOLDER LIBRARY): an executable of all .cpp files of a folder.

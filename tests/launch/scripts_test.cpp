@@ -60,15 +60,6 @@ TEST_CASE("every manifest is what its API takes, with and without GPUs and EFA; 
         CHECK(has(result.out, kind));
 }
 
-TEST_CASE("shellcheck has nothing to say about any script") {
-    if (run_command("command -v shellcheck").exit_code != 0) SKIP_TEST(skip::no_oracle, "shellcheck is missing");
-    for (const fs::path& file : files_below(fs::path(PROJECT_FOLDER) / "scripts", ".sh")) {
-        const CommandResult result = run_command("shellcheck -x " + file.string());
-        INFO(result.out);
-        CHECK(result.exit_code == 0);
-    }
-}
-
 TEST_CASE("a manifest with a name that parameters.sh does not have is refused by that name") {
     const TemporaryFolder folder;
     write_text(folder / "some.yaml", "a: ${CLUSTER}\nb: ${NO_SUCH_NAME}\n");
