@@ -1,4 +1,4 @@
-// bertpretrain config check|explain|compare
+// bertpretrain config check|resolve|explain|compare
 
 #include <filesystem>
 #include <iostream>
@@ -8,10 +8,15 @@
 
 #include "commands.h"
 
+#include "checkpoint/checkpoint_files.h"
+#include "checkpoint/checkpoint_reader.h"
+#include "checkpoint/checkpoint_store.h"
+#include "config/read.h"
 #include "config/write.h"
+#include "core/log.h"
 #include "core/table.h"
+#include "plan/resolve.h"
 #include "telemetry/run_paths.h"
-#include "train/experiment_config.h"
 
 namespace bertpretrain {
 namespace {
@@ -19,6 +24,54 @@ namespace {
 /// A file itself, or what a run wrote into its folder.
 std::filesystem::path settings_of(const std::filesystem::path& file_or_run) {
     return std::filesystem::is_directory(file_or_run) ? RunPaths(file_or_run).settings() : file_or_run;
+}
+
+struct ResolveArguments {
+    std::string config, output;
+    std::vector<std::string> overrides;
+    std::int64_t world_size = 0;
+    bool json = false;
+};
+
+/// The settings of the newest checkpoint of a run's folder; nothing where there is none.
+std::optional<CheckpointFacts> newest_checkpoint(const std::filesystem::path& run) {
+    const auto folder = CheckpointStore(RunPaths(run).checkpoints()).newest_complete();
+    if (!folder) return std::nullopt;
+    const CheckpointReader reader(*folder, CheckpointReader::Verify::sizes);
+    return CheckpointFacts{read_config<ExperimentConfig>(reader.settings(), (*folder / settings_file).string()),
+                           TrainingProgress::read(reader.progress(), *folder / progress_file)};
+}
+
+void resolve_and_print(const ResolveArguments& arguments) {
+    const RequestedExperiment experiment = request_experiment(arguments.config, arguments.overrides);
+    const std::filesystem::path run = arguments.output.empty()
+                                          ? std::filesystem::path("runs") / std::filesystem::path(arguments.config).stem()
+                                          : std::filesystem::path(arguments.output);
+    Launch launch = read_launch();
+    if (arguments.world_size > 0) launch.world_size = arguments.world_size;
+    const std::optional<CheckpointFacts> checkpoint = newest_checkpoint(run);
+    const RunPlan plan = resolve(experiment, launch, look_at_machine(),
+                                 look_at_data(experiment.settings.data, experiment.settings.evaluation.every_steps > 0),
+                                 checkpoint ? &*checkpoint : nullptr);
+    std::cout << (arguments.json ? to_json(plan).dump(2) + "\n" : resolved_table(plan)) << std::flush;
+    for (const std::string& warning : plan.warnings) log_warning(warning);
+}
+
+void add_resolve_command(CLI::App& config) {
+    const auto arguments = std::make_shared<ResolveArguments>();
+    CLI::App* command = config.add_subcommand(
+        "resolve",
+        "Prints each setting as `train` would use it here, and why: from the file, --set, a checkpoint, or by default");
+    command->add_option("config", arguments->config, "The experiment's JSON file")->required();
+    command->add_option("--output", arguments->output,
+                        "The run's folder, whose newest checkpoint counts; runs/NAME-OF-CONFIG when not given");
+    command->add_option("--set", arguments->overrides, "section.key=value, instead of what the file says; may be given often")
+        ->allow_extra_args(false);
+    command
+        ->add_option("--world-size", arguments->world_size, "Number of ranks; when not given, what the launcher's variables say")
+        ->check(CLI::Range(1, 1 << 20));
+    command->add_flag("--json", arguments->json, "The plan as JSON");
+    command->callback([arguments] { resolve_and_print(*arguments); });
 }
 
 }  // namespace
@@ -31,6 +84,8 @@ void add_config_command(CLI::App& app) {
     CLI::App* check = command->add_subcommand("check", "Reads a file as `train` would, and prints all settings");
     check->add_option("config", *files, "The experiment's JSON file, or a run's folder")->required()->expected(1);
     check->callback([files] { std::cout << settings_table(load_experiment(settings_of(files->front()), {})) << std::flush; });
+
+    add_resolve_command(*command);
 
     const auto which = std::make_shared<std::string>();
     CLI::App* explain = command->add_subcommand("explain", "Prints every setting: default, range, meaning");

@@ -19,8 +19,8 @@
 #include "core/strings.h"
 #include "inference/embed.h"
 #include "inference/load_model.h"
+#include "operations/device.h"
 #include "parallel/together.h"
-#include "train/make_trainer.h"
 
 namespace bertpretrain {
 namespace {

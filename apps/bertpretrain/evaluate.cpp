@@ -19,10 +19,10 @@
 #include "core/table.h"
 #include "inference/evaluate.h"
 #include "inference/load_model.h"
+#include "operations/device.h"
 #include "parallel/together.h"
 #include "shards/manifest.h"
 #include "shards/vocabulary_match.h"
-#include "train/make_trainer.h"
 
 namespace bertpretrain {
 namespace {

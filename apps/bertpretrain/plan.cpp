@@ -17,9 +17,9 @@
 #include "model/bert_parameters.h"
 #include "operations/forecast_grid.h"
 #include "operations/plan_fit.h"
+#include "plan/memory_plan.h"
+#include "plan/resolve.h"
 #include "reports/run_history.h"
-#include "shards/manifest.h"
-#include "train/memory_plan.h"
 
 namespace bertpretrain {
 namespace {
@@ -70,42 +70,60 @@ Accelerator accelerator_of(const std::string& name, const PlanArguments& argumen
     return accelerator;
 }
 
-ForecastGrid plan_inputs(const ExperimentConfig& experiment, const PlanArguments& arguments,
+/// The experiment on so many accelerators, with what its shards tell where they lie here.
+struct Forecaster {
+    RequestedExperiment experiment;
+    DataFacts data;
+
+    explicit Forecaster(RequestedExperiment given)
+        : experiment(std::move(given)), data(look_at_data(experiment.settings.data, false)) {}
+
+    RunPlan on(std::int64_t world_size, std::optional<std::int64_t> zero_stage = std::nullopt) const {
+        RequestedExperiment asked = experiment;
+        if (zero_stage) asked.settings.parallel.zero_stage = *zero_stage;
+        Launch launch;
+        launch.world_size = world_size;
+        MachineFacts accelerators;
+        accelerators.gpus = 1;
+        return resolve(asked, launch, accelerators, data, nullptr);
+    }
+
+    MemoryPlan memory(std::int64_t world_size, std::int64_t zero_stage) const {
+        const RunPlan plan = on(world_size, zero_stage);
+        std::int64_t rows = 0;
+        if (data.manifest)
+            for (const ShardRecord& shard : data.manifest->shards)
+                if (shard_kind(shard.file) == ShardKind::training) rows += shard.rows;
+        return plan_memory(plan, bert_layout(plan.model, plan.parallel.bucket_mib, world_size), rows);
+    }
+};
+
+ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& arguments,
                          const std::optional<MeasuredRun>& measured) {
     ForecastGrid inputs;
-    const double measured_tokens =
-        measured ? measured->tokens_per_sequence : static_cast<double>(experiment.data.sequence_length);
-    inputs.step.model = experiment.model;
+    const RunPlan plan = forecaster.on(2);  // on one rank, gradients are fp32 in any case
+    const double measured_tokens = measured ? measured->tokens_per_sequence : static_cast<double>(plan.data.sequence_length);
+    inputs.step.model = plan.model;
     inputs.step.tokens_per_sequence = arguments.tokens.value_or(measured_tokens);
-    inputs.step.masked_per_sequence = experiment.data.masked_lm_prob * inputs.step.tokens_per_sequence;
-    inputs.step.micro_batch_size = experiment.batch.pass_size();
-    inputs.step.zero_stage = experiment.parallel.zero_stage;
-    const bool rounded = experiment.parallel.reduce_dtype == "bf16" || experiment.parallel.gradient_dtype == "bf16";
+    inputs.step.masked_per_sequence = plan.data.masked_lm_prob * inputs.step.tokens_per_sequence;
+    inputs.step.micro_batch_size = plan.batch.pass_size();
+    inputs.step.zero_stage = plan.parallel.zero_stage;
+    const bool rounded =
+        plan.parallel.reduce_dtype == at::kBFloat16 || plan.parallel.gradients == FlatParameters::Gradients::bf16;
     inputs.step.gradient_bytes = rounded ? 2 : 4;
-    inputs.step.weight_bytes = experiment.training.precision == "bf16" ? 2 : 4;
-    inputs.step.bucket_mib = experiment.parallel.bucket_mib;
+    inputs.step.weight_bytes = plan.compute.dtype == at::kBFloat16 ? 2 : 4;
+    inputs.step.bucket_mib = plan.parallel.bucket_mib;
     inputs.step.overlaps = !arguments.no_overlap;
-    inputs.global_batch = [experiment](std::int64_t world_size) { return experiment.global_batch(world_size); };
+    inputs.global_batch = [forecaster](std::int64_t world_size) { return forecaster.on(world_size).batch.global_batch; };
     for (const std::string& name : arguments.accelerators)
         inputs.accelerators.push_back(accelerator_of(name, arguments, measured));
     for (const std::string& name : arguments.networks) inputs.networks.push_back(find_network(name));
     inputs.world_sizes = arguments.world_sizes;
     std::sort(inputs.world_sizes.begin(), inputs.world_sizes.end());
     inputs.run = arguments.run;
-    inputs.run.steps = arguments.steps.value_or(experiment.schedule.total_steps);
+    inputs.run.steps = arguments.steps.value_or(plan.schedule.total_steps);
     inputs.save_gbps = arguments.save_gbps;
     return inputs;
-}
-
-MemoryPlan memory_of(ExperimentConfig experiment, std::int64_t world_size, std::int64_t zero_stage) {
-    experiment.parallel.zero_stage = zero_stage;
-    const std::string& shards = experiment.data.training_shards;
-    const auto manifest = std::filesystem::is_directory(shards) ? read_manifest(shards) : std::nullopt;
-    std::int64_t rows = 0;
-    if (manifest)
-        for (const ShardRecord& shard : manifest->shards)
-            if (shard_kind(shard.file) == ShardKind::training) rows += shard.rows;
-    return plan_memory(experiment, bert_layout(experiment.model, experiment.parallel.bucket_mib, world_size), rows);
 }
 
 /// Whether a rank's part fits into the accelerator's own memory; nothing where its size is not known.
@@ -114,14 +132,14 @@ std::optional<bool> fits(const MemoryPlan& plan, const Accelerator& accelerator)
     return static_cast<double>(plan.on_gpu()) < accelerator.memory_gib * 0x1p30;
 }
 
-std::string memory_table(const ExperimentConfig& experiment, const ForecastGrid& inputs) {
+std::string memory_table(const Forecaster& forecaster, const ForecastGrid& inputs) {
     std::vector<std::string> columns{"ranks",       "ZeRO",        "weights",  "gradients", "optimizer", "transfer",
                                      "activations", "accelerator", "snapshot", "data",      "program",   "host"};
     for (const Accelerator& accelerator : inputs.accelerators) columns.push_back("fits " + accelerator.name);
     Table table(columns);
     for (const std::int64_t ranks : inputs.world_sizes)
         for (const std::int64_t stage : {0, 1}) {
-            const MemoryPlan plan = memory_of(experiment, ranks, stage);
+            const MemoryPlan plan = forecaster.memory(ranks, stage);
             std::vector<std::string> row{std::to_string(ranks), std::to_string(stage)};
             for (const std::uint64_t bytes : {plan.weights, plan.gradients, plan.optimizer, plan.transfer, plan.activations,
                                               plan.on_gpu(), plan.snapshot, plan.data, plan.program, plan.beside_gpu()})
@@ -143,11 +161,10 @@ std::string fit_text(const MeasuredRun& run) {
                   " GB/s sent per rank\n\n");
 }
 
-void print_json(const ExperimentConfig& experiment, const std::vector<ForecastRow>& runs,
-                const std::optional<MeasuredRun>& measured) {
+void print_json(const Forecaster& forecaster, const std::vector<ForecastRow>& runs, const std::optional<MeasuredRun>& measured) {
     nlohmann::ordered_json out;
     for (const ForecastRow& planned : runs) {
-        const MemoryPlan memory = memory_of(experiment, planned.step.world_size, experiment.parallel.zero_stage);
+        const MemoryPlan memory = forecaster.memory(planned.step.world_size, planned.step.zero_stage);
         out["plan"].push_back(plan_json(planned));
         out["plan"].back()["memory_bytes"] = memory.peak();
         out["plan"].back()["gpu_memory_bytes"] = memory.on_gpu();
@@ -164,17 +181,17 @@ void print_json(const ExperimentConfig& experiment, const std::vector<ForecastRo
 }
 
 void plan(const PlanArguments& arguments) {
-    const ExperimentConfig experiment = load_experiment(arguments.config, arguments.overrides);
+    const Forecaster forecaster(request_experiment(arguments.config, arguments.overrides));
     const auto deadline = arguments.deadline.empty() ? std::nullopt : std::optional(hours_of(arguments.deadline));
     const std::optional<MeasuredRun> measured = measured_run(arguments);
-    const ForecastGrid inputs = plan_inputs(experiment, arguments, measured);
+    const ForecastGrid inputs = plan_inputs(forecaster, arguments, measured);
     const std::vector<ForecastRow> runs = plan_runs(inputs);
-    if (arguments.json) return print_json(experiment, runs, measured);
+    if (arguments.json) return print_json(forecaster, runs, measured);
     std::cout
         << (measured ? fit_text(*measured) : "")
         << "memory of a rank at its peak: \"accelerator\" is the sum of the columns before it and lies in the accelerator's own "
            "memory,\n\"host\" is the sum of the three before it and lies in the host's\n"
-        << memory_table(experiment, inputs) << "\ntime; efficiency is against the smallest number of ranks\n"
+        << memory_table(forecaster, inputs) << "\ntime; efficiency is against the smallest number of ranks\n"
         << plan_table(runs, deadline) << "\nassumed\n"
         << plan_assumptions(runs) << std::flush;
 }

@@ -21,18 +21,19 @@
 #include "core/table.h"
 #include "model/bert_parameters.h"
 #include "operations/collective_table.h"
+#include "operations/device.h"
 #include "operations/device_check.h"
 #include "operations/findings.h"
 #include "operations/machine_memory.h"
 #include "operations/transport.h"
 #include "parallel/make_world.h"
+#include "plan/memory_plan.h"
+#include "plan/resolve.h"
 #include "shards/manifest.h"
 #include "telemetry/nvml.h"
 #include "train/checkpoint_space.h"
 #include "train/dry_run.h"
 #include "train/kernel_choice.h"
-#include "train/make_trainer.h"
-#include "train/memory_plan.h"
 #include "train/snapshot.h"
 
 namespace bertpretrain {
@@ -66,14 +67,15 @@ std::int64_t bytes_of(const std::string& text) {
 /// One preflight, on one rank.
 class Preflight {
 public:
-    Preflight(const PreflightArguments& arguments, const ExperimentConfig& experiment, const Launch& launch)
+    Preflight(const PreflightArguments& arguments, const RequestedExperiment& experiment, const Launch& launch)
         : arguments_(arguments),
           experiment_(experiment),
+          plan_(resolve(experiment, launch, look_at_machine(), {}, nullptr)),
           launch_(launch),
           output_(arguments.output.empty() ? fs::path("runs") / fs::path(arguments.config).stem() : fs::path(arguments.output)),
-          device_(device_named(experiment.training.device, launch.local_rank)),
-          world_(make_world(
-              launch, std::chrono::seconds(static_cast<std::int64_t>(experiment.parallel.first_step_timeout_seconds)), device_)),
+          device_(open_device(plan_.compute.on_gpu, launch.local_rank)),
+          world_(make_world(launch, std::chrono::seconds(static_cast<std::int64_t>(plan_.parallel.first_step_timeout_seconds)),
+                            device_)),
           findings_(*world_) {}
 
     /// @returns the exit code
@@ -129,7 +131,7 @@ private:
         if (sets.empty()) return;
         say("kernels: each beside plain ATen on the same device");
         findings_.examine("kernels", [&] {
-            proof_ = prove_kernels(device_, sets, {proof_shape(experiment_), true, {}});
+            proof_ = prove_kernels(device_, sets, {proof_shape(plan_), true, {}});
             std::string found = summary_of(proof_);
             for (const ProofRow& row : proof_.rows)
                 if (row.verdict != Verdict::correct)
@@ -163,26 +165,25 @@ private:
 
     void check_files() {
         findings_.examine("shards", [&] {
-            const DataConfig& data = experiment_.data;
+            const DataPlan& data = plan_.data;
             std::vector<fs::path> files = find_shards(data.training_shards, ShardKind::training);
-            if (experiment_.evaluation.every_steps > 0)
-                for (const fs::path& file : find_shards(data.held_out_shards.value_or(data.training_shards), ShardKind::held_out))
-                    files.push_back(file);
-            const SampledShards sampled = sample_shards(
-                files, {data.sequence_length, experiment_.model.max_position_embeddings, experiment_.model.vocab_size},
-                launch_.rank, launch_.world_size, static_cast<std::size_t>(data.loader_threads.value_or(1)));
+            if (plan_.evaluation.every_steps > 0)
+                for (const fs::path& file : find_shards(data.held_out_shards, ShardKind::held_out)) files.push_back(file);
+            const SampledShards sampled =
+                sample_shards(files, {data.sequence_length, plan_.model.max_position_embeddings, plan_.model.vocab_size},
+                              launch_.rank, launch_.world_size, data.loader_threads);
             return concat(sampled.files, " of ", files.size(), " files, ", with_thousands(sampled.rows), " rows of them read");
         });
         findings_.examine("memory", [&] { return memory(); });
         findings_.examine_on_first("disk", [&] {
             const fs::path whole = fs::absolute(output_ / "").parent_path();
-            return require_space(whole / "checkpoints", checkpoint_bytes(experiment_.model), experiment_.checkpoint);
+            return require_space(whole / "checkpoints", checkpoint_bytes(plan_.model), plan_.checkpoint);
         });
     }
 
     std::string memory() const {
-        const ParameterLayout layout = bert_layout(experiment_.model, experiment_.parallel.bucket_mib, world_->size());
-        const MemoryPlan plan = plan_memory(experiment_, layout);
+        const ParameterLayout layout = bert_layout(plan_.model, plan_.parallel.bucket_mib, world_->size());
+        const MemoryPlan plan = plan_memory(plan_, layout);
         const std::int64_t here = launch_.local_world_size;
         if (device_.is_cpu()) return room_for(plan, "", plan.peak(), here, available_host_memory());
         return concat(room_for(plan, "GPU: ", plan.on_gpu(), 1, available_memory(device_)),
@@ -241,7 +242,7 @@ private:
         return concat(
             run_->steps, " steps of ", fixed(run_->step_seconds, 3), " s, ", fixed(run_->sequences_per_second, 1),
             " sequences/s, ", fixed(100 * run_->data_wait_share, 1), " % of it waiting for data; ",
-            experiment_.evaluation.every_steps > 0 ? concat("held-out MLM loss ", fixed(run_->held_out_mlm_loss, 4), "; ") : "",
+            plan_.evaluation.every_steps > 0 ? concat("held-out MLM loss ", fixed(run_->held_out_mlm_loss, 4), "; ") : "",
             "checkpoint of ", bytes_text(run_->checkpoint_bytes), " written and read back at ", fixed(run_->read_gbps, 2),
             " GB/s");
     }
@@ -285,7 +286,8 @@ private:
     }
 
     const PreflightArguments& arguments_;
-    const ExperimentConfig& experiment_;
+    const RequestedExperiment& experiment_;
+    RunPlan plan_;
     Launch launch_;
     fs::path output_;
     at::Device device_;
@@ -299,7 +301,7 @@ private:
 };
 
 int preflight(const PreflightArguments& arguments) {
-    const ExperimentConfig experiment = load_experiment(arguments.config, arguments.overrides);
+    const RequestedExperiment experiment = request_experiment(arguments.config, arguments.overrides);
     const Launch launch = read_launch();
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
     if (arguments.max_bytes) bytes_of(*arguments.max_bytes);

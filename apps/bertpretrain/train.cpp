@@ -101,12 +101,12 @@ int run_or_stop(Trainer& trainer, const StopRequest& requests) {
 }
 
 /// @returns the run's exit code
-int train_as(const Launch& launch, const ExperimentConfig& experiment, const std::filesystem::path& folder,
+int train_as(const Launch& launch, const RequestedExperiment& experiment, const std::filesystem::path& folder,
              const ResumeRequest& resume, const std::string& metrics_address, StopRequest& requests) {
-    std::optional<StartWatch> start(std::in_place, experiment.watchdog, folder, launch);
+    std::optional<StartWatch> start(std::in_place, experiment.settings.watchdog, folder, launch);
     TrainerParts parts = make_trainer_parts(experiment, folder, resume, launch, start->clock);
     parts.metrics_address = metrics_address;
-    const std::optional<double> unigram = parts.unigram_cross_entropy;
+    const std::optional<double> unigram = parts.plan.data.unigram_cross_entropy;
     Trainer trainer(std::move(parts), requests);
     start.reset();  // the trainer has a watchdog of its own
     const std::filesystem::path record = RunPaths(folder).exit_record();
@@ -130,10 +130,10 @@ int train(const TrainArguments& arguments) {
     const std::filesystem::path record = RunPaths(folder).exit_record();
     const Launch launch = read_launch();
     ResumeRequest resume;
-    ExperimentConfig experiment;
+    RequestedExperiment experiment;
     recorded(launch, record, [&] {
         resume = ResumeRequest::parse(arguments.resume);
-        experiment = load_experiment(arguments.config, arguments.overrides);
+        experiment = request_experiment(arguments.config, arguments.overrides);
     });
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
     constexpr std::int64_t warm_up = 2;  // the second step still meets memory for the first time

@@ -24,8 +24,8 @@ void run(const Options& options) {
     const auto file = options.vocabulary.empty() ? std::nullopt : std::optional<std::filesystem::path>(options.vocabulary);
     const FolderReport report = check_shard_folder(folder, file, options.threads > 0 ? options.threads : available_cores());
     if (!report.vocabulary_size)
-        log_warning(concat(folder, ": no vocabulary is known, so ids were not compared with its size; give --vocabulary"));
-    if (!report.has_manifest) log_warning(concat(folder, ": has no manifest.json, so checksums could not be compared"));
+        log_warning(concat(folder, ": no vocabulary was found, so ids were not checked against its size; use --vocabulary"));
+    if (!report.has_manifest) log_warning(concat(folder, ": has no manifest.json, so checksums were not compared"));
     if (!options.page.empty()) write_atomically(options.page, check_page(report, folder));
     std::cout << (options.as_json ? check_json(report, folder) : check_table(report));
     std::cout.flush();
@@ -37,15 +37,16 @@ void run(const Options& options) {
 }  // namespace
 
 void add_check_command(CLI::App& app) {
-    CLI::App* command = app.add_subcommand("check", "Reads a folder of shards through and says what is in it and what is wrong");
+    CLI::App* command =
+        app.add_subcommand("check", "Checks every row of a folder of shards, and reports its content and all problems");
     const auto options = std::make_shared<Options>();
-    command->add_option("DIR", options->folder, "Folder of .h5 or .hdf5 shards, ours or NVIDIA's")->required();
+    command->add_option("DIR", options->folder, "Folder of .h5 or .hdf5 shards, made by this program or by NVIDIA's script")
+        ->required();
     command->add_option("--vocabulary", options->vocabulary,
-                        "Vocabulary the shards were made with; vocab.txt in DIR when not given");
-    command->add_option("--threads", options->threads, "Threads; 0 for one per core")->capture_default_str();
+                        "Vocabulary that the shards were made with; default: vocab.txt in DIR");
+    command->add_option("--threads", options->threads, "Number of threads; 0 means one per core")->capture_default_str();
     command->add_flag("--json", options->as_json, "Print one JSON object instead of a table");
-    command->add_option("--html", options->page,
-                        "Also write a page with tables and histograms to this file, which needs no other");
+    command->add_option("--html", options->page, "Also write a self-contained HTML page with tables and histograms to this file");
     command->callback([options] { run(*options); });
 }
 

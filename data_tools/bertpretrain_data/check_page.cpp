@@ -1,4 +1,4 @@
-// The page of `check --html`.
+// Builds the page of `check --html`.
 
 #include <algorithm>
 #include <array>
@@ -38,9 +38,9 @@ std::vector<std::string> cells(const std::string& name, const ShardContent& cont
             percent(content.random_next_share())};
 }
 
-/// A bar for each of at most 64 ranges of places; each bar tells its range and count to a mouse.
+/// A histogram reduced to at most 64 bars.
 struct Bars {
-    std::int64_t width = 1;  ///< places of a bar
+    std::int64_t width = 1;  ///< histogram entries per bar
     std::vector<std::int64_t> counts;
 };
 
@@ -99,12 +99,12 @@ std::string problem_list(const FolderReport& report) {
 std::string facts(const FolderReport& report) {
     const Duplicates& duplicates = report.duplicates;
     std::string table = "<table>\n";
-    table += row({"manifest", report.has_manifest ? "there; checksums compared" : "none; checksums could not be compared"});
+    table += row({"manifest", report.has_manifest ? "found; checksums were compared" : "none; checksums were not compared"});
     table += row({"vocabulary", report.vocabulary_size ? with_thousands(*report.vocabulary_size) + " tokens" : "unknown"});
     table += row({"rows equal to another", with_thousands(duplicates.rows)});
-    table += row({"rows whose text equals another's, masks aside", with_thousands(duplicates.texts)});
+    table += row({"rows whose text equals another's, ignoring masks", with_thousands(duplicates.texts)});
     table += row({"held-out rows whose text is also trained on", with_thousands(duplicates.held_out_trained)});
-    table += row({"rows of documents that are in the corpus twice",
+    table += row({"rows of documents that the corpus contains twice",
                   duplicates.repeated_documents ? "about " + percent(*duplicates.repeated_documents) : "unknown"});
     table += row({"unigram cross-entropy of the training labels", fixed(report.unigram_cross_entropy, 4) + " nats"});
     return table + "</table>\n";

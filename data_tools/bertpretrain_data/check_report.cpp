@@ -24,7 +24,7 @@ ordered_json to_json(const ShardContent& content) {
 
 const char* kind_name(ShardKind kind) { return kind == ShardKind::training ? "training" : "held_out"; }
 
-/// Place and number of what is not 0.
+/// Returns the non-zero counts by index.
 ordered_json to_json(const std::vector<std::int64_t>& histogram) {
     ordered_json counts = ordered_json::object();
     for (std::size_t place = 0; place < histogram.size(); ++place)
@@ -49,11 +49,11 @@ std::vector<std::string> cells(const std::string& name, const ShardContent& cont
 }
 
 std::string duplicates_text(const Duplicates& duplicates) {
-    std::string text =
-        concat("equal rows: ", with_thousands(duplicates.rows), ", equal texts (masks aside): ", with_thousands(duplicates.texts),
-               ", held-out texts also trained on: ", with_thousands(duplicates.held_out_trained));
+    std::string text = concat("equal rows: ", with_thousands(duplicates.rows),
+                              ", equal texts (ignoring masks): ", with_thousands(duplicates.texts),
+                              ", held-out texts also trained on: ", with_thousands(duplicates.held_out_trained));
     if (duplicates.repeated_documents)
-        text += concat(", rows of documents that are there twice: about ", fixed(100 * *duplicates.repeated_documents, 1), " %");
+        text += concat(", rows of documents that occur twice: about ", fixed(100 * *duplicates.repeated_documents, 1), " %");
     return text;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What `check` found, for people, programs and browsers.
+// Formats the results of `check` as a table, as JSON and as an HTML page.
 
 #include <string>
 
@@ -7,13 +7,13 @@
 
 namespace bertpretrain {
 
-/// A row per shard, the sums, and what is repeated.
+/// Returns a table with a row per shard and the totals, followed by the counts of duplicates.
 std::string check_table(const FolderReport& report);
 
-/// One JSON object with everything but the histograms' empty ends.
+/// Returns one JSON object with the whole report. Histograms omit zero counts.
 std::string check_json(const FolderReport& report, const std::string& folder);
 
-/// An HTML page with the tables, the problems and the histograms as pictures; it refers to no other file.
+/// Returns a self-contained HTML page with the tables, the problems and the histograms as pictures.
 std::string check_page(const FolderReport& report, const std::string& folder);
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// Every subcommand adds itself to the command line; its work runs in CLI11's callback and throws bertpretrain::Error.
+// The subcommands. Each function adds one to the command line. Its work runs in CLI11's callback and throws bertpretrain::Error.
 
 #include <string>
 
@@ -13,9 +13,10 @@ void add_tokenize_command(CLI::App& app);
 void add_shard_command(CLI::App& app);
 void add_check_command(CLI::App& app);
 
-/// `--rules`, which several commands have alike. @param rules its default, and where the answer goes
+/// Adds `--rules`, which several commands share. @param rules holds the default and receives the value
 inline CLI::Option* add_rules_option(CLI::App& command, std::string& rules) {
-    return command.add_option("--rules", rules, "Whose rules for rare characters: huggingface, google or nvidia")
+    return command
+        .add_option("--rules", rules, "Tokenizer whose rules to follow for rare characters: huggingface, google or nvidia")
         ->capture_default_str()
         ->check(CLI::IsMember({"huggingface", "google", "nvidia"}));
 }

@@ -28,32 +28,34 @@ void print(const ExtractCounts& counts) {
 }  // namespace
 
 void add_extract_command(CLI::App& app) {
-    CLI::App* command =
-        app.add_subcommand("extract", "Wikipedia dumps -> text: one sentence per line, an empty line after each article");
+    CLI::App* command = app.add_subcommand(
+        "extract", "Extracts text from Wikipedia dumps: one sentence per line, an empty line after each article");
     auto settings = std::make_shared<ExtractSettings>();
     command
         ->add_option("dumps", settings->dumps,
                      "MediaWiki export files (.xml, .xml.bz2, .xml.gz), WikiExtractor's files or folders of them, or - for "
-                     "standard input; read in this order")
+                     "standard input; read in the given order")
         ->required();
-    command->add_option("--output", settings->output, "Text file to write; it appears when all is done")->required();
-    command->add_option("--minimum-sentences", settings->minimum_sentences, "Leave out articles with fewer sentences")
+    command->add_option("--output", settings->output, "Text file to write; it appears only when it is complete")->required();
+    command->add_option("--minimum-sentences", settings->minimum_sentences, "Omit articles with fewer sentences than this")
         ->capture_default_str()
         ->check(CLI::NonNegativeNumber);
     const auto rules = std::make_shared<std::string>();
-    command->add_option("--sentences", *rules, "Sentence boundaries: english (our rules) or punkt (learned from the dumps first)")
+    command
+        ->add_option("--sentences", *rules,
+                     "How to split sentences: english (built-in rules) or punkt (learned from the dumps first)")
         ->check(CLI::IsMember({"english", "punkt"}))
         ->default_str("english");
     command->add_option("--punkt-parameters", settings->sentences.parameters,
-                        "Folder with Punkt parameters as NLTK publishes them; implies punkt and learns nothing");
+                        "Folder with Punkt parameters as published by NLTK; implies --sentences punkt, without learning");
     command->add_flag("--tidy", settings->tidies,
-                      "Mend what vanished templates leave, e.g. \"Moon (, ) is\"; without it the text is as WikiExtractor's");
-    command->add_option("--threads", settings->threads, "Threads; the output is the same for any number")
+                      "Remove the gaps that templates leave, e.g. \"Moon (, ) is\"; by default they stay, as in WikiExtractor");
+    command->add_option("--threads", settings->threads, "Number of threads; the output does not depend on it")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));
     command->callback([settings, rules] {
         if (*rules == "english" && settings->sentences.parameters)
-            throw ConfigError("--sentences english has no use for --punkt-parameters; give one of the two");
+            throw ConfigError("--sentences english cannot be combined with --punkt-parameters; use one of the two");
         settings->sentences.punkt = *rules == "punkt";
         print(extract(*settings));
     });

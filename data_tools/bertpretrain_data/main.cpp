@@ -1,4 +1,4 @@
-// bertpretrain_data: from a Wikipedia dump to shards of training samples.
+// bertpretrain_data: makes shards of training samples from a Wikipedia dump.
 
 #include "command_line/program.h"
 #include "commands.h"
@@ -8,7 +8,8 @@
 
 int main(int argc, char** argv) {
     if (const std::optional<int> answered = bertpretrain::answer_probe(argc, argv)) return *answered;
-    CLI::App app("Prepares training data: dump -> text -> vocabulary -> shards", "bertpretrain_data");
+    CLI::App app("Prepares training data from a Wikipedia dump: text, a vocabulary, and shards of training samples",
+                 "bertpretrain_data");
     app.require_subcommand(0, 1);
     bertpretrain::add_extract_command(app);
     bertpretrain::add_vocabulary_command(app);

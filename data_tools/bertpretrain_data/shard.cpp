@@ -35,47 +35,50 @@ void print_summary(const ShardBuildReport& report) {
 }  // namespace
 
 void add_shard_command(CLI::App& app) {
-    CLI::App* command = app.add_subcommand("shard", "Text and a vocabulary to a folder of training and held-out shards");
+    CLI::App* command = app.add_subcommand("shard", "Makes a folder of training and held-out shards from text and a vocabulary");
     const auto settings = std::make_shared<ShardBuildSettings>();
     const auto cased = std::make_shared<bool>(false);
     SampleSettings& samples = settings->samples;
     command->add_option("TEXT", settings->texts, "Text files: one sentence per line, an empty line after each article")
         ->required();
-    command->add_option("--vocabulary", settings->vocabulary, "Vocabulary, one token per line")->required();
-    command->add_option("--output", settings->output, "Folder for the shards, vocab.txt and manifest.json")->required();
-    std::vector<const CLI::Option*> split_options;  // of our own way to deal articles to shards
-    split_options.push_back(
-        command->add_option("--name", settings->name, "First part of the shards' names")->capture_default_str());
-    command->add_option("--sequence-length", samples.sequence_length, "Tokens of a row, padding included")->capture_default_str();
-    command->add_option("--max-predictions", samples.max_predictions, "Masked tokens of a row at most")->capture_default_str();
-    command->add_option("--duplicate-factor", samples.duplicate_factor, "Times each article is used, cut and masked anew")
+    command->add_option("--vocabulary", settings->vocabulary, "Vocabulary file, one token per line")->required();
+    command->add_option("--output", settings->output, "Folder to write the shards, vocab.txt and manifest.json to")->required();
+    std::vector<const CLI::Option*> split_options;  // not available with --compatible-with
+    split_options.push_back(command->add_option("--name", settings->name, "Prefix of the shards' names")->capture_default_str());
+    command->add_option("--sequence-length", samples.sequence_length, "Tokens per row, including padding")->capture_default_str();
+    command->add_option("--max-predictions", samples.max_predictions, "Maximum number of masked tokens per row")
         ->capture_default_str();
-    command->add_option("--seed", samples.seed, "Of all random choices")->capture_default_str();
-    split_options.push_back(command->add_option("--shards", settings->shards, "Training shards")->capture_default_str());
+    command
+        ->add_option("--duplicate-factor", samples.duplicate_factor,
+                     "Number of passes over each article, each with other rows and masks")
+        ->capture_default_str();
+    command->add_option("--seed", samples.seed, "Seed of all random choices")->capture_default_str();
     split_options.push_back(
-        command->add_option("--held-out-fraction", samples.held_out_fraction, "Share of the articles that is never trained on")
+        command->add_option("--shards", settings->shards, "Number of training shards")->capture_default_str());
+    split_options.push_back(
+        command->add_option("--held-out-fraction", samples.held_out_fraction, "Share of the articles to hold out from training")
             ->capture_default_str());
     split_options.push_back(command->add_option("--held-out-shards", settings->held_out_shards,
-                                                "Held-out shards; as many as --shards when not given"));
-    command->add_option("--masked-lm-probability", samples.masked_lm_prob, "Share of a row's tokens that is masked")
+                                                "Number of held-out shards; default: as many as --shards"));
+    command->add_option("--masked-lm-probability", samples.masked_lm_prob, "Share of a row's tokens to mask")
         ->capture_default_str();
-    command->add_option("--short-sequence-probability", samples.short_seq_prob, "Share of articles cut into shorter rows")
+    command->add_option("--short-sequence-probability", samples.short_seq_prob, "Share of articles to split into shorter rows")
         ->capture_default_str();
-    command->add_option("--threads", settings->threads, "Threads; 0 for one per core")->capture_default_str();
-    command->add_flag("--cased", *cased, "Keep case and accents, for a cased vocabulary");
-    command->add_flag("--whole-word-masking", samples.whole_word_masking, "Mask all pieces of a word or none");
+    command->add_option("--threads", settings->threads, "Number of threads; 0 means one per core")->capture_default_str();
+    command->add_flag("--cased", *cased, "Keep case and accents; use it with a cased vocabulary");
+    command->add_flag("--whole-word-masking", samples.whole_word_masking, "Mask either all pieces of a word or none");
     CLI::Option* rules = add_rules_option(*command, samples.token_rules);
     command
         ->add_option("--compatible-with", samples.compatible_with,
-                     "Reproduce a script's shards value for value, one per TEXT: nvidia or google")
+                     "Reproduce a reference script's shards value for value, one per TEXT: nvidia or google")
         ->check(CLI::IsMember({"nvidia", "google"}));
     split_options.push_back(command
                                 ->add_option("--group-mib", samples.group_mib,
-                                             "Random next sentences and shuffling stay inside groups of about so much text; "
-                                             "this bounds memory")
+                                             "Approximate MiB of text per group; random next sentences and shuffling stay "
+                                             "within a group, which bounds memory")
                                 ->capture_default_str());
     command->add_flag("--overwrite", settings->overwrite,
-                      "Replace the manifest and the shards that it lists in the output folder");
+                      "Replace the manifest in the output folder and the shards that it lists");
     command->callback([settings, cased, rules, split_options] {
         SampleSettings& asked = settings->samples;
         if (*cased) asked.casing = "cased";
@@ -83,8 +86,8 @@ void add_shard_command(CLI::App& app) {
             if (rules->count() == 0) asked.token_rules = asked.compatible_with;
             for (const CLI::Option* option : split_options)
                 if (option->count() > 0)
-                    throw ConfigError(
-                        concat(option->get_name(), " has no meaning with --compatible-with: each text becomes a shard"));
+                    throw ConfigError(concat(option->get_name(),
+                                             " cannot be combined with --compatible-with, which makes one shard of each text"));
             asked.held_out_fraction = 0;
         }
         print_summary(build_shards(*settings));

@@ -24,9 +24,9 @@ struct TokenizeRequest {
     std::size_t threads = available_cores();
 };
 
-/// A line of ids for every line of `block`.
+/// Returns a line of ids for every line of `block`.
 std::string ids_as_text(const WordPiece& wordpiece, std::string_view block) {
-    constexpr std::size_t longest_id = 11;  // and a blank
+    constexpr std::size_t longest_id = 11;  // including the space after it
     std::string out;
     std::vector<std::int32_t> ids;
     for_each_line(block, [&](std::string_view line) {
@@ -46,7 +46,7 @@ std::string ids_as_text(const WordPiece& wordpiece, std::string_view block) {
     return out;
 }
 
-/// Blocks of lines go to the threads as they are read, and their ids out as soon as those before them are.
+/// Tokenizes blocks of lines on `threads` threads and writes their ids in order to standard output.
 void tokenize(std::istream& in, const std::string& name, const WordPiece& wordpiece, std::size_t threads) {
     constexpr std::size_t block_bytes = std::size_t{1} << 18, blocks_per_thread = 4;
     LineBlocks lines(in, name, block_bytes);
@@ -81,11 +81,11 @@ void run(const TokenizeRequest& request) {
 void add_tokenize_command(CLI::App& app) {
     const auto request = std::make_shared<TokenizeRequest>();
     CLI::App* const command = app.add_subcommand("tokenize", "Prints one line of token ids per line of text");
-    command->add_option("FILE", request->text, "UTF-8 text; standard input when absent");
-    command->add_option("--vocabulary", request->vocabulary, "vocab.txt, one token per line")->required();
-    command->add_flag("--cased", request->cased, "Keep case and accents");
+    command->add_option("FILE", request->text, "UTF-8 text file; default: standard input");
+    command->add_option("--vocabulary", request->vocabulary, "Vocabulary file, one token per line")->required();
+    command->add_flag("--cased", request->cased, "Keep case and accents; use it with a cased vocabulary");
     add_rules_option(*command, request->rules);
-    command->add_option("--threads", request->threads, "Threads")->capture_default_str()->check(CLI::Range(1, 1024));
+    command->add_option("--threads", request->threads, "Number of threads")->capture_default_str()->check(CLI::Range(1, 1024));
     command->callback([request] { run(*request); });
 }
 

@@ -25,15 +25,15 @@ struct VocabularyRequest {
 void run(const VocabularyRequest& request) {
     make_writable_folder(request.output.has_parent_path() ? request.output.parent_path() : ".");
     const WordCounts counts = count_words(request.texts, request.cased ? Casing::cased : Casing::uncased, request.threads);
-    if (counts.empty()) throw DataError(concat(request.texts.front().string(), ": there is no word in the text"));
+    if (counts.empty()) throw DataError(concat(request.texts.front().string(), ": the text contains no words"));
     std::int64_t words = 0;
     for (const auto& [word, count] : counts) words += count;
     log_info(concat("counted ", with_thousands(words), " words, ", with_thousands(static_cast<std::int64_t>(counts.size())),
-                    " different ones"));
+                    " distinct"));
     const Vocabulary vocabulary = train_vocabulary(counts, request.training);
     if (vocabulary.size() < request.training.size)
-        log_warning(concat("the text gives no more than ", with_thousands(vocabulary.size()), " tokens of the ",
-                           with_thousands(request.training.size), " asked for: no other pair of pieces occurs ",
+        log_warning(concat("the vocabulary has only ", with_thousands(vocabulary.size()), " tokens instead of ",
+                           with_thousands(request.training.size), ": no other pair of pieces occurs ",
                            request.training.min_frequency, " times"));
     vocabulary.write(request.output);
     log_info(concat("wrote ", request.output.string(), " with ", with_thousands(vocabulary.size()), " tokens"));
@@ -45,15 +45,17 @@ void add_vocabulary_command(CLI::App& app) {
     const auto request = std::make_shared<VocabularyRequest>();
     CLI::App* const command = app.add_subcommand("vocabulary", "Trains a WordPiece vocabulary on text");
     command->add_option("TEXT", request->texts, "UTF-8 text files")->required();
-    command->add_option("--size", request->training.size, "Tokens wanted, the five special ones included")
+    command->add_option("--size", request->training.size, "Number of tokens, including the five special ones")
         ->required()
         ->check(CLI::Range(1, 1'000'000'000));
-    command->add_option("--output", request->output, "File to write, one token per line")->required();
+    command->add_option("--output", request->output, "Vocabulary file to write, one token per line")->required();
     command->add_flag("--cased", request->cased, "Keep case and accents");
-    command->add_option("--min-frequency", request->training.min_frequency, "Merge no pair of pieces that occurs less often")
+    command
+        ->add_option("--min-frequency", request->training.min_frequency,
+                     "Merge only pairs of pieces that occur at least this often")
         ->capture_default_str()
         ->check(CLI::Range(1, 1'000'000'000));
-    command->add_option("--threads", request->threads, "Threads that count words")
+    command->add_option("--threads", request->threads, "Number of threads that count words")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));
     command->callback([request] { run(*request); });

@@ -36,7 +36,7 @@ T load(const std::byte* from) {
 float float_of_half(std::uint16_t half) {
     const std::uint32_t sign = std::uint32_t{half & 0x8000U} << 16;
     const std::uint32_t exponent = (half >> 10) & 31U, mantissa = half & 1023U;
-    if (exponent == 31) return std::bit_cast<float>(sign | 0x7F800000U | (mantissa << 13));  // infinity, not a number
+    if (exponent == 31) return std::bit_cast<float>(sign | 0x7F800000U | (mantissa << 13));  // infinity, NaN
     if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
     const float small = static_cast<float>(mantissa) * 0x1p-24F;
     return sign == 0 ? small : -small;

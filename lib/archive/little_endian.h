@@ -1,5 +1,5 @@
 #pragma once
-// Numbers at any position of a byte string, with its end respected.
+// Reads numbers at any offset of a byte string, and checks ranges.
 
 #include <bit>
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace bertpretrain {
 
-static_assert(std::endian::native == std::endian::little, "files are read and written without turning bytes round");
+static_assert(std::endian::native == std::endian::little, "files are little-endian, and bytes are not swapped");
 
-/// The number at `offset`; the caller has checked that it lies within.
+/// Returns the number at `offset`, which may be unaligned. The caller has checked that it lies within `bytes`.
 template <class Number>
 Number number_at(std::span<const std::byte> bytes, std::size_t offset) {
     Number number;
@@ -19,7 +19,7 @@ Number number_at(std::span<const std::byte> bytes, std::size_t offset) {
     return number;
 }
 
-/// Whether [offset, offset + count) lies within `size`, whatever the numbers.
+/// Whether [offset, offset + count) lies within [0, size). Safe against overflow.
 inline bool lies_within(std::uint64_t offset, std::uint64_t count, std::uint64_t size) {
     return offset <= size && count <= size - offset;
 }

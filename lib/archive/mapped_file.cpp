@@ -14,7 +14,7 @@
 namespace bertpretrain {
 
 MappedFile::MappedFile(std::filesystem::path file) : file_(std::move(file)) {
-    const int handle = ::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not make us wait
+    const int handle = ::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // O_NONBLOCK: opening a pipe must not block
     struct stat status {};
     if (handle < 0 || ::fstat(handle, &status) != 0) {
         const int reason = errno;
@@ -26,7 +26,7 @@ MappedFile::MappedFile(std::filesystem::path file) : file_(std::move(file)) {
     void* const memory = regular && bytes > 0 ? ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, handle, 0) : nullptr;
     const int reason = errno;
     ::close(handle);
-    if (!regular) throw CheckpointError(concat(file_.string(), ": is not a file"));
+    if (!regular) throw CheckpointError(concat(file_.string(), ": is not a regular file"));
     if (memory == MAP_FAILED) throw CheckpointError(concat(file_.string(), ": cannot be mapped (", std::strerror(reason), ")"));
     if (memory != nullptr) bytes_ = {static_cast<const std::byte*>(memory), bytes};
 }

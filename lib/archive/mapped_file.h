@@ -1,5 +1,5 @@
 #pragma once
-// A file seen as memory.
+// Memory-mapped files.
 
 #include <cstddef>
 #include <filesystem>

@@ -9,7 +9,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Opcodes by their letters, as Python's pickletools prints them.
+/// Writes opcodes by their codes in Python's pickletools.
 class PickleWriter {
 public:
     std::string run(const PtValue& tree) {
@@ -41,11 +41,11 @@ private:
     void write(double value) {
         out_ += 'G';
         const auto bits = std::bit_cast<std::uint64_t>(value);
-        for (int byte = 7; byte >= 0; --byte) out_ += static_cast<char>((bits >> (8 * byte)) & 0xFF);  // big end first
+        for (int byte = 7; byte >= 0; --byte) out_ += static_cast<char>((bits >> (8 * byte)) & 0xFF);  // big-endian
     }
 
     void write(const std::string& text) {
-        check(text.size() <= std::numeric_limits<std::uint32_t>::max(), "a string in a .pt file has less than 4 GiB");
+        check(text.size() <= std::numeric_limits<std::uint32_t>::max(), "a string in a .pt file must have less than 4 GiB");
         out_ += 'X';
         little_endian(static_cast<std::uint32_t>(text.size()));
         out_ += text;
@@ -64,7 +64,7 @@ private:
     }
 
     void write(const PtBigInteger& number) {
-        check(number.bytes.size() < 256, "an integer in a .pt file has less than 256 bytes");
+        check(number.bytes.size() < 256, "an integer in a .pt file must have less than 256 bytes");
         out_ += '\x8a';
         out_ += static_cast<char>(number.bytes.size());
         out_ += number.bytes;

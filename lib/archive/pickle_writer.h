@@ -1,5 +1,5 @@
 #pragma once
-// Python's pickle format, protocol 2, as torch.save writes it.
+// Writes Python's pickle format, protocol 2, as torch.save does.
 
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace bertpretrain {
 
-/// The content of data.pkl for a tree: tensors become calls of torch._utils._rebuild_tensor_v2 on persistent ids
-/// ('storage', torch.FloatStorage, key, 'cpu', elements). All of it is on the list that weights_only=True allows.
+/// Returns the content of data.pkl for a tree. Tensors become calls of torch._utils._rebuild_tensor_v2 with persistent ids
+/// ('storage', torch.FloatStorage, key, 'cpu', elements). torch.load accepts all of it with weights_only=True.
 std::string pickle_of(const PtValue& tree);
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// Text from files that nobody vouches for, on its way into a message.
+// Untrusted text and tensor shapes for messages.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace bertpretrain {
 
-/// At most `longest` bytes of `text`, as displayable() (core/displayable.h) shows them.
+/// Returns the first `longest` bytes of `text` as shown by displayable() (core/displayable.h), and "..." when there are more.
 std::string printable(std::string_view text, std::size_t longest = 100);
 
-/// "[30528, 1024]"
+/// {30528, 1024} -> "[30528, 1024]".
 std::string shape_text(const std::vector<std::int64_t>& shape);
 
 }  // namespace bertpretrain

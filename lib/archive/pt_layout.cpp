@@ -9,12 +9,12 @@
 namespace bertpretrain {
 namespace {
 
-/// The rule that readers hold us to: the last element of the view lies in its storage.
+/// Checks what torch.load and PtReader require: the last element of the view lies within its storage.
 void check_fits(const std::string& path, const PtTensor& tensor) {
-    check(tensor.shape.size() == tensor.strides.size(), path, ": as many strides as axes");
+    check(tensor.shape.size() == tensor.strides.size(), path, ": the number of strides differs from the number of axes");
     std::int64_t end = tensor.storage_offset + 1;
     for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis) end += (tensor.shape[axis] - 1) * tensor.strides[axis];
-    check(tensor.elements() == 0 || end <= tensor.storage_elements, path, ": the tensor lies within its storage");
+    check(tensor.elements() == 0 || end <= tensor.storage_elements, path, ": the tensor reaches beyond its storage");
 }
 
 std::string central_directory(const std::vector<PtRecord>& records) {
@@ -44,7 +44,7 @@ PtLayout::PtLayout(const PtValue& tree, const std::string& name) {
             record.bytes = bytes;
             add_record(name + "/data/" + tensor.storage, std::move(record));
         }
-        check(records_[found->second].bytes == bytes, path, ": tensors of one storage agree about its size");
+        check(records_[found->second].bytes == bytes, path, ": tensors of one storage disagree about its size");
     });
     add_text("version", "3\n");
     directory_offset_ = records_.back().file_offset + records_.back().bytes;
@@ -58,7 +58,7 @@ void PtLayout::add_record(const std::string& name, PtRecord record) {
     record.header_offset = records_.empty() ? 0 : records_.back().file_offset + records_.back().bytes;
     const std::uint64_t least = record.header_offset + zip::least_local_bytes({name, record.bytes, 0, 0});
     record.file_offset = least;
-    if (record.content.empty() && least % alignment != 0)  // four bytes: the padding's own header
+    if (record.content.empty() && least % alignment != 0)  // 4 bytes: the header of the padding field
         record.file_offset = (least + 4 + alignment - 1) / alignment * alignment;
     records_.push_back(std::move(record));
 }

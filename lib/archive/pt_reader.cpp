@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t largest_pickle = std::size_t{16} << 20;
 
-/// Opens the zip, or says which of the formats that users meet the file is instead.
+/// Returns `file`, unless it has one of the other formats that users often have. @throws CheckpointError naming the format
 const std::filesystem::path& recognised(const std::filesystem::path& file) {
     using namespace std::string_view_literals;
     const MappedFile mapped(file);
@@ -27,20 +27,20 @@ const std::filesystem::path& recognised(const std::filesystem::path& file) {
         throw CheckpointError(concat(file.string(), ": ", what, "\n  do: load it in Python and save it again with torch.save"));
     };
     if (start.substr(0, 32).find(stream_magic) != std::string_view::npos)
-        refuse("is in the format of PyTorch before 1.6 (a stream of pickles), which is not read");
+        refuse("is in the format of PyTorch before 1.6 (a stream of pickles), which is not supported");
     if (start.size() > 262 && start.substr(257, 5) == "ustar")
-        refuse("is in the oldest format of PyTorch (a tar), which is not read");
-    if (start.size() > 9 && start[8] == '{') refuse("looks like a safetensors file, which is not read as a .pt file");
+        refuse("is in the oldest format of PyTorch (a tar archive), which is not supported");
+    if (start.size() > 9 && start[8] == '{') refuse("looks like a safetensors file, expected a .pt file");
     return file;
 }
 
-/// The folder that all records of the zip lie in, with its slash.
+/// Returns the name of the folder that holds all records of the zip, with its slash.
 std::string archive_folder(const ZipReader& zip) {
     std::string folder;
     for (const ZipEntry& entry : zip.entries()) {
         const std::size_t slash = entry.name.find('/');
         if (slash == std::string::npos || entry.name.substr(slash) != "/data.pkl") continue;
-        if (!folder.empty()) throw CheckpointError(concat(zip.file().string(), ": damaged: holds two data.pkl"));
+        if (!folder.empty()) throw CheckpointError(concat(zip.file().string(), ": damaged: holds two data.pkl files"));
         folder = entry.name.substr(0, slash + 1);
     }
     if (folder.empty()) throw CheckpointError(concat(zip.file().string(), ": holds no data.pkl, so torch.save did not write it"));
@@ -51,7 +51,7 @@ std::string archive_folder(const ZipReader& zip) {
     for (const ZipEntry& entry : zip.entries())
         if (!entry.stored)
             throw CheckpointError(concat(zip.file().string(), ": ", printable(entry.name),
-                                         " is compressed, expected stored as torch.save does",
+                                         " is compressed, expected stored without compression as torch.save does",
                                          "\n  do: load it in Python and save it again with torch.save"));
     return folder;
 }
@@ -67,10 +67,10 @@ PtReader::PtReader(const std::filesystem::path& file, Checksums checksums)
     for (std::size_t i = 0; i < zip_.entries().size(); ++i) checked_[i] = checksums == Checksums::never;
     folder_ = archive_folder(zip_);
     if (const auto order = zip_.find(folder_ + "byteorder"); order && text_of(zip_.entries()[*order]) != "little")
-        throw CheckpointError(concat(file.string(), ": its numbers are not little-endian, expected byteorder \"little\""));
+        throw CheckpointError(concat(file.string(), ": its byteorder is not \"little\", the only one that is supported"));
     const std::size_t pickle = *zip_.find(folder_ + "data.pkl");
     if (zip_.entries()[pickle].bytes.size() > largest_pickle)
-        throw CheckpointError(concat(file.string(), ": its data.pkl is larger than that of any checkpoint"));
+        throw CheckpointError(concat(file.string(), ": its data.pkl is larger than 16 MiB, the limit for checkpoints"));
     check_record(pickle, "");
     try {
         root_ = unpickle(zip_.entries()[pickle].bytes);
@@ -98,13 +98,13 @@ void PtReader::check_record(std::size_t entry, const std::string& tensor) const 
     if (!zip_.is_intact(entry))
         throw CheckpointError(
             concat(file().string(), ": damaged: ", tensor.empty() ? "" : "tensor \"" + printable(tensor, 300) + "\", ", "record ",
-                   printable(zip_.entries()[entry].name), " does not have the CRC-32 that the file says"));
+                   printable(zip_.entries()[entry].name), " does not match the CRC-32 in the directory of the zip"));
     checked_[entry] = true;
 }
 
 std::span<const std::byte> PtReader::storage(const PtTensor& tensor) const {
     const auto found = storages_.find(tensor.storage);
-    check(found != storages_.end(), "a tensor is read from the file that it is of");
+    check(found != storages_.end(), "the tensor does not belong to this file");
     check_record(found->second.entry, found->second.tensor);
     return zip_.entries()[found->second.entry].bytes;
 }

@@ -10,7 +10,7 @@ PtTensor PtTensor::whole(DType dtype, std::vector<std::int64_t> shape, std::stri
     std::int64_t stride = 1;
     for (std::size_t axis = tensor.shape.size(); axis-- > 0;) {
         tensor.strides[axis] = stride;
-        stride *= tensor.shape[axis] > 0 ? tensor.shape[axis] : 1;  // torch's strides of empty tensors
+        stride *= tensor.shape[axis] > 0 ? tensor.shape[axis] : 1;  // as torch computes the strides of empty tensors
     }
     tensor.storage = std::move(storage);
     tensor.storage_elements = tensor.elements();

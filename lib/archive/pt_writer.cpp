@@ -25,7 +25,7 @@ constexpr std::size_t worth_writing_out = std::size_t{1} << 20;
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-/// The CRC-32 of each record from those of its pieces, which must cover it exactly.
+/// Combines the CRC-32 of each record from its pieces, which must cover it exactly.
 std::vector<std::uint32_t> record_checksums(const PtLayout& layout, std::vector<WrittenPiece> pieces) {
     std::sort(pieces.begin(), pieces.end(), [](const WrittenPiece& a, const WrittenPiece& b) {
         return std::tie(a.record, a.offset, a.bytes) < std::tie(b.record, b.offset, b.bytes);
@@ -41,7 +41,7 @@ std::vector<std::uint32_t> record_checksums(const PtLayout& layout, std::vector<
             crc = crc32_joined(crc, static_cast<std::uint32_t>(piece->crc32), piece->bytes);
             covered += piece->bytes;
         }
-        check(covered == record.bytes, record.tensor, ": ", covered, " of ", record.bytes, " bytes are written");
+        check(covered == record.bytes, record.tensor, ": ", covered, " of ", record.bytes, " bytes were written");
         checksums.push_back(crc);
     }
     check(piece == pieces.end(), "a piece names record ", piece == pieces.end() ? 0 : piece->record,
@@ -58,7 +58,7 @@ PtWriter::PtWriter(std::filesystem::path file, PtLayout layout, Open how) : file
         const int reason = errno;
         ::close(handle_);
         errno = reason;
-        fail(file_, "given its size");
+        fail(file_, "extended to its full size");
     }
 }
 
@@ -75,13 +75,14 @@ void PtWriter::write_at(std::uint64_t offset, std::span<const std::byte> bytes) 
 }
 
 WrittenPiece PtWriter::write_piece(std::size_t record, std::uint64_t offset, std::span<const std::byte> bytes) {
-    check(record < layout_.records().size(), "a layout has record ", record);
+    check(record < layout_.records().size(), "the layout does not have record ", record);
     const PtRecord& target = layout_.records()[record];
-    check(target.content.empty(), target.name, " is no tensor record");
-    check(offset <= target.bytes && bytes.size() <= target.bytes - offset, target.tensor, ": a piece lies within its record");
+    check(target.content.empty(), target.name, " is not a tensor record");
+    check(offset <= target.bytes && bytes.size() <= target.bytes - offset, target.tensor,
+          ": the piece reaches beyond its record");
     write_at(target.file_offset + offset, bytes);
-    // The disk begins at once, beside the next piece's copying, and flush() finds little left to wait for. A wish: what comes
-    // back does not matter, and errors of the disk come out of flush().
+    // Starts writing to the disk now, in parallel with copying the next piece, so that flush() has little left to wait for. This
+    // is only a hint: its result is ignored, and flush() reports errors of the disk.
     if (bytes.size() >= worth_writing_out)
         ::sync_file_range(handle_, static_cast<off_t>(target.file_offset + offset), static_cast<off_t>(bytes.size()),
                           SYNC_FILE_RANGE_WRITE);
@@ -112,7 +113,7 @@ FileSummary PtWriter::finish(std::vector<WrittenPiece> pieces, const std::functi
         summary.bytes += record.bytes;
     }
     append(directory + zip::directory_end(layout_.records().size(), summary.bytes, directory.size()));
-    check(summary.bytes == layout_.file_bytes(), file_.string(), ": a layout knows the size of its file");
+    check(summary.bytes == layout_.file_bytes(), file_.string(), ": the size of the file differs from its layout's");
     flush();
     return summary;
 }

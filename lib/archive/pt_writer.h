@@ -1,5 +1,5 @@
 #pragma once
-// Writes a .pt file that Python's torch.load reads (weights_only and mmap, on or off), from any number of processes.
+// Writes a .pt file from any number of processes. Python's torch.load reads it, with weights_only and mmap on or off.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace bertpretrain {
 
-/// Says that bytes of a tensor record are on the disk; plain numbers, so that it can travel between processes.
+/// Describes bytes of a tensor record that were written. Consists of plain numbers, so that it can be sent between processes.
 struct WrittenPiece {
     std::uint64_t record = 0;  ///< index in PtLayout::records()
     std::uint64_t offset = 0;  ///< in bytes from the record's start
@@ -20,18 +20,18 @@ struct WrittenPiece {
     std::uint64_t crc32 = 0;
 };
 
-/// What a finished file should measure.
+/// The size and CRC-32 that the finished file should have.
 struct FileSummary {
     std::uint64_t bytes = 0;
     std::uint32_t crc32 = 0;
 };
 
-/// A file being written. One process creates it; then all write their pieces and flush; then one finishes it.
+/// A .pt file that is being written: one process creates it, all processes write their pieces and flush, and one finishes it.
 class PtWriter {
 public:
     enum class Open { create, existing };
 
-    /// @throws CheckpointError naming the file and the system's reason, as all members do
+    /// @throws CheckpointError with the file and the system's reason, as all members do
     PtWriter(std::filesystem::path file, PtLayout layout, Open how);
     PtWriter(const PtWriter&) = delete;
     PtWriter& operator=(const PtWriter&) = delete;
@@ -39,15 +39,17 @@ public:
 
     const PtLayout& layout() const { return layout_; }
 
-    /// Writes bytes of a tensor record in place; pieces may come in any order. @throws std::logic_error outside the record
+    /// Writes bytes of a tensor record in place. Pieces may be written in any order.
+    /// @throws std::logic_error when the piece reaches beyond the record
     WrittenPiece write_piece(std::size_t record, std::uint64_t offset, std::span<const std::byte> bytes);
 
-    /// Forces what this process wrote to the disk; to be called before its pieces are reported.
+    /// Flushes what this process wrote to the disk. Call it before sending the pieces to the process that finishes the file.
     void flush();
 
-    /// Writes all that is not tensors and flushes. `pieces` are those of all processes; the file's CRC-32 is combined from
-    /// theirs, so nothing is read again. @throws std::logic_error when they do not cover each record exactly once
+    /// Writes everything except the tensors, and flushes. Reads nothing back: the file's CRC-32 is combined from the pieces'.
+    /// @param pieces those of all processes
     /// @param sign_of_life called after each write; may be empty
+    /// @throws std::logic_error unless the pieces cover each record exactly once
     FileSummary finish(std::vector<WrittenPiece> pieces, const std::function<void()>& sign_of_life = {});
 
 private:

@@ -21,7 +21,7 @@ template <class... Parts>
     throw SafetensorsRefusal(concat(what...));
 }
 
-/// Takes the JSON event by event, so that nothing is built that the format does not know.
+/// Processes the JSON event by event, so that nothing outside the format is ever built in memory.
 class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
 public:
     SafetensorsHeader header;
@@ -30,7 +30,7 @@ public:
     bool boolean(bool) override { odd(); }
     bool number_float(number_float_t, const string_t&) override { odd(); }
     bool binary(binary_t&) override { odd(); }
-    bool number_integer(number_integer_t) override { odd(); }  // a negative one
+    bool number_integer(number_integer_t) override { odd(); }  // negative
     bool number_unsigned(number_unsigned_t number) override {
         if (!in_array_) odd();
         numbers_.push_back(number);
@@ -43,7 +43,7 @@ public:
         if (in_metadata_) return header.metadata.emplace(field_, text).second || (refuse_twice(field_), false);
         if (field_ != "dtype") odd();
         const std::optional<DType> dtype = dtype_of_safetensors_name(text);
-        if (!dtype) refuse(where(), "its type ", printable(text), " is not supported");
+        if (!dtype) refuse(where(), "its dtype ", printable(text), " is not supported");
         header.tensors.back().dtype = *dtype;
         return true;
     }
@@ -74,10 +74,10 @@ public:
         if (field_ == "shape") {
             for (const std::uint64_t size : numbers_) tensor.shape.push_back(static_cast<std::int64_t>(size));
             if (std::any_of(tensor.shape.begin(), tensor.shape.end(), [](std::int64_t size) { return size < 0; }))
-                refuse(where(), "its shape is beyond all measure");
+                refuse(where(), "its shape has a size above 2^63 - 1");
             return true;
         }
-        if (numbers_.size() != 2 || numbers_[0] > numbers_[1]) refuse(where(), "its data_offsets are no begin and end");
+        if (numbers_.size() != 2 || numbers_[0] > numbers_[1]) refuse(where(), "its data_offsets are not [begin, end]");
         tensor.offset = numbers_[0];
         tensor.bytes = numbers_[1] - numbers_[0];
         return true;
@@ -94,12 +94,12 @@ public:
     }
 
     bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-        refuse("its header is no JSON at byte ", 8 + position);
+        refuse("its header is not valid JSON at byte ", 8 + position);
     }
 
 private:
-    std::string where() const { return in_metadata_ ? "" : concat("tensor \"", printable(tensor_, 300), "\" "); }
-    [[noreturn]] void odd() const { refuse(where(), "its header is not laid out as safetensors headers are"); }
+    std::string where() const { return in_metadata_ ? "" : concat("tensor \"", printable(tensor_, 300), "\": "); }
+    [[noreturn]] void odd() const { refuse(where(), "its header is not laid out as the safetensors format requires"); }
     [[noreturn]] void refuse_twice(const std::string& name) const {
         refuse("its header has the key \"", printable(name, 300), "\" twice");
     }
@@ -120,7 +120,7 @@ private:
     std::vector<std::uint64_t> numbers_;
 };
 
-/// Bytes of a tensor of this type and shape, where there is such a number.
+/// Returns the size in bytes of a tensor of this dtype and shape; nullopt when it exceeds 64 bits.
 std::optional<std::uint64_t> expected_bytes(const SafetensorsEntry& tensor) {
     std::uint64_t bytes = dtype_bytes(tensor.dtype);
     bool overflows = false;
@@ -131,7 +131,7 @@ std::optional<std::uint64_t> expected_bytes(const SafetensorsEntry& tensor) {
     return overflows ? std::nullopt : std::optional(bytes);
 }
 
-/// Sorts the tensors by place, makes offsets count from the file's start, and finds that they fill `room` bytes exactly.
+/// Sorts the tensors by offset, checks that they fill `room` bytes exactly, and makes their offsets count from the file's start.
 void place(std::vector<SafetensorsEntry>& tensors, std::uint64_t begin, std::uint64_t room) {
     std::stable_sort(tensors.begin(), tensors.end(), [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
         return std::pair(a.offset, a.bytes) < std::pair(b.offset, b.bytes);
@@ -141,9 +141,9 @@ void place(std::vector<SafetensorsEntry>& tensors, std::uint64_t begin, std::uin
         const auto refuse_tensor = [&](const auto&... what) { refuse("tensor \"", printable(tensor.name, 300), "\" ", what...); };
         if (!lies_within(tensor.offset, tensor.bytes, room)) refuse_tensor("reaches beyond the file");
         if (expected_bytes(tensor) != tensor.bytes) refuse_tensor("has ", tensor.bytes, " bytes, which is not its dtype x shape");
-        if (tensor.offset < end) refuse_tensor("shares bytes with the one before it");
+        if (tensor.offset < end) refuse_tensor("shares bytes with the tensor before it");
         if (tensor.offset > end)
-            refuse_tensor("does not begin where the one before it ends: ", tensor.offset - end, " bytes of a hole");
+            refuse_tensor("does not begin where the tensor before it ends: there is a gap of ", tensor.offset - end, " bytes");
         end += tensor.bytes;
         tensor.offset += begin;
     }
@@ -156,7 +156,8 @@ SafetensorsHeader parse_safetensors_header(std::span<const std::byte> file) {
     if (file.size() < 8) refuse("is too short for a safetensors file");
     const auto header_bytes = number_at<std::uint64_t>(file, 0);
     if (header_bytes > largest_safetensors_header)
-        refuse("its first eight bytes say a header of ", header_bytes, " bytes, expected at most ", largest_safetensors_header);
+        refuse("its first eight bytes declare a header of ", header_bytes, " bytes, expected at most ",
+               largest_safetensors_header);
     if (!lies_within(8, header_bytes, file.size())) refuse("its header of ", header_bytes, " bytes reaches beyond the file");
     if (header_bytes == 0 || file[8] != std::byte{'{'}) refuse("its header does not begin with {");
     HeaderEvents events;

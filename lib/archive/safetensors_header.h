@@ -1,5 +1,5 @@
 #pragma once
-// The header of a safetensors file: eight bytes of length, then JSON that says what lies where
+// The header of a safetensors file: its length in eight bytes, then JSON with the dtype, shape and position of each tensor
 // (huggingface/safetensors, README "Format").
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace bertpretrain {
 
-/// Why a header is not read, without the file's name.
+/// The reason why a header is rejected, without the file's name.
 struct SafetensorsRefusal : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -23,8 +23,8 @@ struct SafetensorsRefusal : std::runtime_error {
 struct SafetensorsEntry {
     std::string name;
     DType dtype = DType::f32;
-    std::vector<std::int64_t> shape;  ///< no axes: a single number
-    std::uint64_t offset = 0;         ///< of its first byte in the file
+    std::vector<std::int64_t> shape;  ///< empty: a scalar
+    std::uint64_t offset = 0;         ///< offset of its first byte from the start of the file
     std::uint64_t bytes = 0;
 
     std::int64_t elements() const { return static_cast<std::int64_t>(bytes / dtype_bytes(dtype)); }
@@ -32,13 +32,13 @@ struct SafetensorsEntry {
 
 struct SafetensorsHeader {
     std::map<std::string, std::string> metadata;  ///< "__metadata__"
-    std::vector<SafetensorsEntry> tensors;        ///< in the order of their bytes
+    std::vector<SafetensorsEntry> tensors;        ///< sorted by offset
 };
 
-inline constexpr std::uint64_t largest_safetensors_header = 100'000'000;  ///< bytes; the format's own limit
+inline constexpr std::uint64_t largest_safetensors_header = 100'000'000;  ///< in bytes; the limit of the format
 
-/// What the whole file says it holds. Every size was found to be dtype x shape, and the tensors to fill the file without holes or
-/// overlaps. @throws SafetensorsRefusal naming the tensor; memory is bounded by a constant times the header's length
+/// Parses the header at the start of a whole file. Checks that each tensor's size is dtype x shape, and that the tensors fill the
+/// file without gaps or overlaps. Takes memory in proportion to the header's length. @throws SafetensorsRefusal naming the tensor
 SafetensorsHeader parse_safetensors_header(std::span<const std::byte> file);
 
 }  // namespace bertpretrain

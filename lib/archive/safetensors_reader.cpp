@@ -9,7 +9,7 @@ SafetensorsHeader parse(const MappedFile& mapped) {
     try {
         return parse_safetensors_header(mapped.bytes());
     } catch (const SafetensorsRefusal& refusal) {
-        throw CheckpointError(concat(mapped.file().string(), ": damaged, cut short, or no safetensors file: ", refusal.what()));
+        throw CheckpointError(concat(mapped.file().string(), ": damaged, cut short or not a safetensors file: ", refusal.what()));
     }
 }
 
@@ -31,7 +31,7 @@ std::span<const std::byte> SafetensorsReader::bytes(const SafetensorsEntry& tens
 void SafetensorsReader::read_as_float(const SafetensorsEntry& tensor, std::int64_t first, std::int64_t count, float* into) const {
     const std::int64_t elements = tensor.elements();
     check(first >= 0 && count >= 0 && first <= elements && count <= elements - first, "elements [", first, ", ", first, " + ",
-          count, ") of a tensor of ", elements);
+          count, ") requested from a tensor of ", elements);
     const std::size_t item = dtype_bytes(tensor.dtype);
     elements_as_float(tensor.dtype, bytes(tensor).data() + static_cast<std::size_t>(first) * item, count, 1, into);
 }

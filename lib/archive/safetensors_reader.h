@@ -1,5 +1,5 @@
 #pragma once
-// Reads a safetensors file.
+// Reads safetensors files.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace bertpretrain {
 
-/// A safetensors file, mapped, not copied. Reading is safe from several threads. The format has no checksums.
+/// A memory-mapped safetensors file. Reading is thread-safe. The format has no checksums.
 class SafetensorsReader {
 public:
-    /// @throws CheckpointError naming the file, and the tensor concerned, when it is damaged, cut short or not understood
+    /// @throws CheckpointError naming the file and the tensor concerned, when the file is damaged, cut short or not supported
     explicit SafetensorsReader(const std::filesystem::path& file);
 
     const std::filesystem::path& file() const { return mapped_.file(); }
     const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
     const std::vector<SafetensorsEntry>& tensors() const { return header_.tensors; }
-    /// Null when there is no such tensor.
+    /// Returns null when there is no such tensor.
     const SafetensorsEntry* find(std::string_view name) const;
 
-    /// All bytes of one of tensors(), inside the mapping; they may begin anywhere.
+    /// Returns the bytes of one of tensors(), inside the mapping. They may be unaligned.
     std::span<const std::byte> bytes(const SafetensorsEntry& tensor) const;
 
     /// Copies elements [first, first + count) in row-major order, converted to fp32.

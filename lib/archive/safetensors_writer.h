@@ -1,5 +1,5 @@
 #pragma once
-// Writes a safetensors file, as Hugging Face's libraries read it.
+// Writes safetensors files that Hugging Face's libraries read.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace bertpretrain {
 
-/// A row-major tensor to be written; its bytes stay the caller's (a mapping will do).
+/// A row-major tensor to write. The caller owns its bytes, which may lie in a memory mapping.
 struct SafetensorsTensor {
     std::string name;
     DType dtype = DType::f32;
@@ -21,10 +21,10 @@ struct SafetensorsTensor {
     std::span<const std::byte> bytes;
 };
 
-/// Writes the file whole or not at all. Tensors keep their order but for their types: wide ones first, so that each begins at a
-/// multiple of its element. `metadata` {"format": "pt"} is what transformers asks for.
-/// @throws DataError naming the file and the system's reason
-/// @throws std::logic_error when a name comes twice, or bytes are not dtype x shape
+/// Writes the file atomically. Sorts the tensors by element size, widest first, so that each is aligned to its element size; the
+/// order is otherwise kept. transformers requires the metadata {"format": "pt"}.
+/// @throws DataError with the file and the system's reason
+/// @throws std::logic_error when two tensors have the same name, or a tensor's size is not dtype x shape
 void write_safetensors(const std::filesystem::path& file, std::vector<SafetensorsTensor> tensors,
                        const std::map<std::string, std::string>& metadata = {{"format", "pt"}});
 

@@ -1,5 +1,5 @@
 #pragma once
-// Which stretches of a storage hold a range of a tensor's elements.
+// Maps a range of a tensor's elements to runs in its storage.
 
 #include <cstdint>
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace bertpretrain {
 
-/// Calls visit(position, length, stride) for stretches of the storage that together are elements [first, first + count) of
-/// the tensor in row-major order; a contiguous tensor is one stretch of stride 1.
+/// Calls visit(position, length, stride) for runs of the storage that together are elements [first, first + count) of the tensor,
+/// in row-major order. A contiguous tensor gives one run of stride 1.
 /// @throws std::logic_error when the tensor has fewer elements
 void for_each_run(const PtTensor& tensor, std::int64_t first, std::int64_t count,
                   const std::function<void(std::int64_t position, std::int64_t length, std::int64_t stride)>& visit);

@@ -18,7 +18,7 @@ namespace {
 
 using Kind = UnpickledValue::Kind;
 
-/// Classes and functions that plain data is made of; storage classes are added to them.
+/// The classes and functions that plain data needs, besides storage classes.
 constexpr std::array<std::string_view, 7> known_globals{"collections\nOrderedDict",
                                                         "torch._utils\n_rebuild_tensor_v2",
                                                         "torch._utils\n_rebuild_parameter",
@@ -27,14 +27,14 @@ constexpr std::array<std::string_view, 7> known_globals{"collections\nOrderedDic
                                                         "builtins\nset",
                                                         "torch._utils\n_rebuild_device_tensor_from_cpu_tensor"};
 
-/// "torch\nfloat32", an argument of the last of them.
+/// Whether a global is a dtype such as "torch\nfloat32", which is an argument of _rebuild_device_tensor_from_cpu_tensor.
 bool is_dtype(std::string_view global) {
     static constexpr std::array<std::string_view, 4> kinds{"torch\nfloat", "torch\nbfloat", "torch\nint", "torch\nuint"};
     return global == "torch\nbool" ||
            std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) { return global.starts_with(kind); });
 }
 
-/// The stack machine of Python's pickle, with the instructions that torch.save uses.
+/// The stack machine of Python's pickle, with the opcodes that torch.save uses.
 class Unpickler {
 public:
     explicit Unpickler(std::span<const std::byte> pickle) : pickle_(pickle) {}
@@ -74,17 +74,17 @@ private:
     }
 
     bool push_known(ValueIndex value) {
-        values_.spend(sizeof value);  // a stack that is emptied is not given back: what it held is somewhere else then
+        values_.spend(sizeof value);  // not returned by pop(): a popped value is then stored elsewhere
         stack_.push_back(value);
         return true;
     }
 
-    /// True, so that it can be returned by push_value.
+    /// Returns true, for push_value() to return.
     bool push(UnpickledValue value) { return push_known(values_.add(std::move(value))); }
 
     ValueIndex pop() {
         if (stack_.size() <= (marks_.empty() ? 0 : marks_.back()))
-            refuse_pickle("its data.pkl is odd: it takes what it never gave");
+            refuse_pickle("its data.pkl is malformed: it pops from an empty stack");
         const ValueIndex top = stack_.back();
         stack_.pop_back();
         return top;
@@ -97,7 +97,7 @@ private:
     }
 
     std::vector<ValueIndex> pop_to_mark() {
-        if (marks_.empty()) refuse_pickle("its data.pkl is odd: a mark is missing");
+        if (marks_.empty()) refuse_pickle("its data.pkl is malformed: a mark is missing");
         const auto first = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
         std::vector<ValueIndex> items(first, stack_.end());
         stack_.erase(first, stack_.end());
@@ -150,12 +150,12 @@ private:
 
     void set_items(const std::vector<ValueIndex>& items) {
         auto& dict = top(Kind::dict, "the dict that items are added to").items;
-        if (items.size() % 2 != 0) refuse_pickle("its data.pkl is odd: a dict's key has no value");
+        if (items.size() % 2 != 0) refuse_pickle("its data.pkl is malformed: a dict's key has no value");
         values_.spend(2 * sizeof(ValueIndex) * items.size());
         dict.insert(dict.end(), items.begin(), items.end());
     }
 
-    /// Attributes may be set on dicts (OrderedDict) only, and are not kept.
+    /// Drops attributes, which may be set only on dicts (OrderedDict).
     void build() {
         values_.expect(pop(), Kind::dict, "the attributes of an object");
         top(Kind::dict, "the object whose attributes are set");
@@ -164,17 +164,17 @@ private:
     void remember(std::uint32_t key) {
         const ValueIndex value = pop();
         stack_.push_back(value);
-        values_.spend(40);  // a node of the table
+        values_.spend(40);  // size of a hash table node
         memo_[key] = value;
     }
 
     bool recall(std::uint32_t key) {
         const auto found = memo_.find(key);
-        if (found == memo_.end()) refuse_pickle("its data.pkl is odd: it recalls what it never kept");
+        if (found == memo_.end()) refuse_pickle("its data.pkl is malformed: it reads a memo entry that was never stored");
         return push_known(found->second);
     }
 
-    /// Instructions that push a value by itself, by their letters as Python's pickletools prints them.
+    /// Executes the opcodes that push a value, by their codes in Python's pickletools. @returns false for other opcodes
     bool push_value(char opcode) {
         switch (opcode) {
             case 'N':
@@ -252,11 +252,12 @@ private:
 
     void check_protocol() {
         const int protocol = number<std::uint8_t>();
-        if (protocol < 2 || protocol > 5) refuse_pickle(concat("its data.pkl is of pickle protocol ", protocol, ", expected 2"));
+        if (protocol < 2 || protocol > 5)
+            refuse_pickle(concat("its data.pkl has pickle protocol ", protocol, ", expected 2 to 5"));
     }
 
     void mark() {
-        if (marks_.size() > 10'000) refuse_pickle("its data.pkl is nested too deep");
+        if (marks_.size() > 10'000) refuse_pickle("its data.pkl is nested too deeply");
         marks_.push_back(stack_.size());
     }
 
@@ -272,7 +273,7 @@ private:
 
     [[noreturn]] void refuse_opcode(char opcode) {
         refuse_pickle(
-            concat("its data.pkl has the pickle instruction '", printable({&opcode, 1}), "' at byte ", at_ - 1,
+            concat("its data.pkl has the pickle opcode '", printable({&opcode, 1}), "' at byte ", at_ - 1,
                    ", which torch.save does not use\n  do: in Python, save it again with torch.save(..., pickle_protocol=2)"));
     }
 

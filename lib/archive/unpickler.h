@@ -1,5 +1,5 @@
 #pragma once
-// Reads Python's pickles as data: no code is run, no class is looked up.
+// Reads Python's pickles as data: runs no code and looks up no class.
 
 #include <cstddef>
 #include <span>
@@ -9,16 +9,16 @@
 
 namespace bertpretrain {
 
-/// Why a pickle is not read, without the file's name.
+/// The reason why a pickle is rejected, without the file's name.
 struct PickleRefusal : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The tree in a data.pkl of torch.save. Known are dict, OrderedDict, list, tuple, torch.Size, tensors, Parameters, None,
-/// bool, integers, floats and strings, and sets, which become lists; attributes set on an OrderedDict (a state_dict's _metadata)
-/// are dropped. A shape that a tensor has was found to fit the number of elements its storage declares.
-/// @throws PickleRefusal; it names any other class ("module.name") or instruction, and what is odd.
-/// Never reads outside `pickle`; takes some 64 MiB at most, and time by the pickle's length.
+/// Returns the tree in a data.pkl of torch.save. Supports dict, OrderedDict, list, tuple, torch.Size, tensors, Parameters, None,
+/// bool, integers, floats, strings, and sets, which become lists. Drops attributes set on an OrderedDict (a state_dict's
+/// _metadata). Every tensor in the result fits into the number of elements that its storage declares. Never reads outside
+/// `pickle`. Takes at most about 64 MiB of memory, and time in proportion to the pickle's length.
+/// @throws PickleRefusal naming the unsupported class ("module.name") or opcode, or describing what is malformed
 PtValue unpickle(std::span<const std::byte> pickle);
 
 }  // namespace bertpretrain

@@ -19,7 +19,8 @@ std::string class_name(std::string_view global) {
     return printable(std::string(global.substr(0, end)) + "." + std::string(global.substr(end + 1)));
 }
 
-/// The number of elements from the storage's start to the tensor's last one; 0 for an empty tensor.
+/// Returns the number of elements from the storage's start to the tensor's last one: 0 for an empty tensor, nullopt when a size
+/// or stride is negative or the number exceeds 64 bits.
 std::optional<std::int64_t> extent(const PtTensor& tensor) {
     std::int64_t last = tensor.storage_offset, elements = 1;
     bool empty = false;
@@ -47,14 +48,15 @@ ValueIndex UnpickledValues::add(UnpickledValue value) {
 }
 
 UnpickledValue& UnpickledValues::expect(ValueIndex index, Kind kind, std::string_view what) {
-    if (values_[index].kind != kind) refuse_pickle(concat("its data.pkl is odd: ", what, " is not one"));
+    if (values_[index].kind != kind) refuse_pickle(concat("its data.pkl is malformed: ", what, " has the wrong type"));
     return values_[index];
 }
 
 std::vector<std::int64_t> UnpickledValues::integers(ValueIndex tuple, std::string_view what) {
     std::vector<std::int64_t> numbers;
     const std::vector<ValueIndex>& items = expect(tuple, Kind::tuple, what).items;
-    if (items.size() > most_axes) refuse_pickle(concat("its data.pkl is odd: ", what, " has more than ", most_axes, " axes"));
+    if (items.size() > most_axes)
+        refuse_pickle(concat("its data.pkl is malformed: ", what, " has more than ", most_axes, " axes"));
     for (const ValueIndex item : items) numbers.push_back(expect(item, Kind::integer, what).integer);
     return numbers;
 }
@@ -62,31 +64,33 @@ std::vector<std::int64_t> UnpickledValues::integers(ValueIndex tuple, std::strin
 ValueIndex UnpickledValues::make_storage(ValueIndex persistent_id) {
     const std::vector<ValueIndex> parts = expect(persistent_id, Kind::tuple, "the tuple of a persistent id").items;
     if (parts.size() != 5 || expect(parts[0], Kind::text, "the word 'storage'").text != "storage")
-        refuse_pickle("its data.pkl is odd: a persistent id is not a storage");
+        refuse_pickle("its data.pkl is malformed: a persistent id is not a storage");
     const std::string_view global = expect(parts[1], Kind::global, "the class of a storage").text;
     const std::optional<DType> dtype = global.starts_with("torch\n") ? dtype_of_storage_class(global.substr(6)) : std::nullopt;
     if (!dtype) refuse_pickle(concat("it holds tensors of the type ", class_name(global), ", which is not supported"));
     PtTensor storage;
     storage.dtype = *dtype;
     storage.storage = expect(parts[2], Kind::text, "the key of a storage").text;
-    if (storage.storage.size() > longest_key) refuse_pickle("its data.pkl is odd: the key of a storage is very long");
+    if (storage.storage.size() > longest_key)
+        refuse_pickle("its data.pkl is malformed: the key of a storage is longer than 64 bytes");
     expect(parts[3], Kind::text, "the device of a storage");
     storage.storage_elements = expect(parts[4], Kind::integer, "the size of a storage").integer;
-    if (storage.storage_elements < 0) refuse_pickle("its data.pkl is odd: a storage has a negative size");
+    if (storage.storage_elements < 0) refuse_pickle("its data.pkl is malformed: a storage has a negative size");
     spend(sizeof storage + storage.storage.size());
     tensors_.push_back(std::move(storage));
     return add(UnpickledValue(Kind::storage, static_cast<std::int64_t>(tensors_.size() - 1)));
 }
 
 ValueIndex UnpickledValues::make_tensor(const std::vector<ValueIndex>& arguments) {
-    if (arguments.size() != 6 && arguments.size() != 7) refuse_pickle("its data.pkl is odd: a tensor of unknown arguments");
+    if (arguments.size() != 6 && arguments.size() != 7)
+        refuse_pickle("its data.pkl is malformed: a tensor has neither 6 nor 7 arguments");
     const UnpickledValue& storage = expect(arguments[0], Kind::storage, "the storage of a tensor");
     PtTensor tensor = tensors_[static_cast<std::size_t>(storage.integer)];
     tensor.storage_offset = expect(arguments[1], Kind::integer, "the offset of a tensor").integer;
     tensor.shape = integers(arguments[2], "the shape of a tensor");
     tensor.strides = integers(arguments[3], "the strides of a tensor");
     if (tensor.shape.size() != tensor.strides.size())
-        refuse_pickle("its data.pkl is odd: a tensor's shape and strides do not fit together");
+        refuse_pickle("its data.pkl is malformed: a tensor's shape and strides differ in length");
     const std::optional<std::int64_t> end = extent(tensor);
     if (tensor.storage_offset < 0 || !end || *end > tensor.storage_elements)
         refuse_pickle(concat("a tensor reaches beyond its storage \"", printable(tensor.storage), "\" of ",
@@ -108,7 +112,7 @@ ValueIndex UnpickledValues::call(ValueIndex function, ValueIndex arguments) {
         integers(items[0], "a torch.Size");
         return items[0];
     }
-    if (name == "torch._utils._rebuild_device_tensor_from_cpu_tensor" && items.size() == 4) {  // of XLA
+    if (name == "torch._utils._rebuild_device_tensor_from_cpu_tensor" && items.size() == 4) {  // XLA
         expect(items[0], Kind::tensor, "the data of a device's tensor");
         return items[0];
     }
@@ -117,7 +121,7 @@ ValueIndex UnpickledValues::call(ValueIndex function, ValueIndex arguments) {
         return items[0];
     }
     if (name == "collections.OrderedDict" && items.empty()) return add(UnpickledValue(Kind::dict));
-    refuse_pickle(concat("it calls ", name, " in a way that builds no plain data"));
+    refuse_pickle(concat("it calls ", name, " with arguments that do not build plain data"));
 }
 
 void UnpickledValues::spend(std::size_t bytes) {
@@ -136,7 +140,7 @@ PtList UnpickledValues::list_below(const UnpickledValue& value, int depth) {
 PtValue UnpickledValues::dict_below(const UnpickledValue& value, int depth) {
     PtDict dict;
     std::set<PtKey> keys;
-    spend((sizeof(PtEntry) + sizeof(PtKey) + 48) * (value.items.size() / 2));  // 48: of the set's nodes
+    spend((sizeof(PtEntry) + sizeof(PtKey) + 48) * (value.items.size() / 2));  // 48: a node of the set
     dict.reserve(value.items.size() / 2);
     for (std::size_t i = 0; i + 1 < value.items.size(); i += 2) {
         const UnpickledValue& key = values_[value.items[i]];
@@ -144,14 +148,14 @@ PtValue UnpickledValues::dict_below(const UnpickledValue& value, int depth) {
             refuse_pickle("it holds a dict with keys that are neither strings nor integers");
         spend(2 * key.text.size());
         PtKey name = key.kind == Kind::text ? PtKey(std::string(key.text)) : PtKey(key.integer);
-        if (!keys.insert(name).second) refuse_pickle("its data.pkl is odd: a dict has a key twice");
+        if (!keys.insert(name).second) refuse_pickle("its data.pkl is malformed: a dict has a key twice");
         dict.push_back({std::move(name), tree_below(value.items[i + 1], depth + 1)});
     }
     return dict;
 }
 
 PtValue UnpickledValues::tree_below(ValueIndex index, int depth) {
-    if (depth > deepest) refuse_pickle(concat("its values are nested deeper than ", deepest, ", or contain themselves"));
+    if (depth > deepest) refuse_pickle(concat("its values are nested deeper than ", deepest, " levels, or contain themselves"));
     const UnpickledValue& value = values_[index];
     spend(value.text.size());
     switch (value.kind) {
@@ -179,7 +183,7 @@ PtValue UnpickledValues::tree_below(ValueIndex index, int depth) {
             return tensor;
         }
         case Kind::global:
-            refuse_pickle(concat("it holds the class ", class_name(value.text), " itself as a value"));
+            refuse_pickle(concat("it holds the class ", class_name(value.text), " as a value, which is not supported"));
         case Kind::storage:
             refuse_pickle("it holds a storage without a tensor");
     }

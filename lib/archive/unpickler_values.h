@@ -1,5 +1,5 @@
 #pragma once
-// The values that an unpickler has made so far. They refer to each other by index, as Python's objects do by reference.
+// The values that the unpickler has built so far. They refer to each other by index, as Python objects do by reference.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,10 +38,10 @@ struct UnpickledValue {
     UnpickledValue(Kind which, std::vector<ValueIndex> parts) : kind(which), items(std::move(parts)) {}
 
     Kind kind;
-    std::int64_t integer = 0;  ///< also a boolean's 0 or 1; a storage's or tensor's index in `tensors`
+    std::int64_t integer = 0;  ///< also 0 or 1 for a boolean, and the index in tensors_ for a storage or a tensor
     double real = 0;
-    std::string_view text;          ///< inside the pickle; of a global "module\nname"; of a big integer its bytes
-    std::vector<ValueIndex> items;  ///< of a dict: key, value, key, value, ...
+    std::string_view text;          ///< a part of the pickle; "module\nname" for a global; the bytes of a big integer
+    std::vector<ValueIndex> items;  ///< for a dict: key, value, key, value, ...
 };
 
 /// @throws PickleRefusal
@@ -52,18 +52,19 @@ public:
     using Kind = UnpickledValue::Kind;
 
     ValueIndex add(UnpickledValue value);
-    /// Accounts for memory that a file asks for. @throws PickleRefusal when it is more than any checkpoint needs
+    /// Deducts memory that the file makes us allocate. @throws PickleRefusal when the total is more than any checkpoint needs
     void spend(std::size_t bytes);
     UnpickledValue& operator[](ValueIndex index) { return values_[index]; }
-    /// The value when it is of this kind. @throws PickleRefusal saying `what` it should have been
+    /// Returns the value, which must be of this kind. @throws PickleRefusal with `what`, the value's role, when it is not
     UnpickledValue& expect(ValueIndex index, Kind kind, std::string_view what);
 
-    /// ('storage', torch.FloatStorage, key, location, elements) -> a storage
+    /// Makes a storage from ('storage', torch.FloatStorage, key, location, elements).
     ValueIndex make_storage(ValueIndex persistent_id);
-    /// The call `function(*arguments)`, for the few functions that build plain data.
+    /// Returns the result of `function(*arguments)`, for the few functions that build plain data.
     ValueIndex call(ValueIndex function, ValueIndex arguments);
 
-    /// The tree below a value, shared values copied. @throws PickleRefusal when it is too deep (or contains itself) or too large
+    /// Returns the tree below a value; shared values are copied.
+    /// @throws PickleRefusal when the tree is too deep, contains itself or is too large
     PtValue tree(ValueIndex root) { return tree_below(root, 0); }
 
 private:
@@ -73,9 +74,9 @@ private:
     PtList list_below(const UnpickledValue& value, int depth);
     PtValue dict_below(const UnpickledValue& value, int depth);
 
-    std::deque<UnpickledValue> values_;  ///< no vectors: growing, they would take twice their size
+    std::deque<UnpickledValue> values_;  ///< deques, because a growing vector needs twice its size
     std::deque<PtTensor> tensors_;
-    std::size_t budget_ = std::size_t{40} << 20;  ///< bytes that may still be taken
+    std::size_t budget_ = std::size_t{40} << 20;  ///< bytes that may still be allocated
 };
 
 }  // namespace bertpretrain

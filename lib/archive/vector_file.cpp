@@ -19,7 +19,7 @@ namespace {
     throw DataError(concat(file.string(), ": cannot be written (", reason, ")"));
 }
 
-/// NumPy's format, version 1.0. @returns the header, a multiple of 64 bytes
+/// Returns a header of NumPy's format version 1.0, a multiple of 64 bytes long.
 std::string npy_header(const MatrixShape& shape) {
     std::string text = concat("{'descr': '<f4', 'fortran_order': False, 'shape': (", shape.rows, ", ", shape.columns, "), }");
     constexpr std::size_t before = 10, multiple = 64;
@@ -33,14 +33,14 @@ std::string npy_header(const MatrixShape& shape) {
 
 void write_attribute(hid_t object, const std::string& name, const std::string& value) {
     const Hdf5Handle type(H5Tcopy(H5T_C_S1)), space(H5Screate(H5S_SCALAR));
-    H5Tset_size(type.get(), H5T_VARIABLE);  // which Python reads as str
+    H5Tset_size(type.get(), H5T_VARIABLE);  // h5py reads it as str
     H5Tset_cset(type.get(), H5T_CSET_UTF8);
     const Hdf5Handle attribute(H5Acreate2(object, name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT));
     const char* text = value.c_str();
     H5Awrite(attribute.get(), type.get(), &text);
 }
 
-/// Contiguous and allocated at once: then the rows' place is known.
+/// Creates a contiguous dataset that is allocated at once, so that the rows' offset is known. @returns that offset
 std::uint64_t create_h5(const fs::path& file, const MatrixShape& shape, const std::string& dataset,
                         const std::map<std::string, std::string>& attributes) {
     const Hdf5Lock lock;
@@ -75,7 +75,7 @@ VectorFormat vector_format_of(const fs::path& file) {
     const std::string ending = file.extension().string();
     if (ending == ".npy") return VectorFormat::npy;
     if (ending == ".h5" || ending == ".hdf5") return VectorFormat::h5;
-    throw ConfigError(concat("--output ", file.string(), ": a name that ends in .npy, .h5 or .hdf5 was expected"));
+    throw ConfigError(concat("--output ", file.string(), ": expected a name that ends in .npy, .h5 or .hdf5"));
 }
 
 std::uint64_t create_vector_file(const fs::path& file, VectorFormat format, const MatrixShape& shape, const std::string& dataset,

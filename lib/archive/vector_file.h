@@ -1,5 +1,5 @@
 #pragma once
-// Files of one matrix, rows of fp32, whose rows may be written in any order by any number of processes.
+// Files that hold one fp32 matrix, whose rows any number of processes may write in any order.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,24 +11,24 @@ namespace bertpretrain {
 
 enum class VectorFormat { npy, h5 };
 
-/// By the ending of a file's name: .npy, .h5 or .hdf5. @throws ConfigError for others
+/// Returns the format for a file name's ending: .npy, .h5 or .hdf5. @throws ConfigError for other endings
 VectorFormat vector_format_of(const std::filesystem::path& file);
 
 struct MatrixShape {
     std::int64_t rows = 0, columns = 0;
 };
 
-/// Makes the file with room for all rows, so that a full disk is found before the work.
-/// @param dataset,attributes of an h5 file: the matrix's name, and what is written beside it
-/// @returns the first row's offset in bytes; the rows lie behind it one after the other, little-endian
-/// @throws DataError naming the file and the reason
+/// Creates the file with space for all rows, so that a full disk is noticed before the computation starts.
+/// @param dataset,attributes for h5 files: the name of the matrix and the attributes stored with it
+/// @returns the first row's offset in bytes; the little-endian rows follow each other without gaps
+/// @throws DataError with the file and the reason
 std::uint64_t create_vector_file(const std::filesystem::path& file, VectorFormat format, const MatrixShape& shape,
                                  const std::string& dataset, const std::map<std::string, std::string>& attributes);
 
-/// An existing file that rows and numbers are written into.
+/// Writes and reads at given offsets of an existing file.
 class PlacedWrites {
 public:
-    /// @throws DataError naming the file and the reason, as all members do
+    /// @throws DataError with the file and the reason, as all members do
     explicit PlacedWrites(std::filesystem::path file);
     PlacedWrites(const PlacedWrites&) = delete;
     PlacedWrites& operator=(const PlacedWrites&) = delete;

@@ -11,15 +11,15 @@ void put(std::string& out, Integer value) {
 }
 
 std::uint16_t u16(std::uint64_t value) {
-    check(value <= 0xFFFF, "a 16-bit field of a zip header holds ", value);
+    check(value <= 0xFFFF, "a 16-bit field of a zip header cannot hold ", value);
     return static_cast<std::uint16_t>(value);
 }
 
 std::uint32_t u32_or_mark(std::uint64_t value) { return is_large(value) ? in_zip64 : static_cast<std::uint32_t>(value); }
 
-constexpr std::uint16_t made_at_date = (1980 - 1980) << 9 | 1 << 5 | 1;  // no clock: equal states give equal files
+constexpr std::uint16_t made_at_date = (1980 - 1980) << 9 | 1 << 5 | 1;  // a fixed date: equal states give equal files
 
-/// The part that local and central headers have in common: from "version needed" to the extra field's length.
+/// Appends the part that local and central headers share: from "version needed" to the extra field's length.
 void put_common(std::string& out, const Header& header, bool zip64, std::uint16_t extra_bytes) {
     put<std::uint16_t>(out, zip64 ? 45 : 20);
     put<std::uint16_t>(out, utf8_flag);
@@ -41,7 +41,7 @@ std::uint64_t least_local_bytes(const Header& header) {
 
 std::string local_header(const Header& header, std::uint64_t total_bytes) {
     const std::uint64_t least = least_local_bytes(header);
-    check(total_bytes == least || total_bytes >= least + 4, "the padding of a zip header has a header of four bytes");
+    check(total_bytes == least || total_bytes >= least + 4, "the padding of a zip header needs at least four bytes");
     std::string out;
     put<std::uint32_t>(out, local_signature);
     put_common(out, header, is_large(header.bytes), u16(total_bytes - local_bytes - header.name.size()));

@@ -14,9 +14,10 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-constexpr std::uint64_t largest_directory = std::uint64_t{8} << 20;  ///< some 80,000 tensors; each takes thrice as much memory
+constexpr std::uint64_t largest_directory = std::uint64_t{8}
+                                            << 20;  ///< about 80,000 tensors; in memory they take three times as much
 
-/// One zip while it is being read; every position is checked before it is followed.
+/// Parses one directory. Checks every offset before following it.
 class DirectoryParser {
 public:
     DirectoryParser(const std::filesystem::path& file, Bytes bytes) : file_(file), bytes_(bytes) {}
@@ -26,7 +27,7 @@ public:
         std::vector<ZipEntry> entries;
         std::uint64_t at = directory_offset_;
         for (std::uint64_t i = 0; i < directory_entries_; ++i) entries.push_back(read_central(at));
-        if (at != directory_offset_ + directory_bytes_) refuse("the directory's length does not fit its entries");
+        if (at != directory_offset_ + directory_bytes_) refuse("the directory's length does not match its entries");
         check_overlaps();
         return entries;
     }
@@ -45,7 +46,7 @@ private:
         if (size < zip::end_bytes) refuse("too short for a zip archive");
         const std::uint64_t earliest = size - std::min<std::uint64_t>(size, zip::end_bytes + 0xFFFF);
         std::uint64_t end = size - zip::end_bytes;
-        const auto is_end = [&] {  // the comment behind it must reach exactly to the end of the file
+        const auto is_end = [&] {  // the comment after it must end exactly at the end of the file
             return number_at<std::uint32_t>(bytes_, end) == zip::end_signature &&
                    end + zip::end_bytes + number_at<std::uint16_t>(bytes_, end + 20) == size;
         };
@@ -60,13 +61,13 @@ private:
             number_at<std::uint32_t>(bytes_, end - zip::end64_locator_bytes) == zip::end64_locator_signature)
             read_end64(number_at<std::uint64_t>(bytes_, end - zip::end64_locator_bytes + 8));
         if (!lies_within(directory_offset_, directory_bytes_, end)) refuse("the directory reaches beyond the file");
-        if (directory_bytes_ > largest_directory) refuse("its directory is larger than that of any checkpoint");
+        if (directory_bytes_ > largest_directory) refuse("its directory is larger than 8 MiB, the limit for checkpoints");
         if (directory_entries_ > directory_bytes_ / zip::central_bytes) refuse("more entries than the directory has room for");
     }
 
     void read_end64(std::uint64_t at) {
         if (!lies_within(at, zip::end64_bytes, bytes_.size()) || number_at<std::uint32_t>(bytes_, at) != zip::end64_signature)
-            refuse("its 64-bit directory end is not where the locator says");
+            refuse("its 64-bit end-of-directory record is not at the offset in its locator");
         directory_entries_ = number_at<std::uint64_t>(bytes_, at + 32);
         directory_bytes_ = number_at<std::uint64_t>(bytes_, at + 40);
         directory_offset_ = number_at<std::uint64_t>(bytes_, at + 48);
@@ -77,7 +78,7 @@ private:
         return {reinterpret_cast<const char*>(part.data()), part.size()};
     }
 
-    /// Replaces the numbers that a header marks as being in its zip64 extra field; they stand there in this order.
+    /// Replaces those numbers that a header marks as stored in its zip64 extra field, where they have the given order.
     void resolve_zip64(Bytes extra, const std::string& name, std::initializer_list<std::uint64_t*> numbers) const {
         while (extra.size() >= 4) {
             const std::size_t bytes = number_at<std::uint16_t>(extra, 2);
@@ -113,17 +114,18 @@ private:
                       {&numbers.bytes, &numbers.packed_bytes, &numbers.offset});
         if ((flags & zip::encrypted_flag) != 0) refuse(entry.name + " is encrypted");
         entry.stored = method == 0;
-        if (entry.stored && numbers.bytes != numbers.packed_bytes) refuse(entry.name + ": its two sizes differ");
+        if (entry.stored && numbers.bytes != numbers.packed_bytes)
+            refuse(entry.name + ": is stored, but its compressed and uncompressed sizes differ");
         entry.bytes = locate(entry, numbers);
         at += total;
         return entry;
     }
 
-    /// The entry's bytes, after its local header was found to say the same as the directory.
+    /// Returns the entry's bytes, after checking that its local header agrees with the directory.
     Bytes locate(const ZipEntry& entry, const Numbers& numbers) {
         const std::uint64_t at = numbers.offset;
         if (!lies_within(at, zip::local_bytes, directory_offset_) || number_at<std::uint32_t>(bytes_, at) != zip::local_signature)
-            refuse(entry.name + ": no header where the directory says");
+            refuse(entry.name + ": no local header at the offset in the directory");
         const std::uint64_t name_bytes = number_at<std::uint16_t>(bytes_, at + 26);
         const std::uint64_t extra_bytes = number_at<std::uint16_t>(bytes_, at + 28);
         const std::uint64_t header_bytes = zip::local_bytes + name_bytes + extra_bytes;
@@ -135,12 +137,13 @@ private:
         resolve_zip64(bytes_.subspan(at + zip::local_bytes + name_bytes, extra_bytes), entry.name, {&bytes, &packed});
         const std::uint16_t flags = number_at<std::uint16_t>(bytes_, at + 6);
         const std::uint32_t crc = number_at<std::uint32_t>(bytes_, at + 14);
-        const bool sizes_follow = (flags & zip::sizes_follow_flag) != 0;  // PyTorch: zeros here, the truth behind the data
+        const bool sizes_follow =
+            (flags & zip::sizes_follow_flag) != 0;  // PyTorch writes zeros here and the numbers after the data
         const auto agrees = [&](std::uint64_t here, std::uint64_t there) { return here == there || (sizes_follow && here == 0); };
         if (text_at(at + zip::local_bytes, name_bytes) != entry.name ||
             (number_at<std::uint16_t>(bytes_, at + 8) == 0) != entry.stored || !agrees(crc, entry.crc32) ||
             !agrees(bytes, numbers.bytes) || !agrees(packed, numbers.packed_bytes))
-            refuse(entry.name + ": its header and the directory differ");
+            refuse(entry.name + ": its local header and the directory differ");
         extents_.emplace_back(at, start + numbers.packed_bytes);
         return bytes_.subspan(start, numbers.packed_bytes);
     }

@@ -1,5 +1,5 @@
 #pragma once
-// The directory of a zip, mapped into memory, with every number in it checked.
+// Reads the directory of a memory-mapped zip archive and checks every number in it.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,19 +18,19 @@ namespace bertpretrain {
 struct ZipEntry {
     std::string name;
     std::uint32_t crc32 = 0;
-    bool stored = true;                ///< false: compressed, so its bytes are not its content
+    bool stored = true;                ///< false: `bytes` are compressed
     std::span<const std::byte> bytes;  ///< inside the mapping
 };
 
 class ZipReader {
 public:
-    /// @throws CheckpointError naming the file when it is no zip, is damaged or cut short
+    /// @throws CheckpointError naming the file when it is not a zip archive, is damaged or cut short
     explicit ZipReader(const std::filesystem::path& file);
 
     const std::filesystem::path& file() const { return mapped_.file(); }
     const std::vector<ZipEntry>& entries() const { return entries_; }
     std::optional<std::size_t> find(const std::string& name) const;
-    /// Whether a stored entry's bytes have the CRC-32 that the directory says.
+    /// Whether a stored entry's bytes match the CRC-32 in the directory. Reads all of them.
     bool is_intact(std::size_t entry) const;
 
 private:

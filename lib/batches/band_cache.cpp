@@ -13,7 +13,7 @@ namespace bertpretrain {
 const ShardRows& BandCache::rows_of(std::int64_t band_number, const Band& band) {
     auto entry = entries_.find(band_number);
     if (entry == entries_.end()) {
-        make_room(bytes_of(band));  // before reading, so that the limit holds at every moment
+        make_room(bytes_of(band));  // before reading, so that memory never exceeds the limit
         const ShardFile& shard = shards_.at(static_cast<std::size_t>(band.shard));
         keep({band_number, band}, read_checked_rows(shard, band.first_row, band.rows, format_, threads_));
         entry = entries_.find(band_number);
@@ -32,7 +32,7 @@ void BandCache::read_ahead(std::span<const NumberedBand> bands, const std::stop_
         missing.push_back(band);
     }
     std::vector<ShardRows> rows(missing.size());
-    // Each band on one thread, where there are enough of them: that scales best.
+    // One thread per band scales best where there are enough bands.
     const std::size_t within = std::max<std::size_t>(1, threads_ / std::max<std::size_t>(1, missing.size()));
     for_each_index(missing.size(), threads_, [&](std::size_t i) {
         const Band& band = missing[i].band;
@@ -40,7 +40,7 @@ void BandCache::read_ahead(std::span<const NumberedBand> bands, const std::stop_
         if (stop.stop_requested()) return;
         try {
             rows[i] = read_checked_rows(shard, band.first_row, band.rows, format_, within);
-        } catch (const DataError&) {  // rows_of() meets it again, when it is needed
+        } catch (const DataError&) {  // rows_of() throws it again when the band is needed
         }
     });
     for (std::size_t i = 0; i < missing.size(); ++i)

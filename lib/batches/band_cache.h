@@ -1,5 +1,5 @@
 #pragma once
-// Bands of rows, inflated and checked, kept while their window lasts.
+// A cache of bands: decompressed, checked rows of shards.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,32 +14,32 @@
 
 namespace bertpretrain {
 
-/// Keeps bands under their numbers in the run's order; the one unused for longest goes first when room is needed.
+/// Least-recently-used cache of bands, keyed by their number in the run's order.
 class BandCache {
 public:
-    /// @param limit_bytes of all bands together; a single band may be larger, and is then kept alone
-    /// @param threads that read, at least 1
+    /// @param limit_bytes of all bands together. A single band that is larger is kept alone.
+    /// @param threads that read and decompress; at least 1
     BandCache(std::vector<ShardFile> shards, const RowFormat& format, std::int64_t limit_bytes, std::size_t threads = 1)
         : shards_(std::move(shards)), format_(format), limit_bytes_(limit_bytes), threads_(threads) {}
 
-    /// The rows of a band, read where they are not at hand; valid until the next call. @throws DataError
+    /// Returns the rows of a band, and reads them if they are not cached. Valid until the next call. @throws DataError
     const ShardRows& rows_of(std::int64_t band_number, const Band& band);
 
-    /// The rows of a band that is at hand, else null; valid until the next call of another member.
+    /// Returns the rows of a cached band, else null. Valid until the next call of another member function.
     const ShardRows* find(std::int64_t band_number) const {
         const auto entry = entries_.find(band_number);
         return entry == entries_.end() ? nullptr : &entry->second.rows;
     }
 
-    /// Reads those of `bands` that are not at hand, in their order, several at once, until no more fit beside what is there.
-    /// What cannot be read is left to rows_of(), which says why.
+    /// Reads the bands that are not cached, in order and several at once, as long as they fit without dropping another band.
+    /// Ignores bands that cannot be read: rows_of() throws the error when the band is needed.
     void read_ahead(std::span<const NumberedBand> bands, const std::stop_token& stop = {});
 
-    /// Drops the bands with smaller numbers: their rows do not come again.
+    /// Drops the bands with smaller numbers.
     void forget_before(std::int64_t band_number);
 
     std::int64_t bytes() const { return bytes_; }
-    /// Bands read so far.
+    /// Number of bands read so far.
     std::int64_t reads() const { return reads_; }
 
 private:

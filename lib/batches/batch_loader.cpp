@@ -3,13 +3,12 @@
 #include <chrono>
 #include <cstddef>
 
-#include "batches/unpadded_batch.h"
 #include "core/error.h"
 
 namespace bertpretrain {
 
 BatchLoader::BatchLoader(const std::vector<std::filesystem::path>& files, const BatchLoaderSettings& settings)
-    : device_(settings.device),
+    : copier_(settings.device),
       source_(files, settings),
       global_batch_sequences_(settings.global_batch_sequences),
       rows_per_epoch_(source_.rows_per_epoch()),
@@ -21,8 +20,7 @@ GlobalBatch BatchLoader::next() {
     const auto begin = std::chrono::steady_clock::now();
     GlobalBatch batch = prefetcher_.next();
     batch.data_wait_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (!device_.is_cpu())
-        for (MicroBatch& micro_batch : batch.micro_batches) micro_batch = to_device(std::move(micro_batch), device_);
+    for (MicroBatch& micro_batch : batch.micro_batches) micro_batch = copier_.copy(std::move(micro_batch));
     return batch;
 }
 

@@ -7,8 +7,8 @@
 #include <span>
 
 #include "archive/checksum.h"
+#include "batches/build_batch.h"
 #include "batches/padded_rows.h"
-#include "batches/unpadded_batch.h"
 #include "core/error.h"
 
 namespace bertpretrain {
@@ -24,7 +24,7 @@ EvaluationBatches::EvaluationBatches(const std::vector<std::filesystem::path>& f
     std::int64_t rows_before = 0;
     for (const ShardFile& shard : shards_) {
         rows_before += shard.rows;
-        // Rounding the running sum down keeps the total exact and no shard above its rows.
+        // Rounding the running sum down makes the total exact, and no shard exceeds its rows.
         samples_before_.push_back(static_cast<std::int64_t>(static_cast<__int128>(wanted) * rows_before / rows));
         max_predictions_ = std::max(max_predictions_, shard.max_predictions);
     }
@@ -78,7 +78,7 @@ std::optional<MicroBatch> EvaluationBatches::next() {
     std::iota(selected.begin(), selected.end(), std::int64_t{0});
     std::iota(numbers.begin(), numbers.end(), position_);
     position_ += size;
-    return to_device(unpadded_batch(rows, selected, std::move(numbers)), settings_.device);
+    return to_device(build_batch(unpadded_samples(rows, selected, std::move(numbers)), settings_.device), settings_.device);
 }
 
 }  // namespace bertpretrain

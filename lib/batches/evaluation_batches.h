@@ -1,5 +1,5 @@
 #pragma once
-// Held-out samples, in the order of the files.
+// Micro-batches of held-out samples, in the order of the files.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,41 +18,41 @@ namespace bertpretrain {
 struct EvaluationSettings {
     RowFormat format;
     std::int64_t micro_batch_size = 0;
-    std::int64_t max_sequences = 0;  ///< of all ranks; 0: all there are
+    std::int64_t max_sequences = 0;  ///< over all ranks; 0: no limit
     std::int64_t rank = 0, world_size = 1;
     at::Device device = at::Device(at::DeviceType::CPU);
-    std::size_t threads = 1;  ///< that verify and read
+    std::size_t threads = 1;  ///< for verifying and reading
 };
 
-/// Goes once through the rows of some shards, or through the first rows of each, `max_sequences` in all, each shard in
-/// proportion to its size. Ranks share them in contiguous parts whose sizes differ by at most one.
+/// One pass over the rows of some shards. With `max_sequences`, over the first rows of each shard, in proportion to its size.
+/// Each rank gets a contiguous part; the parts' sizes differ by at most one.
 class EvaluationBatches {
 public:
     /// @throws ConfigError when sequences are longer than the model allows
     /// @throws DataError when a shard is missing, damaged or of another sequence length
     EvaluationBatches(const std::vector<std::filesystem::path>& files, const EvaluationSettings& settings);
 
-    /// The next micro-batch on the settings' device; all but the last have micro_batch_size sequences. Nothing at the end.
-    /// A sample's number is its place among all ranks' samples. @throws DataError naming file and row
+    /// Returns the next micro-batch on the settings' device, or nothing at the end. All but the last have micro_batch_size
+    /// sequences. A sample's number is its index among all ranks' samples. @throws DataError with file and row
     std::optional<MicroBatch> next();
 
-    /// Reads and checks every sample of this rank once, so that a damaged shard ends a run before it begins.
-    /// @throws DataError naming file and row
+    /// Reads and checks every sample of this rank, so that a damaged shard is found before training begins.
+    /// @throws DataError with file and row
     void verify();
 
     /// Goes back to the beginning.
     void rewind() { position_ = begin_; }
 
-    /// Sequences of all ranks, and of this one.
+    /// Sequences of all ranks; below, of this rank.
     std::int64_t total_sequences() const { return samples_before_.back(); }
     std::int64_t sequences() const { return end_ - begin_; }
-    /// Equal where the same rows of the same shards are meant.
+    /// Equal for the same rows of the same shards.
     std::string fingerprint() const;
-    /// Micro-batches of the rank that has the fewest.
+    /// Number of micro-batches of the rank with the fewest.
     std::int64_t fewest_batches() const;
 
 private:
-    /// Makes the band with this sample the current one. @returns the sample's row in it
+    /// Reads the band that holds the sample, if it is not the current one. @returns the sample's row in the band
     std::int64_t enter_band_of(std::int64_t sample);
 
     EvaluationSettings settings_;

@@ -1,41 +1,53 @@
 #pragma once
-// What one forward and backward pass consumes: real tokens only, no padding.
+// What one forward and backward pass reads: real tokens, without padding between sequences.
 //
-// Axes: B sequences, T tokens of all of them one after the other, M masked positions of all of them.
+// Axes: B sequences, T tokens, M masked positions, R = B + M rows that the heads read. T and M are rounded up to multiples of
+// fixed numbers (build_batch.h); the fillers stand at the end.
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/Event.h>
+
+#include "batches/sequence_layout.h"
 
 namespace bertpretrain {
 
-/// Samples without padding; all tensors on one device. There may be tokens behind the last sequence that belong to none
-/// (model/fill_up.h).
+/// One micro-batch. All tensors are int64, lie on one device and are views of `numbers`. build_batch() makes it; nothing
+/// changes it afterwards.
 struct MicroBatch {
-    at::Tensor input_ids_T;               ///< int64
-    at::Tensor token_type_ids_T;          ///< int64, 0 or 1
-    at::Tensor position_ids_T;            ///< int64, 0 at the start of each sequence
-    at::Tensor masked_rows_M;             ///< int64, index into T
-    at::Tensor masked_labels_M;           ///< int64, the original token there; -1: a slot that does not count
-    at::Tensor next_sentence_labels_B;    ///< int64, 1: the second segment is a random one
-    std::vector<std::int64_t> starts_B1;  ///< B + 1 offsets into T, on the host: sequence b is [starts[b], starts[b + 1])
-    /// The samples' numbers in the order of the whole run. They key dropout, so that a mask belongs to the sample
-    /// and not to the micro-batch or rank that computes it.
-    std::vector<std::int64_t> sample_numbers_B;
+    SequenceLayout layout;
+    std::int64_t masked_positions = 0;  ///< without fillers
 
-    std::int64_t sequences() const { return static_cast<std::int64_t>(sample_numbers_B.size()); }
-    std::int64_t tokens() const { return starts_B1.empty() ? 0 : starts_B1.back(); }
-    std::int64_t masked() const { return masked_labels_M.defined() ? masked_labels_M.numel() : 0; }
+    at::Tensor numbers;                           ///< one dimension; holds the values of all tensors below
+    at::Tensor input_ids_T;                       ///< fillers: 0
+    at::Tensor token_type_ids_T;                  ///< 0 or 1; fillers: 0
+    at::Tensor position_ids_T;                    ///< 0 at the start of each sequence; fillers: 0
+    at::Tensor samples_T;                         ///< the sample's number of each token; fillers: 0
+    at::Tensor read_rows_R;                       ///< index into T: the first token of each sequence, then masked_rows_M
+    at::Tensor read_positions_R, read_samples_R;  ///< position_ids_T and samples_T at read_rows_R
+    at::Tensor masked_rows_M;                     ///< index into T; fillers: 0
+    at::Tensor masked_labels_M;                   ///< the original token there; fillers: -1, which has no loss
+    at::Tensor next_sentence_labels_B;            ///< 1: the second segment is a random one
+
+    /// Recorded by a copy stream after its copy of `numbers`; null where no copy is under way (batch_copier.h).
+    std::shared_ptr<c10::Event> copied;
+
+    std::int64_t sequences() const { return layout.sequences(); }
+    std::int64_t tokens() const { return layout.tokens(); }   ///< without fillers
+    std::int64_t masked() const { return masked_positions; }  ///< without fillers
+    at::Device device() const { return numbers.device(); }
 };
 
-/// All samples of one optimizer step: this rank's micro-batches, and the counts over all ranks.
+/// All samples of one optimizer step that one rank computes, or their counts over all ranks.
 struct GlobalBatch {
     std::vector<MicroBatch> micro_batches;
-    std::int64_t sequences = 0;    ///< of all ranks
-    std::int64_t tokens = 0;       ///< of all ranks
-    std::int64_t masked = 0;       ///< of all ranks
-    double data_wait_seconds = 0;  ///< how long the step had to wait for its data
+    std::int64_t sequences = 0;
+    std::int64_t tokens = 0;
+    std::int64_t masked = 0;
+    double data_wait_seconds = 0;  ///< how long the step waited for its data
 };
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// Rows as shards hold them, put together from several shards.
+// Copies rows as shards hold them, so that rows of several shards stand in one ShardRows.
 
 #include <cstdint>
 
@@ -12,7 +12,7 @@ constexpr std::int64_t bytes_of_row(std::int64_t sequence_length, std::int64_t m
     return sequence_length * (4 + 1 + 1) + max_predictions * (4 + 4) + 1;
 }
 
-/// Copies row `from_row` over row `to_row`; `to` has the same sequence length and room for at least as many predictions.
+/// Copies row `from_row` over row `to_row`. `to` must have the same sequence length and at least as many predictions per row.
 void copy_row(const ShardRows& from, std::int64_t from_row, ShardRows& to, std::int64_t to_row);
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// One thread that makes items ahead of their use.
+// A thread that makes items before they are needed.
 
 #include <chrono>
 #include <condition_variable>
@@ -15,20 +15,20 @@
 
 namespace bertpretrain {
 
-/// Items of positions first, first + 1, ..., made by one background thread, at most `depth` ahead.
-/// For one consumer; `make` runs on the background thread only, never twice at once.
+/// A queue of the items of positions first, first + 1, ... One background thread makes at most `depth` items ahead.
+/// For one consumer. `make` runs on the background thread only, one call at a time.
 template <class Item>
 class Prefetcher {
 public:
-    /// Makes the item of a position; returns anything, soon, once a stop is requested.
+    /// Makes the item of a position. Must return soon after a stop is requested; that item is dropped.
     using Make = std::function<Item(std::int64_t position, const std::stop_token& stop)>;
 
     Prefetcher(Make make, std::size_t depth, std::int64_t first) : make_(std::move(make)), depth_(depth), position_(first) {
         start();
     }
 
-    /// The item at position(); waits for it and moves on. What `make` threw is thrown here when its turn comes, and again
-    /// at each further call, until seek().
+    /// Returns the item at position() and increments position(); waits until it is made. An exception of `make` is thrown here in
+    /// its item's turn, and by every later call until seek().
     Item next() {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return !ready_.empty() || failure_; });
@@ -41,16 +41,16 @@ public:
         return item;
     }
 
-    /// Waits, but not for long. @returns whether next() will answer at once
+    /// Waits for at most `most`. @returns whether next() will return or throw without waiting
     bool wait_for(std::chrono::milliseconds most) {
         std::unique_lock lock(mutex_);
         return changed_.wait_for(lock, most, [&] { return !ready_.empty() || failure_; });
     }
 
-    /// The position that next() gives.
+    /// The position of the item that next() returns.
     std::int64_t position() const { return position_; }
 
-    /// Starts again at `position`, when it is not the next one anyway; what was made ahead is thrown away.
+    /// Continues at `position`. Items made ahead are dropped, unless `position` is the next one already.
     void seek(std::int64_t position) {
         {
             const std::lock_guard lock(mutex_);
@@ -59,7 +59,7 @@ public:
         restart(position, [] {});
     }
 
-    /// Starts again at `position` after a change of what `make` works with, during which `make` does not run.
+    /// Calls `change` while `make` does not run, then continues at `position`. Items made ahead are dropped.
     void restart(std::int64_t position, const std::function<void()>& change) {
         thread_ = std::jthread();  // asks the running one to stop, and waits for it
         ready_.clear();
@@ -101,7 +101,7 @@ private:
     std::condition_variable_any changed_;
     std::deque<Item> ready_;
     std::exception_ptr failure_;
-    std::jthread thread_;  ///< last: it ends before anything that it uses
+    std::jthread thread_;  ///< the last member: it ends before the members that it uses are destroyed
 };
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// How many tokens rows have, known without reading anything else of them.
+// The number of tokens of rows, read without the rest of the row.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace bertpretrain {
 
-/// Lengths of the rows of bands, from the shards' input_mask alone: a seventh of a row's bytes, and nearly nothing of the file's.
-/// Not for several threads at once.
+/// Lengths of the rows of bands, from the shards' input_mask only: a seventh of a row's bytes in memory, and nearly none of the
+/// compressed file's. Not thread-safe.
 class RowLengths {
 public:
     RowLengths(std::vector<ShardFile> shards, std::size_t threads) : shards_(std::move(shards)), threads_(threads) {}
 
-    /// Tokens of a sample's row; reads its band's lengths where they are not at hand and the band is not in `cache`.
+    /// Returns the tokens of a sample's row. Reads the lengths of its band, unless they are known or the band is in `cache`.
     /// @throws DataError
     std::int64_t tokens_of(const SamplePlace& place, const BandCache& cache);
 
     /// Drops the bands with smaller numbers.
     void forget_before(std::int64_t band_number);
 
-    /// Rows whose lengths alone were read so far.
+    /// Number of rows of which only the length was read so far.
     std::int64_t rows_read() const { return rows_read_; }
 
 private:

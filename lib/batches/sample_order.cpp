@@ -12,17 +12,17 @@
 namespace bertpretrain {
 namespace {
 
-/// Changes whenever the same settings would give another order.
+/// Incremented when the same settings give another order.
 constexpr int order_version = 1;
 
-/// FNV-1a: enough to notice a difference, not to resist a forger.
+/// FNV-1a: detects accidental differences, not forged ones.
 std::uint64_t hash_of(const std::string& text) {
     std::uint64_t hash = 0xCBF29CE484222325;
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
     return hash;
 }
 
-/// The last element not above `value`, in an ascending list that starts at or below it.
+/// Returns the index of the last element <= `value` in an ascending list whose first element is <= `value`.
 template <class Iterator, class Value>
 std::size_t place_of(Iterator begin, Iterator end, Value value) {
     return static_cast<std::size_t>(std::upper_bound(begin, end, value) - begin) - 1;
@@ -49,7 +49,8 @@ SampleOrder::SampleOrder(std::vector<OrderedShard> shards, std::uint64_t seed, s
 }
 
 std::int64_t SampleOrder::most_rows_in_window() const {
-    // Two bands at least or one that crosses window_rows; then what the last window takes over from an epoch's short end.
+    // A window has at least two bands and ends with the band that crosses window_rows. The last one also takes an epoch's short
+    // end.
     const std::int64_t whole = std::max(window_rows_ + largest_band_rows_, 2 * largest_band_rows_);
     return std::min(rows_, whole + std::max(window_rows_ / 2, largest_band_rows_));
 }
@@ -100,7 +101,7 @@ void SampleOrder::cut_windows() {
     for (std::size_t end = 2; end < sequence_.size(); ++end) {
         const std::size_t begin = window_begins_.back();
         const bool full = end - begin >= 2 && rows_before_[end] - rows_before_[begin] >= window_rows_;
-        // A short end would be shuffled poorly: the last window takes it over.
+        // A short end would be shuffled poorly, so the last window takes it.
         const bool enough_left = sequence_.size() - end >= 2 && rows_ - rows_before_[end] >= window_rows_ / 2;
         if (full && enough_left) window_begins_.push_back(end);
     }
@@ -114,7 +115,7 @@ void SampleOrder::enter_window(std::int64_t row_in_epoch) {
     window_ = place_of(window_begins_.begin(), window_begins_.end(), band);
     window_order_.resize(static_cast<std::size_t>(begin_of(window_ + 1) - begin_of(window_)));
     std::iota(window_order_.begin(), window_order_.end(), 0U);
-    const auto stream = static_cast<std::uint32_t>(window_ + 1);  // 0 is the bands' own
+    const auto stream = static_cast<std::uint32_t>(window_ + 1);  // stream 0 orders the bands
     RandomSequence(seed_, Purpose::sample_order, static_cast<std::uint64_t>(epoch_), stream).shuffle(window_order_);
 }
 

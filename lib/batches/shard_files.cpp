@@ -39,13 +39,13 @@ void require_positions(const RowFormat& format) {
                              format.sequence_length));
 }
 
-/// What is known before a file is opened.
+/// The results of verification, before files are opened.
 struct Verified {
     std::map<std::filesystem::path, std::optional<Manifest>> manifests;  ///< by folder
     std::map<std::filesystem::path, std::int64_t> crc32;                 ///< by file
 };
 
-/// @throws DataError when a file is not what its manifest says, or cannot be read safely
+/// @throws DataError when a file differs from its manifest or cannot be read safely
 Verified verify_folders(const std::vector<std::filesystem::path>& files, std::size_t threads) {
     std::map<std::filesystem::path, std::vector<std::filesystem::path>> folders;
     for (const std::filesystem::path& file : files) folders[file.parent_path()].push_back(file);

@@ -1,5 +1,5 @@
 #pragma once
-// The shard files of a run: found, measured and found fitting before the first step.
+// The shard files of a run, verified before the first step.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,29 +14,29 @@ namespace bertpretrain {
 
 /// What the model expects of every row.
 struct RowFormat {
-    std::int64_t sequence_length = 0;          ///< of the settings
+    std::int64_t sequence_length = 0;          ///< data.sequence_length
     std::int64_t max_position_embeddings = 0;  ///< of the model
     std::int64_t vocab_size = 0;               ///< of the model
 };
 
-/// One shard file as it was when the run began.
+/// A shard file and its properties when the run began.
 struct ShardFile {
     std::filesystem::path file;
     std::int64_t rows = 0, band_rows = 0, max_predictions = 0;
     std::int64_t crc32 = 0;       ///< of its bytes
-    bool is_in_manifest = false;  ///< a manifest beside it records it
+    bool is_in_manifest = false;  ///< whether the folder's manifest records it
     std::shared_ptr<const ShardReader> reader;
 };
 
-/// Verifies every file (verify_shards) and opens it once; the result is sorted by name, folders aside.
+/// Verifies (verify_shards) and opens every file. The result is sorted by file name, without the folder.
 /// @param threads files verified at once
 /// @throws ConfigError when the model has fewer positions than a sequence
-/// @throws DataError when there are no files, one cannot be read, holds rows of another length, or is not as its manifest says
+/// @throws DataError when there are no files, or one cannot be read, has rows of another length or differs from its manifest
 std::vector<ShardFile> survey_shards(const std::vector<std::filesystem::path>& files, const RowFormat& format,
                                      std::size_t threads = 1);
 
-/// Rows [first, first + count), every value checked.
-/// @throws DataError naming file, row and value; also when the file is not what the survey found
+/// Returns rows [first, first + count) and checks every value.
+/// @throws DataError with file, row and value; also when the file has changed since survey_shards()
 ShardRows read_checked_rows(const ShardFile& shard, std::int64_t first, std::int64_t count, const RowFormat& format,
                             std::size_t threads = 1);
 

@@ -1,5 +1,5 @@
 #pragma once
-// A look at every shard before a job, shared among its ranks.
+// Checks some rows of every shard before a run; the ranks share the work.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,12 +11,12 @@
 namespace bertpretrain {
 
 struct SampledShards {
-    std::int64_t files = 0, rows = 0;  ///< looked at by this rank
+    std::int64_t files = 0, rows = 0;  ///< checked by this rank
 };
 
-/// Files rank, rank + ranks, ... of the list: each is compared with its manifest (verify_shards), opened, and its first, middle
-/// and last band of rows are checked value by value.
-/// @throws DataError with every file that is bad and why
+/// Checks files rank, rank + ranks, ... of the list: compares each with its manifest (verify_shards), opens it, and checks every
+/// value of its first, middle and last band.
+/// @throws DataError that lists every bad file with its reason
 SampledShards sample_shards(const std::vector<std::filesystem::path>& files, const RowFormat& format, std::int64_t rank,
                             std::int64_t ranks, std::size_t threads);
 

@@ -7,10 +7,8 @@
 #include <span>
 #include <tuple>
 
-#include <c10/core/DeviceGuard.h>
-
+#include "batches/build_batch.h"
 #include "batches/padded_rows.h"
-#include "batches/unpadded_batch.h"
 #include "core/error.h"
 
 namespace bertpretrain {
@@ -21,7 +19,7 @@ const BatchLoaderSettings& checked(const BatchLoaderSettings& settings) {
     check(settings.micro_batch_size > 0 && sequences > 0, sequences, " sequences in micro-batches of ",
           settings.micro_batch_size);
     check(settings.rank >= 0 && settings.rank < world_size, "rank ", settings.rank, " of ", world_size);
-    check(settings.prefetch_steps > 0, settings.prefetch_steps, " steps made ahead");
+    check(settings.prefetch_steps > 0, settings.prefetch_steps, " steps built ahead");
     if (sequences < world_size)
         throw ConfigError(concat("a step of ", sequences, " sequences cannot be shared by ", world_size, " ranks",
                                  "\n  do: start at most ", sequences, " ranks, or raise batch.global_batch_size"));
@@ -44,7 +42,7 @@ std::int64_t most_predictions(const std::vector<ShardFile>& shards) {
     return most;
 }
 
-/// What rank `rank` will most likely need of a window: samples are dealt out by band, in the bands' order.
+/// The bands of a window that `rank` will probably need: samples are assigned by band, in the bands' order.
 std::vector<NumberedBand> share_of(const SampleWindow& window, std::int64_t rank, std::int64_t world_size) {
     const std::int64_t rows = window.end - window.begin, first = rows * rank / world_size,
                        end = (rows * (rank + 1) + world_size - 1) / world_size;
@@ -80,7 +78,7 @@ std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step) {
         samples[static_cast<std::size_t>(i)] = {number, order_.locate(number)};
     }
     if (ranks == 1) return samples;
-    // A step may lie in two windows: each rank takes the same share of both, so that its bands are the same in all steps.
+    // A step may span two windows. Each rank takes the same share of both, so that it needs the same bands in all steps.
     std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) {
         return std::tuple(a.place.share_before, a.place.band_number, a.number) <
                std::tuple(b.place.share_before, b.place.band_number, b.number);
@@ -98,7 +96,7 @@ std::vector<StepSource::Sample> StepSource::own_part(const std::vector<Sample>& 
     for (std::int64_t rank = 0; rank <= settings_.rank; ++rank) {
         const std::int64_t twice = 2 * (tokens_before.back() * (rank + 1) / ranks);
         const auto cut = std::partition_point(tokens_before.begin(), tokens_before.end() - 1, [&](const std::int64_t& before) {
-            return before + *(&before + 1) < twice;  // the sample's middle lies before the cut
+            return before + *(&before + 1) < twice;  // whether the sample's middle lies before the cut
         });
         begin = end;
         end =
@@ -109,7 +107,7 @@ std::vector<StepSource::Sample> StepSource::own_part(const std::vector<Sample>& 
 
 ShardRows StepSource::rows_of(const std::vector<Sample>& samples, const std::stop_token& stop) {
     ShardRows rows = empty_rows(static_cast<std::int64_t>(samples.size()), settings_.format.sequence_length, max_predictions_);
-    // Band by band: a step then reads no band twice, even if the cache is too small for all of them.
+    // In the order of bands, a step reads no band twice, even if the cache cannot hold all of them.
     std::vector<std::size_t> by_band(samples.size());
     std::iota(by_band.begin(), by_band.end(), std::size_t{0});
     std::stable_sort(by_band.begin(), by_band.end(),
@@ -151,15 +149,14 @@ GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
         for (const Sample& sample : samples) numbers.push_back(sample.number);
         rows = mask_anew(std::move(rows), numbers, *settings_.masking);
     }
-    const bool pinned = !settings_.device.is_cpu();
-    const c10::OptionalDeviceGuard guard(pinned ? std::optional(settings_.device) : std::nullopt);
     GlobalBatch batch;
     for (std::int64_t begin = 0; begin < rows.rows; begin += settings_.micro_batch_size) {
         const std::int64_t size = std::min(settings_.micro_batch_size, rows.rows - begin);
         std::vector<std::int64_t> selected(static_cast<std::size_t>(size)), numbers;
         std::iota(selected.begin(), selected.end(), begin);
         for (const std::int64_t i : selected) numbers.push_back(samples[static_cast<std::size_t>(i)].number);
-        const MicroBatch& made = batch.micro_batches.emplace_back(unpadded_batch(rows, selected, std::move(numbers), pinned));
+        const MicroBatch& made =
+            batch.micro_batches.emplace_back(build_batch(unpadded_samples(rows, selected, std::move(numbers)), settings_.device));
         batch.sequences += made.sequences();
         batch.tokens += made.tokens();
         batch.masked += made.masked();
@@ -177,7 +174,7 @@ std::string StepSource::earlier_fingerprint() const {
 }
 
 RowsByFile StepSource::rows_by_file(std::int64_t step) const {
-    SampleOrder order(ordered(shards_), settings_.seed, settings_.window_rows);  // the other one belongs to who makes steps
+    SampleOrder order(ordered(shards_), settings_.seed, settings_.window_rows);  // order_ belongs to the thread that calls make()
     RowsByFile rows;
     const std::int64_t sequences = settings_.global_batch_sequences;
     for (std::int64_t number = (step - 1) * sequences; number < step * sequences; ++number) {

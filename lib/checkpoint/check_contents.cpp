@@ -1,4 +1,4 @@
-// Whether the files of a checkpoint are what was written, bit by bit.
+// Checks that a checkpoint's files still contain the bytes that were written.
 
 #include <algorithm>
 #include <cerrno>
@@ -27,7 +27,7 @@ constexpr std::uint64_t part_bytes = std::uint64_t{8} << 20;
     throw CheckpointError(concat(file.string(), ": cannot be read (", std::strerror(reason), ")"));
 }
 
-/// Reads with pread, not through a mapping: a disk that fails is then an error and not a signal.
+/// Reads with pread instead of mmap, so that a failing disk causes an error and not a signal (SIGBUS).
 class PartReader {
 public:
     explicit PartReader(const fs::path& file) : file_(file), handle_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
@@ -43,7 +43,7 @@ public:
             const ssize_t got = ::pread(handle_, content.data() + done, bytes - done, static_cast<off_t>(begin + done));
             if (got < 0 && errno == EINTR) continue;
             if (got < 0) fail(file_, errno);
-            if (got == 0) throw CheckpointError(concat(file_.string(), ": damaged: became shorter while it was read"));
+            if (got == 0) throw CheckpointError(concat(file_.string(), ": damaged: it became shorter while it was read"));
             done += static_cast<std::uint64_t>(got);
         }
         return crc32_of(content);
@@ -68,12 +68,12 @@ std::uint32_t crc32_of_whole(const fs::path& file, std::uint64_t bytes, const st
     return crc;
 }
 
-/// Which tensor of a damaged file it is, where the file still tells.
+/// Returns a line that names the damaged tensor of a .pt file, where the file's structure is still readable; else "".
 std::string place_of_damage(const fs::path& file) {
     if (file.extension() != ".pt") return "";
     try {
         PtReader(file).verify();
-        return "\n  no tensor is hit: the damage lies between them, or in the zip's directory";
+        return "\n  all tensors are intact: the damage is between them or in the zip directory";
     } catch (const CheckpointError& error) { return concat("\n  ", error.what()); }
 }
 
@@ -84,8 +84,7 @@ std::string damage_of_contents(const fs::path& folder, const CompleteMark& mark,
     for (const auto& [name, expected] : mark.files) {
         const fs::path file = folder / name;
         if (crc32_of_whole(file, expected.bytes, sign_of_life) != expected.crc32)
-            return concat(file.string(), ": damaged: does not have the CRC-32 that ", complete_file, " says",
-                          place_of_damage(file));
+            return concat(file.string(), ": damaged: its CRC-32 differs from the one in ", complete_file, place_of_damage(file));
     }
     return "";
 }

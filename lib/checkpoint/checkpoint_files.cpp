@@ -26,7 +26,7 @@ PtLayout model_layout(const TrainingState& state) {
     const PtValue parameters(tree);
     for (const TensorAlias& alias : state.aliases) {
         const PtValue* target = parameters.find(alias.name);
-        check(target != nullptr, alias.alias, " is an alias of ", alias.name, ", which is among the parameters");
+        check(target != nullptr, alias.alias, " is an alias of ", alias.name, ", which is not a parameter");
         tree.push_back({alias.alias, *target});
     }
     return {tree, "model"};
@@ -54,7 +54,7 @@ namespace {
     throw CheckpointError(concat(file.string(), ": cannot be ", what, " (", std::strerror(reason), ")"));
 }
 
-/// An open file or folder.
+/// An open file or folder, closed by the destructor.
 class Handle {
 public:
     Handle(const fs::path& path, int flags) : path_(path), handle_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
@@ -134,35 +134,36 @@ nlohmann::json read_json(const fs::path& file) {
     const MappedFile mapped(file);
     const auto* begin = reinterpret_cast<const char*>(mapped.bytes().data());
     nlohmann::json json = nlohmann::json::parse(begin, begin + mapped.bytes().size(), nullptr, false);
-    if (json.is_discarded()) throw CheckpointError(concat(file.string(), ": damaged: is not JSON"));
+    if (json.is_discarded()) throw CheckpointError(concat(file.string(), ": damaged: it is not JSON"));
     return json;
 }
 
 CompleteMark read_mark(const fs::path& folder) {
     const fs::path file = folder / complete_file;
     if (!exists_here(file))
-        throw CheckpointError(concat(folder.string(), ": is no complete checkpoint, it has no ", complete_file));
+        throw CheckpointError(concat(folder.string(), ": is not a complete checkpoint: it has no ", complete_file));
     const nlohmann::json json = read_json(file);
     const auto whole = [&](const nlohmann::json& parent, const char* key) {
         const auto found = parent.is_object() ? parent.find(key) : parent.end();
         if (found == parent.end() || !found->is_number_unsigned())
-            throw CheckpointError(concat(file.string(), ": damaged: no whole number \"", key, "\""));
+            throw CheckpointError(concat(file.string(), ": damaged: \"", key, "\" is missing or not a non-negative integer"));
         return found->get<std::uint64_t>();
     };
     const std::uint64_t version = whole(json, "format_version");
     if (version == 0) throw CheckpointError(concat(file.string(), ": damaged: format_version is 0"));
     if (version > checkpoint_format_version)
-        throw CheckpointError(concat(file.string(), ": format_version is ", version, ", this program reads up to ",
+        throw CheckpointError(concat(file.string(), ": format_version is ", version, "; this program reads versions up to ",
                                      checkpoint_format_version, "\n  do: use the newer program that wrote it"));
     CompleteMark mark;
     mark.step = static_cast<std::int64_t>(whole(json, "step"));
     const auto files = json.find("files");
-    if (files == json.end() || !files->is_object()) throw CheckpointError(concat(file.string(), ": damaged: no list of files"));
+    if (files == json.end() || !files->is_object())
+        throw CheckpointError(concat(file.string(), ": damaged: it has no list of files"));
     for (const auto& [name, entry] : files->items())
         mark.files[name] = {whole(entry, "bytes"), static_cast<std::uint32_t>(whole(entry, "crc32"))};
     for (const std::string_view needed : {model_file, optimizer_file, progress_file, settings_file})
         if (!mark.files.contains(std::string(needed)))
-            throw CheckpointError(concat(file.string(), ": damaged: does not list ", needed));
+            throw CheckpointError(concat(file.string(), ": damaged: it does not list ", needed));
     return mark;
 }
 
@@ -172,8 +173,8 @@ void check_sizes(const fs::path& folder, const CompleteMark& mark) {
         const std::uintmax_t bytes = fs::file_size(folder / name, failure);
         if (failure) throw CheckpointError(concat((folder / name).string(), ": cannot be read (", failure.message(), ")"));
         if (bytes != expected.bytes)
-            throw CheckpointError(concat((folder / name).string(), ": damaged: has ", bytes, " bytes, expected ", expected.bytes,
-                                         " (", complete_file, ")"));
+            throw CheckpointError(concat((folder / name).string(), ": damaged: it has ", bytes, " bytes, expected ",
+                                         expected.bytes, " (", complete_file, ")"));
     }
 }
 

@@ -17,8 +17,8 @@ bool is_step_folder(const fs::path& folder) { return step_of_folder_name(folder.
 void check_whole(const fs::path& folder, CheckpointHealth& health) {
     const CompleteMark mark = read_mark(folder);
     if (const auto named = step_of_folder_name(folder.filename().string()); named && *named != mark.step)
-        throw CheckpointError(
-            concat((folder / complete_file).string(), ": damaged: says step ", mark.step, " in the folder of step ", *named));
+        throw CheckpointError(concat((folder / complete_file).string(), ": damaged: its step is ", mark.step,
+                                     ", but its folder is that of step ", *named));
     for (const auto& [name, file] : mark.files) health.bytes += file.bytes;
     const CheckpointReader reader(folder);
     for (const auto file : {model_file, optimizer_file}) PtReader(folder / file).verify();

@@ -20,11 +20,11 @@ std::int64_t verified_step(const fs::path& folder, CheckpointReader::Verify veri
     return mark.step;
 }
 
-/// The tensors of a dict {name: tensor}, in its order.
+/// Returns the tensors of a dict {name: tensor}, in the dict's order.
 std::vector<std::pair<std::string, PtTensor>> tensors_of(const PtReader& file, const PtValue* value) {
     const auto refuse = [&] {
         throw CheckpointError(
-            concat(file.file().string(), ": is not laid out as a checkpoint of this program: expected a dict of tensors"));
+            concat(file.file().string(), ": does not have the layout of this program's checkpoints: expected a dict of tensors"));
     };
     if (value == nullptr || value->dict() == nullptr) refuse();
     std::vector<std::pair<std::string, PtTensor>> tensors;
@@ -46,7 +46,8 @@ CheckpointReader::CheckpointReader(const fs::path& folder, Verify verify)
       progress_(read_json(folder / progress_file)),
       settings_(read_json(folder / settings_file)) {
     if (const auto named = step_of_folder_name(folder.filename().string()); named && *named != step_)
-        throw CheckpointError(concat((folder / complete_file).string(), ": damaged: says step ", step_, ", its folder ", *named));
+        throw CheckpointError(concat((folder / complete_file).string(), ": damaged: its step is ", step_,
+                                     ", but its folder is that of step ", *named));
     std::set<std::string> storages;
     for (auto& [name, tensor] : tensors_of(model_, &model_.root())) {
         if (storages.insert(tensor.storage).second) parameters_.push_back({name, tensor.shape});
@@ -55,7 +56,7 @@ CheckpointReader::CheckpointReader(const fs::path& folder, Verify verify)
     const PtValue* state = optimizer_.root().find("state");
     if (state == nullptr || state->dict() == nullptr)
         throw CheckpointError(
-            concat(optimizer_.file().string(), ": is not laid out as a checkpoint of this program: no \"state\""));
+            concat(optimizer_.file().string(), ": does not have the layout of this program's checkpoints: no \"state\""));
     for (const auto& [key, tensors] : *state->dict())
         if (const auto* moment = std::get_if<std::string>(&key))
             for (auto& [name, tensor] : tensors_of(optimizer_, &tensors))
@@ -82,7 +83,8 @@ void CheckpointReader::read_moment(const std::string& moment, const std::string&
                                    std::int64_t elements) const {
     const auto found = moment_tensors_.find(moment);
     if (found == moment_tensors_.end())
-        throw CheckpointError(concat(optimizer_.file().string(), ": has no \"", moment, "\"; it has ", join(moment_names())));
+        throw CheckpointError(
+            concat(optimizer_.file().string(), ": has no moment \"", moment, "\"; it has ", join(moment_names())));
     read(optimizer_, found->second, name, first_element, into, elements);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Reads a checkpoint folder on any number of ranks.
+// Reads a checkpoint folder; any number of ranks may read it at the same time.
 
 #include <cstdint>
 #include <filesystem>
@@ -19,9 +19,9 @@ namespace bertpretrain {
 /// One complete checkpoint. Reading is safe from several threads.
 class CheckpointReader {
 public:
-    enum class Verify { contents, sizes };  ///< sizes: on ranks that rely on another one's check of the contents
+    enum class Verify { contents, sizes };  ///< sizes: for ranks that rely on another rank's check of the contents
 
-    /// Checks COMPLETE.json: its format version, every file's size and CRC-32.
+    /// Checks COMPLETE.json's format version and every file's size and, with Verify::contents, CRC-32.
     /// @throws CheckpointError naming the file that is damaged, missing or of a newer version
     explicit CheckpointReader(const std::filesystem::path& folder, Verify verify = Verify::contents);
 
@@ -31,13 +31,13 @@ public:
     const nlohmann::json& settings() const { return settings_; }
     std::optional<std::filesystem::path> vocabulary() const;
 
-    /// Names and shapes in model.pt, aliases left out.
+    /// Names and shapes of the tensors in model.pt, without aliases.
     const std::vector<TensorDescription>& parameters() const { return parameters_; }
-    /// "exp_avg", ...: what optimizer.pt holds.
+    /// The moments in optimizer.pt: "exp_avg", ...
     std::vector<std::string> moment_names() const;
 
-    /// Copies elements [first_element, first_element + elements) of a flattened tensor.
-    /// @throws CheckpointError when there is no such tensor (the nearest name is suggested) or it has fewer elements
+    /// Copies elements [first_element, first_element + elements) of a flattened tensor to `into`, as fp32.
+    /// @throws CheckpointError when the tensor does not exist (the message suggests the nearest name) or has too few elements
     void read_parameter(const std::string& name, std::int64_t first_element, float* into, std::int64_t elements) const;
     void read_moment(const std::string& moment, const std::string& name, std::int64_t first_element, float* into,
                      std::int64_t elements) const;

@@ -21,21 +21,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Large enough for large pages of the file cache: parts of 1 MiB took three times as long (ext4, Linux 6.18).
+/// Large enough for large folios in the page cache: parts of 1 MiB took three times as long (ext4, Linux 6.18).
 constexpr std::size_t part_bytes = std::size_t{8} << 20;
 
-/// One flush of tens of gigabytes would look like a hang on a slow disk.
+/// Bytes per fsync: a single fsync of tens of gigabytes would look like a hang on a slow disk.
 constexpr std::size_t flushed_at_once = std::size_t{512} << 20;
 
-/// Of a checkpoint that makes room for a new one of its step.
+/// Suffix of an old checkpoint that is being replaced by a new one of the same step.
 constexpr std::string_view replaced_ending = ".old.partial";
 
-/// Puts a finished folder in place; a checkpoint of the same step from an earlier life of the run makes room.
+/// Renames a finished folder to its final name, replacing a checkpoint of the same step from an earlier attempt.
 void put_in_place(const fs::path& partial, const fs::path& place) {
     if (!exists_here(place)) return move_folder(partial, place);
-    // Swapped in one step where the file system can, so that there is a complete checkpoint at every moment.
+    // Swap atomically where the file system supports it, so that a complete checkpoint exists at every moment.
     if (::renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) != 0) {
-        const fs::path old = place.string() + std::string(replaced_ending);  // killed here, remove_unfinished() puts it back
+        const fs::path old = place.string() + std::string(replaced_ending);  // if killed now, remove_unfinished() restores it
         move_folder(place, old);
         try {
             move_folder(partial, place);
@@ -48,7 +48,7 @@ void put_in_place(const fs::path& partial, const fs::path& place) {
     remove_folder(partial);
 }
 
-/// A checkpoint that had made room for another one, which was not put in place, gets its name again. @returns whether it did
+/// Restores the name of a checkpoint whose replacement did not reach its final name. @returns whether it did
 bool put_back(const fs::path& folder) {
     const std::string name = folder.string();
     if (!name.ends_with(replaced_ending) || !exists_here(folder / complete_file)) return false;
@@ -80,18 +80,18 @@ void CheckpointStore::remove_unfinished() const {
 
 void CheckpointStore::begin(const TrainingState& state) const {
     std::error_code failure;
-    fs::create_directory(folder_, failure);  // not its parents: a run's folder that has vanished stays so
-    if (failure) throw CheckpointError(concat(folder_.string(), ": cannot be made (", failure.message(), ")"));
+    fs::create_directory(folder_, failure);  // not its parents: a run's folder that was removed must not reappear
+    if (failure) throw CheckpointError(concat(folder_.string(), ": cannot be created (", failure.message(), ")"));
     remove_unfinished();
-    // Known before a disk is filled to its last byte, which whatever else is written there needs as well.
+    // Checked first, so that a failing save does not fill the disk, on which other files are written too.
     const std::uint64_t needed = checkpoint_bytes(state);
     if (const auto space = fs::space(folder_, failure); !failure && space.available < needed)
-        throw CheckpointError(concat(folder_.string(), ": no space for a checkpoint: it takes ", bytes_text(needed),
-                                     ", free are ", bytes_text(space.available)));
+        throw CheckpointError(concat(folder_.string(), ": no space for a checkpoint: it needs ", bytes_text(needed),
+                                     ", but only ", bytes_text(space.available), " are free"));
     const fs::path partial = partial_folder(state.step);
     try {
         if (!fs::create_directory(partial, failure))
-            throw CheckpointError(concat(partial.string(), ": cannot be made (", failure.message(), ")"));
+            throw CheckpointError(concat(partial.string(), ": cannot be created (", failure.message(), ")"));
         PtWriter(partial / model_file, model_layout(state), PtWriter::Open::create);
         PtWriter(partial / optimizer_file, optimizer_layout(state), PtWriter::Open::create);
     } catch (...) {

@@ -1,5 +1,5 @@
 #pragma once
-// The checkpoints of one run: RUN/checkpoints/step_00000200/, each whole or not there.
+// The checkpoints of one run, in RUN/checkpoints/step_00000200/. Saves are atomic: a folder has this name only once complete.
 
 #include <chrono>
 #include <cstdint>
@@ -17,87 +17,88 @@
 
 namespace bertpretrain {
 
-/// What one rank has written of a checkpoint; pack and unpack carry it through the store between ranks.
+/// The pieces of a checkpoint that one rank has written. pack() and unpack() serialize it for messages between ranks.
 struct SaveReceipt {
     std::vector<WrittenPiece> model, optimizer;
 
     std::string pack() const;
-    /// @throws CheckpointError when `packed` is no packed receipt
+    /// @throws CheckpointError when `packed` is not a packed receipt
     static SaveReceipt unpack(std::string_view packed);
 };
 
-/// Saves and finds checkpoints. All members throw CheckpointError naming the file and the reason; a failed save leaves older
-/// checkpoints untouched and removes what it had begun.
+/// Saves and finds checkpoints. All members throw CheckpointError naming the file and the reason. A failed save leaves older
+/// checkpoints untouched and removes its partial files.
 ///
-/// One process: save(state). Several: rank 0 begin(state); after it, every rank write(state) with its own pieces; when all
-/// receipts are at rank 0, complete(state, receipts) there. If any rank fails: abandon(step) at rank 0.
-/// `state` must agree between ranks in all but its pieces; progress, settings and vocabulary matter at rank 0 only.
+/// One process calls save(state). With several ranks, rank 0 calls begin(state); then every rank calls write(state) with its own
+/// pieces; when rank 0 has all receipts, it calls complete(state, receipts). If any rank fails, rank 0 calls abandon(step).
+/// `state` must be the same on all ranks except for its pieces; progress, settings and vocabulary are used on rank 0 only.
 class CheckpointStore {
 public:
-    /// @param folder  RUN/checkpoints; made by the first save
+    /// @param folder  RUN/checkpoints; created by the first save
     explicit CheckpointStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
     const std::filesystem::path& folder() const { return folder_; }
-    /// From now on the same checkpoints are found there: the run's folder has another name.
+    /// Sets the folder's new path after the run's folder has been renamed; moves no files.
     void move_to(std::filesystem::path folder) { folder_ = std::move(folder); }
 
-    /// Saves a state whose pieces are all here. @returns the checkpoint's folder
+    /// Saves a state whose pieces are all in this process. @returns the checkpoint's folder
     std::filesystem::path save(const TrainingState& state) const;
 
-    /// Removes what killed saves left, and puts back what one had moved out of its way.
+    /// Removes the remains of killed saves, and restores a checkpoint that such a save had moved aside.
     void remove_unfinished() const;
 
-    /// remove_unfinished(), then makes the folder step_N.partial and the empty files.
+    /// Calls remove_unfinished(), then creates the folder step_N.partial and the empty files.
+    /// @throws CheckpointError also when the disk does not have enough free space
     void begin(const TrainingState& state) const;
-    /// Waits until this host sees what begin() has made on another one, `timeout` at most.
+    /// Blocks until this host sees the files that begin() created on another host, at most `timeout`. Does not report which.
     void await_begun(std::int64_t step, std::chrono::milliseconds timeout) const noexcept;
-    /// Writes this rank's pieces in place and flushes them to the disk.
-    /// @param sign_of_life called after every few megabytes that are written, and after each flush; may be empty
+    /// Writes this rank's pieces in place and fsyncs them.
+    /// @param sign_of_life called after every few megabytes written and after each flush; may be empty
     SaveReceipt write(const TrainingState& state, const std::function<void()>& sign_of_life = {}) const;
-    /// Writes all else, flushes it, and puts the folder in place. @returns the checkpoint's folder
+    /// Writes everything else, fsyncs it, and renames the folder to its final name. @returns the checkpoint's folder
     /// @param sign_of_life as in write()
     std::filesystem::path complete(const TrainingState& state, const std::vector<SaveReceipt>& receipts,
                                    const std::function<void()>& sign_of_life = {}) const;
-    /// Removes a save that was begun and will not be completed; never throws.
+    /// Removes a save that was begun and will not be completed.
     void abandon(std::int64_t step) const noexcept;
 
-    /// The steps and folders of all checkpoints, whole or damaged, oldest first: a folder only has such a name once it was
-    /// complete.
+    /// Returns the steps and folders of all checkpoints, intact or damaged, oldest first.
     std::vector<std::pair<std::int64_t, std::filesystem::path>> all() const;
-    /// Folders of complete checkpoints, oldest first: those whose COMPLETE.json fits the sizes of their files (the
-    /// contents are checked by CheckpointReader).
+    /// Returns the folders of complete checkpoints, oldest first: those whose files have the sizes in COMPLETE.json. Contents are
+    /// not checked; CheckpointReader does that.
     std::vector<std::filesystem::path> all_complete() const;
     std::optional<std::filesystem::path> newest_complete() const;
-    /// @throws CheckpointError listing the steps there are
+    /// Returns the complete checkpoint of a step. @throws CheckpointError listing the steps that exist
     std::filesystem::path complete_at(std::int64_t step) const;
-    /// The complete one with the lowest held-out loss, the older of equals; nothing where none was saved at an evaluated step.
+    /// Returns the complete checkpoint with the lowest held-out loss (the older of equals); nullopt where none was saved at an
+    /// evaluated step.
     std::optional<std::filesystem::path> best_complete() const;
 
-    /// What prune() leaves.
+    /// Which checkpoints prune() keeps.
     struct Keep {
-        std::int64_t last = 1;              ///< so many of the newest whole ones; the newest one always
-        std::int64_t every = 0;             ///< multiples of this; 0: none for that reason
-        std::set<std::int64_t> steps = {};  ///< and these, which are not moved either
-        bool best = false;                  ///< and the best whole one, to which the link "best" then leads
-        std::set<std::int64_t> whole = {};  ///< known to be whole: written by this process, or verified by it
-        bool verify = true;                 ///< reads others before they count; false: those do not count this time
+        std::int64_t last = 1;              ///< number of newest intact checkpoints; at least one is kept
+        std::int64_t every = 0;             ///< also multiples of this step; 0: none
+        std::set<std::int64_t> steps = {};  ///< also these, which are in use and not moved either
+        bool best = false;                  ///< also the best intact one; the link "best" then points to it
+        std::set<std::int64_t> whole = {};  ///< steps known to be intact: written or verified by this process
+        bool verify = true;                 ///< verify the others before they count as kept; false: they do not count this time
     };
     struct Pruned {
-        std::set<std::int64_t> whole;       ///< Keep::whole and those that were found to be whole
+        std::set<std::int64_t> whole;       ///< Keep::whole and the steps that were verified, without those deleted
         std::vector<std::string> warnings;  ///< what is damaged, where it is now, and what could not be read
     };
-    /// Deletes the other complete checkpoints. One is deleted only because others stay that are known to be whole. What would
-    /// be such a reason is read before, and its checksums compared: a damaged checkpoint is moved to damaged_step_N, which no
-    /// reader takes for a checkpoint. One that cannot be read stays and does not count.
+    /// Deletes the other complete checkpoints. A checkpoint is deleted only when the newest and best ones that replace it are
+    /// known to be intact, so these are read and verified first. A damaged one is moved to damaged_step_N, which no reader treats
+    /// as a checkpoint. One that cannot be read stays but does not count.
     /// @param sign_of_life called for each part that is read, from any thread
     Pruned prune(const Keep& keep, const std::function<void()>& sign_of_life = {}) const;
 
-    /// Moves the checkpoints of later steps, whole or damaged, into a new folder abandoned_after_N, where only people look: a run
-    /// that goes another way from `step` would else meet them again. Killed midway, it has moved some, and lost none.
-    /// @returns that folder; nothing where there are no later ones
+    /// Moves the checkpoints of later steps, intact or damaged, into a new folder abandoned_after_N, which the program does not
+    /// read: a run that continues from `step` on a different path would otherwise find them. If the process is killed midway,
+    /// only some have been moved and none is lost. @returns that folder; nullopt where there are no later checkpoints
     std::optional<std::filesystem::path> set_aside_after(std::int64_t step) const;
 
-    /// Where a save that is not complete lies.
+    /// The folder of a save that is not complete yet.
     std::filesystem::path partial_folder(std::int64_t step) const;
 
 private:
@@ -110,11 +111,11 @@ private:
 
 /// "step_00000200"
 std::string step_folder_name(std::int64_t step);
-/// The step of a folder so named; nothing for any other name.
+/// Returns the step of a folder with such a name; nullopt for any other name.
 std::optional<std::int64_t> step_of_folder_name(std::string_view name);
 
-/// The checkpoint that a user's argument means: a step folder itself, or the newest complete one in it or in its
-/// "checkpoints" folder. @throws CheckpointError saying what was looked for and where
+/// Returns the checkpoint that a user's argument stands for: a step folder itself, or the newest complete one in the folder or in
+/// its "checkpoints" folder. @throws CheckpointError naming what was looked for and where
 std::filesystem::path resolve_checkpoint(const std::filesystem::path& argument);
 
 }  // namespace bertpretrain

@@ -14,14 +14,14 @@
 namespace bertpretrain {
 namespace {
 
-/// config.json's fields that are ours too; it may leave out those with BERT's defaults.
+/// Converts config.json to this program's model section; fields that it omits get BERT's defaults.
 nlohmann::json our_fields(const nlohmann::json& config, const std::filesystem::path& file) {
     const auto refuse = [&](const std::string& what) { throw CheckpointError(concat(file.string(), ": ", what)); };
     const std::string type = config.value("model_type", "bert");
     if (type != "bert" && type != "megatron-bert")
         refuse("model_type is \"" + type + "\", expected \"bert\" or \"megatron-bert\"");
     if (config.value("position_embedding_type", "absolute") != "absolute")
-        refuse("position_embedding_type is not \"absolute\", which alone is known");
+        refuse("position_embedding_type is not \"absolute\", the only supported value");
     nlohmann::json fields = write_config(BertConfig());
     fields["vocab_size"] = 30522;
     for (const auto& [name, value] : fields.items())
@@ -36,14 +36,15 @@ BertConfig described_model(const std::filesystem::path& file) {
     const nlohmann::json json = read_json(file);
     try {
         const bool is_ours = json.is_object() && json.contains("model") && json["model"].is_object();
-        if (!json.is_object()) throw CheckpointError(concat(file.string(), ": describes no model"));
+        if (!json.is_object())
+            throw CheckpointError(concat(file.string(), ": does not describe a model: it is not a JSON object"));
         const auto config = read_config<BertConfig>(is_ours ? json["model"] : our_fields(json, file), file.string());
         check_bert(config);
         return config;
     } catch (const nlohmann::json::exception& error) {
-        throw CheckpointError(concat(file.string(), ": describes no model (", first_line(error.what()), ")"));
+        throw CheckpointError(concat(file.string(), ": does not describe a model (", first_line(error.what()), ")"));
     } catch (const ConfigError& error) {
-        throw CheckpointError(concat(file.string(), ": describes a model that is not one of ours: ", error.what()));
+        throw CheckpointError(concat(file.string(), ": describes a model that this program does not support: ", error.what()));
     }
 }
 
@@ -53,10 +54,10 @@ void refuse_other_arithmetic(const BertConfig& described, const BertConfig& want
     for (const char* name : {"num_attention_heads", "hidden_act", "layer_norm_eps", "norm_placement"})
         if (there[name] != here[name])
             problems.push_back(
-                concat("model.", name, ": ", there[name].dump(), " there, ", here[name].dump(), " in this experiment"));
+                concat("model.", name, ": ", there[name].dump(), " in the file, ", here[name].dump(), " in this experiment"));
     if (!problems.empty())
         throw ConfigError(
-            concat(file.string(), ": describes another model:\n  ", join(problems, "\n  "), "\n  do: set the same"));
+            concat(file.string(), ": describes a different model:\n  ", join(problems, "\n  "), "\n  do: set the file's values"));
 }
 
 }  // namespace bertpretrain

@@ -1,4 +1,4 @@
-// The part of CheckpointStore that finds what there is.
+// The members of CheckpointStore that find checkpoints.
 
 #include <algorithm>
 #include <array>
@@ -47,7 +47,7 @@ std::vector<fs::path> CheckpointStore::all_complete() const {
             const CompleteMark mark = read_mark(folder);
             check_sizes(folder, mark);
             if (mark.step == step) folders.push_back(folder);
-        } catch (const CheckpointError&) {  // not a complete one: that is the answer
+        } catch (const CheckpointError&) {  // not complete: leave it out
         }
     }
     return folders;
@@ -70,7 +70,7 @@ std::optional<fs::path> CheckpointStore::best_of(const std::vector<fs::path>& fo
             if (!(loss < lowest)) continue;
             lowest = loss;
             best = folder;
-        } catch (const CheckpointError&) {  // damaged: found and named by whoever reads it
+        } catch (const CheckpointError&) {  // damaged: CheckpointReader reports it
         } catch (const nlohmann::json::exception&) {}
     }
     return best;
@@ -84,7 +84,7 @@ fs::path CheckpointStore::complete_at(std::int64_t step) const {
         steps.push_back(std::to_string(here));
     }
     throw CheckpointError(concat(folder_.string(), ": no complete checkpoint of step ", step, "; ",
-                                 steps.empty() ? "there is none of any step" : "there are " + join(steps)));
+                                 steps.empty() ? "no other step has one" : "complete ones: " + join(steps)));
 }
 
 fs::path resolve_checkpoint(const fs::path& argument) {
@@ -93,7 +93,7 @@ fs::path resolve_checkpoint(const fs::path& argument) {
         if (const auto newest = CheckpointStore(folder).newest_complete()) return *newest;
     throw CheckpointError(concat(argument.string(), ": no complete checkpoint: looked for ", complete_file,
                                  " in it, and for step_N/", complete_file, " in it and in its folder checkpoints",
-                                 exists_here(argument) ? "" : "\n  there is no such folder"));
+                                 exists_here(argument) ? "" : "\n  the folder does not exist"));
 }
 
 }  // namespace bertpretrain

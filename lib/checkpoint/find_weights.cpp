@@ -23,22 +23,22 @@ using Kind = FoundWeights::Kind;
 
 constexpr std::size_t largest_index = std::size_t{16} << 20;
 
-/// The shards that an index names; they lie beside it.
+/// Returns the shards that an index names, which are in the index's folder.
 std::vector<fs::path> shards_of(const fs::path& index) {
     const auto refuse = [&](const auto&... what) { throw CheckpointError(concat(index.string(), ": damaged: ", what...)); };
-    if (MappedFile(index).bytes().size() > largest_index) refuse("is larger than the index of any model");
+    if (MappedFile(index).bytes().size() > largest_index) refuse("it is larger than 16 MiB, the largest supported index");
     const nlohmann::json json = read_json(index);
     const auto map = json.is_object() ? json.find("weight_map") : json.end();
-    if (map == json.end() || !map->is_object()) refuse("has no weight_map");
+    if (map == json.end() || !map->is_object()) refuse("it has no weight_map");
     std::set<std::string> names;
     for (const auto& [tensor, file] : map->items()) {
-        if (!file.is_string()) refuse("tensor \"", printable(tensor, 300), "\" lies in no file");
+        if (!file.is_string()) refuse("tensor \"", printable(tensor, 300), "\" has no file name");
         const auto name = file.get<std::string>();
         if (name.empty() || name.find('/') != std::string::npos || name == "..")
-            refuse("names the file \"", printable(name), "\", expected one beside it");
+            refuse("it names the file \"", printable(name), "\", expected one in its own folder");
         names.insert(name);
     }
-    if (names.empty()) refuse("lists no tensor");
+    if (names.empty()) refuse("it lists no tensors");
     std::vector<fs::path> files;
     for (const std::string& name : names) files.push_back(index.parent_path() / name);
     return files;
@@ -82,29 +82,30 @@ FoundWeights in_checkpoint(const fs::path& folder) {
 
 bool is_ours(const fs::path& folder) {
     if (exists_here(folder / complete_file)) return true;
-    if (step_of_folder_name(folder.filename().string())) return true;  // one without its mark: said so when it is read
+    if (step_of_folder_name(folder.filename().string())) return true;  // without its mark: reported when it is read
     return CheckpointStore(folder).newest_complete() || CheckpointStore(folder / "checkpoints").newest_complete();
 }
 
-/// DeepSpeed's tag folder: the one that `latest` names, or this one.
+/// Returns DeepSpeed's model states in the tag folder that `latest` names, or in this folder; nullopt where there are none.
 std::optional<fs::path> deepspeed_states(const fs::path& folder) {
     fs::path tag = folder;
     if (exists_here(folder / "latest")) {
         std::string name = read_file(folder / "latest");
         while (!name.empty() && std::isspace(static_cast<unsigned char>(name.back()))) name.pop_back();
         if (name.empty() || name.size() > 200 || name.find('/') != std::string::npos || name == "..")
-            throw CheckpointError(concat((folder / "latest").string(), ": damaged: names the folder \"", printable(name), "\""));
+            throw CheckpointError(
+                concat((folder / "latest").string(), ": damaged: it names the folder \"", printable(name), "\""));
         tag = folder / name;
     }
     if (!exists_here(tag / "mp_rank_00_model_states.pt")) return std::nullopt;
     if (exists_here(tag / "mp_rank_01_model_states.pt"))
         throw CheckpointError(concat(tag.string(),
-                                     ": its model is cut into parallel parts (mp_rank_01_model_states.pt), which are ",
-                                     "not put together\n  do: merge them with DeepSpeed's tools first"));
+                                     ": its model is split by model parallelism (mp_rank_01_model_states.pt), which is ",
+                                     "not supported\n  do: merge the parts with DeepSpeed's tools first"));
     return tag / "mp_rank_00_model_states.pt";
 }
 
-/// The ckpt_N.pt of the largest N.
+/// Returns the ckpt_N.pt with the largest N; nullopt where there is none.
 std::optional<fs::path> newest_nvidia(const fs::path& folder) {
     std::optional<fs::path> newest;
     long long largest = -1;
@@ -137,7 +138,7 @@ FoundWeights find_weights(const fs::path& path) {
         if (exists_here(folder / name)) return named(in_file(folder / name), "a folder of Hugging Face");
     if (const auto states = deepspeed_states(folder)) return named(in_file(*states), "a checkpoint of DeepSpeed");
     if (const auto newest = newest_nvidia(folder)) return named(in_file(*newest), "checkpoints of NVIDIA's script");
-    throw CheckpointError(concat(folder.string(), ": holds no weights that are known: looked for checkpoints of this program, ",
+    throw CheckpointError(concat(folder.string(), ": no known weights found: looked for checkpoints of this program, ",
                                  "model.safetensors or pytorch_model.bin (or the .index.json of either), DeepSpeed's latest or ",
                                  "mp_rank_00_model_states.pt, and NVIDIA's ckpt_N.pt"));
 }

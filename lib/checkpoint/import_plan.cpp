@@ -39,7 +39,7 @@ public:
 private:
     const StoredTensor& tensor(std::size_t index) const { return files_.tensors()[index]; }
 
-    /// Finds the parameter that a stored tensor is.
+    /// Assigns a stored tensor to its parameter.
     void assign(std::size_t index) {
         std::string name = hugging_face_name(tensor(index).name);
         if (is_derived_buffer(name)) return;
@@ -52,7 +52,7 @@ private:
         if (!is_first) compare_tied(name, place->second, index);
     }
 
-    /// Two tensors for one parameter: one storage, or equal to the bit; else the model is not tied, as ours is.
+    /// Checks that two tensors for one parameter share storage or are bitwise equal, because this program's model ties them.
     void compare_tied(const std::string& name, std::size_t a, std::size_t b) {
         const StoredTensor &first = tensor(a), &second = tensor(b);
         const bool same_storage =
@@ -60,7 +60,7 @@ private:
             first.view.storage_offset == second.view.storage_offset && first.view.strides == second.view.strides;
         if (first.shape == second.shape && (same_storage || equal(first, second))) return;
         problems_.push_back(concat("untied:     \"", printable(first.name, 300), "\" and \"", printable(second.name, 300),
-                                   "\" differ, and both are ", name));
+                                   "\" differ, but this model ties both to ", name));
     }
 
     bool equal(const StoredTensor& a, const StoredTensor& b) const {
@@ -91,7 +91,7 @@ private:
         plan_.imports.push_back(import);
     }
 
-    /// The two cases in which another number of rows will do.
+    /// Handles the two cases in which the number of rows may differ. @returns whether the tensor can be used
     bool fit_rows(const TensorDescription& parameter, const StoredTensor& stored, PlannedImport& import) {
         if (stored.shape.size() != parameter.shape.size() || stored.shape.empty() || stored.shape[0] == 0 ||
             !std::equal(stored.shape.begin() + 1, stored.shape.end(), parameter.shape.begin() + 1))
@@ -103,8 +103,8 @@ private:
         import.elements = std::min(there, wanted) * row;
         if (wanted > there) import.beyond = is_vocabulary ? PlannedImport::Beyond::initial : PlannedImport::Beyond::repeated;
         plan_.remarks.push_back(concat(parameter.name, ": ", there, " rows, expected ", wanted, ": ",
-                                       wanted < there  ? concat("the first ", wanted, " are taken")
-                                       : is_vocabulary ? concat("the other ", wanted - there, " are new")
+                                       wanted < there  ? concat("the first ", wanted, " are used")
+                                       : is_vocabulary ? concat("the other ", wanted - there, " keep their initial values")
                                                        : "they are repeated"));
         return true;
     }
@@ -123,18 +123,18 @@ private:
         if (!choices.unexpected_allowed)
             for (const std::string& name : plan_.ignored)
                 problems.push_back(concat("unexpected: \"", printable(name, 300), "\""));
-        if (plan_.imports.empty()) problems.push_back(concat("nothing in it is a parameter of this model"));
+        if (plan_.imports.empty()) problems.push_back(concat("none of its tensors is a parameter of this model"));
         if (problems.empty()) return;
         constexpr std::size_t most = 60;
         const std::size_t more = problems.size() - std::min(problems.size(), most);
         problems.erase(problems.end() - static_cast<std::ptrdiff_t>(more), problems.end());
         if (more > 0) problems.push_back(concat("... and ", more, " more"));
         throw ConfigError(concat(files_.found().files.front().string(), " (", files_.found().what,
-                                 "): its tensors are not those of this model:\n  ", join(problems, "\n  "),
+                                 "): its tensors do not fit this model:\n  ", join(problems, "\n  "),
                                  "\n  do: ", choices.advice));
     }
 
-    /// A tensor of the file whose name is nearly this.
+    /// Returns a suggestion of an unused tensor with a similar name; "" where there is none.
     std::string hint(const std::string& name) const {
         std::vector<std::string> others;
         for (const std::string& other : plan_.ignored) others.push_back(hugging_face_name(other.substr(0, 200)));
@@ -147,7 +147,7 @@ private:
     const std::vector<TensorDescription>& parameters_;
     std::vector<std::string> known_;
     std::map<std::string, std::string> aliases_;
-    std::map<std::string, std::size_t> sources_;  ///< by parameter: index of the tensor
+    std::map<std::string, std::size_t> sources_;  ///< parameter name -> index of its tensor
     std::vector<std::string> problems_;
     ImportPlan plan_;
 };

@@ -1,24 +1,24 @@
 #pragma once
-// What others call the parameters that we name as Hugging Face does: the one table of names.
+// Converts other programs' parameter names to Hugging Face's, which this program uses, and back.
 
 #include <string>
 #include <string_view>
 
 namespace bertpretrain {
 
-/// Hugging Face's name of a parameter under any of the names that it goes by:
+/// Returns Hugging Face's name for a parameter:
 ///     module.X (DataParallel, DeepSpeed)                -> X
 ///     embeddings.X, encoder.X, pooler.X (a BertModel)   -> bert.embeddings.X, ...
 ///     X.dense_act.Y (NVIDIA, Habana)                    -> X.dense.Y
-///     X.gamma, X.beta (of TensorFlow)                   -> X.weight, X.bias
-/// Other names are given back as they are.
+///     X.gamma, X.beta (TensorFlow)                      -> X.weight, X.bias
+/// Returns other names unchanged.
 std::string hugging_face_name(std::string_view name);
 
-/// The name that NVIDIA's and Habana's scripts have for a parameter, from Hugging Face's: X.dense.Y is X.dense_act.Y where an
-/// activation follows (intermediate, pooler, transform of the MLM head).
+/// Returns the name in NVIDIA's and Habana's scripts for Hugging Face's name: X.dense.Y becomes X.dense_act.Y where an activation
+/// follows (intermediate, pooler, transform of the MLM head).
 std::string nvidia_name(std::string_view hugging_face_name);
 
-/// Whether the name is of a buffer that follows from the shape of the model: position_ids, token_type_ids.
+/// Whether the name is that of a buffer derived from the model's shape: position_ids, token_type_ids.
 bool is_derived_buffer(std::string_view name);
 
 }  // namespace bertpretrain

@@ -1,4 +1,4 @@
-// The part of CheckpointStore that deletes checkpoints and sets them aside.
+// The members of CheckpointStore that delete checkpoints and move them aside.
 
 #include <algorithm>
 #include <system_error>
@@ -14,25 +14,25 @@ namespace {
 
 std::int64_t step_of(const fs::path& folder) { return *step_of_folder_name(folder.filename().string()); }
 
-/// Makes a folder that was not there before.
+/// Creates a new folder, named `wanted` or, where that exists, `wanted`.2, .3, ... @returns its path
 fs::path new_folder(const fs::path& wanted) {
     fs::path folder = wanted;
     for (int number = 2;; ++number) {
         std::error_code failure;
         if (fs::create_directory(folder, failure)) return folder;
-        if (failure) throw CheckpointError(concat(folder.string(), ": cannot be made (", failure.message(), ")"));
+        if (failure) throw CheckpointError(concat(folder.string(), ": cannot be created (", failure.message(), ")"));
         folder = wanted.string() + "." + std::to_string(number);
     }
 }
 
-/// A decision on what to delete, made again after each checkpoint that turned out not to count.
+/// Decides what to delete. prune() repeats the decision after each checkpoint that turns out to be damaged or unreadable.
 class Pruning {
 public:
     using Keep = CheckpointStore::Keep;
     Pruning(const Keep& keep, CheckpointStore::Pruned& out, const std::function<void()>& sign_of_life)
         : keep_(keep), out_(out), sign_of_life_(sign_of_life) {}
 
-    /// Of `counted`, oldest first: those that nothing keeps.
+    /// Returns those of `counted` (oldest first) that no rule keeps.
     std::vector<fs::path> surplus(const std::vector<fs::path>& counted, const std::optional<fs::path>& best) const {
         std::vector<fs::path> found;
         for (std::size_t i = 0; i + newest() < counted.size(); ++i) {
@@ -43,14 +43,14 @@ public:
         return found;
     }
 
-    /// One of those because of which others may go that is not known to be whole.
+    /// Returns one of the newest or best checkpoints that is not known to be intact; nullopt where all are.
     std::optional<fs::path> doubtful(const std::vector<fs::path>& counted, const std::optional<fs::path>& best) const {
         for (std::size_t i = counted.size(); i > 0 && i + newest() > counted.size(); --i)
             if (!out_.whole.contains(step_of(counted[i - 1]))) return counted[i - 1];
         return best && !out_.whole.contains(step_of(*best)) ? best : std::nullopt;
     }
 
-    /// Reads a doubtful checkpoint; a damaged one is moved out of the way. @returns whether it counts
+    /// Verifies a doubtful checkpoint and moves a damaged one aside. @returns whether it is intact
     bool verify(const fs::path& folder) {
         if (!keep_.verify) {
             left_doubts_ = true;
@@ -61,7 +61,8 @@ public:
             damage = damage_of_contents(folder, read_mark(folder), sign_of_life_);
         } catch (const CheckpointError& error) {
             left_doubts_ = true;
-            out_.warnings.push_back(concat(error.what(), "\n  this checkpoint is kept, and none is deleted because of it"));
+            out_.warnings.push_back(
+                concat(error.what(), "\n  this checkpoint is kept but does not count: older ones are kept in its place"));
             return false;
         }
         if (damage.empty()) out_.whole.insert(step_of(folder));
@@ -69,18 +70,18 @@ public:
         return damage.empty();
     }
 
-    /// Whether a checkpoint does not count though it may be whole.
+    /// Whether a checkpoint that may be intact was not counted.
     bool left_doubts() const { return left_doubts_; }
 
 private:
     std::size_t newest() const { return static_cast<std::size_t>(std::max<std::int64_t>(keep_.last, 1)); }
 
     void set_aside(const fs::path& folder, const std::string& damage) {
-        if (keep_.steps.contains(step_of(folder))) return;  // in use: the next prune() finds it again
+        if (keep_.steps.contains(step_of(folder))) return;  // in use: a later prune() finds it again
         const fs::path aside = new_folder(folder.parent_path() / ("damaged_" + folder.filename().string()));
         move_folder(folder, aside);
         out_.warnings.push_back(concat(damage, "\n  this checkpoint was moved to ", aside.string(),
-                                       ", where nothing uses it; older checkpoints stay in its place"));
+                                       ", where the program does not use it; older checkpoints are kept in its place"));
     }
 
     const Keep& keep_;
@@ -91,7 +92,7 @@ private:
 
 }  // namespace
 
-/// A file system without links has no such link; the checkpoint stays all the same.
+/// Ignores failures: a file system without symbolic links has no link "best", but the checkpoint is still kept.
 void CheckpointStore::lead_to(const fs::path& best) const {
     const fs::path link = folder_ / best_link, partial = folder_ / (std::string(best_link) + ".partial");
     std::error_code failure;
@@ -121,7 +122,7 @@ CheckpointStore::Pruned CheckpointStore::prune(const Keep& keep, const std::func
         }
         for (const fs::path& folder : surplus) {
             const fs::path partial =
-                partial_folder(step_of(folder));  // killed while removing, it must not look like a checkpoint
+                partial_folder(step_of(folder));  // if killed while removing, the rest must not look like a checkpoint
             move_folder(folder, partial);
             remove_folder(partial);
             out.whole.erase(step_of(folder));

@@ -1,4 +1,4 @@
-// How a SaveReceipt travels between processes: two counts, then the pieces, as 64-bit little-endian numbers.
+// The wire format of SaveReceipt: two counts, then the pieces, as 64-bit little-endian numbers.
 
 #include <array>
 #include <cstring>
@@ -31,14 +31,14 @@ std::string SaveReceipt::pack() const {
 SaveReceipt SaveReceipt::unpack(std::string_view packed) {
     Counts counts{};
     const auto take = [&](void* into, std::size_t bytes) {
-        if (bytes > packed.size()) throw CheckpointError("a rank's report of what it saved is cut short");
+        if (bytes > packed.size()) throw CheckpointError("the receipt of a rank's save is truncated");
         if (bytes > 0) std::memcpy(into, packed.data(), bytes);
         packed.remove_prefix(bytes);
     };
     take(counts.data(), sizeof counts);
     const std::size_t room = packed.size() / sizeof(WrittenPiece);
     if (counts[0] > room || counts[1] != room - counts[0])
-        throw CheckpointError("a rank's report of what it saved has another length");
+        throw CheckpointError("the receipt of a rank's save has the wrong length");
     SaveReceipt receipt;
     receipt.model.resize(counts[0]);
     receipt.optimizer.resize(counts[1]);

@@ -10,7 +10,7 @@
 namespace bertpretrain {
 namespace {
 
-/// What stands before the bytes of a packed part.
+/// The header before the bytes of a packed part.
 struct PartHeader {
     std::uint64_t file, record, offset, bytes, crc32;
 };
@@ -20,7 +20,7 @@ void add_parts(std::vector<SlicePart>& parts, SlicePart::File file, const PtLayo
                const KeyOf& key_of, std::size_t largest) {
     for (const TensorPiece& piece : set.pieces) {
         check(piece.tensor < set.tensors.size() && piece.first_element >= 0 && piece.elements >= 0,
-              "a piece belongs to a tensor");
+              "a piece has no tensor or a negative range");
         const auto bytes = std::as_bytes(std::span(piece.data, static_cast<std::size_t>(piece.elements)));
         const std::uint64_t begin = static_cast<std::uint64_t>(piece.first_element) * sizeof(float);
         const std::uint64_t record = layout.record_of(key_of(piece.tensor));
@@ -69,7 +69,7 @@ void SliceWriter::write(std::string_view packed) {
     if (packed.size() >= sizeof header) std::memcpy(&header, packed.data(), sizeof header);
     const auto bytes = std::as_bytes(std::span(packed.substr(std::min(sizeof header, packed.size()))));
     if (packed.size() < sizeof header || header.bytes > bytes.size() || crc32_of(bytes.first(header.bytes)) != header.crc32)
-        throw CheckpointError("what a rank sent of its part of a checkpoint was damaged on its way");
+        throw CheckpointError("a part of a checkpoint that another rank sent arrived damaged");
     if (header.bytes == 0) return;
     write(SlicePart{static_cast<SlicePart::File>(header.file), header.record, header.offset, bytes.first(header.bytes)});
 }

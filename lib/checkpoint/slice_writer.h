@@ -1,5 +1,5 @@
 #pragma once
-// Writes what ranks hold of a checkpoint into its two large files, part by part: one's own, or what another rank sent.
+// Writes slices of a checkpoint into its two large files, part by part: this rank's own, or those that other ranks sent.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,29 +15,29 @@
 
 namespace bertpretrain {
 
-/// Some bytes of one tensor record of model.pt or optimizer.pt, in this process's memory.
+/// A byte range of one tensor record of model.pt or optimizer.pt. Does not own the bytes.
 struct SlicePart {
     enum class File : std::uint64_t { model, optimizer } file = File::model;
     std::uint64_t record = 0;  ///< index in the file's PtLayout::records()
-    std::uint64_t offset = 0;  ///< in bytes from the record's start
+    std::uint64_t offset = 0;  ///< bytes from the record's start
     std::span<const std::byte> bytes;
 
-    /// As a message: where the bytes belong, their CRC-32, and the bytes.
+    /// Serializes the part for a message: destination, CRC-32 and bytes.
     std::string pack() const;
 };
 
-/// All pieces of a state, model first, cut into parts of at most `largest` bytes.
+/// Returns all pieces of a state, model first, split into parts of at most `largest` bytes.
 std::vector<SlicePart> slice_parts(const TrainingState& state, std::size_t largest);
 
-/// Both files of a save that CheckpointStore::begin() has made. All members throw CheckpointError.
+/// Writes both files of a save, which CheckpointStore::begin() has created. All members throw CheckpointError.
 class SliceWriter {
 public:
     SliceWriter(const std::filesystem::path& folder, const TrainingState& state);
 
     void write(const SlicePart& part);
-    /// The same for a packed part. @throws CheckpointError when it was damaged on its way
+    /// Writes a packed part. @throws CheckpointError when it is malformed or its CRC-32 does not match
     void write(std::string_view packed);
-    /// Forces all of it to the disk. @returns what was written
+    /// Fsyncs both files. @returns the receipt of everything written so far
     SaveReceipt flush();
 
 private:

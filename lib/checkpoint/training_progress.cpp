@@ -8,32 +8,32 @@
 namespace bertpretrain {
 namespace {
 
-/// The members of a JSON object, each refused unless it is what it must be.
+/// Reads the members of a JSON object and checks their types and ranges.
 class Members {
 public:
     Members(const nlohmann::json& json, const std::filesystem::path& file) : json_(json), file_(file) {
-        if (!json.is_object()) throw CheckpointError(concat(file.string(), ": damaged: is no JSON object"));
+        if (!json.is_object()) throw CheckpointError(concat(file.string(), ": damaged: it is not a JSON object"));
     }
 
-    /// Null where it is absent.
+    /// Returns null where the member is absent.
     const nlohmann::json* find(const char* key) const {
         const auto found = json_.find(key);
         return found == json_.end() ? nullptr : &*found;
     }
 
-    /// Leaves `value` as it is where the member is absent.
+    /// Reads an integer of at least `least`. This and the readers below leave `value` unchanged where the member is absent.
     void whole(const char* key, std::int64_t least, auto& value) const {
         const nlohmann::json* found = find(key);
         if (found == nullptr) return;
         const bool fits = !found->is_number_unsigned() || found->get<std::uint64_t>() <= INT64_MAX;
         if (!found->is_number_integer() || !fits || found->get<std::int64_t>() < least)
-            refuse(key, *found, concat("a whole number of at least ", least));
+            refuse(key, *found, concat("an integer of at least ", least));
         value = found->get<std::int64_t>();
     }
     void text(const char* key, std::string& value) const {
         const nlohmann::json* found = find(key);
         if (found == nullptr) return;
-        if (!found->is_string()) refuse(key, *found, "a text");
+        if (!found->is_string()) refuse(key, *found, "a string");
         value = found->get<std::string>();
     }
     void object(const char* key, nlohmann::json& value) const {
@@ -43,13 +43,13 @@ public:
         value = *found;
     }
     void require(const char* key) const {
-        if (find(key) == nullptr) throw CheckpointError(concat(file_.string(), ": damaged: has no \"", key, "\""));
+        if (find(key) == nullptr) throw CheckpointError(concat(file_.string(), ": damaged: it has no \"", key, "\""));
     }
 
     [[noreturn]] void refuse(const char* key, const nlohmann::json& found, std::string_view expected) const {
         throw CheckpointError(concat(
             file_.string(), ": damaged: \"", key, "\" is ", found.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
-            ", expected ", expected, "\n  do: bring an undamaged copy back, or go on from another step with --resume STEP"));
+            ", expected ", expected, "\n  do: restore an undamaged copy, or resume from another step with --resume STEP"));
     }
 
 private:

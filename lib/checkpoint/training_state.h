@@ -1,5 +1,5 @@
 #pragma once
-// All that a checkpoint holds, as plain data: whoever trains fills it in, and nothing here knows how.
+// The content of a checkpoint as plain data, filled in by the trainer.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ struct TensorDescription {
     std::vector<std::int64_t> shape;
 };
 
-/// A contiguous part of one flattened fp32 tensor in this process's memory.
+/// A contiguous part of one flattened fp32 tensor. Does not own the data.
 struct TensorPiece {
     std::size_t tensor = 0;  ///< index in TensorSet::tensors
     std::int64_t first_element = 0;
@@ -26,7 +26,7 @@ struct TensorPiece {
     std::int64_t elements = 0;
 };
 
-/// Tensors of the whole model, the same on every rank, and the parts of them that this rank holds.
+/// The tensors of the whole model, the same on every rank, and the parts of them that this rank holds.
 struct TensorSet {
     std::vector<TensorDescription> tensors;
     std::vector<TensorPiece> pieces;
@@ -40,11 +40,11 @@ struct TensorAlias {
 
 struct TrainingState {
     std::int64_t step = 0;                     ///< completed optimizer updates
-    TensorSet parameters;                      ///< HF names; fp32 master values
+    TensorSet parameters;                      ///< fp32 master weights, with Hugging Face's names
     std::vector<TensorAlias> aliases;          ///< of parameters, for readers that expect tied tensors under both names
-    std::map<std::string, TensorSet> moments;  ///< "exp_avg", "exp_avg_sq": by parameter name
-    nlohmann::json progress;                   ///< whatever the trainer needs to go on: becomes training_state.json
-    nlohmann::json settings;                   ///< of the run, complete: becomes settings.json
+    std::map<std::string, TensorSet> moments;  ///< "exp_avg", "exp_avg_sq": tensors with the parameters' names
+    nlohmann::json progress;                   ///< the trainer's state for resuming; written as training_state.json
+    nlohmann::json settings;                   ///< all settings of the run; written as settings.json
     std::filesystem::path vocabulary;          ///< copied as vocab.txt; may be empty
 };
 

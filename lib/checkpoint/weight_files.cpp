@@ -27,7 +27,7 @@ bool holds_tensors(const PtValue& value) {
            std::any_of(dict->begin(), dict->end(), [](const PtEntry& entry) { return entry.value.tensor() != nullptr; });
 }
 
-/// The dict of tensors in a .pt: the whole, or what lies under one of the keys that trainers use.
+/// Returns the dict of tensors in a .pt and its key: the root (key ""), or the value of one of the keys that trainers use.
 std::pair<std::string, const PtValue*> state_dict_of(const PtReader& reader) {
     const PtValue& root = reader.root();
     if (holds_tensors(root)) return {"", &root};
@@ -36,9 +36,9 @@ std::pair<std::string, const PtValue*> state_dict_of(const PtReader& reader) {
     std::vector<std::string> keys;
     if (root.dict() != nullptr)
         for (const auto& [key, value] : *root.dict()) keys.push_back(concat("\"", printable(key_text(key)), "\""));
-    throw CheckpointError(concat(reader.file().string(), ": holds no dict of tensors, neither itself nor under \"model\", ",
-                                 "\"module\", \"state_dict\" or \"model_state_dict\"",
-                                 keys.empty() ? "" : "; it has " + printable(join(keys), 500)));
+    throw CheckpointError(concat(
+        reader.file().string(), ": contains no dict of tensors, neither at the top nor under \"model\", ",
+        "\"module\", \"state_dict\" or \"model_state_dict\"", keys.empty() ? "" : "; it has " + printable(join(keys), 500)));
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ void WeightFiles::add_safetensors(const SafetensorsReader& reader) {
         tensors_.push_back({entry.name, entry.dtype, entry.shape, safetensors_.size() - 1, {}});
 }
 
-/// The index and its shards name the same tensors, each in one file.
+/// Checks that the index and its shards name the same tensors, each in exactly one file.
 void WeightFiles::check_index() const {
     std::map<std::string, fs::path> listed;
     const nlohmann::json json = read_json(*found_.index);
@@ -88,12 +88,12 @@ void WeightFiles::check_index() const {
     for (const StoredTensor& tensor : tensors_) {
         const auto entry = listed.find(tensor.name);
         const fs::path file = found_.files[tensor.file].filename();
-        if (entry == listed.end()) refuse(tensor.name, "is in ", file.string(), " once more or unlisted");
+        if (entry == listed.end()) refuse(tensor.name, "is in ", file.string(), ", but is not listed or is stored twice");
         if (entry->second != file)
             refuse(tensor.name, "is listed in ", printable(entry->second.string()), ", but is in ", file.string());
         listed.erase(entry);
     }
-    if (!listed.empty()) refuse(listed.begin()->first, "is listed, but not in ", printable(listed.begin()->second.string()));
+    if (!listed.empty()) refuse(listed.begin()->first, "is listed, but is not in ", printable(listed.begin()->second.string()));
 }
 
 void WeightFiles::read_as_float(const StoredTensor& tensor, std::int64_t first, std::int64_t count, float* into) const {

@@ -1,5 +1,5 @@
 #pragma once
-// The tensors of a model, in whatever files somebody keeps them.
+// The tensors of a model in weight files of any supported format.
 
 #include <cstdint>
 #include <filesystem>
@@ -13,13 +13,13 @@
 
 namespace bertpretrain {
 
-/// A tensor under the name that its file has for it.
+/// A tensor, with its name in the file.
 struct StoredTensor {
     std::string name;
     DType dtype = DType::f32;
     std::vector<std::int64_t> shape;
-    std::size_t file = 0;  ///< index of its file
-    PtTensor view;         ///< its place, in a .pt
+    std::size_t file = 0;  ///< index in FoundWeights::files
+    PtTensor view;         ///< its location in a .pt file; empty for safetensors
 
     std::int64_t elements() const;
 };
@@ -27,18 +27,18 @@ struct StoredTensor {
 /// Open files with the tensors of one model. Reading is safe from several threads.
 class WeightFiles {
 public:
-    /// @param checksums of .pt files; a checkpoint of this program is checked against its COMPLETE.json by others
-    /// @throws CheckpointError when a file is missing, damaged, holds no dict of tensors, or does not fit its index
+    /// @param checksums when to check those of .pt files; the caller checks this program's checkpoints against COMPLETE.json
+    /// @throws CheckpointError when a file is missing, damaged, contains no dict of tensors, or does not match its index
     explicit WeightFiles(FoundWeights found, PtReader::Checksums checksums = PtReader::Checksums::on_first_read);
 
     const FoundWeights& found() const { return found_; }
-    /// In the order of the files.
+    /// All tensors, in the order of the files.
     const std::vector<StoredTensor>& tensors() const { return tensors_; }
-    /// The key of a .pt under which the tensors were found: "model", "module", "state_dict"; "" where they are the whole.
+    /// The key of a .pt under which the tensors were found: "model", "module", "state_dict", ...; "" for the root.
     const std::string& section() const { return section_; }
-    /// What a .pt holds under that key and is no tensor.
+    /// Keys of entries in that dict that are not tensors.
     const std::vector<std::string>& other_entries() const { return other_entries_; }
-    /// The whole tree of a single .pt; null for other files.
+    /// Returns the whole tree of a single .pt file; null for other files.
     const PtValue* tree() const { return pt_.size() == 1 ? &pt_.front()->root() : nullptr; }
 
     /// Copies elements [first, first + count) in row-major order, converted to fp32.

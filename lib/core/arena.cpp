@@ -16,7 +16,7 @@ constexpr std::size_t huge_page = std::size_t{2} << 20, cache_line = 64, page = 
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-/// Rounded so that what is left of a larger block is worth keeping.
+/// Rounds up so that the remainder of a larger block stays big enough to reuse.
 std::size_t block_bytes(std::size_t bytes) {
     return round_up(std::max(bytes, cache_line), bytes < 16 * page ? cache_line : page);
 }
@@ -26,12 +26,12 @@ std::size_t block_bytes(std::size_t bytes) {
 Arena::Arena(std::size_t room) {
     room = round_up(room, huge_page);
     void* const reserved = ::mmap(nullptr, room + huge_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (reserved == MAP_FAILED) return;  // addresses are limited: an arena without room
+    if (reserved == MAP_FAILED) return;  // address space is limited: an arena without capacity
     const auto address = reinterpret_cast<std::uintptr_t>(reserved);
     reserved_ = reserved;
     base_ = static_cast<std::byte*>(reserved) + (round_up(address, huge_page) - address);
     room_ = room;
-    ::madvise(base_, room_, MADV_HUGEPAGE);  // 512 times fewer faults and translations, where the system has them
+    ::madvise(base_, room_, MADV_HUGEPAGE);  // where available: 512 times fewer page faults and TLB entries
 }
 
 Arena::~Arena() {
@@ -59,7 +59,7 @@ void* Arena::take(std::size_t bytes) {
 void Arena::give_back(void* block) {
     const std::lock_guard lock(guard_);
     const auto at = blocks_.find(static_cast<std::size_t>(static_cast<std::byte*>(block) - base_));
-    check(at != blocks_.end() && !at->second.free, "what is given back to an arena was taken from it");
+    check(at != blocks_.end() && !at->second.free, "the arena has no block in use at the address given back to it");
     auto [offset, bytes] = std::pair(at->first, at->second.bytes);
     usage_.used_bytes -= bytes;
     auto next = blocks_.erase(at);
@@ -82,7 +82,8 @@ Arena::Usage Arena::usage() const {
     return usage_;
 }
 
-/// Makes the last block a free one of at least `bytes`. A sixteenth more than is held, so that it does not happen often.
+/// Extends the range so that it ends in a free block of at least `bytes`. Grows by at least a sixteenth of held_bytes, to grow
+/// rarely. @returns false when the capacity is exhausted
 bool Arena::grow(std::size_t bytes) {
     const bool ends_free = !blocks_.empty() && blocks_.rbegin()->second.free;
     const std::size_t there = ends_free ? blocks_.rbegin()->second.bytes : 0, held = usage_.held_bytes;

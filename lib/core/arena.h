@@ -1,9 +1,9 @@
 #pragma once
-// Memory that the system gives once and that is then used again, for blocks of any size that come and go as a step's tensors do.
+// A memory arena for the tensors of a training step: memory is allocated from the system once and then reused.
 //
-// All blocks lie in one range of addresses. Free neighbours are one block, and a request gets the smallest block that holds it:
-// what one batch has left fits the next, whose sizes are others. Kept by size class instead, every class would hold its own
-// largest batch.
+// All blocks lie in one address range. Adjacent free blocks are merged, and a request takes the smallest free block that fits, so
+// that memory freed by one batch serves the next one, whose tensors have other sizes. With size classes, each class would hold
+// its own largest batch.
 
 #include <cstddef>
 #include <map>
@@ -16,24 +16,25 @@ namespace bertpretrain {
 class Arena {
 public:
     struct Usage {
-        std::size_t held_bytes = 0;          ///< from the system; it hands over their pages when they are first touched
-        std::size_t used_bytes = 0;          ///< by blocks that were taken and not given back
-        std::size_t largest_used_bytes = 0;  ///< since the start
-        std::size_t system_allocations = 0;  ///< how often `held` grew
+        std::size_t held_bytes = 0;          ///< allocated from the system, which maps each page on first touch
+        std::size_t used_bytes = 0;          ///< in blocks that are taken and not yet given back
+        std::size_t largest_used_bytes = 0;  ///< peak of used_bytes
+        std::size_t system_allocations = 0;  ///< how many times held_bytes grew
     };
 
-    /// @param room the most that it can hold; only addresses are reserved for it
+    /// @param room capacity in bytes. Only address space is reserved; without enough of it, the arena has no capacity.
     explicit Arena(std::size_t room);
     ~Arena();
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
-    /// A block of at least `bytes` bytes, aligned to a cache line; null where the room ends. Any thread may take and give back.
-    /// @throws std::bad_alloc where the system has no more
+    /// Returns a block of at least `bytes` bytes, aligned to 64 bytes, or null when the capacity is exhausted. Thread-safe.
+    /// @throws std::bad_alloc when the system has no more memory
     void* take(std::size_t bytes);
-    /// @param block what take() returned
+    /// Frees a block returned by take(). Thread-safe. @throws std::logic_error when it is not in use
     void give_back(void* block);
 
+    /// Whether the address lies in this arena's address range.
     bool has(const void* address) const {
         const auto* byte = static_cast<const std::byte*>(address);
         return byte >= base_ && byte < base_ + room_;
@@ -45,14 +46,14 @@ private:
         std::size_t bytes;
         bool free;
     };
-    using Blocks = std::map<std::size_t, Block>;  ///< by their offset; each begins where the one before it ends
+    using Blocks = std::map<std::size_t, Block>;  ///< by offset, without gaps
 
     bool grow(std::size_t bytes);
     void insert_free(std::size_t offset, std::size_t bytes);
 
     mutable std::mutex guard_;
     void* reserved_ = nullptr;
-    std::byte* base_ = nullptr;  ///< the first huge page in what is reserved
+    std::byte* base_ = nullptr;  ///< first huge page boundary in the reserved range
     std::size_t room_ = 0;
     Blocks blocks_;
     std::set<std::pair<std::size_t, std::size_t>> free_;  ///< (bytes, offset)

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The quotient of two numbers, where both are there and mean a limit ("max" and -1 mean none).
+/// Reads "QUOTA PERIOD" and returns the quotient; nullopt when a number is missing or the quota is unlimited ("max" or -1).
 std::optional<double> quotient(std::istream& in) {
     double quota = 0, period = 0;
     if (in >> quota >> period && quota > 0 && period > 0) return quota / period;
@@ -31,8 +31,8 @@ std::optional<double> limit_of_folder(const fs::path& folder, bool is_version_2)
     return quotient(both);
 }
 
-/// The tightest limit from a group up to the mounted root. A container often sees its own group as the root, while
-/// /proc still tells the path outside: folders that are not there are passed over.
+/// Returns the smallest limit from a group up to the mounted root. A container often sees its own group mounted as the root,
+/// while /proc still shows the group's path on the host, so missing folders are skipped.
 std::optional<double> limit_of_group(const fs::path& mount, const std::string& group, bool is_version_2) {
     std::optional<double> tightest;
     fs::path path = fs::path(group).relative_path();

@@ -1,14 +1,14 @@
 #pragma once
-// What a container allows, which the number of cores does not tell.
+// CPU limits of containers, which the number of cores does not reflect.
 
 #include <filesystem>
 #include <optional>
 
 namespace bertpretrain {
 
-/// Cores' worth of processor time that control groups (version 1 or 2) allow this process, the tightest of its groups; none
-/// where nothing limits it.
-/// @param root before /proc and /sys
+/// Returns the CPU quota of this process in cores: the smallest quota of its control group (v1 or v2) and that group's parents.
+/// Returns nullopt when none is set.
+/// @param root folder that contains /proc and /sys
 std::optional<double> cgroup_core_limit(const std::filesystem::path& root = "/");
 
 }  // namespace bertpretrain

@@ -7,7 +7,7 @@ namespace {
 
 unsigned byte_at(std::string_view text, std::size_t at) { return static_cast<unsigned char>(text[at]); }
 
-/// Bytes of the well-formed UTF-8 character that begins `text` (Unicode, table 3-7); 0: there is none.
+/// Size in bytes of the well-formed UTF-8 character at the start of `text` (Unicode, table 3-7); 0 when there is none.
 std::size_t character_size(std::string_view text) {
     const unsigned first = byte_at(text, 0);
     if (first < 0x80) return 1;
@@ -22,7 +22,6 @@ std::size_t character_size(std::string_view text) {
     return size;
 }
 
-/// U+0000 to U+001F and U+007F to U+009F
 bool is_control(std::string_view character) {
     const unsigned first = byte_at(character, 0);
     return first < 0x20 || first == 0x7f || (first == 0xc2 && character.size() == 2 && byte_at(character, 1) < 0xa0);

@@ -1,13 +1,14 @@
 #pragma once
-// Text that others have chosen, names of folders above all, for terminals and files.
+// Makes text from outside, such as folder names, safe to show in terminals and files.
 
 #include <string>
 #include <string_view>
 
 namespace bertpretrain {
 
-/// `text` as UTF-8 without control characters: those, and bytes that are not UTF-8, are shown as "\xNN" each.
-/// @param allowed control characters that stay, such as "\n\t"
+/// Returns `text` as valid UTF-8 without control characters. Each byte of a control character (U+0000 to U+001F, U+007F to
+/// U+009F) or of invalid UTF-8 becomes "\xNN".
+/// @param allowed control characters to keep, such as "\n\t"
 std::string displayable(std::string_view text, std::string_view allowed = {});
 
 }  // namespace bertpretrain

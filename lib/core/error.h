@@ -1,5 +1,5 @@
 #pragma once
-// What can go wrong, by who has to act; each kind is an exit code that scripts may rely on.
+// Error types, grouped by what must be done about them. Each has an exit code that scripts may rely on.
 
 #include <sstream>
 #include <stdexcept>
@@ -9,15 +9,15 @@ namespace bertpretrain {
 
 enum class ExitCode : int {
     done = 0,
-    config = 2,       ///< the request cannot be met: the user changes it
-    data = 3,         ///< a file is missing, damaged or different
+    config = 2,       ///< the request cannot be fulfilled; the user must change it
+    data = 3,         ///< a file is missing, damaged or not the expected one
     checkpoint = 4,   ///< saving or restoring failed
-    distributed = 5,  ///< a peer or the network failed: start again
-    numbers = 6,      ///< the training diverged: never started again by itself
-    bug = 70,         ///< ours
+    distributed = 5,  ///< a peer or the network failed; a restart may help
+    numbers = 6,      ///< training diverged; never restarted automatically
+    bug = 70,         ///< a bug in this program
 };
 
-/// An error with a message for people: what, where, found, expected, what to do.
+/// An error whose message tells the user what was wrong, where, what was found, what was expected and what to do next.
 class Error : public std::runtime_error {
 public:
     Error(ExitCode code, const std::string& kind, const std::string& message)
@@ -44,7 +44,7 @@ struct NumbersError : Error {
     explicit NumbersError(const std::string& message) : Error(ExitCode::numbers, "numbers", message) {}
 };
 
-/// All arguments written one after the other.
+/// Streams all arguments into one string.
 template <class... Parts>
 std::string concat(const Parts&... parts) {
     std::ostringstream out;
@@ -52,11 +52,11 @@ std::string concat(const Parts&... parts) {
     return out.str();
 }
 
-/// States a rule of the program itself; a user must not be able to break it.
-/// @throws std::logic_error with the rule and `parts` when it does not hold
+/// Checks an invariant of the program, one that no user input can violate.
+/// @throws std::logic_error with `parts` when `holds` is false
 template <class... Parts>
 void check(bool holds, const Parts&... parts) {
-    if (!holds) throw std::logic_error(concat("broken rule: ", parts...));
+    if (!holds) throw std::logic_error(concat("check failed: ", parts...));
 }
 
 }  // namespace bertpretrain

@@ -36,7 +36,7 @@ void write_atomically_at(const fs::path& file, const std::function<void(const fs
         throw;
     }
     fs::rename(partial, file, failure);
-    if (failure) throw DataError(concat(file.string(), ": cannot be put in place (", failure.message(), ")"));
+    if (failure) throw DataError(concat(file.string(), ": cannot be renamed from its .partial file (", failure.message(), ")"));
     flush_to_disk(file.has_parent_path() ? file.parent_path() : fs::path("."));
 }
 
@@ -68,7 +68,7 @@ void make_writable_folder(const fs::path& folder) {
     fs::create_directories(folder, failure);
     if (failure)
         throw ConfigError(
-            concat(folder.string(), ": cannot make this folder (", failure.message(), "); choose another with --output"));
+            concat(folder.string(), ": cannot create this folder (", failure.message(), "); choose another with --output"));
     if (!fs::is_directory(folder))
         throw ConfigError(concat(folder.string(), ": is a file, expected a folder; choose another with --output"));
     const fs::path probe = folder / ".write_probe";

@@ -1,5 +1,5 @@
 #pragma once
-// Listing a folder on a disk that may fail.
+// Lists a folder without throwing file system errors.
 
 #include <filesystem>
 #include <system_error>
@@ -7,8 +7,8 @@
 
 namespace bertpretrain {
 
-/// The paths of everything directly in `folder`, in the file system's order. What the file system reports is never thrown:
-/// std::filesystem's own iterators throw where they advance, though they were made with an error_code.
+/// Returns the paths of all entries directly in `folder`, in the file system's order. Never throws a file system error, whereas a
+/// range-for over std::filesystem::directory_iterator does on increment, even when the iterator was made with an error_code.
 /// @param failure set when the folder could not be read to its end; the result is then incomplete
 std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder, std::error_code& failure);
 

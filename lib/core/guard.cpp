@@ -20,7 +20,7 @@ namespace {
 
 constexpr double seconds_for_last_messages = 5;
 
-/// @param reason errno of the write that failed
+/// Returns the exit code after a failed write to standard output. @param reason the write's errno
 int code_of_failed_output(int reason) {
     pollfd output{STDOUT_FILENO, POLLOUT, 0};
     const bool reader_has_left = ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;

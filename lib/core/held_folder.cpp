@@ -23,14 +23,14 @@ constexpr const char* descriptors = "/proc/self/fd/";
 
 fs::path path_of(int descriptor) { return descriptors + std::to_string(descriptor); }
 
-/// Folders by the absolute paths under which they were opened; the descriptors stay open.
+/// Descriptors of folders, by the absolute path under which each was opened. They stay open until the process ends.
 struct OwnFolders {
     std::mutex mutex;
     std::map<fs::path, int> by_path;
 };
 
 OwnFolders& own_folders() {
-    static auto* const folders = new OwnFolders;  // also while the process ends
+    static auto* const folders = new OwnFolders;  // never destroyed: used during process exit
     return *folders;
 }
 
@@ -66,12 +66,14 @@ std::string HeldFolder::lost() const {
     if (::fstat(descriptor_, &held) != 0) return "";
     const bool is_there = ::stat(path_.c_str(), &there) == 0;
     if (!is_there && errno != ENOENT && errno != ENOTDIR) return "";
-    // The number of the device changes when a file system is mounted again; that of the folder does not.
+    // A remount changes the device number but not the inode number, so only inodes are compared.
     if (is_there && held.st_ino == there.st_ino) return "";
     std::error_code unknown;
     const fs::path now = fs::read_symlink(by_descriptor(), unknown);
-    const std::string fate = held.st_nlink == 0 ? "was deleted" : unknown ? "was renamed" : concat("is ", now.string(), " now");
-    return fate + (is_there ? ", and another folder has its name" : "");
+    const std::string fate = held.st_nlink == 0 ? "was deleted"
+                             : unknown          ? "was renamed"
+                                                : concat("was renamed to ", now.string());
+    return fate + (is_there ? ", and another folder now has its name" : "");
 }
 
 fs::path name_now(const fs::path& path) {
@@ -82,7 +84,7 @@ fs::path name_now(const fs::path& path) {
 }
 
 void write_own_files_in(const HeldFolder& folder) {
-    const int descriptor = ::open(folder.by_descriptor().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);  // without its lock
+    const int descriptor = ::open(folder.by_descriptor().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);  // does not hold its lock
     if (descriptor < 0) return;
     OwnFolders& own = own_folders();
     const std::lock_guard lock(own.mutex);

@@ -1,5 +1,5 @@
 #pragma once
-// A folder that stays the same one for this process when it is renamed.
+// An open folder that this process can still reach after the folder was renamed.
 
 #include <filesystem>
 #include <optional>
@@ -10,7 +10,7 @@ namespace bertpretrain {
 /// An open folder, and the path by which it was opened.
 class HeldFolder {
 public:
-    /// @throws ConfigError when there is no such folder, or it cannot be opened
+    /// @throws ConfigError when the folder does not exist or cannot be opened
     explicit HeldFolder(std::filesystem::path path);
     HeldFolder(const HeldFolder&) = delete;
     HeldFolder& operator=(const HeldFolder&) = delete;
@@ -19,12 +19,12 @@ public:
     const std::filesystem::path& path() const { return path_; }
     int descriptor() const { return descriptor_; }
 
-    /// A path that leads to this folder, however it is named now: "/proc/self/fd/7". It is for this process only. path() where
-    /// /proc is not mounted.
+    /// Returns a path such as "/proc/self/fd/7", which leads to this folder even after a rename, in this process only. Returns
+    /// path() when /proc is not mounted.
     std::filesystem::path by_descriptor() const;
 
-    /// Where path() does not lead to this folder any more: what became of it, as the end of a sentence. Empty while it does, and
-    /// where the file system does not answer.
+    /// Returns what happened to the folder when path() no longer leads to it, as the end of a sentence ("was deleted"). Returns
+    /// "" while path() leads to it, and when the file system does not answer.
     std::string lost() const;
 
 private:
@@ -32,14 +32,14 @@ private:
     int descriptor_ = -1;
 };
 
-/// A path through by_descriptor() as other processes and people can use it; another path as it is.
+/// Turns a path through by_descriptor() into one that other processes and people can use. Returns other paths unchanged.
 std::filesystem::path name_now(const std::filesystem::path& path);
 
-/// Remembers until the process ends that what it writes into `folder`.path() belongs into `folder`.
+/// Registers `folder` for own_place_of() until the process ends: what this process writes to folder.path() goes into `folder`.
 void write_own_files_in(const HeldFolder& folder);
 
-/// Where this process writes `file` of a run's folder: in the folder that write_own_files_in() named for that path, however it is
-/// named now; else at `file`. Nothing where another process has locked the folder, whose file it is then.
+/// Returns where this process may write `file` of a run's folder: in the folder registered for that path by write_own_files_in(),
+/// even if it has been renamed; otherwise at `file`. Returns nullopt when another process has locked the folder.
 std::optional<std::filesystem::path> own_place_of(const std::filesystem::path& file);
 
 }  // namespace bertpretrain

@@ -6,7 +6,7 @@
 
 namespace bertpretrain {
 
-/// A file opened for reading at any place; several threads may read at once.
+/// A file open for reading at any offset. Thread-safe.
 class InputFile {
 public:
     /// @throws DataError when it cannot be opened
@@ -16,7 +16,7 @@ public:
     InputFile& operator=(InputFile&&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
-    /// Up to `size` bytes from `offset` on, fewer only at the end. @returns how many @throws DataError
+    /// Reads `size` bytes at `offset`, fewer only at the end of the file. @returns how many @throws DataError when reading fails
     std::size_t read_at(std::uint64_t offset, char* bytes, std::size_t size) const;
 
 private:

@@ -20,13 +20,13 @@ namespace {
 
 constexpr std::chrono::milliseconds longest_wait_of_a_caller(100);
 
-/// @returns the lines that the system did not take
+/// @returns the number of lines that could not be written
 std::size_t write_all(int descriptor, std::string_view text) {
     while (!text.empty()) {
         const ssize_t count = ::write(descriptor, text.data(), text.size());
         if (count >= 0) {
             text.remove_prefix(static_cast<std::size_t>(count));
-        } else if (errno == EAGAIN) {  // another process has made it non-blocking
+        } else if (errno == EAGAIN) {  // another process has made the descriptor non-blocking
             pollfd room{descriptor, POLLOUT, 0};
             ::poll(&room, 1, -1);
         } else if (errno != EINTR) {
@@ -48,9 +48,9 @@ struct LineWriter::State {
     std::mutex mutex;
     std::condition_variable changed;
     std::string waiting;
-    std::size_t lost = 0, dropped = 0;     ///< lines that came before `waiting`, and after it
+    std::size_t lost = 0, dropped = 0;     ///< numbers of lines missing before `waiting`, and after it
     std::uint64_t taken = 0, written = 0;  ///< bytes
-    bool late = false, closed = false;     ///< late: what was put is not written in time
+    bool late = false, closed = false;     ///< late: a put() stopped waiting before its line was written
 
     void put(std::string_view line) {
         std::unique_lock lock(mutex);

@@ -1,5 +1,5 @@
 #pragma once
-// Text for a terminal, a pipe or a file that may stop taking it.
+// Line output that does not block its caller when the terminal, pipe or file stalls.
 
 #include <cstddef>
 #include <memory>
@@ -7,25 +7,25 @@
 
 namespace bertpretrain {
 
-/// Writes lines to a file descriptor by a thread of its own, in their order. A caller waits a tenth of a second at most until its
-/// line is written, and not at all while earlier lines wait. Lines that find no room are dropped; their number is written in
-/// their place once there is room. Thread-safe.
+/// Writes lines to a file descriptor in order, from a thread of its own. put() waits up to 0.1 s until its line is written, and
+/// not at all while earlier lines are late. Lines that do not fit into the buffer are dropped; their number is written in their
+/// place once there is room. Thread-safe.
 class LineWriter {
 public:
     static constexpr std::size_t usual_room = std::size_t{1} << 20;
 
-    /// @param descriptor must stay open as long as the process: a write that hangs outlives this object
-    /// @param room bytes of lines that may wait; as many again may be under way
+    /// @param descriptor must stay open until the process ends: a blocked write outlives this object
+    /// @param room bytes of lines that may wait; as many again may be in the write in progress
     explicit LineWriter(int descriptor, std::size_t room = usual_room);
     LineWriter(const LineWriter&) = delete;
     LineWriter& operator=(const LineWriter&) = delete;
-    ~LineWriter();  ///< does not wait; see flush()
+    ~LineWriter();  ///< does not wait for pending lines; see flush()
 
-    /// @param line with its "\n"
+    /// @param line including its "\n"
     void put(std::string_view line);
-    /// The same for text that is worthless later, as a drawn progress bar: it is left out, uncounted, while earlier text waits.
+    /// Like put(), for text that is useless when late, such as a progress bar. Dropped, uncounted, while earlier text is late.
     void put_unless_late(std::string_view text);
-    /// Waits until all is written, or so many seconds have passed. @returns whether all is written
+    /// Blocks until everything put so far is written, for at most `seconds`. @returns whether it is written
     bool flush(double seconds);
 
 private:

@@ -1,4 +1,4 @@
-// The only file that sees spdlog: its fmt and the one that torch carries do not share an include path.
+// The only file that includes spdlog: its fmt and the one bundled with torch must not share an include path.
 #include "core/log.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Formats messages, and leaves it to a LineWriter to write them.
+/// Formats messages and passes them to a LineWriter.
 class WriterSink final : public spdlog::sinks::base_sink<std::mutex> {
 public:
     WriterSink(int descriptor, const std::string& pattern) : writer_(descriptor) { set_pattern_(pattern); }
@@ -40,7 +40,7 @@ private:
     LineWriter writer_;
 };
 
-/// Standard error, and log.txt after log_also_to(). Never taken apart: threads may log while the process ends.
+/// Standard error, and log.txt after log_also_to(). Never destroyed: threads may log during process exit.
 struct Outputs {
     std::shared_ptr<WriterSink> standard_error = std::make_shared<WriterSink>(STDERR_FILENO, "%v");
     std::vector<std::shared_ptr<WriterSink>> all{standard_error};
@@ -52,7 +52,7 @@ Outputs& outputs() {
     return instance;
 }
 
-/// Names of files and folders come from others, and terminals obey escape sequences.
+/// Escapes control characters: file names in messages are untrusted, and terminals interpret escape sequences.
 std::string safe(std::string_view message) { return displayable(message, "\n\t"); }
 
 }  // namespace
@@ -64,8 +64,8 @@ void log_error(std::string_view message) { outputs().logger.error("{}", safe(mes
 void log_also_to(const std::filesystem::path& file) {
     const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (descriptor < 0)
-        throw ConfigError(concat(file.string(), ": cannot be written to (", std::strerror(errno),
-                                 ")\n  do: free it, or choose another folder with --output"));
+        throw ConfigError(concat(file.string(), ": cannot be opened for writing (", std::strerror(errno),
+                                 ")\n  do: make it writable, or choose another folder with --output"));
     outputs().all.push_back(std::make_shared<WriterSink>(descriptor, "%Y-%m-%dT%H:%M:%S.%e%z %v"));
     outputs().logger.sinks().push_back(outputs().all.back());
 }

@@ -1,13 +1,12 @@
 #pragma once
-// Text inside HTML and SVG.
+// Escapes text for HTML and SVG.
 
 #include <string>
 #include <string_view>
 
 namespace bertpretrain {
 
-/// `text` so that it means itself between tags and inside quotes. Control characters, which XML does not know, become spaces,
-/// but for line ends.
+/// Escapes `text` for use between tags and inside double quotes. Control characters but "\n" become spaces (XML forbids most).
 std::string escape_markup(std::string_view text);
 
 }  // namespace bertpretrain

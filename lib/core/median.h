@@ -6,7 +6,7 @@
 
 namespace bertpretrain {
 
-/// The middle value, or the mean of the middle two; 0 of nothing.
+/// Returns the middle value, the mean of the two middle values for an even number of them, or 0 when there are none.
 inline double median(std::vector<double> values) {
     if (values.empty()) return 0;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -7,19 +7,19 @@
 
 namespace bertpretrain {
 
-/// On a terminal one line that is drawn over and over, with a bar; elsewhere a line of the log every few seconds.
+/// Progress display: one line with a bar that is redrawn in place on a terminal; elsewhere a log line every five seconds.
 class ProgressLine {
 public:
     explicit ProgressLine(ProgressOutput output = progress_to_stderr());
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
-    ~ProgressLine();  ///< takes the line away
+    ~ProgressLine();  ///< erases the drawn line
 
-    /// Whether enough time has passed since the last line.
+    /// Whether to call show() again: 0.1 s after the last call on a terminal, 5 s elsewhere.
     bool is_due() const;
-    /// Since this was made.
+    /// Seconds since construction.
     double seconds() const { return output_.seconds() - start_; }
-    /// @param share of the work that is done, where it is known
+    /// @param share fraction of the work that is done, 0 to 1, if known
     void show(const std::string& text, std::optional<double> share);
 
 private:

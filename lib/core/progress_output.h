@@ -1,5 +1,5 @@
 #pragma once
-// Where a program tells people how far it is.
+// Where progress is displayed.
 
 #include <cstddef>
 #include <functional>
@@ -7,19 +7,19 @@
 
 namespace bertpretrain {
 
-/// Where progress goes, and its clock.
+/// An output for progress, and the clock that goes with it.
 struct ProgressOutput {
     bool is_terminal = false;
-    std::size_t columns = 80;                    ///< of the terminal
-    std::function<void(std::string_view)> say;   ///< takes a whole line
-    std::function<void(std::string_view)> draw;  ///< takes raw text for the terminal
-    std::function<double()> seconds;             ///< a clock that never goes back
+    std::size_t columns = 80;                    ///< width of the terminal
+    std::function<void(std::string_view)> say;   ///< prints a whole line
+    std::function<void(std::string_view)> draw;  ///< writes raw text to the terminal
+    std::function<double()> seconds;             ///< a monotonic clock
 };
 
-/// Standard error, whole lines through the log.
+/// Returns an output to standard error; whole lines go through the log.
 ProgressOutput progress_to_stderr();
 
-/// Takes the drawn line away.
+/// Terminal codes that erase the current line.
 inline constexpr const char* clear_line = "\r\x1b[K";
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// Randomness as a function of (seed, purpose, position): no hidden state, so any position can be taken at any time.
+// Counter-based random numbers: a function of (seed, purpose, position) without hidden state, so that any position can be drawn.
 
 #include <array>
 #include <cstddef>
@@ -7,26 +7,21 @@
 #include <utility>
 #include <vector>
 
+#include "core/philox.h"
+
 namespace bertpretrain {
 
 using PhiloxKey = std::array<std::uint32_t, 2>;
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 
-/// Philox4x32 with 10 rounds: four random words for every (key, counter).
-/// Source: Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3".
+/// Returns four random words for each (key, counter) (philox.h).
 inline PhiloxCounter philox(PhiloxKey key, PhiloxCounter counter) {
-    for (int round = 0; round < 10; ++round) {
-        const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0];
-        const std::uint64_t b = std::uint64_t{0xCD9E8D57} * counter[2];
-        counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(b),
-                   static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(a)};
-        key[0] += 0x9E3779B9;
-        key[1] += 0xBB67AE85;
-    }
-    return counter;
+    std::uint32_t words[4] = {counter[0], counter[1], counter[2], counter[3]};
+    philox_words(words, {key[0], key[1]});
+    return {words[0], words[1], words[2], words[3]};
 }
 
-/// What a stream of numbers is for; streams of different purposes are independent.
+/// What a stream of random numbers is used for. Streams of different purposes are independent.
 enum class Purpose : std::uint32_t {
     initial_weights = 1,
     hidden_dropout = 2,
@@ -39,17 +34,17 @@ enum class Purpose : std::uint32_t {
     dynamic_masking = 9,
 };
 
-/// The key of all streams of one seed and purpose.
+/// Returns the key of all streams of one seed and purpose.
 inline PhiloxKey philox_key(std::uint64_t seed, Purpose purpose) {
     const PhiloxCounter mixed = philox({static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
                                        {static_cast<std::uint32_t>(purpose), 0x62657274, 0, 0});
     return {mixed[0], mixed[1]};
 }
 
-/// A sequence of numbers at position (`high`, `low`) of a stream, drawn one after the other.
+/// The random numbers at position (`high`, `low`) of a stream, drawn one after the other.
 class RandomSequence {
 public:
-    /// @param low below 2^32 (it shares its counter word with nothing else)
+    /// @param low second part of the position; it has a 32-bit counter word of its own
     RandomSequence(std::uint64_t seed, Purpose purpose, std::uint64_t high, std::uint32_t low = 0)
         : key_(philox_key(seed, purpose)),
           counter_{0, low, static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)} {}
@@ -63,7 +58,7 @@ public:
         return words_[used_++];
     }
 
-    /// Uniform in [0, bound) without bias (Lemire 2019); `bound` at least 1.
+    /// Returns a uniform integer in [0, bound), without bias (Lemire 2019). `bound` must be at least 1.
     std::uint32_t below(std::uint32_t bound) {
         std::uint64_t product = std::uint64_t{next()} * bound;
         if (static_cast<std::uint32_t>(product) < bound)
@@ -72,10 +67,10 @@ public:
         return static_cast<std::uint32_t>(product >> 32);
     }
 
-    /// Uniform in [0, 1) with 24 random bits.
+    /// Returns a uniform number in [0, 1) with 24 random bits.
     float uniform() { return static_cast<float>(next() >> 8) * 0x1p-24F; }
 
-    /// Fisher-Yates, for fewer than 2^32 items.
+    /// Fisher-Yates shuffle of fewer than 2^32 items.
     template <class T>
     void shuffle(std::vector<T>& items) {
         for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(static_cast<std::uint32_t>(i))]);

@@ -1,5 +1,5 @@
 #pragma once
-// An open file that many threads read at any place, and how to tell that it is still the same.
+// A file that many threads read at any offset, and an identity that shows whether it was replaced or modified.
 
 #include <compare>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace bertpretrain {
 
-/// What changes when a file is replaced or written to; device and inode also change where a file system is mounted again.
+/// Changes when a file is replaced or written to. Device and inode may also change when the file system is mounted again.
 struct FileIdentity {
     std::uint64_t device = 0, inode = 0, bytes = 0;
     std::int64_t modified_seconds = 0, modified_nanoseconds = 0;
@@ -25,9 +25,9 @@ public:
     RandomAccessFile& operator=(const RandomAccessFile&) = delete;
 
     const FileIdentity& identity() const { return identity_; }
-    /// Fills `to` with the bytes from `offset` on. @throws DataError also when the file ends before
+    /// Fills `to` with the bytes at `offset`. Thread-safe. @throws DataError when reading fails or the file ends too early
     void read_at(std::uint64_t offset, std::span<unsigned char> to) const;
-    /// CRC-32 (zlib's polynomial) of identity().bytes bytes. @throws DataError as read_at
+    /// Returns the CRC-32 (zlib's polynomial) of the first identity().bytes bytes. @throws DataError as read_at()
     std::uint32_t crc32() const;
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// Small questions about strings and numbers for people.
+// Small string helpers, and numbers formatted for people.
 
 #include <cstdint>
 #include <optional>
@@ -9,13 +9,14 @@
 
 namespace bertpretrain {
 
-/// "a, b, c"; an empty list gives "".
+/// {"a", "b", "c"} -> "a, b, c"; an empty list gives "".
 std::string join(const std::vector<std::string>& parts, std::string_view separator = ", ");
 
-/// The known name that `wrong` is most likely a slip of, by edit distance (at most a third of its length, plus one).
+/// Returns the known name that `wrong` most likely misspells: the closest by edit distance, at most a third of `wrong`'s length
+/// plus one. Returns nullopt when there is none.
 std::optional<std::string> nearest_name(std::string_view wrong, const std::vector<std::string>& known);
 
-/// `text` up to its first line break: of a library's message, the part for people.
+/// Returns `text` up to its first line break, which is the readable part of a library's message.
 std::string first_line(std::string_view text);
 
 /// 1234567 -> "1,234,567".
@@ -27,7 +28,7 @@ std::string duration_text(double seconds);
 /// 1536 -> "1.5 KiB".
 std::string bytes_text(std::uint64_t bytes);
 
-/// `number` with so many digits after the point.
+/// Formats `number` with `digits` digits after the decimal point.
 std::string fixed(double number, int digits);
 
 }  // namespace bertpretrain

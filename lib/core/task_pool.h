@@ -1,5 +1,5 @@
 #pragma once
-// Threads that work ahead for an owner who takes the results in order.
+// A pool of threads that work ahead of the owner, which takes their results in order.
 
 #include <chrono>
 #include <condition_variable>
@@ -16,14 +16,14 @@
 
 namespace bertpretrain {
 
-/// Tasks run in the order in which they were given, on `threads` threads of which the owner is one: it works while it waits.
-/// With one thread everything runs in wait(). Only the owner may call submit() and wait(); tasks wait for nothing.
+/// Starts tasks in the order of submission, on `threads` threads. The owner's thread is one of them: it runs tasks while it
+/// waits, and with one thread every task runs in wait(). Only the owner may call submit() and wait(). Tasks must not block.
 class TaskPool {
 public:
     explicit TaskPool(std::size_t threads);
     TaskPool(const TaskPool&) = delete;
     TaskPool& operator=(const TaskPool&) = delete;
-    ~TaskPool();  ///< tasks that have not begun are dropped
+    ~TaskPool();  ///< drops the tasks that have not started, and waits for those that have
 
     std::size_t threads() const { return helpers_.size() + 1; }
 
@@ -35,7 +35,7 @@ public:
         return result;
     }
 
-    /// The result of a task; throws what the task threw.
+    /// Returns the result of a task, or rethrows its exception. Blocks until it is done, and runs waiting tasks meanwhile.
     template <class Result>
     Result wait(std::future<Result>& result) {
         while (result.wait_for(std::chrono::seconds(0)) != std::future_status::ready && run_one()) {}
@@ -44,7 +44,7 @@ public:
 
 private:
     void add(std::function<void()> task);
-    bool run_one();  ///< false when no task waits
+    bool run_one();  ///< returns false when no task is waiting
     void help();
 
     std::mutex guard_;

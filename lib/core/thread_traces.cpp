@@ -28,9 +28,9 @@ constexpr int question = SIGURG;
 constexpr int most_frames = 64;
 constexpr std::chrono::milliseconds time_to_answer(300), time_for_all(10'000);
 
-/// One question at a time. The handler may touch nothing else.
+/// One request at a time. The signal handler accesses only these three.
 std::atomic<pid_t> asked{0};
-std::atomic<int> answered{-1};  ///< frames; -1: not yet
+std::atomic<int> answered{-1};  ///< number of frames; -1: no answer yet
 std::array<void*, most_frames> frames;
 
 void answer(int) {
@@ -73,17 +73,17 @@ std::string frame_text(void* address) {
     return text.str();
 }
 
-/// Frames of one thread; innermost are the handler and the kernel's return from it, which tell nothing.
+/// Returns the frames of one thread, without the two innermost: the handler and the kernel's signal return.
 std::string trace_of(pid_t thread) {
     answered = -1;
     asked = thread;
-    if (::syscall(SYS_tgkill, ::getpid(), thread, question) != 0) return "    has ended\n";
+    if (::syscall(SYS_tgkill, ::getpid(), thread, question) != 0) return "    has exited\n";
     const auto end = std::chrono::steady_clock::now() + time_to_answer;
     while (answered < 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     pid_t still = thread;
     if (answered < 0 && asked.compare_exchange_strong(still, 0)) {
         const std::string where = first_line_of("/proc/self/task/" + std::to_string(thread) + "/wchan");
-        return "    does not answer" + (where.empty() || where == "0" ? "" : "; it waits in the kernel: " + where) + "\n";
+        return "    does not answer" + (where.empty() || where == "0" ? "" : "; blocked in the kernel: " + where) + "\n";
     }
     while (answered < 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::string text;
@@ -95,7 +95,7 @@ std::string trace_of(pid_t thread) {
 
 void prepare_thread_traces() {
     std::array<void*, 2> first;
-    ::backtrace(first.data(), first.size());  // loads the unwinder, which a handler may not
+    ::backtrace(first.data(), first.size());  // loads the unwinder now: a signal handler must not
     struct sigaction action {};
     action.sa_handler = answer;
     action.sa_flags = SA_RESTART;
@@ -108,7 +108,7 @@ std::string thread_traces() {
     for (const pid_t thread : threads()) {
         text += "  thread " + std::to_string(thread) + " " +
                 first_line_of("/proc/self/task/" + std::to_string(thread) + "/comm") + "\n";
-        if (thread == static_cast<pid_t>(::syscall(SYS_gettid))) text += "    tells this\n";
+        if (thread == static_cast<pid_t>(::syscall(SYS_gettid))) text += "    is writing these traces\n";
         else if (std::chrono::steady_clock::now() < end) text += trace_of(thread);
     }
     return text;

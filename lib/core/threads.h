@@ -1,5 +1,5 @@
 #pragma once
-// Work shared between threads in the torch-free half (below it, at::parallel_for shares torch's pool).
+// Parallel loops for the half of the code without torch. The other half uses at::parallel_for, which shares torch's thread pool.
 
 #include <condition_variable>
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace bertpretrain {
 
-/// Cores that this process may use, by its affinity and its control groups; at least 1.
+/// Returns the number of cores that this process may use, limited by its CPU affinity and its control groups; at least 1.
 std::size_t available_cores();
 
-/// Calls body(i) for every i in [0, count), each once, on up to `threads` threads; returns when all are done.
-/// The first exception that a call throws is thrown again here, after the others have stopped.
+/// Calls body(i) once for each i in [0, count) on up to `threads` threads, the caller's included, and returns when all are done.
+/// Rethrows the first exception after the other threads have stopped.
 void for_each_index(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& body);
 
-/// Calls consume(i, produce(i)) for every i in [0, count): produce() on up to `threads` threads at once, consume() in the
-/// order of i, one at a time. At most `threads` results are held. The first exception is thrown again as above.
+/// Calls consume(i, produce(i)) for each i in [0, count): produce() on up to `threads` threads at once, consume() in the order of
+/// i and one at a time. Holds at most `threads` results. Rethrows the first exception like for_each_index().
 template <class Produce, class Consume>
 void for_each_in_order(std::size_t count, std::size_t threads, Produce&& produce, Consume&& consume) {
     std::mutex guard;
@@ -30,7 +30,7 @@ void for_each_in_order(std::size_t count, std::size_t threads, Produce&& produce
             std::unique_lock lock(guard);
             turn_passed.wait(lock, [&] { return turn == i || failed; });
             if (failed) return;
-            lock.unlock();  // whoever's turn it is may take its time; the others go on producing
+            lock.unlock();  // consume() may take long; the other threads keep producing
             consume(i, std::move(result));
             lock.lock();
             ++turn;

@@ -18,11 +18,12 @@ void check_finite(const TextSurvey& text, const TextPart& part, const at::Tensor
     const at::Tensor finite_L = vectors_LH.isfinite().all(1);
     if (finite_L.all().item<bool>()) return;
     const std::int64_t line = finite_L.logical_not().nonzero()[0].item<std::int64_t>();
-    throw NumbersError(
-        concat(text.file.string(), ": line ", part.first_line + line + 1, ": its vector is not finite; is the model whole?"));
+    throw NumbersError(concat(text.file.string(), ": line ", part.first_line + line + 1,
+                              ": its vector is not finite\n  do: check that the model is ",
+                              "undamaged and was trained without diverging"));
 }
 
-/// Rank 0's view of the work of all.
+/// The progress of all ranks, shown by rank 0.
 class EmbedProgress {
 public:
     EmbedProgress(const TextSurvey& text, const EmbeddingStore& store, ProgressOutput output)
@@ -38,7 +39,7 @@ public:
     }
 
 private:
-    /// All parts but the last are about alike.
+    /// An estimate: all parts but the last have about the same number of lines.
     double lines_done() const {
         return static_cast<double>(text_.lines) * static_cast<double>(store_.progress().parts) /
                static_cast<double>(text_.parts.size());
@@ -60,7 +61,7 @@ EmbedCounts embed(const TextSurvey& text, const TextEncoder& encoder, EmbeddingS
         for (std::size_t part = 0; part < text.parts.size(); ++part)
             if (!store.done(part)) open.push_back(part);
     });
-    world.barrier();  // before anyone changes what the others still read
+    world.barrier();  // no rank may change the marks while others still read them
     std::int64_t tokens = 0;
     together(world, [&] {
         EmbedProgress progress(text, store, std::move(progress_output));

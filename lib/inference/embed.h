@@ -1,5 +1,5 @@
 #pragma once
-// A text file to a file of vectors, one per line.
+// Converts a text file to a file of vectors, one per line.
 
 #include "core/progress_output.h"
 #include "inference/embedding_store.h"
@@ -10,19 +10,20 @@
 namespace bertpretrain {
 
 struct EmbedCounts {
-    std::int64_t lines = 0;   ///< of the whole text
-    std::int64_t tokens = 0;  ///< that this start computed, on all ranks
-    double seconds = 0;       ///< that this took
-    std::int64_t truncated_lines = 0;
+    std::int64_t lines = 0;            ///< in the whole text
+    std::int64_t tokens = 0;           ///< computed by this call, summed over ranks
+    double seconds = 0;                ///< duration of this call on this rank
+    std::int64_t truncated_lines = 0;  ///< in the whole text; on rank 0 only
 };
 
-/// Computes the parts that are not done, shared between the ranks, and puts the file in place. A vector depends on its part
-/// alone, so neither ranks nor restarts change it.
-/// @throws NumbersError naming the line whose vector is not finite; otherwise as its parts do
+/// Computes the parts that are not done yet, divides them among the ranks, and renames the file to its final name. A part's
+/// vectors depend only on its text, so the number of ranks and restarts do not change them. All ranks call it together.
+/// @throws NumbersError naming the line whose vector is not finite; also errors of TextEncoder, EmbeddingStore and read_lines
 EmbedCounts embed(const TextSurvey& text, const TextEncoder& encoder, EmbeddingStore& store, World& world,
                   ProgressOutput progress = progress_to_stderr());
 
-/// The request's identity: what decides the vectors' values. @param choices of the caller, in the order to be shown
+/// Returns the request's identity: sizes and CRC-32 of text and weights, followed by `choices`. It determines the vectors'
+/// values.
 nlohmann::ordered_json embedding_identity(const TextSurvey& text, const FlatParameters& parameters,
                                           const nlohmann::ordered_json& choices);
 

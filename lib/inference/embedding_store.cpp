@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Of a part that is not done; otherwise its number of truncated lines.
+/// The mark of a part that is not done. The mark of a finished part is its number of truncated lines.
 constexpr std::int64_t open_mark = -1;
 
 fs::path working_folder(const fs::path& output) { return output.string() + ".partial"; }
@@ -26,9 +26,9 @@ fs::path request_file(const fs::path& output) { return working_folder(output) / 
 void refuse_other_work(const fs::path& output, const nlohmann::json& begun, const nlohmann::ordered_json& wanted) {
     for (const auto& [name, value] : wanted.items())
         if (const auto found = begun.find(name); found == begun.end() || *found != value)
-            throw ConfigError(concat(working_folder(output).string(), ": was begun with another ", name, " (",
+            throw ConfigError(concat(working_folder(output).string(), ": was begun with a different ", name, " (",
                                      found == begun.end() ? "none" : found->dump(), ", now ", value.dump(),
-                                     ")\n  do: give another --output, or remove it"));
+                                     ")\n  do: choose another --output, or remove this folder"));
 }
 
 nlohmann::json read_request(const fs::path& file) {
@@ -57,7 +57,8 @@ void begin(const EmbeddingRequest& request) {
 
 bool EmbeddingStore::prepare(const EmbeddingRequest& request) {
     if (fs::exists(request.output))
-        throw ConfigError(concat("--output ", request.output.string(), ": exists\n  do: remove it, or give another name"));
+        throw ConfigError(
+            concat("--output ", request.output.string(), ": already exists\n  do: remove it, or choose another name"));
     const bool begun = fs::exists(request_file(request.output));  // written last
     if (begun) refuse_other_work(request.output, read_request(request_file(request.output))["identity"], request.identity);
     else begin(request);
@@ -109,13 +110,13 @@ EmbeddingLock::EmbeddingLock(const fs::path& output) : folder_(working_folder(ou
     make_writable_folder(folder_);
     handle_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (handle_ >= 0 && (::flock(handle_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK))
-        return;  // some network disks know no locks
+        return;  // some network file systems do not support locks
     ::close(handle_);
-    throw ConfigError(concat(folder_.string(), ": another process is at work on it"));
+    throw ConfigError(concat(folder_.string(), ": another process is working on it"));
 }
 
 EmbeddingLock::~EmbeddingLock() {
-    ::rmdir(folder_.c_str());  // fails where there is anything in it
+    ::rmdir(folder_.c_str());  // fails if the folder is not empty
     ::close(handle_);
 }
 

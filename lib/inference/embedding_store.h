@@ -1,5 +1,5 @@
 #pragma once
-// The vectors of a text on their way to a file: OUTPUT.partial holds what is done, and OUTPUT appears when all is.
+// Stores a text's vectors while they are computed: OUTPUT.partial contains the finished parts, OUTPUT appears when all are done.
 
 #include <cstdint>
 #include <filesystem>
@@ -16,33 +16,33 @@ struct EmbeddingRequest {
     std::filesystem::path output;
     MatrixShape shape;
     std::size_t parts = 0;
-    std::string vectors;              ///< what they are: "mean", "cls", "pooled"; an h5 file's dataset
-    nlohmann::ordered_json identity;  ///< {name: text or number}: all that decides the values
+    std::string vectors;              ///< "mean", "cls" or "pooled"; also the name of the dataset in an h5 file
+    nlohmann::ordered_json identity;  ///< {name: string or number}: everything that determines the values
 };
 
-/// Work in parts, which any number of processes on one file system do in any order, and another start goes on with.
-/// Every member throws DataError naming the file and the system's reason.
+/// Work in parts: any number of processes on one file system do them in any order, and a later start continues the work.
+/// All members throw DataError naming the file and the system's reason.
 class EmbeddingStore {
 public:
-    /// Begins the work, or finds the begun one; by one process, before the others open it.
-    /// @returns whether there was one
-    /// @throws ConfigError when the output exists, or what was begun is other work: naming the difference
+    /// Begins the work, or finds work begun earlier. One process calls it, before the others open the store.
+    /// @returns whether work had been begun before
+    /// @throws ConfigError when the output exists, or when the work begun earlier has a different identity; names the difference
     static bool prepare(const EmbeddingRequest& request);
 
-    /// Opens what was prepared.
+    /// Opens the prepared work.
     explicit EmbeddingStore(const EmbeddingRequest& request);
 
     struct Progress {
-        std::size_t parts = 0;       ///< done, by all processes
-        std::int64_t truncated = 0;  ///< lines in them
+        std::size_t parts = 0;       ///< done by all processes
+        std::int64_t truncated = 0;  ///< truncated lines in these parts
     };
     Progress progress() const;
     bool done(std::size_t part) const;
 
-    /// Writes the rows of a part to the disk; only then is it done.
+    /// Writes and fsyncs the rows of a part, then marks it as done. @param truncated number of truncated lines in it
     void put(std::size_t part, std::int64_t first_row, std::span<const float> rows, std::int64_t truncated);
 
-    /// Puts the file in place, by one process, when all parts are done.
+    /// Renames the file to its final name. One process calls it when all parts are done.
     void complete() const;
 
 private:
@@ -51,13 +51,13 @@ private:
     PlacedWrites vectors_, marks_;
 };
 
-/// Keeps others from the same output as long as it lives. @throws ConfigError when another process has it
+/// Locks an output against other processes as long as it lives. @throws ConfigError when another process holds the lock
 class EmbeddingLock {
 public:
     explicit EmbeddingLock(const std::filesystem::path& output);
     EmbeddingLock(const EmbeddingLock&) = delete;
     EmbeddingLock& operator=(const EmbeddingLock&) = delete;
-    ~EmbeddingLock();  ///< takes the folder away if nothing was begun in it
+    ~EmbeddingLock();  ///< removes the folder if it is empty
 
 private:
     std::filesystem::path folder_;

@@ -1,5 +1,5 @@
 #pragma once
-// How well a model guesses masked tokens and next sentences that it was not trained on.
+// Evaluates masked language modeling and next sentence prediction on held-out data.
 
 #include <functional>
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace bertpretrain {
 
-/// Means over all masked tokens and all sequences of `batches`, of all ranks, without dropout.
-/// The result does not depend on the world size or the micro-batch size (beyond the order of summation).
+/// Returns means over all masked tokens and all sequences of `batches` on all ranks, without dropout. The result does not depend
+/// on the world size or the micro-batch size (except for the order of summation). All ranks call it together.
 /// @param step written into the record
-/// @param leave asked between batches by all ranks together, equally often
-/// @returns nothing when `leave` said so
+/// @param leave called between batches, equally often on all ranks, so that it may communicate; true stops the evaluation
+/// @returns nullopt when `leave` returned true
 std::optional<EvaluationRecord> evaluate(const Bert& bert, EvaluationBatches& batches, World& world, std::int64_t step,
                                          const std::function<bool()>& leave);
 EvaluationRecord evaluate(const Bert& bert, EvaluationBatches& batches, World& world, std::int64_t step);

@@ -32,7 +32,7 @@ void write_and_check(const LoadedModel& model, const std::string& format, const 
 
 void export_model(const LoadedModel& model, const std::string& format, const fs::path& output) {
     if (fs::exists(output))
-        throw ConfigError(concat("--output ", output.string(), ": exists\n  do: remove it, or give another name"));
+        throw ConfigError(concat("--output ", output.string(), ": already exists\n  do: remove it, or choose another name"));
     if (output.has_parent_path()) make_writable_folder(output.parent_path());
     const fs::path partial = output.string() + ".partial";
     std::error_code ignored;

@@ -1,5 +1,5 @@
 #pragma once
-// A trained model in the formats that others read.
+// Exports a trained model in formats that other programs read.
 
 #include <filesystem>
 #include <string>
@@ -8,16 +8,17 @@
 
 namespace bertpretrain {
 
-/// Writes `model` (fp32, on the CPU) and reads it back before it gets its name: what appears is whole and equal.
+/// Writes `model` (fp32, on the CPU) under a temporary name, reads it back, compares it with the model and then renames it, so
+/// that `output` is never partial.
 ///
 /// "hf"           a folder for transformers' from_pretrained: config.json, model.safetensors, vocab.txt and tokenizer files;
-///                post_ln is BertForPreTraining, pre_ln MegatronBertForPreTraining
-/// "nvidia"       a file as NVIDIA's BERT scripts save it: {"model": weights by their names}; no optimizer
-/// "state_dict"   a file for torch.load: weights by Hugging Face's names, tied ones under both
-/// "torchscript"  a file for torch.jit.load and torch::jit::load, which needs no code of ours or Hugging Face's
+///                post_ln gives BertForPreTraining, pre_ln MegatronBertForPreTraining
+/// "nvidia"       a file as NVIDIA's BERT scripts save it: {"model": weights by NVIDIA's names}; no optimizer state
+/// "state_dict"   a file for torch.load: weights by Hugging Face's names, tied ones under both names
+/// "torchscript"  a file for torch.jit.load and torch::jit::load, which needs neither this program nor Hugging Face's code
 ///
-/// @throws ConfigError when `output` exists, or the format cannot hold the model
-/// @throws CheckpointError when it cannot be written, or does not read back as it should
+/// @throws ConfigError when `output` exists, or the format does not support the model
+/// @throws CheckpointError when the file cannot be written or differs when read back
 void export_model(const LoadedModel& model, const std::string& format, const std::filesystem::path& output);
 
 }  // namespace bertpretrain

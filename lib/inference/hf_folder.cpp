@@ -20,7 +20,8 @@ std::vector<SafetensorsTensor> tensors_of(const LoadedModel& model) {
     std::vector<SafetensorsTensor> tensors;
     for (const ParameterSpec& spec : bert_parameters(model.config).checkpoint_order) {
         const at::Tensor values = model.parameters->weight(spec.name);
-        check(values.is_cpu() && values.is_contiguous() && values.scalar_type() == at::kFloat, "an export wants fp32 on the CPU");
+        check(values.is_cpu() && values.is_contiguous() && values.scalar_type() == at::kFloat,
+              "an export needs fp32 weights on the CPU");
         tensors.push_back(
             {spec.name, DType::f32, spec.shape, {static_cast<const std::byte*>(values.data_ptr()), values.nbytes()}});
     }
@@ -33,7 +34,7 @@ void read_back(const fs::path& file, const std::vector<SafetensorsTensor>& expec
         const SafetensorsEntry* found = reader.find(right.name);
         const bool fits = found != nullptr && found->shape == right.shape && found->bytes == right.bytes.size();
         if (!fits || std::memcmp(reader.bytes(*found).data(), right.bytes.data(), right.bytes.size()) != 0)
-            throw CheckpointError(concat(file.string(), ": read back, ", right.name, " is not what was written"));
+            throw CheckpointError(concat(file.string(), ": ", right.name, " differs from what was written when read back"));
     }
 }
 
@@ -74,9 +75,9 @@ nlohmann::ordered_json hf_config(const LoadedModel& model) {
 void write_hf_folder(const LoadedModel& model, const fs::path& folder) {
     if (model.config.placement() == NormPlacement::pre_ln_zero_residual)
         throw ConfigError(
-            "--format hf: transformers has no class that computes norm_placement pre_ln_zero_residual (BertForPreTraining would "
-            "load the weights and compute something else)\n"
-            "  do: --format torchscript, whose file Python runs with torch.jit.load");
+            "--format hf: transformers has no class for norm_placement pre_ln_zero_residual (BertForPreTraining would load the "
+            "weights but compute something else)\n"
+            "  do: use --format torchscript; Python runs its file with torch.jit.load");
     fs::create_directory(folder);
     write_atomically(folder / "config.json", hf_config(model).dump(2) + "\n");
     const std::vector<SafetensorsTensor> tensors = tensors_of(model);

@@ -1,5 +1,5 @@
 #pragma once
-// A model as transformers' from_pretrained reads it.
+// Exports a model for transformers' from_pretrained.
 
 #include <filesystem>
 
@@ -9,12 +9,13 @@
 
 namespace bertpretrain {
 
-/// config.json. For pre_ln_zero_residual, of which transformers has no class, it says what the model is and names none.
+/// Returns the content of config.json. For pre_ln_zero_residual, which no class of transformers implements, it names the norm
+/// placement instead of a class.
 nlohmann::ordered_json hf_config(const LoadedModel& model);
 
-/// Makes the folder: config.json, model.safetensors (fp32; tied tensors once, as transformers saves them) and, where the model
-/// has a vocabulary, the tokenizer's files. The weights are read back and compared.
-/// @throws ConfigError for pre_ln_zero_residual; CheckpointError or DataError when it cannot be written or reads back otherwise
+/// Creates the folder with config.json, model.safetensors (fp32; tied tensors once, as transformers saves them) and, where the
+/// model has a vocabulary, the tokenizer's files. Reads the weights back and compares them.
+/// @throws ConfigError for pre_ln_zero_residual; CheckpointError or DataError when a file cannot be written or differs
 void write_hf_folder(const LoadedModel& model, const std::filesystem::path& folder);
 
 }  // namespace bertpretrain

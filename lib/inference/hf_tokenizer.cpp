@@ -22,7 +22,7 @@ Json special_roles_json() {
     return json;
 }
 
-/// [CLS] A [SEP], and [CLS] A [SEP] B [SEP] for pairs.
+/// The template [CLS] A [SEP], and [CLS] A [SEP] B [SEP] for pairs.
 Json post_processor(const Vocabulary& vocabulary) {
     const auto special = [](const char* token, int type) { return Json{{"SpecialToken", {{"id", token}, {"type_id", type}}}}; };
     const auto sequence = [](const char* id, int type) { return Json{{"Sequence", {{"id", id}, {"type_id", type}}}}; };
@@ -54,7 +54,7 @@ Json added_tokens(const Vocabulary& vocabulary) {
 
 Json tokenizer_json(const Vocabulary& vocabulary, Casing casing) {
     constexpr int longest_word = 100;
-    Json::object_t ids;  // filled past its own insertion, which looks for the key among all before
+    Json::object_t ids;  // filled through its container: its own insertion searches all earlier keys (quadratic)
     for (std::int32_t id = 0; id < vocabulary.size(); ++id)
         static_cast<Json::object_t::Container&>(ids).emplace_back(vocabulary.token(id), id);
     return {{"version", "1.0"},

@@ -1,5 +1,5 @@
 #pragma once
-// A tokenizer as Hugging Face's libraries read it.
+// Writes a tokenizer for Hugging Face's libraries.
 
 #include <filesystem>
 
@@ -8,9 +8,10 @@
 
 namespace bertpretrain {
 
-/// Writes vocab.txt, tokenizer.json, tokenizer_config.json and special_tokens_map.json into a folder: with them BertTokenizer
-/// gives the ids of our WordPiece.
-/// @param longest what the model takes, in tokens @throws DataError
+/// Writes vocab.txt, tokenizer.json, tokenizer_config.json and special_tokens_map.json into a folder. With them, BertTokenizer
+/// returns the same ids as this program's WordPiece.
+/// @param longest maximum length of the model's input, in tokens
+/// @throws DataError when a file cannot be written
 void write_hf_tokenizer(const std::filesystem::path& folder, const Vocabulary& vocabulary, Casing casing, std::int64_t longest);
 
 }  // namespace bertpretrain

@@ -16,15 +16,15 @@ bool is_of_a_head(const std::string& name) { return name.starts_with("cls.") || 
 BertConfig described(const FoundWeights& found) {
     if (!found.model)
         throw CheckpointError(concat(found.files.front().string(), " (", found.what,
-                                     "): no config.json lies beside it, which says what model this is\n  ",
-                                     "do: put the config.json that its model was made with into the same folder"));
+                                     "): its folder has no config.json, which describes the model\n  ",
+                                     "do: copy the model's config.json into the same folder"));
     return described_model(*found.model);
 }
 
-/// @throws CheckpointError where the encoder is not whole
+/// @throws CheckpointError when a tensor of the encoder is missing or does not fit
 ImportPlan plan_of(const WeightFiles& files, const BertConfig& config) {
     ImportChoices choices{.missing_allowed = true, .unexpected_allowed = true};
-    choices.advice = concat("take the config.json that belongs to these weights, instead of ", files.found().model->string());
+    choices.advice = concat("use the config.json that belongs to these weights instead of ", files.found().model->string());
     try {
         ImportPlan plan = plan_import(files, config, choices);
         std::vector<std::string> lacking;
@@ -34,7 +34,7 @@ ImportPlan plan_of(const WeightFiles& files, const BertConfig& config) {
             throw CheckpointError(
                 concat(files.found().files.front().string(), ": lacks ", join(lacking), "\n  do: ", choices.advice));
         return plan;
-    } catch (const ConfigError& error) { throw CheckpointError(error.what()); }  // no setting is at fault here
+    } catch (const ConfigError& error) { throw CheckpointError(error.what()); }  // the files are wrong, not a setting
 }
 
 void read_weights(const WeightFiles& files, const ImportPlan& plan, FlatParameters& parameters) {

@@ -1,15 +1,15 @@
 #pragma once
-// A BERT out of files that this program did not write.
+// Loads a BERT from files that this program did not write.
 
 #include "checkpoint/find_weights.h"
 #include "inference/load_model.h"
 
 namespace bertpretrain {
 
-/// Reads the model that a config.json beside the weights describes: of BertModel, of the classes built on it, of MegatronBert's,
-/// in any of the files that find_weights knows. What a class adds of its own is left out; what ours has and the files lack is
-/// listed in `missing`, and zero.
-/// @throws CheckpointError naming the file and the tensors that are missing from the encoder or have another shape
+/// Reads weights in any format that find_weights supports, with the config.json next to them: of BertModel, MegatronBertModel or
+/// the classes built on them. Ignores tensors that a class adds. Parameters of pooler and heads that the files lack are zero and
+/// are listed in `missing`.
+/// @throws CheckpointError naming the file and the tensors of the encoder that are missing or have the wrong shape
 LoadedModel import_model(const FoundWeights& found, at::ScalarType compute_dtype, at::Device device);
 
 }  // namespace bertpretrain

@@ -25,7 +25,7 @@ LoadedModel load_checkpoint(const std::filesystem::path& checkpoint, at::ScalarT
         loaded.config = read_config<BertConfig>(reader.settings().at("model"), file + ": model");
         loaded.sequence_length = reader.settings().at("data").at("sequence_length").get<std::int64_t>();
     } catch (const nlohmann::json::exception& error) {
-        throw CheckpointError(concat(file, ": not the settings of a run (", error.what(), ")"));
+        throw CheckpointError(concat(file, ": does not contain the settings of a run (", error.what(), ")"));
     }
     loaded.step = reader.step();
     loaded.cased = TrainingProgress::read(reader.progress(), loaded.folder / progress_file).casing == "cased";
@@ -49,7 +49,7 @@ std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::Sca
 }
 
 LoadedModel load_model(const std::filesystem::path& path, at::ScalarType compute_dtype, at::Device device) {
-    if (device.is_cpu()) keep_tensor_memory();  // what a batch's activations leave, the next one's take
+    if (device.is_cpu()) keep_tensor_memory();  // a batch reuses the memory of the previous one's activations
     const FoundWeights found = find_weights(path);
     LoadedModel loaded =
         found.checkpoint ? load_checkpoint(*found.checkpoint, compute_dtype, device) : import_model(found, compute_dtype, device);

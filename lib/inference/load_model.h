@@ -1,5 +1,5 @@
 #pragma once
-// A model out of a checkpoint, ready to compute.
+// Loads a model from a checkpoint for inference.
 
 #include <filesystem>
 #include <memory>
@@ -15,24 +15,26 @@ struct LoadedModel {
     BertConfig config;
     std::unique_ptr<FlatParameters> parameters;
     std::unique_ptr<Bert> bert;
-    std::filesystem::path folder;  ///< the checkpoint that was read
-    std::int64_t step = 0;
-    std::int64_t sequence_length = 0;  ///< that it was trained with; 0 where it does not say
-    std::vector<std::string> missing;  ///< parameters of pooler and heads that it came without
-    std::filesystem::path vocabulary;  ///< its vocab.txt; empty where it came without one
-    bool cased = false;                ///< whether its words keep case and accents
+    std::filesystem::path folder;      ///< of the weights that were read
+    std::int64_t step = 0;             ///< of the checkpoint; 0 for imported weights
+    std::int64_t sequence_length = 0;  ///< used in training; 0: unknown
+    std::vector<std::string> missing;  ///< parameters of pooler and heads that the files lack
+    std::filesystem::path vocabulary;  ///< its vocab.txt; empty: none
+    bool cased = false;                ///< whether its tokenizer keeps case and accents
 };
 
-/// @param path a step's folder; a run: then its newest complete checkpoint; or weights of others (find_weights.h) beside a
+/// Loads a model and chooses its kernels (proven_kernels.h).
+/// @param path a step's folder, a run (for its newest complete checkpoint), or other programs' weights (find_weights.h) with a
 /// config.json
-/// @throws CheckpointError when it is missing, damaged or does not fit its own settings
+/// @throws CheckpointError when the model is missing or damaged or does not match its own settings
 LoadedModel load_model(const std::filesystem::path& path, at::ScalarType compute_dtype, at::Device device);
 
-/// Room for a model that is only used.
+/// Returns uninitialized parameters without gradients, for inference.
 std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::ScalarType compute_dtype, at::Device device);
 
-/// @param prefix of the parameters' names that `what_for` needs, e.g. "bert.pooler."; empty: all
-/// @throws CheckpointError when the model came without some of them
+/// Checks that the model has all parameters whose names begin with `prefix`, e.g. "bert.pooler."; empty: all parameters.
+/// @param what_for what needs them, for the message
+/// @throws CheckpointError naming those in LoadedModel::missing
 void require_parameters(const LoadedModel& model, const std::string& prefix, const std::string& what_for);
 
 }  // namespace bertpretrain

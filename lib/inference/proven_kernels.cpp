@@ -15,7 +15,7 @@ void use_proven_kernels(const BertConfig& model, std::int64_t longest_sequence, 
     for (const ProofRow& row : proof.rows)
         if (row.verdict != Verdict::correct)
             log_warning(concat("GPU kernels: ", row.operation, " by \"", row.kernels, "\" on ", device.str(), ": ",
-                               complaint_of(row), ". It is computed by \"", choice.at(row.operation), "\""));
+                               complaint_of(row), ". \"", choice.at(row.operation), "\" is used instead"));
     use_kernels(device.type(), chosen_kernels(sets, choice));
 }
 

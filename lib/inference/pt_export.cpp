@@ -15,16 +15,17 @@
 namespace bertpretrain {
 namespace {
 
-/// Names to write, and the parameter behind each.
+/// Returns the name under which a parameter is written; "": it is not written.
 using NamesInFile = std::function<std::string(const std::string& name)>;
 
 std::span<const std::byte> bytes_of(const LoadedModel& model, const std::string& name) {
     const at::Tensor values = model.parameters->weight(name);
-    check(values.is_cpu() && values.is_contiguous() && values.scalar_type() == at::kFloat, "an export wants fp32 on the CPU");
+    check(values.is_cpu() && values.is_contiguous() && values.scalar_type() == at::kFloat,
+          "an export needs fp32 weights on the CPU");
     return {static_cast<const std::byte*>(values.data_ptr()), values.nbytes()};
 }
 
-/// A storage's key is its parameter's name.
+/// Returns the dict of tensors to write. A storage's key is the parameter's name.
 PtDict weights_tree(const LoadedModel& model, const NamesInFile& name_in_file) {
     PtDict tree;
     const auto add = [&](const std::string& name, const ParameterSpec& spec) {
@@ -47,7 +48,7 @@ void write(const LoadedModel& model, const PtValue& tree, const std::string& arc
     writer.finish(std::move(pieces));
 }
 
-/// Every tensor of `expected` must be in the file, with its parameter's bytes.
+/// @throws CheckpointError unless the file has every tensor of `expected` with its parameter's bytes
 void read_back(const LoadedModel& model, const PtDict& expected, const PtReader& reader, const PtValue* found) {
     for (const auto& [key, value] : expected) {
         const auto& name = std::get<std::string>(key);
@@ -58,7 +59,7 @@ void read_back(const LoadedModel& model, const PtDict& expected, const PtReader&
         };
         if (tensor == nullptr || tensor->tensor() == nullptr || tensor->tensor()->shape != value.tensor()->shape ||
             !same(reader.storage(*tensor->tensor())))
-            throw CheckpointError(concat(reader.file().string(), ": read back, ", name, " is not what was written"));
+            throw CheckpointError(concat(reader.file().string(), ": ", name, " differs from what was written when read back"));
     }
 }
 
@@ -74,10 +75,10 @@ void write_state_dict(const LoadedModel& model, const std::filesystem::path& fil
 void write_nvidia(const LoadedModel& model, const std::filesystem::path& file) {
     if (model.config.placement() == NormPlacement::pre_ln)
         throw ConfigError(
-            "--format nvidia: NVIDIA's and Habana's scripts know no model with norm_placement pre_ln\n"
-            "  do: --format hf (MegatronBertForPreTraining), or --format torchscript");
+            "--format nvidia: NVIDIA's and Habana's scripts do not support norm_placement pre_ln\n"
+            "  do: use --format hf (MegatronBertForPreTraining) or --format torchscript");
     const PtDict tree = weights_tree(model, [](const std::string& name) {
-        return name == "cls.predictions.decoder.bias" ? "" : nvidia_name(name);  // theirs has no bias of its own
+        return name == "cls.predictions.decoder.bias" ? "" : nvidia_name(name);  // their decoder has no bias of its own
     });
     write(model, PtDict{{"model", tree}, {"epoch", std::int64_t{0}}, {"files", PtList{}}}, "ckpt", file);
     const PtReader reader(file);

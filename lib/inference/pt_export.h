@@ -1,5 +1,5 @@
 #pragma once
-// Plain .pt files of a model's weights, for Python's torch.load.
+// Writes a model's weights as plain .pt files for Python's torch.load.
 
 #include <filesystem>
 
@@ -7,12 +7,12 @@
 
 namespace bertpretrain {
 
-/// {name: tensor} under Hugging Face's names, tied tensors under both of theirs. Read back and compared.
-/// @throws CheckpointError when it cannot be written or reads back otherwise
+/// Writes {name: tensor} with Hugging Face's names, tied tensors under both names; reads the file back and compares it.
+/// @throws CheckpointError when the file cannot be written or differs when read back
 void write_state_dict(const LoadedModel& model, const std::filesystem::path& file);
 
-/// NVIDIA's ckpt_N.pt as its fine-tuning scripts read it: {"model": {name: tensor}, "epoch": 0, "files": []}. It holds no
-/// optimizer state. @throws as above; ConfigError for pre_ln, which their scripts do not know
+/// Writes NVIDIA's ckpt_N.pt as its fine-tuning scripts read it: {"model": {name: tensor}, "epoch": 0, "files": []}, without
+/// optimizer state. @throws CheckpointError as above; ConfigError for pre_ln, which these scripts do not support
 void write_nvidia(const LoadedModel& model, const std::filesystem::path& file);
 
 }  // namespace bertpretrain

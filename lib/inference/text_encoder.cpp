@@ -5,45 +5,31 @@
 
 #include <ATen/ATen.h>
 
-#include "batches/unpadded_batch.h"
+#include "batches/build_batch.h"
 #include "core/threads.h"
 
 namespace bertpretrain {
 namespace {
 
-/// Texts as one micro-batch, all of the first segment, with nothing masked.
-MicroBatch batch_of(const std::vector<std::vector<std::int32_t>>& texts, const std::vector<std::int64_t>& chosen_B) {
-    MicroBatch batch;
-    batch.starts_B1.push_back(0);
-    for (const std::int64_t text : chosen_B)
-        batch.starts_B1.push_back(batch.starts_B1.back() +
-                                  static_cast<std::int64_t>(texts[static_cast<std::size_t>(text)].size()));
-    batch.sample_numbers_B = chosen_B;
-    const auto integers = [](std::int64_t count) { return at::zeros({count}, at::kLong); };
-    batch.input_ids_T = integers(batch.tokens());
-    batch.position_ids_T = integers(batch.tokens());
-    auto *ids = batch.input_ids_T.data_ptr<std::int64_t>(), *positions = batch.position_ids_T.data_ptr<std::int64_t>();
+/// Returns the chosen texts as samples: all tokens in the first segment, none masked.
+UnpaddedSamples samples_of(const std::vector<std::vector<std::int32_t>>& texts, const std::vector<std::int64_t>& chosen_B) {
+    UnpaddedSamples samples;
+    samples.numbers_B = chosen_B;
     for (const std::int64_t text : chosen_B) {
-        const auto& own = texts[static_cast<std::size_t>(text)];
-        ids = std::copy(own.begin(), own.end(), ids);
-        std::iota(positions, positions + own.size(), std::int64_t{0});
-        positions += own.size();
+        const auto& ids = texts[static_cast<std::size_t>(text)];
+        samples.lengths_B.push_back(static_cast<std::int64_t>(ids.size()));
+        samples.input_ids_T.insert(samples.input_ids_T.end(), ids.begin(), ids.end());
     }
-    batch.token_type_ids_T = integers(batch.tokens());
-    batch.masked_rows_M = integers(0);
-    batch.masked_labels_M = integers(0);
-    batch.next_sentence_labels_B = integers(batch.sequences());
-    return batch;
+    return samples;
 }
 
 /// The mean of each sequence's rows. @returns fp32, B x H
 at::Tensor mean_of_sequences(const at::Tensor& hidden_TH, const MicroBatch& batch) {
     const at::Tensor means_BH = at::empty({batch.sequences(), hidden_TH.size(1)}, hidden_TH.options().dtype(at::kFloat));
     for (std::int64_t b = 0; b < batch.sequences(); ++b) {
-        const std::int64_t start = batch.starts_B1[static_cast<std::size_t>(b)];
-        const std::int64_t length = batch.starts_B1[static_cast<std::size_t>(b) + 1] - start;
         at::Tensor mean_H = means_BH.select(0, b);
-        at::mean_out(mean_H, hidden_TH.narrow(0, start, length), 0, false, at::kFloat);
+        const std::int64_t start = batch.layout.starts_B1[static_cast<std::size_t>(b)];
+        at::mean_out(mean_H, hidden_TH.narrow(0, start, batch.layout.length(b)), 0, false, at::kFloat);
     }
     return means_BH;
 }
@@ -99,7 +85,7 @@ std::vector<TextEncoder::Ids> TextEncoder::tokenize(const std::vector<std::strin
 }
 
 at::Tensor TextEncoder::encode_batch(const std::vector<Ids>& texts, const std::vector<std::int64_t>& chosen_B) const {
-    const MicroBatch batch = to_device(batch_of(texts, chosen_B), device_);
+    const MicroBatch batch = to_device(build_batch(samples_of(texts, chosen_B), device_), device_);
     at::Tensor vectors_BH;
     switch (settings_.pooling) {
         case Pooling::mean:

@@ -1,5 +1,5 @@
 #pragma once
-// Texts to vectors.
+// Encodes texts as vectors.
 
 #include <cstdint>
 #include <string>
@@ -10,29 +10,30 @@
 
 namespace bertpretrain {
 
-/// What stands for a text: the mean of its tokens' hidden states, [CLS] and [SEP] included (what sentence-transformers calls
-/// mean pooling); the hidden state of [CLS]; or the pooler's output, which next sentence prediction reads.
+/// A text's vector. mean: mean of its tokens' hidden states including [CLS] and [SEP] (sentence-transformers' mean pooling).
+/// cls: hidden state of [CLS]. pooled: the pooler's output, which next sentence prediction uses.
 enum class Pooling { mean, cls, pooled };
+/// Returns the pooling of this name; mean for unknown names.
 Pooling pooling_named(const std::string& name);
 
 struct TextEncoderSettings {
     Pooling pooling = Pooling::mean;
-    std::int64_t max_length = 512;     ///< tokens of a text, [CLS] and [SEP] included; the rest is cut off
-    std::int64_t batch_tokens = 4096;  ///< of one forward pass, or one text where that is longer
-    bool normalize = false;            ///< vectors of length 1
-    std::size_t threads = 1;           ///< that tokenize
+    std::int64_t max_length = 512;     ///< tokens per text including [CLS] and [SEP]; longer texts are truncated
+    std::int64_t batch_tokens = 4096;  ///< maximum tokens per forward pass; a longer text is a batch of its own
+    bool normalize = false;            ///< scale vectors to L2 norm 1
+    std::size_t threads = 1;           ///< for tokenization
 };
 
 struct TextVectors {
-    at::Tensor vectors_LH;  ///< fp32 on the CPU, contiguous, in the order of the lines
-    std::int64_t tokens = 0, truncated = 0;
+    at::Tensor vectors_LH;                   ///< fp32 on the CPU, contiguous, in the order of the lines
+    std::int64_t tokens = 0, truncated = 0;  ///< tokens encoded; texts truncated
 };
 
-/// A line without a word is [CLS][SEP], and has its vector as any other. The vectors do not depend on how the lines are shared
-/// out to calls beyond the order of floating-point summation.
+/// Encodes each line as one text; an empty line is encoded as [CLS][SEP]. How the lines are divided among calls does not change
+/// the vectors, except for the order of floating-point summation.
 class TextEncoder {
 public:
-    /// All three must outlive it.
+    /// `bert` and `tokenizer` must outlive this object.
     TextEncoder(const Bert& bert, const WordPiece& tokenizer, at::Device device, const TextEncoderSettings& settings)
         : bert_(bert), tokenizer_(tokenizer), device_(device), settings_(settings) {}
 

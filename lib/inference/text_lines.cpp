@@ -12,10 +12,10 @@
 namespace bertpretrain {
 namespace {
 
-/// The first byte of `line` that is not part of UTF-8.
+/// Returns the position of the first byte of `line` that is not valid UTF-8; nullopt: none.
 std::optional<std::size_t> first_foreign_byte(std::string_view line) {
     constexpr char32_t replacement = 0xFFFD;
-    constexpr char replacement_begin = '\xEF';  // where the text itself holds U+FFFD
+    constexpr char replacement_begin = '\xEF';  // first byte of a U+FFFD in the text itself
     for (std::size_t position = 0; position < line.size();) {
         const std::size_t begin = position;
         if (next_code_point(line, position) == replacement && line[begin] != replacement_begin) return begin;
@@ -55,19 +55,19 @@ TextSurvey survey_text(const std::filesystem::path& file, const PartSize& size) 
         text.crc32 = crc32_joined(text.crc32, crc32_of(std::as_bytes(std::span(block))), block.size());
         text.bytes += block.size();
     }
-    if (text.lines == 0) throw DataError(concat(file.string(), ": has no lines; expected a text on each"));
-    text.parts.back().bytes = text.bytes - text.parts.back().offset;  // where the last line has no end
+    if (text.lines == 0) throw DataError(concat(file.string(), ": has no lines; expected one text per line"));
+    text.parts.back().bytes = text.bytes - text.parts.back().offset;  // the last line may lack its "\n"
     return text;
 }
 
 std::vector<std::string> read_lines(const TextSurvey& text, const TextPart& part) {
     std::string bytes(part.bytes, '\0');
     if (InputFile(text.file).read_at(part.offset, bytes.data(), bytes.size()) != bytes.size())
-        throw DataError(concat(text.file.string(), ": has become shorter while it was read"));
+        throw DataError(concat(text.file.string(), ": became shorter while it was read"));
     std::vector<std::string> lines;
     for_each_line(bytes, [&](std::string_view line) { lines.emplace_back(line); });
     if (static_cast<std::int64_t>(lines.size()) != part.lines)
-        throw DataError(concat(text.file.string(), ": has changed while it was read, behind line ", part.first_line));
+        throw DataError(concat(text.file.string(), ": changed while it was read, after line ", part.first_line));
     return lines;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A text file as numbered lines, in parts that can be worked on in any order.
+// Reads a text file as numbered lines, in parts that can be processed in any order.
 
 #include <cstdint>
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace bertpretrain {
 
-/// Whole lines that adjoin each other.
+/// A range of whole, consecutive lines.
 struct TextPart {
     std::uint64_t offset = 0, bytes = 0;  ///< in the file, line ends included
     std::int64_t first_line = 0;          ///< counted from 0
@@ -17,10 +17,10 @@ struct TextPart {
 
 struct PartSize {
     std::int64_t lines = 4096;
-    std::uint64_t bytes = std::uint64_t{4} << 20;  ///< a part that has so many ends with the line
+    std::uint64_t bytes = std::uint64_t{4} << 20;  ///< a part ends with the line that reaches this size
 };
 
-/// What a file holds. The parts follow from its bytes alone.
+/// The size, checksum and parts of a file. The parts depend only on its bytes and PartSize.
 struct TextSurvey {
     std::filesystem::path file;
     std::uint64_t bytes = 0;
@@ -29,11 +29,11 @@ struct TextSurvey {
     std::vector<TextPart> parts;
 };
 
-/// Reads the file once. A line ends at "\n"; the last one may lack it.
-/// @throws DataError when it cannot be read or has no line, and naming the first line that is not UTF-8
+/// Reads the whole file once. A line ends with "\n"; the last line may lack it.
+/// @throws DataError when the file cannot be read, has no lines, or is not UTF-8 (names the first such line)
 TextSurvey survey_text(const std::filesystem::path& file, const PartSize& size = {});
 
-/// The lines of one part, without their ends. @throws DataError when the file cannot be read or has changed its size
+/// Returns the lines of one part, without line ends. @throws DataError when the file cannot be read or its lines have changed
 std::vector<std::string> read_lines(const TextSurvey& text, const TextPart& part);
 
 }  // namespace bertpretrain

@@ -1,6 +1,7 @@
 #include "inference/torchscript_module.h"
 
 #include <memory>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 
@@ -8,6 +9,7 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
 
+#include "batches/build_batch.h"
 #include "core/error.h"
 #include "inference/torchscript_source.h"
 #include "model/bert_parameters.h"
@@ -17,13 +19,13 @@ namespace {
 
 namespace jit = torch::jit;
 
-/// Modules by their dotted names, made as parameters ask for them; the root's name is "".
+/// Modules by their dotted names, created on demand; the root's name is "".
 class ModuleTree {
 public:
     jit::Module module(const std::string& name) {
         if (const auto found = modules_.find(name); found != modules_.end()) return found->second;
         jit::Module made(type_name(name), unit_, /*shouldMangle=*/true);
-        made.register_attribute("training", c10::BoolType::get(), false);  // Python asks every module
+        made.register_attribute("training", c10::BoolType::get(), false);  // Python reads it on every module
         modules_.emplace(name, made);
         if (name.empty()) return made;
         const std::size_t dot = name.rfind('.');
@@ -37,7 +39,7 @@ public:
     }
 
 private:
-    /// Types are read back as Python names, where no part may be a number.
+    /// Type names are parsed as Python names, in which no part may be a number.
     static c10::QualifiedName type_name(std::string module_name) {
         for (char& c : module_name)
             if (c == '.') c = '_';
@@ -59,18 +61,15 @@ jit::Module make_module(const BertConfig& config, const FlatParameters& paramete
     return whole;
 }
 
-/// Texts of different lengths, once without padding and once with.
+/// Texts of different lengths, both without padding (batch) and with it (*_BS).
 struct RaggedTexts {
     MicroBatch batch;
     at::Tensor ids_BS, mask_BS, types_BS;
-    std::vector<at::Tensor> padded(const at::Tensor& x_BSX) const {  // the real rows of each text
+    std::vector<at::Tensor> padded(const at::Tensor& x_BSX) const {  // the rows of each text without padding
         std::vector<at::Tensor> rows;
-        for (std::int64_t b = 0; b < batch.sequences(); ++b) rows.push_back(x_BSX.select(0, b).narrow(0, 0, length(b)));
+        for (std::int64_t b = 0; b < batch.sequences(); ++b)
+            rows.push_back(x_BSX.select(0, b).narrow(0, 0, batch.layout.length(b)));
         return rows;
-    }
-    std::int64_t length(std::int64_t b) const {
-        const auto i = static_cast<std::size_t>(b);
-        return batch.starts_B1[i + 1] - batch.starts_B1[i];
     }
 };
 
@@ -82,22 +81,23 @@ RaggedTexts ragged_texts(const BertConfig& config) {
     ragged.ids_BS = at::randint(config.vocab_size, {texts, longest}, generator, at::TensorOptions(at::kLong));
     ragged.types_BS = at::randint(2, {texts, longest}, generator, at::TensorOptions(at::kLong));
     ragged.mask_BS = at::zeros({texts, longest}, at::kLong);
-    std::vector<at::Tensor> ids, types, positions;
-    ragged.batch.starts_B1 = {0};
+    UnpaddedSamples samples;
     for (std::int64_t b = 0; b < texts; ++b) {
         const std::int64_t length = std::max<std::int64_t>(1, longest * (b + 1) / texts);
         ragged.mask_BS.select(0, b).narrow(0, 0, length).fill_(1);
-        ids.push_back(ragged.ids_BS.select(0, b).narrow(0, 0, length));
-        types.push_back(ragged.types_BS.select(0, b).narrow(0, 0, length));
-        positions.push_back(at::arange(length, at::kLong));
-        ragged.batch.starts_B1.push_back(ragged.batch.starts_B1.back() + length);
-        ragged.batch.sample_numbers_B.push_back(b);
+        const auto append = [&](const at::Tensor& from_BS, std::vector<std::int64_t>& to_T) {
+            const auto* values = from_BS.select(0, b).const_data_ptr<std::int64_t>();
+            to_T.insert(to_T.end(), values, values + length);
+        };
+        append(ragged.ids_BS, samples.input_ids_T);
+        append(ragged.types_BS, samples.token_type_ids_T);
+        samples.lengths_B.push_back(length);
+        samples.numbers_B.push_back(b);
     }
-    ragged.batch.input_ids_T = at::cat(ids);
-    ragged.batch.token_type_ids_T = at::cat(types);
-    ragged.batch.position_ids_T = at::cat(positions);
-    ragged.batch.masked_rows_M = at::arange(ragged.batch.tokens(), at::kLong);  // all rows
-    ragged.batch.masked_labels_M = at::zeros({ragged.batch.tokens()}, at::kLong);
+    samples.masked_rows_M.resize(samples.input_ids_T.size());  // every row, to compare all logits
+    std::iota(samples.masked_rows_M.begin(), samples.masked_rows_M.end(), std::int64_t{0});
+    samples.masked_labels_M.resize(samples.masked_rows_M.size());
+    ragged.batch = build_batch(samples);
     return ragged;
 }
 
@@ -105,8 +105,8 @@ void check_close(const std::filesystem::path& file, const char* what, const at::
     const double difference = (found - expected).abs().max().item<double>();
     const double size = std::max(1.0, expected.abs().max().item<double>());
     if (!(difference <= torchscript_tolerance * size))
-        throw CheckpointError(concat(file.string(), ": read back, it does not compute what the model does: ", what, " differ by ",
-                                     difference, ", at most ", torchscript_tolerance * size, " was expected"));
+        throw CheckpointError(concat(file.string(), ": the exported file does not compute what the model does: ", what,
+                                     " differ by ", difference, ", expected at most ", torchscript_tolerance * size));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// A BERT that runs wherever torch does, without our code: TorchScript, made here without Python.
+// Exports a BERT as TorchScript, which runs wherever torch does, without this program. Needs no Python.
 
 #include <filesystem>
 #include <map>
@@ -9,15 +9,15 @@
 
 namespace bertpretrain {
 
-/// Writes the model to a file for torch.jit.load and torch::jit::load: the methods of torchscript_source.h, parameters under
-/// their names in the checkpoint, fp32.
-/// @param extra_files text that travels in the file, by name (torch.jit.load's _extra_files)
+/// Writes the model to a file for torch.jit.load and torch::jit::load, with the methods of torchscript_source.h and fp32
+/// parameters under their names in the checkpoint.
+/// @param extra_files name -> text of extra files stored in it (torch.jit.load's _extra_files)
 void write_torchscript(const std::filesystem::path& file, const BertConfig& config, const FlatParameters& parameters,
                        const std::map<std::string, std::string>& extra_files);
 
-/// Loads such a file and runs it on ragged random texts beside `bert`, which is fp32 on the CPU.
-/// @throws CheckpointError where hidden states, pooled vectors or logits are further apart than `torchscript_tolerance`
-/// times the largest of them
+/// Loads such a file and compares it with `bert` (fp32, on the CPU) on random texts of different lengths.
+/// @throws CheckpointError when hidden states, pooled vectors or logits differ by more than `torchscript_tolerance` times the
+/// largest absolute value (at least 1)
 void check_torchscript(const std::filesystem::path& file, const Bert& bert);
 
 inline constexpr double torchscript_tolerance = 1e-4;

@@ -18,7 +18,7 @@ std::string activation(const BertConfig& config, const std::string& x) {
     return concat("torch.gelu(", x, ", approximate=\"", config.hidden_act == "gelu" ? "none" : "tanh", "\")");
 }
 
-/// What the two sublayers' outputs are added to, and where LayerNorm stands (NormPlacement).
+/// Returns the layer's residual additions and LayerNorms, whose order depends on NormPlacement.
 std::string layer_body(const BertConfig& config) {
     const std::string attended = "self.attended(hidden, mask)", fed_forward = "self.fed_forward(hidden)";
     switch (config.placement()) {
@@ -39,7 +39,7 @@ std::string layer_body(const BertConfig& config) {
                           "    hidden = ", norm(config, "residual", "self.output.LayerNorm"), "\n",            //
                           "    return hidden, residual\n");
     }
-    throw std::logic_error("a norm placement that has no text");
+    throw std::logic_error("unknown norm placement");
 }
 
 std::string encode_body(const BertConfig& config) {

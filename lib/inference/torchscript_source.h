@@ -1,5 +1,5 @@
 #pragma once
-// BERT's forward pass as TorchScript text, one per norm placement: what an exported file computes when our code is not there.
+// The source of BERT's forward pass in TorchScript, for each norm placement; exported files contain it.
 
 #include <string>
 
@@ -7,11 +7,11 @@
 
 namespace bertpretrain {
 
-/// Methods of one encoder layer, whose parameters have the names behind "bert.encoder.layer.N.":
+/// Returns the methods of one encoder layer; its parameters' names are relative to "bert.encoder.layer.N.":
 ///     forward(hidden: B x S x H, residual: B x S x H, mask: B x 1 x 1 x S of bool or None) -> (hidden, residual)
 std::string torchscript_layer(const BertConfig& config);
 
-/// Methods of the whole model:
+/// Returns the methods of the whole model:
 ///     encode(input_ids: B x S, attention_mask: B x S or None, token_type_ids: B x S or None) -> B x S x H
 ///     pool(hidden: B x S x H) -> B x H
 ///     mean(hidden: B x S x H, attention_mask: B x S) -> B x H, over each text's own tokens

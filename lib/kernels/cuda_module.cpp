@@ -13,8 +13,8 @@ const CudaModule* open_module() {
     void* const symbol = module == nullptr ? nullptr : ::dlsym(module, cuda_module_symbol);
     const CudaModule* const found = symbol == nullptr ? nullptr : reinterpret_cast<GetCudaModule*>(symbol)();
     if (found == nullptr) {
-        const char* const reason = symbol == nullptr ? ::dlerror() : "its kernels need a GPU of compute capability 8.0 or above";
-        log_warning(concat("the GPU runs plain ATen operations, which is slower: ", reason));
+        const char* const reason = symbol == nullptr ? ::dlerror() : "they need a GPU of compute capability 8.0 or above";
+        log_warning(concat("without our CUDA kernels, the GPU uses plain ATen operations, which is slower: ", reason));
     }
     return found;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The kernels for GPUs are a shared object beside the program, opened when the first tensor on a GPU comes, so that a program on
-// CPUs neither links nor loads CUDA.
+// The GPU kernels are a shared library next to the program. It is opened when the first CUDA tensor is used, so a CPU-only run
+// neither links nor loads CUDA.
 
 #include <cstdint>
 #include <vector>
@@ -13,13 +13,13 @@ struct CudaModule {
     FunctionTable functions;
     const OptimizerKernels* optimizer_kernels;
     CountsDropout* counts_dropout = nullptr;   ///< see KernelSet
-    std::vector<KernelSet> alternatives = {};  ///< other ways to compute some of it, that the self-proof times beside these
+    std::vector<KernelSet> alternatives = {};  ///< other implementations of some operations; the self-proof times them as well
 };
 
-/// What the module holds, or null where it cannot be opened or the GPU is older than its kernels; the log says so, once.
+/// Returns the module's contents, or null if it cannot be opened or the GPU is too old for its kernels (logs a warning once).
 const CudaModule* cuda_module();
 
-/// What the module exports under this name; it returns null where the current GPU cannot run the kernels.
+/// Type of the function that the module exports; it returns null if the current GPU cannot run the kernels.
 using GetCudaModule = const CudaModule*();
 inline constexpr const char* cuda_module_file = "libbertpretrain_cuda.so";
 inline constexpr const char* cuda_module_symbol = "bertpretrain_cuda_module";

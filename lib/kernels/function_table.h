@@ -1,5 +1,5 @@
 #pragma once
-// The fused operations of one implementation as a table, so that one of them can be chosen while the program runs.
+// The fused operations of one implementation as a table of function pointers, so that they can be chosen at run time.
 
 #include "kernels/implementations.h"
 
@@ -18,7 +18,7 @@ struct FunctionTable {
     decltype(&reference::softmax_cross_entropy) softmax_cross_entropy;
 };
 
-/// The functions of a namespace, in the table's order.
+/// Initializer of a FunctionTable from a namespace's functions, in the table's order.
 #define BERTPRETRAIN_FUNCTIONS_OF(space)                                                                                  \
     {                                                                                                                     \
         space::dropout_residual_norm, space::dropout_residual_norm_backward, space::dropout_rows, space::bias_activation, \
@@ -26,7 +26,7 @@ struct FunctionTable {
             space::embedding_backward, space::softmax_cross_entropy                                                       \
     }
 
-/// The fastest functions for tensors on `device`.
+/// Returns the functions that this process uses for tensors on `device`.
 const FunctionTable& functions_for(at::Device device);
 
 }  // namespace bertpretrain

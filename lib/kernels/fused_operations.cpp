@@ -1,4 +1,4 @@
-// Calls the kernels that this process uses on the tensors' device (kernel_set.h).
+// Dispatches to the kernels that this process uses on the tensors' device (kernel_set.h).
 #include "kernels/fused_operations.h"
 
 #include "kernels/kernel_set.h"
@@ -9,20 +9,12 @@ const FunctionTable& functions_for(at::Device device) { return kernels_for(devic
 
 const OptimizerKernels& optimizer_kernels_for(at::Device device) { return *kernels_for(device).optimizer; }
 
-NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const Residual& residual,
-                                 const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
-                                 at::ScalarType compute_dtype, bool keep_fp32) {
-    return functions_for(norm.weight_H.device())
-        .dropout_residual_norm(out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32);
+NormResult dropout_residual_norm(const NormArguments& arguments) {
+    return functions_for(arguments.norm.weight_H.device()).dropout_residual_norm(arguments);
 }
 
-NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_fp32_TH,
-                                             const at::Tensor& d_sum_TH, const NormResult& forward, const NormParameters& norm,
-                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType compute_dtype,
-                                             const NormParameters& d_norm, const at::Tensor& d_bias_H) {
-    return functions_for(norm.weight_H.device())
-        .dropout_residual_norm_backward(d_normed_TH, d_normed_fp32_TH, d_sum_TH, forward, norm, dropout, rows, compute_dtype,
-                                        d_norm, d_bias_H);
+NormGradients dropout_residual_norm_backward(const NormBackwardArguments& arguments) {
+    return functions_for(arguments.norm.weight_H.device()).dropout_residual_norm_backward(arguments);
 }
 
 at::Tensor dropout_rows(const at::Tensor& x_TH, const Dropout& dropout, const RowKeys& rows) {

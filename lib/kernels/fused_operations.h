@@ -1,61 +1,61 @@
 #pragma once
-// The fused operations of the model: one header for every device. The plain-ATen functions of reference/ are their
-// specification; on the CPU the vectorized ones of cpu/ run instead and are tested against them.
+// The fused operations of the model, one header for every device. The plain-ATen functions of reference/ are their
+// specification; the vectorized functions of cpu/ and the kernels of cuda/ are tested against them.
 //
 // Axes: T tokens of all sequences without padding, B sequences, N heads, H hidden size, F intermediate size, V vocabulary,
-// M masked positions. "compute_dtype" tensors are bf16 or fp32 after the run's precision; "fp32" ones are always fp32, as are
-// biases, LayerNorm parameters and gradients of parameters. Gradients of parameters are added to what is there.
-// No function waits for the device.
+// M masked positions. "Compute dtype" is bf16 or fp32, depending on the run's precision. Biases, LayerNorm parameters and
+// parameter gradients are always fp32. Functions add to parameter gradients instead of overwriting them.
+// No function synchronizes with the device.
 
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include <ATen/core/Tensor.h>
 
+#include "batches/sequence_layout.h"
 #include "kernels/dropout.h"
 
 namespace bertpretrain {
 
-/// Which token every row is, as dropout sees it: int64 tensors of T elements on the device.
+/// The token in each row, which selects the row's dropout mask: int64 tensors of T elements on the device.
 struct RowKeys {
     at::Tensor sample_T, position_T;
 };
 
-/// A LayerNorm's parameters, or their gradients: fp32 of H elements.
+/// The parameters of a LayerNorm or their gradients: fp32, H elements each.
 struct NormParameters {
     at::Tensor weight_H, bias_H;
 };
 
-/// What normalizing leaves behind; `sum`, `mean` and `rstd` are what the backward needs.
+/// Output of the fused LayerNorm; the backward needs `sum`, `mean` and `rstd`.
 struct NormResult {
-    at::Tensor sum_TH;          ///< fp32: what was normalized
-    at::Tensor normed_TH;       ///< compute_dtype: the input of the next product
-    at::Tensor normed_fp32_TH;  ///< fp32; defined when asked for (post-LN's residual)
-    at::Tensor mean_T, rstd_T;
+    at::Tensor sum_TH;          ///< fp32: LayerNorm's input
+    at::Tensor normed_TH;       ///< compute dtype: input of the next matmul
+    at::Tensor normed_fp32_TH;  ///< fp32; defined only on request (the residual of post-LN)
+    at::Tensor mean_T, rstd_T;  ///< fp32
 };
 
-/// What a sublayer's output is added to: rows, or the LayerNorm of rows, which is computed again where it is read. The second
-/// saves writing and reading it in fp32.
+/// The residual input of a sublayer: fp32 rows, or the LayerNorm of fp32 rows. A LayerNorm is recomputed wherever it is read,
+/// which saves writing and reading its fp32 output.
 class Residual {
 public:
     Residual() = default;
-    /// @param rows_TH fp32, or undefined
+    /// @param rows_TH fp32, may be undefined
     Residual(at::Tensor rows_TH) : rows_TH_(std::move(rows_TH)) {}
-    /// The fp32 output of a LayerNorm, of which `normed` is the result.
+    /// The fp32 output of the LayerNorm that produced `normed`.
     static Residual of(const NormResult& normed, const NormParameters& norm);
 
     bool defined() const { return rows_TH_.defined(); }
-    /// Whether the LayerNorm of rows() is meant.
+    /// Whether the residual is the LayerNorm of rows().
     bool is_normed() const { return mean_T_.defined(); }
     const at::Tensor& rows() const { return rows_TH_; }
     const at::Tensor& mean() const { return mean_T_; }
     const at::Tensor& rstd() const { return rstd_T_; }
     const NormParameters& norm() const { return norm_; }
 
-    /// All of it as fp32 rows, T x H; undefined when it is.
+    /// Returns the residual as fp32 rows, T x H; undefined if the residual is.
     at::Tensor fp32() const;
-    /// Its rows at `index_R` (int64).
+    /// Returns the residual restricted to the rows `index_R` (int64).
     Residual select(const at::Tensor& index_R) const;
 
 private:
@@ -63,29 +63,53 @@ private:
     NormParameters norm_;
 };
 
+/// Arguments of dropout_residual_norm().
+struct NormArguments {
+    at::Tensor out_TH{};  ///< compute dtype; if undefined, sum = residual
+    at::Tensor bias_H{};  ///< of `out`; undefined without it
+    Residual residual{};  ///< if undefined, nothing is added
+    NormParameters norm{};
+    double eps = 0;  ///< added to the variance
+    Dropout dropout{};
+    RowKeys rows{};
+    at::ScalarType compute_dtype = at::kFloat;
+    bool keep_fp32 = false;  ///< whether to return NormResult::normed_fp32_TH
+};
+
+/// Arguments of dropout_residual_norm_backward().
+struct NormBackwardArguments {
+    at::Tensor d_normed_TH{};       ///< compute dtype, or undefined
+    at::Tensor d_normed_fp32_TH{};  ///< fp32, or undefined; the two are summed
+    at::Tensor
+        d_sum_TH{};  ///< fp32, or undefined: the gradient that reaches `sum` without passing the LayerNorm (pre-LN's residual)
+    NormResult forward{};
+    NormParameters norm{};
+    Dropout dropout{};
+    RowKeys rows{};
+    at::ScalarType compute_dtype = at::kFloat;
+    NormParameters d_norm{};  ///< parameter gradients, accumulated
+    at::Tensor d_bias_H{};    ///< likewise, of bias_H; undefined if the forward had no `out`
+};
+
 struct NormGradients {
-    at::Tensor sum_TH;  ///< fp32: of `sum`, which is also the residual's
-    at::Tensor out_TH;  ///< compute_dtype: of `out`; undefined when there was no `out`
+    at::Tensor sum_TH;  ///< fp32: gradient of `sum`, and also of the residual
+    at::Tensor out_TH;  ///< compute dtype: gradient of `out`; undefined if the forward had no `out`
 };
 
 enum class Activation { gelu_erf, gelu_tanh };
 
-/// Sequences without padding: sequence b is rows [starts[b], starts[b + 1]). Rows behind the last sequence belong to none:
-/// their context and gradients are zero.
+/// How attention is computed. The context and gradients of rows that belong to no sequence are zero.
 struct Attention {
-    const std::vector<std::int64_t>& starts_B1;
-    const std::vector<std::int64_t>& samples_B;
+    const SequenceLayout& layout;  ///< with its tensors on the device of the operands; must outlive this
     std::int64_t heads;
     Dropout dropout;
-    /// The same starts and samples on the device, int64; where undefined, an operation that needs them there copies them.
-    at::Tensor device_starts_B1{}, device_samples_B{};
 };
 
 struct AttentionResult {
-    at::Tensor context_TH;      ///< compute_dtype
-    at::Tensor log_sum_exp_TN;  ///< fp32: of each row of scores, for the backward
-    at::Tensor biased_T3H{};    ///< compute_dtype: qkv with its bias, where the forward had to write it; the backward reads it
-                                ///< instead of qkv
+    at::Tensor context_TH;      ///< compute dtype
+    at::Tensor log_sum_exp_TN;  ///< fp32: log-sum-exp of each row of scores, for the backward
+    at::Tensor biased_T3H{};    ///< compute dtype: qkv + bias; defined only if the forward had to write it, and then the
+                                ///< backward reads it instead of qkv
 };
 
 #include "kernels/fused_functions.inc"

@@ -1,5 +1,5 @@
 #pragma once
-// Values of the host on a device, without waiting for it.
+// Copies host values to a device without waiting for the device.
 
 #include <cstdint>
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace bertpretrain {
 
-/// A copy of `values` on `device`, as bytes; view() gives them their dtype. Towards CUDA they go through pinned memory, so that
-/// the copy is queued behind the work that is under way; torch keeps that memory until the copy is done. From pageable memory
-/// the host would wait for all that work.
+/// Returns a copy of `values` on `device` as bytes; view() it with the wanted dtype. A copy to CUDA goes through pinned memory
+/// and is queued on the current stream; torch keeps the pinned memory until the copy is done. A copy from pageable memory would
+/// block the host until all queued work is done.
 template <class T>
 at::Tensor copied_to(at::Device device, const std::vector<T>& values) {
     const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(T));

@@ -1,6 +1,6 @@
 #pragma once
-// The same operations, once per implementation: reference/ is plain ATen on any device, cpu/ is vectorized, cuda/ is a module
-// that only programs on GPUs open (cuda_module.h).
+// The fused operations, declared once per implementation: reference/ is plain ATen on any device, cpu/ is vectorized, cuda/ is a
+// module that only programs with a GPU open (cuda_module.h).
 
 #include "kernels/fused_operations.h"
 #include "kernels/optimizer_kernels.h"

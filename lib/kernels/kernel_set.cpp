@@ -10,7 +10,7 @@
 namespace bertpretrain {
 namespace {
 
-/// What one type of device runs. Sets that were in use live as long as the process: another thread may still hold them.
+/// The kernels in use on one type of device. Sets are kept until the process ends, because another thread may still hold them.
 struct InUse {
     std::atomic<const KernelSet*> chosen{nullptr};
     std::mutex mutex;
@@ -27,7 +27,7 @@ KernelSet set_of_cpu() {
     static const FunctionTable of_cpu BERTPRETRAIN_FUNCTIONS_OF(cpu);
     const bool plain = cpu::instruction_set() == cpu::InstructionSet::reference;
     KernelSet set = plain ? reference_kernels() : KernelSet{"cpu", of_cpu, &cpu_optimizer_kernels(), {}};
-    set.matmul = {};  // as matmul_libraries.h says
+    set.matmul = {};  // selected by matmul_libraries.h
     return set;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// All kernels of one implementation, and which of them a process uses on each kind of device.
+// The kernel sets (all kernels of one implementation) and the set that a process uses on each type of device.
 
 #include <cstdint>
 #include <string>
@@ -10,32 +10,33 @@
 
 namespace bertpretrain {
 
-/// @param longest sequence of the batch
+/// Returns whether attention draws its dropout masks from the counters of dropout.h.
+/// @param longest longest sequence of the batch
 using CountsDropout = bool(std::int64_t longest, std::int64_t head_size, at::ScalarType compute_dtype);
 
 struct KernelSet {
-    std::string name;  ///< as tables and checkpoints have it: "cuda", "reference"
+    std::string name;  ///< as printed in tables and stored in checkpoints: "cuda", "reference"
     FunctionTable functions;
     const OptimizerKernels* optimizer = nullptr;
     MatmulFunctions matmul;
-    /// Whether attention drops what dropout.h's counter says, for sequences up to this length; null: always.
+    /// Whether attention uses counter-based dropout; null: always.
     CountsDropout* counts_dropout = nullptr;
 };
 
-/// Plain ATen in fp32, right on every device.
+/// Plain ATen in fp32; correct on every device.
 const KernelSet& reference_kernels();
-/// The same with matmuls by the device's library: what runs where there are no kernels of our own.
+/// The reference kernels with matmuls by the device's library: used on devices without kernels of our own.
 KernelSet plain_kernels();
 
-/// What could run on the device beside one another: the usual set first, the reference last. Empty where there is nothing to
-/// choose: on a CPU, unless offer_kernels() was called for it.
+/// Returns the sets to choose from on the device: the default set first, the reference last. Empty if there is no choice, which
+/// is the case on a CPU unless offer_kernels() was called for it.
 std::vector<KernelSet> available_kernels(at::Device device);
-/// Makes these sets the available ones on devices of this type, before the reference: how tests bring kernels that are wrong.
+/// Replaces the available sets (the reference excepted) for this type of device. Tests use it to offer wrong kernels.
 void offer_kernels(at::DeviceType type, std::vector<KernelSet> sets);
 
-/// The kernels that this process runs on the device: those given to use_kernels() last, else the usual ones.
+/// Returns the kernels in use on the device: those last passed to use_kernels(), else the default set.
 const KernelSet& kernels_for(at::Device device);
-/// From now on devices of this type run these. Call it while no kernel runs; what was returned by kernels_for() stays valid.
+/// Selects the kernels for this type of device. Call it while no kernel runs. References from kernels_for() stay valid.
 void use_kernels(at::DeviceType type, const KernelSet& kernels);
 /// Undoes use_kernels() and offer_kernels().
 void use_usual_kernels(at::DeviceType type);

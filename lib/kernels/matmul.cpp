@@ -20,18 +20,18 @@ MatmulLibrary library_for(const at::Tensor& operand, const LinearShape& shape) {
     return is_bf16_on_cpu(operand) && has_bf16_matmul() ? matmul_library(shape) : MatmulLibrary::onednn;
 }
 
-/// In a's dtype.
+/// a_MK b_KN in a's dtype.
 at::Tensor matmul_by(MatmulLibrary library, const at::Tensor& a_MK, const at::Tensor& b_KN) {
     if (library == MatmulLibrary::onednn) return product(a_MK, b_KN);
-    const bool tiles = library == MatmulLibrary::amx;
+    const bool amx = library == MatmulLibrary::amx;
     const at::Tensor out_MN =
-        at::empty({a_MK.size(0), b_KN.size(1)}, a_MK.options().dtype(tiles ? a_MK.scalar_type() : at::kFloat));
-    if (tiles) cpu::amx_matmul(a_MK, b_KN, out_MN, false);
+        at::empty({a_MK.size(0), b_KN.size(1)}, a_MK.options().dtype(amx ? a_MK.scalar_type() : at::kFloat));
+    if (amx) cpu::amx_matmul(a_MK, b_KN, out_MN, false);
     else cpu::mkl_matmul(a_MK, b_KN, out_MN, false);
     return out_MN.to(a_MK.scalar_type());
 }
 
-at::Tensor library_matmul_product(const at::Tensor& a_MK, const at::Tensor& b_KN) { return at::mm(a_MK, b_KN); }
+at::Tensor library_gemm(const at::Tensor& a_MK, const at::Tensor& b_KN) { return at::mm(a_MK, b_KN); }
 
 void library_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI, bool accumulate) {
     at::Tensor to = d_weight_OI;
@@ -45,13 +45,13 @@ at::Tensor widened_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN) {
 }
 
 void widened_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI, bool accumulate) {
-    const at::Tensor product_OI = at::mm(dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat));
-    d_weight_OI.copy_(accumulate ? product_OI + d_weight_OI : product_OI);
+    const at::Tensor gradient_OI = at::mm(dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat));
+    d_weight_OI.copy_(accumulate ? gradient_OI + d_weight_OI : gradient_OI);
 }
 
 }  // namespace
 
-MatmulFunctions library_matmul() { return {library_matmul_product, library_weight_gradient}; }
+MatmulFunctions library_matmul() { return {library_gemm, library_weight_gradient}; }
 MatmulFunctions reference_matmul() { return {widened_matmul, widened_weight_gradient}; }
 
 at::Tensor product(const at::Tensor& a_MK, const at::Tensor& b_KN) {
@@ -72,7 +72,7 @@ void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI,
     if (const auto chosen = kernels_for(dy_TO.device()).matmul.add_weight_gradient)
         return chosen(dy_TO, x_TI, d_weight_OI, accumulate);
     at::Tensor to = d_weight_OI;
-    const int times_before = accumulate ? 1 : 0;  // of 0, what is there is not read
+    const int times_before = accumulate ? 1 : 0;  // with 0, the old contents are not read
     const MatmulLibrary library = library_for(dy_TO, {LinearMatmul::weight_gradient, to.size(0), to.size(1)});
     if (must_widen(dy_TO) && to.scalar_type() == at::kBFloat16)
         to.copy_(at::addmm(to.to(at::kFloat), dy_TO.to(at::kFloat).t(), x_TI.to(at::kFloat), times_before));

@@ -14,10 +14,10 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::array<std::string_view, 3> product_names{"forward", "input_gradient", "weight_gradient"};
+constexpr std::array<std::string_view, 3> matmul_names{"forward", "input_gradient", "weight_gradient"};
 constexpr std::array<std::string_view, 3> library_names{"onednn", "mkl", "tiles"};
 
-/// Several ranks may be threads of one process, where all make the same choice.
+/// The selection of this process. Several ranks may be threads of one process; all of them select the same libraries.
 class InUse {
 public:
     void set(MatmulLibraries libraries) {
@@ -46,26 +46,28 @@ std::string_view name_of(MatmulLibrary library) { return library_names[static_ca
 
 MatmulLibrary matmul_library_of(std::string_view name) {
     const auto found = std::find(library_names.begin(), library_names.end(), name);
-    if (found == library_names.end()) throw std::invalid_argument(concat("\"", name, "\" multiplies no matrices"));
+    if (found == library_names.end())
+        throw std::invalid_argument(concat("unknown matmul library \"", name, "\": expected \"onednn\", \"mkl\" or \"tiles\""));
     return static_cast<MatmulLibrary>(found - library_names.begin());
 }
 
 std::string name_of(const LinearShape& shape) {
-    return concat(product_names.at(static_cast<std::size_t>(shape.product)), " ", shape.outputs, "x", shape.inputs);
+    return concat(matmul_names.at(static_cast<std::size_t>(shape.product)), " ", shape.outputs, "x", shape.inputs);
 }
 
 LinearShape linear_shape_of(std::string_view name) {
-    for (std::size_t i = 0; i < product_names.size(); ++i) {
-        if (!name.starts_with(product_names[i])) continue;
+    for (std::size_t i = 0; i < matmul_names.size(); ++i) {
+        if (!name.starts_with(matmul_names[i])) continue;
         LinearShape shape{static_cast<LinearMatmul>(i)};
-        const char *const begin = name.data() + product_names[i].size() + 1, *const end = name.data() + name.size();
+        const char *const begin = name.data() + matmul_names[i].size() + 1, *const end = name.data() + name.size();
         if (begin >= end) break;
         const auto outputs = std::from_chars(begin, end, shape.outputs);
         if (outputs.ec != std::errc() || outputs.ptr == end) break;
         std::from_chars(outputs.ptr + 1, end, shape.inputs);
         if (name_of(shape) == name) return shape;
     }
-    throw std::invalid_argument(concat("\"", name, "\" is no product of a Linear layer"));
+    throw std::invalid_argument(
+        concat("\"", name, "\" is not a matmul of a Linear layer: expected, for example, \"weight_gradient 4096x1024\""));
 }
 
 bool has(MatmulLibrary library) {

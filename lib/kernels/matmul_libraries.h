@@ -1,6 +1,6 @@
 #pragma once
-// Which library multiplies bf16 matrices on a CPU, for each product of a Linear layer. Libraries round differently, so a run
-// keeps its choice.
+// Selects the library for bf16 GEMMs on a CPU, separately for each matmul of a Linear layer. Libraries round differently, so a
+// run keeps its selection.
 
 #include <cstdint>
 #include <map>
@@ -11,14 +11,14 @@
 namespace bertpretrain {
 
 enum class MatmulLibrary {
-    onednn,  ///< as at::mm does it
-    mkl,     ///< cblas_gemm_bf16bf16f32: its result is fp32
-    tiles,   ///< our own (cpu/amx_matmul.h), by AMX
+    onednn,  ///< as called by at::mm
+    mkl,     ///< cblas_gemm_bf16bf16f32; the result is fp32
+    amx,     ///< our own kernel (cpu/amx_matmul.h)
 };
 
 enum class LinearMatmul { forward, input_gradient, weight_gradient };
 
-/// Rows of x are not part of it: their number changes with the lengths of sequences.
+/// Does not include the number of rows of x, which varies per batch.
 struct LinearShape {
     LinearMatmul product = LinearMatmul::forward;
     std::int64_t outputs = 0, inputs = 0;
@@ -26,32 +26,32 @@ struct LinearShape {
     auto operator<=>(const LinearShape&) const = default;
 };
 
-/// What is not in it is oneDNN's.
+/// Shapes that are not in the map use oneDNN.
 using MatmulLibraries = std::map<LinearShape, MatmulLibrary>;
 
-/// "onednn", "mkl", "tiles".
+/// Returns the library's name: "onednn", "mkl" or "tiles" (amx).
 std::string_view name_of(MatmulLibrary library);
-/// @throws std::invalid_argument where there is no such name
+/// @throws std::invalid_argument if the name is unknown
 MatmulLibrary matmul_library_of(std::string_view name);
 
-/// As a checkpoint keeps a shape: "weight_gradient 4096x1024".
+/// Returns a shape's name as checkpoints store it: "weight_gradient 4096x1024".
 std::string name_of(const LinearShape& shape);
-/// @throws std::invalid_argument where there is no such name
+/// @throws std::invalid_argument if it is not such a name
 LinearShape linear_shape_of(std::string_view name);
 
-/// Whether this process can multiply by it: this libtorch may lack MKL's product, and the processor tiles.
+/// Whether this process can use the library. libtorch may have been built without MKL's bf16 GEMM, and the CPU may lack AMX.
 bool has(MatmulLibrary library);
-/// Whether this process multiplies bf16 on the CPU as such, not widened to fp32: whether there is anything to choose.
+/// Whether this process runs bf16 GEMMs on the CPU without widening to fp32; otherwise there is no library to choose.
 bool has_bf16_matmul();
 
-/// Whether another than oneDNN may be the faster one here: where there is AMX. Without it MKL was half as fast, and where that
-/// is known, runs need not depend on a clock.
+/// Whether a library other than oneDNN may be faster here, which is the case with AMX. Without AMX, MKL was half as fast; runs
+/// there need not depend on timings.
 bool may_others_be_faster();
 
-/// From now on all products of this process are made so; by oneDNN what is not to be had.
+/// Selects the libraries for all later matmuls of this process. Libraries that are not available are replaced by oneDNN.
 void use_matmul_libraries(const MatmulLibraries& libraries);
 
-/// Whose the shape's product is.
+/// Returns the library in use for the shape.
 MatmulLibrary matmul_library(const LinearShape& shape);
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// The arithmetic of an optimizer step over a rank's flat fp32 slice: sums of squares per block, moments, updates.
+// The arithmetic of an optimizer step on a rank's flat fp32 slice: sums of squares per block, moments, updates.
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace bertpretrain {
 
-/// Sums are taken per block of so many elements, so that they do not depend on how a flat buffer is sliced.
+/// Sums are taken per block of this many elements, so that they do not depend on how a flat buffer is sliced.
 inline constexpr std::int64_t optimizer_block_elements = 4096;
 
 /// A contiguous part of one tensor in the slice.
@@ -23,7 +23,7 @@ struct TensorRun {
     std::int64_t elements = 0;
 };
 
-/// Runs, and the same runs cut where a block of the slice ends. A sum has one value per part, in this order.
+/// Runs, and the same runs split at block boundaries of the slice. A sum has one value per part, in the order of `parts`.
 struct BlockedRuns {
     std::vector<TensorRun> runs;
     std::vector<TensorRun> parts;
@@ -39,69 +39,69 @@ struct BlockedRuns {
     }
 };
 
-/// A slice of the weights and of both moments: contiguous, fp32, of one length, on one device.
+/// A slice of the weights and of both moments: contiguous fp32 tensors of equal length on one device.
 struct OptimizerState {
     at::Tensor master;
     at::Tensor exp_avg;
     at::Tensor exp_avg_sq;
 };
 
-/// What is the same for all tensors in one step.
+/// Constants of one step, the same for all tensors.
 struct MomentConstants {
     double beta1 = 0, beta2 = 0, eps = 0;
     double bias_correction1 = 1, bias_correction2 = 1;  ///< 1 - beta^step
 };
 
-/// What one tensor multiplies by in one step.
+/// Factors of one tensor in one step.
 struct TensorFactors {
-    double gradient_scale = 1;  ///< of the gradient, before anything else sees it
+    double gradient_scale = 1;  ///< multiplies the gradient before any other use
     double weight_decay = 0;
-    double momentum_rate = 0;  ///< of the direction that the moments give; trust ratio included
-    double gradient_rate = 0;  ///< of the direction that the gradient itself gives (LANS)
+    double momentum_rate = 0;  ///< of the direction r below; includes the trust ratio
+    double gradient_rate = 0;  ///< of the direction c below, which uses the gradient itself (LANS)
 };
 
-/// One step over one slice. With g = gradient_scale * gradient, and the moments of this step,
+/// One step on one slice. With g = gradient_scale * gradient and the moments after this step:
 ///     d = sqrt(exp_avg_sq / bias_correction2) + eps
 ///     r = exp_avg / bias_correction1 / d + weight_decay * master
 ///     c = g / d + weight_decay * master
 struct OptimizerPass {
     OptimizerState state;
-    at::Tensor gradient;  ///< fp32, as long as the slices; only read
+    at::Tensor gradient;  ///< fp32, as long as the slice; read-only
     at::Tensor
-        compute_weights;  ///< bf16 or fp32, the flat buffer; the slice's part of it gets the new weights, rounded to nearest even
-    const BlockedRuns& blocks;  ///< elements in no run are neither read nor written
+        compute_weights;  ///< bf16 or fp32, the whole flat buffer; the slice's part gets the new weights, rounded to nearest even
+    const BlockedRuns& blocks;  ///< elements outside the runs are neither read nor written
     MomentConstants constants;
-    std::span<const TensorFactors> factors;  ///< by tensor
+    std::span<const TensorFactors> factors;  ///< indexed by tensor
 };
 
-/// The kernels of one kind of device. Results depend neither on the number of threads nor on where a slice was cut.
+/// The kernels of one type of device. Results depend neither on the number of threads nor on slice boundaries.
 class OptimizerKernels {
 public:
     virtual ~OptimizerKernels() = default;
 
-    /// sums[part] = sum of squares in float64. @param values fp32 slice
+    /// sums[part] = sum of squares in float64. @param values fp32, a slice
     virtual void sum_squares(const at::Tensor& values, const BlockedRuns& blocks, std::span<double> sums) const = 0;
 
-    /// Moments; then master -= momentum_rate * r, in one pass. With momentum_rate = learning rate this is AdamW.
+    /// Updates the moments and applies master -= momentum_rate * r, in one pass. AdamW uses momentum_rate = learning rate.
     virtual void adamw(const OptimizerPass& pass) const = 0;
 
-    /// Moments; sums[2 part + 0, 1] = squares of master, r.
+    /// Updates the moments; sums[2 part + 0, 1] = sums of squares of master and r.
     virtual void lamb_moments(const OptimizerPass& pass, std::span<double> sums) const = 0;
     /// master -= momentum_rate * r
     virtual void lamb_apply(const OptimizerPass& pass) const = 0;
 
-    /// Moments; sums[3 part + 0, 1, 2] = squares of master, r, c.
+    /// Updates the moments; sums[3 part + 0, 1, 2] = sums of squares of master, r and c.
     virtual void lans_moments(const OptimizerPass& pass, std::span<double> sums) const = 0;
     /// master -= momentum_rate * r + gradient_rate * c
     virtual void lans_apply(const OptimizerPass& pass) const = 0;
 };
 
-/// Plain ATen, for any device; reads nothing back but the sums.
+/// Plain ATen, for any device. Only the sums are copied to the host.
 const OptimizerKernels& reference_optimizer_kernels();
-/// OpenMP and vector instructions over the slices' memory, for the CPU.
+/// OpenMP and vector instructions, for slices in CPU memory.
 const OptimizerKernels& cpu_optimizer_kernels();
 
-/// The fastest kernels for tensors on `device`.
+/// Returns the kernels that this process uses for tensors on `device`.
 const OptimizerKernels& optimizer_kernels_for(at::Device device);
 
 }  // namespace bertpretrain

@@ -1,4 +1,4 @@
-// What a self-proof has found, as a choice and for people.
+// The findings of a self-proof as a choice of kernels and as text.
 #include <cstdio>
 
 #include "core/error.h"
@@ -17,7 +17,7 @@ std::string error_text(double error) {
 
 std::string verdict_text(const ProofRow& row) {
     if (row.verdict != Verdict::correct) return complaint_of(row);
-    return concat(row.used ? "used" : "correct, not used", row.whole ? "" : "; its dropout is its own and was not compared");
+    return concat(row.used ? "used" : "correct, not used", row.whole ? "" : "; it draws its own dropout masks, not compared");
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ KernelSet chosen_kernels(const std::vector<KernelSet>& sets, const KernelChoice&
     KernelSet chosen = sets.front();
     for (const ProofOperation& operation : proof_operations()) {
         const auto of_operation = choice.find(operation.name);
-        if (of_operation == choice.end()) continue;  // all sets do it in one way
+        if (of_operation == choice.end()) continue;  // all sets have the same kernels for it
         const KernelSet* from = &sets.back();
         for (const KernelSet& set : sets)
             if (set.name == of_operation->second) from = &set;
@@ -58,7 +58,7 @@ std::string proof_table(const std::vector<ProofRow>& rows) {
 
 std::string complaint_of(const ProofRow& row) {
     if (row.verdict == Verdict::failed) return "failed: " + row.detail;
-    return concat("wrong: ", row.detail, " differs by ", error_text(row.error), ", and rounding explains at most ",
+    return concat("wrong: ", row.detail, " differs by ", error_text(row.error), "; rounding explains at most ",
                   error_text(row.bound));
 }
 

@@ -16,9 +16,9 @@
 namespace bertpretrain {
 namespace {
 
-constexpr double clearly_faster = 0.5;                            // of the time of the set that is chosen otherwise
-constexpr double seconds_for_timing = 2, seconds_per_set = 0.02;  // so that all of it takes at most three
-constexpr double element_share = 16;  // an element may differ by this multiple of the bound, relative to itself and the mean
+constexpr double clearly_faster = 0.5;                            // fraction of the time of the set chosen otherwise
+constexpr double seconds_for_timing = 2, seconds_per_set = 0.02;  // bounds the whole self-proof to three seconds
+constexpr double element_share = 16;  // bound of an element, as a multiple of the tensor's; relative to |element| + mean
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 void synchronize(at::Device device) {
@@ -27,7 +27,8 @@ void synchronize(at::Device device) {
 
 double number(const at::Tensor& scalar) { return scalar.item<double>(); }
 
-/// The relative error of the whole tensor, or of its worst element on the same scale; infinite where shape or type differ.
+/// The larger of the whole tensor's relative error and its worst element's error / element_share; infinite if shapes or dtypes
+/// differ.
 double error_of(const at::Tensor& found, const at::Tensor& expected) {
     if (found.defined() != expected.defined()) return infinite;
     if (!found.defined() || (found.numel() == 0 && expected.numel() == 0)) return 0;
@@ -40,10 +41,10 @@ double error_of(const at::Tensor& found, const at::Tensor& expected) {
     return std::isfinite(error) ? error : infinite;
 }
 
-/// How far past its bound an error is: more than 1 is wrong.
+/// Returns error / bound: above 1, the result is wrong.
 double share_of_bound(double error, double bound) { return error == 0 ? 0 : bound > 0 ? error / bound : infinite; }
 
-/// Compares with the reference's results, and keeps the worst.
+/// Compares results with the reference's and records the worst one in `row`.
 void compare(const std::vector<ProofResult>& found, const std::vector<ProofResult>& expected, const std::string& of_case,
              ProofRow& row) {
     for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -56,17 +57,17 @@ void compare(const std::vector<ProofResult>& found, const std::vector<ProofResul
     if (share_of_bound(row.error, row.bound) > 1) row.verdict = Verdict::wrong;
 }
 
-/// After a kernel has accessed memory outside its tensors, every further CUDA call of the process fails.
-void require_compute_dtype(at::Device device, const ProofRow& row) {
+/// Throws if the device no longer works: after an out-of-bounds access by a kernel, every later CUDA call of the process fails.
+void require_usable(at::Device device, const ProofRow& row) {
     try {
         at::zeros({1}, at::TensorOptions(device)).add_(1).item<float>();
     } catch (const std::exception&) {
-        throw NumbersError(concat(device.str(), " runs nothing any more after ", row.operation, " by the kernels \"", row.kernels,
-                                  "\": ", row.detail, "\n  do: set training.gpu_kernels to \"reference\""));
+        throw NumbersError(concat(device.str(), " no longer runs kernels after ", row.operation, " with the kernels \"",
+                                  row.kernels, "\": ", row.detail, "\n  do: set training.gpu_kernels to \"reference\""));
     }
 }
 
-/// The time, once the device and its library for matmuls have started, which a run waits for anyway.
+/// Returns the time once the device and its GEMM library have been initialized, which a run has to wait for anyway.
 double seconds_after_start(at::Device device) {
     const at::Tensor one = at::ones({8, 8}, at::TensorOptions(device));
     at::mm(one, one);
@@ -74,7 +75,7 @@ double seconds_after_start(at::Device device) {
     return seconds_now();
 }
 
-/// What a set gives for a case; an exception that comes later counts as the set's too.
+/// Returns a set's results for a case. Waits for the device, so that an asynchronous error is attributed to this set.
 std::vector<ProofResult> results_of(const ProofComputation& compute, const KernelSet& set, at::Device device) {
     std::vector<ProofResult> results = compute(set);
     synchronize(device);
@@ -93,7 +94,7 @@ public:
         const std::int64_t longest = request.shape.longest_sequence;
         for (const std::int64_t length : {longest, 3 * longest / 5, std::int64_t{0}, std::int64_t{1}, 2 * longest / 5})
             ragged_.push_back(length);
-        // A CPU is not where time matters: there the small inputs do.
+        // On a CPU, timing is unimportant, so the timed inputs are small.
         const std::int64_t tokens = device.is_cpu() ? longest : 4096;
         for (std::int64_t all = 0; all < tokens; all += timed_.back())
             timed_.push_back(timed_.size() % 2 == 0 ? longest : longest - longest / 4);
@@ -118,7 +119,7 @@ private:
         proof_.rows.insert(proof_.rows.end(), rows.begin(), rows.end());
     }
 
-    /// The sets that compute the operation in different ways; the reference is the last.
+    /// The sets that compute the operation in different ways; the reference is last.
     std::vector<const KernelSet*> different_ways(const ProofOperation& operation) const {
         std::vector<const KernelSet*> ways;
         for (const KernelSet& set : sets_) {
@@ -145,7 +146,7 @@ private:
             } catch (const std::exception& error) {
                 row.verdict = Verdict::failed;
                 row.detail = message_of(error);
-                require_compute_dtype(device_, row);
+                require_usable(device_, row);
             }
         }
     }
@@ -160,7 +161,7 @@ private:
             } catch (const std::exception& error) {
                 rows[i].verdict = Verdict::failed;
                 rows[i].detail = message_of(error);
-                require_compute_dtype(device_, rows[i]);
+                require_usable(device_, rows[i]);
             }
         }
     }

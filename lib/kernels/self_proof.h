@@ -1,6 +1,6 @@
 #pragma once
-// A device proves its kernels before it trains: every operation by every set of kernels that is available there against the
-// reference on the same device, and against the clock.
+// The self-proof: before training, each operation of every kernel set available on the device is compared with the reference
+// on the same device, and timed.
 
 #include <map>
 #include <string>
@@ -12,30 +12,30 @@
 namespace bertpretrain {
 
 enum class Verdict {
-    correct,  ///< within the bound everywhere
+    correct,  ///< all errors are within their bounds
     wrong,
-    failed,  ///< threw, or is not supported here
+    failed,  ///< threw an exception, or is not supported here
 };
 
-/// One operation by one set of kernels.
+/// The finding about one operation of one kernel set.
 struct ProofRow {
     std::string operation, kernels;
     Verdict verdict = Verdict::correct;
     bool used = false;
-    bool whole = true;        ///< whether all cases apply to these kernels; not where attention's dropout is a library's own
-    double error = 0;         ///< relative, of the result that is nearest to its bound or farthest past it
-    double bound = 0;         ///< that result's
-    double microseconds = 0;  ///< of forward and backward; 0: not timed
-    std::string detail = {};  ///< of wrong: which result; of failed: the message
+    bool whole = true;        ///< false if a case was skipped because attention draws its own dropout masks
+    double error = 0;         ///< relative, of the result with the largest error / bound
+    double bound = 0;         ///< the bound that belongs to `error`
+    double microseconds = 0;  ///< forward and backward together; 0: not timed
+    std::string detail = {};  ///< wrong: the name of the wrong result; failed: the exception's message
 };
 
-/// Whose kernels an operation takes: {operation: name of a set}.
+/// The kernel set chosen for each operation: {operation: name of the set}.
 using KernelChoice = std::map<std::string, std::string>;
 
 struct ProofRequest {
     ProofShape shape;
-    bool times = true;  ///< whether a set that is clearly faster than the ones before it is preferred to them
-    KernelChoice kept;  ///< whose kernels are preferred, if they are correct; nothing is timed where this is not empty
+    bool times = true;  ///< whether a set that is clearly faster than the sets before it is preferred to them
+    KernelChoice kept;  ///< an earlier choice, preferred if correct; if not empty, nothing is timed
 };
 
 struct Proof {
@@ -43,24 +43,25 @@ struct Proof {
     double seconds = 0;
 
     KernelChoice choice() const;
-    /// Whether the operation by these kernels is correct; false where it was not tried.
+    /// Whether this set's kernels for the operation are correct; false if they were not tested.
     bool is_correct(std::string_view operation, std::string_view kernels) const;
 };
 
-/// Runs what the sets have in different ways, and chooses for each operation: what is kept, else the first set that is correct,
-/// or one after it that takes less than half of its time and has no other dropout. Takes about a second on a GPU; what is not
-/// timed after two seconds stays untimed. Leaves the kernels in use as they are, and no memory in torch's allocator on GPUs.
-/// @param sets available_kernels(): the reference is the last
-/// @throws NumbersError when a kernel has left the device in a state in which nothing runs any more
+/// Runs the operations for which the sets differ, and chooses a set for each: the one in `kept`, else the first correct set, or
+/// a later one that takes less than half of its time and does not replace counter-based dropout by its own. Takes about a second
+/// on a GPU; operations not yet timed after two seconds are not timed. Does not change the kernels in use, and releases torch's
+/// cached memory on GPUs.
+/// @param sets as from available_kernels(): the reference is last
+/// @throws NumbersError if a kernel left the device unable to run any further kernels
 Proof prove_kernels(at::Device device, const std::vector<KernelSet>& sets, const ProofRequest& request);
 
-/// The chosen kernels as one set. Where the choice names no set that there is, the reference's.
+/// Returns the chosen kernels as one set. Operations whose choice names an unknown set use the reference.
 KernelSet chosen_kernels(const std::vector<KernelSet>& sets, const KernelChoice& choice);
 
-/// One line per row: operation, kernels, verdict, error, bound, microseconds.
+/// Returns a table with one line per row: operation, kernels, error, bound, microseconds, verdict.
 std::string proof_table(const std::vector<ProofRow>& rows);
 
-/// "wrong: the context differs by 0.013, at most 0.01 is rounding", "failed: MESSAGE".
+/// "wrong: the context differs by 0.013; rounding explains at most 0.01", "failed: MESSAGE".
 std::string complaint_of(const ProofRow& row);
 
 }  // namespace bertpretrain

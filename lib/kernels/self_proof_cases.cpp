@@ -13,17 +13,17 @@ namespace {
 using Results = std::vector<ProofResult>;
 
 constexpr double dropout_probability = 0.1;
-constexpr double exact_bound = 3e-6, rounded_bound = 2.5e-3;  // what summing in fp32 and rounding to bf16 may cost
-constexpr double matmul_bound = 1e-4;                         // fp32 sums of tensor cores; TF32 would have 5e-4
-constexpr double sum_bound = 1e-6;                            // float64 sums of fp32 terms
+constexpr double fp32_bound = 3e-6, bf16_bound = 2.5e-3;  // error from fp32 summation, and from rounding to bf16
+constexpr double matmul_bound = 1e-4;                     // fp32 accumulation in tensor cores; TF32 would reach 5e-4
+constexpr double sum_bound = 1e-6;                        // float64 sums of fp32 terms
 
-double bound_of(at::ScalarType type) { return type == at::kBFloat16 ? rounded_bound : exact_bound; }
+double bound_of(at::ScalarType type) { return type == at::kBFloat16 ? bf16_bound : fp32_bound; }
 
 ProofResult rounded(const char* name, const at::Tensor& value) {
     return {name, value, value.defined() ? bound_of(value.scalar_type()) : 0};
 }
 
-/// out, dropout, residual and LayerNorm; without `out` LayerNorm alone.
+/// Dropout, residual and LayerNorm; without `out` only LayerNorm.
 ProofComputation norm(ProofInputs in, bool has_out) {
     const std::int64_t T = in.tokens(), H = in.shape.hidden;
     const at::ScalarType compute_dtype = in.shape.compute_dtype;
@@ -36,11 +36,11 @@ ProofComputation norm(ProofInputs in, bool has_out) {
     const RowKeys rows = in.rows();
     return [=](const KernelSet& set) -> Results {
         const NormResult forward =
-            set.functions.dropout_residual_norm(out, bias, residual, parameters, 1e-12, dropout, rows, compute_dtype, true);
+            set.functions.dropout_residual_norm({out, bias, residual, parameters, 1e-12, dropout, rows, compute_dtype, true});
         const NormParameters d_parameters{in.zeros({H}), in.zeros({H})};
         const at::Tensor d_bias = has_out ? in.zeros({H}) : at::Tensor();
         const NormGradients gradients = set.functions.dropout_residual_norm_backward(
-            d_normed, d_fp32, d_sum, forward, parameters, dropout, rows, compute_dtype, d_parameters, d_bias);
+            {d_normed, d_fp32, d_sum, forward, parameters, dropout, rows, compute_dtype, d_parameters, d_bias});
         return {rounded("the sum", forward.sum_TH),
                 rounded("the output", forward.normed_TH),
                 rounded("the output in fp32", forward.normed_fp32_TH),
@@ -74,18 +74,18 @@ ProofComputation activation(ProofInputs in) {
     };
 }
 
-/// Attention of the sequences, with some rows after the last that belong to none.
+/// Attention, with some rows after the last sequence that belong to no sequence.
 ProofComputation attention(ProofInputs in, double probability) {
     constexpr std::int64_t padding_rows = 5;
     const std::int64_t used = in.tokens(), T = used + padding_rows, H = in.shape.hidden;
     const at::ScalarType compute_dtype = in.shape.compute_dtype;
-    // As in the tests: q, k and v are rounded with their biases in, which the reference does not do.
+    // Same bounds as in the tests: kernels round q, k and v after adding the bias; the reference does not.
     const double forward_bound = compute_dtype == at::kBFloat16 ? 1e-2 : 1e-5, backward_bound = 2 * forward_bound;
     const at::Tensor qkv = in.normal({T, 3 * H}, compute_dtype), bias = in.normal({3 * H}),
                      d_context = in.normal({T, H}, compute_dtype);
     const Dropout dropout = in.dropout(probability, Purpose::attention_dropout);
     return [=](const KernelSet& set) -> Results {
-        const Attention shape{in.starts_B1, in.samples_B, in.shape.heads, dropout};
+        const Attention shape{in.layout, in.shape.heads, dropout};
         const at::Tensor d_bias = in.zeros({3 * H});
         const AttentionResult forward = set.functions.attention(qkv, bias, shape);
         const at::Tensor d_qkv = set.functions.attention_backward(d_context, qkv, bias, forward, shape, d_bias);
@@ -122,7 +122,7 @@ ProofComputation embedding_backward(ProofInputs in) {
 ProofComputation cross_entropy(ProofInputs in) {
     const std::int64_t M = std::max<std::int64_t>(2, in.tokens() / 6), V = in.shape.vocabulary;
     const at::Tensor logits = in.normal({M, V}, in.shape.compute_dtype), bias = in.normal({V});
-    const at::Tensor labels = (in.below(V, M) - in.below(2, M) * V).clamp_min(-1);  // about half of the rows have none
+    const at::Tensor labels = (in.below(V, M) - in.below(2, M) * V).clamp_min(-1);  // about half of the rows have no label
     return [=](const KernelSet& set) -> Results {
         at::Tensor gradient = logits.clone();
         const at::Tensor d_bias = in.zeros({V}), totals = in.zeros({2}, at::kDouble);
@@ -136,7 +136,7 @@ ProofComputation cross_entropy(ProofInputs in) {
 ProofComputation matmul(ProofInputs in) {
     const std::int64_t T = in.tokens(), H = in.shape.hidden, F = in.shape.intermediate;
     const at::ScalarType compute_dtype = in.shape.compute_dtype;
-    const double bound = compute_dtype == at::kBFloat16 ? rounded_bound : matmul_bound;
+    const double bound = compute_dtype == at::kBFloat16 ? bf16_bound : matmul_bound;
     const at::Tensor x = in.normal({T, H}, compute_dtype), weight = in.normal({F, H}, compute_dtype),
                      dy = in.normal({T, F}, compute_dtype);
     return [=](const KernelSet& set) -> Results {
@@ -157,7 +157,7 @@ ProofComputation weight_gradient(ProofInputs in) {
     };
 }
 
-/// Which members of a set belong together: whether two sets share them, and how one takes them from another.
+/// An operation that consists of these members of the function table.
 template <auto... members>
 ProofOperation functions(const char* name, std::vector<ProofCase> cases) {
     return {name, [](const KernelSet& a, const KernelSet& b) { return ((a.functions.*members == b.functions.*members) && ...); },
@@ -165,7 +165,7 @@ ProofOperation functions(const char* name, std::vector<ProofCase> cases) {
             std::move(cases)};
 }
 
-/// The same of matmuls. There is nothing to compare where a set leaves the choice to matmul.cpp.
+/// An operation that is one matmul function. There is nothing to compare if a set leaves the choice to matmul.cpp.
 template <auto member>
 ProofOperation matmul_function(const char* name, ProofCase one) {
     return {name,
@@ -177,7 +177,7 @@ ProofOperation matmul_function(const char* name, ProofCase one) {
             {std::move(one)}};
 }
 
-/// @param compute takes the inputs, then `more`
+/// @param compute is called with the inputs and `more`
 template <class... More>
 ProofCase a_case(const char* name, ProofComputation (*compute)(ProofInputs, More...), std::type_identity_t<More>... more) {
     return {name, [=](at::Device device, const ProofShape& shape, const std::vector<std::int64_t>& lengths) {
@@ -185,13 +185,13 @@ ProofCase a_case(const char* name, ProofComputation (*compute)(ProofInputs, More
             }};
 }
 
-/// Where a set draws dropout from our counter, its masks are the reference's.
+/// Whether the set draws dropout masks from our counters, so that they equal the reference's.
 bool counts_dropout(const KernelSet& set, const ProofShape& shape, std::int64_t longest) {
     return set.counts_dropout == nullptr || set.counts_dropout(longest, shape.hidden / shape.heads, shape.compute_dtype);
 }
 
 ProofOperation attention_operation() {
-    static constexpr std::int64_t short_sequence = 128;  // up to this length a set may have kernels of their own
+    static constexpr std::int64_t short_sequence = 128;  // a set may have separate kernels up to this length
     ProofCase with_dropout = a_case("with dropout", attention, dropout_probability), of_short = with_dropout;
     with_dropout.applies = [](const KernelSet& set, const ProofShape& shape) {
         return counts_dropout(set, shape, shape.longest_sequence);

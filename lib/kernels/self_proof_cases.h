@@ -1,5 +1,5 @@
 #pragma once
-// The operations that a self-proof compares with the reference, each on inputs like those of a run.
+// The operations that a self-proof compares with the reference, with inputs like those of a training run.
 
 #include <functional>
 #include <string>
@@ -9,39 +9,39 @@
 
 namespace bertpretrain {
 
-/// The widths of a run's model, and how it computes.
+/// The model dimensions and the precision of a run.
 struct ProofShape {
     std::int64_t hidden = 1024, intermediate = 4096, heads = 16, vocabulary = 30528, longest_sequence = 128;
     Activation activation = Activation::gelu_erf;
     at::ScalarType compute_dtype = at::kBFloat16;
 };
 
-/// One result of an operation and the relative error that it may have; an undefined tensor is a result too.
+/// One result of an operation and its maximum relative error; an undefined tensor is a result too.
 struct ProofResult {
     std::string name;
     at::Tensor value;
     double bound = 0;
 };
-/// Computes an operation with the kernels of a set, on inputs that stay as they are.
+/// Computes an operation with the kernels of a set. Does not change its inputs.
 using ProofComputation = std::function<std::vector<ProofResult>(const KernelSet&)>;
 
 /// One way to call an operation.
 struct ProofCase {
-    std::string name;  ///< "with dropout"; empty for an operation's only one
+    std::string name;  ///< "with dropout"; empty if the operation has only one case
     std::function<ProofComputation(at::Device, const ProofShape&, const std::vector<std::int64_t>& lengths)> prepare;
-    /// Null: it is for all sets.
+    /// Whether the case applies to a set; null: to all sets.
     std::function<bool(const KernelSet&, const ProofShape&)> applies = nullptr;
 };
 
-/// Kernels that must come from one set: a backward understands what its own forward has kept.
+/// Kernels that must come from the same set, because a backward reads what its own forward saved.
 struct ProofOperation {
     std::string name;
     std::function<bool(const KernelSet&, const KernelSet&)> same;    ///< whether two sets have the same kernels for it
     std::function<void(KernelSet& to, const KernelSet& from)> take;  ///< copies them
-    std::vector<ProofCase> cases;                                    ///< the first is the one that is timed
+    std::vector<ProofCase> cases;                                    ///< the first one is timed
 };
 
-/// All of them. Random inputs are the same in each call.
+/// Returns all operations. Random inputs are the same in each call.
 const std::vector<ProofOperation>& proof_operations();
 
 }  // namespace bertpretrain

@@ -1,17 +1,18 @@
 #include "kernels/self_proof_inputs.h"
 
+#include <numeric>
+
 #include <ATen/ATen.h>
 
 namespace bertpretrain {
 
-ProofInputs::ProofInputs(at::Device where, const ProofShape& of, std::vector<std::int64_t> lengths)
+ProofInputs::ProofInputs(at::Device where, const ProofShape& of, const std::vector<std::int64_t>& lengths_B)
     : device(where), shape(of), generator_(at::globalContext().defaultGenerator(where).clone()) {
-    constexpr std::int64_t first_sample = 5'000'000'000;  // both words of a sample's number count
+    constexpr std::int64_t first_sample = 5'000'000'000;  // above 2^32, so that both words of a sample number are tested
     generator_.set_current_seed(17);
-    for (const std::int64_t length : lengths) {
-        samples_B.push_back(first_sample + static_cast<std::int64_t>(samples_B.size()));
-        starts_B1.push_back(starts_B1.back() + length);
-    }
+    std::vector<std::int64_t> samples_B(lengths_B.size());
+    std::iota(samples_B.begin(), samples_B.end(), first_sample);
+    layout = sequence_layout(lengths_B, samples_B, device);
 }
 
 at::Tensor ProofInputs::normal(at::IntArrayRef sizes, at::ScalarType type) {
@@ -28,10 +29,10 @@ at::Tensor ProofInputs::zeros(at::IntArrayRef sizes, at::ScalarType type) const 
 
 RowKeys ProofInputs::rows() const {
     std::vector<at::Tensor> samples, positions;
-    for (std::size_t b = 0; b < samples_B.size(); ++b) {
-        const std::int64_t length = starts_B1[b + 1] - starts_B1[b];
-        samples.push_back(at::full({length}, samples_B[b], at::TensorOptions(at::kLong)));
-        positions.push_back(at::arange(length, at::TensorOptions(at::kLong)));
+    for (std::int64_t b = 0; b < layout.sequences(); ++b) {
+        const at::TensorOptions integers(at::kLong);
+        samples.push_back(at::full({layout.length(b)}, layout.samples_B[static_cast<std::size_t>(b)], integers));
+        positions.push_back(at::arange(layout.length(b), integers));
     }
     return {at::cat(samples).to(device), at::cat(positions).to(device)};
 }

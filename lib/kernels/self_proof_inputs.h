@@ -1,5 +1,5 @@
 #pragma once
-// Random inputs for the cases of a self-proof, made on the device.
+// Random inputs for the cases of a self-proof, generated on the device.
 
 #include <vector>
 
@@ -7,29 +7,29 @@
 
 namespace bertpretrain {
 
-/// Ragged sequences on a device, and random tensors of one sequence of numbers.
+/// Sequences of different lengths on a device, and random tensors drawn from one generator.
 class ProofInputs {
 public:
-    ProofInputs(at::Device device, const ProofShape& shape, std::vector<std::int64_t> lengths);
+    ProofInputs(at::Device device, const ProofShape& shape, const std::vector<std::int64_t>& lengths_B);
 
     at::Tensor normal(at::IntArrayRef sizes, at::ScalarType type = at::kFloat);
     /// int64, 0 <= value < bound.
     at::Tensor below(std::int64_t bound, std::int64_t count);
     at::Tensor zeros(at::IntArrayRef sizes, at::ScalarType type = at::kFloat) const;
 
-    std::int64_t tokens() const { return starts_B1.back(); }
+    std::int64_t tokens() const { return layout.tokens(); }
     RowKeys rows() const;
     Dropout dropout(double probability, Purpose purpose) const { return {philox_key(77, purpose), 3, probability}; }
 
     at::Device device;
     ProofShape shape;
-    std::vector<std::int64_t> starts_B1{0}, samples_B;
+    SequenceLayout layout;
 
 private:
     at::Generator generator_;
 };
 
-/// All rules of the optimizers' kernels.
+/// The test case for the optimizer kernels: AdamW, LAMB and LANS.
 ProofComputation optimizer_computation(ProofInputs in);
 
 }  // namespace bertpretrain

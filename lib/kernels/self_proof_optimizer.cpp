@@ -1,4 +1,4 @@
-// The optimizers' kernels in a self-proof: all rules, each from the same state.
+// The self-proof of the optimizer kernels: every rule starts from the same state.
 #include <ATen/ATen.h>
 
 #include "kernels/self_proof_inputs.h"
@@ -6,9 +6,9 @@
 namespace bertpretrain {
 namespace {
 
-constexpr double exact_bound = 3e-6, rounded_bound = 2.5e-3, sum_bound = 1e-6;
+constexpr double fp32_bound = 3e-6, bf16_bound = 2.5e-3, sum_bound = 1e-6;
 
-/// A slice with runs that begin and end inside blocks, one that is shorter than a vector, and gaps.
+/// A slice whose runs begin and end inside blocks, with gaps and one run shorter than a vector register.
 struct Slice {
     OptimizerState state;
     at::Tensor gradient;
@@ -22,7 +22,7 @@ BlockedRuns runs_of(std::int64_t elements) {
     return BlockedRuns({{0, 0, 0, 5}, {1, 64, 64, middle - 64}, {0, middle + 3, middle + 3, elements - middle - 10}});
 }
 
-/// What one rule makes of the slice, under the rule's name.
+/// Runs one rule on a copy of the slice and appends its results under the rule's name.
 void add_results(std::vector<ProofResult>& results, const std::string& rule, const Slice& slice,
                  const std::function<void(const OptimizerPass&, std::span<double>)>& update) {
     const OptimizerState state{slice.state.master.clone(), slice.state.exp_avg.clone(), slice.state.exp_avg_sq.clone()};
@@ -30,11 +30,11 @@ void add_results(std::vector<ProofResult>& results, const std::string& rule, con
     const at::Tensor sums = at::zeros({static_cast<std::int64_t>(3 * slice.blocks.parts.size())}, at::kDouble);
     update({state, slice.gradient, compute_weights, slice.blocks, {0.9, 0.999, 1e-6, 0.19, 0.002}, slice.factors},
            {sums.mutable_data_ptr<double>(), static_cast<std::size_t>(sums.numel())});
-    results.push_back({rule + "'s weights", state.master, exact_bound});
-    results.push_back({rule + "'s first moments", state.exp_avg, exact_bound});
-    results.push_back({rule + "'s second moments", state.exp_avg_sq, exact_bound});
+    results.push_back({rule + "'s weights", state.master, fp32_bound});
+    results.push_back({rule + "'s first moments", state.exp_avg, fp32_bound});
+    results.push_back({rule + "'s second moments", state.exp_avg_sq, fp32_bound});
     results.push_back(
-        {rule + "'s rounded weights", compute_weights, slice.compute_dtype == at::kBFloat16 ? rounded_bound : exact_bound});
+        {rule + "'s rounded weights", compute_weights, slice.compute_dtype == at::kBFloat16 ? bf16_bound : fp32_bound});
     results.push_back({rule + "'s sums of squares", sums, sum_bound});
 }
 

@@ -7,20 +7,20 @@ namespace {
 
 constexpr double fp32_bytes = 4;  // bytes of an fp32 element
 
-/// Bytes per token that a layer's attention keeps: its products, context and log-sum-exps.
+/// Bytes per token that a layer's attention keeps: qkv, context and log-sum-exps.
 double kept_by_attention(const BertConfig& config, double compute_bytes) {
     return compute_bytes * 4 * static_cast<double>(config.hidden_size) +
            fp32_bytes * static_cast<double>(config.num_attention_heads);
 }
 
-/// Bytes per row that a layer keeps behind its attention: two norms (sum, normed, two statistics), and both sides of the
+/// Bytes per row that a layer keeps after its attention: two norms (sum, normed, two statistics), and input and output of the
 /// activation.
-double kept_behind_attention(const BertConfig& config, double compute_bytes) {
+double kept_after_attention(const BertConfig& config, double compute_bytes) {
     const auto hidden = static_cast<double>(config.hidden_size), intermediate = static_cast<double>(config.intermediate_size);
     return 2 * (fp32_bytes * hidden + compute_bytes * hidden + 2 * fp32_bytes) + 2 * compute_bytes * intermediate;
 }
 
-/// Bytes per token of a layer's input that nothing else keeps: post-LN's residual.
+/// Bytes per token of a layer's input that are kept only for this layer: post-LN's residual.
 double kept_of_input(const BertConfig& config) {
     return config.placement() == NormPlacement::post_ln ? fp32_bytes * static_cast<double>(config.hidden_size) : 0;
 }
@@ -33,15 +33,15 @@ std::uint64_t activation_bytes(const BertConfig& config, const ActivationShape& 
     const auto vocabulary = static_cast<double>(config.vocab_size), layers = static_cast<double>(config.num_hidden_layers);
     const auto tokens = static_cast<double>(shape.tokens), masked = static_cast<double>(shape.masked);
     const double read = masked + static_cast<double>(shape.sequences);
-    const double attention = kept_by_attention(config, compute_bytes), behind = kept_behind_attention(config, compute_bytes);
+    const double attention = kept_by_attention(config, compute_bytes), after = kept_after_attention(config, compute_bytes);
     const double stream = tokens * (compute_bytes + fp32_bytes) * hidden;
 
-    const double whole_layer = tokens * (attention + behind + kept_of_input(config));
-    const double last_layer = tokens * (attention + kept_of_input(config)) + read * behind;
+    const double whole_layer = tokens * (attention + after + kept_of_input(config));
+    const double last_layer = tokens * (attention + kept_of_input(config)) + read * after;
     const double embeddings = tokens * (2 * fp32_bytes + compute_bytes) * hidden;
     const double kept =
         embeddings + (shape.checkpointing ? layers * stream + whole_layer : (layers - 1) * whole_layer + last_layer);
-    // gradients of products are rounded in a matrix of their own before they are added
+    // a weight gradient from a matmul is rounded in a separate matrix before it is accumulated
     const double head = masked * (compute_bytes * vocabulary + (3 * fp32_bytes + 3 * compute_bytes) * hidden) +
                         compute_bytes * vocabulary * hidden;
     const double backward = tokens * (2 * compute_bytes * intermediate + (6 * compute_bytes + 3 * fp32_bytes) * hidden) +

@@ -1,5 +1,5 @@
 #pragma once
-// What a forward and backward pass keeps beside the parameters.
+// The memory that a forward and backward pass needs besides the parameters.
 
 #include <cstdint>
 
@@ -7,15 +7,15 @@
 
 namespace bertpretrain {
 
-/// A micro-batch, and how it is computed.
+/// The size of a micro-batch, and how it is computed.
 struct ActivationShape {
     std::int64_t sequences = 16, tokens = 2048, masked = 320;
     bool bf16 = true;
     bool checkpointing = false;
 };
 
-/// Bytes at the fullest moment of a pass: what the layers keep for their backward (see LayerState), and the larger of what the
-/// MLM head and the last layer's backward need besides.
+/// Returns the peak memory of a pass in bytes: what the layers keep for their backward (see LayerState), plus the larger of the
+/// temporary memory of the MLM head and of the last layer's backward.
 std::uint64_t activation_bytes(const BertConfig& config, const ActivationShape& shape);
 
 }  // namespace bertpretrain

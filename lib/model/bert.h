@@ -1,5 +1,5 @@
 #pragma once
-// BERT for pretraining: kernels in order, no communication, no optimizer.
+// BERT for pretraining: calls the kernels in order. No communication, no optimizer.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace bertpretrain {
 
-/// What the model tells whoever moves its parameters while it computes. Empty ones are not called.
+/// Callbacks for code that communicates parameters and gradients while the model computes. Empty ones are not called.
 struct ParameterMoves {
-    /// The forward is about to read the layout's parameters from `first` on, and has not read those before it.
+    /// The forward is about to read the layout's parameters from `first` on. It has not yet read those before it.
     std::function<void(std::size_t first)> needed;
     /// The first `count` parameters of the layout have their final gradients.
     std::function<void(std::size_t count)> final;
@@ -24,29 +24,34 @@ struct ParameterMoves {
 class Bert {
 public:
     struct Choices {
-        std::uint64_t seed = 0;                 ///< of dropout
-        bool activation_checkpointing = false;  ///< keep only each layer's input, compute the rest again in the backward
+        std::uint64_t seed = 0;                 ///< for dropout
+        bool activation_checkpointing = false;  ///< keep each layer's input only, and recompute the rest in the backward
     };
 
-    /// @param parameters what it computes with and where gradients are added; must outlive it
+    /// @param parameters the weights, and the buffers that gradients are added to; must outlive this
     Bert(const BertConfig& config, const FlatParameters& parameters, const Choices& choices);
 
-    /// One micro-batch with dropout: adds gradients to the flat buffers and losses to totals_4 (new_totals).
-    /// @param sum begins: the layers' matrices have no gradients yet, all others zeros (FlatParameters::begin_gradients)
-    void forward_backward(const MicroBatch& batch, const LossScale& scale, const at::Tensor& totals_4,
-                          const ParameterMoves& moves, bool accumulate = true) const;
+    /// One micro-batch with dropout: adds its gradients to the flat buffers and its losses to `sums`. Queues kernels only: builds
+    /// nothing on the host and does not wait for the device.
+    /// @param batch on the model's device, as are the batches below
+    /// @param accumulate false: the gradients of the layers' matrices are overwritten; all other gradients must be zeros
+    /// (FlatParameters::begin_gradients)
+    void forward_backward(const MicroBatch& batch, const LossScale& scale, const LossSums& sums, const ParameterMoves& moves,
+                          bool accumulate = true) const;
 
-    /// Copies the layers' weights, which stay as they are from now on, as products like them best. No backward after that.
+    /// Copies the layers' weights into the layout that matmuls run fastest with (packed_weight.h). The weights must not change
+    /// afterwards, and no backward may follow.
     void pack_weights();
 
-    /// One micro-batch without dropout or gradients.
-    void add_losses(const MicroBatch& batch, const at::Tensor& totals_4) const;
+    /// One micro-batch without dropout and gradients: adds its losses to `sums`.
+    void add_losses(const MicroBatch& batch, const LossSums& sums) const;
     Logits logits(const MicroBatch& batch) const;
-    /// The encoder's output, compute_dtype, T x H.
+    /// The encoder's output for the real tokens, compute_dtype, batch.tokens() x H.
     at::Tensor encode(const MicroBatch& batch) const;
-    /// The same at each sequence's first token, compute_dtype, B x H: the last layer computes no other rows.
+    /// The encoder's output at each sequence's first token, compute_dtype, B x H. The last layer computes only the rows that the
+    /// heads read.
     at::Tensor encode_first(const MicroBatch& batch) const;
-    /// The pooler's output of such rows, which the next sentence head reads: fp32, B x H.
+    /// The pooler's output for such rows, fp32, B x H; the next sentence head reads it.
     at::Tensor pool(const at::Tensor& first_BH) const { return pool_first_rows(weights_, first_BH); }
 
     const BertConfig& config() const { return config_; }

@@ -12,8 +12,9 @@ NormPlacement BertConfig::placement() const {
 
 void check_bert(const BertConfig& config) {
     if (config.hidden_size % config.num_attention_heads != 0)
-        throw ConfigError(concat("model.hidden_size = ", config.hidden_size, " does not divide into model.num_attention_heads = ",
-                                 config.num_attention_heads, " heads; make one a multiple of the other"));
+        throw ConfigError(concat("model.hidden_size = ", config.hidden_size,
+                                 ": must be a multiple of model.num_attention_heads = ", config.num_attention_heads,
+                                 ", so that all heads have the same size"));
     if (config.hidden_size % 8 != 0)
         throw ConfigError(concat("model.hidden_size = ", config.hidden_size, ": must be a multiple of 8"));
 }

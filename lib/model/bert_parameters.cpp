@@ -10,7 +10,7 @@ struct Staged {
     std::size_t stage;
 };
 
-/// Collects parameters in HF's order.
+/// Collects parameters in the order of HF's state_dict.
 class Collector {
 public:
     explicit Collector(const BertConfig& config)
@@ -32,7 +32,7 @@ public:
         vector(name + ".weight", H);
         vector(name + ".bias", H);
     }
-    /// @param backward_stage of its feed-forward part; its attention is the next
+    /// @param backward_stage of the layer's feed-forward part; its attention is the next stage
     void layer(const std::string& name, std::size_t backward_stage) {
         const std::size_t first = all.size();
         at_stage(backward_stage + 1);

@@ -1,5 +1,5 @@
 #pragma once
-// The parameters of a BERT: their names, shapes and order.
+// The parameters of a BERT model: names, shapes and order.
 
 #include <cstddef>
 #include <string>
@@ -11,28 +11,29 @@
 
 namespace bertpretrain {
 
-/// The parameter list of one configuration, in the two orders that matter.
+/// The parameters of one configuration, in the two orders in use.
 struct BertParameters {
-    /// HF's order, as in a state_dict. Post-LN and pre_ln_zero_residual have the names of HF's BertForPreTraining,
-    /// pre_ln those of MegatronBertForPreTraining. Tied tensors are listed once.
+    /// The order of HF's state_dict. post_ln and pre_ln_zero_residual use the names of HF's BertForPreTraining, pre_ln those of
+    /// MegatronBertForPreTraining. Tied tensors are listed once.
     std::vector<ParameterSpec> checkpoint_order;
-    /// The order of the flat buffers: decaying parameters in the order in which the backward finishes them, then the exempt ones.
+    /// The order of the flat buffers: parameters with weight decay in the order in which the backward finishes them, then the
+    /// exempt ones.
     std::vector<ParameterSpec> layout_order;
-    /// stage_ends[s] parameters of layout_order are final after stage s of the backward: 0 the heads, then of each layer, from
-    /// the last to the first, its feed-forward part and its attention, then the embeddings (with which the exempt ones are final
-    /// too).
+    /// stage_ends[s] parameters of layout_order are final after stage s of the backward. Stage 0 is the heads. Then each layer,
+    /// from last to first, has one stage for its feed-forward part and one for its attention. The embeddings are last; with them
+    /// all exempt parameters are final too.
     std::vector<std::size_t> stage_ends;
 };
 
-/// The stage of the backward in which a layer's feed-forward part is finished; its attention's is the next.
+/// Returns the stage of the backward that finishes a layer's feed-forward part; the layer's attention is the next stage.
 inline std::size_t feed_forward_stage(std::size_t layers, std::size_t layer) { return 2 * (layers - 1 - layer) + 1; }
 
 BertParameters bert_parameters(const BertConfig& config);
 
-/// The flat buffers of a model. @param bucket_mib of fp32 gradients @param shards as in ParameterLayout
+/// Returns the layout of a model's flat buffers. @param bucket_mib of fp32 gradients @param shards as in ParameterLayout
 ParameterLayout bert_layout(const BertConfig& config, double bucket_mib, std::int64_t shards);
 
-/// Names under which tied tensors appear a second time in HF's state_dict: {alias, name}.
+/// Returns the second names of tied tensors in HF's state_dict: {alias, name}.
 std::vector<std::pair<std::string, std::string>> tied_names();
 
 }  // namespace bertpretrain

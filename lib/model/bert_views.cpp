@@ -3,7 +3,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Looks parameters up, as weights or as gradients.
+/// Finds parameters by name, as weights or as gradients.
 struct Lookup {
     const FlatParameters& parameters;
     bool gradients;
@@ -26,13 +26,13 @@ BertViews views(const BertConfig& config, const Lookup& find) {
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
         const std::string name = layer_name(i);
         const bool last = i + 1 == config.num_hidden_layers;
-        const std::string behind = last ? "bert.encoder.ln" : layer_name(i + 1) + ".attention.ln";
+        const std::string next_norm = last ? "bert.encoder.ln" : layer_name(i + 1) + ".attention.ln";
         all.layers.push_back({find.three(name + ".attention.self.query.weight"), find.three(name + ".attention.self.query.bias"),
                               find.one(name + ".attention.output.dense.weight"), find.one(name + ".attention.output.dense.bias"),
                               find.norm(name + (pre ? ".ln" : ".attention.output.LayerNorm")),
                               find.one(name + ".intermediate.dense.weight"), find.one(name + ".intermediate.dense.bias"),
                               find.one(name + ".output.dense.weight"), find.one(name + ".output.dense.bias"),
-                              find.norm(pre ? behind : name + ".output.LayerNorm")});
+                              find.norm(pre ? next_norm : name + ".output.LayerNorm")});
     }
     all.pooler_weight = find.one("bert.pooler.dense.weight");
     all.pooler_bias = find.one("bert.pooler.dense.bias");

@@ -1,7 +1,7 @@
 #pragma once
-// The parameters of a BERT by their role: once for weights, once for gradients. Names appear here and nowhere further up.
+// Views of a model's parameters by role, for weights and for gradients. Code that uses these views needs no parameter names.
 //
-// Axes: H hidden size, F intermediate size, V vocabulary, P positions, K segment kinds. Matrices are (outputs, inputs).
+// Axes: H hidden size, F intermediate size, V vocabulary, P positions, K segment types. Matrices are (outputs, inputs).
 
 #include <vector>
 
@@ -14,16 +14,16 @@ namespace bertpretrain {
 struct LayerViews {
     at::Tensor qkv_weight, qkv_bias;  ///< (3H, H), (3H)
     at::Tensor attention_out_weight, attention_out_bias;
-    NormParameters norm_after_attention;  ///< of the stream behind the attention
+    NormParameters norm_after_attention;  ///< of the hidden states after the attention
     at::Tensor intermediate_weight, intermediate_bias;
     at::Tensor output_weight, output_bias;
     NormParameters
-        norm_after_output;  ///< of the stream behind the feed-forward part; with pre-LN the next layer's or the final one
+        norm_after_output;  ///< of the hidden states after the feed-forward part; with pre_ln the next layer's or the final LN
 };
 
 struct BertViews {
     at::Tensor word_VH, position_PH, type_KH;
-    NormParameters first_norm;  ///< of the embeddings; with pre-LN layer 0's own
+    NormParameters first_norm;  ///< of the embeddings; with pre_ln the first LN of layer 0
     std::vector<LayerViews> layers;
     at::Tensor pooler_weight, pooler_bias;
     at::Tensor transform_weight, transform_bias;

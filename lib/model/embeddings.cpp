@@ -11,8 +11,12 @@ EmbeddingState embeddings_forward(const LayerContext& context, const BertViews& 
     const at::Tensor sum_TH = embedding_sum(batch.input_ids_T, batch.position_ids_T, batch.token_type_ids_T, weights.word_VH,
                                             weights.position_PH, weights.type_KH);
     const auto normalize = [&](const at::Tensor& x_TH, bool keep_fp32) {
-        return dropout_residual_norm({}, {}, x_TH, weights.first_norm, context.config.layer_norm_eps, {}, context.rows,
-                                     compute_dtype, keep_fp32);
+        return dropout_residual_norm({.residual = x_TH,
+                                      .norm = weights.first_norm,
+                                      .eps = context.config.layer_norm_eps,
+                                      .rows = context.rows,
+                                      .compute_dtype = compute_dtype,
+                                      .keep_fp32 = keep_fp32});
     };
     if (context.config.placement() == NormPlacement::pre_ln) {
         EmbeddingState state{normalize(dropout_rows(sum_TH, dropout, context.rows), false)};
@@ -33,16 +37,24 @@ void embeddings_backward(const LayerContext& context, const BertViews& weights, 
     const at::ScalarType compute_dtype = weights.word_VH.scalar_type();
     at::Tensor d_sum_TH;
     if (context.config.placement() == NormPlacement::pre_ln) {
-        const NormGradients d =
-            dropout_residual_norm_backward(d_output.normed_TH, {}, d_output.residual_TH, state.norm, weights.first_norm, {},
-                                           context.rows, compute_dtype, gradients.first_norm, {});
+        const NormGradients d = dropout_residual_norm_backward({.d_normed_TH = d_output.normed_TH,
+                                                                .d_sum_TH = d_output.residual_TH,
+                                                                .forward = state.norm,
+                                                                .norm = weights.first_norm,
+                                                                .rows = context.rows,
+                                                                .compute_dtype = compute_dtype,
+                                                                .d_norm = gradients.first_norm});
         d_sum_TH = dropout_rows(d.sum_TH, dropout, context.rows);
     } else {
         at::Tensor d_hidden_TH = d_output.normed_TH.to(at::kFloat);
         if (context.config.placement() == NormPlacement::post_ln) d_hidden_TH = d_hidden_TH + d_output.residual_TH;
         const at::Tensor d_normed_TH = dropout_rows(d_hidden_TH, dropout, context.rows);
-        d_sum_TH = dropout_residual_norm_backward({}, d_normed_TH, {}, state.norm, weights.first_norm, {}, context.rows,
-                                                  compute_dtype, gradients.first_norm, {})
+        d_sum_TH = dropout_residual_norm_backward({.d_normed_fp32_TH = d_normed_TH,
+                                                   .forward = state.norm,
+                                                   .norm = weights.first_norm,
+                                                   .rows = context.rows,
+                                                   .compute_dtype = compute_dtype,
+                                                   .d_norm = gradients.first_norm})
                        .sum_TH;
     }
     embedding_backward(d_sum_TH, context.batch.input_ids_T, gradients.word_VH);

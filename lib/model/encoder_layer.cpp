@@ -6,22 +6,18 @@ namespace bertpretrain {
 namespace {
 
 Attention attention_shape(const LayerContext& context, std::int64_t index) {
-    return {context.batch.starts_B1,
-            context.batch.sample_numbers_B,
-            context.config.num_attention_heads,
-            context.dropout.attention(static_cast<std::uint32_t>(4 * index)),
-            context.starts_B1,
-            context.samples_B};
+    return {context.batch.layout, context.config.num_attention_heads,
+            context.dropout.attention(static_cast<std::uint32_t>(4 * index))};
 }
 
 Dropout sublayer_dropout(const LayerContext& context, std::int64_t index, std::uint32_t sublayer) {
     return context.dropout.hidden(static_cast<std::uint32_t>(4 * index) + 1 + sublayer);
 }
 
-/// The rows that a layer goes on with behind its attention: all of them, or in the last layer those that the heads read.
-class RowsBehindAttention {
+/// The rows that a layer computes after its attention: all rows, or in the last layer those that the heads read.
+class RowsAfterAttention {
 public:
-    RowsBehindAttention(const LayerContext& context, std::int64_t index)
+    RowsAfterAttention(const LayerContext& context, std::int64_t index)
         : context_(context), all_(!context.read.index_R.defined() || index + 1 != context.config.num_hidden_layers) {}
 
     const RowKeys& keys() const { return all_ ? context_.rows : context_.read.keys; }
@@ -29,7 +25,8 @@ public:
         return all_ || !x_TH.defined() ? x_TH : x_TH.index_select(0, context_.read.index_R);
     }
     Residual pick(const Residual& residual) const { return all_ ? residual : residual.select(context_.read.index_R); }
-    /// The gradient of pick. Rows picked twice are sums; only slots that fill_up added are, and theirs are zeros.
+    /// The backward of pick. Rows picked more than once are summed; only fillers (build_batch.h) pick rows again, with zero
+    /// gradients.
     at::Tensor put_back(const at::Tensor& d_RH) const {
         if (all_ || !d_RH.defined()) return d_RH;
         return at::zeros({context_.batch.input_ids_T.numel(), d_RH.size(1)}, d_RH.options())
@@ -41,13 +38,13 @@ private:
     bool all_;
 };
 
-/// Both sublayers end alike: dropout, residual, LayerNorm.
+/// The end of both sublayers: dropout, residual, LayerNorm.
 NormResult close_sublayer(const LayerContext& context, const RowKeys& rows, const at::Tensor& out_TH, const at::Tensor& bias_H,
                           const NormParameters& norm, const Dropout& dropout, HiddenState& hidden) {
     const bool post = context.config.placement() == NormPlacement::post_ln;
-    const bool again = post && out_TH.is_cuda();  // there memory is slower than computing it again; on a CPU it is in the cache
-    NormResult closed = dropout_residual_norm(out_TH, bias_H, hidden.residual, norm, context.config.layer_norm_eps, dropout, rows,
-                                              out_TH.scalar_type(), post && !again);
+    const bool again = post && out_TH.is_cuda();  // recomputing beats memory there; on a CPU the residual is still in the cache
+    NormResult closed = dropout_residual_norm({out_TH, bias_H, hidden.residual, norm, context.config.layer_norm_eps, dropout,
+                                               rows, out_TH.scalar_type(), post && !again});
     hidden.normed_TH = closed.normed_TH;
     if (again) hidden.residual = Residual::of(closed, norm);
     else hidden.residual = post ? closed.normed_fp32_TH : closed.sum_TH;
@@ -55,7 +52,7 @@ NormResult close_sublayer(const LayerContext& context, const RowKeys& rows, cons
     return closed;
 }
 
-/// The backward of close_sublayer: what reaches the residual past the LayerNorm joins before it (post-LN) or behind it.
+/// The backward of close_sublayer. The residual's gradient is added before the LayerNorm's backward (post-LN) or after it.
 NormGradients close_sublayer_backward(const LayerContext& context, const RowKeys& rows, const HiddenStateGradient& d_hidden,
                                       const NormResult& closed, const NormParameters& norm, const Dropout& dropout,
                                       const NormParameters& d_norm, const at::Tensor& d_bias_H) {
@@ -64,8 +61,8 @@ NormGradients close_sublayer_backward(const LayerContext& context, const RowKeys
                             : post                            ? d_hidden.residual_TH
                                                               : at::Tensor();
     const at::Tensor past = post ? at::Tensor() : d_hidden.residual_TH;
-    return dropout_residual_norm_backward(d_hidden.normed_TH, fp32, past, closed, norm, dropout, rows,
-                                          closed.normed_TH.scalar_type(), d_norm, d_bias_H);
+    return dropout_residual_norm_backward(
+        {d_hidden.normed_TH, fp32, past, closed, norm, dropout, rows, closed.normed_TH.scalar_type(), d_norm, d_bias_H});
 }
 
 }  // namespace
@@ -78,12 +75,11 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
                          HiddenState& output, const std::function<void()>& feed_forward_begins) {
     LayerState state;
     state.input = input;
-    const RowsBehindAttention rows(context, index);
+    const RowsAfterAttention rows(context, index);
     output = {{}, rows.pick(input.residual)};
     state.qkv_T3H = linear_matmul(input.normed_TH, weights.qkv_weight);
     state.attention = attention(state.qkv_T3H, weights.qkv_bias, attention_shape(context, index));
-    if (state.attention.biased_T3H.defined())
-        state.qkv_T3H = state.attention.biased_T3H;  // one of them is enough for the backward
+    if (state.attention.biased_T3H.defined()) state.qkv_T3H = state.attention.biased_T3H;  // the backward needs only this one
     state.context_TH = rows.pick(state.attention.context_TH);
     state.after_attention =
         close_sublayer(context, rows.keys(), linear_matmul(state.context_TH, weights.attention_out_weight),
@@ -100,7 +96,7 @@ LayerState layer_forward(const LayerContext& context, std::int64_t index, const 
 HiddenStateGradient layer_backward(const LayerContext& context, std::int64_t index, const LayerViews& weights,
                                    const LayerState& state, const HiddenStateGradient& d_output, const LayerViews& gradients,
                                    const std::function<void()>& feed_forward_done) {
-    const RowsBehindAttention rows(context, index);
+    const RowsAfterAttention rows(context, index);
     const NormGradients d_ffn =
         close_sublayer_backward(context, rows.keys(), d_output, state.after_output, weights.norm_after_output,
                                 sublayer_dropout(context, index, 1), gradients.norm_after_output, gradients.output_bias);

@@ -1,5 +1,5 @@
 #pragma once
-// What the model computes with: weights and gradients of all parameters in flat buffers, seen by name.
+// The weights and gradients that the model computes with, in flat buffers with views by name.
 
 #include <string>
 
@@ -10,12 +10,12 @@
 
 namespace bertpretrain {
 
-/// Decaying parameters (matrices) are in the run's precision; exempt ones (biases, LayerNorm) stay fp32, for a bf16 near 1
-/// moves in steps of 1/128. Gradients of both are fp32, or bf16 for matrices where memory is short.
+/// Parameters with weight decay (matrices) have the compute dtype. Exempt ones (biases, LayerNorm) stay fp32, because bf16
+/// numbers near 1 are 1/128 apart. Gradients are fp32; those of matrices may be bf16 to save memory.
 class FlatParameters {
 public:
-    /// bf16: bf16 for matrices but not for the embedding tables, each of whose rows adds up many tokens' gradients.
-    /// none: for a model that is only used; its gradients are not to be touched.
+    /// bf16: bf16 for matrices except the embedding tables, where each row sums the gradients of many tokens.
+    /// none: for inference; gradient() returns undefined tensors, and no function that returns or zeroes all may be called.
     enum class Gradients { fp32, bf16, none };
 
     FlatParameters(ParameterLayout layout, at::ScalarType compute_dtype, at::Device device,
@@ -25,21 +25,21 @@ public:
     at::ScalarType compute_dtype() const { return compute_weights_.scalar_type(); }
     at::Device device() const { return compute_weights_.device(); }
 
-    const at::Tensor& compute_weights() const { return compute_weights_; }  ///< flat_elements(); its exempt part is not used
+    const at::Tensor& compute_weights() const { return compute_weights_; }  ///< flat_elements(); the exempt part is not used
     const GradientStorage& gradient_storage() const { return gradients_; }
-    /// fp32, flat_elements(). @throws std::logic_error when they are narrow
+    /// fp32, flat_elements(). @throws std::logic_error if some gradients are bf16
     at::Tensor gradients() const { return gradients_.range(0, layout_.flat_elements()); }
     void zero_gradients() const { gradients_.zero(); }
-    /// For a step whose first micro-batch says accumulate = false.
+    /// Prepares the gradients for a step whose first micro-batch is computed with accumulate = false.
     void begin_gradients() const { gradients_.zero_others(); }
-    /// fp32, the exempt parameters: element i of it is element fp32_begin() + i of a flat buffer.
+    /// The exempt parameters in fp32: its element i is element fp32_begin() + i of a flat buffer.
     const at::Tensor& fp32() const { return fp32_; }
     std::int64_t fp32_begin() const { return fp32_begin_; }
 
-    /// A parameter as the model uses it, and its gradient, in its own shape.
+    /// A view of a parameter as the model uses it, or of its gradient, in the parameter's shape.
     at::Tensor weight(const std::string& name) const { return view(name, 1, false); }
     at::Tensor gradient(const std::string& name) const { return view(name, 1, true); }
-    /// `count` parameters of one shape that adjoin each other, the first named, seen as one with `count` times the rows.
+    /// A view of `count` adjacent parameters of one shape, starting with the named one, as one with `count` times the rows.
     at::Tensor fused_weight(const std::string& first, std::int64_t count) const { return view(first, count, false); }
     at::Tensor fused_gradient(const std::string& first, std::int64_t count) const { return view(first, count, true); }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t bf16_bytes = 2, fp32_bytes = 4;
 
-/// Elements of the flat buffer, from the first, that are bf16.
+/// Number of elements at the start of the flat buffer that are bf16.
 std::int64_t bf16_elements_of(const ParameterLayout& layout, bool narrow) {
     if (!narrow) return 0;
     for (const PlacedParameter& parameter : layout.parameters())
@@ -42,7 +42,7 @@ std::int64_t GradientStorage::bytes(const ParameterLayout& layout, bool narrow) 
 
 at::Tensor GradientStorage::range(std::int64_t begin, std::int64_t elements) const {
     if (begin < bf16_elements_) {
-        check(begin + elements <= bf16_elements_, "gradients of two types were asked for as one");
+        check(begin + elements <= bf16_elements_, "GradientStorage: the range contains both bf16 and fp32 gradients");
         return bytes_.narrow(0, byte_of(begin), elements * bf16_bytes).view(at::kBFloat16);
     }
     return bytes_.narrow(0, byte_of(begin), elements * fp32_bytes).view(at::kFloat);

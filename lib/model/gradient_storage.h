@@ -1,5 +1,5 @@
 #pragma once
-// Gradients of all parameters in one piece of memory.
+// Gradients of all parameters in one block of memory.
 
 #include <cstdint>
 #include <vector>
@@ -10,28 +10,29 @@
 
 namespace bertpretrain {
 
-/// fp32, or bf16 for the parameters in front and fp32 behind them. As one piece it also serves for the sums over ranks: a rank's
-/// slices, in fp32, fit into the front of it, whatever the gradients there were.
+/// fp32, or bf16 for the first parameters of the layout and fp32 for the rest. The memory is also used for sums over ranks: a
+/// rank's slices, in fp32, fit into its front, replacing the gradients that were there.
 class GradientStorage {
 public:
-    GradientStorage() = default;  ///< of no parameters: all members are not to be called
-    /// Zeros. @param narrow bf16 for those parameters of which the layout allows it
+    GradientStorage() = default;  ///< no memory; no other member except defined() may be called
+    /// Initialized to zeros. @param narrow use bf16 for the parameters for which the layout allows it
     GradientStorage(const ParameterLayout& layout, bool narrow, at::Device device);
 
-    /// What it takes.
+    /// Size of the memory in bytes.
     static std::int64_t bytes(const ParameterLayout& layout, bool narrow);
 
     bool defined() const { return bytes_.defined(); }
-    /// Elements of the flat buffer, from the first, that are bf16.
+    /// Number of elements at the start of the flat buffer that are bf16.
     std::int64_t bf16_elements() const { return bf16_elements_; }
 
-    /// Elements [begin, begin + elements) of the flat buffer, all bf16 or all fp32.
+    /// Returns elements [begin, begin + elements) of the flat buffer. @throws std::logic_error if they are not all of one dtype
     at::Tensor range(std::int64_t begin, std::int64_t elements) const;
-    /// The memory in front, seen as fp32: sums over ranks, where they have taken the place of gradients.
+    /// Returns the first `elements` fp32 elements of the memory, for sums over ranks that replace the gradients there.
     at::Tensor front(std::int64_t elements) const;
 
     void zero() const;
-    /// Zeroes all but those gradients that can begin with a product (ParameterSpec::product_gradient); there, anything may be.
+    /// Zeroes all gradients except those that a step may overwrite (ParameterSpec::product_gradient), which keep their old
+    /// contents.
     void zero_others() const;
 
 private:

@@ -12,7 +12,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Two independent normal numbers per Philox call, by Box and Muller's method.
+/// Returns a standard normal number; one Philox call gives two of them, by the Box-Muller method.
 float normal_number(PhiloxKey key, std::uint32_t parameter, std::int64_t element) {
     const auto pair = static_cast<std::uint64_t>(element) / 2;
     const PhiloxCounter words =

@@ -1,5 +1,5 @@
 #pragma once
-// New weights, as a function of the seed.
+// Initial weights as a function of the seed.
 
 #include <cstdint>
 #include <span>
@@ -11,9 +11,9 @@
 
 namespace bertpretrain {
 
-/// Fills what one shard owns (`runs`) of the fp32 master weights: matrices from N(0, initializer_range), LayerNorm weights 1,
-/// biases 0. Every number depends on the seed, the parameter and its place in it only, so any sharding gives the same model.
-/// @param slice fp32; where it is not on the CPU, the numbers are made there and copied
+/// Fills one shard's part (`runs`) of the fp32 master weights: matrices from N(0, initializer_range), LayerNorm weights 1,
+/// biases 0. Each element depends only on the seed, the parameter and its index in it, so any sharding gives the same model.
+/// @param slice fp32; if it is not on the CPU, the values are generated on the CPU and copied
 void initialize_weights(const BertConfig& config, const ParameterLayout& layout, std::span<const OwnedRun> runs,
                         std::uint64_t seed, const at::Tensor& slice);
 

@@ -18,7 +18,7 @@ std::int64_t ParameterSpec::elements() const {
 
 ParameterLayout::ParameterLayout(std::vector<ParameterSpec> specs, std::int64_t bucket_elements, std::int64_t shards)
     : shards_(shards) {
-    check(shards >= 1 && bucket_elements >= 1, "a layout needs at least one shard and one element per bucket");
+    check(shards >= 1 && bucket_elements >= 1, "ParameterLayout: expected at least one shard and one element per bucket");
     std::int64_t next = 0;
     for (std::size_t p = 0; p < specs.size(); ++p) {
         const bool opens = p == 0 || next == buckets_.back().end;
@@ -65,7 +65,7 @@ std::vector<OwnedRun> ParameterLayout::owned_by(std::int64_t shard) const {
 
 std::size_t ParameterLayout::index_of(const std::string& name) const {
     const auto found = std::find_if(parameters_.begin(), parameters_.end(), [&](const auto& p) { return p.spec.name == name; });
-    check(found != parameters_.end(), "no parameter is named ", name);
+    check(found != parameters_.end(), "unknown parameter ", name);
     return static_cast<std::size_t>(found - parameters_.begin());
 }
 

@@ -7,28 +7,31 @@
 namespace bertpretrain {
 namespace {
 
-/// The MLM head before its decoder.
+/// The MLM head up to its decoder.
 struct Transformed {
-    at::Tensor rows_MH, product_MH;
+    at::Tensor rows_MH, dense_MH;
     NormResult norm;
 };
 
 Transformed transform(const LayerContext& context, const BertViews& weights, const at::Tensor& rows_MH) {
     Transformed t;
     t.rows_MH = rows_MH;
-    t.product_MH = linear_matmul(t.rows_MH, weights.transform_weight);
-    const at::Tensor activated_MH = bias_activation(t.product_MH, weights.transform_bias, activation_of(context.config));
-    t.norm = dropout_residual_norm({}, {}, activated_MH.to(at::kFloat), weights.transform_norm, context.config.layer_norm_eps, {},
-                                   context.rows, rows_MH.scalar_type(), false);
+    t.dense_MH = linear_matmul(t.rows_MH, weights.transform_weight);
+    const at::Tensor activated_MH = bias_activation(t.dense_MH, weights.transform_bias, activation_of(context.config));
+    t.norm = dropout_residual_norm({.residual = activated_MH.to(at::kFloat),
+                                    .norm = weights.transform_norm,
+                                    .eps = context.config.layer_norm_eps,
+                                    .rows = context.rows,
+                                    .compute_dtype = rows_MH.scalar_type()});
     return t;
 }
 
-/// What each head reads of R rows.
+/// The inputs of each head among the R rows.
 struct HeadRows {
     at::Tensor first_BH, masked_MH;
     HeadRows(const LayerContext& context, const at::Tensor& x_RH)
         : first_BH(x_RH.narrow(0, 0, context.batch.sequences())),
-          masked_MH(x_RH.narrow(0, context.batch.sequences(), context.batch.masked())) {}
+          masked_MH(x_RH.narrow(0, context.batch.sequences(), context.batch.masked_rows_M.numel())) {}
 };
 
 }  // namespace
@@ -36,8 +39,6 @@ struct HeadRows {
 at::Tensor pool_first_rows(const BertViews& weights, const at::Tensor& first_BH) {
     return (linear_matmul(first_BH, weights.pooler_weight).to(at::kFloat) + weights.pooler_bias).tanh();
 }
-
-at::Tensor new_totals(at::Device device) { return at::zeros({4}, at::TensorOptions(at::kDouble).device(device)); }
 
 Logits heads_logits(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH) {
     const HeadRows read(context, read_RH);
@@ -48,18 +49,18 @@ Logits heads_logits(const LayerContext& context, const BertViews& weights, const
                 weights.next_sentence_bias};
 }
 
-void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH, const at::Tensor& totals_4) {
+void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH, const LossSums& sums) {
     Logits logits = heads_logits(context, weights, read_RH);
-    const auto add_losses = [&](at::Tensor& logits_RV, const at::Tensor& labels_R, std::int64_t first_total) {
+    const auto add_losses = [&](at::Tensor& logits_RV, const at::Tensor& labels_R, const at::Tensor& sums_2) {
         const at::Tensor no_bias_V = at::zeros({logits_RV.size(1)}, logits_RV.options());
-        softmax_cross_entropy(logits_RV, no_bias_V, labels_R, 0, no_bias_V.clone(), totals_4.narrow(0, first_total, 2));
+        softmax_cross_entropy(logits_RV, no_bias_V, labels_R, 0, no_bias_V.clone(), sums_2);
     };
-    if (context.batch.masked() > 0) add_losses(logits.mlm_MV, context.batch.masked_labels_M, 0);
-    add_losses(logits.next_sentence_B2, context.batch.next_sentence_labels_B, 2);
+    if (context.batch.masked() > 0) add_losses(logits.mlm_MV, context.batch.masked_labels_M, sums.mlm_2());
+    add_losses(logits.next_sentence_B2, context.batch.next_sentence_labels_B, sums.nsp_2());
 }
 
 at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH,
-                                  const LossScale& scale, const BertViews& gradients, const at::Tensor& totals_4) {
+                                  const LossScale& scale, const BertViews& gradients, const LossSums& sums) {
     const at::ScalarType compute_dtype = read_RH.scalar_type();
     const at::Tensor d_read_RH = at::empty(read_RH.sizes(), read_RH.options().dtype(at::kFloat));
     const HeadRows read(context, read_RH), d_read(context, d_read_RH);
@@ -68,22 +69,26 @@ at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& 
         const Transformed t = transform(context, weights, read.masked_MH);
         at::Tensor logits_MV = linear_matmul(t.norm.normed_TH, weights.word_VH);
         softmax_cross_entropy(logits_MV, weights.decoder_bias_V, context.batch.masked_labels_M, scale.mlm,
-                              gradients.decoder_bias_V, totals_4.narrow(0, 0, 2));
+                              gradients.decoder_bias_V, sums.mlm_2());
         add_linear_weight_gradient(logits_MV, t.norm.normed_TH, gradients.word_VH);
         const NormGradients d_norm =
-            dropout_residual_norm_backward(linear_input_gradient(logits_MV, weights.word_VH), {}, {}, t.norm,
-                                           weights.transform_norm, {}, context.rows, compute_dtype, gradients.transform_norm, {});
-        const at::Tensor d_product_MH =
-            bias_activation_backward(d_norm.sum_TH.to(compute_dtype), t.product_MH, weights.transform_bias,
+            dropout_residual_norm_backward({.d_normed_TH = linear_input_gradient(logits_MV, weights.word_VH),
+                                            .forward = t.norm,
+                                            .norm = weights.transform_norm,
+                                            .rows = context.rows,
+                                            .compute_dtype = compute_dtype,
+                                            .d_norm = gradients.transform_norm});
+        const at::Tensor d_dense_MH =
+            bias_activation_backward(d_norm.sum_TH.to(compute_dtype), t.dense_MH, weights.transform_bias,
                                      activation_of(context.config), gradients.transform_bias);
-        add_linear_weight_gradient(d_product_MH, t.rows_MH, gradients.transform_weight);
-        d_read.masked_MH.copy_(linear_input_gradient(d_product_MH, weights.transform_weight));
+        add_linear_weight_gradient(d_dense_MH, t.rows_MH, gradients.transform_weight);
+        d_read.masked_MH.copy_(linear_input_gradient(d_dense_MH, weights.transform_weight));
     }
 
     const at::Tensor pooled_fp32_BH = pool_first_rows(weights, read.first_BH), pooled_BH = pooled_fp32_BH.to(compute_dtype);
     at::Tensor logits_B2 = linear_matmul(pooled_BH, weights.next_sentence_weight);
     softmax_cross_entropy(logits_B2, weights.next_sentence_bias, context.batch.next_sentence_labels_B, scale.nsp,
-                          gradients.next_sentence_bias, totals_4.narrow(0, 2, 2));
+                          gradients.next_sentence_bias, sums.nsp_2());
     add_linear_weight_gradient(logits_B2, pooled_BH, gradients.next_sentence_weight);
     const at::Tensor d_pooled_BH = linear_input_gradient(logits_B2, weights.next_sentence_weight).to(at::kFloat);
     const at::Tensor d_pool_fp32_BH = d_pooled_BH * (1 - pooled_fp32_BH.square());

@@ -1,12 +1,12 @@
 #pragma once
-// The inputs of a self-proof, as a model would have them.
+// The shape of a self-proof's inputs, derived from a model.
 
 #include "kernels/self_proof_cases.h"
 #include "model/bert_config.h"
 
 namespace bertpretrain {
 
-/// @param longest_sequence that the model will get
+/// @param longest_sequence of the training data
 inline ProofShape proof_shape(const BertConfig& model, std::int64_t longest_sequence, at::ScalarType compute_dtype) {
     return {model.hidden_size, model.intermediate_size, model.num_attention_heads,
             model.vocab_size,  longest_sequence,        model.hidden_act == "gelu" ? Activation::gelu_erf : Activation::gelu_tanh,

@@ -17,14 +17,14 @@ std::size_t physical_bytes() {
     return static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// Small tensors live long and short; kept apart, they cut no holes into the range of the large ones.
+/// Small tensors have mixed lifetimes; a separate arena for them keeps the arena of large tensors free of holes.
 class TensorMemory final : public c10::Allocator {
 public:
     TensorMemory() : small_(physical_bytes() / 4), large_(physical_bytes()) {}
 
     c10::DataPtr allocate(std::size_t bytes) override {
         void* at = bytes == 0 ? nullptr : (bytes <= largest_small ? small_ : large_).take(bytes);
-        if (at == nullptr && bytes > 0) at = c10::alloc_cpu(bytes);  // no room: as it was before
+        if (at == nullptr && bytes > 0) at = c10::alloc_cpu(bytes);  // the arena is full: allocate like torch
         return {at, at, &give_back, c10::Device(c10::kCPU)};
     }
     c10::DeleterFnPtr raw_deleter() const override { return &give_back; }
@@ -59,7 +59,7 @@ void TensorMemory::give_back(void* at) {
 }  // namespace
 
 void keep_tensor_memory() {
-    // Never taken apart: tensors may outlive everything else.
+    // Never destroyed: tensors may outlive all other objects.
     [[maybe_unused]] static const bool begun = [] {
         memory_in_use = std::make_unique<TensorMemory>().release();
         c10::SetCPUAllocator(memory_in_use, 1);
@@ -75,7 +75,7 @@ Arena::Usage tensor_memory_usage() {
 void with_bad_alloc(const std::function<void()>& body) {
     try {
         body();
-    } catch (const c10::Error& error) {  // a GPU's allocator has a class of its own for it, the CPU's has only words
+    } catch (const c10::Error& error) {  // GPU allocators throw a subclass; the CPU's is recognized only by its message
         const std::string what = error.what_without_backtrace();
         if (what.find("allocate memory") == what.npos && what.find("out of memory") == what.npos) throw;
         throw std::bad_alloc();

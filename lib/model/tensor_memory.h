@@ -1,6 +1,6 @@
 #pragma once
-// Where the CPU's tensors lie. A step takes and gives back gigabytes; from the C library they come in pieces between other
-// things, on small pages.
+// The memory of CPU tensors. A step allocates and frees gigabytes; malloc would fragment them among other allocations and put
+// them on small pages.
 
 #include <cstddef>
 #include <functional>
@@ -9,14 +9,14 @@
 
 namespace bertpretrain {
 
-/// From now on tensors on the CPU that torch allocates lie in arenas of this process: what a step has given back, the next one
-/// uses again. Tensors that exist stay where they are. May be called again, by any thread.
+/// From now on torch allocates CPU tensors from arenas of this process, so that memory freed by one step is reused by the next.
+/// Existing tensors stay where they are. May be called more than once, by any thread.
 void keep_tensor_memory();
 
-/// Of all arenas together; zeros before keep_tensor_memory(). What libraries take for themselves is not in it.
+/// Returns the usage of all arenas together; zeros before keep_tensor_memory(). Does not include memory that libraries allocate.
 Arena::Usage tensor_memory_usage();
 
-/// Runs `body`. What PyTorch throws when memory runs out, a GPU's too, leaves it as std::bad_alloc.
+/// Runs `body`. Converts PyTorch's out-of-memory exceptions, also those of a GPU, to std::bad_alloc.
 void with_bad_alloc(const std::function<void()>& body);
 
 }  // namespace bertpretrain

@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::int64_t period = 11;
 
-/// What rank `rank` brings: whole numbers below 11 + ranks, whose sums are exact in fp32.
+/// Rank `rank`'s input: integers below 11 + ranks, whose sums are exact in fp32.
 at::Tensor contribution(const at::Tensor& pattern_N, std::int64_t rank) { return pattern_N + static_cast<float>(rank); }
 
-/// One collective at one size. Buffers are filled anew before the answer is checked, not before each repetition.
+/// One collective at one size. Buffers are filled before the first run, whose result is checked, not before each repetition.
 struct Exchange {
     std::function<void()> fill, run;
     std::function<at::Tensor()> found, expected;
@@ -73,7 +73,7 @@ public:
         return exchange;
     }
 
-    /// There is but one buffer: out of place and in place are the same.
+    /// Has only one buffer: out of place and in place are the same.
     Exchange broadcast(bool) {
         Exchange exchange = start_from_contribution();
         exchange.run = [this] { world_.broadcast(whole_N_)->wait(); };
@@ -97,7 +97,7 @@ private:
     at::Tensor pattern_N_, whole_N_;
 };
 
-/// Repeats what has been done once already. @returns microseconds of one repetition
+/// Times repetitions of a collective that has run once already. @returns microseconds per repetition, on the slowest rank
 double time_repetitions(World& world, at::Device device, const Exchange& exchange, double seconds) {
     constexpr double most = 20;
     const auto timed = [&](std::int64_t repetitions) {
@@ -131,7 +131,7 @@ struct Kind {
     const char *name, *reduction;
     std::int64_t root;
     Exchange (Exchanges::*make)(bool in_place);
-    double bus_share;  ///< of what the algorithm moves, what a link carries (nccl-tests' PERFORMANCE.md)
+    double bus_share;  ///< bus bandwidth / algorithm bandwidth (nccl-tests' PERFORMANCE.md)
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// How fast the ranks exchange tensors: the table of NVIDIA's nccl-tests, over the collectives that training uses.
+// Measures the collectives that training uses, and reports them in the format of NVIDIA's nccl-tests.
 
 #include <cstdint>
 #include <string>
@@ -12,10 +12,10 @@
 namespace bertpretrain {
 
 struct CollectiveTiming {
-    double microseconds = 0;    ///< of one operation, mean over the repetitions, on the slowest rank
+    double microseconds = 0;    ///< per operation, mean over the repetitions on the slowest rank
     double algorithm_gbps = 0;  ///< bytes / time, GB/s
-    double bus_gbps = 0;        ///< what a ring would have to send at for that: comparable between numbers of ranks
-    std::int64_t wrong = 0;     ///< elements, over all ranks
+    double bus_gbps = 0;        ///< bus bandwidth of nccl-tests: link rate that a ring needs, comparable between world sizes
+    std::int64_t wrong = 0;     ///< wrong elements, summed over ranks
 };
 
 struct CollectiveRow {
@@ -24,29 +24,29 @@ struct CollectiveRow {
 };
 
 struct CollectiveTable {
-    std::string name;        ///< "all_reduce", "all_gather", "reduce_scatter", "broadcast", as nccl-tests has it
+    std::string name;        ///< "all_reduce", "all_gather", "reduce_scatter", "broadcast", as in nccl-tests
     std::string reduction;   ///< "sum" or "none"
-    std::int64_t root = -1;  ///< 0 of a broadcast
+    std::int64_t root = -1;  ///< 0 for a broadcast, -1 otherwise
     std::vector<CollectiveRow> rows;
     double average_bus_gbps() const;
     std::int64_t wrong() const;
 };
 
 struct CollectiveSizes {
-    std::int64_t from = 8, to = std::int64_t{1} << 30;  ///< bytes; each size is twice the one before
-    double seconds = 0.2;                               ///< for which one operation is repeated, 20 times at most
+    std::int64_t from = 8, to = std::int64_t{1} << 30;  ///< bytes; each size is twice the previous one
+    double seconds = 0.2;                               ///< duration for which an operation is repeated, at most 20 times
 };
 
-/// All ranks together. An all-reduce is a reduce-scatter and an all-gather, as training does it at ZeRO stage 0; a tensor is
-/// rounded down to a multiple of the ranks. Every answer is compared with what it must be. Takes four times `to` of memory on
-/// each rank.
+/// Measures all collectives; all ranks call it together. An all-reduce is a reduce-scatter followed by an all-gather, as in
+/// training at ZeRO stage 0. Sizes are rounded down to a multiple of the world size. Every result is compared with the expected
+/// one. Takes four times `to` bytes of memory on each rank.
 /// @throws DistributedError when a peer or the network fails
 std::vector<CollectiveTable> measure_collectives(World& world, at::Device device, const CollectiveSizes& sizes);
 
-/// As in --json.
+/// Returns the table in the format of --json.
 nlohmann::ordered_json json_of(const CollectiveTable& table);
 
-/// In the columns of nccl-tests, each table with its closing lines.
+/// Returns the tables as text in the columns of nccl-tests, each with its summary lines.
 std::string nccl_tests_text(const std::vector<CollectiveTable>& tables);
 
 }  // namespace bertpretrain

@@ -15,17 +15,17 @@
 namespace bertpretrain {
 namespace {
 
-/// What an operation has to do once, and what it must give.
+/// An operation and its expected result.
 struct Task {
     std::string name;
     std::function<at::Tensor()> run;
     at::Tensor expected;  ///< on the host
-    double amount = 0;    ///< floating-point operations or bytes of one repetition
+    double amount = 0;    ///< floating-point operations or bytes per repetition
     double per_unit = 0;
     std::string unit;
 };
 
-/// Rows of A and columns of B repeat with periods that have no common factor with each other or with the hardware's tiles.
+/// Rows of A and columns of B repeat with periods that are coprime to each other and to the hardware's tile sizes.
 constexpr std::int64_t period_a = 5, period_b = 7;
 std::int64_t entry_a(std::int64_t row, std::int64_t k) { return (row % period_a * 2 + k) % 3 - 1; }
 std::int64_t entry_b(std::int64_t k, std::int64_t column) { return (k * (column % period_b + 1) + column) % period_b % 3 - 1; }
@@ -38,7 +38,7 @@ at::Tensor filled(std::int64_t rows, std::int64_t columns, const std::function<s
     return matrix;
 }
 
-/// Entries of -1, 0 and 1 over 256 terms: every partial sum is a whole number of at most 256, which bf16 holds exactly.
+/// Entries are -1, 0 and 1 and there are 256 terms, so every partial sum is an integer of at most 256, exact in bf16.
 Task product(at::Device device, at::ScalarType type) {
     const std::int64_t side = device.is_cpu() ? 1024 : 8192, depth = 256;
     const at::Tensor a = filled(side, depth, entry_a).to(device, type), b = filled(depth, side, entry_b).to(device, type);
@@ -70,7 +70,7 @@ Task copy(at::Device device, std::int64_t elements, bool through_host) {
     return task;
 }
 
-/// The sum of 1, -1, 2 again and again: whole numbers below 2^24 in every order.
+/// The sum of 1, -1, 2 repeated: partial sums are integers below 2^24 in every order, exact in fp32.
 Task reduction(at::Device device, std::int64_t elements) {
     const std::int64_t terms = elements / 3 * 3;
     const at::Tensor values = filled(terms / 3, 3, [](std::int64_t, std::int64_t c) {
@@ -86,7 +86,8 @@ Task reduction(at::Device device, std::int64_t elements) {
     return task;
 }
 
-/// The same seed gives the same numbers; the first ones count as known when they are uniform by their mean.
+/// The same seed must give the same numbers. The first draw is the expected result if its mean and range are those of a uniform
+/// distribution; otherwise NaN is expected, so that every repetition counts as wrong.
 Task random_numbers(at::Device device, std::int64_t elements) {
     const auto draw = [device, elements] {
         at::Tensor drawn = at::empty({elements}, at::TensorOptions(device).dtype(at::kFloat));

@@ -1,5 +1,5 @@
 #pragma once
-// What a plan assumes of machines: accelerators, networks, prices. All of it can be given on the command line instead.
+// The accelerators, networks and prices that a plan assumes. The command line can override all of them.
 
 #include <cstdint>
 #include <optional>
@@ -12,30 +12,30 @@ namespace bertpretrain {
 struct Accelerator {
     std::string name;
     double peak_tflops = 0;       ///< bf16, dense; 0: unknown
-    double sustained_tflops = 0;  ///< of the model's operations, in training
-    double memory_gib = 0;        ///< 0: not judged
-    double memory_gbps = 0;       ///< bandwidth, GB/s: what an optimizer's update is bound by
+    double sustained_tflops = 0;  ///< model FLOP/s in training
+    double memory_gib = 0;        ///< 0: memory is not checked
+    double memory_gbps = 0;       ///< memory bandwidth, GB/s, which limits the optimizer's update
     std::int64_t per_node = 8;
     double price_per_hour = 0;  ///< 0: unknown
-    std::string source;         ///< where the numbers are from, and of when the price is
+    std::string source;         ///< source of the numbers, and date of the price
 };
 
-/// What carries collectives. A collective of S bytes among W ranks takes latency * log2(W) + S * (W - 1) / W / bandwidth: of the
-/// link inside a node, or for several nodes of what a node sends to others (the "bus bandwidth" of nccl-tests).
+/// A network for collectives. A collective of S bytes among W ranks takes latency * log2(W) + S * (W - 1) / W / bandwidth. The
+/// bandwidth is local_gbps on one node, and node_gbps (the "bus bandwidth" of nccl-tests) on several.
 struct Network {
     std::string name;
-    double node_gbps = 0;   ///< GB/s out of a node, reached by collectives
-    double latency_us = 0;  ///< per doubling of the ranks
-    double local_gbps = 0;  ///< GB/s inside a node, reached by collectives
+    double node_gbps = 0;   ///< GB/s out of a node, as achieved by collectives
+    double latency_us = 0;  ///< per doubling of the number of ranks
+    double local_gbps = 0;  ///< GB/s inside a node, as achieved by collectives
     std::string source;
 };
 
 const std::vector<Accelerator>& known_accelerators();
 const std::vector<Network>& known_networks();
 
-/// @throws ConfigError with those there are
+/// @throws ConfigError listing the known names
 Accelerator find_accelerator(const std::string& name);
-/// @param text a name, or NAME:GB/S[:MICROSECONDS] for any other @throws ConfigError
+/// @param text a known name, or NAME:GB/S[:MICROSECONDS] for another network @throws ConfigError for any other text
 Network find_network(const std::string& text);
 
 }  // namespace bertpretrain

@@ -17,7 +17,7 @@ std::string own_host() {
     return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-/// What came of a check, as JSON: an exit code and a text.
+/// Runs a check and returns its result as JSON: an exit code and a text.
 std::string outcome(const std::function<std::string()>& examine) {
     nlohmann::json outcome;
     try {

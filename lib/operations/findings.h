@@ -1,5 +1,5 @@
 #pragma once
-// What a check of the machines has found, on every rank.
+// Collects the results of machine checks from all ranks.
 
 #include <cstdint>
 #include <functional>
@@ -18,29 +18,29 @@ struct Finding {
     std::string check;  ///< "device", "transport", "collectives", ...
     std::int64_t rank = 0;
     std::string host;
-    std::optional<ExitCode> failure;  ///< none: all is well
-    std::string detail;               ///< what was found; several lines where a failure has them
+    std::optional<ExitCode> failure;  ///< nullopt: the check passed
+    std::string detail;               ///< the result; a failure may have several lines
 };
 
-/// Gathers what the ranks find. One rank's failure ends no other check.
+/// Gathers the ranks' findings. A failed check does not stop the others.
 class Findings {
 public:
     explicit Findings(ControlGroup& ranks);
 
-    /// All ranks together: runs the check, which must not communicate. @returns whether it went well on every rank
-    /// @param examine gives the detail, and throws an Error where the check fails
+    /// Runs a check on every rank; all ranks call it together. @returns whether it passed on every rank
+    /// @param examine returns the detail, throws an Error when the check fails, and must not communicate
     bool examine(const std::string& check, const std::function<std::string()>& examine);
-    /// The same on rank 0 alone, for what the ranks share.
+    /// Like examine(), but runs the check on rank 0 only, for shared resources.
     bool examine_on_first(const std::string& check, const std::function<std::string()>& examine);
-    /// What is known already, on all ranks alike.
+    /// Adds a finding that all ranks know already; each rank must add the same.
     void add(Finding finding) { all_.push_back(std::move(finding)); }
-    /// Rank r's host.
+    /// Returns the host name of a rank.
     const std::string& host(std::int64_t rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
 
     const std::vector<Finding>& all() const { return all_; }
-    /// Of the first failure; done when there is none.
+    /// Returns the exit code of the first failure; ExitCode::done without failures.
     ExitCode exit_code() const;
-    /// One line per check and rank; ranks that found the same share one.
+    /// Returns one line per check and rank; consecutive ranks with the same finding share a line.
     std::string text() const;
 
 private:
@@ -51,11 +51,11 @@ private:
     std::vector<Finding> all_;
 };
 
-/// As in --json.
+/// Returns the finding in the format of --json.
 nlohmann::ordered_json json_of(const Finding& finding);
 
-/// Which ranks lag behind the others.
-/// @param rates of the ranks, larger is faster @param share of the median below which a rank is slow
+/// Returns the ranks that are slower than the others.
+/// @param rates by rank; larger is faster @param share of the median below which a rank counts as slow
 std::vector<std::size_t> slow_ranks(const std::vector<double>& rates, double share);
 
 }  // namespace bertpretrain

@@ -12,7 +12,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr double saved_bytes = 12;  // weights and two moments, per parameter
+constexpr double saved_bytes = 12;  // per parameter: fp32 weight and two moments
 
 ForecastRow planned_run(const ForecastGrid& inputs, const Accelerator& accelerator, const Network& network,
                         std::int64_t world_size) {

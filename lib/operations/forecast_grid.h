@@ -1,5 +1,5 @@
 #pragma once
-// A run forecast on several accelerators, networks and numbers of ranks, side by side.
+// Forecasts a run on several accelerators, networks and world sizes.
 
 #include <functional>
 #include <optional>
@@ -15,34 +15,34 @@
 namespace bertpretrain {
 
 struct ForecastGrid {
-    PlannedStep step;  ///< all but the number of ranks and the batch
+    PlannedStep step;  ///< all fields except world size and global batch
     std::function<std::int64_t(std::int64_t world_size)> global_batch;
     std::vector<Accelerator> accelerators;
     std::vector<Network> networks;
     std::vector<std::int64_t> world_sizes;  ///< ascending
-    ForecastInputs run;                     ///< all but what follows from a step's time
-    double save_gbps = 1;                   ///< GB/s at which a checkpoint is written
+    ForecastInputs run;                     ///< fields that do not depend on the step: steps, failures, restart
+    double save_gbps = 1;                   ///< write speed of checkpoints, GB/s
 };
 
-/// A line of the plan.
+/// One row of the plan.
 struct ForecastRow {
     Accelerator accelerator;
     Network network;
     PlannedStep step;
     StepTime time;
     Forecast forecast;
-    double efficiency = 1;  ///< rate per accelerator against that of the smallest world on the same accelerator and network
+    double efficiency = 1;  ///< rate per accelerator, relative to the smallest world on the same accelerator and network
 
     double rate() const { return static_cast<double>(step.global_batch) / time.total(); }
     double per_accelerator() const { return rate() / static_cast<double>(step.world_size); }
 };
 
-/// Every accelerator with every network and number of ranks.
+/// Returns a row for every combination of accelerator, network and world size.
 std::vector<ForecastRow> plan_runs(const ForecastGrid& inputs);
 
-/// @param deadline_hours judged in the last column
+/// @param deadline_hours the last column shows whether each run meets it; nullopt: no such column
 std::string plan_table(const std::vector<ForecastRow>& plan, const std::optional<double>& deadline_hours);
-/// What was assumed of accelerators and networks, and where it is from.
+/// Returns the assumptions about accelerators and networks with their sources, one per line.
 std::string plan_assumptions(const std::vector<ForecastRow>& plan);
 nlohmann::ordered_json plan_json(const ForecastRow& planned);
 

@@ -14,7 +14,7 @@ double measured_gemm_roof(at::Device device, at::ScalarType type) {
     constexpr int repetitions = 8;
     const std::int64_t side = device.is_cpu() ? 1024 : 8192;
     const auto options = at::TensorOptions(device).dtype(type);
-    // Numbers as different as real ones: a GPU multiplies equal ones faster, because they cost less power.
+    // Random operands, as in training: a GPU multiplies equal numbers faster, because they use less power.
     const at::Tensor a = at::randn({side, side}, options), b = at::randn({side, side}, options);
     double best = 0;
     for (int i = 0; i < repetitions; ++i) {

@@ -1,13 +1,13 @@
 #pragma once
-// What matrix products reach here at best: what a step's operations are compared with.
+// Measures this device's peak matmul rate, with which a training step is compared.
 
 #include <ATen/core/ScalarType.h>
 #include <c10/core/Device.h>
 
 namespace bertpretrain {
 
-/// The fastest of some square products, FLOP/s: 1024 on a side on a CPU, 8192 on a GPU. Takes about 50 ms.
-/// @param type of the operands; sums are fp32
+/// Returns the FLOP/s of the fastest of eight square matmuls, of side 1024 on a CPU and 8192 on a GPU. Takes about 50 ms.
+/// @param type dtype of the operands; accumulation is in fp32
 double measured_gemm_roof(at::Device device, at::ScalarType type);
 
 }  // namespace bertpretrain

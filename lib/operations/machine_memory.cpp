@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// The number that a file of a control group holds; unlimited where it says "max" or is not there.
+/// Returns the number in a control group's file; `unlimited` where it contains "max" or does not exist.
 std::uint64_t number_in(const fs::path& file) {
     std::uint64_t number = 0;
     return std::ifstream(file) >> number ? number : unlimited;
@@ -26,7 +26,7 @@ std::uint64_t left_by(const fs::path& limit, const fs::path& usage) {
     return most - std::min(most, used);
 }
 
-/// A line of /proc/meminfo in bytes.
+/// Returns the value of a line of /proc/meminfo in bytes; `unlimited` where it is missing.
 std::uint64_t kernel_says(const std::string& wanted, const fs::path& root) {
     std::ifstream meminfo(root / "proc/meminfo");
     std::uint64_t kibibytes = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// How much memory there is to use.
+// The memory of this host or GPU.
 
 #include <cstdint>
 #include <filesystem>
@@ -8,14 +8,14 @@
 
 namespace bertpretrain {
 
-/// Bytes that processes of this host, or of this container, can still take: what the kernel calls available, and at most what
-/// the control groups leave (version 1 or 2). @param root before /proc and /sys
+/// Returns the bytes that processes of this host or container can still allocate: the kernel's MemAvailable, limited by control
+/// groups (version 1 or 2). @param root prefix of /proc and /sys
 std::uint64_t available_host_memory(const std::filesystem::path& root = "/");
 
-/// Bytes that this host has, or this container may take at most. @param root before /proc and /sys
+/// Returns the bytes that this host has, or that this container may use at most. @param root prefix of /proc and /sys
 std::uint64_t host_memory_limit(const std::filesystem::path& root = "/");
 
-/// Free bytes: of a GPU its own, else the host's.
+/// Returns the free bytes of a GPU, or of the host for a CPU.
 std::uint64_t available_memory(at::Device device);
 
 }  // namespace bertpretrain

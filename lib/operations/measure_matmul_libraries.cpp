@@ -15,10 +15,10 @@ namespace bertpretrain {
 namespace {
 
 constexpr int rounds = 3;
-constexpr double hopeless = 1.5, clearly_faster = 0.9;  // of the usual library's time
-constexpr double share_of_masked = 0.16;                // the decoder's rows: the recipe's 20 of 128
+constexpr double hopeless = 1.5, clearly_faster = 0.9;  // relative to the default library's time
+constexpr double share_of_masked = 0.16;                // rows of the decoder: the recipe masks 20 of 128 tokens
 
-/// One product, as the model makes it.
+/// Returns a function that computes one matmul as the model does.
 std::function<void()> product_of(const LinearShape& shape, std::int64_t rows) {
     const auto bf16 = at::TensorOptions(at::kBFloat16);
     const auto filled = [&](std::int64_t height, std::int64_t width) { return at::full({height, width}, 0.01, bf16); };
@@ -51,7 +51,8 @@ MatmulLibrary fastest_library(const LinearShape& shape, std::int64_t rows) {
         for (auto& [library, seconds] : fastest) {
             if (round > 1 && seconds > hopeless * fastest[usual]) continue;
             const double taken = seconds_of(product, shape, library);
-            if (round > 0) seconds = std::min(seconds, taken);  // before, memory is met for the first time and code generated
+            if (round > 0)
+                seconds = std::min(seconds, taken);  // round 0 warms up: it touches memory for the first time and generates code
         }
     MatmulLibrary best = usual;
     for (const auto& [library, seconds] : fastest)

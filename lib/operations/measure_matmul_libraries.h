@@ -1,5 +1,5 @@
 #pragma once
-// The faster library for each product of a model on this CPU.
+// Measures which matmul library is faster for each matmul of a model on this CPU.
 
 #include <cstdint>
 #include <vector>
@@ -9,13 +9,14 @@
 
 namespace bertpretrain {
 
-/// The products of a model's Linear layers that take its time: all but the pooler's and the next-sentence head's.
+/// Returns the matmuls of a model's Linear layers that matter for its speed: all except pooler and next-sentence head.
 std::vector<LinearShape> matmuls_of(const BertConfig& model);
 
-/// Times each product in bf16 by each library, in turns. Tiles stay where there are any, and oneDNN elsewhere, unless another is
-/// at least a tenth faster: machines of a kind shall choose alike, and MKL's products may take twice as long in a run, where
-/// memory lies elsewhere, as when they are measured. Some seconds for BERT-Large; leaves the process without a choice.
-/// @param tokens of a micro-batch
+/// Times each matmul in bf16 with each library, in turns. The default library (amx where available, else oneDNN) stays unless
+/// another one is at least 10 % faster. The margin makes equal machines choose alike; and MKL's matmuls may take twice as long in
+/// a run, where memory is placed differently, as when measured. Takes some seconds for BERT-Large. Resets the process to no
+/// choice.
+/// @param tokens per micro-batch
 MatmulLibraries measure_matmul_libraries(const BertConfig& model, std::int64_t tokens);
 
 }  // namespace bertpretrain

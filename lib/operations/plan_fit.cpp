@@ -20,7 +20,7 @@ double median_of(const std::vector<StepRecord>& steps, const std::function<doubl
 
 MeasuredRun measure(const Metrics& metrics, std::int64_t world_size) {
     if (metrics.steps.size() < fewest_steps)
-        throw DataError(concat("a run to fit to has ", metrics.steps.size(), " steps; at least ", fewest_steps, " are needed"));
+        throw DataError(concat("the run to fit to has ", metrics.steps.size(), " steps; expected at least ", fewest_steps));
     const auto over = [&](const auto& number) { return median_of(metrics.steps, number); };
     const auto computing = [](const StepRecord& step) {
         return step.step_seconds - step.data_wait_seconds - step.exposed_communication_seconds;

@@ -14,7 +14,7 @@ Forecast forecast(const ForecastInputs& inputs) {
         std::clamp<std::int64_t>(std::llround(result.save_every_seconds / inputs.step_seconds), 1, inputs.steps);
     const double interval = static_cast<double>(result.save_every_steps) * inputs.step_seconds;
     const double with_saving = working * (1 + inputs.save_seconds / interval);
-    // each second brings 1 / M failures, and each of them takes so many seconds more
+    // Each second has 1 / M expected failures, and each failure adds per_failure seconds.
     const double per_failure = interval / 2 + inputs.restart_seconds;
     const double seconds = per_failure < between ? with_saving / (1 - per_failure / between) : INFINITY;
     result.hours = seconds / 3600;

@@ -8,14 +8,14 @@
 namespace bertpretrain {
 namespace {
 
-/// Of a layer's operations.
+/// Returns the feed-forward part's share of a layer's operations.
 double share_of_feed_forward(const PlannedStep& step) {
     const auto H = static_cast<double>(step.model.hidden_size), F = static_cast<double>(step.model.intermediate_size);
     return H * F / (2 * H * H + H * F + step.tokens_per_sequence * H);
 }
 
-/// The share of a pass's operations that each stage of the backward has: 0 the heads, then of each layer its feed-forward part
-/// and its attention, then the embeddings, which are as good as free.
+/// Returns each backward stage's share of a pass's operations: stage 0 is the heads, then come feed-forward part and attention
+/// of each layer, then the embeddings, whose cost is negligible.
 std::vector<double> stage_shares(const PlannedStep& step) {
     const auto layers = static_cast<std::size_t>(step.model.num_hidden_layers);
     const double whole = step.flops_per_sequence();
@@ -31,7 +31,7 @@ std::vector<double> stage_shares(const PlannedStep& step) {
     return shares;
 }
 
-/// The stage behind which each bucket's gradients are final.
+/// Returns the stage after which each bucket's gradients are final.
 std::vector<std::size_t> final_stages(const ParameterLayout& layout, const std::vector<std::size_t>& stage_ends) {
     std::vector<std::size_t> stages(layout.buckets().size(), 0);
     for (std::size_t p = 0; p < layout.parameters().size(); ++p) {
@@ -42,7 +42,7 @@ std::vector<std::size_t> final_stages(const ParameterLayout& layout, const std::
     return stages;
 }
 
-/// Seconds of every bucket's collectives, there and back.
+/// Seconds of every bucket's reduction and gathering.
 struct BucketTimes {
     std::vector<double> reduce, gather;
     double sum() const {
@@ -65,14 +65,14 @@ BucketTimes bucket_times(const PlannedStep& step, const ParameterLayout& layout,
         };
         const double back = seconds(step.zero_stage == 0 ? step.gradient_bytes : exact[b] ? 4 : step.weight_bytes);
         const double there = seconds(step.gradient_bytes);
-        // stage 0 sends the sums to all at once, behind each bucket
+        // ZeRO stage 0 gathers the sums on all ranks right after each bucket's reduction.
         times.reduce.push_back(step.zero_stage == 0 ? there + back : there);
         times.gather.push_back(step.zero_stage == 0 ? 0 : back);
     }
     return times;
 }
 
-/// What is left to wait for when the last backward ends.
+/// Returns the seconds of reductions that remain when the last backward ends.
 double exposed_reduce(const BucketTimes& times, const std::vector<std::size_t>& final_stage, const std::vector<double>& shares,
                       double backward) {
     std::vector<double> stage_end(shares.size());
@@ -83,8 +83,8 @@ double exposed_reduce(const BucketTimes& times, const std::vector<std::size_t>& 
     return std::max(0.0, sent - clock);
 }
 
-/// By how much the first forward is later than if all weights were there: buckets come from the last to the first, and a stage
-/// needs all of its own and all behind them.
+/// Returns by how many seconds gathering delays the first forward. Buckets arrive from the last to the first, and a stage needs
+/// its own buckets and all later ones.
 double exposed_gather(const BucketTimes& times, const std::vector<std::size_t>& first_bucket, const std::vector<double>& shares,
                       double forward) {
     std::vector<double> arrived(times.gather.size());
@@ -95,7 +95,7 @@ double exposed_gather(const BucketTimes& times, const std::vector<std::size_t>& 
     return now - forward;
 }
 
-/// The first bucket that holds a parameter of each stage.
+/// Returns, for each stage, the first bucket that contains one of its parameters.
 std::vector<std::size_t> first_buckets(const ParameterLayout& layout, const std::vector<std::size_t>& stage_ends) {
     std::vector<std::size_t> buckets{0};
     for (std::size_t s = 0; s + 1 < stage_ends.size(); ++s)
@@ -131,7 +131,7 @@ StepTime step_time(const PlannedStep& step, const Accelerator& accelerator, cons
     const auto updated = static_cast<double>(step.zero_stage == 0 ? layout.flat_elements() : layout.slice_elements());
     if (accelerator.memory_gbps > 0) time.optimizer = updated * step.optimizer_traffic / (accelerator.memory_gbps * 1e9);
     if (step.world_size == 1) return time;
-    constexpr int exchanges = 3;  // of counts and norms: a few bytes
+    constexpr int exchanges = 3;  // of counts and norms, a few bytes each
     time.optimizer += exchanges * collective_seconds(network, step.world_size, accelerator.per_node, 0);
 
     const BucketTimes times = bucket_times(step, layout, accelerator, network);

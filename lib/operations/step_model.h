@@ -1,5 +1,5 @@
 #pragma once
-// How long an optimizer step takes, before it is taken.
+// Predicts the duration of an optimizer step.
 
 #include <cstdint>
 #include <vector>
@@ -10,44 +10,44 @@
 
 namespace bertpretrain {
 
-/// What is trained, on how many ranks, and how they share the work.
+/// The model, the batch, and how the ranks share the work.
 struct PlannedStep {
     BertConfig model;
     std::int64_t world_size = 1;
     double tokens_per_sequence = 128, masked_per_sequence = 20;
     std::int64_t micro_batch_size = 16;
-    std::int64_t global_batch = 16;  ///< sequences of a step over all ranks
+    std::int64_t global_batch = 16;  ///< sequences per step over all ranks
     std::int64_t zero_stage = 1;
-    double gradient_bytes = 4;  ///< per parameter on the wire
-    double weight_bytes = 2;    ///< likewise, coming back; of biases and LayerNorm 4
+    double gradient_bytes = 4;  ///< bytes per parameter in which gradients are sent
+    double weight_bytes = 2;    ///< bytes per parameter in which weights are gathered; biases and LayerNorm: always 4
     double bucket_mib = 64;
     bool overlaps = true;           ///< false: communication begins when computing ends, as in programs without buckets
-    double optimizer_traffic = 44;  ///< bytes that the update of one parameter moves through memory: LAMB in two passes
+    double optimizer_traffic = 44;  ///< bytes of memory traffic to update one parameter: LAMB in two passes
 
-    /// Passes of a rank per step.
+    /// Micro-batches per rank and step.
     std::int64_t accumulation() const;
-    /// Floating point operations of one sequence, forward and backward.
+    /// Floating-point operations per sequence, forward and backward.
     double flops_per_sequence() const;
     ParameterLayout layout() const;
 };
 
-/// Seconds of a step and of its parts; `total` is what passes.
+/// Seconds of a step and its parts; total() is the wall time.
 struct StepTime {
-    double computing = 0;       ///< all micro-batches
-    double optimizer = 0;       ///< the update, and the exchanges that it waits for
-    double communication = 0;   ///< gradients and weights on their way
-    double exposed_reduce = 0;  ///< of that: what the backward does not hide
-    double exposed_gather = 0;  ///< of that: what the next forward does not hide
+    double computing = 0;       ///< forward and backward of all micro-batches
+    double optimizer = 0;       ///< the update, and the small exchanges that it waits for
+    double communication = 0;   ///< reducing gradients and gathering weights
+    double exposed_reduce = 0;  ///< part of communication not hidden by backward
+    double exposed_gather = 0;  ///< part of communication not hidden by the next forward
     double exposed() const { return exposed_reduce + exposed_gather; }
     double total() const { return computing + optimizer + exposed(); }
 };
 
-/// Seconds of a reduce-scatter or an all-gather. @param bytes of the whole buffer
+/// Returns the seconds of a reduce-scatter or an all-gather. @param bytes of the whole buffer
 double collective_seconds(const Network& network, std::int64_t world_size, std::int64_t per_node, double bytes);
 
-/// The model: a micro-batch takes its operations / sustained FLOP/s, a third of that forward. In the last backward every bucket
-/// leaves when its last gradient is final, one after the other; weights come back in the order in which the next forward asks for
-/// them.
+/// The model: a micro-batch takes its operations / sustained FLOP/s, a third of it forward. In the last backward, each bucket is
+/// reduced when its last gradient is final, one bucket after the other. Weights are gathered in the order in which the next
+/// forward needs them.
 StepTime step_time(const PlannedStep& step, const Accelerator& accelerator, const Network& network);
 
 }  // namespace bertpretrain

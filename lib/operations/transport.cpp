@@ -1,11 +1,11 @@
 #include "operations/transport.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string_view>
 
+#include "core/environment.h"
 #include "core/error.h"
 #include "core/folder_entries.h"
 #include "core/strings.h"
@@ -22,7 +22,7 @@ std::vector<fs::path> entries(const fs::path& folder) {
     return found;
 }
 
-/// The content of a file of /sys or /proc, whose size the kernel does not tell; nothing where it refuses.
+/// Returns the content of a file in /sys or /proc, whose size is not known in advance; "" where it cannot be read.
 std::string content_of(const fs::path& file) {
     std::ifstream in(file);
     return {std::istreambuf_iterator<char>(in), {}};
@@ -43,10 +43,7 @@ std::vector<std::string> network_cards(const fs::path& root) {
     return cards;
 }
 
-std::string variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
+std::string variable(const char* name) { return environment_variable(name).value_or(""); }
 
 }  // namespace
 

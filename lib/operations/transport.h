@@ -1,5 +1,5 @@
 #pragma once
-// What carries tensors between hosts here, and through which adapters.
+// Detects the transport and the network adapters that carry tensors between hosts.
 
 #include <filesystem>
 #include <string>
@@ -15,10 +15,10 @@ struct Transport {
     std::string text() const;           ///< "efa (rdmap16s27, rdmap32s27)"
 };
 
-/// To be asked when the ranks have exchanged tensors: NCCL loads its network plug-in with the first one. CPUs use sockets; of
-/// GPUs, the libraries in this process and the adapters of this host tell: libfabric and an EFA adapter are "efa", ibverbs and
-/// another adapter of that kind "infiniband" (unless NCCL_NET or NCCL_IB_DISABLE forbid it), else "sockets".
-/// @param root before /sys and /proc
+/// Call it after the ranks have exchanged tensors, because NCCL loads its network plug-in with the first one. CPUs use sockets.
+/// For GPUs, decides by this process's libraries and this host's adapters: libfabric with an EFA adapter is "efa", ibverbs with
+/// another RDMA adapter "infiniband" (unless NCCL_NET or NCCL_IB_DISABLE forbid it), everything else "sockets".
+/// @param root prefix of /sys and /proc
 Transport find_transport(at::Device device, bool several_hosts, const std::filesystem::path& root = "/");
 
 }  // namespace bertpretrain

@@ -9,7 +9,7 @@ namespace {
 
 static_assert(optimizer_block_elements == ParameterLayout::block_elements);
 
-/// Every parameter as a run of a slice that is the whole flat buffer.
+/// All parameters as runs of a slice that is the whole flat buffer.
 std::vector<OwnedRun> all_runs(const ParameterLayout& layout) {
     std::vector<OwnedRun> runs;
     for (std::size_t p = 0; p < layout.parameters().size(); ++p) {
@@ -45,12 +45,12 @@ BlockSums::BlockSums(const ParameterLayout& layout, std::optional<std::int64_t> 
 }
 
 std::vector<double> BlockSums::totals(std::span<const double> own_sums, std::size_t columns, BlockSumExchange& exchange) const {
-    check(own_sums.size() == most_parts_ * columns, "sums of ", own_sums.size() / columns, " parts, expected ", most_parts_);
+    check(own_sums.size() == most_parts_ * columns, "got sums of ", own_sums.size() / columns, " parts, expected ", most_parts_);
     const std::vector<double> gathered = exchange.all_gather(own_sums);
-    check(gathered.size() == own_sums.size() * shards_.size(), "an exchange between ", shards_.size(), " shards gave ",
+    check(gathered.size() == own_sums.size() * shards_.size(), "all_gather between ", shards_.size(), " shards returned ",
           gathered.size(), " sums for ", own_sums.size());
     std::vector<double> totals(tensors_ * columns);
-    // A tensor lies in one bucket, whose slices follow each other by shard: this is the order of the flat buffer.
+    // A tensor is in one bucket, whose slices are ordered by shard, so this is the order of the flat buffer.
     for (std::size_t s = 0; s < shards_.size(); ++s) {
         const double* next = gathered.data() + s * own_sums.size();
         for (const PartsOfTensor& run : shards_[s])

@@ -1,5 +1,5 @@
 #pragma once
-// Norms of whole tensors from sums over blocks that lie on different shards.
+// Norms of whole tensors from sums over blocks that are distributed over shards.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,36 +12,36 @@
 
 namespace bertpretrain {
 
-/// How shards learn each other's numbers.
+/// Communication between shards.
 class BlockSumExchange {
 public:
     virtual ~BlockSumExchange() = default;
-    /// Every shard calls this with equally many numbers. @returns those of all shards, shard 0 first
+    /// All shards call this together, with equally many numbers. Blocks. @returns the numbers of all shards, shard 0 first
     virtual std::vector<double> all_gather(std::span<const double> own) = 0;
 };
 
-/// The exchange of one who owns everything.
+/// The exchange for a single shard that owns everything.
 class NoExchange final : public BlockSumExchange {
 public:
     std::vector<double> all_gather(std::span<const double> own) override { return {own.begin(), own.end()}; }
 };
 
-/// Knows which blocks every shard sums, and adds them up in the order of the flat buffer. A (tensor, block) is never cut
-/// between shards and blocks do not move when their number changes, so the totals do not depend on it to the last bit.
+/// Knows which blocks each shard sums, and adds the sums up in the order of the flat buffer. No (tensor, block) is split between
+/// shards, and blocks do not move when the number of shards changes, so the totals are bitwise independent of that number.
 class BlockSums {
 public:
-    /// @param shard whose slice the kernels work on; none: the whole flat buffer is one slice (ZeRO stage 0)
+    /// @param shard the one whose slice the kernels process; none: the slice is the whole flat buffer (ZeRO stage 0)
     BlockSums(const ParameterLayout& layout, std::optional<std::int64_t> shard);
 
     const BlockedRuns& own() const { return own_; }
-    /// What own() was made of.
+    /// The owned runs from which own() was made.
     const std::vector<OwnedRun>& owned_runs() const { return owned_runs_; }
 
-    /// Room for a kernel's sums, `columns` per part of own(), filled up so that all shards send equally many.
+    /// Returns a buffer for a kernel's sums, `columns` per part of own(), padded so that all shards send equally many.
     std::vector<double> room(std::size_t columns) const { return std::vector<double>(most_parts_ * columns); }
 
-    /// Sums per tensor: [tensor * columns + column]. Talks to all shards once.
-    /// @param own_sums what room(columns) gave, filled in by a kernel
+    /// Returns sums per tensor: [tensor * columns + column]. Communicates once with all shards.
+    /// @param own_sums from room(columns), filled by a kernel
     std::vector<double> totals(std::span<const double> own_sums, std::size_t columns, BlockSumExchange& exchange) const;
 
 private:

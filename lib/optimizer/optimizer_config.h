@@ -1,5 +1,5 @@
 #pragma once
-// Which optimizer, with which constants.
+// The settings of the optimizer.
 
 #include <string>
 #include <vector>
@@ -18,19 +18,20 @@ struct OptimizerConfig {
 
     static void describe(auto& self, auto&& field) {
         field("name", self.name, one_of({"adamw", "lamb", "lans"}),
-              "adamw; or, for large batches, lamb or lans, which scale each tensor's step by the norm of its weights.");
-        field("learning_rate", self.learning_rate, above(0), "The peak of the schedule.", Resume::may_change);
-        field("betas", self.betas, between(0, 1), "Decay of the first and of the second moment; two numbers below 1.");
-        field("eps", self.eps, above(0), "Added to the root of the second moment (lans: also to the gradient's norm).");
+              "The optimizer. lamb and lans are for large batches: they scale each tensor's step by the norm of its weights.");
+        field("learning_rate", self.learning_rate, above(0), "The peak learning rate of the schedule.", Resume::may_change);
+        field("betas", self.betas, between(0, 1), "Decay rates of the first and the second moment: two numbers below 1.");
+        field("eps", self.eps, above(0),
+              "Constant added to the root of the second moment (with lans, also to the gradient's norm).");
         field("weight_decay", self.weight_decay, between(0, 1),
-              "Decoupled decay; biases and LayerNorm are exempt. With lamb, 0 also gives every tensor the trust ratio 1, as apex "
-              "does.");
+              "Decoupled weight decay; biases and LayerNorm are exempt. With lamb, 0 also sets every trust ratio to 1, as in "
+              "apex.");
         field("max_grad_norm", self.max_grad_norm, at_least(0),
-              "Gradients whose norm over all tensors is larger are scaled down to it; 0: never.");
+              "Maximum norm of the gradient over all tensors; a larger gradient is scaled down to it. 0 disables clipping.");
     }
 };
 
-/// Refuses what no single rule can. @throws ConfigError
+/// Checks what the fields' own rules cannot. @throws ConfigError naming the setting
 void check_optimizer(const OptimizerConfig& config);
 
 }  // namespace bertpretrain

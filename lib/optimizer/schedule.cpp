@@ -17,11 +17,11 @@ void check_schedule(const ScheduleConfig& config) {
     if (config.warmup_ratio + config.constant_ratio >= 1 && config.name != "constant")
         throw ConfigError(concat("schedule.warmup_ratio + schedule.constant_ratio = ", config.warmup_ratio, " + ",
                                  config.constant_ratio,
-                                 ": must be below 1, so that some steps are left in which the rate falls"));
+                                 ": must be below 1, so that some steps are left for the decay of the rate"));
 }
 
 double learning_rate_at(const ScheduleConfig& config, double peak, std::int64_t step) {
-    check(step >= 1 && config.total_steps >= 1, "steps count from 1: step ", step, " of ", config.total_steps);
+    check(step >= 1 && config.total_steps >= 1, "steps are counted from 1: got step ", step, " of ", config.total_steps);
     const double progress = static_cast<double>(step) / static_cast<double>(config.total_steps);
     if (progress < config.warmup_ratio) return peak * progress / config.warmup_ratio;
     if (config.name == "constant") return peak;

@@ -9,7 +9,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Squares of larger elements overflow in fp32, and a second moment would stay infinite for ever.
+/// Squares of larger elements overflow in fp32, and the second moment would remain infinite.
 constexpr double largest_usable_norm = 1e18;
 
 double trust_ratio(double weight_square, double direction_square) {
@@ -51,9 +51,9 @@ void ShardedOptimizer::copy_weights_into(const at::Tensor& flat_compute_weights)
 
 UpdateResult ShardedOptimizer::update(const at::Tensor& gradient_slice, const at::Tensor& flat_compute_weights,
                                       double learning_rate, std::int64_t step, BlockSumExchange& exchange) {
-    check(step >= 1, "updates count from 1");
+    check(step >= 1, "updates are counted from 1");
     check_buffer(gradient_slice, state_.master.numel(), state_.master.device(), false, "gradient");
-    check_buffer(flat_compute_weights, flat_elements_, state_.master.device(), true, "working");
+    check_buffer(flat_compute_weights, flat_elements_, state_.master.device(), true, "compute weight");
 
     std::vector<double> own = sums_.room(1);
     kernels_.sum_squares(gradient_slice, sums_.own(), own);

@@ -1,5 +1,5 @@
 #pragma once
-// AdamW, LAMB and LANS over one shard's slice of the flat buffers.
+// AdamW, LAMB and LANS on one shard's slice of the flat buffers.
 
 #include <cstdint>
 #include <optional>
@@ -16,45 +16,45 @@
 namespace bertpretrain {
 
 struct UpdateResult {
-    double grad_norm = 0;  ///< over all tensors, before clipping; the same on every shard
-    bool skipped = false;  ///< the gradient was not finite (or so large that its square is not): nothing was changed
+    double grad_norm = 0;  ///< over all tensors, before clipping; equal on all shards
+    bool skipped = false;  ///< true if the gradient's norm is not finite or too large to square; then nothing was changed
 };
 
-/// Owns the fp32 weights and both moments of one shard. With the same gradients, any number of shards leads to the same
-/// weights, to the last bit: a trust ratio belongs to a tensor, wherever its parts lie.
+/// Owns the fp32 weights and both moments of one shard. Given the same gradients, the weights are bitwise equal for any number of
+/// shards, because trust ratios are computed per tensor, across shards.
 ///
-/// With g the gradient times min(1, max_grad_norm / norm over all tensors), moments of g corrected for their bias, and
+/// With g = gradient * min(1, max_grad_norm / norm over all tensors), bias-corrected moments m and v of g, and
 /// r = m / (sqrt(v) + eps) + weight_decay * w (no decay for tensors that are exempt):
 ///   adamw  w -= lr * r                                                       (Loshchilov & Hutter 2019, as torch.optim.AdamW)
 ///   lamb   w -= lr * (|w| / |r|) * r, ratio 1 for tensors without decay       (You et al. 2020, as apex FusedLAMB)
 ///   lans   g := g / (|g| + eps) per tensor; c = g / (sqrt(v) + eps) + weight_decay * w;
 ///          w -= lr * (beta1 * (|w| / |r|) * r + (1 - beta1) * (|w| / |c|) * c)  (Zheng et al. 2020)
-/// A ratio is 1 where one of its norms is 0. In lamb, weight_decay 0 therefore gives every tensor the ratio 1: apex applies the
-/// ratio only to groups with decay (unless use_nvlamb is set), and runs that follow its recipes keep their curves.
+/// A ratio is 1 if one of its norms is 0. With lamb, weight_decay 0 also sets all ratios to 1: apex applies them only to groups
+/// with decay (unless use_nvlamb is set), so runs that follow its recipes keep their curves.
 class ShardedOptimizer {
 public:
-    /// @param shard none: one slice is the whole flat buffer (ZeRO stage 0); `update` then takes a NoExchange
-    /// @param kernels null: the fastest for `device`
-    /// @throws ConfigError as check_optimizer
+    /// @param shard none: the slice is the whole flat buffer (ZeRO stage 0); pass a NoExchange to `update`
+    /// @param kernels null: those of optimizer_kernels_for(device)
+    /// @throws ConfigError like check_optimizer()
     ShardedOptimizer(const OptimizerConfig& config, const ParameterLayout& layout, std::optional<std::int64_t> shard,
                      at::Device device = at::kCPU, const OptimizerKernels* kernels = nullptr);
 
-    /// Weights and moments; zeros until someone fills them in.
+    /// Weights and moments; zeros until the caller fills them.
     OptimizerState& state() { return state_; }
     const OptimizerState& state() const { return state_; }
-    /// Where the parts of the parameters lie in the slices.
+    /// The positions of the parameters' parts in the slices.
     const std::vector<OwnedRun>& owned_runs() const { return sums_.owned_runs(); }
 
-    /// Writes this shard's weights into its part of a flat buffer, as `update` does.
+    /// Writes this shard's weights to its part of a flat buffer, like `update`.
     void copy_weights_into(const at::Tensor& flat_compute_weights) const;
 
-    /// One step. All shards call it together.
+    /// Performs one step. All shards call it together. Waits for the device and communicates with the other shards: once for
+    /// adamw, twice for lamb and lans.
     /// @param gradient_slice fp32, summed over all ranks; not changed
-    /// @param flat_compute_weights bf16 or fp32, layout.flat_elements(): this shard's part of it gets the new weights, the rest
-    /// and padding are left alone
+    /// @param flat_compute_weights bf16 or fp32, layout.flat_elements(); this shard's part receives the new weights, all other
+    /// elements and the padding stay unchanged
     /// @param learning_rate of this step
-    /// @param step 1 for the first update: the power in the moments' bias correction
-    /// Reads sums from the device, and talks to the other shards, once for adamw and twice for lamb and lans.
+    /// @param step 1 for the first update; the exponent of the moments' bias correction
     UpdateResult update(const at::Tensor& gradient_slice, const at::Tensor& flat_compute_weights, double learning_rate,
                         std::int64_t step, BlockSumExchange& exchange);
 
@@ -71,7 +71,7 @@ private:
     BlockSums sums_;
     const OptimizerKernels& kernels_;
     OptimizerState state_;
-    std::vector<TensorFactors> factors_;  ///< by parameter; weight_decay is set once, the rest in each step
+    std::vector<TensorFactors> factors_;  ///< by parameter; weight_decay is set once, the other factors in each step
 };
 
 }  // namespace bertpretrain

@@ -18,7 +18,7 @@ constexpr std::size_t most_under_way = 2;
 
 struct AsyncQueue::Job {
     AsyncTask task;
-    std::function<void()> arrival;  ///< once it has begun
+    std::function<void()> arrival;  ///< blocks until the operation has completed; set when the task has begun
     bool done = false;
 };
 
@@ -38,7 +38,7 @@ struct AsyncQueue::State {
         return true;
     }
 
-    /// The mutex is held.
+    /// Begins all tasks that may begin. The caller holds the mutex.
     void begin_what_may() {
         while (!queue.empty() && may_begin(*queue.front())) {
             const std::shared_ptr<Job> job = std::move(queue.front());
@@ -51,10 +51,10 @@ struct AsyncQueue::State {
         }
     }
 
-    /// The first of those under way has come, or failed. The mutex is held.
+    /// Removes the oldest task in flight, which has completed or failed. The caller holds the mutex.
     void take_off(Job& job, std::exception_ptr error) {
         job.done = !error;
-        job.arrival = nullptr;  // what they hold goes with them
+        job.arrival = nullptr;  // frees the tensors that the closures hold
         job.task.finish = nullptr;
         if (error) failure = error;
         under_way.pop_front();

@@ -1,5 +1,5 @@
 #pragma once
-// What travels between ranks beside their computing: begun in order, finished in order, two tasks under way at a time.
+// Runs communication in the background of computation: tasks begin and finish in order, at most two in flight.
 
 #include <exception>
 #include <functional>
@@ -10,31 +10,31 @@
 
 namespace bertpretrain {
 
-/// Something that travels while its sender computes.
+/// One communication operation that runs while the caller computes.
 struct AsyncTask {
-    /// Returns soon, with what waits for the arrival.
+    /// Starts the operation without blocking and returns a function that blocks until it has completed.
     std::function<std::function<void()>()> begin;
-    /// What is left to do on arrival (a sum); empty: nothing. The next task travels meanwhile.
+    /// Local work after completion (a sum), done while the next task is in flight; empty: none.
     std::function<void()> finish;
-    /// It sends what earlier tasks finish with: begins only when they are.
+    /// Whether the task sends what earlier tasks' finish() writes: then it begins only after they are done.
     bool sends_results = false;
 };
 
-/// Runs tasks. Two are under way at most: while one is finished, or wakes threads on its way, the other keeps the link busy.
-/// After one has failed, it and all later ones throw in wait().
+/// Runs tasks in order, at most two in flight: while one runs finish() or wakes threads, the other keeps the link busy.
+/// After a task has failed, wait() of that task and of all later ones throws.
 class AsyncQueue {
 public:
     AsyncQueue();
     AsyncQueue(const AsyncQueue&) = delete;
     AsyncQueue& operator=(const AsyncQueue&) = delete;
-    /// Waits for all tasks, unless one has failed or an exception is on its way: it may then hang on peers that do not come,
-    /// so it is left behind with all that it holds. The process is to end soon after.
+    /// Waits for all tasks, unless a task has failed or an exception is being propagated. The thread could then hang on missing
+    /// peers, so it is detached and its resources leak; the process is expected to end soon after.
     ~AsyncQueue();
 
-    /// Errands begin and are finished in the order of the calls. The result must be waited for.
+    /// Queues a task; tasks begin and finish in the order of the calls. The caller must wait() on the result.
     std::unique_ptr<Pending> send(AsyncTask task);
 
-    /// Seconds so far in which tasks were under way, and in which someone stood in wait().
+    /// Seconds so far with a task in flight, and seconds that callers spent in wait().
     double busy_seconds() const;
     double waited_seconds() const;
 
@@ -44,7 +44,7 @@ private:
     class Delivery;
     static void work(const std::shared_ptr<State>& state);
 
-    std::shared_ptr<State> state_;  ///< shared with the thread, which may outlive this
+    std::shared_ptr<State> state_;  ///< shared with the thread, which may outlive this object
     std::thread thread_;
 };
 

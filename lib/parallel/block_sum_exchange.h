@@ -1,5 +1,5 @@
 #pragma once
-// How the optimizer's shards talk: over the world.
+// The exchange of block sums between optimizer shards, over the world.
 
 #include <span>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace bertpretrain {
 
-/// One shard per rank. The world must outlive it.
+/// One shard per rank. The world must outlive this object.
 class WorldExchange final : public BlockSumExchange {
 public:
     explicit WorldExchange(World& world) : world_(world) {}

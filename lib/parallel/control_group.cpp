@@ -12,17 +12,17 @@ namespace {
 
 std::vector<double> gather_integer(ControlGroup& ranks, std::int64_t value) {
     const auto number = static_cast<double>(value);
-    check(std::abs(number) < 0x1p53, "ranks agree on integers below 2^53, not on ", value);
+    check(std::abs(number) < 0x1p53, "ranks can only exchange integers below 2^53, found ", value);
     return ranks.all_gather(std::span(&number, 1));
 }
 
-/// A text's length as its rank has told it.
+/// Checks the text length that a rank announced.
 std::size_t believable(double length, std::size_t rank) {
     constexpr auto most = static_cast<double>(ControlGroup::longest_text);
     if (length >= 0 && length <= most) return static_cast<std::size_t>(length);
     throw DistributedError(concat("rank ", rank, " announces a text of ", length, " bytes; expected at most ",
                                   ControlGroup::longest_text,
-                                  "\n  do: see that all ranks run the same program, and that no other ", "process takes part"));
+                                  "\n  do: check that all ranks run the same program and that no other process takes part"));
 }
 
 }  // namespace

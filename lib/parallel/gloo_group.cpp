@@ -14,8 +14,8 @@
 namespace bertpretrain {
 namespace {
 
-/// c10d notes each operation's group in a table of the process, which two threads may not do at once (torch 2.11): the queue's
-/// tensors and the main thread's would.
+/// c10d registers each operation in a per-process table that is not thread-safe (torch 2.11). The async queue's thread and the
+/// main thread both begin operations, so this mutex serializes them.
 std::mutex one_begins_at_a_time;
 
 at::Tensor as_bytes(const at::Tensor& tensor) { return tensor.view(at::kByte); }
@@ -29,7 +29,7 @@ c10::intrusive_ptr<Options> options_for(const std::string& address, std::chrono:
     return options;
 }
 
-/// Gloo does not reveal its sockets: they are those that listen after `make` and did not before. One at a time.
+/// Returns the sockets that started to listen during make(). Gloo does not expose its sockets; calls are serialized.
 std::vector<int> sockets_of(const std::function<void()>& make) {
     static std::mutex one_at_a_time;
     const std::lock_guard lock(one_at_a_time);
@@ -45,7 +45,7 @@ std::vector<int> sockets_of(const std::function<void()>& make) {
 
 struct GlooGroup::Group {
     c10::intrusive_ptr<Options> options;
-    std::vector<int> doors;  ///< of the options' devices; empty where another group made these
+    std::vector<int> doors;  ///< listening sockets of the options' devices; empty where another group made the devices
     c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
 };
 
@@ -53,17 +53,17 @@ GlooGroup::GlooGroup(const MeetingPlace& place, const std::string& name, std::in
                      const std::string& address, std::chrono::milliseconds timeout, const GlooGroup* beside)
     : group_(std::make_unique<Group>()), rank_(rank), size_(size), timeout_(timeout) {
     try {
-        // The store is the caller's: this reference does not own it.
+        // The caller keeps the store alive.
         auto store = c10::intrusive_ptr<c10d::Store>::reclaim_copy(place.store().get());
         if (beside != nullptr) group_->options = beside->group_->options;
         else group_->doors = sockets_of([&] { group_->options = options_for(address, timeout); });
-        if (c10d::getDefaultGlooLazyInit()) group_->doors.clear();  // TORCH_GLOO_LAZY_INIT: ranks connect when they first send
+        if (c10d::getDefaultGlooLazyInit()) group_->doors.clear();  // TORCH_GLOO_LAZY_INIT: ranks connect at their first send
         group_->gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
             c10::make_intrusive<c10d::PrefixStore>(name, store), static_cast<int>(rank), static_cast<int>(size), group_->options);
     } catch (const std::exception& error) {
-        throw DistributedError(concat("rank ", rank, " of ", size,
-                                      " cannot connect with the other ranks: ", first_line(error.what()),
-                                      "\n  do: see that all ranks were started; GLOO_SOCKET_IFNAME names the network interface"));
+        throw DistributedError(
+            concat("rank ", rank, " of ", size, " cannot connect to the other ranks: ", first_line(error.what()),
+                   "\n  do: check that all ranks were started; set GLOO_SOCKET_IFNAME to choose the interface"));
     }
 }
 
@@ -83,7 +83,7 @@ void GlooGroup::fail(const char* what, const std::exception& error) {
 
 template <class Operation>
 std::function<void()> GlooGroup::begin(const char* what, const Operation& operation, bool has_limit) {
-    check(!failed_, "an operation of a group that has failed");
+    check(!failed_, "operation begun on a Gloo group that has failed");
     try {
         const std::lock_guard lock(one_begins_at_a_time);
         return [this, what, has_limit, work = operation(*group_->gloo, timeout_.load())] {

@@ -1,5 +1,5 @@
 #pragma once
-// The only file that sees c10d's Gloo: raw exchanges between processes on CPUs.
+// Raw exchanges between processes on CPUs. Only gloo_group.cpp includes c10d's Gloo.
 
 #include <atomic>
 #include <chrono>
@@ -14,36 +14,37 @@
 
 namespace bertpretrain {
 
-/// Ranks with connections of their own. All begin the same operations in the same order, with contiguous tensors; each returns
-/// at once with what waits until it is done. Several may be under way. Destroyed while an exception is on its way, or after an
-/// operation has failed, it leaves its connections and threads behind, for they may hang on peers that do not come.
+/// A Gloo process group with connections of its own. All ranks begin the same operations in the same order, with contiguous
+/// tensors. An operation returns at once, with a function that blocks until it is done; several may be in flight. If the group is
+/// destroyed after a failed operation or while an exception propagates, it leaks its connections and threads, which could
+/// otherwise hang on missing peers.
 class GlooGroup {
 public:
-    /// @param name of this group, the same on all ranks, another one for each group
-    /// @param address this host's, which the others can reach; empty: as GLOO_SOCKET_IFNAME says
-    /// @param beside a group whose thread moves this one's bytes too; null: it has a thread of its own
-    /// @throws DistributedError when not all ranks come within `timeout`
+    /// @param name the same on all ranks, and unique per group
+    /// @param address of this host, reachable by the others; empty: chosen by GLOO_SOCKET_IFNAME
+    /// @param beside a group whose I/O thread and listening socket this one shares; null: it has its own
+    /// @throws DistributedError when not all ranks connect within `timeout`
     GlooGroup(const MeetingPlace& place, const std::string& name, std::int64_t rank, std::int64_t size,
               const std::string& address, std::chrono::milliseconds timeout, const GlooGroup* beside = nullptr);
     GlooGroup(const GlooGroup&) = delete;
     GlooGroup& operator=(const GlooGroup&) = delete;
     ~GlooGroup();
 
-    /// From now on this rank accepts no further connection at the group's address; the group and those `beside` it must have been
-    /// made. Gloo itself listens as long as a group lives, and keeps every connection that is not a rank's.
+    /// Stops accepting connections at the group's address. Call it after this group and all groups made `beside` it are
+    /// connected. Without it, Gloo listens as long as the group lives and keeps every connection, even one that is not a rank's.
     void admit_no_more();
 
-    /// Between two ranks; those under way at a time have different tags.
-    /// @param what both are parts of, for errors
+    /// Point-to-point transfers; transfers in flight at the same time need different tags.
+    /// @param what the operation that the transfer is part of, for error messages
     std::function<void()> send(const char* what, const at::Tensor& tensor, std::int64_t to, int tag);
     std::function<void()> receive(const char* what, const at::Tensor& tensor, std::int64_t from, int tag);
 
-    /// output = the inputs of all ranks, one after the other. Sends (W - 1) times the input.
+    /// output = the inputs of all ranks, concatenated in rank order. Sends (W - 1) times the input.
     std::function<void()> all_gather(const at::Tensor& input, const at::Tensor& output);
 
-    /// Rank 0's output = the inputs of all ranks, one after the other; elsewhere it is not used. Sends the input once.
+    /// Rank 0's output = the inputs of all ranks in rank order; other ranks' output is not used. Sends the input once.
     std::function<void()> gather_at_first(const at::Tensor& input, const at::Tensor& output);
-    /// Rank 0's tensor is put into every other rank's.
+    /// Copies rank 0's tensor into every other rank's.
     std::function<void()> broadcast_from_first(const at::Tensor& tensor);
 
     void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }

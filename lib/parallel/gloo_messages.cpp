@@ -10,7 +10,7 @@
 namespace bertpretrain {
 namespace {
 
-/// The message with a byte behind it: a message of no bytes is a meeting too.
+/// Returns the message plus one trailing byte, so that an empty message (a barrier) is a collective too.
 at::Tensor with_byte_behind(std::string_view message) {
     at::Tensor bytes = at::empty({static_cast<std::int64_t>(message.size()) + 1}, at::kByte);
     bytes.fill_(0);
@@ -18,7 +18,7 @@ at::Tensor with_byte_behind(std::string_view message) {
     return bytes;
 }
 
-/// Undoes with_byte_behind() for messages of `length`, one after the other.
+/// Splits concatenated with_byte_behind() messages of `length` bytes each.
 std::vector<std::string> messages_in(const at::Tensor& joined, std::size_t length) {
     std::vector<std::string> messages;
     const auto* bytes = static_cast<const char*>(joined.const_data_ptr());

@@ -1,5 +1,5 @@
 #pragma once
-// What ranks say to each other from CPU to CPU, whatever carries their tensors.
+// The control group of a run: host-side messages over Gloo, also where NCCL carries the tensors.
 
 #include <cstdint>
 #include <memory>
@@ -12,10 +12,10 @@
 
 namespace bertpretrain {
 
-/// Messages on connections of their own, so that they overtake tensors.
+/// Sends messages over connections of its own, so that they overtake tensors.
 class GlooMessages final : public ControlGroup {
 public:
-    /// As GlooGroup's.
+    /// Parameters and errors as for GlooGroup.
     GlooMessages(const MeetingPlace& place, const std::string& name, std::int64_t rank, std::int64_t size,
                  const std::string& address, std::chrono::milliseconds timeout)
         : place_(place),
@@ -35,10 +35,10 @@ public:
     void broadcast_from_first(std::span<std::byte> bytes) override;
     void set_timeout(std::chrono::milliseconds timeout) override;
 
-    /// As World's.
+    /// See World::connect_again.
     std::unique_ptr<ControlGroup> connect_again(const std::string& name) const;
 
-    /// Of all_gather. Sender and computing stand still while a message travels: busy and waited are the same.
+    /// Traffic of all_gather. The caller blocks while a message is in flight, so busy and waited seconds are equal.
     const Traffic& traffic() const { return traffic_; }
 
 private:

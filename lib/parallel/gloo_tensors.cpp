@@ -5,7 +5,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr int tags = 1 << 20;  // many more than are ever under way
+constexpr int tags = 1 << 20;  // many more than are ever in flight
 
 at::Tensor part(const at::Tensor& whole, std::int64_t parts, std::int64_t which) {
     const std::int64_t elements = whole.numel() / parts;
@@ -27,7 +27,7 @@ template <class PartFor>
 std::function<void()> GlooTensors::exchange(const char* what, const PartFor& part_for, const at::Tensor& output) {
     const int tag = next_tag_++ % tags;
     std::vector<std::function<void()>> arrivals;
-    // All places to receive in are told before anything is sent. Each rank begins with another peer.
+    // Post all receives before any send. Each rank starts with a different peer.
     for (std::int64_t distance = 1; distance < size_; ++distance) {
         const std::int64_t from = (rank_ + size_ - distance) % size_;
         arrivals.push_back((from < rank_ ? upwards_ : downwards_).receive(what, part(output, size_, from), from, tag));

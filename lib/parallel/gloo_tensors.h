@@ -1,5 +1,5 @@
 #pragma once
-// How tensors travel between processes on CPUs: every part of one goes straight to the rank that needs it.
+// Tensor exchange between processes on CPUs: each part of a tensor goes directly to the rank that needs it.
 
 #include <atomic>
 #include <chrono>
@@ -14,20 +14,19 @@
 
 namespace bertpretrain {
 
-/// Ranks with two connections between each pair: what goes to higher ranks has one, what goes to lower ranks the other. Gloo
-/// sends nothing before the receiver has said that it is ready. On one connection for both directions that word stands behind all
-/// that the receiver sends itself, and the two directions take turns: measured on a limited link, half of its bandwidth. All
-/// begin the same operations in the same order, with contiguous tensors; each returns at once with what waits until it is done.
-/// Several may be under way.
+/// Each pair of ranks has two connections, one for each direction. Gloo sends nothing before the receiver has announced that it
+/// is ready. On a shared connection that announcement queues after the data that the receiver itself sends, so the directions
+/// take turns: on a limited link this measured half of the bandwidth. All ranks begin the same operations in the same order,
+/// with contiguous tensors. An operation returns at once, with a function that blocks until it is done; several may be in flight.
 class GlooTensors {
 public:
-    /// @throws DistributedError when not all ranks come within `timeout`
+    /// @throws DistributedError when not all ranks connect within `timeout`
     GlooTensors(const MeetingPlace& place, std::int64_t rank, std::int64_t size, const std::string& address,
                 std::chrono::milliseconds timeout);
 
-    /// Part r of the input goes to rank r; part r of the output comes from it. Sends (W - 1) / W of the input.
+    /// Sends part r of the input to rank r and receives part r of the output from it. Sends (W - 1) / W of the input.
     std::function<void()> all_to_all(const at::Tensor& input, const at::Tensor& output);
-    /// output = the inputs of all ranks, one after the other; the input may be its own part of it. Sends (W - 1) times the input.
+    /// output = the inputs of all ranks in rank order; the input may be this rank's part of it. Sends (W - 1) times the input.
     std::function<void()> all_gather(const at::Tensor& input, const at::Tensor& output);
 
     void set_timeout(std::chrono::milliseconds timeout);
@@ -37,7 +36,7 @@ private:
     std::function<void()> exchange(const char* what, const PartFor& part_for, const at::Tensor& output);
 
     std::int64_t rank_, size_;
-    GlooGroup upwards_, downwards_;  ///< by where the tensors go
+    GlooGroup upwards_, downwards_;  ///< carry tensors to higher and to lower ranks
     std::atomic<int> next_tag_ = 0;
 };
 

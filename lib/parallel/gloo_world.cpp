@@ -10,10 +10,10 @@
 namespace bertpretrain {
 
 struct GlooWorld::Rooms {
-    std::array<at::Tensor, 2> rooms;  // as many as tasks are under way
+    std::array<at::Tensor, 2> rooms;  // one per task in flight
     std::size_t next = 0;
 
-    /// Room for what is as large as `input`, not used by the reduce-scatter before.
+    /// Returns a buffer as large as `input` that the previous reduce-scatter does not use.
     at::Tensor take(const at::Tensor& input) {
         at::Tensor& room = rooms.at(next);
         next = 1 - next;

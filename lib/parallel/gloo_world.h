@@ -1,5 +1,5 @@
 #pragma once
-// The world of processes on CPUs.
+// The world of processes on CPUs, over Gloo.
 
 #include <memory>
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace bertpretrain {
 
-/// Tensors travel in the background, two operations at a time; messages have connections of their own, so that
-/// they overtake tensors. A reduce-scatter is an exchange of parts and a sum in the order of ranks, for Gloo's own would send
-/// twice as much and add in an order that depends on the number of ranks.
+/// Tensors are sent in the background, two operations at a time; messages have connections of their own, so they overtake
+/// tensors. A reduce-scatter is an all-to-all followed by a sum in rank order: Gloo's own would send twice as much and add in an
+/// order that depends on the number of ranks.
 class GlooWorld final : public World {
 public:
-    /// All ranks make it together. @param address this host's, for the others; empty: as GLOO_SOCKET_IFNAME says
-    /// @throws DistributedError when not all come within `timeout`
+    /// All ranks construct it together. @param address of this host, for the others; empty: chosen by GLOO_SOCKET_IFNAME
+    /// @throws DistributedError when not all ranks connect within `timeout`
     GlooWorld(const MeetingPlace& place, std::int64_t rank, std::int64_t size, const std::string& address,
               std::chrono::milliseconds timeout);
 
@@ -35,12 +35,12 @@ public:
 
 private:
     std::int64_t rank_, size_;
-    std::shared_ptr<GlooTensors> tensors_;  ///< the queue's tasks hold it too
+    std::shared_ptr<GlooTensors> tensors_;  ///< shared with the queue's tasks
     GlooMessages messages_;
     double tensor_bytes_ = 0;
     struct Rooms;
-    std::shared_ptr<Rooms> rooms_;  ///< for the parts of the reduce-scatters under way, reused
-    AsyncQueue queue_;              ///< last: its tasks end before what they use
+    std::shared_ptr<Rooms> rooms_;  ///< receive buffers of the reduce-scatters in flight, reused
+    AsyncQueue queue_;              ///< last member, so that its tasks end before what they use is destroyed
 };
 
 }  // namespace bertpretrain

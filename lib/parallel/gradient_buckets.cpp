@@ -10,14 +10,14 @@ GradientBuckets::GradientBuckets(const FlatParameters& parameters, World& world,
       world_(world),
       choices_(choices),
       gathering_(layout_.buckets().size()) {
-    check(layout_.shards() == world.size(), "a layout for ", layout_.shards(), " shards in a world of ", world.size());
-    check(choices.zero_stage == 0 || choices.zero_stage == 1, "ZeRO stage ", choices.zero_stage);
-    check(parameters.gradient_storage().narrow_elements() == 0 || (choices.zero_stage == 1 && world.size() > 1),
-          "narrow gradients have room for their sums at ZeRO stage 1 and on several ranks only");
+    check(layout_.shards() == world.size(), "layout with ", layout_.shards(), " shards, expected the world size ", world.size());
+    check(choices.zero_stage == 0 || choices.zero_stage == 1, "unknown ZeRO stage ", choices.zero_stage);
+    check(parameters.gradient_storage().bf16_elements() == 0 || (choices.zero_stage == 1 && world.size() > 1),
+          "bf16 gradients have room for their fp32 sums only at ZeRO stage 1 and on several ranks");
 }
 
 at::ScalarType GradientBuckets::wire_of(std::size_t bucket) const {
-    const bool narrow = layout_.buckets()[bucket].begin < parameters_.gradient_storage().narrow_elements();
+    const bool narrow = layout_.buckets()[bucket].begin < parameters_.gradient_storage().bf16_elements();
     return narrow ? at::kBFloat16 : choices_.wire;
 }
 
@@ -39,16 +39,16 @@ at::Tensor GradientBuckets::in_slice(const at::Tensor& slice, std::size_t bucket
 }
 
 void GradientBuckets::ready(std::size_t bucket) {
-    check(bucket == ready_, "bucket ", bucket, " is ready, expected ", ready_);
+    check(bucket == ready_, "bucket ", bucket, " is ready, expected bucket ", ready_);
     ++ready_;
     if (alone()) return;
     const GradientStorage& storage = parameters_.gradient_storage();
     const Bucket& range = layout_.buckets().at(bucket);
     const at::Tensor gradients = storage.range(range.begin, range.elements()), wired = gradients.to(wire_of(bucket));
     if (choices_.zero_stage == 1) {
-        // The slices gather at the front of the flat buffer, over gradients that have left already: bucket b's slice ends
-        // before b does (with bf16 gradients too: the sums' bytes are twice as many, and half of them or fewer are one rank's),
-        // and nothing of b or before it is still needed when b's sums are written.
+        // The reduced slices are packed at the front of the flat buffer, over gradients that have been sent already. Bucket b's
+        // slice ends before b does. This holds for bf16 gradients too: their sums take twice the bytes, but one rank owns at most
+        // half of them. When b's sums are written, the gradients of buckets 0..b are no longer needed.
         reducing_.push_back(world_.reduce_scatter(wired, in_slice(storage.front(layout_.slice_elements()), bucket)));
         return;
     }
@@ -84,7 +84,7 @@ void GradientBuckets::start_gather(const at::Tensor& master) {
 }
 
 void GradientBuckets::wait_gathered(std::size_t bucket) {
-    check(bucket < gathering_.size(), "bucket ", bucket, " of ", gathering_.size());
+    check(bucket < gathering_.size(), "no bucket ", bucket, "; there are ", gathering_.size());
     for (std::size_t b = gathering_.size(); b-- > bucket;) {
         if (!gathering_[b]) continue;
         gathering_[b]->wait();
@@ -94,7 +94,7 @@ void GradientBuckets::wait_gathered(std::size_t bucket) {
 
 double GradientBuckets::bytes_per_step() const {
     const double others = static_cast<double>(world_.size() - 1) / static_cast<double>(world_.size());
-    const double weight_bytes = parameters_.working_type() == at::kFloat ? 4 : 2;
+    const double weight_bytes = parameters_.compute_dtype() == at::kFloat ? 4 : 2;
     double bytes = 0;
     for (std::size_t bucket = 0; bucket < gathering_.size(); ++bucket) {
         const double wire = wire_of(bucket) == at::kFloat ? 4 : 2;

@@ -12,7 +12,7 @@
 namespace bertpretrain {
 namespace {
 
-/// What the routing table says. A datagram socket is connected without a packet being sent.
+/// Returns the local address that the routing table selects. Connecting a datagram socket sends no packet.
 std::string route_to(const std::string& peer, std::uint16_t port) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_DGRAM;
@@ -56,7 +56,7 @@ bool is_loopback(const std::string& address) { return address.rfind("127.", 0) =
 std::string address_towards(const std::string& peer, std::uint16_t port) {
     std::string address = route_to(peer, port);
     if (!address.empty() && !is_loopback(address)) return address;
-    address = route_to("192.0.2.1", 9);  // reserved for examples: leads along the default route
+    address = route_to("192.0.2.1", 9);  // TEST-NET-1 (RFC 5737): takes the default route
     return !address.empty() && !is_loopback(address) ? address : first_outward_interface();
 }
 

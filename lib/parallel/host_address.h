@@ -1,5 +1,5 @@
 #pragma once
-// Under which address the other hosts of a run can reach this one.
+// Finds the address at which the other hosts of a run can reach this one.
 
 #include <cstdint>
 #include <string>
@@ -8,15 +8,16 @@
 
 namespace bertpretrain {
 
-/// The IPv4 or IPv6 address of the interface that leads to `peer`; where that is this host itself, of the one that leads out.
-/// Host names alone do not do: many distributions let a host's own name mean 127.0.1.1.
-/// @returns nothing ("") where it cannot be told
+/// Returns the numeric IPv4 or IPv6 address of the interface that routes to `peer`. Where `peer` is this host itself, returns
+/// that of the default route, or of the first IPv4 interface that is up. Resolving the host's own name is not enough: many
+/// distributions map it to 127.0.1.1.
+/// @returns "" where no address was found
 std::string address_towards(const std::string& peer, std::uint16_t port);
 
-/// "10.0.0.7" or "fe80::1%eth0"; nothing ("") where it is no address of the internet.
+/// Formats an address as "10.0.0.7" or "fe80::1%eth0"; returns "" for other address families.
 std::string numeric_address(const sockaddr* address, socklen_t length);
 
-/// Of a numeric address: whether only this host itself can reach it.
+/// Whether a numeric address is a loopback address.
 bool is_loopback(const std::string& address);
 
 }  // namespace bertpretrain

@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <climits>
-#include <cstdlib>
 
 #include "core/error.h"
 #include "core/files.h"
@@ -12,11 +11,11 @@
 namespace bertpretrain {
 namespace {
 
-/// Where torch's own launchers meet when nobody names a port.
+/// The default port of torch's own launchers.
 constexpr std::int64_t usual_port = 29500;
 constexpr std::int64_t most_ranks = 1'000'000;
 
-/// Numbers out of one launcher's variables.
+/// Reads texts and numbers from environment variables.
 class Reader {
 public:
     explicit Reader(const Variables& variable) : variable_(variable) {}
@@ -26,7 +25,8 @@ public:
 
     std::string required_text(const std::string& name, const std::string& because) const {
         const auto value = variable_(name);
-        if (!value) throw ConfigError(concat("environment: ", name, " is not set, but ", because, "; set it on every rank"));
+        if (!value)
+            throw ConfigError(concat("environment: ", name, " is not set, but ", because, "\n  do: set it on every rank"));
         return *value;
     }
 
@@ -37,7 +37,7 @@ public:
         const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), value);
         if (failure != std::errc() || end != text->data() + text->size() || value < least || value > most)
             throw ConfigError(
-                concat("environment: ", name, " = \"", *text, "\": must be a whole number from ", least, " to ", most));
+                concat("environment: ", name, " = \"", *text, "\": expected an integer from ", least, " to ", most));
         return value;
     }
 
@@ -50,13 +50,13 @@ private:
     const Variables& variable_;
 };
 
-/// RANK = r of WORLD_SIZE = n, under the names that the launcher gives them.
+/// Reads rank and world size from the launcher's variables `rank` and `size`.
 void read_place(const Reader& read, const std::string& rank, const std::string& size, Launch& launch) {
     launch.world_size = read.required(size, 1, most_ranks, concat(rank, " is"));
     launch.rank = read.required(rank, 0, most_ranks, concat(size, " is"));
     if (launch.rank >= launch.world_size)
         throw ConfigError(concat("environment: ", rank, " = ", launch.rank, " contradicts ", size, " = ", launch.world_size,
-                                 "; ranks count from 0 to ", launch.world_size - 1));
+                                 "; expected a rank from 0 to ", launch.world_size - 1));
 }
 
 void read_local_place(const Reader& read, const std::string& rank, const std::string& size, Launch& launch) {
@@ -67,10 +67,11 @@ void read_local_place(const Reader& read, const std::string& rank, const std::st
             concat("environment: ", rank, " = ", launch.local_rank, " contradicts ", size, " = ", launch.local_world_size));
 }
 
-/// MASTER_ADDR and MASTER_PORT, or what the launcher tells instead.
+/// Reads MASTER_ADDR and MASTER_PORT. `address` ("": none) and `port` (0: none) are the launcher's own values: the address takes
+/// precedence over MASTER_ADDR, the port is only a default.
 void read_master(const Reader& read, const std::string& address, std::int64_t port, Launch& launch) {
     if (launch.world_size == 1 && !launch.agent_keeps_store) return;
-    const std::string because = concat(launch.launcher, " started ", launch.world_size, " ranks, which meet at rank 0's host");
+    const std::string because = concat(launch.launcher, " started ", launch.world_size, " ranks, which connect to rank 0's host");
     launch.master_address = address.empty() ? read.required_text("MASTER_ADDR", because) : read.text("MASTER_ADDR", address);
     launch.master_port = static_cast<std::uint16_t>(port > 0 ? read.number("MASTER_PORT", 1, 65535, port)
                                                              : read.required("MASTER_PORT", 1, 65535, because));
@@ -100,7 +101,7 @@ Launch from_open_mpi(const Reader& read) {
     return launch;
 }
 
-/// srun's; a batch script that starts the program without srun has no SLURM_STEP_ID, and is one process.
+/// Reads srun's variables. A batch script that starts the program without srun has no SLURM_STEP_ID and is a single process.
 Launch from_slurm(const Reader& read) {
     Launch launch;
     launch.launcher = "Slurm";
@@ -111,7 +112,7 @@ Launch from_slurm(const Reader& read) {
     launch.local_rank = read.number("SLURM_LOCALID", 0, launch.world_size - 1, 0);
     launch.local_world_size = one_node ? launch.world_size : launch.local_rank + 1;
     launch.attempt = read.number("SLURM_RESTART_COUNT", 0, most_ranks, 0);
-    // Two steps of one job, or two jobs on one host, must not meet at one port.
+    // Two steps of one job, or two jobs on one host, must not use the same port.
     const std::int64_t job = read.number("SLURM_JOB_ID", 0, INT64_MAX / 8, 0),
                        step = read.number("SLURM_STEP_ID", 0, INT64_MAX / 8, 0);
     const auto first = expand_hosts(hosts, 1);
@@ -119,7 +120,7 @@ Launch from_slurm(const Reader& read) {
     return launch;
 }
 
-/// One process per node. The main node's address is not told to the main node itself.
+/// One process per node. AWS Batch does not set the main node's address on the main node itself.
 Launch from_aws_batch(const Reader& read) {
     Launch launch;
     launch.launcher = "AWS Batch";
@@ -127,10 +128,10 @@ Launch from_aws_batch(const Reader& read) {
     read_place(read, "AWS_BATCH_JOB_NODE_INDEX", "AWS_BATCH_JOB_NUM_NODES", node);
     const std::int64_t nodes = launch.world_size = node.world_size;
     const std::int64_t main = read.required("AWS_BATCH_JOB_MAIN_NODE_INDEX", 0, nodes - 1, "AWS_BATCH_JOB_NODE_INDEX is");
-    launch.rank = (node.rank - main + nodes) % nodes;  // the job's status is the main node's: it is rank 0
+    launch.rank = (node.rank - main + nodes) % nodes;  // the main node decides the job's status, so it is rank 0
     launch.attempt = read.number("AWS_BATCH_JOB_ATTEMPT", 1, most_ranks, 1) - 1;
     const std::string address = launch.rank == 0 || nodes == 1
-                                    ? "0.0.0.0"  // this very host
+                                    ? "0.0.0.0"  // this host
                                     : read.required_text("AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS",
                                                          concat("this is node ", node.rank, " and the main node is ", main));
     read_master(read, address, usual_port, launch);
@@ -145,7 +146,7 @@ Launch from_pet(const Reader& read) {
     if (per_node != "1" || nodes.find(':') != nodes.npos || (nodes != "1" && !read.has("PET_NODE_RANK")))
         throw ConfigError(concat("environment: PET_NNODES = \"", nodes, "\", PET_NPROC_PER_NODE = \"", per_node,
                                  "\" and PET_NODE_RANK ", read.has("PET_NODE_RANK") ? "set" : "not set",
-                                 ": several processes per node, or a number of nodes that changes, need torchrun; ",
+                                 ": several processes per node, or a variable number of nodes, need torchrun\n  do: ",
                                  "start `torchrun --no-python bertpretrain train ...`, which reads the same variables"));
     launch.world_size = read.number("PET_NNODES", 1, most_ranks, 1);
     if (launch.world_size > 1) read_place(read, "PET_NODE_RANK", "PET_NNODES", launch);
@@ -164,21 +165,23 @@ Launch launch_of(const Reader& read) {
     return {};
 }
 
-/// PyTorch 2.11's wheel loads the certificates, and then connects without TLS: a rank with and one without understand each other.
+/// PyTorch 2.11's wheel loads the certificates but then connects without TLS: a rank with this setting and one without it can
+/// connect to each other.
 void refuse_tls(const Reader& read) {
     if (read.text(gloo_transport_variable, "") == "TCP_TLS")
-        throw ConfigError(
-            concat("environment: ", gloo_transport_variable, " = \"TCP_TLS\": PyTorch 2.11 takes this setting and sends ",
-                   "everything unencrypted all the same\n  do: unset it, and train on a network that you trust, or ",
-                   "encrypt the hosts' whole traffic (WireGuard, IPsec)"));
+        throw ConfigError(concat("environment: ", gloo_transport_variable,
+                                 " = \"TCP_TLS\": PyTorch 2.11 accepts this setting but sends ",
+                                 "everything unencrypted\n  do: unset it, and train on a network that you trust, or ",
+                                 "encrypt all traffic between the hosts (WireGuard, IPsec)"));
 }
 
-/// The secret, where there is one.
+/// Reads the secret from its variable or file; leaves `secret` unchanged where neither is set.
 void read_secret(const Reader& read, std::string& secret) {
     constexpr std::size_t least = 16;
     if (!read.has(secret_variable) && !read.has(secret_file_variable)) return;
     if (read.has(secret_variable) && read.has(secret_file_variable))
-        throw ConfigError(concat("environment: ", secret_variable, " and ", secret_file_variable, " are both set; unset one"));
+        throw ConfigError(
+            concat("environment: ", secret_variable, " and ", secret_file_variable, " are both set\n  do: unset one"));
     std::string source = secret_variable;
     if (read.has(secret_file_variable)) {
         const std::string file = read.text(secret_file_variable, "");
@@ -190,16 +193,11 @@ void read_secret(const Reader& read, std::string& secret) {
         secret = read.text(secret_variable, "");
     }
     if (secret.size() < least)
-        throw ConfigError(concat("environment: ", source, ": the secret has ", secret.size(), " characters, and must have ",
-                                 least, " or more\n  do: make one with `openssl rand -hex 32`, the same for all ranks"));
+        throw ConfigError(concat("environment: ", source, ": the secret has ", secret.size(), " characters; expected at ",
+                                 "least ", least, "\n  do: create one with `openssl rand -hex 32` and set it on all ranks"));
 }
 
 }  // namespace
-
-std::optional<std::string> environment_variable(const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
-}
 
 Launch read_launch(const Variables& variable) {
     const Reader read(variable);

@@ -19,11 +19,11 @@ namespace {
 
 void set(int socket, int level, int option, int value) { ::setsockopt(socket, level, option, &value, sizeof value); }
 
-/// @returns a listening socket; -1 with errno where that is impossible
+/// @returns a listening socket; -1 with errno set on failure
 int listen_at(const sockaddr* address, socklen_t length) {
     const int socket = ::socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (socket < 0) return -1;
-    set(socket, SOL_SOCKET, SO_REUSEADDR, 1);  // connections of a run that has just ended may linger on the port
+    set(socket, SOL_SOCKET, SO_REUSEADDR, 1);  // the port may have connections in TIME_WAIT from a run that has just ended
     if (address->sa_family == AF_INET6) set(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
     if (::bind(socket, address, length) == 0 && ::listen(socket, SOMAXCONN) == 0) return socket;
     const int reason = errno;
@@ -38,7 +38,7 @@ int listen_everywhere(std::uint16_t port) {
     six.sin6_port = htons(port);
     const int socket = listen_at(reinterpret_cast<const sockaddr*>(&six), sizeof six);
     if (socket >= 0 || errno == EADDRINUSE) return socket;
-    sockaddr_in four{};  // a kernel without IPv6
+    sockaddr_in four{};  // for a kernel without IPv6
     four.sin_family = AF_INET;
     four.sin_port = htons(port);
     return listen_at(reinterpret_cast<const sockaddr*>(&four), sizeof four);
@@ -57,7 +57,7 @@ ListeningSocket::ListeningSocket(const std::string& host, std::uint16_t port, bo
     bool taken = false;
     for (const addrinfo* one = found; one != nullptr && socket_ < 0; one = one->ai_next) {
         const std::string address = numeric_address(one->ai_addr, one->ai_addrlen);
-        if (others_come && is_loopback(address)) continue;  // many distributions let a host's own name mean 127.0.1.1
+        if (others_come && is_loopback(address)) continue;  // many distributions map a host's own name to 127.0.1.1
         socket_ = listen_at(one->ai_addr, one->ai_addrlen);
         if (socket_ >= 0 && address != "0.0.0.0" && address != "::") address_ = address;
         taken = taken || (socket_ < 0 && errno == EADDRINUSE);
@@ -85,8 +85,8 @@ std::vector<int> listening_sockets() {
 }
 
 void admit_no_more(int listening_socket) {
-    // Keeps no byte of a packet: requests for a connection are dropped before they reach the queue. Closing or shutting down a
-    // socket that a library polls would make its loop fail or spin instead.
+    // A filter that accepts no byte of a packet drops connection requests before they reach the queue. Closing or shutting down
+    // a socket that a library polls would make the library's loop fail or spin instead.
     sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
     const sock_fprog program{1, &nothing};
     static_cast<void>(::setsockopt(listening_socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program));

@@ -1,5 +1,5 @@
 #pragma once
-// TCP sockets that wait for connections: on which interface, and until when.
+// TCP sockets that listen on one interface and can stop accepting connections.
 
 #include <cstdint>
 #include <string>
@@ -7,19 +7,20 @@
 
 namespace bertpretrain {
 
-/// A socket that listens as long as this lives.
+/// A socket that listens as long as this object lives.
 class ListeningSocket {
 public:
-    /// Listens on the interface that has the address of `host` (a name, or an IPv4 or IPv6 address). Where none of this host's
-    /// interfaces has it (a translated or virtual address), or it is a loopback address and `others_come`, on all of them.
-    /// @throws DistributedError when the port is taken
+    /// Listens on the interface with the address of `host` (a name, or an IPv4 or IPv6 address). Listens on all interfaces where
+    /// none has this address (NAT or a virtual address), or where it is a loopback address and other hosts must connect
+    /// (`others_come`).
+    /// @throws DistributedError when the port is taken or listening fails
     ListeningSocket(const std::string& host, std::uint16_t port, bool others_come);
     ListeningSocket(const ListeningSocket&) = delete;
     ListeningSocket& operator=(const ListeningSocket&) = delete;
     ~ListeningSocket();
 
     int descriptor() const { return socket_; }
-    /// The numeric address that it listens at; "" where that is all of this host's.
+    /// Returns the numeric address that the socket listens at; "" for all addresses of this host.
     const std::string& address() const { return address_; }
 
 private:
@@ -27,11 +28,11 @@ private:
     std::string address_;
 };
 
-/// The descriptors of all listening sockets of this process.
+/// Returns the descriptors of all listening sockets of this process.
 std::vector<int> listening_sockets();
 
-/// From now on the socket answers no new connection; those that it has accepted go on. Another descriptor of the same socket
-/// (a library's) may go on waiting for connections undisturbed. Does nothing where the kernel has no socket filters.
+/// Makes the socket ignore new connection requests; accepted connections stay open. A library that polls another descriptor of
+/// the same socket is not disturbed. Does nothing where the kernel has no socket filters.
 void admit_no_more(int listening_socket);
 
 }  // namespace bertpretrain

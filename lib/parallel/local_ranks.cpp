@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/environment.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/signals.h"
@@ -32,14 +33,14 @@ volatile std::sig_atomic_t stop_signal = 0, save_signal = 0;
 void remember_stop(int number) { stop_signal = number; }
 void remember_save(int number) { save_signal = number; }
 
-/// The signal that arrived since the last call, 0: none.
+/// Returns and clears the signal that arrived since the last call; 0: none.
 int take(volatile std::sig_atomic_t& slot) {
     const int number = slot;
     if (number != 0) slot = 0;
     return number;
 }
 
-/// This process's own command line.
+/// Returns this process's command line.
 std::vector<std::string> own_arguments() {
     std::ifstream file("/proc/self/cmdline", std::ios::binary);
     std::vector<std::string> arguments;
@@ -47,7 +48,7 @@ std::vector<std::string> own_arguments() {
     return arguments;
 }
 
-/// What execve takes; valid as long as `strings`.
+/// Returns the null-terminated array that execve expects; valid as long as `strings`.
 std::vector<char*> pointers(std::vector<std::string>& strings) {
     std::vector<char*> all;
     for (std::string& one : strings) all.push_back(one.data());
@@ -55,11 +56,13 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
     return all;
 }
 
-/// The ranks' store: a file in memory that has no name, so that only they can open it. They inherit the descriptor.
+/// The ranks' store: an in-memory file without a name, which only they can open because they inherit its descriptor.
 class LocalStore {
 public:
     LocalStore() : descriptor_(::memfd_create("bertpretrain store", 0)) {
-        if (descriptor_ < 0) throw DistributedError(concat("--local-ranks: no file in memory: ", std::strerror(errno)));
+        if (descriptor_ < 0)
+            throw DistributedError(
+                concat("--local-ranks: cannot create an in-memory file for the store: ", std::strerror(errno)));
     }
     LocalStore(const LocalStore&) = delete;
     LocalStore& operator=(const LocalStore&) = delete;
@@ -83,7 +86,7 @@ std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, i
     add("LOCAL_RANK", rank);
     add("LOCAL_WORLD_SIZE", ranks);
     add(local_store_variable, store);
-    add("NCCL_SOCKET_IFNAME", "lo");  // by itself NCCL would listen on an interface of the network
+    add("NCCL_SOCKET_IFNAME", "lo");  // by default NCCL would listen on a network interface
     add(local_ranks_variable, ranks);
     if (!environment_variable("OMP_NUM_THREADS"))
         add("OMP_NUM_THREADS", std::max<std::int64_t>(1, static_cast<std::int64_t>(available_cores()) / ranks));
@@ -99,21 +102,22 @@ public:
     void start(std::int64_t rank, std::int64_t ranks, int store) {
         std::vector<std::string> arguments = own_arguments(), variables = environment_of(rank, ranks, store);
         const std::vector<char*> argv = pointers(arguments), envp = pointers(variables);
-        sigset_t all, before;  // a signal that this process handled between fork and execve would be lost
+        sigset_t all, before;  // signals stay blocked: one handled by the child between fork and execve would be lost
         ::sigfillset(&all);
         ::pthread_sigmask(SIG_SETMASK, &all, &before);
         const pid_t parent = ::getpid(), pid = ::fork();
-        if (pid == 0) {  // nothing but system calls here: the parent has threads
+        if (pid == 0) {  // only async-signal-safe calls here: the parent may have threads
             for (const int number : stop_signals) handle_signal(number, SIG_DFL);
             ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-            ::setpgid(0, 0);  // a terminal's Ctrl-C reaches the parent alone, which passes it on
+            ::setpgid(0, 0);  // a terminal's Ctrl-C reaches only the parent, which forwards it
             ::prctl(PR_SET_PDEATHSIG, SIGKILL);
             if (::getppid() != parent) ::_exit(127);
             ::execve("/proc/self/exe", argv.data(), envp.data());
             ::_exit(127);
         }
         ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        if (pid < 0) throw DistributedError(concat("rank ", rank, " of ", ranks, " could not be started: too many processes?"));
+        if (pid < 0)
+            throw DistributedError(concat("--local-ranks: cannot start rank ", rank, " of ", ranks, ": too many processes?"));
         running_.push_back(pid);
     }
 
@@ -122,8 +126,8 @@ public:
         for (const pid_t one : running_) ::kill(one, signal);
     }
 
-    /// Takes note of a rank that has ended, if any has.
-    /// @param were_told whether this process has told the ranks to end: a signal's code then has no other cause
+    /// Records the exit code of a rank that has ended. @returns whether one had ended
+    /// @param were_told whether this process has terminated the ranks: a death by signal is then not a cause and not recorded
     bool collect(bool were_told) {
         int status = 0;
         const pid_t ended = ::waitpid(-1, &status, WNOHANG);
@@ -134,15 +138,15 @@ public:
         return true;
     }
 
-    /// The first cause: a rank's own failure before another's loss of it.
-    /// @param asked_to_stop the signal that all were sent, 0: none
+    /// Returns the first cause: a rank's own failure takes precedence over other ranks' loss of that peer.
+    /// @param asked_to_stop the stop signal that was forwarded to all ranks; 0: none
     int code(int asked_to_stop = 0) const {
         const auto lost = static_cast<int>(ExitCode::distributed);
         const auto cause =
             std::find_if(codes_.begin(), codes_.end(), [&](int code) { return code != 0 && code != lost && code < 128; });
         if (cause != codes_.end()) return *cause;
         if (std::all_of(codes_.begin(), codes_.end(), [](int code) { return code == 0; })) return 0;
-        // A rank that was killed meanwhile, or that lost one before its own save was complete, has not saved.
+        // A rank that was killed, or that lost a peer before its own save was complete, has not saved.
         if (asked_to_stop != 0) {
             const bool all_stopped =
                 std::all_of(codes_.begin(), codes_.end(), [](int code) { return code == 0 || is_stop_code(code); });
@@ -173,7 +177,7 @@ int run_local_ranks(std::int64_t ranks) {
         if (const int signal = take(save_signal); signal != 0) all.send(signal);
         if (const int signal = take(stop_signal); signal != 0) {
             asked_to_stop = signal;
-            all.send(signal);  // ranks that have had it directly as well count it once (train/stop_request.h)
+            all.send(signal);  // a rank that also received it directly counts it once (train/stop_request.h)
         }
         const auto now = std::chrono::steady_clock::now();
         if (all.collect(told_to_end)) {

@@ -1,15 +1,16 @@
 #pragma once
-// Several ranks on this host, started by the program itself.
+// --local-ranks: starts several ranks on this host.
 
 #include <cstdint>
 
 namespace bertpretrain {
 
-/// Starts this very command line `ranks` times, with the environment that says who each is, and waits for all. Signals that ask
-/// for an end (core/signals.h), and SIGUSR1, are passed on. When one fails, the others are given ten seconds to notice, then
-/// ended. Each gets an equal share of the processors unless OMP_NUM_THREADS says otherwise.
-/// @returns the exit code of the run: the cause, where ranks ended for different reasons; 5 when a rank was killed, also while
-/// the ranks were asked to stop: what it had not saved is lost
+/// Starts this process's command line `ranks` times, with environment variables that give each its rank, and blocks until all
+/// have ended. Forwards stop signals (core/signals.h) and SIGUSR1 to them. When a rank fails, the others have ten seconds to
+/// notice and are then terminated. Each rank gets an equal share of the CPU cores unless OMP_NUM_THREADS is set.
+/// @returns the exit code of the run: that of the first cause where ranks ended for different reasons; 5 when a rank was killed,
+/// also while the ranks were stopping, because its unsaved work is lost
+/// @throws DistributedError when a rank cannot be started
 int run_local_ranks(std::int64_t ranks);
 
 }  // namespace bertpretrain

@@ -1,5 +1,6 @@
 #include "parallel/make_world.h"
 
+#include "core/environment.h"
 #include "parallel/gloo_world.h"
 #include "parallel/host_address.h"
 #include "parallel/nccl_module.h"
@@ -7,7 +8,7 @@
 namespace bertpretrain {
 namespace {
 
-/// What the others can connect to; "" leaves it to GLOO_SOCKET_IFNAME. Ranks that the program started itself need no network.
+/// Returns the address at which the others can connect; "" leaves it to GLOO_SOCKET_IFNAME. Ranks of --local-ranks use loopback.
 std::string own_address(const Launch& launch) {
     if (launch.local_store >= 0 || launch.world_size == 1) return "127.0.0.1";
     if (environment_variable("GLOO_SOCKET_IFNAME")) return "";
@@ -26,7 +27,7 @@ std::unique_ptr<World> make_world(const Launch& launch, std::chrono::seconds tim
     if (device.is_cuda())
         world = make_nccl_world(place, {launch.rank, launch.world_size, device.index(), own_address(launch), timeout});
     else world = std::make_unique<GlooWorld>(place, launch.rank, launch.world_size, own_address(launch), timeout);
-    world->barrier();  // each has its connection with the store
+    world->barrier();  // every rank is connected to the store now
     place.admit_no_more();
     return world;
 }

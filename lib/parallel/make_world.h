@@ -1,5 +1,5 @@
 #pragma once
-// From how a process was started to its world.
+// Makes the world that a process was launched into.
 
 #include <chrono>
 #include <memory>
@@ -11,10 +11,12 @@
 
 namespace bertpretrain {
 
-/// Connects all ranks of the launch. A single process gets a SingleProcess, unless Launch::forces_world asks for connections.
-/// @param timeout how long to wait for the others to come, and in every operation until set_timeout()
-/// @param device what the ranks' tensors are on: Gloo carries those of CPUs, NCCL those of GPUs
-/// @throws DistributedError when they do not come in time
+/// Connects all ranks of the launch; blocks until they have connected. A single process gets a SingleProcess, unless
+/// Launch::forces_world is set.
+/// @param timeout for the other ranks to connect, and for every operation until set_timeout()
+/// @param device of the ranks' tensors: Gloo is used for CPUs, NCCL for GPUs
+/// @throws DistributedError when a rank does not connect within `timeout`
+/// @throws ConfigError for different secrets (run_key.h) or a missing NCCL module (nccl_module.h)
 std::unique_ptr<World> make_world(const Launch& launch, std::chrono::seconds timeout, at::Device device = at::kCPU);
 
 }  // namespace bertpretrain

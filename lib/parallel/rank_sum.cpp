@@ -10,7 +10,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Elements that stay in the first-level cache while the ranks are added up.
+/// Number of elements per chunk: the fp32 sums stay in the L1 cache while the ranks are added.
 constexpr std::int64_t chunk_elements = 2048;
 
 template <class In, class Out>
@@ -40,7 +40,7 @@ void add_into(const at::Tensor& parts_RN, std::int64_t ranks, const at::Tensor& 
 }  // namespace
 
 void add_in_rank_order(const at::Tensor& parts_RN, std::int64_t ranks, const at::Tensor& output_N) {
-    check(parts_RN.numel() == ranks * output_N.numel(), parts_RN.numel(), " elements of ", ranks, " ranks into ",
+    check(parts_RN.numel() == ranks * output_N.numel(), parts_RN.numel(), " elements from ", ranks, " ranks summed into ",
           output_N.numel());
     if (parts_RN.scalar_type() == at::kFloat) add_into<float>(parts_RN, ranks, output_N);
     else add_into<at::BFloat16>(parts_RN, ranks, output_N);

@@ -12,8 +12,8 @@
 namespace bertpretrain {
 namespace {
 
-// Each rank says hello with a nonce. Rank 0 joins them to a roll, which it sends back with a proof. Every rank answers with a
-// proof for this roll. Rank 0 looks at all answers, and sends its verdict.
+// The protocol: each rank sends a hello with a nonce. Rank 0 concatenates them to a roll, which it publishes with a proof. Every
+// rank answers with a proof for this roll. Rank 0 checks all answers and publishes a verdict (empty: accepted).
 constexpr std::size_t nonce_bytes = 16, hello_bytes = nonce_bytes + 1, proof_bytes = 32, most_verdict_bytes = 1000;
 
 class Meeting {
@@ -42,7 +42,8 @@ private:
         }
         store_.set("verdict", proof("verdict " + verdict) + verdict);
         if (verdict.empty()) return;
-        for (const std::int64_t rank : believed) take(concat("read/", rank), rank, 1, 1);  // the store ends with this process
+        for (const std::int64_t rank : believed)
+            take(concat("read/", rank), rank, 1, 1);  // wait: the store ends with this process
         throw ConfigError(verdict);
     }
 
@@ -52,8 +53,8 @@ private:
         roll_ = sent.substr(0, roll_bytes);
         if (hello_of(rank_) != hello_)
             throw DistributedError(concat("rank ", rank_, " of ", size_,
-                                          " met another start of this run, or another process that ", "calls itself rank ", rank_,
-                                          "\n  do: see that each rank is started once; start again"));
+                                          " met another start of this run, or another process that is ", "also rank ", rank_,
+                                          "\n  do: check that each rank is started only once, then start again"));
         store_.set(concat("answer/", rank_), proof(concat("answer ", rank_)));
         if (!equal_secrets(sent.substr(roll_bytes), proof("roll"))) throw ConfigError(difference(rank_));
         const std::string judged = take("verdict", 0, proof_bytes, proof_bytes + most_verdict_bytes);
@@ -63,14 +64,14 @@ private:
         if (!verdict.empty()) throw ConfigError(verdict);
     }
 
-    /// What only a process with the secret can say about this roll.
+    /// Returns the code for `what` and this roll, which only a process with the secret can compute.
     std::string proof(const std::string& what) const { return hmac_sha256(secret_, concat("bertpretrain ", what, "\n", roll_)); }
 
     std::string hello_of(std::int64_t rank) const {
         return roll_.substr(static_cast<std::size_t>(rank) * hello_bytes, hello_bytes);
     }
 
-    /// Why a rank's proofs are not rank 0's.
+    /// Returns the message for a rank whose proof does not match rank 0's.
     std::string difference(std::int64_t rank) const {
         const bool has_secret = hello_of(rank).back() == '+', first_has = hello_of(0).back() == '+';
         const std::string why = has_secret && first_has ? concat("rank ", rank, " has another secret than rank 0")
@@ -78,15 +79,15 @@ private:
                                 : first_has             ? concat("rank ", rank, " has no secret, but rank 0 has one")
                                                         : concat("rank ", rank, " cannot prove that it belongs to the run");
         return concat("environment: ", secret_variable, ", ", secret_file_variable, ": ", why,
-                      "\n  do: give all ranks of a run the same secret");
+                      "\n  do: set the same secret on all ranks of the run");
     }
 
     std::string forged(const std::string& key) const {
-        return concat("the store's value of \"", key, "\" was not written by a rank of this run\n  do: see which other process ",
-                      "reaches MASTER_ADDR:MASTER_PORT, and keep it out");
+        return concat("the store's value of \"", key, "\" was not written by a rank of this run\n  do: find which other process ",
+                      "connects to MASTER_ADDR:MASTER_PORT, and block it");
     }
 
-    /// The value that another rank writes, once it is there.
+    /// Waits for the value that rank `from` writes, and checks its size.
     std::string take(const std::string& key, std::int64_t from, std::size_t least, std::size_t most) {
         std::string value;
         try {
@@ -94,7 +95,7 @@ private:
         } catch (const std::exception& error) {
             throw DistributedError(concat("rank ", rank_, " of ", size_, ": rank ", from,
                                           " did not join in time: ", first_line(error.what()),
-                                          "\n  do: see that all ranks were started, and rank ", from, "'s own log"));
+                                          "\n  do: check that all ranks were started, and read the log of rank ", from));
         }
         if (value.size() < least || value.size() > most) throw DistributedError(forged(key));
         return value;

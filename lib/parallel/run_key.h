@@ -1,5 +1,5 @@
 #pragma once
-// How ranks that meet at a store find out that they know the same secret.
+// Authenticates the ranks that meet at a store and agrees on a key for the run.
 
 #include <cstdint>
 #include <string>
@@ -10,16 +10,16 @@ class Store;
 
 namespace bertpretrain {
 
-/// All ranks call it at the same time, with the store's timeout as their timeout. Each proves to rank 0, and rank 0 to each,
-/// that it knows the secret; the secret itself is not sent, and proofs of an earlier run are worth nothing. An empty secret
-/// proves nothing: it is known to all.
-/// @returns 32 bytes, random for each call, the same on all ranks; without the secret they cannot be computed
-/// @throws ConfigError on all ranks, with the same reason, when a rank has another secret than rank 0, or only one of them has
-/// any
-/// @throws DistributedError when a rank does not come in time, or values are not of the form that ranks write
+/// All ranks call it together; waits are bounded by the store's timeout. Each rank proves to rank 0, and rank 0 to each rank,
+/// that it knows the secret. The secret itself is not sent, and proofs of an earlier run are not accepted. An empty secret
+/// proves nothing.
+/// @returns 32 bytes, random for each call and the same on all ranks; they cannot be computed without the secret
+/// @throws ConfigError on all ranks, with the same reason, when a rank's secret differs from rank 0's, or only one of the two
+/// has a secret
+/// @throws DistributedError when a rank does not answer in time, or a value in the store is malformed
 std::string agree_on_run_key(c10d::Store& store, std::int64_t rank, std::int64_t size, const std::string& secret);
 
-/// What the keys of the run begin with in its store: random, and without a hint at the key.
+/// Returns the prefix of the run's keys in its store. It is derived from the run key but does not reveal it.
 std::string store_prefix(const std::string& run_key);
 
 }  // namespace bertpretrain

@@ -15,7 +15,8 @@ std::string_view text_of(const Bytes& bytes) { return {reinterpret_cast<const ch
 }  // namespace
 
 std::string SignedStore::code(const std::string& key, std::string_view value) const {
-    return hmac_sha256(key_, concat(key.size(), ":", key, value));  // a value is good for its own key only
+    return hmac_sha256(key_,
+                       concat(key.size(), ":", key, value));  // the code covers the key: a value is valid only under its own
 }
 
 std::vector<std::uint8_t> SignedStore::with_code(const std::string& key, const Bytes& value) const {
@@ -30,7 +31,7 @@ std::vector<std::uint8_t> SignedStore::verified(const std::string& key, const By
     if (!equal_secrets(all.substr(0, code_bytes), code(key, value)))
         throw DistributedError(concat("the store's value of \"", key, "\" was not written by a rank of this run: ",
                                       signed_value.size(), " bytes without the run's signature",
-                                      "\n  do: see which other process reaches MASTER_ADDR:MASTER_PORT, and keep it out"));
+                                      "\n  do: find which other process connects to MASTER_ADDR:MASTER_PORT, and block it"));
     return {value.begin(), value.end()};
 }
 
@@ -41,7 +42,7 @@ void SignedStore::set(const std::string& key, const Bytes& value) { store_->set(
 std::vector<std::uint8_t> SignedStore::get(const std::string& key) { return verified(key, store_->get(key)); }
 
 std::vector<std::uint8_t> SignedStore::compareSet(const std::string& key, const Bytes& expected, const Bytes& desired) {
-    const Bytes nothing;  // c10d's word for a key that is not there yet
+    const Bytes nothing;  // c10d's value for a key that does not exist yet
     return verified(key, store_->compareSet(key, expected.empty() ? nothing : with_code(key, expected), with_code(key, desired)));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A c10d store with authenticated values: c10d's own store takes values from every process that reaches its port.
+// A c10d store with authenticated values. c10d's own store accepts values from every process that reaches its port.
 
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace bertpretrain {
 
-/// Writes each value to another store with a code that only processes with the run's key can compute, and takes no value without
-/// it. A stranger can still delete or replace values, which ends the run, and read them.
+/// Stores each value with an HMAC that only processes with the run's key can compute, and rejects values without it. An outsider
+/// can still read values, or delete or replace them, which ends the run.
 class SignedStore final : public c10d::Store {
 public:
     SignedStore(c10::intrusive_ptr<c10d::Store> store, std::string key) : store_(std::move(store)), key_(std::move(key)) {}
@@ -17,12 +17,12 @@ public:
     using c10d::Store::set;
     c10::intrusive_ptr<c10d::Store> clone() override;
     void set(const std::string& key, const std::vector<std::uint8_t>& value) override;
-    /// @throws DistributedError when the value does not come from a process with the run's key
+    /// @throws DistributedError when the value was not written by a process with the run's key
     std::vector<std::uint8_t> get(const std::string& key) override;
     std::vector<std::uint8_t> compareSet(const std::string& key, const std::vector<std::uint8_t>& expected,
                                          const std::vector<std::uint8_t>& desired) override;
 
-    /// Sums are made where the store is, which knows no key: they are not signed. Nothing of ours uses them.
+    /// Not signed: the store's server adds the numbers and does not have the key. This program does not use it.
     std::int64_t add(const std::string& key, std::int64_t value) override { return store_->add(key, value); }
     bool deleteKey(const std::string& key) override { return store_->deleteKey(key); }
     bool check(const std::vector<std::string>& keys) override { return store_->check(keys); }

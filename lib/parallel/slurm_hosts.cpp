@@ -5,7 +5,7 @@
 namespace bertpretrain {
 namespace {
 
-/// The parts of `text` between commas that stand outside of brackets.
+/// Splits `text` at the commas outside of brackets.
 std::vector<std::string_view> split(std::string_view text) {
     std::vector<std::string_view> parts;
     std::size_t begin = 0;
@@ -25,7 +25,7 @@ bool read_number(std::string_view text, long& value) {
     return failure == std::errc() && end == text.data() + text.size() && value >= 0;
 }
 
-/// "01-03" -> 01, 02, 03; "7" -> 7. Numbers keep the width of the first.
+/// "01-03" -> 01, 02, 03; "7" -> 7. Numbers are zero-padded to the width of the first.
 std::vector<std::string> expand_range(std::string_view range, std::size_t most) {
     const std::size_t dash = range.find('-');
     long first = 0, last = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Slurm's way of writing many host names as one word.
+// Expands Slurm's compressed host lists.
 
 #include <cstddef>
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace bertpretrain {
 
-/// "gpu[01-03,7],login" -> gpu01, gpu02, gpu03, gpu7, login; brackets may stand several times in one name.
-/// @param most stops after so many
-/// @returns what could be understood; nothing of a name whose brackets are broken
+/// "gpu[01-03,7],login" -> gpu01, gpu02, gpu03, gpu7, login. A name may contain several pairs of brackets.
+/// @param most maximum number of names returned
+/// @returns the names that could be parsed; a name with unbalanced brackets is skipped
 std::vector<std::string> expand_hosts(std::string_view list, std::size_t most);
 
 }  // namespace bertpretrain

@@ -19,7 +19,7 @@ namespace {
 
 using StorePointer = c10::intrusive_ptr<c10d::Store>;
 
-/// c10d counts references inside its objects; the rest of the program need not know.
+/// Wraps c10d's intrusive pointer, so that the rest of the program does not depend on it.
 std::shared_ptr<c10d::Store> shared(StorePointer store) {
     c10d::Store* raw = store.get();
     return {raw, [kept = std::move(store)](c10d::Store*) mutable { kept.reset(); }};
@@ -36,28 +36,28 @@ StorePointer connect(const Launch& launch, const ListeningSocket* door, std::chr
     options.port = launch.master_port;
     options.isServer = door != nullptr;
     if (door != nullptr) options.masterListenFd = ::fcntl(door->descriptor(), F_DUPFD_CLOEXEC, 0);
-    options.waitWorkers = false;  // the first exchange waits, and says who is missing
+    options.waitWorkers = false;  // the first exchange waits instead, and names the rank that is missing
     options.timeout = timeout;
     const bool has_address = door != nullptr && !door->address().empty();
     auto store = c10::make_intrusive<c10d::TCPStore>(has_address ? door->address() : launch.master_address, options);
-    // An agent's store lives through restarts: what an earlier attempt left in it is not ours. Rank 0's own is always new,
-    // and hosts that join later count fewer attempts than those that were there.
+    // An agent's store survives restarts and may hold values of earlier attempts, so its prefix contains the attempt. Rank 0's
+    // own store is always new; and a host that joins later counts fewer attempts than the others, so the prefixes would differ.
     const std::string prefix = launch.agent_keeps_store ? concat("bertpretrain/", launch.attempt) : "bertpretrain";
     return c10::make_intrusive<c10d::PrefixStore>(prefix, std::move(store));
 }
 
-/// The file that the program's own ranks inherit. What they start in turn does not.
+/// Opens the in-memory file that the ranks of --local-ranks inherit. Processes that the ranks start do not inherit it.
 StorePointer inherited(int descriptor, std::chrono::seconds timeout) {
     if (::fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0)
-        throw ConfigError(concat("environment: ", local_store_variable, " = ", descriptor, " is no open file",
-                                 "\n  do: leave it to --local-ranks, which sets it for the ranks that it starts"));
-    constexpr int unlimited = -1;  // ranks: c10d deletes the file after the last of a known number
+        throw ConfigError(concat("environment: ", local_store_variable, " = ", descriptor, " is not an open file descriptor",
+                                 "\n  do: unset it; --local-ranks sets it for the ranks that it starts"));
+    constexpr int unlimited = -1;  // number of ranks: c10d deletes the file after the last of a known number
     auto store = c10::make_intrusive<c10d::FileStore>(concat("/proc/self/fd/", descriptor), unlimited);
     store->setTimeout(timeout);
     return store;
 }
 
-/// The store's values by ranks of this run alone, under keys that no other run has.
+/// Returns a view of the store that accepts only values signed by ranks of this run, under a prefix of its own.
 StorePointer signed_by_ranks(const StorePointer& store, const Launch& launch) {
     const std::string key = agree_on_run_key(*store, launch.rank, launch.world_size, launch.secret);
     return c10::make_intrusive<SignedStore>(c10::make_intrusive<c10d::PrefixStore>(store_prefix(key), store), key);
@@ -75,10 +75,10 @@ MeetingPlace::MeetingPlace(const Launch& launch, std::chrono::seconds timeout) {
             door_ = std::make_shared<ListeningSocket>(launch.master_address, launch.master_port, others_come(launch));
         store_ = shared(signed_by_ranks(connect(launch, door_.get(), timeout), launch));
     } catch (const Error&) { throw; } catch (const std::exception& error) {
-        throw DistributedError(concat("rank ", launch.rank, " cannot reach the meeting place ", launch.master_address, ":",
-                                      launch.master_port, " (MASTER_ADDR, MASTER_PORT) within ", timeout.count(),
-                                      " s: ", first_line(error.what()),
-                                      "\n  do: see that rank 0's host runs, and that the port is open and used by nothing else"));
+        throw DistributedError(
+            concat("rank ", launch.rank, " cannot reach the store at ", launch.master_address, ":", launch.master_port,
+                   " (MASTER_ADDR, MASTER_PORT) within ", timeout.count(), " s: ", first_line(error.what()),
+                   "\n  do: check that rank 0's host is up, and that the port is open and not used by another program"));
     }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// How long a device's stream was busy with something, measured by events on it: the host, which only queues, cannot tell.
-// In the header alone, for modules that programs open use it too.
+// Measures how long work on a device's stream took, by events on the stream; the host only queues the work.
+// Header-only, because modules that the program loads use it too.
 
 #include <deque>
 #include <memory>
@@ -14,21 +14,21 @@
 
 namespace bertpretrain {
 
-/// Adds up the time between pairs of places on streams of one device, and gives each pair to the trace. For one thread.
+/// Adds up the times between pairs of events on streams of one device and adds each pair to the trace. Not thread-safe.
 class StreamSpans {
 public:
-    /// @param row of the trace that shows them; lives as long as the program
+    /// @param row the trace row of the spans; must live as long as the program
     StreamSpans(c10::DeviceType device, const char* row) : device_(device), row_(row) {}
 
-    /// A pair of places. `end` may be waited for by other streams.
+    /// A pair of events. Other streams may wait for `end`.
     struct Span {
         explicit Span(c10::DeviceType device)
             : begin(device, c10::EventFlag::BACKEND_DEFAULT), end(device, c10::EventFlag::BACKEND_DEFAULT) {}
-        c10::Event begin, end;  ///< with timing
+        c10::Event begin, end;  ///< with timing enabled
         const char* name = nullptr;
     };
 
-    /// Measures what queue_work() queues on the stream. Does not wait. @param name lives as long as the program
+    /// Measures the work that queue_work() queues on the stream. Does not block. @param name must live as long as the program
     template <class QueueWork>
     std::shared_ptr<const Span> measure(const char* name, const c10::Stream& stream, const QueueWork& queue_work) {
         prepare_trace(stream);
@@ -41,7 +41,8 @@ public:
         return span;
     }
 
-    /// Seconds of the spans that are over by now, in their order. Does not wait: later ones count next time.
+    /// Returns the total seconds of the spans that have completed. Does not block: spans count once they and all earlier ones
+    /// end.
     double seconds() {
         for (; !under_way_.empty() && under_way_.front()->end.query(); under_way_.pop_front()) add(*under_way_.front());
         return seconds_;
@@ -56,7 +57,7 @@ private:
         if (begin >= host_seconds_) trace_span(span.name, begin, begin + took, row_);
     }
 
-    /// While a trace is kept, one event whose time is known on the host's clock as well. Waits for it, once.
+    /// While a trace is kept, records one event whose host time is known, to convert event times. Blocks once, for this event.
     void prepare_trace(const c10::Stream& stream) {
         if (!trace_is_kept()) traced_since_.reset();
         if (traced_since_ || !trace_is_kept()) return;
@@ -71,7 +72,7 @@ private:
     std::deque<std::shared_ptr<const Span>> under_way_;
     double seconds_ = 0;
     std::optional<c10::Event> traced_since_;
-    double host_seconds_ = 0;  ///< when traced_since_ happened
+    double host_seconds_ = 0;  ///< host time of traced_since_
 };
 
 }  // namespace bertpretrain

@@ -12,7 +12,7 @@
 
 namespace bertpretrain {
 
-/// Work is done in wait(); until then the output holds NaN, so that whoever reads too early is found out.
+/// Operations run in wait(). Until then the output holds NaN, which exposes a caller that reads it too early.
 class ThreadWorld final : public World {
 public:
     ThreadWorld(ThreadGroup& group, std::int64_t rank) : group_(group), rank_(rank) {}
@@ -68,7 +68,7 @@ public:
     std::unique_ptr<ControlGroup> connect_again(const std::string& name) override { return group_.again(name).world(rank_); }
 
 private:
-    /// Makes what the output will hold, while nobody writes yet.
+    /// Computes the output's new value; no rank writes until all have computed theirs.
     using Use = std::function<at::Tensor(const std::vector<ThreadGroup::Contribution>&)>;
 
     class Meeting final : public Pending {
@@ -97,11 +97,11 @@ private:
 
 ThreadGroup::ThreadGroup(std::int64_t ranks, std::chrono::milliseconds timeout)
     : ranks_(ranks), timeout_(timeout), contributions_(static_cast<std::size_t>(ranks)) {
-    check(ranks >= 1, "a group of ", ranks, " ranks");
+    check(ranks >= 1, "a group needs at least one rank, found ", ranks);
 }
 
 std::unique_ptr<World> ThreadGroup::world(std::int64_t rank) {
-    check(0 <= rank && rank < ranks_, "rank ", rank, " of ", ranks_);
+    check(0 <= rank && rank < ranks_, "no rank ", rank, " in a group of ", ranks_);
     return std::make_unique<ThreadWorld>(*this, rank);
 }
 
@@ -123,8 +123,8 @@ void ThreadGroup::meet(std::int64_t rank, Contribution own, const std::function<
     contributions_[static_cast<std::size_t>(rank)] = std::move(own);
     arrive();
     for (const Contribution& other : contributions_)
-        check(other.operation == contributions_.front().operation, "ranks meet for different operations: ", other.operation,
-              " and ", contributions_.front().operation);
+        check(other.operation == contributions_.front().operation, "ranks call different operations: ", other.operation, " and ",
+              contributions_.front().operation);
     use(contributions_);
     arrive();
 }
@@ -142,7 +142,8 @@ void ThreadGroup::arrive() {
     if (met && meetings_ != meeting) return;
     const bool gave_up = !std::exchange(abandoned_, true);
     all_here_.notify_all();
-    throw DistributedError(gave_up ? concat("a rank did not come within ", timeout_.count(), " ms") : "another rank has failed");
+    throw DistributedError(gave_up ? concat("a rank did not arrive within ", timeout_.count(), " ms")
+                                   : "another rank has failed");
 }
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// A world whose ranks are threads of one process: what many ranks do, without a network.
+// A world whose ranks are threads of one process, to test several ranks without a network.
 
 #include <chrono>
 #include <condition_variable>
@@ -15,33 +15,33 @@
 
 namespace bertpretrain {
 
-/// Where the threads meet. Outlives the worlds it hands out.
+/// The ranks' shared state. Must outlive the worlds that it returns.
 class ThreadGroup {
 public:
-    /// @param timeout how long a rank waits for the others before it gives up
+    /// @param timeout how long a rank waits for the others before it throws
     explicit ThreadGroup(std::int64_t ranks, std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
-    /// The world as rank `rank` sees it, for one thread.
+    /// Returns the world of rank `rank`, for use by one thread.
     std::unique_ptr<World> world(std::int64_t rank);
 
-    /// This group will not meet again: whoever waits, or comes to wait, gets a DistributedError.
+    /// Ends all operations: ranks that wait now or later get a DistributedError.
     void abandon();
 
 private:
     friend class ThreadWorld;
 
-    /// What a rank brings to a meeting.
+    /// A rank's input to an operation.
     struct Contribution {
-        std::string operation;  ///< must be the same of all
+        std::string operation;  ///< must be the same on all ranks
         at::Tensor tensor;
         std::string message;
     };
 
-    /// Brings `own`, calls use() when all contributions are there, and returns when all ranks have used them.
-    /// @throws DistributedError when the group was abandoned or timeout ended; std::logic_error when the operations differ
+    /// Contributes `own`, calls use() when all contributions are present, and returns when all ranks have used them.
+    /// @throws DistributedError when the group was abandoned or the timeout expired; std::logic_error when the operations differ
     void meet(std::int64_t rank, Contribution own, const std::function<void(const std::vector<Contribution>&)>& use);
     void arrive();
-    /// The group of this name among the same ranks, which ends with this one.
+    /// Returns the group of this name among the same ranks; this group owns it.
     ThreadGroup& again(const std::string& name);
 
     std::int64_t ranks_;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kind_end = " error: ";
 
-/// "3 data error: FILE: ..." is what a rank says of its failure; nothing: all is well.
+/// Encodes a rank's failure for the other ranks, as in "3 data error: FILE: ..."; an empty text means success.
 std::string spoken(const Error& error) { return concat(static_cast<int>(error.code()), " ", error.what()); }
 
 [[noreturn]] void throw_heard(std::size_t rank, const std::string& text) {

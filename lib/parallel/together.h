@@ -1,5 +1,5 @@
 #pragma once
-// One rank's mistake is every rank's end, with one message and one exit code.
+// Propagates an exception on one rank to all ranks, with the same message and exit code.
 
 #include <functional>
 
@@ -7,8 +7,9 @@
 
 namespace bertpretrain {
 
-/// Runs `body` on every rank; where it throws an Error on some rank, the lowest such rank's error is thrown on all.
-/// `body` must not communicate. Waits for all ranks. Other exceptions are thrown where they occur, and tell the others.
+/// Runs `body` on every rank and blocks until all have finished. If it throws on some ranks, all ranks throw the lowest such
+/// rank's error: that rank rethrows its own exception, the others throw an Error with its code, kind and message.
+/// `body` must not communicate.
 void together(ControlGroup& ranks, const std::function<void()>& body);
 
 }  // namespace bertpretrain

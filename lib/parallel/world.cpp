@@ -8,7 +8,7 @@ namespace bertpretrain {
 namespace {
 
 std::unique_ptr<Pending> copy_unless_same(const at::Tensor& input, const at::Tensor& output) {
-    check(input.numel() == output.numel(), "a world of one moves ", input.numel(), " elements into ", output.numel());
+    check(input.numel() == output.numel(), "a world of one rank copies ", input.numel(), " elements into ", output.numel());
     if (input.const_data_ptr() != output.const_data_ptr()) output.copy_(input);
     return std::make_unique<Done>();
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The ranks of a run, and what they say to each other. One interface, whatever carries it.
+// The ranks of a run and their collectives: one interface for every transport.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,63 +15,64 @@
 
 namespace bertpretrain {
 
-/// An operation under way. Until wait() has returned, its input must not change and its output must not be read.
-/// Must be waited for before it is destroyed, by all ranks in the order in which the operations began.
+/// A collective in flight. Until wait() returns, its input must not change and its output must not be read. All ranks must call
+/// wait() before they destroy it, in the order in which the operations began.
 class Pending {
 public:
     virtual ~Pending() = default;
-    /// On the CPU, returns when the output is there; on a GPU, work queued from now on sees the output.
+    /// On the CPU, blocks until the output is written. On a GPU, makes work queued afterwards wait for the output.
     /// @throws DistributedError when a peer or the network failed
     virtual void wait() = 0;
 };
 
-/// What a rank has sent and how long that took, since the world began.
+/// A rank's communication since the world was made.
 struct Traffic {
-    double bytes_sent = 0;      ///< to other ranks, without the network's own overhead
-    double busy_seconds = 0;    ///< in which tensors were on their way
-    double waited_seconds = 0;  ///< in which the computing stood still for them: the exposed part
+    double bytes_sent = 0;      ///< payload sent to other ranks, without protocol overhead
+    double busy_seconds = 0;    ///< time with at least one tensor in flight
+    double waited_seconds = 0;  ///< time in which computation waited for communication (the exposed part)
 
     Traffic operator-(const Traffic& before) const {
         return {bytes_sent - before.bytes_sent, busy_seconds - before.busy_seconds, waited_seconds - before.waited_seconds};
     }
 };
 
-/// All ranks call the same operations in the same order, with tensors of the same size, type and kind of device: one-dimensional,
-/// contiguous, fp32 or bf16. Operations keep their tensors alive. They are finished in the order in which they began, and a
-/// reduce-scatter writes only when all before it are done: its output may lie in its own or an earlier one's input. An all-gather
-/// sends what the reduce-scatters before it wrote. Apart from that two may be under way at a time. One thread per rank calls
-/// them. Tensors and messages do not wait for each other.
+/// All ranks call the same operations in the same order, each from one thread, with tensors of the same size, dtype and device
+/// type: one-dimensional, contiguous, fp32 or bf16. Operations keep their tensors alive and finish in the order in which they
+/// began. A reduce-scatter writes its output only after all earlier operations are done, so the output may overlap its own or an
+/// earlier one's input. An all-gather sends what earlier reduce-scatters wrote. Otherwise two may be in flight at a time.
+/// Tensors and messages (ControlGroup) do not wait for each other.
 class World : public ControlGroup {
 public:
-    /// output = this rank's 1/size of the elementwise sum of all inputs, added in fp32 in the order of ranks.
+    /// output = this rank's 1/size of the elementwise sum of all inputs, accumulated in fp32 in rank order (see NcclWorld for
+    /// fp32 on GPUs).
     /// @param input size * output elements
-    /// @param output fp32 or bf16, whichever the input is
+    /// @param output fp32 or bf16, independently of the input's dtype
     virtual std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) = 0;
 
-    /// output = the inputs of all ranks, one after the other. @param output size * input elements
+    /// output = the inputs of all ranks, concatenated in rank order. @param output size * input elements
     virtual std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) = 0;
     using ControlGroup::all_gather;
 
-    /// Rank 0's tensor is put into every other rank's. Unless it is overridden, it goes as a message does, through the host.
+    /// Copies rank 0's tensor into every other rank's. The default implementation sends it as a message, through the host.
     virtual std::unique_ptr<Pending> broadcast(const at::Tensor& tensor);
 
-    /// Whether tensors go through a library of communication. False: operations are copies within this process at most.
+    /// Whether tensors go through a communication library. False: operations at most copy within this process.
     virtual bool communicates() const { return true; }
 
     virtual Traffic traffic() const { return {}; }
 
-    /// The same ranks with connections of their own, for another thread of each; all ranks call it together.
-    /// @param name of this connection, another one each time
+    /// Returns a control group of the same ranks with connections of its own, for another thread. All ranks call it together.
+    /// @param name identifies these connections; must differ in every call
     virtual std::unique_ptr<ControlGroup> connect_again(const std::string& name) = 0;
 };
 
-/// Already done.
+/// An operation that is already complete.
 class Done final : public Pending {
 public:
     void wait() override {}
 };
 
-/// A world of one: an operation copies where output is not input, and otherwise does nothing.
+/// A world of one rank: an operation copies its input to its output, or does nothing where both are the same memory.
 class SingleProcess final : public World {
 public:
     std::int64_t rank() const override { return 0; }

@@ -6,14 +6,14 @@
 namespace bertpretrain {
 namespace {
 
-/// A session whose length is being added up; its times are still the calendar's.
+/// A session whose length is being computed. Its times are still wall-clock times.
 struct Start {
     double time = 0;
     double elapsed_seconds = -1;  ///< -1: unknown
     Session session;
-    double seconds = 0;  ///< so far
+    double seconds = 0;  ///< length so far
 
-    /// Seconds from the start to a moment of its session.
+    /// Returns the seconds from the start to a moment of its session.
     double until(double moment, double elapsed) const {
         const bool knows = elapsed_seconds >= 0 && elapsed > 0;
         return std::max(0.0, knows ? elapsed - elapsed_seconds : moment - time);
@@ -26,7 +26,7 @@ std::vector<Start> starts_of(const std::vector<RunEvent>& events) {
     for (const RunEvent& event : events) {
         if (event.name == "start" || event.name == "resume") {
             starts.push_back({event.time, event.elapsed_seconds, {0, 0, event.step, std::max<std::int64_t>(1, event.ranks), 0}});
-        } else if (event.name == "lost" && starts.size() > 1) {  // by the session before
+        } else if (event.name == "lost" && starts.size() > 1) {  // by the previous session
             Start& earlier = starts[starts.size() - 2];
             earlier.session.lost_steps += event.lost_steps;
             earlier.extend(earlier.until(event.lost_until, event.lost_until_elapsed));
@@ -37,15 +37,15 @@ std::vector<Start> starts_of(const std::vector<RunEvent>& events) {
     return starts;
 }
 
-/// The session that took a step: the last that began before it. Nothing: none of those that are known.
+/// Returns the session that took a step: the last one that began before it. nullopt if no known session did.
 std::optional<std::size_t> session_of(const std::vector<Start>& starts, std::int64_t step) {
     for (std::size_t i = starts.size(); i-- > 0;)
         if (starts[i].session.first_step < step) return i;
     return std::nullopt;
 }
 
-/// The session that evaluated after `step`: the one that took the step, or a later one that went on from there and made up for an
-/// evaluation that was left out. @param taken by the record of that step, if there is one
+/// Returns the session that evaluated after a step: the session that took the step, or a later one that resumed there and did
+/// the missing evaluation. @param taken the record of that step, or nullptr
 std::optional<std::size_t> session_of(const std::vector<Start>& starts, const EvaluationRecord& record, const StepRecord* taken) {
     const auto own = session_of(starts, record.step);
     for (std::size_t i = starts.size(); i-- > (own ? *own + 1 : 0);) {

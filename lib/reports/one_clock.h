@@ -1,5 +1,5 @@
 #pragma once
-// A run's times on one clock that never goes back.
+// Puts a run's times on one monotonic clock.
 
 #include <vector>
 
@@ -8,19 +8,18 @@
 
 namespace bertpretrain {
 
-/// From a start to the last sign of life before the next one.
+/// The time from a start to the last record before the next start.
 struct Session {
-    double begin = 0, end = 0;    ///< seconds since 1970 UTC, if the clock was not set meanwhile
-    std::int64_t first_step = 0;  ///< completed steps at its begin
+    double begin = 0, end = 0;    ///< seconds since 1970 UTC, unless the system clock was changed during the run
+    std::int64_t first_step = 0;  ///< steps completed before it
     std::int64_t ranks = 1;
-    std::int64_t lost_steps = 0;  ///< of the steps that it took: so many were done again by the next
+    std::int64_t lost_steps = 0;  ///< number of its steps that the next session repeated
 };
 
-/// The sessions of a run, and the times of its records on the same clock: a session begins when its first event says, but not
-/// before the end of the session before it; what happens in it follows after as many seconds as the records' and events'
-/// elapsed_seconds tell, or their times where there is none. So a clock that was set back or forward changes no duration.
-/// @param metrics with at least one step; its times are set
-/// @returns at least one session
+/// Returns a run's sessions, at least one, and sets the times of its records to the same clock. A session begins at the time of
+/// its first event, but not before the previous session's end. Times within a session come from elapsed_seconds of records and
+/// events, or from their wall-clock times if they have none. Changes of the system clock thus affect no duration.
+/// @param metrics must contain at least one step; its times are modified
 std::vector<Session> put_on_one_clock(Metrics& metrics, const std::vector<RunEvent>& events);
 
 }  // namespace bertpretrain

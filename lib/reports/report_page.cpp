@@ -88,7 +88,7 @@ std::string scaling_part(const std::vector<RunHistory>& runs) {
                   figures({{"scaling", scaling_chart(points)}, {"efficiency", efficiency_chart(points)}}));
 }
 
-/// The mean of the last tenth of the steps, 100 at most: one step alone is noise.
+/// Returns the mean over the last tenth of the steps, at most 100, because a single step is too noisy.
 double last_training_loss(const RunHistory& run) {
     const auto& steps = run.metrics.steps;
     const std::size_t count = std::clamp<std::size_t>(steps.size() / 10, 1, 100);

@@ -1,5 +1,5 @@
 #pragma once
-// The page of `bertpretrain report`.
+// The HTML page of `bertpretrain report`.
 
 #include <optional>
 #include <string>
@@ -12,15 +12,15 @@ namespace bertpretrain {
 
 struct ReportChoices {
     std::optional<Target> target{};
-    std::optional<double> price{};  ///< of an accelerator for an hour
+    std::optional<double> price{};  ///< per accelerator-hour
     bool scaling = false;
 };
 
-/// A row per run: ranks, steps, losses, rate, hours, restarts, utilisation.
+/// Returns a header row, then a row per run: ranks, steps, losses, rate, hours, restarts, utilisation.
 std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>& runs);
 
-/// One HTML page that needs no other file and no network: what each run came to, what kept it from computing, and all charts.
-/// Light or dark as the reader's screen prefers.
+/// Returns a self-contained HTML page that needs no network: a summary of each run, causes of low utilisation, and all charts.
+/// Follows the browser's preference for light or dark colors.
 std::string report_page(const std::vector<RunHistory>& runs, const ReportChoices& choices);
 
 }  // namespace bertpretrain

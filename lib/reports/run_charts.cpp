@@ -14,7 +14,7 @@ constexpr std::array colors{"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e
 template <class Record>
 using Place = std::function<double(const RunHistory&, const Record&)>;
 
-/// Draws one number of every run's records, each run in its color.
+/// Builds a chart of one number from every run's records, with one color per run.
 class Painter {
 public:
     Painter(const std::vector<RunHistory>& runs, std::string title, std::string x_label, std::string y_label)
@@ -47,7 +47,7 @@ public:
                 chart_.marks.push_back({"restart", static_cast<double>(run.sessions[i].first_step)});
         return *this;
     }
-    /// Without the lines that have no point; nothing where none has any.
+    /// Adds the chart without lines that have no points. Adds nothing if no line remains.
     void add_to(std::vector<NamedChart>& charts, const std::string& name) {
         const auto has_no_point = [](const ChartLine& line) {
             for (const auto& [x, y] : line.points)
@@ -71,7 +71,7 @@ double step_of(const RunHistory&, const StepRecord& record) { return static_cast
 double evaluated_step_of(const RunHistory&, const EvaluationRecord& record) { return static_cast<double>(record.step); }
 double hours_of(const RunHistory& run, const EvaluationRecord& record) { return spent_until(run, record.time).seconds / 3600; }
 
-/// NaN where a run does not tell how long its epochs are.
+/// Returns NaN if the run does not record the length of its epochs.
 double epochs_of(const RunHistory& run, const StepRecord& record) {
     return run.samples_per_epoch > 0 ? static_cast<double>(record.samples) / static_cast<double>(run.samples_per_epoch) : NAN;
 }
@@ -104,7 +104,7 @@ void add_losses(std::vector<NamedChart>& charts, const std::vector<RunHistory>& 
         .evaluations(evaluated_step_of, number(&EvaluationRecord::nsp_loss), ", held-out")
         .restarts()
         .add_to(charts, "nsp_loss");
-    Painter(runs, "Held-out masked words guessed right", "optimizer step", "share")
+    Painter(runs, "Held-out masked words predicted correctly", "optimizer step", "share")
         .evaluations(evaluated_step_of, number(&EvaluationRecord::mlm_accuracy), "")
         .from_zero()
         .add_to(charts, "held_out_mlm_accuracy");
@@ -122,9 +122,9 @@ std::vector<NamedChart> run_charts(const std::vector<RunHistory>& runs) {
     per_step("learning_rate", "Learning rate", "", number(&StepRecord::learning_rate));
     per_step("grad_norm", "Gradient norm before clipping", "", number(&StepRecord::grad_norm));
     per_step("sequences_per_second", "Throughput", "sequences per second", number(&StepRecord::sequences_per_second));
-    per_step("mfu", "Model's operations beside matrix products at the start", "%",
+    per_step("mfu", "Model FLOP/s relative to matmul throughput measured at the start (MFU)", "%",
              [](const RunHistory&, const StepRecord& record) { return 100 * record.mfu; });
-    per_step("device_utilization", "Rank 0's device is busy", "% of the time",
+    per_step("device_utilization", "Utilization of rank 0's device", "% of the time",
              [](const RunHistory&, const StepRecord& record) { return 100 * record.device_utilization; });
     per_step("memory", "Memory in use on rank 0's device", "GiB",
              [](const RunHistory&, const StepRecord& record) { return record.memory_bytes / 0x1p30; });

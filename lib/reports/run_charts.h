@@ -1,5 +1,5 @@
 #pragma once
-// The pictures of a report.
+// The charts of a report.
 
 #include <string>
 #include <vector>
@@ -10,12 +10,13 @@
 namespace bertpretrain {
 
 struct NamedChart {
-    std::string name;  ///< of its file, without ".svg"
+    std::string name;  ///< file name without ".svg", and id in the page
     Chart chart;
 };
 
-/// Losses against steps, epochs and hours, accuracy, learning rate, gradient norm, sequences per second, shares of a step that
-/// waited for data and for other ranks. Every run has its color; restarts are marked. Charts that would be empty are left out.
+/// Returns charts of the losses over steps, epochs and hours, and of accuracy, learning rate, gradient norm, throughput, MFU,
+/// device utilization, memory, and the shares of a step spent waiting for data and for other ranks. Each run has its own color,
+/// and restarts are marked. Omits empty charts.
 std::vector<NamedChart> run_charts(const std::vector<RunHistory>& runs);
 
 }  // namespace bertpretrain

@@ -17,7 +17,7 @@ std::int64_t total_steps_of(const std::filesystem::path& settings) {
     try {
         const auto steps = nlohmann::json::parse(read_file(settings)).at("schedule").at("total_steps").get<std::int64_t>();
         return std::max<std::int64_t>(0, steps);
-    } catch (const std::exception&) { return 0; }  // a run is what its metrics say
+    } catch (const std::exception&) { return 0; }  // 0: unknown
 }
 
 }  // namespace
@@ -25,12 +25,13 @@ std::int64_t total_steps_of(const std::filesystem::path& settings) {
 RunHistory read_run(const std::filesystem::path& folder) {
     const RunPaths paths(folder);
     if (!std::filesystem::is_regular_file(paths.metrics()))
-        throw DataError(concat(folder.string(), ": no run: there is no metrics.jsonl in it; give a folder that `train` wrote"));
+        throw DataError(
+            concat(folder.string(), ": contains no run, because metrics.jsonl is missing; expected a folder that `train` wrote"));
     RunHistory run;
     run.folder = folder;
     run.name = displayable(std::filesystem::absolute(folder / "").parent_path().filename().string());
     run.metrics = read_metrics(paths.metrics());
-    if (run.metrics.steps.empty()) throw DataError(concat(folder.string(), ": no step was taken yet; train first"));
+    if (run.metrics.steps.empty()) throw DataError(concat(folder.string(), ": this run has no step yet; train first"));
     run.total_steps = total_steps_of(paths.settings());
     const std::vector<RunEvent> events =
         std::filesystem::exists(paths.events()) ? read_events(paths.events()) : std::vector<RunEvent>{};
@@ -70,7 +71,7 @@ double steady_rate(const RunHistory& run) {
     std::vector<double> rates;
     for (const StepRecord& step : run.metrics.steps)
         if (step.step > run.sessions.back().first_step) rates.push_back(step.sequences_per_second);
-    if (rates.empty())  // it has started again, and not come far
+    if (rates.empty())  // the last session has no step yet
         for (const StepRecord& step : run.metrics.steps) rates.push_back(step.sequences_per_second);
     return median({rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 5), rates.end()});
 }

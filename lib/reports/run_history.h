@@ -1,5 +1,5 @@
 #pragma once
-// What a run's folder tells of the past: steps, evaluations, starts, and the time between them.
+// Reads a run's history from its folder: steps, evaluations, starts, and the time between them.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,31 +11,33 @@
 namespace bertpretrain {
 
 struct RunHistory {
-    std::string name;  ///< of its folder, as a terminal may show it
+    std::string name;  ///< name of its folder, safe to print on a terminal
     std::filesystem::path folder;
-    Metrics metrics;                                      ///< its times are those of one_clock.h, as the sessions'
+    Metrics metrics;                                      ///< at least one step; times on the sessions' clock (one_clock.h)
     std::vector<Session> sessions;                        ///< never empty
     std::int64_t samples_per_epoch = 0, total_steps = 0;  ///< 0: unknown
 
     std::int64_t restarts() const { return static_cast<std::int64_t>(sessions.size()) - 1; }
 };
 
-/// Reads a run, also one that is going on. Every start in the folder counts, those that came to nothing too: they were paid for.
-/// @throws DataError when there is no run in the folder, or no step was taken yet
+/// Reads a run, which may still be running. Counts every start, including those that took no step, because they cost time too.
+/// @throws DataError if the folder contains no run, or the run has no step yet
 RunHistory read_run(const std::filesystem::path& folder);
 
-/// Reads several; runs whose folders have the same name are named by their paths.
+/// Reads several runs. Runs whose folders have the same name are named by their paths. @throws DataError like read_run
 std::vector<RunHistory> read_runs(const std::vector<std::string>& folders);
 
-/// What a run had taken at a moment, without the time in which it did not run.
+/// The resources that a run has used, without the time between sessions.
 struct Spent {
     double seconds = 0;
-    double accelerator_seconds = 0;  ///< times the ranks of each session
+    double accelerator_seconds = 0;  ///< sum over sessions of seconds times ranks
     std::int64_t restarts = 0;
 };
+/// @param time a moment on the sessions' clock; INFINITY: the end of the run
 Spent spent_until(const RunHistory& run, double time);
 
-/// Sequences per second when it runs: the median over the last session's steps behind its first fifth.
+/// Returns the median of sequences per second over the last session's steps, without the first fifth of them. Uses all steps if
+/// the last session has none.
 double steady_rate(const RunHistory& run);
 
 }  // namespace bertpretrain

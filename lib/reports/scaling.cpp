@@ -40,7 +40,7 @@ Chart scaling_chart(const std::vector<ScalingPoint>& points) {
 
 Chart efficiency_chart(const std::vector<ScalingPoint>& points) {
     Chart chart{
-        "Efficiency against the smallest run", "accelerators", "%", {{"measured", "#1f77b4", {}, 2, true}}, {{"ideal", 100}}};
+        "Efficiency relative to the smallest run", "accelerators", "%", {{"measured", "#1f77b4", {}, 2, true}}, {{"ideal", 100}}};
     for (const ScalingPoint& point : points)
         chart.lines[0].points.emplace_back(static_cast<double>(point.accelerators), 100 * point.efficiency);
     chart.y_from_zero = true;

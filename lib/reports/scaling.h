@@ -1,5 +1,5 @@
 #pragma once
-// What more accelerators bring: the table and the figures of published scaling runs.
+// Throughput by number of accelerators, as a table and as charts.
 
 #include <cstdint>
 #include <string>
@@ -14,20 +14,21 @@ struct ScalingPoint {
     std::string run;
     std::int64_t accelerators = 1;
     double sequences_per_second = 0;
-    double efficiency = 1;  ///< rate per accelerator, against that of the smallest run
+    double efficiency = 1;  ///< rate per accelerator, relative to that of the smallest run
 
     double per_accelerator() const { return sequences_per_second / static_cast<double>(accelerators); }
 };
 
-/// A point per run, the smallest world first; of equally small ones the fastest is the measure.
+/// Returns a point per run, sorted by number of accelerators. The first run is the baseline of the efficiencies: the smallest,
+/// and the fastest of equally small ones.
 std::vector<ScalingPoint> scaling_points(const std::vector<RunHistory>& runs);
 
-/// accelerators, sequences/s, per accelerator, efficiency, run.
+/// Returns a header row, then rows of accelerators, sequences/s, per accelerator, efficiency, run.
 std::vector<std::vector<std::string>> scaling_rows(const std::vector<ScalingPoint>& points);
 
-/// Sequences per second against accelerators, beside the ideal.
+/// Sequences per second over accelerators, measured and ideal.
 Chart scaling_chart(const std::vector<ScalingPoint>& points);
-/// Efficiency in percent against accelerators.
+/// Efficiency in percent over accelerators.
 Chart efficiency_chart(const std::vector<ScalingPoint>& points);
 
 }  // namespace bertpretrain

@@ -9,7 +9,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Keys of a record that tell how good the model is.
+/// Returns the keys of a record that measure the model's quality.
 template <class Record>
 std::vector<std::string> quality_keys() {
     std::vector<std::string> keys;
@@ -47,11 +47,11 @@ Target Target::parse(std::string_view text) {
     std::vector<std::string> known = quality_keys<EvaluationRecord>();
     for (std::string& key : quality_keys<StepRecord>()) known.push_back(std::move(key));
     if (std::find(known.begin(), known.end(), target.key) == known.end())
-        throw ConfigError(concat("--target ", text, ": \"", target.key, "\" is nothing to reach; there are: ", join(known)));
+        throw ConfigError(concat("--target ", text, ": \"", target.key, "\" cannot be a target; expected one of: ", join(known)));
     const std::string_view number = equals == text.npos ? std::string_view() : text.substr(equals + 1);
     const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), target.value);
     if (failure != std::errc() || end != number.data() + number.size())
-        throw ConfigError(concat("--target ", text, ": expected KEY=NUMBER, such as held_out_mlm_loss=3.2"));
+        throw ConfigError(concat("--target ", text, ": expected KEY=NUMBER, e.g. held_out_mlm_loss=3.2"));
     return target;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// How long, and for how much, a run trained until it was good enough.
+// The time and cost of a run until it reached a target.
 
 #include <optional>
 #include <string>
@@ -10,26 +10,27 @@
 
 namespace bertpretrain {
 
-/// A number of metrics.jsonl and what it shall reach: at most for losses and perplexity, at least for accuracies.
+/// A key of metrics.jsonl and the value to reach: at most `value` for losses and perplexity, at least for accuracies.
 struct Target {
     std::string key;
     double value = 0;
 
-    /// @param text such as "held_out_mlm_loss=3.2" @throws ConfigError for a key that is no loss, perplexity or accuracy
+    /// @param text e.g. "held_out_mlm_loss=3.2"  @throws ConfigError if the key is not a loss, perplexity or accuracy
     static Target parse(std::string_view text);
     bool is_reached_by(double measured) const;
 };
 
-/// When a run first reached a target; time includes restarts and the steps that they cost.
+/// The point where a run first reached a target. The time includes restarts and the steps that they repeated.
 struct Reached {
     std::int64_t step = 0, samples = 0;
     Spent spent;
 };
+/// Returns nullopt if the run never reached the target.
 std::optional<Reached> first_reached(const RunHistory& run, const Target& target);
 
-/// A row per run: step, sequences, hours, accelerator-hours, restarts, cost, and its cost (without a price: its
-/// accelerator-hours) as a multiple of the first run's.
-/// @param price of an accelerator for an hour
+/// Returns a header row, then a row per run: step, sequences, hours, accelerator-hours, restarts, cost, and accelerator-hours as
+/// a multiple of those of the first run that reached the target.
+/// @param price per accelerator-hour
 std::vector<std::vector<std::string>> target_rows(const std::vector<RunHistory>& runs, const Target& target,
                                                   const std::optional<double>& price);
 

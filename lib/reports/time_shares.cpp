@@ -14,7 +14,7 @@ namespace {
 
 constexpr double good_utilisation = 0.9;
 
-/// A line of the metrics: when it was written, and how long what it tells of took; an evaluation does not say.
+/// The end time and the duration of a record. Evaluations do not record their duration.
 struct Moment {
     double time = 0, seconds = 0;
     bool is_evaluation = false;
@@ -28,7 +28,7 @@ std::vector<Moment> moments_of(const RunHistory& run) {
     return moments;
 }
 
-/// What passed between the lines of one session.
+/// Adds the time between the records of one session to the activity that took it.
 void add_gaps(TimeShares& shares, const Session& session, const std::vector<Moment>& moments) {
     double last = session.begin;
     bool has_begun = false;
@@ -70,14 +70,14 @@ std::optional<std::string> low_utilisation(const RunHistory& run, const TimeShar
         Cause{shares.data, "waiting for data; raise data.loader_threads, or put the shards on a faster disk"},
         Cause{shares.communication,
               small_batches
-                  ? "communication, because of small batches: what a step sends takes longer than what it computes; raise "
+                  ? "communication, because of small batches: a step's transfers take longer than its computation; raise "
                     "batch.gradient_accumulation_steps"
-                  : "communication that computing does not hide; look for the slowest rank in log.txt, try other values of "
+                  : "communication that is not hidden by computation; look for the slowest rank in log.txt, try other values of "
                     "parallel.bucket_mib, or parallel.reduce_dtype = \"bf16\""},
         Cause{shares.saving, "saving; raise checkpoint.save_every_steps"},
         Cause{shares.evaluating, "evaluating; raise evaluation.every_steps or lower evaluation.max_sequences"},
-        Cause{shares.lost, "steps that were lost and done again; lower checkpoint.save_every_steps"},
-        Cause{shares.starting, "starting; the run is short, or starts too often"}};
+        Cause{shares.lost, "steps that were lost and repeated; lower checkpoint.save_every_steps"},
+        Cause{shares.starting, "starting; the run is short or restarts too often"}};
     const Cause& largest = *std::max_element(causes.begin(), causes.end());
     return concat(run.name, ": computes ", fixed(100 * shares.utilisation(), 1), " % of the time. The largest part of the rest, ",
                   fixed(100 * largest.first / shares.total(), 1), " %, is ", largest.second);

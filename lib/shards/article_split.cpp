@@ -14,7 +14,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Deals the articles to groups [first_group, first_group + groups).
+/// Distributes the articles over groups [first_group, first_group + groups), longest first.
 void fill_groups(std::span<std::uint32_t> articles, std::uint32_t first_group, std::uint32_t groups,
                  const std::vector<std::uint32_t>& sentence_counts, std::vector<std::uint32_t>& group_of) {
     std::stable_sort(articles.begin(), articles.end(),
@@ -30,7 +30,7 @@ void fill_groups(std::span<std::uint32_t> articles, std::uint32_t first_group, s
     }
 }
 
-/// Groups of a side whose shards hold `share` of the text; at most one per article.
+/// Returns the number of groups of a side whose shards hold `share` of the text: at most one per article.
 std::uint32_t group_count(std::int64_t shards, double share, std::int64_t articles, const SplitSettings& settings) {
     if (shards == 0) return 0;
     const double shard_bytes = share * static_cast<double>(settings.text_bytes) / static_cast<double>(shards);
@@ -48,13 +48,13 @@ ArticleSplit split_articles(const std::vector<std::uint32_t>& sentence_counts, c
     const std::int64_t training = total - held_out;
     if (training < 1)
         throw ConfigError(concat("--held-out-fraction ", settings.held_out_fraction, " leaves none of ", total,
-                                 " articles for training; give more text or a smaller fraction (0 works)"));
+                                 " articles for training; use more text or a smaller fraction (0 is allowed)"));
     if (training < settings.training_shards || held_out < settings.held_out_shards)
         throw ConfigError(concat(total, " articles are too few for ", settings.training_shards, " training and ",
                                  settings.held_out_shards, " held-out shards: --held-out-fraction ", settings.held_out_fraction,
                                  " gives ", training, " training and ", held_out,
                                  " held-out articles, and a shard needs at least one", "\n  do: at most --shards ", training,
-                                 " --held-out-shards ", held_out, ", or give more text"));
+                                 " --held-out-shards ", held_out, ", or use more text"));
     std::vector<std::uint32_t> order(sentence_counts.size());
     std::iota(order.begin(), order.end(), std::uint32_t{0});
     RandomSequence(settings.seed, Purpose::held_out_split, 0).shuffle(order);

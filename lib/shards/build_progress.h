@@ -1,5 +1,5 @@
 #pragma once
-// What a person sees while shards are made.
+// The progress line of `bertpretrain_data shard`.
 
 #include <cstdint>
 #include <mutex>
@@ -8,16 +8,16 @@
 
 namespace bertpretrain {
 
-/// The share that is done, MB of text per second and the time left. Several threads may advance it.
+/// Shows the finished share, MB of text per second and the remaining time. Several threads may call advance().
 class BuildProgress {
 public:
     explicit BuildProgress(ProgressOutput output = progress_to_stderr()) : line_(std::move(output)) {}
 
-    /// @param bytes of text that are to be worked on
+    /// @param bytes total amount of text to process
     void begin(std::uint64_t bytes);
     void advance(double bytes);
     double total() const { return total_; }
-    /// Since this was made.
+    /// Returns the time since construction.
     double seconds() const { return line_.seconds(); }
 
 private:

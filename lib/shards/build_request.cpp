@@ -9,12 +9,12 @@ void require(bool holds, const std::string& message) {
     if (!holds) throw ConfigError(message);
 }
 
-/// NAME_training_0000.h5 and so on, or a text's own name where a reference script is followed.
+/// Checks --name: shards are called NAME_training_0000.h5 and so on, or like their text with --compatible-with.
 void check_names(const ShardBuildSettings& settings) {
     require(!settings.name.empty() && settings.name.find('/') == std::string::npos,
-            "--name: must be the beginning of a file name");
+            "--name: must be a non-empty file name prefix without \"/\"");
     require(settings.name.find("training") == std::string::npos,
-            "--name: must not contain \"training\", by which readers tell training shards from held-out ones");
+            "--name: must not contain \"training\", because that word in a file name marks training shards");
 }
 
 void check_reference(const SampleSettings& samples) {
@@ -23,7 +23,7 @@ void check_reference(const SampleSettings& samples) {
             concat("--compatible-with ", samples.compatible_with, " needs --rules ", samples.compatible_with, ", not ",
                    samples.token_rules));
     require(samples.compatible_with == "google" || !samples.whole_word_masking,
-            "--whole-word-masking: NVIDIA's script has none; Google's has (--compatible-with google)");
+            "--whole-word-masking: NVIDIA's script does not support it, Google's does (--compatible-with google)");
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ void check_request(const ShardBuildSettings& settings) {
     }
     require(samples.max_predictions <= samples.sequence_length - 3,
             concat("max_predictions = ", samples.max_predictions, ": must be at most ", samples.sequence_length - 3,
-                   ", the tokens of a sequence of ", samples.sequence_length, " that can be masked"));
+                   ", the number of tokens that can be masked in a sequence of ", samples.sequence_length));
     require(settings.shards >= 1, concat("--shards ", settings.shards, ": must be at least 1"));
     if (settings.held_out_shards)
         require((*settings.held_out_shards > 0) == (samples.held_out_fraction > 0),

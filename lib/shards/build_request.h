@@ -8,13 +8,13 @@
 
 namespace bertpretrain {
 
-/// @throws ConfigError naming the first setting that cannot work, before anything is written
+/// Checks all settings before anything is written. @throws ConfigError naming the first invalid setting
 void check_request(const ShardBuildSettings& settings);
 
-/// The tokenizer that the settings ask for.
+/// Returns the tokenizer that the settings describe.
 WordPiece make_tokenizer(const SampleSettings& settings, std::shared_ptr<const Vocabulary> vocabulary);
 
-/// What the settings mean for every sample.
+/// Converts the settings to the rules by which samples are made.
 SampleRules sample_rules(const SampleSettings& settings, const Vocabulary& vocabulary);
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// What HDF5's shuffle and gzip filters would make of a chunk, outside the library and its lock, on any thread.
+// Compresses a chunk like HDF5's shuffle and gzip filters, but without the library and its lock.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace bertpretrain {
 
-/// Shuffled (byte planes one after the other, for values of more than one byte) and deflated with a zlib header, as HDF5 stores
-/// chunks whose filters are shuffle and gzip. The same values give the same bytes.
+/// Returns the chunk as HDF5 stores it with the filters shuffle and gzip: values of more than one byte are reordered into byte
+/// planes, then everything is deflated with a zlib header. Deterministic. Thread-safe.
 std::vector<std::byte> compress_chunk(std::span<const std::int32_t> values);
 std::vector<std::byte> compress_chunk(std::span<const std::int8_t> values);
 

@@ -8,7 +8,7 @@
 namespace bertpretrain {
 namespace {
 
-/// The file's list of chunks takes at least so much for each.
+/// Minimum size of a chunk's entry in the file's chunk index.
 constexpr std::uint64_t least_entry_bytes = 8;
 
 bool describe_integers(hid_t dataset, ChunkedDataset& description) {
@@ -21,7 +21,7 @@ bool describe_integers(hid_t dataset, ChunkedDataset& description) {
     return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
 
-/// Whether the filters are, in this order, shuffle or not, deflate or not.
+/// Records the filters. Returns false if they are anything but an optional shuffle followed by an optional deflate.
 bool describe_filters(hid_t properties, ChunkedDataset& description) {
     const int filters = H5Pget_nfilters(properties);
     for (int i = 0; i < filters; ++i) {
@@ -36,7 +36,7 @@ bool describe_filters(hid_t properties, ChunkedDataset& description) {
     return true;
 }
 
-/// Whether all chunks are there and were filtered.
+/// Lists all chunks. Returns false if one was never written or skipped its filters.
 bool list_chunks(hid_t dataset, ChunkedDataset& description) {
     for (std::int64_t row = 0; row < description.rows; row += description.chunk_rows)
         for (std::int64_t column = 0; column < description.columns; column += description.chunk_columns) {
@@ -45,7 +45,7 @@ bool list_chunks(hid_t dataset, ChunkedDataset& description) {
             haddr_t offset = HADDR_UNDEF;
             hsize_t bytes = 0;
             if (H5Dget_chunk_info_by_coord(dataset, place.data(), &skipped_filters, &offset, &bytes) < 0)
-                throw DataError(concat(description.what, ": its list of chunks cannot be read: ", hdf5_reason(),
+                throw DataError(concat(description.what, ": its chunk index cannot be read: ", hdf5_reason(),
                                        "\n  do: copy or build this shard again"));
             if (offset == HADDR_UNDEF || skipped_filters != 0) return false;
             description.chunks.push_back({offset, bytes});
@@ -57,7 +57,7 @@ bool has_user_block(hid_t dataset) {
     const Hdf5Handle file(H5Iget_file_id(dataset));
     const Hdf5Handle creation(H5Fget_create_plist(file.get()));
     hsize_t bytes = 0;
-    return H5Pget_userblock(creation.get(), &bytes) < 0 || bytes != 0;  // versions disagree whether offsets count it
+    return H5Pget_userblock(creation.get(), &bytes) < 0 || bytes != 0;  // HDF5 versions differ in whether offsets include it
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Asks the HDF5 library where a dataset's chunks lie.
+// Gets the file positions of a dataset's chunks from the HDF5 library.
 
 #include <cstdint>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace bertpretrain {
 
-/// The chunks of a dataset that open_dataset() found good. Without chunks where only the library can read it: it is not
-/// chunked, its integers are no plain little-endian ones, its chunks carry checksums (fletcher32), or some were never written.
-/// Needs the Hdf5Lock.
-/// @param what begins every message
-/// @throws DataError for chunks that are outside the file, or more than it can hold
+/// Returns the chunks of a dataset that open_dataset() accepted. The list is empty if only the library can read the dataset:
+/// it is not chunked, has other values than plain little-endian integers, uses fletcher32 checksums, or some chunks were never
+/// written. The caller must hold the Hdf5Lock.
+/// @param what prefix of every error message
+/// @throws DataError if chunks lie outside the file, or there are more than the file can hold
 ChunkedDataset find_chunks(hid_t dataset, const DatasetShape& shape, std::uint64_t file_bytes, const std::string& what);
 
 }  // namespace bertpretrain

@@ -14,12 +14,12 @@
 namespace bertpretrain {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "stored integers are copied as they are");
+static_assert(std::endian::native == std::endian::little, "stored integers are copied without byte swapping");
 
 constexpr std::int64_t cache_line_bytes = 64;
-constexpr std::int64_t most_group_bytes = std::int64_t{4} << 20;  // what a core's cache about holds
+constexpr std::int64_t most_group_bytes = std::int64_t{4} << 20;  // about the size of a core's cache
 
-/// Memory that is written before it is read.
+/// An uninitialized buffer.
 struct Scratch {
     explicit Scratch(std::size_t bytes) : bytes_(bytes), data_(std::make_unique_for_overwrite<unsigned char[]>(bytes)) {}
     std::span<unsigned char> all() const { return {data_.get(), bytes_}; }
@@ -30,7 +30,7 @@ private:
     std::unique_ptr<unsigned char[]> data_;
 };
 
-/// Whether `stored` is a zlib stream of exactly `to.size()` bytes, its checksum right.
+/// Inflates `stored`. Returns false unless it is a zlib stream of exactly `to.size()` bytes with a correct checksum.
 bool inflate(std::span<const unsigned char> stored, std::span<unsigned char> to) {
     if (stored.size() > UINT32_MAX || to.size() > UINT32_MAX) return false;
     const auto state = std::make_unique_for_overwrite<inflate_state>();  // 80 KiB
@@ -43,7 +43,7 @@ bool inflate(std::span<const unsigned char> stored, std::span<unsigned char> to)
     return ::isal_inflate_stateless(state.get()) == ISAL_DECOMP_OK && state->avail_out == 0;
 }
 
-/// The filter's way back: byte b of value i stands at [b * values + i].
+/// Reverses the shuffle filter: byte b of value i is at planes[b * values + i].
 void unshuffle(std::span<const unsigned char> planes, std::size_t value_bytes, std::span<unsigned char> to) {
     const std::size_t values = planes.size() / value_bytes;
     for (std::size_t b = 0; b < value_bytes; ++b)
@@ -56,28 +56,28 @@ void unshuffle(std::span<const unsigned char> planes, std::size_t value_bytes, s
                            "\n  do: copy or build this shard again"));
 }
 
-/// Reads a chunk and takes back what the filters did.
+/// Reads a chunk and reverses its filters.
 void decode_chunk(const ChunkedDataset& dataset, std::size_t index, const ReadAt& read_at, std::span<unsigned char> to) {
     const StoredChunk& chunk = dataset.chunks[index];
     if (!dataset.is_deflated && !dataset.is_shuffled) return read_at(chunk.offset, to);
     Scratch stored(chunk.bytes), planes(dataset.is_deflated && dataset.is_shuffled ? to.size() : 0);
     read_at(chunk.offset, stored.all());
     if (dataset.is_deflated && !inflate(stored.all(), dataset.is_shuffled ? planes.all() : to))
-        refuse_chunk(dataset, index, concat("is no zlib stream of ", to.size(), " bytes"));
+        refuse_chunk(dataset, index, concat("is not a zlib stream of ", to.size(), " bytes"));
     if (dataset.is_shuffled)
         unshuffle(dataset.is_deflated ? planes.all() : stored.all(), static_cast<std::size_t>(dataset.value_bytes), to);
 }
 
-/// The rows of a chunk that are wanted, and where they go.
+/// The requested rows of a chunk and their destination.
 template <class Value>
 struct Target {
-    std::int64_t skip_rows, rows, columns;  ///< of the chunk
+    std::int64_t skip_rows, rows, columns;  ///< the part of the chunk to copy
     std::int64_t chunk_columns;
     Value* to;
     std::int64_t row_stride;
 };
 
-/// HDF5's own conversion: a value out of range becomes the nearest in range, so that it stays wrong for check_rows.
+/// Clamps, as HDF5's conversion does, so that check_rows still finds a value that is out of range.
 template <class Stored, class Value>
 Value narrowed(Stored value) {
     if constexpr (sizeof(Stored) < sizeof(Value) || std::is_same_v<Stored, Value>) return static_cast<Value>(value);
@@ -100,7 +100,7 @@ void copy_row(const unsigned char* from, Value* to, std::int64_t columns) {
     }
 }
 
-/// Goes row by row through all chunks of a group, so that each row is written in one go.
+/// Copies row by row across all chunks of a group, so that each destination row is written once, sequentially.
 template <class Stored, class Value>
 void copy_values(const Scratch& raw, std::size_t chunk_bytes, std::span<const Target<Value>> targets) {
     for (std::int64_t r = 0; r < targets[0].rows; ++r)
@@ -109,7 +109,7 @@ void copy_values(const Scratch& raw, std::size_t chunk_bytes, std::span<const Ta
             const auto row = static_cast<std::size_t>((target.skip_rows + r) * target.chunk_columns);
             const unsigned char* from = raw.all().data() + t * chunk_bytes + row * sizeof(Stored);
             Value* to = target.to + r * target.row_stride;
-            if (target.columns == 2) copy_row<Stored>(from, to, 2);  // NVIDIA's chunks; the compiler knows the size here
+            if (target.columns == 2) copy_row<Stored>(from, to, 2);  // NVIDIA's chunk width, as a compile-time constant
             else copy_row<Stored>(from, to, target.columns);
         }
 }
@@ -135,7 +135,7 @@ void copy_as_stored(const ChunkedDataset& dataset, const Scratch& raw, std::span
         case -8:
             return copy_values<std::uint64_t>(raw, bytes, targets);
         default:
-            check(false, "integers of ", dataset.value_bytes, " bytes");
+            check(false, "stored integers have 1, 2, 4 or 8 bytes, not ", dataset.value_bytes);
     }
 }
 
@@ -175,9 +175,9 @@ void require_plausible(const ChunkedDataset& dataset, std::uint64_t file_bytes) 
     for (std::size_t i = 0; i < dataset.chunks.size(); ++i) {
         const StoredChunk& chunk = dataset.chunks[i];
         if (chunk.bytes > file_bytes || chunk.offset > file_bytes - chunk.bytes)
-            refuse_chunk(dataset, i, concat("is not inside the file of ", file_bytes, " bytes"));
+            refuse_chunk(dataset, i, concat("lies outside the file of ", file_bytes, " bytes"));
         if (dataset.is_deflated ? bytes / largest_deflate_ratio > chunk.bytes : bytes != chunk.bytes)
-            refuse_chunk(dataset, i, concat("cannot hold ", bytes, " bytes"));
+            refuse_chunk(dataset, i, concat("cannot contain the ", bytes, " bytes of a whole chunk"));
     }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Tokenized documents, one after the other in memory: four bytes per token, four per sentence.
+// Tokenized documents, contiguous in memory: 4 bytes per token plus 4 per sentence.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace bertpretrain {
 
-/// Documents of at least one sentence of at least one token; fewer than 2^32 tokens in all. A run of a document's sentences
-/// is a run of tokens.
+/// Each document has at least one sentence, each sentence at least one token; fewer than 2^32 tokens in total. Consecutive
+/// sentences of a document are contiguous tokens.
 class Documents {
 public:
     void reserve(std::size_t tokens, std::size_t sentences, std::size_t documents) {
@@ -18,7 +18,7 @@ public:
         first_sentences_.reserve(documents + 1);
         numbers_.reserve(documents);
     }
-    /// @param number the document's place in the whole corpus
+    /// @param number the document's index in the whole corpus
     void begin_document(std::uint32_t number) {
         numbers_.push_back(number);
         first_sentences_.push_back(first_sentences_.back());

@@ -37,7 +37,7 @@ std::uint64_t row_hash(const ShardRows& rows, std::int64_t row) {
     return hash;
 }
 
-/// The first segment without [CLS] and [SEP].
+/// Returns the first segment without [CLS] and [SEP].
 std::span<const std::int32_t> first_segment(const ShardRows& rows, std::int64_t row) {
     const std::int64_t length = row_length(rows, row), begin = row * rows.sequence_length;
     const std::int8_t* segments_S = rows.segment_ids_RS.data() + begin;
@@ -46,7 +46,7 @@ std::span<const std::int32_t> first_segment(const ShardRows& rows, std::int64_t 
     return std::span(rows.input_ids_RS).subspan(static_cast<std::size_t>(begin) + 1, static_cast<std::size_t>(end) - 2);
 }
 
-/// The least hash of a segment's passages; none where it is shorter than one.
+/// Returns the minimum hash of a segment's passages, or nullopt if the segment is shorter than a passage.
 std::optional<std::uint64_t> passage_key(std::span<const std::int32_t> segment) {
     std::optional<std::uint64_t> least;
     for (std::size_t begin = 0; begin + passage_tokens <= segment.size(); ++begin) {
@@ -62,7 +62,7 @@ std::int64_t count_repeated(std::vector<std::uint64_t> keys) {
     return keys.end() - std::unique(keys.begin(), keys.end());
 }
 
-/// Share of the keys that occur more than `most` times.
+/// Returns the share of keys that occur more than `most` times.
 double share_above(std::vector<std::uint64_t> keys, std::int64_t most) {
     std::sort(keys.begin(), keys.end());
     std::int64_t above = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Rows and documents that are there more than once, told by hashes.
+// Finds repeated rows and documents by hashes.
 
 #include <cstdint>
 #include <optional>
@@ -9,12 +9,12 @@
 
 namespace bertpretrain {
 
-/// Hashes of some rows: 17 bytes each, on average.
+/// Hashes of rows. Uses 17 bytes per row on average.
 struct RowKeys {
-    std::vector<std::uint64_t> rows;   ///< of everything in a row, masks included
-    std::vector<std::uint64_t> texts;  ///< of the text that its masks hide, and its segments
-    /// Of the first segment's passage of 13 tokens with the least hash, for an eighth of all passages. Overlapping cuts of one
-    /// document mostly agree in it, whatever their ends.
+    std::vector<std::uint64_t> rows;   ///< of a row's unmasked text, segments, label and masks
+    std::vector<std::uint64_t> texts;  ///< of a row's unmasked text, segments and label
+    /// The minimum hash over all passages of 13 tokens in a row's first segment, kept for an eighth of the hash values.
+    /// Overlapping segments of one document mostly have the same minimum, wherever they start and end.
     std::vector<std::uint64_t> passages;
 
     /// @param rows checked rows (check_rows)
@@ -23,16 +23,16 @@ struct RowKeys {
 };
 
 struct Duplicates {
-    std::int64_t rows = 0;              ///< equal to another in everything, masks included
-    std::int64_t texts = 0;             ///< whose text equals another's, masks aside
-    std::int64_t held_out_trained = 0;  ///< held-out rows whose text is also trained on
-    /// Share of rows (of those long enough) from text that the shards hold more often than the duplicate factor lets any
-    /// document give: it is in the corpus twice. A document's every pass holds a passage of its first segments once at most.
-    /// None where the factor is not known.
+    std::int64_t rows = 0;              ///< rows equal to another one, including masks
+    std::int64_t texts = 0;             ///< rows whose text equals another row's, ignoring masks
+    std::int64_t held_out_trained = 0;  ///< held-out rows whose text also occurs in training rows
+    /// Estimated share of rows, among those with a passage, from documents that the corpus contains more than once: their
+    /// passage occurs more often than the duplicate factor. Each pass over a document yields a passage of its first segments at
+    /// most once. nullopt if the factor is unknown.
     std::optional<double> repeated_documents;
 };
 
-/// @param duplicate_factor of the manifest
+/// @param duplicate_factor the manifest's
 Duplicates count_duplicates(const RowKeys& training, const RowKeys& held_out, std::optional<std::int64_t> duplicate_factor);
 
 }  // namespace bertpretrain

@@ -32,7 +32,8 @@ void restore_text(ShardRows& rows) {
 }
 
 ShardRows mask_anew(ShardRows rows, std::span<const std::int64_t> numbers_R, const DynamicMasking& rules) {
-    check(static_cast<std::int64_t>(numbers_R.size()) == rows.rows, numbers_R.size(), " numbers of ", rows.rows, " rows");
+    check(static_cast<std::int64_t>(numbers_R.size()) == rows.rows, "each row has a number, but there are ", numbers_R.size(),
+          " for ", rows.rows, " rows");
     restore_text(rows);
     const std::int64_t S = rows.sequence_length, P = std::min(rules.masking.max_predictions, S);
     rows.max_predictions = P;

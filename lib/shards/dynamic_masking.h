@@ -1,5 +1,5 @@
 #pragma once
-// Other tokens hidden each time a stored row is used: what a shard hides, its labels give back.
+// Masks different tokens each time a stored row is used. The labels of the stored masks restore the original text.
 
 #include <cstdint>
 #include <span>
@@ -10,26 +10,27 @@
 namespace bertpretrain {
 
 struct DynamicMasking {
-    MaskingSettings masking;  ///< a row's predictions are not limited by its shard's: max_predictions counts
+    MaskingSettings masking;  ///< its max_predictions applies, not the shard's
     SpecialIds special_ids;
-    std::int32_t vocabulary_size = 0;  ///< of the vocabulary: what a tenth of the hidden tokens becomes one of
+    std::int32_t vocabulary_size = 0;  ///< random replacement ids are below this
     std::uint64_t seed = 0;
 };
 
-/// The rules for rows of a vocabulary.
-/// @param rate share of a row's tokens that is hidden
-/// @param model_vocab_size ids that rows may have: at least the vocabulary's size
+/// Returns the rules for rows made with `vocabulary`.
+/// @param rate share of a row's tokens to mask
+/// @param model_vocab_size number of ids that rows may contain; at least the vocabulary's size
 DynamicMasking dynamic_masking(const Vocabulary& vocabulary, double rate, bool whole_words, std::int64_t sequence_length,
                                std::int64_t model_vocab_size, std::uint64_t seed);
 
-/// Puts the original tokens back where the stored masks are, and empties their lists.
+/// Restores the original tokens at the masked positions and clears the lists of positions and labels.
 /// @param rows checked rows (check_rows)
 void restore_text(ShardRows& rows);
 
-/// The rows with new masks, a pure function of the rules and each row's number; the lists are max_predictions wide.
-/// @param rows checked rows
-/// @param numbers_R of the rows in the order of the run, so that the same row is masked anew in each epoch
-/// @throws DataError for a row that does not begin with [CLS]
+/// Returns the rows with new masks, a pure function of the rules and each row's number. The lists are max_predictions wide,
+/// but at most sequence_length.
+/// @param rows checked rows (check_rows)
+/// @param numbers_R each row's sample number in the run, which differs between epochs, so that the masks differ too
+/// @throws DataError if a row does not begin with [CLS]
 ShardRows mask_anew(ShardRows rows, std::span<const std::int64_t> numbers_R, const DynamicMasking& rules);
 
 }  // namespace bertpretrain

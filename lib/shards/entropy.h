@@ -6,8 +6,8 @@
 
 namespace bertpretrain {
 
-/// Entropy in nats of the distribution that `counts` describe; 0 when they are all 0. Of masked labels it is the loss of a
-/// model that knows only how frequent each token is: a training loss above it has learned nothing.
+/// Returns the entropy in nats of the distribution given by `counts`, or 0 if all are 0. For the labels of masked tokens this
+/// is the loss of a unigram model: a model with a higher loss has learned nothing beyond token frequencies.
 inline double entropy_of_counts(const std::vector<std::int64_t>& counts) {
     double total = 0, weighted_logs = 0;
     for (const std::int64_t count : counts) {

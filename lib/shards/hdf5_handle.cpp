@@ -6,10 +6,10 @@ namespace bertpretrain {
 namespace {
 
 std::mutex library_mutex;
-// Counted here rather than by a recursive mutex, so that the child of fork() still holds what its parent's thread held.
+// Counted here instead of by a recursive mutex, so that a child of fork() still holds the lock that its parent's thread held.
 thread_local int lock_depth = 0;
 
-/// Keeps the description of the innermost failure, where HDF5 says what was wrong.
+/// Keeps the description of the innermost failure, which is the specific one.
 herr_t keep_first(unsigned number, const H5E_error2_t* error, void* reason) {
     if (number == 0 && error->desc != nullptr) *static_cast<std::string*>(reason) = error->desc;
     return 0;
@@ -21,7 +21,7 @@ Hdf5Lock::Hdf5Lock() {
     if (lock_depth++ > 0) return;
     library_mutex.lock();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // per thread in thread-safe builds
-    H5PLset_loading_state(0);                     // a file must not make the library load code
+    H5PLset_loading_state(0);                     // a file must not make the library load plugins
 }
 
 Hdf5Lock::~Hdf5Lock() {
@@ -37,7 +37,7 @@ Hdf5Handle::~Hdf5Handle() {
 std::string hdf5_reason() {
     std::string reason;
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &reason);
-    return reason.empty() ? "HDF5 gives no reason" : reason;
+    return reason.empty() ? "HDF5 reports no reason" : reason;
 }
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// The HDF5 library, made safe to use: one caller at a time, handles that close themselves, and no printing of its own.
+// Safe use of the HDF5 library: a global lock, RAII handles, and errors as text instead of prints to stderr.
 
 #include <hdf5.h>
 
@@ -8,7 +8,7 @@
 
 namespace bertpretrain {
 
-/// While it lives, its thread alone may call HDF5 (most builds of the library are not safe to call concurrently). Nests.
+/// A global, recursive lock for all HDF5 calls, because most builds of the library are not thread-safe.
 class Hdf5Lock {
 public:
     Hdf5Lock();
@@ -17,7 +17,7 @@ public:
     Hdf5Lock& operator=(const Hdf5Lock&) = delete;
 };
 
-/// An HDF5 identifier of any kind, given back at the end of its scope.
+/// Owns an HDF5 identifier of any kind and closes it at the end of its scope.
 class Hdf5Handle {
 public:
     Hdf5Handle() = default;
@@ -28,7 +28,7 @@ public:
         return *this;
     }
     ~Hdf5Handle();
-    /// False when the call that gave the identifier failed.
+    /// False if the call that returned the identifier failed.
     explicit operator bool() const { return id_ >= 0; }
     hid_t get() const { return id_; }
 
@@ -36,7 +36,7 @@ private:
     hid_t id_ = -1;
 };
 
-/// Why this thread's last HDF5 call failed, in the library's words. Call it before any other HDF5 function.
+/// Returns the library's description of why this thread's last HDF5 call failed. Call it before any other HDF5 function.
 std::string hdf5_reason();
 
 }  // namespace bertpretrain

@@ -4,7 +4,7 @@
 
 namespace bertpretrain {
 
-/// The HDF5 library that runs, as in "1.10.8".
+/// Returns the version of the loaded HDF5 library, e.g. "1.10.8".
 std::string hdf5_version();
 
 }  // namespace bertpretrain

@@ -23,10 +23,10 @@ struct Totals {
     std::int64_t shards = 0, rows = 0, tokens = 0, masked = 0;
 
     static void describe(auto& self, auto&& field) {
-        field("shards", self.shards, required(at_least(0)), "Files.");
-        field("rows", self.rows, required(at_least(0)), "Samples.");
-        field("tokens", self.tokens, required(at_least(0)), "Without padding.");
-        field("masked", self.masked, required(at_least(0)), "Positions to predict.");
+        field("shards", self.shards, required(at_least(0)), "Number of files.");
+        field("rows", self.rows, required(at_least(0)), "Number of samples.");
+        field("tokens", self.tokens, required(at_least(0)), "Number of tokens, without padding.");
+        field("masked", self.masked, required(at_least(0)), "Number of masked tokens.");
     }
     bool operator==(const Totals&) const = default;
 };
@@ -36,8 +36,8 @@ struct Frame {
     struct Both {
         Totals training, held_out;
         static void describe(auto& self, auto&& field) {
-            field("training", self.training, required(any), "Of the training shards.");
-            field("held_out", self.held_out, required(any), "Of the held-out shards.");
+            field("training", self.training, required(any), "Sums over the training shards.");
+            field("held_out", self.held_out, required(any), "Sums over the held-out shards.");
         }
     };
     std::int64_t version = format_version;
@@ -47,11 +47,12 @@ struct Frame {
     Both totals;
 
     static void describe(auto& self, auto&& field) {
-        field("format_version", self.version, required(at_least(1)), "Of this file.");
-        field("settings", self.settings, required(any), "How the samples were made.");
-        field("vocabulary", self.vocabulary, required(any), "What the ids mean.");
-        field("unigram_cross_entropy", self.unigram_cross_entropy, required(at_least(0)), "Nats per masked token.");
-        field("totals", self.totals, required(any), "Sums.");
+        field("format_version", self.version, required(at_least(1)), "Version of the manifest's format.");
+        field("settings", self.settings, required(any), "The settings that the samples were made with.");
+        field("vocabulary", self.vocabulary, required(any), "The vocabulary of the token ids.");
+        field("unigram_cross_entropy", self.unigram_cross_entropy, required(at_least(0)),
+              "Entropy of the training shards' masked tokens, in nats per token.");
+        field("totals", self.totals, required(any), "Sums over all shards of a kind.");
     }
 };
 
@@ -67,25 +68,25 @@ Frame::Both sum_up(const Manifest& manifest) {
     return both;
 }
 
-/// A name from a file must not lead out of the folder.
+/// Refuses a file name from a manifest that refers to another folder.
 void require_plain_name(const std::string& name, const std::string& where) {
     if (fs::path(name).filename() != name || name == "." || name == "..")
-        throw DataError(concat(where, ": the file name \"", name, "\" leads out of the folder"));
+        throw DataError(concat(where, ": the file name \"", name, "\" refers to another folder; expected a plain file name"));
 }
 
 Manifest parse_manifest(const std::string& text, const std::string& where) {
     json document = parse_settings(text, where);
-    if (!document.is_object()) throw DataError(concat(where, ": holds no JSON object"));
+    if (!document.is_object()) throw DataError(concat(where, ": is not a JSON object"));
     const auto version = document.find("format_version");
     if (version != document.end() && version->is_number_integer() && version->get<std::int64_t>() > format_version)
-        throw DataError(concat(where, ": has format_version ", version->dump(), ", this program knows up to ", format_version,
+        throw DataError(concat(where, ": has format_version ", version->dump(), ", this program supports up to ", format_version,
                                "\n  do: use a newer bertpretrain"));
     json shards = json::array();
     if (const auto found = document.find("shards"); found != document.end()) {
         shards.swap(*found);
         document.erase(found);
     }
-    if (!shards.is_array() || shards.empty()) throw DataError(concat(where, ": \"shards\" must be a list of at least one"));
+    if (!shards.is_array() || shards.empty()) throw DataError(concat(where, ": \"shards\" must be a non-empty list"));
     const Frame frame = read_config<Frame>(document, where);
     Manifest manifest{frame.settings, frame.vocabulary, {}, frame.unigram_cross_entropy};
     require_plain_name(manifest.vocabulary.file, where);
@@ -93,7 +94,7 @@ Manifest parse_manifest(const std::string& text, const std::string& where) {
         manifest.shards.push_back(read_config<ShardRecord>(shards[i], concat(where, ": shards[", i, "]")));
         const std::string& name = manifest.shards.back().file;
         require_plain_name(name, where);
-        if (!shard_kind(name)) throw DataError(concat(where, ": \"", name, "\" is no name of a training or held-out shard"));
+        if (!shard_kind(name)) throw DataError(concat(where, ": \"", name, "\" is not the name of a training or held-out shard"));
         if (i > 0 && manifest.shards[i - 1].file >= name)
             throw DataError(concat(where, ": \"shards\" is not sorted at \"", name, "\""));
     }
@@ -115,7 +116,7 @@ std::optional<Manifest> read_manifest(const fs::path& folder) {
     if (!fs::exists(file)) return std::nullopt;
     try {
         return parse_manifest(read_file(file), file.string());
-    } catch (const ConfigError& error) {  // the strict reader's; here the request is fine and the file is not
+    } catch (const ConfigError& error) {  // from the strict settings reader; here it means a damaged file
         std::string message = error.what();
         if (const std::string kind = "config error: "; message.starts_with(kind)) message.erase(0, kind.size());
         throw DataError(message);
@@ -141,13 +142,13 @@ std::optional<ShardKind> shard_kind(const fs::path& file) {
 void require_complete(const fs::path& folder) {
     if (fs::exists(folder / building_name) && !fs::exists(folder / manifest_name))
         throw DataError(concat(folder.string(),
-                               ": its shards are not complete: `bertpretrain_data shard` still makes them, or was ",
+                               ": its shards are not complete: `bertpretrain_data shard` is still writing them, or was ",
                                "stopped\n  do: wait for it, or run the same command again"));
 }
 
 namespace {
 
-/// A copy that was interrupted looks whole; a run on it would take a part of the text for all of it.
+/// Detects an interrupted copy of a folder. It looks complete, but a run on it would train on part of the text only.
 void require_listed_shards(const fs::path& folder, ShardKind kind, const std::vector<fs::path>& files) {
     const std::optional<Manifest> manifest = read_manifest(folder);
     if (!manifest) return;
@@ -158,9 +159,11 @@ void require_listed_shards(const fs::path& folder, ShardKind kind, const std::ve
         if (!here && shard_kind(record.file) == kind) missing.push_back(record.file);
     }
     if (missing.empty()) return;
-    throw DataError(concat((folder / missing.front()).string(), ": is missing, though ", manifest_name, " lists it",
-                           missing.size() > 1 ? concat(" (", missing.size(), " files are)") : "",
-                           "\n  do: copy the folder again; to do without a shard on purpose, take it out of ", manifest_name));
+    throw DataError(
+        concat((folder / missing.front()).string(), ": is missing, but ", manifest_name, " lists it",
+               missing.size() > 1 ? concat(" (", missing.size(), " files are missing)") : "",
+               "\n  do: copy the folder again; to train without this shard, remove its entry and subtract it from \"totals\" in ",
+               manifest_name));
 }
 
 }  // namespace
@@ -173,15 +176,15 @@ std::vector<fs::path> find_shards(const fs::path& folder, ShardKind kind) {
             concat(folder.string(), fs::exists(folder) ? ": is not a folder" : ": does not exist", "; expected ", wanted));
     if (fs::exists(folder / building_name) && !fs::exists(folder / manifest_name))
         throw DataError(concat(folder.string(),
-                               ": its shards are not complete: `bertpretrain_data shard` still works on them or "
+                               ": its shards are not complete: `bertpretrain_data shard` is still writing them, or "
                                "was stopped\n  do: run the same command again"));
     std::vector<fs::path> files = list_files(folder, {".h5", ".hdf5"});
     const std::size_t all = files.size();
     std::erase_if(files, [&](const fs::path& file) { return shard_kind(file) != kind; });
     if (files.empty())
         throw DataError(concat(folder.string(), ": ",
-                               all == 0 ? "holds no .h5 or .hdf5 file" : "none of its shards has that name", "; expected ",
-                               wanted, "\n  do: make shards with `bertpretrain_data shard`, or name another folder"));
+                               all == 0 ? "contains no .h5 or .hdf5 file" : "none of its shards has such a name", "; expected ",
+                               wanted, "\n  do: make shards with `bertpretrain_data shard`, or choose another folder"));
     require_listed_shards(folder, kind, files);
     return files;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What a folder of shards says about itself: manifest.json, written last, so that a folder with one is complete.
+// manifest.json describes a folder of shards. It is written last, so a folder that has one is complete.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace bertpretrain {
 
-/// How the samples were made.
+/// The settings that the samples were made with.
 struct SampleSettings {
     std::int64_t sequence_length = 128;
     std::int64_t max_predictions = 20;
@@ -28,20 +28,22 @@ struct SampleSettings {
 
     static void describe(auto& self, auto&& field) {
         field("sequence_length", self.sequence_length, required(between(8, 65'536)),
-              "Tokens of a row, specials and padding included.");
-        field("max_predictions", self.max_predictions, required(between(1, 65'536)), "Masked positions of a row at most.");
-        field("duplicate_factor", self.duplicate_factor, required(between(1, 1e6)), "Times each article is used, masked anew.");
-        field("seed", self.seed, required(any), "Of all random choices.");
+              "Tokens per row, including special tokens and padding.");
+        field("max_predictions", self.max_predictions, required(between(1, 65'536)), "Maximum number of masked tokens per row.");
+        field("duplicate_factor", self.duplicate_factor, required(between(1, 1e6)),
+              "Number of passes over each article, each with other rows and masks.");
+        field("seed", self.seed, required(any), "Seed of all random choices.");
         field("masked_lm_prob", self.masked_lm_prob, required(between(0, 1)), "Share of a row's tokens that is masked.");
-        field("short_seq_prob", self.short_seq_prob, required(between(0, 1)), "Share of articles cut into shorter rows.");
-        field("casing", self.casing, required(one_of({"uncased", "cased"})), "Whether letters keep case and accents.");
-        field("token_rules", self.token_rules, one_of({"huggingface", "google", "nvidia"}), "Whose rules for rare characters.");
-        field("whole_word_masking", self.whole_word_masking, any, "Whether a word's pieces are masked together.");
+        field("short_seq_prob", self.short_seq_prob, required(between(0, 1)), "Share of articles split into shorter rows.");
+        field("casing", self.casing, required(one_of({"uncased", "cased"})), "Whether tokens keep case and accents.");
+        field("token_rules", self.token_rules, one_of({"huggingface", "google", "nvidia"}),
+              "The tokenizer whose rules apply to rare characters.");
+        field("whole_word_masking", self.whole_word_masking, any, "Whether all pieces of a word are masked together.");
         field("compatible_with", self.compatible_with, one_of({"nothing", "nvidia", "google"}),
-              "Whose script made the same samples, value for value.");
+              "The reference script whose samples these equal value for value.");
         field("group_mib", self.group_mib, between(1, 1024),
-              "Random next sentences and the shuffling of rows stay inside groups of about so much text at most.");
-        field("held_out_fraction", self.held_out_fraction, required(between(0, 1)), "Share of articles never trained on.");
+              "Approximate text size in MiB of the groups within which next sentences are drawn and rows shuffled.");
+        field("held_out_fraction", self.held_out_fraction, required(between(0, 1)), "Share of articles that is held out.");
     }
 };
 
@@ -51,9 +53,9 @@ struct VocabularyRecord {
     std::int64_t crc32 = 0;
 
     static void describe(auto& self, auto&& field) {
-        field("file", self.file, required(any), "Beside the manifest.");
-        field("size", self.size, required(between(1, 2147483647)), "Tokens.");
-        field("crc32", self.crc32, required(between(0, 4294967295)), "Of the tokens, each with a line end.");
+        field("file", self.file, required(any), "Name of the vocabulary file in this folder.");
+        field("size", self.size, required(between(1, 2147483647)), "Number of tokens.");
+        field("crc32", self.crc32, required(between(0, 4294967295)), "CRC-32 of the tokens, each followed by a newline.");
     }
 };
 
@@ -62,16 +64,16 @@ struct ShardRecord {
     std::int64_t rows = 0;
     std::int64_t tokens = 0;
     std::int64_t masked = 0;
-    std::int64_t bytes = 0;  ///< 0: the manifest of an older version does not say
+    std::int64_t bytes = 0;  ///< 0: not recorded, as in manifests of older versions
     std::int64_t crc32 = 0;
 
     static void describe(auto& self, auto&& field) {
-        field("file", self.file, required(any), "Beside the manifest.");
-        field("rows", self.rows, required(at_least(1)), "Samples.");
-        field("tokens", self.tokens, required(at_least(1)), "Without padding.");
-        field("masked", self.masked, required(at_least(0)), "Positions to predict.");
-        field("bytes", self.bytes, at_least(0), "Of the file.");
-        field("crc32", self.crc32, required(between(0, 4294967295)), "Of the file's bytes.");
+        field("file", self.file, required(any), "Name of the shard in this folder.");
+        field("rows", self.rows, required(at_least(1)), "Number of samples.");
+        field("tokens", self.tokens, required(at_least(1)), "Number of tokens, without padding.");
+        field("masked", self.masked, required(at_least(0)), "Number of masked tokens.");
+        field("bytes", self.bytes, at_least(0), "Size of the file in bytes.");
+        field("crc32", self.crc32, required(between(0, 4294967295)), "CRC-32 of the file's bytes.");
     }
 };
 
@@ -79,30 +81,32 @@ struct Manifest {
     SampleSettings settings;
     VocabularyRecord vocabulary;
     std::vector<ShardRecord> shards;   ///< sorted by file
-    double unigram_cross_entropy = 0;  ///< nats: entropy of the masked labels' distribution over all training shards
+    double unigram_cross_entropy = 0;  ///< nats per masked token: entropy of the labels of all training shards
 
-    /// The record of a file's name, null when it is not listed.
+    /// Returns the record of a file name, or nullptr if it is not listed.
     const ShardRecord* find(const std::string& file) const;
 };
 
 inline constexpr const char* manifest_name = "manifest.json";
-/// Beside shards that are still being made; a folder with it and without a manifest is incomplete.
+/// Marks a folder whose shards are still being made. A folder that has it but no manifest is incomplete.
 inline constexpr const char* building_name = "building.json";
 
-/// The manifest of a folder; none where there is no such file. @throws DataError when it is damaged or of a newer version
+/// Returns a folder's manifest, or nullopt if it has none. @throws DataError if it is damaged or of a newer version
 std::optional<Manifest> read_manifest(const std::filesystem::path& folder);
-/// Whole or not at all. @throws DataError
+/// Writes the manifest atomically. @throws DataError
 void write_manifest(const std::filesystem::path& folder, const Manifest& manifest);
 
 enum class ShardKind { training, held_out };
 
-/// By NVIDIA's convention: a `.h5` or `.hdf5` file whose name contains "training" trains, else one with "test" is held out.
+/// Returns the kind of a `.h5` or `.hdf5` file by NVIDIA's naming convention: training if its name contains "training",
+/// otherwise held-out if it contains "test". Returns nullopt for all other files.
 std::optional<ShardKind> shard_kind(const std::filesystem::path& file);
 
-/// @throws DataError when a run of `shard` still makes the folder's files or was stopped while it did
+/// @throws DataError if `bertpretrain_data shard` is still writing the folder, or was stopped while writing it
 void require_complete(const std::filesystem::path& folder);
 
-/// The shards of a folder, sorted by name. @throws DataError when the folder or such files are missing, or not all there
+/// Returns the folder's shards of one kind, sorted by name. Opens none of them.
+/// @throws DataError if the folder is missing or incomplete, has no such shards, or lacks one that its manifest lists
 std::vector<std::filesystem::path> find_shards(const std::filesystem::path& folder, ShardKind kind);
 
 }  // namespace bertpretrain

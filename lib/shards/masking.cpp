@@ -7,7 +7,7 @@
 namespace bertpretrain {
 namespace {
 
-/// What may be hidden together: word w is positions[begins[w]] to before positions[begins[w + 1]].
+/// The maskable tokens grouped into words: word w is at positions[begins[w]] up to, not including, positions[begins[w + 1]].
 struct Words {
     std::vector<std::int32_t> positions, begins;
 };
@@ -25,7 +25,7 @@ Words words_of(std::span<const std::int32_t> tokens, const MaskingSettings& sett
     return words;
 }
 
-/// `wanted` positions, or fewer where no word is short enough for the rest; in the order in which they were chosen.
+/// Returns `wanted` positions, or fewer if no word is short enough for the rest, in the order in which they were drawn.
 std::vector<std::int32_t> choose_words(std::span<const std::int32_t> tokens, std::size_t wanted, const MaskingSettings& settings,
                                        const SpecialIds& special_ids, Rng& rng) {
     const Words words = words_of(tokens, settings, special_ids);

@@ -1,5 +1,5 @@
 #pragma once
-// Which tokens a sample hides, and what stands in their place.
+// Chooses the tokens of a sample to mask and their replacements.
 
 #include <cstdint>
 #include <span>
@@ -11,29 +11,29 @@
 namespace bertpretrain {
 
 struct MaskingSettings {
-    double probability = 0.15;          ///< share of a sequence's tokens that are to be predicted
-    std::int64_t max_predictions = 20;  ///< at most so many per sequence
-    /// By id, whether a token continues the word before it (see continuations_of): whole words are then hidden or left, and
-    /// none that would go beyond the number wanted. Empty: each token for itself.
+    double probability = 0.15;          ///< share of a sequence's tokens to predict
+    std::int64_t max_predictions = 20;  ///< maximum number of predictions per sequence
+    /// By id, whether a token continues the preceding word (see continuations_of). If not empty, masks whole words only, and
+    /// skips a word that would exceed the number of predictions. If empty, masks tokens independently.
     std::vector<std::uint8_t> continues_word{};
 };
 
-/// By id, 1 for the tokens that begin with "##". They are BERT's notation for a word's further pieces.
+/// Returns, by id, 1 for the tokens that begin with "##", which is how BERT marks the pieces after a word's first.
 std::vector<std::uint8_t> continuations_of(const Vocabulary& vocabulary);
 
 struct MaskedTokens {
     std::vector<std::int32_t> positions;  ///< ascending
-    std::vector<std::int32_t> labels;     ///< the original ids at those positions
+    std::vector<std::int32_t> labels;     ///< original ids at those positions
 };
 
-/// Tokens to predict in a sequence of `length` tokens, specials included: at least 1, at most max_predictions; halves round
-/// to even, as Python's round does.
+/// Returns the number of tokens to predict in a sequence of `length` tokens, including special ones: at least 1, at most
+/// max_predictions. Halves round to even, as in Python.
 std::int64_t prediction_count(std::int64_t length, const MaskingSettings& settings);
 
-/// Hides tokens other than [CLS] and [SEP]: 80 % become [MASK], 10 % stay, 10 % become any token of the vocabulary, each for
-/// itself also where whole words are hidden. A continuation at the front of segment B (its word's beginning was cut off)
-/// belongs to the last word of A, as in Google's script.
-/// @param tokens changed in place
+/// Masks tokens other than [CLS] and [SEP]: 80 % become [MASK], 10 % stay unchanged, 10 % become a random token of the
+/// vocabulary. This choice is made per token, even if whole words are masked. A continuation at the start of segment B (where
+/// truncation removed the start of its word) counts as part of A's last word, as in Google's script.
+/// @param tokens modified in place
 /// Source: create_masked_lm_predictions of google-research/bert @eedf571.
 MaskedTokens mask_tokens(std::span<std::int32_t> tokens, const MaskingSettings& settings, const SpecialIds& special_ids,
                          std::int32_t vocabulary_size, Rng& rng);

@@ -10,7 +10,7 @@ constexpr std::uint32_t mix_high_bits(std::uint32_t word) { return word ^ (word 
 }  // namespace
 
 PythonRng::PythonRng(std::uint64_t seed) {
-    // init_genrand(19650218), then init_by_array() with the seed's 32-bit words, lowest first
+    // init_genrand(19650218), then init_by_array() with the seed's 32-bit words, least significant first
     state_[0] = 19650218;
     for (std::uint32_t i = 1; i < words_; ++i) state_[i] = 1812433253U * mix_high_bits(state_[i - 1]) + i;
     const std::array key{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};

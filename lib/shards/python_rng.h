@@ -1,5 +1,5 @@
 #pragma once
-// CPython's random.Random, bit by bit: what the reference scripts draw from.
+// A bit-exact copy of CPython's random.Random, which the reference scripts use.
 
 #include <array>
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace bertpretrain {
 
-/// MT19937 seeded and drawn from as CPython's random.Random(seed) is. Hidden state: only for samples that must equal a
-/// reference script's, in whose order they must be made.
+/// MT19937, seeded and drawn from like CPython's random.Random(seed). It has hidden state, so use it only for samples that must
+/// equal a reference script's, and draw in the script's order.
 /// Source: Matsumoto and Nishimura 1998; CPython 3.11, Modules/_randommodule.c (init_by_array, random, getrandbits) and
 /// Lib/random.py (_randbelow_with_getrandbits, shuffle).
 class PythonRng final : public Rng {
@@ -19,9 +19,9 @@ public:
 
     /// random()
     double uniform() override;
-    /// randint(0, bound - 1); `bound` of 1 draws too
+    /// randint(0, bound - 1). Consumes a number even if `bound` is 1.
     std::uint32_t below(std::uint32_t bound) override;
-    /// shuffle(items), whole, for that is how the scripts choose
+    /// shuffle(items). Shuffles all items, as the scripts do to choose some.
     void choose(std::vector<std::int32_t>& items, std::size_t) override { shuffle(items); }
     /// getrandbits(32)
     std::uint32_t next();

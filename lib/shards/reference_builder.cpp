@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The name that bertPrep.py gives, or one by which the shard counts as training.
+/// Returns the name that bertPrep.py would use. Appends "_training" if that name would give the shard no kind.
 std::string shard_name(const fs::path& text) {
     const std::string name = text.stem().string();
     return shard_kind(name + ".hdf5") ? name + ".hdf5" : name + "_training.hdf5";
@@ -27,7 +27,7 @@ std::vector<std::string> shard_names(const std::vector<fs::path>& texts) {
     for (const fs::path& text : texts) names.push_back(shard_name(text));
     const std::set<std::string> distinct(names.begin(), names.end());
     if (distinct.size() < names.size())
-        throw ConfigError("two of the texts have the same name, so their shards would too; rename one");
+        throw ConfigError("two TEXT files have the same name, so their shards would too; rename one");
     return names;
 }
 

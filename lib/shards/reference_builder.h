@@ -7,8 +7,8 @@
 
 namespace bertpretrain {
 
-/// build_shards() where `compatible_with` names a script: a shard per text. Texts are worked on side by side, each text's samples
-/// by one thread, for they hang on one generator.
+/// Implements build_shards() where `compatible_with` names a script: one shard per text. Processes texts in parallel, but each
+/// text's samples on one thread, because they come from one generator.
 ShardBuildReport build_reference_shards(const ShardBuildSettings& settings, std::shared_ptr<const Vocabulary> vocabulary);
 
 }  // namespace bertpretrain

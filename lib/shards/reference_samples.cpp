@@ -27,7 +27,7 @@ bool is_blank_line(std::string_view line) {
     return true;
 }
 
-/// With universal newlines.
+/// Splits text into lines with universal newlines.
 std::vector<std::string_view> python_lines(std::string_view text) {
     std::vector<std::string_view> lines;
     while (!text.empty()) {
@@ -39,7 +39,7 @@ std::vector<std::string_view> python_lines(std::string_view text) {
     return lines;
 }
 
-/// The documents in the order that `rng` gives them.
+/// Returns the documents, shuffled by `rng`.
 Documents shuffled(const Documents& documents, Rng& rng) {
     std::vector<std::uint32_t> order(documents.size());
     std::iota(order.begin(), order.end(), std::uint32_t{0});
@@ -74,19 +74,19 @@ Documents read_reference_text(const std::filesystem::path& file, const WordPiece
             result.push_back(is_blank_line(lines[i]) ? Line{true, {}} : Line{false, tokenizer.encode(lines[i])});
         return result;
     };
-    for_each_in_order((lines.size() + lines_at_once - 1) / lines_at_once, threads, tokenize,
-                      [&](std::size_t, const std::vector<Line>& part) {
-                          for (const Line& line : part) {
-                              if (line.is_blank) is_open = false;
-                              if (line.ids.empty()) continue;
-                              if (!is_open) documents.begin_document(number++);
-                              is_open = true;
-                              documents.add_sentence(line.ids);
-                              if (documents.token_count() > std::numeric_limits<std::uint32_t>::max())
-                                  throw DataError(concat(file.string(), ": has more than 2^32 tokens; split it"));
-                          }
-                      });
-    if (documents.size() == 0) throw DataError(concat(file.string(), ": holds no token; expected one sentence per line"));
+    for_each_in_order(
+        (lines.size() + lines_at_once - 1) / lines_at_once, threads, tokenize, [&](std::size_t, const std::vector<Line>& part) {
+            for (const Line& line : part) {
+                if (line.is_blank) is_open = false;
+                if (line.ids.empty()) continue;
+                if (!is_open) documents.begin_document(number++);
+                is_open = true;
+                documents.add_sentence(line.ids);
+                if (documents.token_count() > std::numeric_limits<std::uint32_t>::max())
+                    throw DataError(concat(file.string(), ": has more than 2^32 tokens; split it into several files"));
+            }
+        });
+    if (documents.size() == 0) throw DataError(concat(file.string(), ": contains no tokens; expected one sentence per line"));
     return documents;
 }
 
@@ -106,7 +106,7 @@ ReferenceSamples::ReferenceSamples(const Documents& documents, SampleRules rules
     for (std::int64_t duplicate = 0; duplicate < rules_.duplicate_factor; ++duplicate)
         for (std::size_t d = 0; d < documents_.size(); ++d) build_pairs(documents_, d, rules_.pairs, rng, add);
     change_begins_.push_back(changes_.size());
-    check(pairs_.size() <= std::numeric_limits<std::uint32_t>::max(), pairs_.size(), " samples of one text");
+    check(pairs_.size() <= std::numeric_limits<std::uint32_t>::max(), "a text has at most 2^32 - 1 samples, not ", pairs_.size());
     order_.resize(pairs_.size());
     std::iota(order_.begin(), order_.end(), std::uint32_t{0});
     rng.shuffle(order_);

@@ -1,5 +1,5 @@
 #pragma once
-// The samples that a reference script makes of a text, value by value.
+// Makes the same samples from a text as a reference script, value for value.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,13 +10,13 @@
 
 namespace bertpretrain {
 
-/// Sentences of a text file as Python reads them: lines end at "\n", "\r" or "\r\n", and one of white space alone (Python's
-/// str.isspace) ends a document. Sentences without a token are left out, documents without a sentence too.
-/// @throws DataError
+/// Reads and tokenizes a text file with one sentence per line, as Python reads it: lines end at "\n", "\r" or "\r\n", and a
+/// line of white space only (Python's str.isspace) ends a document. Omits sentences without tokens and documents without
+/// sentences. @throws DataError if the file cannot be read, has no token, or more than 2^32 tokens
 Documents read_reference_text(const std::filesystem::path& text, const WordPiece& tokenizer, std::size_t threads);
 
-/// create_training_instances() of both scripts: one generator draws everything, in the scripts' order, so one thread makes
-/// all samples of a text and all are kept: their tokens, 16 bytes and the masks.
+/// create_training_instances() of both scripts. All random numbers come from one generator in the scripts' order, so the
+/// constructor makes all samples of a text on one thread. Keeps the documents' tokens, and per sample 16 bytes and its masks.
 /// Source: google-research/bert @eedf571, NVIDIA DeepLearningExamples @56ccaf8.
 class ReferenceSamples {
 public:
@@ -24,21 +24,21 @@ public:
 
     std::int64_t size() const { return static_cast<std::int64_t>(order_.size()); }
     std::int64_t token_count() const;
-    /// Rows [first, first + count) in the scripts' order. Several threads may call it at once.
+    /// Returns rows [first, first + count) in the scripts' order. Thread-safe.
     ShardRows rows(std::int64_t first, std::int64_t count) const;
 
 private:
     struct Change {
         std::uint16_t position;
-        std::int32_t id;  ///< that stands there
+        std::int32_t id;  ///< the replacement
     };
 
     Documents documents_;
     SampleRules rules_;
     std::vector<SentencePair> pairs_;
-    std::vector<Change> changes_;               // of all samples, positions ascending in each
-    std::vector<std::uint64_t> change_begins_;  // pair -> its first change; one more at the end
-    std::vector<std::uint32_t> order_;          // row -> its pair
+    std::vector<Change> changes_;               // of all samples; positions ascend within each sample
+    std::vector<std::uint64_t> change_begins_;  // pair index -> index of its first change; ends with the total
+    std::vector<std::uint32_t> order_;          // row -> pair index
 };
 
 }  // namespace bertpretrain

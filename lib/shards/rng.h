@@ -1,6 +1,6 @@
 #pragma once
-// Where the builders of samples take their random numbers: from counter-based streams, or (python_rng.h) from Python's
-// generator where a reference script is to be reproduced value by value.
+// The random number interface of the sample builders. Implementations: counter-based streams, and Python's generator
+// (python_rng.h) to reproduce a reference script value for value.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,17 +19,17 @@ public:
     /// Uniform in [0, bound); `bound` at least 1.
     virtual std::uint32_t below(std::uint32_t bound) = 0;
 
-    /// Puts a random choice of `count` items, at most all of them, in random order to the front.
+    /// Moves `count` randomly chosen items to the front, in random order. `count` must not exceed items.size().
     virtual void choose(std::vector<std::int32_t>& items, std::size_t count) = 0;
 
-    /// Fisher-Yates from the end, as Python's random.shuffle.
+    /// Fisher-Yates from the end, like Python's random.shuffle.
     template <class T>
     void shuffle(std::vector<T>& items) {
         for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(static_cast<std::uint32_t>(i))]);
     }
 };
 
-/// Numbers at one position of a counter-based stream.
+/// Draws from one position of a counter-based random stream.
 class StreamRng final : public Rng {
 public:
     explicit StreamRng(const RandomSequence& sequence) : sequence_(sequence) {}

@@ -5,7 +5,7 @@
 namespace bertpretrain {
 namespace {
 
-/// The place of a value, for messages.
+/// The row that error messages refer to.
 struct Place {
     const std::string& where;
     std::int64_t row;
@@ -20,10 +20,10 @@ struct Place {
 std::int64_t check_mask(const std::int8_t* mask_S, std::int64_t columns, const Place& place) {
     std::int64_t length = 0;
     while (length < columns && mask_S[length] == 1) ++length;
-    if (length == 0) place.refuse("input_mask", 0, mask_S[0], "1: a row has at least one token");
+    if (length == 0) place.refuse("input_mask", 0, mask_S[0], "1, because a row must have at least one token");
     for (std::int64_t s = length; s < columns; ++s)
         if (mask_S[s] != 0)
-            place.refuse("input_mask", s, mask_S[s], "0: after the first 0 (column ", length, ") there are only zeros");
+            place.refuse("input_mask", s, mask_S[s], "0: all columns after the first 0 (column ", length, ") must be 0");
     return length;
 }
 
@@ -31,7 +31,7 @@ void check_ids(const char* dataset, const std::int32_t* ids, std::int64_t column
                const Place& place) {
     for (std::int64_t c = 0; c < columns; ++c)
         if (ids[c] < 0 || ids[c] >= vocabulary_size)
-            place.refuse(dataset, c, ids[c], "an id from 0 to ", vocabulary_size - 1, " (the vocabulary's last)");
+            place.refuse(dataset, c, ids[c], "an id from 0 to ", vocabulary_size - 1, " (the vocabulary's last id)");
 }
 
 void check_positions(const std::int32_t* positions_P, std::int64_t columns, std::int64_t length, const Place& place) {
@@ -41,10 +41,11 @@ void check_positions(const std::int32_t* positions_P, std::int64_t columns, std:
         const std::int32_t before = p == 0 ? 0 : positions_P[p - 1];
         if (positions_P[p] <= before || positions_P[p] >= length)
             place.refuse("masked_lm_positions", p, positions_P[p], "more than ", before, " and less than ", length,
-                         " (positions ascend inside the row's tokens)");
+                         " (positions must ascend and be within the row's tokens)");
     }
     for (std::int64_t p = count; p < columns; ++p)
-        if (positions_P[p] != 0) place.refuse("masked_lm_positions", p, positions_P[p], "0: the list ended at column ", count);
+        if (positions_P[p] != 0)
+            place.refuse("masked_lm_positions", p, positions_P[p], "0, because the list ended at column ", count);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Whether a shard's rows mean what training takes them to mean.
+// Checks that a shard's rows are valid training samples.
 
 #include <cstdint>
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace bertpretrain {
 
-/// Checks every value of `rows`: ids inside the vocabulary, a mask of ones then zeros with at least one one, segments and
-/// labels 0 or 1, masked positions ascending inside the tokens and after [CLS], nothing after the list's end.
-/// @param where the file's name, begins the message
-/// @param first_row the number of rows[0] in its file
-/// @throws DataError naming row, column, the value found, and what was expected
+/// Checks every value of `rows`. Ids must be in the vocabulary. The input mask must be ones, at least one, followed by zeros.
+/// Segments and labels must be 0 or 1. Masked positions must ascend within the tokens after [CLS], followed by zeros only.
+/// @param where the file's name, prefix of the message
+/// @param first_row the index of rows[0] in its file
+/// @throws DataError naming dataset, row, column, the value found and the values expected
 void check_rows(const ShardRows& rows, std::int32_t vocabulary_size, const std::string& where, std::int64_t first_row = 0);
 
 }  // namespace bertpretrain

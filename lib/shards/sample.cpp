@@ -46,7 +46,7 @@ void put_masked(const MaskedTokens& masked, ShardRows& rows, std::int64_t row) {
 }
 
 ShardRows joined_rows(ShardRows a, const ShardRows& b) {
-    check(a.sequence_length == b.sequence_length && a.max_predictions == b.max_predictions, "rows of two shapes");
+    check(a.sequence_length == b.sequence_length && a.max_predictions == b.max_predictions, "joined rows have the same shape");
     const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
     append(a.input_ids_RS, b.input_ids_RS);
     append(a.input_mask_RS, b.input_mask_RS);

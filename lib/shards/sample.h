@@ -1,5 +1,5 @@
 #pragma once
-// What a sample is made by, and how it becomes a row.
+// The rules for making samples, and how a sample is written to a row.
 
 #include <cstdint>
 #include <span>
@@ -19,17 +19,17 @@ struct SampleRules {
     std::int64_t duplicate_factor = 1;
 };
 
-/// `rows` rows of zeros.
+/// Returns `rows` rows of zeros.
 ShardRows empty_rows(std::int64_t rows, std::int64_t sequence_length, std::int64_t max_predictions);
 
-/// Puts [CLS] A [SEP] B [SEP], its mask, segments and label into an empty row.
-/// @returns the row's tokens, to be masked in place
+/// Writes [CLS] A [SEP] B [SEP] and its input mask, segments and label to a row of zeros.
+/// @returns the row's tokens, without padding, for the caller to mask in place
 std::span<std::int32_t> put_pair(const Documents& documents, const SentencePair& pair, const SpecialIds& special_ids,
                                  ShardRows& rows, std::int64_t row);
-/// Puts the positions and labels of at most max_predictions masked tokens into an empty row.
+/// Writes the positions and labels of at most max_predictions masked tokens to a row of zeros.
 void put_masked(const MaskedTokens& masked, ShardRows& rows, std::int64_t row);
 
-/// `b`'s rows after `a`'s, all of one shape.
+/// Returns `a`'s rows followed by `b`'s. Both must have the same sequence_length and max_predictions.
 ShardRows joined_rows(ShardRows a, const ShardRows& b);
 
 }  // namespace bertpretrain

@@ -30,7 +30,8 @@ SampleGroup::SampleGroup(Documents documents, SampleRules rules, std::uint32_t n
     for_each_in_order(
         (documents_.size() + documents_at_once - 1) / documents_at_once, threads, pairs_of,
         [&](std::size_t, const std::vector<SentencePair>& pairs) { pairs_.insert(pairs_.end(), pairs.begin(), pairs.end()); });
-    check(pairs_.size() <= std::numeric_limits<std::uint32_t>::max(), "a group of ", pairs_.size(), " samples");
+    check(pairs_.size() <= std::numeric_limits<std::uint32_t>::max(), "a group has at most 2^32 - 1 samples, not ",
+          pairs_.size());
     order_.resize(pairs_.size());
     std::iota(order_.begin(), order_.end(), std::uint32_t{0});
     RandomSequence(rules_.seed, Purpose::document_order, number).shuffle(order_);
@@ -38,7 +39,7 @@ SampleGroup::SampleGroup(Documents documents, SampleRules rules, std::uint32_t n
 
 std::int64_t SampleGroup::token_count() const { return total_length(pairs_); }
 
-/// Rows are taken from all over the tokens, so each would wait for memory.
+/// Prefetches a pair's tokens, because shuffled rows read memory at random and would each wait for a cache miss.
 void SampleGroup::fetch_ahead(std::uint32_t pair) const {
     const auto fetch = [&](std::uint32_t begin, std::uint16_t size) {
         const std::span<const std::int32_t> tokens = documents_.tokens(begin, size);

@@ -1,5 +1,5 @@
 #pragma once
-// Documents that are sampled together: they lend each other random next sentences, and their rows are shuffled.
+// A group of documents that are sampled together: random next sentences and row shuffling stay within the group.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace bertpretrain {
 
-/// All samples of a group of documents. Kept are their tokens and 20 bytes per sample; a row is made when it is asked for.
-/// Everything is a pure function of the documents, the rules and the group's number.
+/// All samples of a group of documents, a pure function of the documents, the rules and the group's number. Keeps the tokens
+/// and 20 bytes per sample; rows are made on request.
 class SampleGroup {
 public:
-    /// @param number of the group among all of the corpus; masks and the rows' order hang on it
+    /// @param number index of the group in the corpus; determines the masks and the order of rows
     SampleGroup(Documents documents, SampleRules rules, std::uint32_t number, std::size_t threads);
 
     std::size_t documents() const { return documents_.size(); }
     std::int64_t size() const { return static_cast<std::int64_t>(order_.size()); }
-    /// Without padding.
+    /// Returns the tokens of all samples, without padding.
     std::int64_t token_count() const;
-    /// Rows [first, first + count), shuffled and masked. Several threads may call it at once.
+    /// Returns rows [first, first + count), shuffled and masked. Thread-safe.
     ShardRows rows(std::int64_t first, std::int64_t count) const;
 
 private:
@@ -29,8 +29,8 @@ private:
     Documents documents_;
     SampleRules rules_;
     std::uint32_t number_;
-    std::vector<SentencePair> pairs_;   // document by document
-    std::vector<std::uint32_t> order_;  // row -> its pair
+    std::vector<SentencePair> pairs_;   // in document order
+    std::vector<std::uint32_t> order_;  // row -> pair index
 };
 
 }  // namespace bertpretrain

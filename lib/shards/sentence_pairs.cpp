@@ -14,8 +14,8 @@ struct TokenRun {
     std::size_t size() const { return end - begin; }
 };
 
-/// Sentences of a random other document, from a random one on, until there are `target` tokens.
-/// @param is_other whether the document really is another one
+/// Returns sentences of a random other document, starting at a random sentence, until they have `target` tokens.
+/// @param is_other set to whether the document differs from `own`
 TokenRun random_segment(const Documents& documents, std::size_t own, std::int64_t target, Rng& rng, bool& is_other) {
     std::size_t other = own;
     for (int i = 0; i < tries_for_another_document && other == own; ++i)
@@ -28,7 +28,7 @@ TokenRun random_segment(const Documents& documents, std::size_t own, std::int64_
     return run;
 }
 
-/// Takes tokens off the longer part (B when equal), each from the front or the back, until `most` are left.
+/// Removes tokens from the longer segment (B on ties), each at random from its front or its back, until `most` are left.
 void truncate(TokenRun& a, TokenRun& b, std::size_t most, Rng& rng) {
     while (a.size() + b.size() > most) {
         TokenRun& longer = a.size() > b.size() ? a : b;
@@ -47,14 +47,14 @@ std::int64_t total_length(std::span<const SentencePair> pairs) {
 
 void build_pairs(const Documents& documents, std::size_t document, const PairSettings& settings, Rng& rng,
                  const std::function<void(const SentencePair&)>& emit) {
-    check(settings.sequence_length >= 5 && settings.sequence_length <= 65'536, "no pair has ", settings.sequence_length,
-          " tokens");
+    check(settings.sequence_length >= 5 && settings.sequence_length <= 65'536, "a sequence has 5 to 65,536 tokens, not ",
+          settings.sequence_length);
     const std::int64_t most = settings.sequence_length - 3;
     std::int64_t target = most;
     if (rng.uniform() < settings.short_sequence_probability) target = 2 + rng.below(static_cast<std::uint32_t>(most - 1));
 
     const std::uint32_t end = documents.first_sentence(document + 1);
-    std::uint32_t first = documents.first_sentence(document);  // of the sentences collected for the next pair
+    std::uint32_t first = documents.first_sentence(document);  // first sentence collected for the next pair
     for (std::uint32_t s = first; s < end; ++s) {
         const std::int64_t length = documents.sentence_begin(s + 1) - documents.sentence_begin(first);
         if (s + 1 < end && length < target) continue;
@@ -67,7 +67,7 @@ void build_pairs(const Documents& documents, std::size_t document, const PairSet
         if (collected == 1 || rng.uniform() < 0.5) {
             b = random_segment(documents, document, target - static_cast<std::int64_t>(a.size()), rng, is_random_next);
             is_random_next = is_random_next || settings.same_document_counts_as_random;
-            s = a_end - 1;  // the sentences not used for A begin the next pair
+            s = a_end - 1;  // the next pair starts with the sentences not used for A
         }
         truncate(a, b, static_cast<std::size_t>(most), rng);
         emit({static_cast<std::uint32_t>(a.begin), static_cast<std::uint32_t>(b.begin), static_cast<std::uint16_t>(a.size()),

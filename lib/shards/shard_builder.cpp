@@ -20,7 +20,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Of the whole time, roughly; for the time left that is shown.
+/// Returns tokenization's approximate share of the total time, for the remaining time shown.
 double share_of_tokenization(std::int64_t duplicate_factor) { return 1 / (1 + 0.6 * static_cast<double>(duplicate_factor)); }
 
 std::string shard_name(const ShardBuildSettings& settings, ShardKind kind, std::size_t number) {
@@ -30,13 +30,13 @@ std::string shard_name(const ShardBuildSettings& settings, ShardKind kind, std::
     return settings.name + (kind == ShardKind::training ? "_training_" : "_test_") + digits + ".h5";
 }
 
-/// The groups of each shard, training shards first.
+/// Lists the groups of each shard, training shards first.
 struct ShardPlan {
     struct Shard {
         std::string file;
         std::uint32_t first_group = 0, groups = 0;
     };
-    std::vector<std::uint32_t> group_of;  ///< article -> group
+    std::vector<std::uint32_t> group_of;  ///< article index -> group
     std::uint32_t groups = 0;
     std::vector<Shard> shards;
 
@@ -66,10 +66,10 @@ ShardPlan plan_shards(const ShardBuildSettings& settings, const TextArticles& ar
     return plan;
 }
 
-/// A part of the text as the spill keeps it.
+/// A part of the text in the spill's format.
 struct TokenizedPart {
     std::vector<std::int32_t> words;
-    std::vector<std::size_t> ends;  ///< of each article's words
+    std::vector<std::size_t> ends;  ///< index in `words` after each article
 };
 
 TokenizedPart tokenize_part(const TextArticles& articles, const TextPart& place, const WordPiece& tokenizer) {
@@ -91,11 +91,11 @@ TokenizedPart tokenize_part(const TextArticles& articles, const TextPart& place,
     });
     close();
     if (part.ends.size() != place.articles)
-        throw DataError(concat(articles.file(place).string(), ": was changed while it was read"));
+        throw DataError(concat(articles.file(place).string(), ": was changed while it was being read"));
     return part;
 }
 
-/// All articles as tokens, sorted into their groups.
+/// Tokenizes all articles into the spill, each into its group.
 void tokenize(const TextArticles& articles, const WordPiece& tokenizer, const std::vector<std::uint32_t>& group_of,
               std::size_t threads, TokenSpill& spill, const std::function<void(double bytes)>& advance) {
     const auto produce = [&](std::size_t p) { return tokenize_part(articles, articles.parts()[p], tokenizer); };
@@ -112,8 +112,8 @@ void tokenize(const TextArticles& articles, const WordPiece& tokenizer, const st
     spill.finish();
 }
 
-/// Writes one shard from its groups, one of them in memory at a time.
-/// @param advance is told of each share of its rows that is made
+/// Writes one shard from its groups, with one group in memory at a time.
+/// @param advance called with each finished share of the shard's work
 void write_shard_of(const ShardPlan::Shard& shard, const TokenSpill& spill, const SampleRules& rules, std::size_t threads,
                     ShardFolder& folder, const std::function<void(double share)>& advance) {
     const auto load = [&](std::uint32_t group) {
@@ -123,14 +123,15 @@ void write_shard_of(const ShardPlan::Shard& shard, const TokenSpill& spill, cons
     std::int64_t rows = 0, tokens = 0;
     std::size_t documents = 0;
     for (std::uint32_t g = 0; g < shard.groups; ++g) {
-        group.reset();  // before the next is loaded
+        group.reset();  // free it before loading the next
         group = load(shard.first_group + g);
         rows += group->size();
         tokens += group->token_count();
         documents += group->documents();
     }
-    if (rows == 0) throw DataError(concat(shard.file, ": its articles hold no token; use fewer --shards"));
-    if (documents == 1) log_warning(concat(shard.file, ": holds one article, so no random next sentences; use fewer --shards"));
+    if (rows == 0) throw DataError(concat(shard.file, ": its articles contain no tokens; use fewer --shards"));
+    if (documents == 1)
+        log_warning(concat(shard.file, ": contains only one article, so it has no random next sentences; use fewer --shards"));
     folder.write(shard.file, rows, tokens, threads, [&](const ShardFolder::Append& append) {
         for (std::uint32_t g = 0; g < shard.groups; ++g) {
             if (shard.groups > 1) {
@@ -145,7 +146,7 @@ void write_shard_of(const ShardPlan::Shard& shard, const TokenSpill& spill, cons
     });
 }
 
-/// As many shards side by side as there are threads; those of a last round that is not full share the idle threads.
+/// Writes as many shards in parallel as there are threads. In a last round with fewer shards, they share the idle threads.
 void write_shards(const ShardPlan& plan, const TokenSpill& spill, const SampleRules& rules, std::size_t threads,
                   ShardFolder& folder, const std::function<void(double share)>& advance) {
     const std::size_t shards = plan.shards.size(), at_once = std::min(threads, shards), in_last_round = shards % at_once;

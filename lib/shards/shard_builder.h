@@ -1,5 +1,5 @@
 #pragma once
-// Text to a folder of shards.
+// Builds a folder of shards from text files.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,9 +19,9 @@ struct ShardBuildSettings {
     std::string name = "wikicorpus_en";  ///< files are NAME_training_0000.h5 and NAME_test_0000.h5
     SampleSettings samples;
     std::int64_t shards = 256;                    ///< training shards
-    std::optional<std::int64_t> held_out_shards;  ///< as many as training shards when not set
-    std::size_t threads = 0;                      ///< 0: as many as there are cores
-    bool overwrite = false;                       ///< replace a folder's shards and manifest
+    std::optional<std::int64_t> held_out_shards;  ///< not set: as many as training shards
+    std::size_t threads = 0;                      ///< 0: one per core
+    bool overwrite = false;                       ///< replace the shards and manifest in the output folder
 };
 
 struct ShardBuildReport {
@@ -31,15 +31,17 @@ struct ShardBuildReport {
     double seconds = 0;
 };
 
-/// Makes the folder: vocab.txt, the shards, and at the end manifest.json. The files' bytes depend on the texts, the
-/// vocabulary and the settings, not on the number of threads.
-/// Memory: 32 MiB, 16 bytes per article, and per thread a group of `group_mib` of text as tokens (about its text's size, twice
-/// while it is read) and 20 bytes per sample of it. Disk: a temporary file of about the text's size in the output folder. With
-/// `samples.compatible_with` a reference script's shards instead, value by value: TEXT.txt becomes TEXT.hdf5 (TEXT_training.hdf5
-/// where the name says neither "training" nor "test"), all from the same seed; `name`, `shards`, `held_out_shards` and the
-/// held-out fraction mean nothing then. A text and its samples are in memory, about three times its size (at five duplicates).
-/// @throws ConfigError for settings that cannot work, also when the folder holds shards already
-/// @throws DataError when a file cannot be read or written
+/// Writes vocab.txt, the shards and, last, manifest.json. The files' bytes depend on the texts, the vocabulary and the
+/// settings, not on the number of threads.
+/// Memory: 32 MiB, 16 bytes per article, and per thread the tokens of `group_mib` of text (about the size of the text, twice
+/// that while reading) plus 20 bytes per sample. Disk: a temporary file of about the text's size in the output folder.
+///
+/// With `samples.compatible_with`, reproduces a reference script's shards value for value. TEXT.txt then becomes TEXT.hdf5
+/// (TEXT_training.hdf5 if the name contains neither "training" nor "test"), each with the same seed, and `name`, `shards`,
+/// `held_out_shards` and the held-out fraction are ignored. Memory: a text and its samples, about three times the text's size
+/// (at duplicate factor 5).
+/// @throws ConfigError for invalid settings, and if the folder already contains shards
+/// @throws DataError if a file cannot be read or written
 ShardBuildReport build_shards(const ShardBuildSettings& settings);
 
 }  // namespace bertpretrain

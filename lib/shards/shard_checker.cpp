@@ -20,12 +20,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Counts of labels may be added up in any order, so their entropy is equal only nearly.
+/// Entropies are compared with a tolerance, because labels may be summed in any order.
 constexpr double entropy_tolerance = 1e-9;
 
 using LabelCounts = std::unordered_map<std::int32_t, std::int64_t>;
 
-/// What one file gives, apart from what is reported of it.
+/// The results for one file: its report, and what is merged over all files.
 struct Findings {
     CheckedShard shard;
     LabelCounts labels;
@@ -62,7 +62,8 @@ void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, 
     shard.sequence_length = reader.sequence_length();
     shard.max_predictions = reader.max_predictions();
     if (manifest) {
-        if (record == nullptr) throw DataError(concat(file.string(), ": is not in the manifest\n  do: move it elsewhere"));
+        if (record == nullptr)
+            throw DataError(concat(file.string(), ": is not in the manifest\n  do: move it out of the folder"));
         compare(file.string(), "sequence_length", shard.sequence_length, manifest->settings.sequence_length);
         compare(file.string(), "max_predictions", shard.max_predictions, manifest->settings.max_predictions);
         compare(file.string(), "rows", reader.rows(), record->rows);
@@ -92,19 +93,19 @@ std::optional<Vocabulary> find_vocabulary(const fs::path& folder, const std::opt
                                           const std::optional<Manifest>& manifest, FolderReport& report) {
     const fs::path file = given.value_or(folder / (manifest ? manifest->vocabulary.file : "vocab.txt"));
     if (!given && !fs::exists(file)) {
-        if (manifest) report.problems.push_back(concat(file.string(), ": is missing, though the manifest names it"));
+        if (manifest) report.problems.push_back(concat(file.string(), ": is missing, but the manifest lists it"));
         return std::nullopt;
     }
     Vocabulary vocabulary = Vocabulary::read(file);
     if (manifest && (vocabulary.size() != manifest->vocabulary.size || vocabulary.crc32() != manifest->vocabulary.crc32))
-        report.problems.push_back(concat(
-            file.string(), ": is another vocabulary than the shards were made with: ", vocabulary.size(), " tokens, checksum ",
-            vocabulary.crc32(), "; the manifest says ", manifest->vocabulary.size, ", ", manifest->vocabulary.crc32));
+        report.problems.push_back(concat(file.string(), ": is another vocabulary than the one the shards were made with: ",
+                                         vocabulary.size(), " tokens, checksum ", vocabulary.crc32(), "; the manifest says ",
+                                         manifest->vocabulary.size, ", ", manifest->vocabulary.crc32));
     return vocabulary;
 }
 
 std::vector<fs::path> all_shards(const fs::path& folder) {
-    if (!fs::is_directory(folder)) find_shards(folder, ShardKind::training);  // says what is wrong
+    if (!fs::is_directory(folder)) find_shards(folder, ShardKind::training);  // throws the message
     require_complete(folder);
     std::vector<fs::path> files = list_files(folder, {".h5", ".hdf5"});
     std::erase_if(files, [](const fs::path& file) { return !shard_kind(file); });
@@ -121,7 +122,7 @@ Duplicates find_duplicates(std::vector<Findings>& all, const std::optional<Manif
     return count_duplicates(training, held_out, manifest ? std::optional(manifest->settings.duplicate_factor) : std::nullopt);
 }
 
-/// Shards of one folder are read as one data set, so they must agree in shape.
+/// Reports shards whose shape differs from the first one's, because a folder is read as one data set.
 void compare_shapes(FolderReport& report) {
     const CheckedShard* model = nullptr;
     for (const CheckedShard& shard : report.shards) {
@@ -167,7 +168,7 @@ FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::
     if (manifest)
         for (const ShardRecord& shard : manifest->shards)
             if (!fs::exists(folder / shard.file))
-                report.problems.push_back(concat((folder / shard.file).string(), ": is missing, though the manifest lists it"));
+                report.problems.push_back(concat((folder / shard.file).string(), ": is missing, but the manifest lists it"));
 
     std::vector<Findings> all(files.size());
     const std::vector<VerifiedShard> verified = verify_shards(files, manifest, threads);

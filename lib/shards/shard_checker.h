@@ -1,5 +1,5 @@
 #pragma once
-// Whether a folder of shards is fit for training, and what is in it.
+// Checks that a folder of shards is valid for training, and reports its content.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ struct CheckedShard {
     std::string file;
     ShardKind kind = ShardKind::training;
     std::int64_t sequence_length = 0, max_predictions = 0;
-    ShardContent content;  ///< of the rows up to the first problem
+    ShardContent content;  ///< counts the rows before the first problem
     bool is_sound = false;
 };
 
@@ -26,16 +26,16 @@ struct FolderReport {
     std::vector<CheckedShard> shards;
     ShardContent training, held_out;
     bool has_manifest = false;
-    std::optional<std::int64_t> vocabulary_size;  ///< none: no vocabulary was found, so ids were not compared with its size
+    std::optional<std::int64_t> vocabulary_size;  ///< nullopt: no vocabulary was found, so ids were not checked against its size
     Duplicates duplicates;
-    double unigram_cross_entropy = 0;   ///< nats, of the training shards' masked labels
-    std::vector<std::string> problems;  ///< empty: all is well
+    double unigram_cross_entropy = 0;   ///< nats per masked token: entropy of the training shards' labels
+    std::vector<std::string> problems;  ///< empty: no problem was found
 };
 
-/// Checks the manifest, each file's checksum (where the manifest gives none, the file is first tried in a child process),
-/// each shard's layout, every row, and that sums agree with the manifest. Keeps 17 bytes per row in memory.
-/// @param vocabulary the file to check ids against; else vocab.txt in the folder, if there is one
-/// @throws DataError when there is no shard at all, or the vocabulary cannot be read
+/// Checks the manifest, each file's checksum, each shard's layout, every row, and the sums in the manifest. A file without a
+/// recorded checksum is first read in a child process. Keeps 17 bytes per row in memory.
+/// @param vocabulary the file to check ids against; nullopt: vocab.txt in the folder, if there is one
+/// @throws DataError if the folder contains no shard or is incomplete, or the vocabulary cannot be read
 FolderReport check_shard_folder(const std::filesystem::path& folder, const std::optional<std::filesystem::path>& vocabulary,
                                 std::size_t threads);
 

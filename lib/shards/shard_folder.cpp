@@ -26,14 +26,16 @@ void require(bool holds, const std::string& message) {
     if (!holds) throw ConfigError(message);
 }
 
-/// Held by the one run that works on a folder; the system lets go of it whatever ends the run.
+/// An exclusive lock held by the run that writes a folder. The kernel releases it however the run ends.
 class FileLock {
 public:
     explicit FileLock(const fs::path& file) : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
         if (descriptor_ < 0) throw DataError(concat(file.string(), ": cannot be written (", std::strerror(errno), ")"));
-        if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;  // some network disks know no locks
+        if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+            return;  // some network file systems do not support locks
         ::close(descriptor_);
-        throw ConfigError(concat(file.parent_path().string(), ": another run is making shards there; choose another --output"));
+        throw ConfigError(
+            concat(file.parent_path().string(), ": another run is making shards there; wait for it or choose another --output"));
     }
     ~FileLock() { ::close(descriptor_); }
     FileLock(const FileLock&) = delete;
@@ -49,7 +51,7 @@ void remove_file(const fs::path& file) {
     require(!failure, concat(file.string(), ": cannot be removed (", failure.message(), ")"));
 }
 
-/// The files that an interrupted run announced, as far as their names are those of shards in this folder.
+/// Returns the files listed in an interrupted run's building.json, except names that are not shards in this folder.
 std::vector<fs::path> announced_files(const fs::path& folder) {
     const nlohmann::json building = nlohmann::json::parse(read_file(folder / building_name), nullptr, false);
     std::vector<fs::path> files;
@@ -72,21 +74,22 @@ void clear_interrupted(const fs::path& folder) {
                 remove_file(left);
                 ++removed;
             }
-    log_info(concat(folder.string(), ": an earlier run was interrupted; its ", removed, " files are removed and made anew"));
+    log_info(concat(folder.string(), ": an earlier run was interrupted; removed its ", removed, " files to build them again"));
 }
 
-/// Old shards that may go when the user asks for it: those that the folder's manifest lists or that will be written anew.
+/// Returns whether --overwrite may remove an old shard: only if the folder's manifest lists it or this run will write it.
 bool may_replace(const std::string& file, const std::optional<Manifest>& old, const std::vector<std::string>& new_files) {
     return (old && old->find(file) != nullptr) || std::find(new_files.begin(), new_files.end(), file) != new_files.end();
 }
 
-/// Refuses a folder in use, or empties it of its old manifest and shards, in this order: a folder with a manifest is complete.
+/// Refuses a folder that already has shards, or with `overwrite` removes its manifest and then the shards. This order ensures
+/// that a folder with a manifest is always complete.
 void prepare(const fs::path& folder, const fs::path& vocabulary_file, const std::vector<std::string>& new_files, bool overwrite) {
     make_writable_folder(folder);
     const fs::path vocabulary = folder / vocabulary_name;
     require(overwrite || !fs::exists(vocabulary) || read_file(vocabulary) == read_file(vocabulary_file),
             concat(vocabulary.string(), ": is another vocabulary than ", vocabulary_file.string(),
-                   "\n  do: choose another --output, or give --overwrite to replace it"));
+                   "\n  do: choose another --output, or use --overwrite to replace it"));
     clear_interrupted(folder);
     std::vector<fs::path> old_files = list_files(folder, {".h5", ".hdf5"});
     std::erase_if(old_files, [](const fs::path& file) { return !shard_kind(file); });
@@ -95,16 +98,16 @@ void prepare(const fs::path& folder, const fs::path& vocabulary_file, const std:
     if (old_files.empty()) return;
     require(overwrite, concat(folder.string(), ": already holds ", old_files.front().filename().string(),
                               old_files.size() > 1 ? concat(" and ", old_files.size() - 1, " more") : "",
-                              "\n  do: choose another --output, or give --overwrite to replace what is there"));
+                              "\n  do: choose another --output, or use --overwrite to replace these files"));
     const std::optional<Manifest> old = read_manifest(folder);
     for (const fs::path& file : old_files)
         require(file.filename() == manifest_name || may_replace(file.filename().string(), old, new_files),
-                concat(file.string(), ": is a shard that no manifest here lists, so it is not replaced",
+                concat(file.string(), ": is a shard that the folder's manifest does not list, so it is not replaced",
                        "\n  do: choose another --output, or move it away"));
     for (const fs::path& file : old_files) remove_file(file);
 }
 
-/// What is in one shard's rows, counted while they pass.
+/// Counts of one shard's masked labels, collected while its rows are written.
 struct Labels {
     std::mutex guard;
     std::vector<std::int64_t> counts;  // by id
@@ -136,7 +139,7 @@ ShardFolder::ShardFolder(fs::path folder, const SampleSettings& settings, const 
     const nlohmann::ordered_json building = {
         {"what", "bertpretrain_data shard is making these files; it removes this one when all are there"}, {"files", files}};
     lock_ = std::make_unique<Lock>(folder_ / building_name);
-    std::ofstream out(folder_ / building_name);  // in place, for the lock belongs to the file
+    std::ofstream out(folder_ / building_name);  // in place, because the lock belongs to this file
     if (!(out << building.dump(2) << std::endl))
         throw DataError(concat((folder_ / building_name).string(), ": cannot be written (", std::strerror(errno), ")"));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// A folder of shards in the making: what may be in it before, what it holds afterwards.
+// The output folder while shards are being built: claims it, clears old files, and completes it.
 
 #include <cstdint>
 #include <filesystem>
@@ -15,25 +15,28 @@
 
 namespace bertpretrain {
 
-/// Writes shards and counts what is in them; several threads may write() at once. While it is not complete the folder holds
-/// building.json, which names the files that are to come: a later run removes what an interrupted one left, and nothing else.
+/// Writes shards and counts their content. Until finish(), the folder contains building.json with the names of all files to be
+/// written, so that a later run removes exactly what an interrupted run left.
 class ShardFolder {
 public:
-    /// Claims the folder: makes it, removes an interrupted run's files or (when told to) old shards and their manifest.
+    /// Claims the folder: creates it, and removes an interrupted run's files and, with `overwrite`, old shards and their
+    /// manifest.
+    /// @param vocabulary must outlive this object
     /// @param files the names of all shards that will be written
-    /// @throws ConfigError when the folder holds shards or another vocabulary already, or another run works on it
+    /// @throws ConfigError if the folder already contains shards or another vocabulary, or another run is writing to it
     ShardFolder(std::filesystem::path folder, const SampleSettings& settings, const Vocabulary& vocabulary,
                 const std::filesystem::path& vocabulary_file, const std::vector<std::string>& files, bool overwrite);
     ~ShardFolder();
 
-    /// Adds rows to the shard that is being written.
+    /// Appends rows to the shard that write() is writing.
     using Append = std::function<void(std::int64_t count, const RowsOf& rows_of)>;
-    /// Writes one shard, whole or not at all. @param tokens of all rows, without padding
-    /// @param fill appends all `rows` rows @throws DataError
+    /// Writes one shard atomically. Several threads may write different shards at once.
+    /// @param tokens number of tokens in all rows, without padding
+    /// @param fill must append all `rows` rows  @throws DataError if the file cannot be written
     void write(const std::string& file, std::int64_t rows, std::int64_t tokens, std::size_t threads,
                const std::function<void(const Append&)>& fill);
 
-    /// Writes vocab.txt and the manifest: the folder is complete. @throws DataError
+    /// Writes vocab.txt and the manifest, which completes the folder. @throws DataError
     Manifest finish();
 
 private:
@@ -42,9 +45,9 @@ private:
     std::filesystem::path folder_;
     const Vocabulary& vocabulary_;
     std::unique_ptr<Lock> lock_;
-    std::mutex guard_;  // of the following
+    std::mutex guard_;  // protects the members below
     Manifest manifest_;
-    std::vector<std::int64_t> label_counts_;  // of the training shards' masked tokens
+    std::vector<std::int64_t> label_counts_;  // by id, over the training shards' masked tokens
 };
 
 }  // namespace bertpretrain

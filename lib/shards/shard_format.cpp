@@ -12,15 +12,16 @@ namespace {
 constexpr std::uint64_t largest_chunk_bytes = std::uint64_t{1} << 30;
 constexpr std::int64_t most_rows = std::int64_t{1} << 40;
 
-/// A link out of the file, or a dataset whose bytes lie elsewhere, would make reading a shard read any file of this machine.
+/// Refuses links to other files. Otherwise a shard could make us read any file on this machine.
 void refuse_foreign_storage(hid_t file, const DatasetFormat& format, const std::string& what) {
     if (H5Lexists(file, format.name, H5P_DEFAULT) <= 0)
         throw DataError(concat(what,
-                               " is missing; a shard holds input_ids, input_mask, segment_ids, masked_lm_positions, "
+                               " is missing; a shard must contain input_ids, input_mask, segment_ids, masked_lm_positions, "
                                "masked_lm_ids, next_sentence_labels"));
     H5L_info_t link;
     if (H5Lget_info(file, format.name, &link, H5P_DEFAULT) < 0) throw DataError(concat(what, " is damaged: ", hdf5_reason()));
-    if (link.type != H5L_TYPE_HARD) throw DataError(concat(what, " is a link to somewhere else; a shard must hold its own data"));
+    if (link.type != H5L_TYPE_HARD)
+        throw DataError(concat(what, " is a link to somewhere else; a shard must contain its own data"));
 }
 
 void read_extent(hid_t dataset, const DatasetFormat& format, const std::string& what, DatasetShape& shape) {
@@ -32,16 +33,16 @@ void read_extent(hid_t dataset, const DatasetFormat& format, const std::string& 
     H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr);
     if (sizes[0] == 0 || sizes[1] == 0) throw DataError(concat(what, " is empty; remove this shard or build it again"));
     if (sizes[0] > hsize_t{most_rows} || sizes[1] > hsize_t{longest_sequence})
-        throw DataError(concat(what, " claims ", sizes[0], " x ", sizes[1], " values; at most ", most_rows, " x ",
-                               longest_sequence, " are possible"));
+        throw DataError(concat(what, " claims ", sizes[0], " x ", sizes[1], " values; expected at most ", most_rows, " x ",
+                               longest_sequence));
     shape.rows = static_cast<std::int64_t>(sizes[0]);
     shape.columns = static_cast<std::int64_t>(sizes[1]);
 }
 
-/// Bytes of a value in the file.
+/// Returns the size of a stored value in bytes.
 std::uint64_t stored_value_bytes(hid_t dataset, const std::string& what) {
     const Hdf5Handle type(H5Dget_type(dataset));
-    if (!type || H5Tget_class(type.get()) != H5T_INTEGER) throw DataError(concat(what, " does not hold integers"));
+    if (!type || H5Tget_class(type.get()) != H5T_INTEGER) throw DataError(concat(what, " does not contain integers"));
     const std::size_t bytes = H5Tget_size(type.get());
     if (bytes < 1 || bytes > 8) throw DataError(concat(what, " has integers of ", bytes, " bytes, expected 1 to 8"));
     return bytes;
@@ -56,11 +57,11 @@ bool check_filters(hid_t properties, const std::string& what) {
         const H5Z_filter_t filter =
             H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr, &config);
         if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32)
-            throw DataError(concat(what, " uses HDF5 filter ", filter, "; known are gzip (1), shuffle (2) and fletcher32 (3)",
+            throw DataError(concat(what, " uses HDF5 filter ", filter, "; expected gzip (1), shuffle (2) or fletcher32 (3)",
                                    "\n  do: rewrite the file with `h5repack -f GZIP=4 OLD NEW`"));
         deflates += filter == H5Z_FILTER_DEFLATE ? 1 : 0;
     }
-    if (deflates > 1) throw DataError(concat(what, " is compressed ", deflates, " times over; expected once"));
+    if (deflates > 1) throw DataError(concat(what, " is compressed ", deflates, " times; expected at most once"));
     return deflates == 1;
 }
 
@@ -70,7 +71,7 @@ void check_storage(hid_t dataset, std::uint64_t file_bytes, const std::string& w
     if (layout != H5D_CHUNKED && layout != H5D_CONTIGUOUS && layout != H5D_COMPACT)
         throw DataError(concat(what, " is not stored in this file (a virtual dataset, or damaged)"));
     if (H5Pget_external_count(properties.get()) != 0)
-        throw DataError(concat(what, " keeps its values in another file; a shard must hold its own data"));
+        throw DataError(concat(what, " keeps its values in another file; a shard must contain its own data"));
     const bool deflated = check_filters(properties.get(), what);
     const std::uint64_t value_bytes = stored_value_bytes(dataset, what);
     if (layout == H5D_CHUNKED) {
@@ -105,7 +106,7 @@ Hdf5Handle create_dataset(hid_t file, const DatasetFormat& format, std::int64_t 
     H5Pset_chunk(properties.get(), rank, chunk.data());
     if (format.value_bytes > 1) H5Pset_shuffle(properties.get());
     H5Pset_deflate(properties.get(), deflate_level);
-    H5Pset_obj_track_times(properties.get(), false);  // the same rows give the same bytes
+    H5Pset_obj_track_times(properties.get(), false);  // timestamps would make the bytes differ
     const hid_t type = format.value_bytes == 4 ? H5T_STD_I32LE : H5T_STD_I8LE;
     return Hdf5Handle(H5Dcreate2(file, format.name, type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What a shard file is made of: the only place that names a dataset, its type or its chunks. The layout is NVIDIA's
-// (DeepLearningExamples, PyTorch/LanguageModeling/BERT, create_pretraining_data.py), save that our chunks are bands of rows.
+// The shard file format: dataset names, types and chunks are defined only here. The layout is NVIDIA's (DeepLearningExamples,
+// PyTorch/LanguageModeling/BERT, create_pretraining_data.py), except that our chunks are bands of whole rows.
 
 #include <array>
 #include <cstddef>
@@ -14,14 +14,14 @@ namespace bertpretrain {
 
 enum class Columns { none, sequence, predictions };
 
-/// One dataset. Files hold little-endian signed integers of `value_bytes` bytes.
+/// One dataset. We write little-endian signed integers of `value_bytes` bytes.
 struct DatasetFormat {
     const char* name;
     Columns columns;
     std::size_t value_bytes;
 };
 
-/// In the order of ShardRows's members.
+/// In the order of the members of ShardRows.
 inline constexpr std::array<DatasetFormat, 6> dataset_formats{{
     {"input_ids", Columns::sequence, 4},
     {"input_mask", Columns::sequence, 1},
@@ -31,13 +31,13 @@ inline constexpr std::array<DatasetFormat, 6> dataset_formats{{
     {"next_sentence_labels", Columns::none, 1},
 }};
 
-inline constexpr unsigned deflate_level = 4;  ///< told to readers, who need not know it
+inline constexpr unsigned deflate_level = 4;  ///< recorded in the file; readers do not need it
 inline constexpr std::int64_t longest_sequence = 65'536;
 
-/// Rows of a chunk that we write: about 512 KiB of token ids, which the library's default cache holds.
+/// Returns the number of rows in a chunk that we write: about 512 KiB of token ids, which fit the library's default cache.
 std::int64_t band_rows_to_write(std::int64_t rows, std::int64_t sequence_length);
 
-/// A row's number of values.
+/// Returns the number of values per row.
 constexpr std::int64_t columns_of(Columns columns, std::int64_t sequence_length, std::int64_t max_predictions) {
     return columns == Columns::none ? 1 : columns == Columns::sequence ? sequence_length : max_predictions;
 }
@@ -53,20 +53,20 @@ void for_each_dataset(Rows& rows, Visit&& visit) {
     visit(std::size_t{5}, rows.next_sentence_labels_R);
 }
 
-/// Makes a dataset in a new file, ready for compressed chunks of `band_rows` rows. Needs the Hdf5Lock.
+/// Creates a dataset in a new file for compressed chunks of `band_rows` rows. The caller must hold the Hdf5Lock.
 Hdf5Handle create_dataset(hid_t file, const DatasetFormat& format, std::int64_t rows, std::int64_t columns,
                           std::int64_t band_rows);
 
-/// What a dataset of an opened file says of itself.
+/// The shape of a dataset as the file declares it.
 struct DatasetShape {
     std::int64_t rows = 0, columns = 1;
-    std::int64_t chunk_rows = 0, chunk_columns = 1;  ///< rows 0 when it is not chunked
+    std::int64_t chunk_rows = 0, chunk_columns = 1;  ///< chunk_rows is 0 if the dataset is not chunked
 };
 
-/// Opens a dataset and checks everything that can be known without reading its values: that it lies in this very file, its
-/// rank, its type, its filters, and that the file is large enough to hold it. Needs the Hdf5Lock.
-/// @param where the file's name, begins every message
-/// @throws DataError
+/// Opens a dataset and checks all that is possible without reading values: that it is stored in this file, its rank, type and
+/// filters, and that the file is large enough for it. Sets `shape`. The caller must hold the Hdf5Lock.
+/// @param where the file's name, prefix of every message
+/// @throws DataError if a check fails
 Hdf5Handle open_dataset(hid_t file, const DatasetFormat& format, std::uint64_t file_bytes, const std::string& where,
                         DatasetShape& shape);
 

@@ -25,7 +25,7 @@ namespace bertpretrain {
 namespace {
 
 constexpr const char* probe_argument = "--read-shards-and-report";
-constexpr unsigned longest_seconds = 600;  // of one file
+constexpr unsigned longest_seconds = 600;  // per file
 constexpr rlim_t most_memory_bytes = rlim_t{4} << 30;
 constexpr std::size_t files_of_a_child = 200;
 constexpr std::string_view message_prefix = "data error: ", sound_prefix = "crc32 ";
@@ -38,7 +38,7 @@ void read_whole(const std::filesystem::path& file) {
         reader.read(first, std::min(reader.band_rows(), reader.rows() - first));
 }
 
-/// What is wrong with a file, or sound_prefix and its checksum. The caller sends it with a 0 byte at the end.
+/// Returns the problem with a file, or sound_prefix and its checksum. The caller sends it with a terminating 0 byte.
 std::string report_of(const char* file) {
     try {
         read_whole(file);
@@ -46,11 +46,12 @@ std::string report_of(const char* file) {
     } catch (const DataError& error) {
         return std::string(error.what()).substr(message_prefix.size());
     } catch (const std::bad_alloc&) {
-        return concat(file, ": asks for more than 4 GiB of memory; the file is damaged\n  do: copy or build this shard again");
+        return concat(file,
+                      ": reading it needs more than 4 GiB of memory; the file is damaged\n  do: copy or build this shard again");
     }
 }
 
-/// Reads what report_of wrote.
+/// Parses the output of report_of.
 ProbedShard parse_report(const std::string& report) {
     ProbedShard probed;
     const char* const end = report.data() + report.size();
@@ -63,14 +64,14 @@ ProbedShard parse_report(const std::string& report) {
 void limit_this_process() {
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these reserve memory by the terabyte
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers reserve terabytes of address space
     const rlimit memory{most_memory_bytes, most_memory_bytes};
     ::setrlimit(RLIMIT_DATA, &memory);
 #endif
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGALRM}) std::signal(number, SIG_DFL);
 }
 
-/// Starts this program again. @param output becomes the child's standard output, and is closed here
+/// Starts this program as a child. @param output becomes the child's standard output; closed in this process
 pid_t start_child(const std::vector<std::string>& files, int output) {
     std::vector<std::string> texts{"bertpretrain", probe_argument};
     texts.insert(texts.end(), files.begin(), files.end());
@@ -85,10 +86,10 @@ pid_t start_child(const std::vector<std::string>& files, int output) {
     ::posix_spawn_file_actions_destroy(&actions);
     ::close(output);
     if (failure == 0) return process;
-    throw DataError(concat(files.front(), ": cannot start a process to try this file (", std::strerror(failure), ")"));
+    throw DataError(concat(files.front(), ": cannot start a process to test-read this file (", std::strerror(failure), ")"));
 }
 
-/// Everything that comes until the other end is closed; then closes this one.
+/// Reads until the other end is closed, then closes `descriptor`.
 std::string read_all(int descriptor) {
     std::string text;
     std::array<char, 4096> buffer{};
@@ -108,11 +109,11 @@ std::string end_of(pid_t process) {
     return WIFSIGNALED(status) ? concat("signal ", WTERMSIG(status)) : concat("exit code ", WEXITSTATUS(status));
 }
 
-/// Tries files in one child, in order, until it ends. @returns an answer for each that it reached, at least for one
+/// Reads files in one child, in order, until it ends. @returns results for the files it reached, at least one
 std::vector<ProbedShard> try_in_child(const std::vector<std::string>& files) {
     std::array<int, 2> pipe{-1, -1};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
-        throw DataError(concat(files.front(), ": cannot make a pipe to try this file (", std::strerror(errno), ")"));
+        throw DataError(concat(files.front(), ": cannot create a pipe to test-read this file (", std::strerror(errno), ")"));
     const pid_t child = start_child(files, pipe[1]);
     const std::string reports = read_all(pipe[0]);
     const std::string end = end_of(child);
@@ -124,8 +125,8 @@ std::vector<ProbedShard> try_in_child(const std::vector<std::string>& files) {
         begin = stop + 1;
     }
     if (answers.size() < files.size())
-        answers.push_back({DataError(concat(files[answers.size()], ": is damaged so that reading it crashes the HDF5 library (",
-                                            end, ")\n  do: copy or build this shard again"))});
+        answers.push_back({DataError(concat(files[answers.size()], ": is damaged, and reading it crashes the HDF5 library (", end,
+                                            ")\n  do: copy or build this shard again"))});
     return answers;
 }
 
@@ -149,7 +150,7 @@ std::optional<int> answer_probe(int argc, char** argv) {
 }
 
 std::vector<ProbedShard> probe_shards(const std::vector<std::filesystem::path>& files, std::size_t processes) {
-    check(main_answers_probes, "answer_probe() comes first in main()");
+    check(main_answers_probes, "main() calls answer_probe() first");
     std::vector<ProbedShard> answers(files.size());
     const std::size_t parts = std::min(files.size(), std::max(processes, files.size() / files_of_a_child + 1));
     for_each_index(parts, processes, [&](std::size_t part) {

@@ -1,5 +1,5 @@
 #pragma once
-// The HDF5 library can crash on a damaged file; better that another process does.
+// Reads shards of unknown origin in a child process first, because a damaged file can crash the HDF5 library.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace bertpretrain {
 
-/// Must come first in the main() of a program that calls probe_shards(): there it starts itself again, with arguments that are
-/// understood here. @returns the exit code when this process is such a child
+/// Runs the child's part of probe_shards(), which starts this program again with special arguments. Call it first in main() of
+/// every program that uses probe_shards(). @returns the exit code if this process is such a child, else nullopt
 std::optional<int> answer_probe(int argc, char** argv);
 
-/// What a child process found out about one file.
+/// A child process's result for one file.
 struct ProbedShard {
-    std::optional<DataError> problem;  ///< nothing: the whole file can be read
-    std::uint32_t crc32 = 0;           ///< of its bytes, where there is no problem
+    std::optional<DataError> problem;  ///< nullopt: the whole file can be read
+    std::uint32_t crc32 = 0;           ///< of the file's bytes; valid if there is no problem
 };
 
-/// Opens and reads each file whole in a child process, up to `processes` (at least 1) of them at once, so that a file which
-/// crashes or hangs the HDF5 library is found before this process opens it. The children start this program again: a fork beside
-/// other threads would inherit the locks that they hold. Costs two readings of the files, the second from the page cache.
-/// @returns an answer for each file
+/// Reads each file completely in child processes, up to `processes` (at least 1) at once, to find files that crash or hang the
+/// HDF5 library before this process opens them. Blocks until all are done. The children run this program from its start,
+/// because a fork would inherit locks held by other threads. Reads every file twice, the second time from the page cache.
+/// @returns one result per file, in order
 std::vector<ProbedShard> probe_shards(const std::vector<std::filesystem::path>& files, std::size_t processes);
 
 }  // namespace bertpretrain

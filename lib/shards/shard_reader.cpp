@@ -17,24 +17,24 @@
 namespace bertpretrain {
 namespace {
 
-/// Rows read together where no chunk says it.
+/// Rows to read at once if the datasets are not chunked.
 constexpr std::int64_t default_band_rows = 1024;
 
 Hdf5Handle open_file(const std::filesystem::path& file) {
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS));
 #if H5_VERSION_GE(1, 10, 7)
-    H5Pset_file_locking(access.get(), false, true);  // shards do not change, and many cluster file systems have no locks
+    H5Pset_file_locking(access.get(), false, true);  // shards do not change, and many cluster file systems lack locks
 #endif
     Hdf5Handle handle(H5Fopen(file.c_str(), H5F_ACC_RDONLY, access.get()));
     if (!handle) throw DataError(concat(file.string(), ": is not a readable HDF5 file: ", hdf5_reason()));
     return handle;
 }
 
-/// Graphcore's and Habana's packed files share our datasets' names with another meaning.
+/// Refuses Graphcore's and Habana's packed files, whose datasets have our names but another meaning.
 void refuse_packed_file(hid_t file, const std::string& where) {
     if (H5Lexists(file, "next_sentence_positions", H5P_DEFAULT) > 0)
-        throw DataError(concat(where, ": holds packed rows (several sequences in one); expected one sequence per row",
-                               "\n  do: use the files from before packing"));
+        throw DataError(concat(where, ": contains packed rows (several sequences in one); expected one sequence per row",
+                               "\n  do: use the unpacked files"));
 }
 
 std::string dataset_name(const std::filesystem::path& file, std::size_t index) {
@@ -56,8 +56,8 @@ struct ShardReader::Impl {
     std::filesystem::path file;
     std::optional<std::int64_t> crc32;
     std::uint64_t bytes = 0;
-    std::mutex mutex;       // of the following
-    FileIdentity identity;  // that the bytes were last known to have
+    std::mutex mutex;       // protects `identity`
+    FileIdentity identity;  // last identity known to have the expected bytes
     std::array<ChunkedDataset, dataset_formats.size()> datasets;
     std::int64_t band_rows = 0;
 
@@ -70,7 +70,7 @@ struct ShardReader::Impl {
                                dataset_formats[with].name, "\" is ", expected.rows, " x ", expected.columns));
     }
 
-    /// What cannot be read past the library.
+    /// Reads a dataset through the HDF5 library.
     template <class Value>
     void read_by_library(std::size_t index, std::int64_t first, std::span<Value> values) const {
         const ChunkedDataset& dataset = datasets[index];
@@ -86,25 +86,25 @@ struct ShardReader::Impl {
         if (shape.rows != dataset.rows || shape.columns != dataset.columns) refuse_changed();
         const Hdf5Handle in_file(H5Dget_space(opened.get())), in_memory(H5Screate_simple(rank, extent.data(), nullptr));
         H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr);
-        // A wider integer type is narrowed by clamping, so a value out of range stays out of range for check_rows.
+        // HDF5 clamps wider integers, so check_rows still finds a value that is out of range.
         if (H5Dread(opened.get(), memory_type<Value>(), in_memory.get(), in_file.get(), H5P_DEFAULT, values.data()) < 0)
             throw DataError(concat(dataset.what, ": rows ", start[0], " to ", start[0] + rows - 1,
                                    " cannot be read: ", hdf5_reason(), "\n  do: copy or build this shard again"));
     }
 
-    /// Returns when the opened file has the bytes that the constructor saw. One caller at a time reads it through where only its
-    /// content can tell. @throws DataError
+    /// Checks that the opened file still has the bytes that the constructor saw. If its identity changed, reads the whole file
+    /// to compare the checksum, one caller at a time. @throws DataError if the bytes differ
     void require_same(const RandomAccessFile& opened) {
         const std::lock_guard lock(mutex);
         if (opened.identity() == identity) return;
         if (!crc32 || opened.identity().bytes != bytes || opened.crc32() != *crc32) refuse_changed();
         identity = opened.identity();
-        log_info(concat(file.string(), ": was stored or mounted again; its checksum is as before, and reading goes on"));
+        log_info(concat(file.string(), ": was copied or mounted again; its checksum is unchanged, so reading continues"));
     }
 
     [[noreturn]] void refuse_changed() const {
         throw DataError(
-            concat(file.string(), ": has changed since it was opened\n  do: leave shards alone while a run reads them"));
+            concat(file.string(), ": has changed since it was opened\n  do: do not modify shards while a run reads them"));
     }
 };
 
@@ -161,7 +161,7 @@ ShardRows ShardReader::read(std::int64_t first, std::int64_t count, std::size_t 
             for (const ChunkGroup& group : groups_of(dataset, first, count))
                 tasks.push_back([&, group, first] { read_group(dataset, group, read_at, first, std::span(values)); });
     });
-    // New memory costs about as much as inflating into it, so that is shared too.
+    // Allocating costs about as much as inflating (page faults), so the threads share that work too.
     for_each_index(allocations.size(), threads, [&](std::size_t i) { allocations[i](); });
     for_each_index(tasks.size(), threads, [&](std::size_t i) { tasks[i](); });
     return result;

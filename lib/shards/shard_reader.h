@@ -1,5 +1,5 @@
 #pragma once
-// Rows of a shard file, for training, evaluation and checking.
+// Reads rows of a shard file, for training, evaluation and checks.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,25 +10,25 @@
 
 namespace bertpretrain {
 
-/// Samples as the shard stores them. R rows, S sequence length, P masked positions at most.
+/// Samples as stored in the shard. R: rows, S: sequence length, P: maximum number of masked positions.
 struct ShardRows {
     std::int64_t rows = 0, sequence_length = 0, max_predictions = 0;
     std::vector<std::int32_t> input_ids_RS;            ///< token ids, 0 after the last token
-    std::vector<std::int8_t> input_mask_RS;            ///< 1 where there is a token; ones come first
-    std::vector<std::int8_t> segment_ids_RS;           ///< 0 first segment, 1 second
+    std::vector<std::int8_t> input_mask_RS;            ///< 1 for tokens, then 0 for padding
+    std::vector<std::int8_t> segment_ids_RS;           ///< 0: first segment, 1: second
     std::vector<std::int32_t> masked_lm_positions_RP;  ///< ascending; the first 0 ends the list
-    std::vector<std::int32_t> masked_lm_ids_RP;        ///< the original ids at those positions
-    std::vector<std::int8_t> next_sentence_labels_R;   ///< 1: the second segment is a random one
+    std::vector<std::int32_t> masked_lm_ids_RP;        ///< original ids at those positions
+    std::vector<std::int8_t> next_sentence_labels_R;   ///< 1: the second segment is random
 };
 
-/// A shard (`.h5` or `.hdf5`) whose layout is known: reading goes past the HDF5 library to the file's chunks, wherever they are
-/// plain or gzip (perhaps shuffled) little-endian integers; what else it may hold, the library reads, one caller at a time.
-/// Keeps no file open. May be used from several threads at once.
+/// A shard (`.h5` or `.hdf5`) with a checked layout. Datasets of little-endian integers, plain or gzip-compressed (with or
+/// without shuffle), are read directly from the file's chunks. The HDF5 library reads all other datasets, one caller at a time.
+/// Keeps no file open. Thread-safe.
 class ShardReader {
 public:
-    /// Checks the layout, not the rows. Files of unknown origin first go through verify_shards() (shard_verification.h).
-    /// @param crc32 of the file's bytes: by it read() recognizes the file where its inode, device or time changed (a file system
-    /// that was mounted again, a copy); without it such a file is refused
+    /// Checks the layout, not the rows. Call verify_shards() (shard_verification.h) first for files of unknown origin.
+    /// @param crc32 checksum of the file. With it, read() accepts the same content under another inode, device or time (after a
+    /// remount or a copy). Without it, read() refuses such a file.
     /// @throws DataError naming the file, the dataset, what was found and what was expected
     explicit ShardReader(const std::filesystem::path& file, std::optional<std::int64_t> crc32 = std::nullopt);
     ~ShardReader();
@@ -39,15 +39,15 @@ public:
     std::int64_t rows() const;
     std::int64_t sequence_length() const;
     std::int64_t max_predictions() const;
-    /// Rows that are cheapest read together: the tallest chunk of the two-dimensional datasets, at most rows().
+    /// Returns the cheapest number of rows to read at once: the height of the tallest chunk of a 2-D dataset, at most rows().
     std::int64_t band_rows() const;
 
-    /// What is read of a row; all else stays empty.
+    /// Which datasets to read. The others stay empty.
     enum class Part { everything, input_mask };
 
-    /// Rows [first, first + count). Takes the memory of the rows, and for each thread about 4 MiB (or one chunk and its
-    /// stored bytes, where that is more).
-    /// @throws DataError when the file cannot be read, is damaged, or has other bytes than the one that was opened
+    /// Returns rows [first, first + count), unchecked (see check_rows). Besides the rows, needs about 4 MiB per thread, or one
+    /// chunk and its stored bytes if that is more.
+    /// @throws DataError if the file cannot be read, is damaged, or has changed since the constructor opened it
     ShardRows read(std::int64_t first, std::int64_t count, std::size_t threads = 1, Part part = Part::everything) const;
 
 private:

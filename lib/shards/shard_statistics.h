@@ -1,5 +1,5 @@
 #pragma once
-// What rows hold, counted.
+// Counts the content of rows.
 
 #include <cstdint>
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace bertpretrain {
 
-/// What a shard, or several together, hold.
+/// Counts over the rows of one or more shards.
 struct ShardContent {
     std::int64_t rows = 0, tokens = 0, masked = 0;
-    std::int64_t random_next = 0;               ///< rows whose second segment is a random one
-    std::int64_t as_mask = 0;                   ///< masked positions where [MASK] stands; counted where its id is known
-    std::int64_t unchanged = 0;                 ///< masked positions where the original token stands
-    std::vector<std::int64_t> rows_by_length;   ///< place: the row's tokens
-    std::vector<std::int64_t> rows_by_masking;  ///< place: percent of the row's tokens that are masked, rounded
+    std::int64_t random_next = 0;               ///< rows whose second segment is random
+    std::int64_t as_mask = 0;                   ///< masked positions with [MASK]; counted only if its id is known
+    std::int64_t unchanged = 0;                 ///< masked positions that keep the original token
+    std::vector<std::int64_t> rows_by_length;   ///< index: tokens in the row
+    std::vector<std::int64_t> rows_by_masking;  ///< index: percent of the row's tokens that are masked, rounded
 
     double masking_rate() const { return share(masked, tokens); }
     double mean_length() const { return share(tokens, rows); }
@@ -25,7 +25,7 @@ struct ShardContent {
     double unchanged_share() const { return share(unchanged, masked); }
 
     /// @param rows checked rows (check_rows)
-    /// @param mask_id of [MASK], where a vocabulary tells
+    /// @param mask_id id of [MASK], if a vocabulary is known
     void add(const ShardRows& rows, std::optional<std::int32_t> mask_id);
     void add(const ShardContent& other);
 
@@ -35,9 +35,9 @@ private:
     }
 };
 
-/// Tokens of a row: its mask's leading ones.
+/// Returns the number of tokens in a row: the leading ones of its input mask.
 std::int64_t row_length(const ShardRows& rows, std::int64_t row);
-/// Masked positions of a row: those before the first 0, where [CLS] stands.
+/// Returns the number of masked positions in a row: those before the first 0, which is the position of [CLS].
 std::int64_t row_masked(const ShardRows& rows, std::int64_t row);
 
 }  // namespace bertpretrain

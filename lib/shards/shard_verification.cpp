@@ -11,10 +11,10 @@
 namespace bertpretrain {
 namespace {
 
-/// The files that passed in this process.
+/// The files that passed verification in this process.
 class PassedFiles {
 public:
-    /// The file's checksum, if it passed. @param recorded by the manifest, which it was compared with
+    /// Returns the file's checksum if it passed. @param recorded the manifest's checksum that it was compared with
     std::optional<std::int64_t> find(const FileIdentity& file, std::optional<std::int64_t> recorded) {
         const std::lock_guard lock(mutex_);
         const auto found = passed_.find(file);

@@ -1,5 +1,5 @@
 #pragma once
-// What must be known of a file before the HDF5 library opens it.
+// Verifies shard files before the HDF5 library opens them.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace bertpretrain {
 
-/// What verify_shards found.
+/// The result of verify_shards for one file.
 struct VerifiedShard {
-    std::optional<DataError> problem;  ///< nothing: the file is safe to open
-    std::int64_t crc32 = 0;            ///< of the file's bytes, where there is no problem
+    std::optional<DataError> problem;  ///< nullopt: the file is safe to open
+    std::int64_t crc32 = 0;            ///< of the file's bytes; valid if there is no problem
 };
 
-/// Compares each file's size and checksum with the manifest's record, or, where there is none, reads it in a child process. A
-/// file that passed is not read again by this process while it stays the same: a run reads its shards through once, at
-/// its start, at the speed of the disk.
+/// Compares each file's size and checksum with the manifest's record. A file without a record is read in a child process.
+/// Remembers files that passed, so this process does not verify them again until they change. A run thus reads all its shards
+/// once at the start, at disk speed.
 /// @param manifest of the files' folder
-/// @param threads files read at once, at least 1
-/// @returns an answer for each file
+/// @param threads number of files to read at once, at least 1
+/// @returns one result per file, in order
 std::vector<VerifiedShard> verify_shards(const std::vector<std::filesystem::path>& files, const std::optional<Manifest>& manifest,
                                          std::size_t threads);
 

@@ -22,15 +22,15 @@ namespace {
 using Band = std::array<std::vector<std::byte>, dataset_formats.size()>;
 
 constexpr std::uint64_t reserved_at_once = std::uint64_t{8} << 20;
-/// What HDF5 may add of its own (headers, index nodes) for one band, and at the end.
+/// Upper limit of what HDF5 itself adds (headers, index nodes) per band and at the end.
 constexpr std::uint64_t library_bytes = std::uint64_t{256} << 10;
 
 Band compress_band(ShardRows rows, std::int64_t band_rows) {
     Band band;
     for_each_dataset(rows, [&](std::size_t index, auto& values) {
         const std::int64_t columns = columns_of(dataset_formats[index].columns, rows.sequence_length, rows.max_predictions);
-        check(static_cast<std::int64_t>(values.size()) == rows.rows * columns, "rows of another shape than the shard's");
-        values.resize(static_cast<std::size_t>(band_rows * columns));  // the last chunk is filled up
+        check(static_cast<std::int64_t>(values.size()) == rows.rows * columns, "appended rows have the shard's shape");
+        values.resize(static_cast<std::size_t>(band_rows * columns));  // the last chunk is zero-padded
         band[index] = compress_chunk(std::span(std::as_const(values)));
     });
     return band;
@@ -41,8 +41,9 @@ void require(bool succeeded, const std::filesystem::path& file) {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& file, int reason) {
-    throw DataError(concat(file.string(), ": cannot be written (", std::strerror(reason), ")",
-                           reason == ENOSPC || reason == EDQUOT ? "\n  do: make room, then run the same command again" : ""));
+    throw DataError(
+        concat(file.string(), ": cannot be written (", std::strerror(reason), ")",
+               reason == ENOSPC || reason == EDQUOT ? "\n  do: free disk space, then run the same command again" : ""));
 }
 
 }  // namespace
@@ -64,11 +65,11 @@ struct ShardWriter::State {
     ShardSize size;
     std::int64_t band_rows;
     int descriptor = -1;
-    std::uint64_t reserved = 0;  // bytes of the disk that are the file's
+    std::uint64_t reserved = 0;  // bytes of disk space allocated to the file
     Hdf5Handle hdf5;
     std::array<Hdf5Handle, dataset_formats.size()> datasets;
-    std::int64_t written = 0;  // rows, whole bands
-    ShardRows rest;            // rows behind them, less than a band
+    std::int64_t written = 0;  // rows in whole bands
+    ShardRows rest;            // appended rows after those, less than a band
 };
 
 void ShardWriter::State::begin() {
@@ -93,8 +94,8 @@ ShardWriter::State::~State() {
     if (descriptor >= 0) ::close(descriptor);
 }
 
-/// Takes the room on the disk before HDF5 writes: a full disk is then found here and not in the middle of the library, which
-/// does not get over it. Needs the Hdf5Lock.
+/// Allocates disk space before HDF5 writes, so that a full disk fails here. The library cannot recover from a failed write.
+/// The caller must hold the Hdf5Lock.
 void ShardWriter::State::reserve(std::size_t bytes) {
     hsize_t used = 0;
     require(H5Fget_filesize(hdf5.get(), &used) >= 0, file);
@@ -112,7 +113,7 @@ void ShardWriter::State::reserve(std::size_t bytes) {
 }
 
 void ShardWriter::State::append(std::int64_t count, const RowsOf& rows_of, std::size_t threads) {
-    check(written + rest.rows + count <= size.rows, "more rows than the shard was to have");
+    check(written + rest.rows + count <= size.rows, "no more rows are appended than the shard's size");
     const std::int64_t in_bands = (rest.rows + count) / band_rows * band_rows - rest.rows;  // of the new rows
     if (in_bands <= 0) {
         rest = joined_rows(std::move(rest), rows_of(0, count));
@@ -122,7 +123,7 @@ void ShardWriter::State::append(std::int64_t count, const RowsOf& rows_of, std::
     rest = count > in_bands ? rows_of(in_bands, count - in_bands) : empty_rows(0, size.sequence_length, size.max_predictions);
 }
 
-/// The rest and `count` new rows are whole bands.
+/// Writes `rest` and `count` new rows, which together are whole bands.
 void ShardWriter::State::write_bands(std::int64_t count, const RowsOf& rows_of, std::size_t threads) {
     const std::int64_t before = rest.rows;
     const auto produce = [&](std::size_t b) {
@@ -144,7 +145,7 @@ void ShardWriter::State::write_bands(std::int64_t count, const RowsOf& rows_of, 
 }
 
 void ShardWriter::State::finish() {
-    check(written + rest.rows == size.rows, "fewer rows than the shard was to have");
+    check(written + rest.rows == size.rows, "all rows are appended before finish()");
     if (rest.rows > 0) {
         ShardRows last = std::exchange(rest, empty_rows(0, size.sequence_length, size.max_predictions));
         write_bands(
@@ -156,7 +157,7 @@ void ShardWriter::State::finish() {
     require(H5Fget_filesize(hdf5.get(), &bytes) >= 0, file);
     datasets = {};
     hdf5 = Hdf5Handle();
-    if (::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) refuse(file, errno);  // gives back what was reserved
+    if (::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) refuse(file, errno);  // frees the unused reservation
 }
 
 ShardWriter::ShardWriter(const std::filesystem::path& file, const ShardSize& size) : state_(std::make_unique<State>(file, size)) {

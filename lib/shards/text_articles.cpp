@@ -18,7 +18,7 @@ std::string_view without_white_space(std::string_view line) {
     return line.substr(first, line.find_last_not_of(white_space) + 1 - first);
 }
 
-/// Walks over one file, whatever the lengths of its lines, and notes its articles.
+/// Scans one file, with lines of any length, and records its articles.
 class TextArticles::Scan {
 public:
     Scan(TextArticles& articles, std::uint32_t file, std::uint64_t part_bytes)
@@ -71,7 +71,8 @@ private:
         }
         articles_.sentence_counts_.push_back(sentences_);
         if (articles_.size() >= std::numeric_limits<std::int32_t>::max())
-            throw DataError(concat(articles_.files_[file_].path().string(), ": here the articles become too many: 2^31"));
+            throw DataError(
+                concat(articles_.files_[file_].path().string(), ": more than 2^31 articles up to this file; use fewer texts"));
         ++part_.articles;
         part_.bytes = line_begin_ - part_.offset;
         sentences_ = 0;
@@ -85,8 +86,8 @@ private:
 
     [[noreturn]] void refuse_long_article() const {
         throw DataError(concat(articles_.files_[file_].path().string(), ": the article that begins at byte ", article_begin_,
-                               " has more than ", largest_article >> 20,
-                               " MiB\n  do: put an empty line after each article, and each sentence on a line"));
+                               " is larger than ", largest_article >> 20,
+                               " MiB\n  do: put an empty line after each article, and each sentence on its own line"));
     }
 
     TextArticles& articles_;
@@ -94,7 +95,7 @@ private:
     std::uint64_t part_bytes_;
     TextPart part_;
     std::uint64_t offset_ = 0, line_begin_ = 0, article_begin_ = 0;
-    std::uint32_t sentences_ = 0;  // of the open article
+    std::uint32_t sentences_ = 0;  // in the current article
     bool line_has_text_ = false;
 };
 
@@ -109,7 +110,7 @@ TextArticles::TextArticles(const std::vector<std::filesystem::path>& files, std:
 std::string TextArticles::read(const TextPart& part) const {
     std::string text(part.bytes, '\0');
     if (files_[part.file].read_at(part.offset, text.data(), text.size()) < text.size())
-        throw DataError(concat(files_[part.file].path().string(), ": ended early; was it changed while being read?"));
+        throw DataError(concat(files_[part.file].path().string(), ": ended early; was it changed while it was being read?"));
     return text;
 }
 

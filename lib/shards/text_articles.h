@@ -1,5 +1,5 @@
 #pragma once
-// Articles in text files by BERT's convention: one sentence per line, an empty line (or the file's end) ends an article.
+// Finds the articles in text files by BERT's convention: one sentence per line; an empty line or the file's end ends an article.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,29 +12,29 @@
 
 namespace bertpretrain {
 
-/// Consecutive articles of one file, about a quarter of a mebibyte of them.
+/// Consecutive articles of one file, about 256 KiB in total.
 struct TextPart {
     std::uint32_t file = 0;
     std::uint32_t first_article = 0, articles = 0;
     std::uint64_t offset = 0, bytes = 0;
 };
 
-/// Where the articles of a list of files lie; the text itself stays on the disk. Four bytes per article are in memory.
+/// An index of the articles in a list of files. The text stays on disk; the index takes 4 bytes per article.
 class TextArticles {
 public:
     static constexpr std::uint64_t largest_article = std::uint64_t{64} << 20;
 
-    /// Reads through all files once.
-    /// @throws DataError when a file cannot be read, no article is found, or one has more than 64 MiB
+    /// Reads all files once.
+    /// @throws DataError if a file cannot be read, no article is found, or one is larger than 64 MiB
     explicit TextArticles(const std::vector<std::filesystem::path>& files, std::uint64_t part_bytes = std::uint64_t{256} << 10);
 
     std::size_t size() const { return sentence_counts_.size(); }
-    /// Of each article: lines that are not blank, at least 1.
+    /// Returns each article's number of non-blank lines, at least 1.
     const std::vector<std::uint32_t>& sentence_counts() const { return sentence_counts_; }
     std::uint64_t total_bytes() const { return total_bytes_; }
     const std::vector<TextPart>& parts() const { return parts_; }
     const std::filesystem::path& file(const TextPart& part) const { return files_[part.file].path(); }
-    /// The text of a part. Several threads may call it at once. @throws DataError when the file changed
+    /// Returns the text of a part. Thread-safe. @throws DataError if the file became shorter or cannot be read
     std::string read(const TextPart& part) const;
 
 private:
@@ -46,7 +46,7 @@ private:
     std::uint64_t total_bytes_ = 0;
 };
 
-/// `line` without ASCII white space at its ends.
+/// Returns `line` without leading and trailing ASCII white space.
 std::string_view without_white_space(std::string_view line);
 
 }  // namespace bertpretrain

@@ -13,7 +13,7 @@
 namespace bertpretrain {
 namespace {
 
-/// All groups' open blocks together, unless there are very many groups.
+/// Total size of all groups' buffers, unless there are very many groups.
 constexpr std::size_t open_bytes = std::size_t{32} << 20;
 
 std::size_t block_words_for(std::size_t groups) {
@@ -25,7 +25,7 @@ std::size_t block_words_for(std::size_t groups) {
 [[noreturn]] void refuse(const std::filesystem::path& folder, const char* what, int reason) {
     throw DataError(
         concat(folder.string(), ": a temporary file for tokens cannot be ", what, " (", std::strerror(reason), ")",
-               reason == ENOSPC || reason == EDQUOT ? "; it takes about as much room as the text\n  do: make room" : ""));
+               reason == ENOSPC || reason == EDQUOT ? "; it needs about as much space as the text\n  do: free disk space" : ""));
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ TokenSpill::TokenSpill(const std::filesystem::path& folder, std::size_t groups)
     : folder_(folder), block_words_(block_words_for(groups)), groups_(groups) {
     std::string name = (folder / ".tokens.XXXXXX").string();
     descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
-    if (descriptor_ < 0) refuse(folder_, "made", errno);
+    if (descriptor_ < 0) refuse(folder_, "created", errno);
     ::unlink(name.c_str());
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Tokenized articles on the disk, sorted into groups while they come: a corpus need not fit into memory to be regrouped.
+// A temporary file that sorts tokenized articles into groups, so that a corpus need not fit into memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,27 +11,27 @@
 
 namespace bertpretrain {
 
-/// A temporary file without a name (nothing is left of it whatever ends the program), four bytes per token and sentence.
-/// Articles are added by one thread at a time; groups may be read by several.
+/// The file has no name, so it disappears however the program ends. It takes 4 bytes per token and per sentence. Only one thread
+/// at a time may call add(); after finish() several threads may call read().
 class TokenSpill {
 public:
-    /// @param folder on whose disk the file lies @throws DataError
+    /// @param folder the file is created on its file system  @throws DataError if that fails
     TokenSpill(const std::filesystem::path& folder, std::size_t groups);
     ~TokenSpill();
     TokenSpill(const TokenSpill&) = delete;
     TokenSpill& operator=(const TokenSpill&) = delete;
 
-    /// Adds an article to a group. @param words as ArticleWords makes them @throws DataError when the disk is full
+    /// Adds an article to a group. @param words in ArticleWords' format  @throws DataError if the disk is full
     void add(std::size_t group, std::span<const std::int32_t> words);
-    /// After the last article. @throws DataError
+    /// Writes out the buffers. Call it after the last article. @throws DataError if writing fails
     void finish();
-    /// A group's articles in the order in which they were added. @throws DataError
+    /// Returns a group's articles in the order in which they were added. @throws DataError if reading fails
     Documents read(std::size_t group) const;
 
 private:
     struct Group {
-        std::vector<std::int32_t> open;     // words that wait for a whole block
-        std::vector<std::uint64_t> blocks;  // offsets
+        std::vector<std::int32_t> open;     // words buffered for the next block
+        std::vector<std::uint64_t> blocks;  // file offsets
         std::uint64_t words = 0;
     };
     void write_block(Group& group);
@@ -43,12 +43,12 @@ private:
     std::vector<Group> groups_;
 };
 
-/// An article as the spill keeps it: its number, its sentences' number, then each sentence's length and tokens.
+/// Encodes an article for the spill: its number, its number of sentences, then each sentence's length and tokens.
 class ArticleWords {
 public:
-    /// Words are added at the end of `words`.
+    /// @param words the article is appended to it; must outlive this object
     ArticleWords(std::vector<std::int32_t>& words, std::uint32_t article);
-    /// @param tokenize appends a sentence's ids to the vector that it is given; a sentence without any is left out
+    /// @param tokenize appends a sentence's ids to the vector passed to it; a sentence without ids is omitted
     template <class Tokenize>
     void add_sentence(Tokenize&& tokenize) {
         words_.push_back(0);
@@ -58,7 +58,7 @@ public:
         if (words_.size() == begin) words_.pop_back();
         else ++words_[begin_ + 1];
     }
-    /// Takes the article's words away again when it has no sentence.
+    /// Removes the article's words if it has no sentence.
     void finish();
 
 private:

@@ -17,12 +17,12 @@ constexpr const char* level_style = "class=\"level\" stroke=\"#555555\" stroke-d
 constexpr const char* mark_style = "class=\"level\" stroke=\"#777777\" stroke-dasharray=\"2 4\"";
 constexpr double left = 80, right = width - 30, top = 60, bottom = height - 70;
 
-/// Over the colors that the elements carry for programs that know no style sheets.
+/// Overrides the elements' color attributes, which programs without style sheets use.
 constexpr const char* dark_style =
     "<style>@media (prefers-color-scheme:dark){.chart{fill:#d7dade}.chart .paper{fill:#16191d}.chart .grid{stroke:#30363d}"
     ".chart .axis{stroke:#9aa1a9}.chart .level{stroke:#9aa1a9}}</style>\n";
 
-/// Round numbers that cover [low, high]: about six steps of 1, 2 or 5 times a power of ten.
+/// An axis of round numbers that covers the data: about six steps of 1, 2 or 5 times a power of ten.
 struct Axis {
     double low = 0, high = 1, step = 0.2;
     Axis(double from, double to) {
@@ -34,7 +34,7 @@ struct Axis {
         low = std::floor(from / step) * step;
         high = std::ceil(to / step) * step;
     }
-    /// Where `value` lies between `at_low` and `at_high`.
+    /// Maps `value` linearly from [low, high] to [at_low, at_high].
     double place(double value, double at_low, double at_high) const {
         return at_low + (value - low) / (high - low) * (at_high - at_low);
     }

@@ -1,5 +1,5 @@
 #pragma once
-// A line chart as SVG, which any browser opens; it needs no other file.
+// Draws a line chart as a self-contained SVG image.
 
 #include <string>
 #include <utility>
@@ -8,22 +8,22 @@
 namespace bertpretrain {
 
 struct ChartLine {
-    std::string name;                               ///< in the legend; empty: not listed
-    std::string color;                              ///< as SVG names it: "#1f77b4"
-    std::vector<std::pair<double, double>> points;  ///< x ascending; a point that is not finite interrupts the line
+    std::string name;                               ///< legend entry; empty: not in the legend
+    std::string color;                              ///< SVG color, e.g. "#1f77b4"
+    std::vector<std::pair<double, double>> points;  ///< sorted by x; a non-finite point leaves a gap in the line
     double width = 1.5;
     bool has_markers = false;
 };
 
-/// A dashed horizontal line to compare with.
+/// A dashed horizontal reference line.
 struct ChartLevel {
     std::string name;
     double y = 0;
 };
 
-/// A dotted vertical line where something happened.
+/// A dotted vertical line that marks an event.
 struct ChartMark {
-    std::string name;  ///< in the legend, once for all marks of one name
+    std::string name;  ///< legend entry; consecutive marks with the same name share one
     double x = 0;
 };
 
@@ -37,8 +37,8 @@ struct Chart {
     bool y_from_zero = false;
 };
 
-/// The chart with axes, ticks at round numbers and a legend. x begins at 0; y spans what is drawn, or begins at 0 too. It is
-/// dark where dark colors are preferred.
+/// Returns the chart as SVG, with axes, ticks at round numbers and a legend. x starts at 0; y covers the data, and starts at 0
+/// if `y_from_zero`. Uses dark colors where the viewer prefers them.
 std::string svg_text(const Chart& chart);
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// Measured points made ready for a chart.
+// Prepares measured points for a chart.
 
 #include <cstddef>
 #include <utility>
@@ -9,10 +9,11 @@ namespace bertpretrain {
 
 using ChartPoints = std::vector<std::pair<double, double>>;
 
-/// Each point's mean with those before it, at most `count` together; one that is not finite begins anew.
+/// Returns the moving average: each point's mean with the points before it, over at most `count` points. A non-finite point
+/// resets the average.
 ChartPoints smoothed(const ChartPoints& points, std::size_t count);
 
-/// At most 1000 points, more than a chart has pixels: means of equal groups, so that a long run makes no large file.
+/// Returns at most 1000 points, more than a chart has pixels: means of groups of equal size. Limits the file size of long runs.
 ChartPoints thinned(const ChartPoints& points);
 
 }  // namespace bertpretrain

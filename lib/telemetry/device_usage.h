@@ -1,5 +1,5 @@
 #pragma once
-// How busy the device is that a run computes on, and how much of its memory is taken.
+// Samples the utilization and memory use of the device that a run computes on.
 
 #include <cstdint>
 #include <optional>
@@ -7,16 +7,16 @@
 namespace bertpretrain {
 
 struct DeviceUsage {
-    double utilization = 0;   ///< CPU: processor time of this process since the sample before, as a share of its cores'; threads
-                              ///< that wait by spinning count. GPU: share of its last sample period in which a kernel ran.
-    double memory_bytes = 0;  ///< CPU: resident memory of this process. GPU: what is taken of its memory, by anybody
+    double utilization = 0;   ///< 0 to 1. CPU: processor time of this process since the previous sample, divided by that of its
+                              ///< cores; includes spinning. GPU: share of its last sample period in which a kernel ran.
+    double memory_bytes = 0;  ///< CPU: resident memory of this process. GPU: memory in use, by all processes.
 };
 
-/// Samples one device. A GPU's numbers are NVIDIA's library's, asked once a second at most; 0 where it is absent.
+/// Samples one device. A GPU's numbers come from NVML, queried at most once per second, and are 0 if NVML is not available.
 class DeviceUsageMeter {
 public:
-    /// @param gpu index among the GPUs that this process sees; none: the CPU
-    /// @param cores of this process: those of the host by the number of its ranks
+    /// @param gpu index among the GPUs visible to this process; nullopt: the CPU
+    /// @param cores this process's share: the host's cores divided by its number of ranks
     DeviceUsageMeter(std::optional<std::int64_t> gpu, double cores);
 
     DeviceUsage sample();
@@ -26,8 +26,8 @@ private:
 
     std::optional<std::int64_t> gpu_;
     double cores_;
-    double sampled_;            ///< when, by seconds_now()
-    double processor_seconds_;  ///< used until then
+    double sampled_;            ///< time of the last sample, by seconds_now()
+    double processor_seconds_;  ///< processor time used until then
     DeviceUsage last_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// ISO 8601 in UTC, with milliseconds.
+/// Formats a time as ISO 8601 in UTC, with milliseconds.
 std::string time_text(double time) {
     const auto now = std::llround(time * 1000);
     const std::time_t seconds = now / 1000;
@@ -29,7 +29,7 @@ std::string time_text(double time) {
     return std::string(text, size) + "." + thousandths + "Z";
 }
 
-/// The inverse of time_text(). @throws std::runtime_error
+/// The inverse of time_text(). @throws DataError for any other text
 double time_of(const std::string& text) {
     std::tm parts{};
     double seconds = 0;
@@ -80,7 +80,7 @@ std::vector<RunEvent> read_events(const std::filesystem::path& file) {
 }
 
 void EventsFile::append(std::string_view event, const ordered_json& details, double time) {
-    check(details.is_object(), "an event's details are an object");
+    check(details.is_object(), "an event's details are a JSON object");
     ordered_json line = {{"time", time_text(time)}, {"event", event}};
     for (const auto& [key, value] : details.items()) line[key] = value;
     lines_.append(line.dump(-1, ' ', false, ordered_json::error_handler_t::replace));

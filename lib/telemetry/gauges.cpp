@@ -6,19 +6,20 @@ void for_each_gauge(const RunNumbers& numbers, const std::function<void(const st
     const auto gauge = [&](const std::string& key, const std::string& help, double value) {
         visit("bertpretrain_" + key, help, value);
     };
-    gauge("total_steps", "Steps of the whole run.", static_cast<double>(numbers.total_steps));
+    gauge("total_steps", "Number of steps of the whole run.", static_cast<double>(numbers.total_steps));
     StepRecord::fields(numbers.step, [&](const std::string& key, const auto& value) {
-        if (key == "elapsed_seconds") return;  // of one start; the time is shown
+        if (key == "elapsed_seconds") return;  // restarts from 0 at each start; the time is exported instead
         const bool is_time = key == "time";
         gauge(is_time ? "last_step_timestamp_seconds" : key,
-              is_time ? "When the last step ended, seconds since 1970." : "Of the last step, as in metrics.jsonl.",
+              is_time ? "End time of the last step in seconds since 1970 UTC." : "Value of the last step, as in metrics.jsonl.",
               static_cast<double>(value));
     });
     if (!numbers.evaluation) return;
     EvaluationRecord::fields(*numbers.evaluation, [&](const std::string& key, const auto& value) {
-        if (key.starts_with("held_out_")) gauge(key, "Of the last evaluation, as in metrics.jsonl.", static_cast<double>(value));
+        if (key.starts_with("held_out_"))
+            gauge(key, "Value of the last evaluation, as in metrics.jsonl.", static_cast<double>(value));
     });
-    gauge("held_out_step", "Step of the last evaluation.", static_cast<double>(numbers.evaluation->step));
+    gauge("held_out_step", "Optimizer step of the last evaluation.", static_cast<double>(numbers.evaluation->step));
 }
 
 }  // namespace bertpretrain

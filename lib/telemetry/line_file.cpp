@@ -20,7 +20,7 @@ namespace {
     throw DataError(concat(file.string(), ": ", what, " (", std::strerror(errno), "); check permissions and free space"));
 }
 
-/// Bytes up to and with the last "\n".
+/// Returns the size of the file up to and including the last "\n".
 off_t whole_lines_size(int handle) {
     char buffer[4096];
     for (off_t end = ::lseek(handle, 0, SEEK_END); end > 0;) {
@@ -41,14 +41,14 @@ LineFile::LineFile(std::filesystem::path file) : path_(std::move(file)) {
     if (handle_ < 0) refuse(path_, "cannot be opened for appending");
     if (struct stat facts{}; ::fstat(handle_, &facts) == 0 && !S_ISREG(facts.st_mode)) {
         ::close(handle_);
-        throw DataError(concat(path_.string(), ": is no regular file, so lines written to it would be lost; remove it"));
+        throw DataError(concat(path_.string(), ": is not a regular file, so lines written to it would be lost; remove it"));
     }
     const off_t whole = whole_lines_size(handle_);
     if (whole >= 0 && (::lseek(handle_, 0, SEEK_END) == whole || ::ftruncate(handle_, whole) == 0)) return;
     const int reason = errno;
     ::close(handle_);
     errno = reason;
-    refuse(path_, "cannot be read to its end");
+    refuse(path_, "cannot be searched for its last whole line");
 }
 
 LineFile::~LineFile() {
@@ -64,11 +64,11 @@ void LineFile::finish() {
     const auto lines = std::count(kept_.begin(), kept_.end(), '\n');
     kept_.clear();
     throw DataError(concat(path_.string(), ": the last ", lines, " line(s) could not be written and are lost (", reason,
-                           "); check the free space"));
+                           "); check free space"));
 }
 
-/// @returns false, errno set, when the system does not take all that is kept; the file then holds no part of it, or as much as
-/// kept_ lacks
+/// Writes kept_. @returns false, with errno set, if that fails; then the file contains none of kept_, or the bytes written are
+/// removed from kept_
 bool LineFile::write_kept() {
     const off_t before = ::lseek(handle_, 0, SEEK_END);
     for (std::size_t done = 0; done < kept_.size();) {
@@ -76,7 +76,8 @@ bool LineFile::write_kept() {
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) {
             const int reason = errno;
-            if (done > 0 && ::ftruncate(handle_, before) != 0) kept_.erase(0, done);  // goes on in the middle of a line
+            if (done > 0 && ::ftruncate(handle_, before) != 0)
+                kept_.erase(0, done);  // the next call continues in the middle of a line
             errno = reason;
             return false;
         }
@@ -95,7 +96,7 @@ void LineFile::append(std::string_view line) {
     if (kept_.size() > most_kept) refuse(path_, "cannot be written");
     if (!std::exchange(is_behind_, true))
         log_warning(concat(path_.string(), ": cannot be written (", std::strerror(errno),
-                           "); the run goes on, and its lines are kept until they can be"));
+                           "); the run continues and keeps these lines in memory until they can be written"));
 }
 
 }  // namespace bertpretrain

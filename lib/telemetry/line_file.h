@@ -1,5 +1,5 @@
 #pragma once
-// A file that only grows, by whole lines.
+// An append-only file of whole lines.
 
 #include <filesystem>
 #include <string>
@@ -7,24 +7,24 @@
 
 namespace bertpretrain {
 
-/// Appends lines; each is handed to the system before append() returns, so a killed process loses none. One writer at a time.
-/// A line that the system does not take (a full disk) is kept, with one warning, and written before the next one.
+/// Each line is passed to the kernel before append() returns, so a killed process loses none. If that fails (a full disk),
+/// lines are kept in memory, after one warning, and written before the next one. Not thread-safe; one writer per file.
 class LineFile {
 public:
-    /// Opens or makes the file; a last line without its end, left by a crash, is cut off.
-    /// @throws DataError also where there is no regular file: a device or pipe of that name would drop the lines or block
+    /// Opens or creates the file. Removes an incomplete last line, which a crash can leave.
+    /// @throws DataError if the file cannot be opened or is not a regular file: a device or pipe would drop lines or block
     explicit LineFile(std::filesystem::path file);
     LineFile(const LineFile&) = delete;
     LineFile& operator=(const LineFile&) = delete;
     ~LineFile();
 
     /// @param line without its "\n"
-    /// @throws DataError naming the file and the system's reason when more than most_kept bytes are kept; the file holds whole
-    ///         lines
+    /// @throws DataError with the file and the system's reason if more than most_kept bytes are kept. The file still contains
+    ///         whole lines only.
     void append(std::string_view line);
 
-    /// Tries once more to write what is kept, and keeps nothing after it.
-    /// @throws DataError naming the file, the system's reason and how many lines are lost
+    /// Tries once more to write the kept lines, then discards them.
+    /// @throws DataError with the file, the system's reason and the number of lines lost
     void finish();
 
     static constexpr std::size_t most_kept = std::size_t{4} << 20;
@@ -35,7 +35,7 @@ private:
     bool write_kept();
 
     std::filesystem::path path_;
-    std::string kept_;  ///< lines that are to be written
+    std::string kept_;  ///< lines still to be written
     bool is_behind_ = false;
     int handle_ = -1;
 };

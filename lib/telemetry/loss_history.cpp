@@ -24,7 +24,7 @@ void LossHistory::add(const EvaluationRecord& record) {
     evaluations_.push_back({record, std::exchange(sum_since_, 0), std::exchange(steps_since_, 0)});
 }
 
-/// There are `most_points`, all of them full.
+/// Merges each two neighbours. Requires `most_points` points, each of steps_per_point_ steps.
 void LossHistory::halve_points() {
     for (std::size_t i = 0; i < most_points / 2; ++i) {
         const Sum &first = points_[2 * i], &second = points_[2 * i + 1];

@@ -1,5 +1,5 @@
 #pragma once
-// The losses of a run of any length in bounded memory.
+// Keeps the losses of a run of any length in bounded memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,28 +10,28 @@
 
 namespace bertpretrain {
 
-/// An evaluation, and the training loss since the one before.
+/// An evaluation, and the training loss since the previous one.
 struct EvaluatedLoss {
     EvaluationRecord evaluation;
-    double training_loss_sum = 0;  ///< MLM, over the steps with a finite loss
+    double training_loss_sum = 0;  ///< sum of the MLM loss over steps with a finite loss
     std::int64_t training_steps = 0;
 };
 
-/// Keeps up to `most_points` points of the training loss and as many evaluations: when there are more, each two neighbours become
-/// one. A shorter run is kept exactly.
+/// Keeps up to `most_points` points of the training loss and as many evaluations. Beyond that, merges each two neighbours into
+/// one. Shorter runs are kept exactly.
 class LossHistory {
 public:
     static constexpr std::size_t most_points = 4096;
 
     void add(const StepRecord& record);
-    /// In the order of their steps.
+    /// Evaluations must be added in the order of their steps.
     void add(const EvaluationRecord& record);
 
-    /// Means of steps_per_point() steps each, the last one of fewer: step and MLM loss. A mean with a loss that is not finite is
-    /// not finite.
+    /// Returns (step, MLM loss) points: means over steps_per_point() steps each, the last one over fewer. A mean that includes a
+    /// non-finite loss is non-finite.
     ChartPoints training() const;
     std::size_t steps_per_point() const { return steps_per_point_; }
-    /// Of two that became one, the later; its training loss is that since the one before both.
+    /// Returns the evaluations. Of two merged ones, the later remains, with the training loss since the one before both.
     const std::vector<EvaluatedLoss>& evaluations() const { return evaluations_; }
 
 private:
@@ -45,7 +45,7 @@ private:
     std::vector<Sum> points_;
     std::size_t steps_per_point_ = 1;
     std::vector<EvaluatedLoss> evaluations_;
-    double sum_since_ = 0;  ///< of the finite losses since the last evaluation
+    double sum_since_ = 0;  ///< sum of the finite losses since the last evaluation
     std::int64_t steps_since_ = 0;
 };
 

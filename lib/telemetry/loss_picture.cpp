@@ -13,7 +13,7 @@ namespace bertpretrain {
 
 std::string loss_picture(const LossHistory& history, const LossPictureOptions& options) {
     ChartPoints training = history.training(), held_out;
-    if (training.empty()) throw DataError("the metrics hold no step yet: nothing to draw; train first");
+    if (training.empty()) throw DataError("the metrics contain no step yet, so there is nothing to draw; train first");
     for (const EvaluatedLoss& one : history.evaluations()) held_out.emplace_back(one.evaluation.step, one.evaluation.mlm_loss);
 
     Chart chart{options.title, "optimizer step", "loss per masked token (nats)", {}, {}};

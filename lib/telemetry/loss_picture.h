@@ -1,5 +1,5 @@
 #pragma once
-// A run's losses to look at, and as a table.
+// Shows a run's losses as a chart and as a table.
 
 #include <cstdint>
 #include <optional>
@@ -11,14 +11,15 @@ namespace bertpretrain {
 
 struct LossPictureOptions {
     std::string title = "Masked-word loss";
-    std::optional<double> unigram_loss{};  ///< cross-entropy of guessing by word frequency alone, in nats: the level to beat
-    std::int64_t smoothing_steps = 0;      ///< the training loss is averaged over so many steps; below 2: not smoothed
+    std::optional<double> unigram_loss{};  ///< loss of a unigram model in nats, drawn as a reference level
+    std::int64_t smoothing_steps = 0;      ///< averages the training loss over this many steps; below 2: no smoothing
 };
 
-/// An SVG of the masked-word loss on training and on held-out text. @throws DataError when no step was measured
+/// Returns an SVG of the MLM loss on training and held-out text. @throws DataError if the history contains no step
 std::string loss_picture(const LossHistory& history, const LossPictureOptions& options);
 
-/// A row per evaluation: step, training loss averaged since the evaluation before, held-out loss, accuracy, perplexity.
+/// Returns a table with a row per evaluation: step, mean training loss since the previous evaluation, held-out loss, accuracy,
+/// perplexity.
 std::string loss_table(const LossHistory& history);
 
 }  // namespace bertpretrain

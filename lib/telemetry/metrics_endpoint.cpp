@@ -17,12 +17,12 @@
 namespace bertpretrain {
 namespace {
 
-/// Slow clients are answered last: with so many of them, others wait for seconds, and not for ever.
+/// Threads, so that slow clients block others only if there are this many, and then for seconds at most.
 constexpr const char* workers = "16";
 constexpr const char* most_milliseconds_per_request = "1000";
 
 struct Address {
-    std::string host;  ///< as in a URL: an IPv6 address stands in brackets
+    std::string host;  ///< as in a URL: an IPv6 address is in brackets
     std::uint16_t port = 0;
 };
 
@@ -31,7 +31,8 @@ bool is_number_of(int family, const std::string& text) {
     return ::inet_pton(family, text.c_str(), &room) == 1;
 }
 
-/// The server itself would take a port alone for one of all interfaces, and lists and options besides.
+/// Parses --metrics-address strictly. The server's own parser would bind a port alone to all interfaces, and accepts lists and
+/// options.
 Address parse(const std::string& given) {
     const std::size_t colon = given.rfind(':');
     std::string host = colon == given.npos ? "" : given.substr(0, colon);
@@ -43,11 +44,11 @@ Address parse(const std::string& given) {
     const bool has_brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
     if (!is_port || !(has_brackets ? is_number_of(AF_INET6, host.substr(1, host.size() - 2)) : is_number_of(AF_INET, host)))
         throw ConfigError(concat("--metrics-address ", given, ": this is neither ADDRESS:PORT with a numeric address nor a port",
-                                 "\n  do: name one as 127.0.0.1:9400, [::1]:9400 or 9400; a port alone is one of 127.0.0.1"));
+                                 "\n  do: use the form 127.0.0.1:9400, [::1]:9400 or 9400; a port alone means 127.0.0.1"));
     return address;
 }
 
-/// Written by the training, read by the server's threads.
+/// The latest numbers, written by the training thread and read by the server's threads.
 class Numbers final : public prometheus::Collectable {
 public:
     Numbers(std::string run, std::int64_t total_steps) : run_(std::move(run)) { numbers_.total_steps = total_steps; }
@@ -98,7 +99,7 @@ MetricsEndpoint::MetricsEndpoint(const std::string& address, std::string run, st
                                      "request_timeout_ms", most_milliseconds_per_request});
     } catch (const ConfigError&) { throw; } catch (const std::exception& error) {
         throw ConfigError(concat("--metrics-address ", address, ": this program cannot listen there (", error.what(),
-                                 ")\n  do: name an address of this host and a free port, such as 127.0.0.1:9400"));
+                                 ")\n  do: use an address of this host and a free port, such as 127.0.0.1:9400"));
     }
     server_->exposer->RegisterCollectable(server_->numbers);
 }

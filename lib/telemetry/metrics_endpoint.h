@@ -1,5 +1,5 @@
 #pragma once
-// A run's last numbers for a Prometheus that asks for them by HTTP.
+// Serves a run's latest numbers to Prometheus by HTTP.
 
 #include <memory>
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace bertpretrain {
 
-/// Serves http://ADDRESS/metrics as long as it lives, on threads of its own: the gauges of gauges.h, labelled {run="NAME"}.
-/// A client has one second for its request, so that slow ones do not keep the others waiting for longer.
+/// Serves the gauges of gauges.h, labelled {run="NAME"}, at http://ADDRESS/metrics until destruction, on its own threads.
+/// Requests time out after one second, so that slow clients do not delay others for longer.
 class MetricsEndpoint {
 public:
-    /// @param address "127.0.0.1:9400", "[::1]:9400"; a port alone ("9400") is one of the loopback interface, port 0 any that is
-    ///     free. Another interface exposes the metrics to its network: there is no password.
-    /// @throws ConfigError when it is no such address, is taken or not this host's, or this build lacks prometheus-cpp
+    /// @param address "127.0.0.1:9400" or "[::1]:9400". A port alone ("9400") means 127.0.0.1; port 0 selects a free port. Other
+    ///     addresses expose the metrics to the network: there is no password.
+    /// @throws ConfigError if the address is invalid, in use or not this host's, or this build lacks prometheus-cpp
     MetricsEndpoint(const std::string& address, std::string run, std::int64_t total_steps);
     MetricsEndpoint(const MetricsEndpoint&) = delete;
     MetricsEndpoint& operator=(const MetricsEndpoint&) = delete;
     ~MetricsEndpoint();
 
-    /// Where it is served: "http://127.0.0.1:9400/metrics".
+    /// Returns the URL, e.g. "http://127.0.0.1:9400/metrics".
     std::string url() const;
 
     void show(const StepRecord& record);

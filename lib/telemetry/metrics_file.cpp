@@ -34,7 +34,8 @@ std::string line_of(const Record& record) {
     return line.dump();
 }
 
-/// The member `key`: NaN for null, absent members stay as they are. @throws json::exception for another type
+/// Reads the member `key`: null gives NaN, and a missing member leaves `value` unchanged. @throws json::exception for another
+/// type, DataError for a fraction where an integer is expected
 void read_member(const json& line, const char* key, auto& value) {
     const auto found = line.find(key);
     if (found == line.end()) return;
@@ -54,7 +55,7 @@ Record record_of(const json& line) {
     return record;
 }
 
-/// Whether it can have been measured: losses may be anything, but no step, count or duration is negative.
+/// Returns whether the numbers are possible: losses may have any value, but steps, counts and durations are not negative.
 template <class Record>
 bool is_possible(const Record& record) {
     constexpr double latest = 95617584000;  // the year 5000
@@ -77,20 +78,20 @@ Record possible_record_of(const json& line) {
 
 bool is_evaluation(const json& line) { return line.contains("held_out_mlm_loss"); }
 
-/// A whole line and where it lies in the file.
+/// A whole line and its position in the file.
 struct Line {
     std::string text;
-    std::uint64_t begin = 0, end = 0;  ///< its "\n" included
+    std::uint64_t begin = 0, end = 0;  ///< byte range, including "\n"
 };
 
-/// Calls visit(line, its JSON) for each whole line, one at a time in memory; those without a step, or for which it throws, are
-/// passed over with one warning.
+/// Calls visit(line, its JSON) for each whole line, with one line in memory at a time. Skips lines without a step, and lines for
+/// which visit throws, with one warning in total.
 void for_each_line(const std::filesystem::path& file, const std::function<void(const Line&, const json&)>& visit) {
     std::ifstream in(file, std::ios::binary);
     if (!in || std::filesystem::is_directory(file))
         throw DataError(concat(file.string(), ": cannot be read (", std::strerror(errno), ")"));
     std::int64_t number = 0, unreadable = 0, first_unreadable = 0;
-    for (Line line; std::getline(in, line.text) && !in.eof(); line.begin = line.end) {  // at its end, a line was not ended
+    for (Line line; std::getline(in, line.text) && !in.eof(); line.begin = line.end) {  // eof: the last line is incomplete
         line.end = line.begin + line.text.size() + 1;
         ++number;
         try {
@@ -103,7 +104,7 @@ void for_each_line(const std::filesystem::path& file, const std::function<void(c
     }
     if (in.bad()) throw DataError(concat(file.string(), ": cannot be read to its end (", std::strerror(errno), ")"));
     if (unreadable > 0)
-        log_warning(concat(file.string(), ": ", unreadable, " damaged line(s) left out, the first is line ", first_unreadable));
+        log_warning(concat(file.string(), ": skipped ", unreadable, " damaged line(s), the first is line ", first_unreadable));
 }
 
 }  // namespace
@@ -113,7 +114,7 @@ void MetricsFile::append(const EvaluationRecord& record) { lines_->append(line_o
 
 namespace {
 
-/// Parts of a file, in order; neighbours are one.
+/// Byte ranges of a file, in order. Adjacent ranges are merged.
 struct Ranges {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> begins_and_ends;
     std::uint64_t bytes = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// metrics.jsonl: one line of JSON per optimizer step, and one per evaluation.
+// metrics.jsonl: one line of JSON per optimizer step and per evaluation.
 
 #include <cstdint>
 #include <filesystem>
@@ -13,30 +13,30 @@
 
 namespace bertpretrain {
 
-/// What a resumed run does again.
+/// The steps that a resumed run repeats.
 struct CutSteps {
-    std::int64_t steps = 0;  ///< lines of steps that were taken away
-    double time = 0;         ///< of the last of them
-    double elapsed_seconds = 0;
+    std::int64_t steps = 0;      ///< number of step lines removed
+    double time = 0;             ///< of the last of them
+    double elapsed_seconds = 0;  ///< of the last of them
 };
 
-/// The metrics of a run, written as it goes. Numbers are written so that reading gives the same float64 again. A number that
-/// is not finite stands as null, and its line then carries "non_finite": true.
+/// Writes a run's metrics. Reading a number back gives exactly the same float64. A non-finite number is written as null, and
+/// its line then contains "non_finite": true. Not thread-safe.
 class MetricsFile {
 public:
-    /// Opens or makes the file; a torn last line is cut off. @throws DataError
+    /// Opens or creates the file, and removes an incomplete last line. @throws DataError
     explicit MetricsFile(const std::filesystem::path& file) : lines_(std::in_place, file) {}
 
-    /// @throws DataError when the line cannot be written
+    /// @throws DataError if too many lines are waiting for a disk that takes none (see LineFile)
     void append(const StepRecord& record);
     void append(const EvaluationRecord& record);
 
-    /// Takes away, at once or not at all, what a resumed run will do again: steps after `step`, evaluations after step
-    /// `evaluated`, and damaged lines. Reads line by line.
-    /// @param kept gets the records that stay @throws DataError
+    /// Atomically removes what a resumed run will repeat: steps after `step`, evaluations after step `evaluated`, and damaged
+    /// lines. Holds one line in memory at a time.
+    /// @param kept receives the remaining records  @throws DataError if the file cannot be read or replaced
     CutSteps cut_to_step(std::int64_t step, std::int64_t evaluated, LossHistory& kept);
 
-    /// The last call: no line is waiting after it. @throws DataError naming how many lines could not be written
+    /// Writes all waiting lines. Must be the last call. @throws DataError with the number of lines that could not be written
     void finish() { lines_->finish(); }
 
 private:
@@ -48,17 +48,17 @@ struct Metrics {
     std::vector<EvaluationRecord> evaluations;
 };
 
-/// Calls visit with each record in the order of the file, also of one that is being written, and holds one line at a time. Lines
-/// that cannot be understood are left out with one warning, as are those whose steps, samples, durations or times cannot be:
-/// negative ones, or times beyond the year 5000. A number that was not finite comes back as NaN.
-/// @throws DataError when the file cannot be read
+/// Calls visit_step or visit_evaluation with each record in file order. Holds one line in memory at a time. The file may still
+/// be written to. Skips, with one warning, lines that cannot be parsed, and lines with impossible numbers: negative steps,
+/// samples, durations or times, or times after the year 5000. Returns non-finite numbers as NaN.
+/// @throws DataError if the file cannot be read
 void for_each_record(const std::filesystem::path& file, const std::function<void(const StepRecord&)>& visit_step,
                      const std::function<void(const EvaluationRecord&)>& visit_evaluation);
 
-/// All records of a file, as for_each_record() finds them.
+/// Returns all records of a file, as for_each_record() visits them.
 Metrics read_metrics(const std::filesystem::path& file);
 
-/// The losses of a file, as for_each_record() finds them.
+/// Returns the losses of a file, as for_each_record() visits them.
 LossHistory read_losses(const std::filesystem::path& file);
 
 }  // namespace bertpretrain

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -10,13 +9,14 @@
 
 #include <dlfcn.h>
 
+#include "core/environment.h"
 #include "core/error.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
 namespace {
 
-/// The part of NVML's C interface that is used here, as its reference manual declares it; 0 is success everywhere.
+/// The part of NVML's C interface used here, as declared in its reference manual. All functions return 0 on success.
 using Device = void*;
 struct Memory {
     unsigned long long total, free, used;
@@ -39,7 +39,7 @@ public:
     }
     bool ready() const { return ready_; }
 
-    /// Calls a function of the library; one that it lacks fails.
+    /// Calls a function of the library. Returns a failure code if the library lacks it.
     template <class Signature, class... Arguments>
     int call(const char* name, Arguments... arguments) const {
         Signature* function = nullptr;
@@ -53,7 +53,7 @@ private:
     bool ready_ = false;
 };
 
-/// The library, opened once: starting it takes longer than asking it. Nothing where it is absent.
+/// Returns the library, or nullptr if it is not available. Loads it once, because initialization takes longer than a query.
 const Library* library() {
     static std::mutex mutex;
     static std::unique_ptr<Library> opened;
@@ -63,11 +63,11 @@ const Library* library() {
     return opened.get();
 }
 
-/// The entry of CUDA_VISIBLE_DEVICES for a device of this process; the number itself where it is not set.
+/// Returns the CUDA_VISIBLE_DEVICES entry for a device of this process, or the index itself if the variable is not set.
 std::string visible_name(std::int64_t index) {
-    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-    if (visible == nullptr || *visible == '\0') return std::to_string(index);
-    std::istringstream names(visible);
+    const std::optional<std::string> visible = environment_variable("CUDA_VISIBLE_DEVICES");
+    if (!visible) return std::to_string(index);
+    std::istringstream names(*visible);
     std::string name;
     for (std::int64_t i = 0; i <= index; ++i)
         if (!std::getline(names, name, ',')) return "";

@@ -1,5 +1,5 @@
 #pragma once
-// What NVIDIA's management library says of a GPU.
+// Queries a GPU through NVML, NVIDIA's management library.
 
 #include <cstdint>
 #include <optional>
@@ -10,20 +10,19 @@ namespace bertpretrain {
 struct GpuHealth {
     std::string name;
     std::uint64_t memory_bytes = 0, used_bytes = 0;
-    unsigned sm_mhz = 0, most_sm_mhz = 0;  ///< clock of the multiprocessors now, and at most
+    unsigned sm_mhz = 0, most_sm_mhz = 0;  ///< current and maximum clock of the multiprocessors
     unsigned celsius = 0;
     unsigned busy_percent = 0;                        ///< share of the last sample period in which a kernel ran
-    std::optional<std::uint64_t> uncorrected_errors;  ///< of ECC memory since the driver was loaded; none where it has no ECC
+    std::optional<std::uint64_t> uncorrected_errors;  ///< ECC errors since the driver was loaded; nullopt without ECC
 
     std::string text() const;
 };
 
-/// Nothing where the library is absent (it belongs to the driver, and is opened at run time) or knows no such device.
-/// @param index of the device among those that this process sees: CUDA_VISIBLE_DEVICES is followed where it lists numbers or
-///        UUIDs
+/// Returns nullopt if NVML is not available (it is part of the driver and loaded at run time) or has no such device.
+/// @param index among the devices visible to this process: CUDA_VISIBLE_DEVICES is honored if it lists numbers or UUIDs
 std::optional<GpuHealth> gpu_health(std::int64_t index);
 
-/// The part of it that is asked for during a run.
+/// The subset that is queried during a run. nullopt as for gpu_health().
 struct GpuUsage {
     unsigned busy_percent = 0;
     std::uint64_t used_bytes = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What a run is doing right now, and how long it has done what.
+// Tracks which phase of training a run is in, and the time spent in each phase.
 
 #include <array>
 #include <atomic>
@@ -15,26 +15,26 @@ enum class Phase : std::uint8_t { none, data, forward, backward, communication, 
 inline constexpr std::size_t phase_count = 9;
 std::string_view name_of(Phase phase);
 
-using PhaseSeconds = std::array<double, phase_count>;  ///< by Phase
+using PhaseSeconds = std::array<double, phase_count>;  ///< indexed by Phase
 
-/// One thread says what it does; any other may look. Entering costs a reading of the clock.
+/// One thread enters phases; any thread may call look(). Entering costs one clock read.
 class PhaseClock {
 public:
-    /// Ends the phase before. Entering the same one again is a sign of life.
+    /// Ends the current phase and starts `phase`. Entering the same phase again counts as a heartbeat.
     void enter(Phase phase) noexcept;
 
-    /// A function that gives a sign of life of a save. Any thread may call it, also after this clock is gone. The signs count
-    /// while the phase is saving: a save in the background does not hide that training hangs.
+    /// Returns a function that sends a heartbeat for a save. Any thread may call it, also after this clock is destroyed. These
+    /// heartbeats count only while the phase is `saving`, so a background save does not hide that training hangs.
     std::function<void()> sign_of_saving() const;
 
     struct Look {
         Phase phase = Phase::none;
-        std::uint64_t entries = 0;  ///< with signs of life so far: unchanged, while there were none
+        std::uint64_t entries = 0;  ///< entered phases plus heartbeats; unchanged if neither happened
         bool operator==(const Look&) const = default;
     };
     Look look() const noexcept;
 
-    /// Seconds in each phase since this was last asked, by the thread that enters.
+    /// Returns the seconds in each phase since the previous call. Only the thread that enters phases may call it.
     PhaseSeconds take_seconds() noexcept;
 
 private:

@@ -11,8 +11,8 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::size_t steps_for_eta = 50;    // steps whose mean duration is taken for the rest
-constexpr double seconds_per_drawing = 0.1;  // faster than that only flickers
+constexpr std::size_t steps_for_eta = 50;    // the eta assumes the mean duration of this many steps
+constexpr double seconds_per_drawing = 0.1;  // drawing more often only flickers
 
 std::string scientific(double number) {
     char text[32];
@@ -82,7 +82,7 @@ std::string Progress::drawn_line(const StepRecord& record, double eta) const {
         concat("[", bar, "] ", record.step, "/", total_steps_, " | loss ", fixed(record.loss, 4), " | ",
                fixed(record.sequences_per_second, 1), " seq/s | ", fixed(record.model_tflops_per_second, 2), " TFLOP/s",
                record.mfu > 0 ? concat(" | mfu ", fixed(100 * record.mfu, 1), " %") : "", " | eta ", duration_text(eta));
-    if (line.size() >= output_.columns) line.resize(output_.columns - 1);  // a line that wraps cannot be drawn over
+    if (line.size() >= output_.columns) line.resize(output_.columns - 1);  // a wrapped line cannot be redrawn in place
     return line;
 }
 

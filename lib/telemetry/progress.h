@@ -1,5 +1,5 @@
 #pragma once
-// What a person sees while a run goes.
+// Shows the progress of a run.
 
 #include <cstdint>
 #include <deque>
@@ -12,17 +12,18 @@
 
 namespace bertpretrain {
 
-/// `step 120/2000 | loss 6.1234 | mlm 5.4321 | nsp 0.6912 | lr 1.00e-03 | 123.4 seq/s | eta 3m 12s`. Scripts may rely on it.
+/// Returns `step 120/2000 | loss 6.1234 | mlm 5.4321 | nsp 0.6912 | lr 1.00e-03 | 123.4 seq/s | eta 3m 12s`. The format is
+/// stable, so scripts may parse it.
 std::string step_line(const StepRecord& record, std::int64_t total_steps, double eta_seconds);
 
-/// `held-out step 100 | mlm 5.1000 | accuracy 0.2130 | perplexity 164.2 | nsp 0.6900`. Scripts may rely on it.
+/// Returns `held-out step 100 | mlm 5.1000 | accuracy 0.2130 | perplexity 164.2 | nsp 0.6900`. The format is stable.
 std::string evaluation_line(const EvaluationRecord& record);
 
-/// On a terminal one line that is drawn over and over, elsewhere plain lines (see step_line()): the first and last step, and
+/// On a terminal, redraws one line in place. Elsewhere prints plain lines (see step_line()): for the first and last step, and
 /// between them at most one per interval. Not thread-safe.
 class Progress {
 public:
-    /// @param interval_seconds between plain lines
+    /// @param interval_seconds minimum time between plain lines
     Progress(std::int64_t total_steps, double interval_seconds, ProgressOutput output = progress_to_stderr());
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -30,7 +31,7 @@ public:
 
     void show(const StepRecord& record);
     void show(const EvaluationRecord& record);
-    /// Takes the drawn line away, so that other messages do not run into it; the next step draws it anew.
+    /// Erases the drawn line, so that other messages do not run into it. The next step draws it again.
     void clear();
 
 private:

@@ -10,7 +10,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr double seconds_between_writes = 10;  // Prometheus asks every 15 to 60
+constexpr double seconds_between_writes = 10;  // Prometheus usually scrapes every 15 to 60 seconds
 
 std::string label_value(const std::string& text) {
     std::string safe;
@@ -64,9 +64,9 @@ void PrometheusFile::write() {
         write_atomically(file_, text());
         written_ = seconds_();
         is_due_ = false;
-    } catch (const std::exception& error) {  // also called while the run is taken apart
+    } catch (const std::exception& error) {  // also called by the destructor
         is_broken_ = true;
-        log_warning(concat(error.what(), "; the run goes on without it"));
+        log_warning(concat(error.what(), "; the run continues without this file"));
     }
 }
 

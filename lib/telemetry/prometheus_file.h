@@ -1,5 +1,5 @@
 #pragma once
-// A run's last numbers as Prometheus reads them from node-exporter's textfile collector.
+// Writes a run's latest numbers for node-exporter's textfile collector, from which Prometheus reads them.
 
 #include <filesystem>
 #include <functional>
@@ -12,15 +12,14 @@
 
 namespace bertpretrain {
 
-/// The gauges of gauges.h, labelled {run="NAME"}. The file is always
-/// whole: it is replaced, at the first record, then every 10 seconds at most, and at the end. To have it collected, link it:
-/// `ln -s RUN/metrics.prom /var/lib/node_exporter/textfile/NAME.prom`. A run does not end because it cannot be written: there is
-/// one warning then, and no more writing.
+/// Writes the gauges of gauges.h, labelled {run="NAME"}. Replaces the file atomically: at the first record, then at most every
+/// 10 seconds, and at the end. To collect it: `ln -s RUN/metrics.prom /var/lib/node_exporter/textfile/NAME.prom`. If writing
+/// fails, it logs one warning and stops writing; the run continues.
 class PrometheusFile {
 public:
-    /// @param run the label; its last folder's name is usual. What is not UTF-8 in it is shown as \xNN, for Prometheus takes no
-    /// other
-    /// @param seconds a clock that never goes back
+    /// @param run the label, usually the name of the run's folder. Bytes that are not UTF-8 become \xNN, because Prometheus
+    /// accepts only UTF-8
+    /// @param seconds a monotonic clock
     PrometheusFile(std::filesystem::path file, std::string run, std::int64_t total_steps,
                    std::function<double()> seconds = seconds_now)
         : file_(std::move(file)), run_(displayable(run)), seconds_(std::move(seconds)) {
@@ -32,9 +31,9 @@ public:
 
     void show(const StepRecord& record);
     void show(const EvaluationRecord& record);
-    /// Writes the last numbers where the file does not hold them.
+    /// Writes the latest numbers if they are not in the file yet.
     void finish();
-    /// Never writes again, not even at the end.
+    /// Stops all writing, including the last write at the end.
     void give_up() { is_broken_ = true; }
 
 private:
@@ -45,7 +44,7 @@ private:
     std::string run_;
     RunNumbers numbers_;
     std::function<double()> seconds_;
-    std::optional<double> written_;  ///< when
+    std::optional<double> written_;  ///< time of the last write
     bool is_due_ = false, is_broken_ = false;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Where everything of one run lies.
+// The paths of a run's files.
 
 #include <filesystem>
 #include <string>
@@ -7,13 +7,14 @@
 
 namespace bertpretrain {
 
-/// The names in a run's folder.
+/// Returns the path of each file in a run's folder.
 class RunPaths {
 public:
     explicit RunPaths(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
     const std::filesystem::path& folder() const { return folder_; }
     std::filesystem::path settings() const { return folder_ / "settings.json"; }
+    std::filesystem::path plan() const { return folder_ / "plan.json"; }
     std::filesystem::path metrics() const { return folder_ / "metrics.jsonl"; }
     std::filesystem::path events() const { return folder_ / "events.jsonl"; }
     std::filesystem::path log() const { return folder_ / "log.txt"; }

@@ -1,5 +1,5 @@
 #pragma once
-// What is measured of each optimizer step and of each evaluation on held-out text.
+// The measurements of an optimizer step and of an evaluation on held-out text.
 
 #include <cstdint>
 
@@ -7,30 +7,30 @@ namespace bertpretrain {
 
 /// One completed optimizer step. Losses are means over the global batch, in nats.
 struct StepRecord {
-    std::int64_t step = 0;     ///< completed optimizer updates, this one included
-    std::int64_t samples = 0;  ///< sequences seen since the run began
+    std::int64_t step = 0;     ///< completed optimizer updates, including this one
+    std::int64_t samples = 0;  ///< sequences trained on since the run began
     double loss = 0;           ///< mlm_loss + nsp_loss
     double mlm_loss = 0;
     double nsp_loss = 0;
-    double mlm_accuracy = 0;  ///< share of masked tokens guessed right, 0 to 1
+    double mlm_accuracy = 0;  ///< share of masked tokens predicted correctly, 0 to 1
     double learning_rate = 0;
     double grad_norm = 0;  ///< before clipping
     double sequences_per_second = 0;
-    double tokens_per_second = 0;  ///< real tokens, no padding
+    double tokens_per_second = 0;  ///< without padding
     double model_tflops_per_second = 0;
-    double mfu = 0;  ///< the same as a share of what matrix products reached on the ranks' devices when the run started
+    double mfu = 0;  ///< the same as a share of the matmul throughput measured on the ranks' devices at the start
     double step_seconds = 0;
     double data_wait_seconds = 0;              ///< the part of step_seconds spent waiting for data
     double bytes_sent = 0;                     ///< by one rank to the others
-    double communication_seconds = 0;          ///< in which something was on its way between ranks
+    double communication_seconds = 0;          ///< time with at least one transfer between ranks in flight
     double exposed_communication_seconds = 0;  ///< the part of step_seconds spent waiting for other ranks
-    double forward_seconds = 0, backward_seconds = 0, update_seconds = 0;  ///< of the thread that computes
-    double saving_seconds = 0;      ///< since the step before: waiting for checkpoints and for this file
-    double evaluation_seconds = 0;  ///< since the step before
-    double device_utilization = 0;  ///< of rank 0's device since the step before, 0 to 1 (device_usage.h)
-    double memory_bytes = 0;        ///< taken of its memory when the step ended
-    double time = 0;                ///< when the step ended, in seconds since 1970 UTC
-    double elapsed_seconds = 0;     ///< when it ended, since this start of the run, by a clock that is never set
+    double forward_seconds = 0, backward_seconds = 0, update_seconds = 0;  ///< on the thread that computes
+    double saving_seconds = 0;      ///< since the previous step: waiting for checkpoints and for this file
+    double evaluation_seconds = 0;  ///< since the previous step
+    double device_utilization = 0;  ///< of rank 0's device since the previous step, 0 to 1 (device_usage.h)
+    double memory_bytes = 0;        ///< memory in use on that device at the end of the step
+    double time = 0;                ///< end of the step, in seconds since 1970 UTC
+    double elapsed_seconds = 0;     ///< end of the step, counted from this start of the run by a monotonic clock
 
     /// Calls field(key of the metrics file, member) for each member.
     static void fields(auto& self, auto&& field) {
@@ -63,7 +63,7 @@ struct StepRecord {
     }
 };
 
-/// The model after `step`, on text it was not trained on.
+/// An evaluation after `step` on held-out text.
 struct EvaluationRecord {
     std::int64_t step = 0;
     double mlm_loss = 0;
@@ -72,8 +72,8 @@ struct EvaluationRecord {
     double nsp_loss = 0;
     double nsp_accuracy = 0;
     std::int64_t sequences = 0;
-    double time = 0;             ///< when it ended, in seconds since 1970 UTC
-    double elapsed_seconds = 0;  ///< when it ended, since this start of the run, by a clock that is never set
+    double time = 0;             ///< end of the evaluation, in seconds since 1970 UTC
+    double elapsed_seconds = 0;  ///< end of the evaluation, counted from this start of the run by a monotonic clock
 
     /// Calls field(key of the metrics file, member) for each member.
     static void fields(auto& self, auto&& field) {

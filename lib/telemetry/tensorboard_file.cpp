@@ -16,7 +16,7 @@
 namespace bertpretrain {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "TFRecord and protobuf numbers begin with their lowest byte");
+static_assert(std::endian::native == std::endian::little, "TFRecord and protobuf numbers are little-endian");
 
 template <class Number>
 std::string bytes_of(Number number) {
@@ -25,7 +25,7 @@ std::string bytes_of(Number number) {
     return bytes;
 }
 
-/// CRC-32C, turned and shifted, so that a checksum of what holds checksums is no special case. Source: TensorFlow's crc32c.h.
+/// Masks a CRC-32C by rotation and an offset, because a CRC of data that contains CRCs is weak. Source: TensorFlow's crc32c.h.
 std::uint32_t masked_crc32c(std::string bytes) {
     auto* data = reinterpret_cast<unsigned char*>(bytes.data());
     const std::uint32_t crc = ~::crc32_iscsi(data, static_cast<int>(bytes.size()), 0xffffffffU);
@@ -37,7 +37,7 @@ std::string tf_record(const std::string& content) {
     return length + bytes_of(masked_crc32c(length)) + content + bytes_of(masked_crc32c(content));
 }
 
-// Protocol buffers: a field is its number and kind in one varint, then its value.
+// Protocol buffers encode a field as its number and wire type in one varint, then its value.
 enum Kind : std::uint64_t { varint_kind = 0, double_kind = 1, bytes_kind = 2, float_kind = 5 };
 
 std::string varint(std::uint64_t number) {
@@ -60,8 +60,8 @@ std::string scalar_value(const std::string& tag, double value) {
 
 constexpr std::string_view name_begin = "events.out.tfevents.";
 
-/// Whole seconds that are later than those in the names of all files there: TensorBoard reads files in the order of their names,
-/// and the clock may have been set back since an earlier start.
+/// Returns the time in whole seconds, but later than in the names of all existing files. TensorBoard reads files in the order of
+/// their names, and the clock may have been set back since an earlier start.
 std::int64_t seconds_for_name(const std::filesystem::path& folder, double time) {
     auto seconds = static_cast<std::int64_t>(time);
     std::error_code failure;
@@ -85,7 +85,7 @@ std::string file_name(const std::filesystem::path& folder, double time) {
 
 void TensorboardFile::open(double time) {
     if (out_.is_open()) return;
-    std::error_code failure;  // a folder that cannot be made is a file that cannot be opened
+    std::error_code failure;  // ignored: without the folder, opening the file fails
     std::filesystem::create_directories(folder_, failure);
     out_.open(folder_ / file_name(folder_, time), std::ios::binary | std::ios::app);
     write_event(time, 0, version_content());
@@ -106,7 +106,7 @@ void TensorboardFile::write_scalars(double time, std::int64_t step, const std::v
     out_.flush();
     if (out_) return;
     is_broken_ = true;
-    log_warning(concat(folder_.string(), ": TensorBoard's events cannot be written here; the run goes on without them"));
+    log_warning(concat(folder_.string(), ": TensorBoard's events cannot be written here; the run continues without them"));
 }
 
 void TensorboardFile::append(const StepRecord& record) {

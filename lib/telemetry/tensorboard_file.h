@@ -1,5 +1,5 @@
 #pragma once
-// TensorBoard's event files, which `tensorboard --logdir` and many other tools read.
+// Writes TensorBoard event files, for `tensorboard --logdir` and other tools.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,15 +12,15 @@
 
 namespace bertpretrain {
 
-/// Writes scalars: of a step as train/KEY, of an evaluation as held_out/KEY, KEY as in metrics.jsonl. A file per start, made
-/// with the first record; each record is handed to the system before append() returns. A run does not end because its pictures
-/// cannot be written: there is one warning then, and no more records.
+/// Writes scalars: train/KEY for a step, held_out/KEY for an evaluation, with KEY as in metrics.jsonl. Each start of a run
+/// creates a file at its first record. Each record is passed to the kernel before append() returns. If writing fails, it logs
+/// one warning and stops writing; the run continues.
 /// Format: TFRecord (length, its masked CRC-32C, content, its masked CRC-32C) of tensorflow.Event messages.
 class TensorboardFile {
 public:
     explicit TensorboardFile(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-    /// What earlier starts wrote of later steps than `step` is not shown any more: it will be done again.
+    /// Makes TensorBoard hide what earlier starts wrote for steps after `step`, because the run repeats them.
     void cut_to_step(std::int64_t step) { cut_to_ = step; }
     void append(const StepRecord& record);
     void append(const EvaluationRecord& record);

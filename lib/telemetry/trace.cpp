@@ -23,12 +23,12 @@ struct Span {
     const char* name;
     pid_t thread;
     double begin, end;
-    const char* row;  ///< null: the thread's
+    const char* row;  ///< nullptr: the thread's row
 };
 
 struct Recorder {
     std::atomic<bool> keeps{false};
-    std::mutex mutex;  // for all that follows
+    std::mutex mutex;  // protects the members below
     std::filesystem::path file;
     std::int64_t rank = 0, skip = 0, count = 0;
     std::vector<Span> spans;
@@ -39,7 +39,7 @@ Recorder& recorder() {
     return one;
 }
 
-/// Rows that are no thread's get numbers above those of threads, by their names' order.
+/// Numbers the named rows, in the order of their names, above all thread ids.
 std::map<std::string, std::int64_t> numbers_of_rows(const std::vector<Span>& spans) {
     constexpr std::int64_t above_threads = 1'000'000'000;
     std::map<std::string, std::int64_t> numbers;
@@ -50,7 +50,7 @@ std::map<std::string, std::int64_t> numbers_of_rows(const std::vector<Span>& spa
     return numbers;
 }
 
-/// Microseconds, as the format wants them. Format: "Trace Event Format", complete events.
+/// Returns a complete event of the "Trace Event Format". Its times are in microseconds.
 nlohmann::json event_of(const Span& span, std::int64_t rank, std::int64_t row) {
     return {{"name", span.name},
             {"cat", "train"},
@@ -72,7 +72,7 @@ std::string trace_text(const Recorder& of) {
     return nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump();
 }
 
-/// Writes what there is and forgets it. A run does not end because its trace cannot be written.
+/// Writes and discards the recorded spans. If writing fails, logs a warning, so that the run continues.
 void write_trace(Recorder& of) {
     of.keeps = false;
     if (of.spans.empty()) return;
@@ -94,8 +94,8 @@ void trace_span(const char* name, double begin, double end, const char* row) noe
     if (!to.keeps) return;
     try {
         const std::lock_guard lock(to.mutex);
-        if (to.keeps) to.spans.push_back({name, ::gettid(), begin, end, row});  // else the trace was written meanwhile
-    } catch (const std::exception&) {}                                          // a span less, where memory has run out
+        if (to.keeps) to.spans.push_back({name, ::gettid(), begin, end, row});  // else the trace has been written already
+    } catch (const std::exception&) {}                                          // out of memory: drops the span
 }
 
 Trace::Trace(std::filesystem::path file, std::int64_t rank, std::int64_t skip, std::int64_t count) {

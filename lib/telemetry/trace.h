@@ -1,13 +1,13 @@
 #pragma once
-// Where the time of single steps goes: a Chrome trace, which ui.perfetto.dev and chrome://tracing show.
+// Records the timing of single steps as a Chrome trace, for ui.perfetto.dev and chrome://tracing.
 
 #include <cstdint>
 #include <filesystem>
 
 namespace bertpretrain {
 
-/// While it lives, spans of this process's threads are kept, of `count` steps behind the first `skip`; the file is written
-/// when these are over, or at the end. Without one, a span costs a look at a flag. One at a time.
+/// Records the spans of all threads of this process during `count` steps after the first `skip`. Writes the file when these
+/// steps are done, or on destruction. Without a Trace, a span costs one flag check. Only one may exist at a time.
 class Trace {
 public:
     Trace(std::filesystem::path file, std::int64_t rank, std::int64_t skip, std::int64_t count);
@@ -16,10 +16,10 @@ public:
     ~Trace();
 };
 
-/// What a thread does from here to the end of the scope.
+/// Records a span of the calling thread from construction to the end of the scope.
 class TraceSpan {
 public:
-    /// @param name lives as long as the program
+    /// @param name must live as long as the program
     explicit TraceSpan(const char* name);
     TraceSpan(const TraceSpan&) = delete;
     TraceSpan& operator=(const TraceSpan&) = delete;
@@ -30,7 +30,7 @@ private:
     double begin_ = -1;
 };
 
-/// An optimizer step, from here to the end of the scope.
+/// Records an optimizer step from construction to the end of the scope.
 class TraceStep {
 public:
     TraceStep();
@@ -42,11 +42,11 @@ private:
     double begin_ = -1;
 };
 
-/// As a TraceSpan, for who has measured it. @param name lives as long as the program @param begin and end as of seconds_now()
-/// @param row null: the calling thread's. Else a row of this name, for what happens on a device; lives as long as the program
+/// Records a span that the caller has measured. @param begin,end times by seconds_now()  @param name must live as long as the
+/// program  @param row nullptr: the calling thread's row; else a row of this name, for a device; must live as long as the program
 void trace_span(const char* name, double begin, double end, const char* row = nullptr) noexcept;
 
-/// Whether spans are kept now.
+/// Returns whether spans are being recorded.
 bool trace_is_kept() noexcept;
 
 }  // namespace bertpretrain

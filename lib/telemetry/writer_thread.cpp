@@ -17,7 +17,7 @@ struct WriterThread::State {
     std::deque<Work> waiting;
     std::size_t most_waiting = 0;
     std::uint64_t posted = 0, done = 0;
-    std::exception_ptr failure;  ///< the first
+    std::exception_ptr failure;  ///< the first exception
     bool ends = false, has_ended = false;
     std::thread thread;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// A thread that writes files, so that the caller never waits for a disk.
+// A thread that writes files, so that the caller does not wait for the disk.
 
 #include <cstddef>
 #include <functional>
@@ -7,31 +7,30 @@
 
 namespace bertpretrain {
 
-/// Does what is posted, one after the other, on a thread of its own. Members are called by any thread.
+/// Runs posted work in order on its own thread. All members are thread-safe.
 class WriterThread {
 public:
     using Work = std::function<void()>;
 
-    /// @param most_waiting posted and not yet done
+    /// @param most_waiting maximum length of the queue, not counting running work
     explicit WriterThread(std::size_t most_waiting);
     WriterThread(const WriterThread&) = delete;
     WriterThread& operator=(const WriterThread&) = delete;
-    /// Waits for all that was posted, up to `farewell_seconds`; what a hanging disk holds is then left to the thread, which owns
-    /// everything that was posted.
+    /// Waits up to `farewell_seconds` for all posted work. Work that still hangs on a disk is left to the thread, which owns it.
     ~WriterThread();
 
-    /// Blocks only while `most_waiting` are waiting.
+    /// Blocks only while the queue is full.
     /// @throws the first exception that earlier work threw
     void post(Work work);
-    /// The same, but never blocks and never throws. @returns false where `most_waiting` are waiting: `work` is dropped
+    /// The same, but never blocks or throws. @returns false if the queue is full; `work` is then dropped
     bool try_post(Work work) noexcept;
 
-    /// Returns when all that was posted before is done. @throws the first exception that any of it threw
+    /// Blocks until all work posted before is done. @throws the first exception that any work threw
     void drain() const;
-    /// The same, but waits no longer than `seconds`, and throws nothing. @returns whether all is done
+    /// The same, but waits at most `seconds` and does not throw. @returns whether all work is done
     bool drain_for(double seconds) const noexcept;
 
-    /// drain() for who may outlive this object.
+    /// Returns drain() as a function that may outlive this object.
     std::function<void()> drainer() const;
 
     static constexpr double farewell_seconds = 5;

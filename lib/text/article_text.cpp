@@ -10,7 +10,7 @@
 namespace bertpretrain {
 namespace {
 
-/// In one piece: a paragraph may be a single byte.
+/// Joins paragraphs into one string, one per line. A string for each would cost too much memory, as one may be a single byte.
 std::string lines_of(const std::vector<std::string>& paragraphs) {
     std::size_t bytes = 0;
     for (const std::string& paragraph : paragraphs) bytes += paragraph.size() + 1;

@@ -1,5 +1,5 @@
 #pragma once
-// Pages -> paragraphs -> sentences, a chunk of a file at a time.
+// Turns pages into paragraphs and sentences, one chunk of a file at a time.
 
 #include <cstdint>
 #include <string>
@@ -13,18 +13,20 @@ namespace bertpretrain {
 
 /// The articles of a chunk, as paragraphs of prose.
 struct ChunkProse {
-    ExtractCounts counts;               ///< pages, redirects and other pages so far
+    ExtractCounts counts;               ///< only pages, redirects and other_pages are set
     std::vector<std::string> articles;  ///< one paragraph per line
 };
 
-/// @throws DataError as parse_pages()
+/// Parses a chunk and cleans its articles. @param tidies see tidy() @throws DataError like parse_pages()
 ChunkProse prose_of_chunk(const PageChunk& chunk, bool tidies);
 
-/// The articles with as many sentences as asked for: one per line, an empty line behind each article.
+/// Articles as text: one sentence per line, an empty line after each article.
 struct ChunkText {
     ExtractCounts counts;
     std::string text;
 };
+
+/// Splits the articles into sentences. Leaves out articles with fewer than `minimum_sentences` sentences, or with none.
 ChunkText text_of(const ChunkProse& prose, const SplitSentences& split, std::int64_t minimum_sentences);
 
 }  // namespace bertpretrain

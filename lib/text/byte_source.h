@@ -1,5 +1,5 @@
 #pragma once
-// Bytes of a file or of standard input, from front to back.
+// Sequential reading of a file or of standard input.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,14 +20,14 @@ public:
     ByteSource& operator=(const ByteSource&) = delete;
     ~ByteSource();
 
-    /// Up to `size` next bytes; 0 only at the end. @throws DataError when reading fails
+    /// Reads up to `size` bytes; returns 0 only at the end. @throws DataError when reading fails
     std::size_t read(char* into, std::size_t size);
 
-    /// The next bytes without taking them, at most `size`; fewer only at the end. @throws DataError when reading fails
+    /// Returns the next `size` bytes without consuming them, fewer only at the end. @throws DataError when reading fails
     std::string_view peek(std::size_t size);
 
     const std::string& name() const { return name_; }     ///< for messages
-    std::uint64_t position() const { return position_; }  ///< bytes taken
+    std::uint64_t position() const { return position_; }  ///< number of bytes consumed
 
 private:
     std::size_t read_file(char* into, std::size_t size);

@@ -1,100 +1,80 @@
 #include "text/bzip2_block_decoder.h"
 
-#include <algorithm>
-#include <cstring>
-#include <utility>
-
-#include "text/bzip2_symbols.h"
+#include <new>
 
 namespace bertpretrain {
 namespace {
 
-constexpr unsigned checksum_at = 48;
-constexpr std::size_t slices = 8;
+constexpr std::size_t stream_header_bytes = 4;
+constexpr unsigned mark_bits = 48, checksum_bits = 32;
+constexpr unsigned end_bits = mark_bits + checksum_bits;  // of a stream; a block begins with as many
 
-using ChecksumTables = std::array<std::array<std::uint32_t, 256>, slices>;
-
-/// CRC-32 with the highest bit first, eight bytes at a time.
-constexpr ChecksumTables make_checksum_tables() {
-    ChecksumTables tables{};
-    for (std::uint32_t byte = 0; byte < 256; ++byte) {
-        std::uint32_t value = byte << 24;
-        for (int bit = 0; bit < 8; ++bit) value = value << 1 ^ ((value >> 31) != 0 ? 0x04C11DB7U : 0U);
-        tables[0][byte] = value;
+/// Appends the low `count` bits of `value` to a stream that ends at bit `used` (0 to 7; 0: whole) of its last byte.
+void append_bits(std::string& stream, unsigned& used, std::uint64_t value, unsigned count) {
+    for (unsigned i = count; i-- > 0; used = (used + 1) % 8) {
+        if (used == 0) stream += '\0';
+        const auto bit = static_cast<unsigned char>((value >> i & 1) << (7 - used));
+        stream.back() = static_cast<char>(static_cast<unsigned char>(stream.back()) | bit);
     }
-    for (std::size_t slice = 1; slice < slices; ++slice)
-        for (std::size_t byte = 0; byte < 256; ++byte) {
-            const std::uint32_t before = tables[slice - 1][byte];
-            tables[slice][byte] = before << 8 ^ tables[0][before >> 24];
-        }
-    return tables;
 }
 
-std::uint32_t updated_checksum(std::uint32_t checksum, const char* data, std::size_t size) {
-    static constexpr ChecksumTables tables = make_checksum_tables();
-    const auto* bytes = reinterpret_cast<const unsigned char*>(data);
-    for (; size >= slices; size -= slices, bytes += slices) {
-        const std::uint32_t high =
-            checksum ^ (static_cast<std::uint32_t>(bytes[0]) << 24 | static_cast<std::uint32_t>(bytes[1]) << 16 |
-                        static_cast<std::uint32_t>(bytes[2]) << 8 | bytes[3]);
-        checksum = tables[7][high >> 24] ^ tables[6][high >> 16 & 255] ^ tables[5][high >> 8 & 255] ^ tables[4][high & 255] ^
-                   tables[3][bytes[4]] ^ tables[2][bytes[5]] ^ tables[1][bytes[6]] ^ tables[0][bytes[7]];
-    }
-    for (; size > 0; --size) checksum = checksum << 8 ^ tables[0][checksum >> 24 ^ *bytes++];
-    return checksum;
+void end_and_delete(bz_stream* stream) {
+    BZ2_bzDecompressEnd(stream);
+    delete stream;
 }
 
 }  // namespace
 
 std::uint32_t checksum_of_block(const Bzip2Piece& piece) {
     std::uint64_t bits = 0;
-    for (std::size_t i = 0; i < 5; ++i) bits = bits << 8 | static_cast<unsigned char>(piece.packed[checksum_at / 8 + i]);
+    for (std::size_t i = 0; i < 5; ++i) bits = bits << 8 | static_cast<unsigned char>(piece.packed[mark_bits / 8 + i]);
     return static_cast<std::uint32_t>(bits >> (8 - piece.first_bit));
 }
 
-Bzip2BlockDecoder::Bzip2BlockDecoder(const Bzip2Piece& piece) {
-    std::optional<Bzip2Symbols> symbols = read_bzip2_symbols(piece);
-    if (!symbols) return;
-    is_sound_ = true;
-    expected_checksum_ = symbols->checksum;
-    links_ = std::move(symbols->bytes);
-    left_ = links_.size();
-    invert(symbols->origin, symbols->counts);
+std::string stream_of_piece(const Bzip2Piece& piece) {
+    const std::size_t whole = piece.bits / 8;
+    std::string stream;
+    stream.reserve(stream_header_bytes + whole + 1 + end_bits / 8);
+    stream.append("BZh").push_back(piece.level);
+    const auto byte_at = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(piece.packed[i])); };
+    const unsigned shift = piece.first_bit;
+    if (shift == 0) {
+        stream.append(piece.packed, 0, whole);
+    } else {
+        stream.resize(stream_header_bytes + whole);
+        for (std::size_t i = 0; i < whole; ++i)
+            stream[stream_header_bytes + i] = static_cast<char>(byte_at(i) << shift | byte_at(i + 1) >> (8 - shift));
+    }
+    unsigned used = 0;
+    for (std::uint64_t bit = shift + whole * 8; bit < shift + piece.bits; ++bit)
+        append_bits(stream, used, byte_at(bit / 8) >> (7 - bit % 8), 1);
+    append_bits(stream, used, bzip2_stream_end, mark_bits);
+    append_bits(stream, used, checksum_of_block(piece), checksum_bits);  // a stream's checksum over one block is the block's
+    return stream;
 }
 
-/// Links every byte to the one that follows it in the text.
-void Bzip2BlockDecoder::invert(std::uint32_t origin, std::array<std::uint32_t, 256>& counts) {
-    std::uint32_t begin = 0;
-    for (std::uint32_t& count : counts) begin += std::exchange(count, begin);
-    for (std::uint32_t i = 0; i < links_.size(); ++i) links_[counts[links_[i] & 0xFF]++] |= i << 8;
-    place_ = links_[origin] >> 8;
+Bzip2BlockDecoder::Bzip2BlockDecoder(const Bzip2Piece& piece) : stream_(nullptr, &end_and_delete) {
+    if (piece.bits < end_bits) return;
+    packed_ = stream_of_piece(piece);
+    auto stream = std::make_unique<bz_stream>();
+    if (BZ2_bzDecompressInit(stream.get(), /*verbosity=*/0, /*small=*/0) != BZ_OK) throw std::bad_alloc();
+    stream->next_in = packed_.data();
+    stream->avail_in = static_cast<unsigned>(packed_.size());
+    stream_.reset(stream.release());
 }
 
 Bzip2BlockDecoder::State Bzip2BlockDecoder::unpack(std::string& plain, std::size_t limit) {
-    constexpr std::size_t longest_run = 255;
     plain.clear();
-    if (!is_sound_) return State::damaged;
-    plain.resize(limit + longest_run);
-    char* out = plain.data();
-    const char* const full = out + limit;
-    for (; left_ > 0 && out < full; --left_) {
-        const std::uint32_t link = links_[place_];
-        place_ = link >> 8;
-        const auto byte = static_cast<unsigned char>(link);
-        if (run_ == 4) {
-            std::memset(out, last_, byte);
-            out += byte;
-            run_ = 0;
-            continue;
-        }
-        *out++ = static_cast<char>(byte);
-        run_ = byte == last_ ? run_ + 1 : 1;
-        last_ = byte;
-    }
-    plain.resize(static_cast<std::size_t>(out - plain.data()));
-    checksum_ = updated_checksum(checksum_, plain.data(), plain.size());
-    if (left_ > 0) return State::full;
-    return ~checksum_ == expected_checksum_ ? State::ended : State::damaged;
+    if (!stream_) return State::damaged;
+    plain.resize(limit);
+    stream_->next_out = plain.data();
+    stream_->avail_out = static_cast<unsigned>(limit);
+    const int state = BZ2_bzDecompress(stream_.get());
+    if (state == BZ_MEM_ERROR) throw std::bad_alloc();
+    plain.resize(limit - stream_->avail_out);
+    if (state == BZ_STREAM_END) return stream_->avail_in == 0 ? State::ended : State::damaged;
+    // All packed bytes are there, so libbz2 stops early only where the output is full.
+    return state == BZ_OK && stream_->avail_out == 0 ? State::full : State::damaged;
 }
 
 }  // namespace bertpretrain

@@ -1,40 +1,39 @@
 #pragma once
-// Unpacks one block of a bzip2 file. Our own, because libbz2 (the tests' oracle) reads Huffman codes bit by bit: measured on
-// dumps it takes a third longer, and unpacking is three quarters of an extraction. Source: the format as bzip2 1.0.8 writes it;
-// blocks "randomised" by versions before 0.9.5 (1999) are not read.
+// Decompresses one block of a bzip2 file by libbz2, which reads whole streams only: the block becomes a stream of its own.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <vector>
+
+#include <bzlib.h>
 
 #include "text/bzip2_splitter.h"
 
 namespace bertpretrain {
 
-/// The block's own checksum, as its header has it; the piece has at least 80 bits.
+/// Returns the checksum in the block's header. The piece has at least 80 bits.
 std::uint32_t checksum_of_block(const Bzip2Piece& piece);
 
+/// Returns a complete bzip2 stream that consists of the piece alone: header, the piece's bits moved to a byte's beginning, end
+/// mark, checksum. The piece has at least 80 bits.
+std::string stream_of_piece(const Bzip2Piece& piece);
+
+/// Decompresses one piece. Holds its packed bytes and 4 bytes per byte of the block, at most 5 MB.
 class Bzip2BlockDecoder {
 public:
+    /// @throws std::bad_alloc
     explicit Bzip2BlockDecoder(const Bzip2Piece& piece);
 
     enum class State { full, ended, damaged };
-    /// Replaces `plain` by the next bytes, about `limit` of them (up to 255 more). full: there may be more; ended: all is out and
-    /// its checksum right; damaged: this is not a whole block, or its checksum is wrong.
+    /// Replaces `plain` by at most `limit` of the next bytes. Returns full where more may follow, ended after the last byte of a
+    /// block whose checksum matches, damaged where the piece is not exactly one whole block or its checksum differs.
+    /// @throws std::bad_alloc
     State unpack(std::string& plain, std::size_t limit);
 
 private:
-    void invert(std::uint32_t origin, std::array<std::uint32_t, 256>& counts);
-
-    bool is_sound_ = false;
-    std::vector<std::uint32_t> links_;  ///< of the inverse Burrows-Wheeler transform: next place << 8 | byte
-    std::size_t left_ = 0;              ///< bytes that are still packed, runs counted as written
-    std::uint32_t place_ = 0;
-    unsigned run_ = 0;  ///< how many times the last byte stood in a row; behind four follows how many more
-    unsigned char last_ = 0;
-    std::uint32_t checksum_ = 0xFFFFFFFF, expected_checksum_ = 0;
+    std::string packed_;
+    std::unique_ptr<bz_stream, void (*)(bz_stream*)> stream_;  ///< null where the piece is too short to be a block
 };
 
 }  // namespace bertpretrain

@@ -31,7 +31,7 @@ Bzip2Content::Unpacked Bzip2Content::unpack(const Bzip2Piece& piece) {
     return unpacked;
 }
 
-/// Keeps every thread busy; the pieces of a file that is damaged further on come out first.
+/// Submits enough pieces to keep every thread busy. An error while splitting is kept until the pieces before it have been read.
 void Bzip2Content::look_ahead() {
     while (!split_all_ && ahead_.size() < pool_.threads() + 2) {
         Ahead next{std::make_shared<Bzip2Piece>(), {}};
@@ -85,13 +85,13 @@ void Bzip2Content::take_block(Bzip2Piece& piece, Unpacked unpacked) {
     using Ending = Bzip2Piece::Ending;
     const bool border_is_doubtful = piece.ending == Ending::block_follows || piece.ending == Ending::stream_may_end;
     if (unpacked.fault && border_is_doubtful && !ahead_.empty()) {
-        // Once in some 35 terabytes the 48 bits of a border stand inside a block by chance.
+        // The 48 bits that mark a boundary occur inside a block by chance once in about 35 terabytes.
         piece.join(*ahead_.front().piece);
         ahead_.pop_front();
         unpacked = unpack(piece);
     }
     if (piece.ending == Ending::cut_short)
-        throw DataError(concat(source_->name(), ": cut short: its packed data stops in the middle, at byte ",
+        throw DataError(concat(source_->name(), ": cut short: its compressed data stops in the middle, at byte ",
                                piece.at + piece.packed.size(), "; download it again"));
     if (unpacked.fault) complain(piece, unpacked.fault);
     current_ = std::move(unpacked);
@@ -104,7 +104,7 @@ void Bzip2Content::finish(const Bzip2Piece& piece) {
     if (piece.bits > 0) checksum_ = (checksum_ << 1 | checksum_ >> 31) ^ checksum_of_block(piece);
     if (piece.ending == Ending::block_follows) return;
     if (checksum_ != piece.stream_checksum) complain(piece, wrong_checksum);
-    if (piece.ending == Ending::stream_may_end) complain(piece, "behind it a bzip2 stream was expected to begin");
+    if (piece.ending == Ending::stream_may_end) complain(piece, "a bzip2 stream was expected to begin after it");
     checksum_ = 0;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A bzip2 file, its blocks unpacked by many threads.
+// A bzip2 file whose blocks are decompressed in parallel.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +17,9 @@ namespace bertpretrain {
 
 class Bzip2BlockDecoder;
 
-/// Reads streams of any number (as in Wikipedia's multistream dumps) as one. Checks every block's and every stream's checksum.
-/// Memory: two blocks per thread; of a block that unpacks to more than 2 MiB (up to 46 can be), only that much at once.
+/// Reads any number of concatenated streams (as in Wikipedia's multistream dumps) as one. Checks the checksums of all blocks and
+/// streams. Memory: two blocks per thread. A block that decompresses to more than 2 MiB (up to 46 MiB are possible) is
+/// decompressed 2 MiB at a time.
 class Bzip2Content : public Content {
 public:
     Bzip2Content(std::unique_ptr<ByteSource> source, TaskPool& pool);
@@ -29,7 +30,7 @@ public:
 private:
     struct Unpacked {
         std::string plain;
-        std::unique_ptr<Bzip2BlockDecoder> decoder;  ///< holds what did not fit
+        std::unique_ptr<Bzip2BlockDecoder> decoder;  ///< holds the rest of a block that did not fit; else null
         const char* fault = nullptr;
     };
     struct Ahead {
@@ -49,12 +50,12 @@ private:
     TaskPool& pool_;
     Bzip2Splitter splitter_;
     bool split_all_ = false;
-    std::exception_ptr splitting_failed_;  ///< thrown once all before it has come out
+    std::exception_ptr splitting_failed_;  ///< rethrown after all earlier bytes have been read
     std::deque<Ahead> ahead_;
     Unpacked current_;
-    std::shared_ptr<Bzip2Piece> piece_;  ///< of `current_`
-    std::size_t used_ = 0;               ///< bytes of `current_` given out
-    std::uint32_t checksum_ = 0;         ///< of the stream so far
+    std::shared_ptr<Bzip2Piece> piece_;  ///< the piece of current_
+    std::size_t used_ = 0;               ///< bytes of current_ already returned
+    std::uint32_t checksum_ = 0;         ///< checksum of the stream so far
     std::uint64_t bytes_read_ = 0;
 };
 

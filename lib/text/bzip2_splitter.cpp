@@ -8,14 +8,15 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::uint64_t block_magic = 0x314159265359, stream_end_magic = 0x177245385090;
+constexpr std::uint64_t block_magic = 0x314159265359;
 constexpr unsigned magic_bits = 48, checksum_bits = 32;
 constexpr std::size_t read_bytes = std::size_t{1} << 18;
 constexpr std::size_t padding = 16;
-// A block of 900,000 symbols of at most 20 bits is smaller.
+// Larger than any block: 900,000 symbols of at most 20 bits.
 constexpr std::size_t longest_piece_bytes = std::size_t{4} << 20;
 
-/// Which of the 16 ways (two marks, eight offsets) a byte may be the second or third that a mark touches.
+/// For each value of a byte: the set of the 16 cases (two marks x eight bit offsets) in which it can be the second (or the third)
+/// byte that a mark touches.
 using Ways = std::array<std::uint16_t, 256>;
 
 constexpr Ways ways_of_byte(unsigned place) {
@@ -23,7 +24,7 @@ constexpr Ways ways_of_byte(unsigned place) {
     for (unsigned offset = 0; offset < 8; ++offset) {
         const unsigned shift = magic_bits - 8 * (place + 1) + offset;
         ways[(block_magic >> shift) & 0xFF] |= static_cast<std::uint16_t>(1U << offset);
-        ways[(stream_end_magic >> shift) & 0xFF] |= static_cast<std::uint16_t>(0x100U << offset);
+        ways[(bzip2_stream_end >> shift) & 0xFF] |= static_cast<std::uint16_t>(0x100U << offset);
     }
     return ways;
 }
@@ -39,7 +40,7 @@ std::uint64_t big_endian(const char* bytes) {
 }  // namespace
 
 void Bzip2Piece::join(const Bzip2Piece& next) {
-    if (next.first_bit > 0) packed.pop_back();  // both hold the byte of the border
+    if (next.first_bit > 0) packed.pop_back();  // both hold the byte with the boundary
     packed += next.packed;
     bits += next.bits;
     end = next.end;
@@ -71,7 +72,7 @@ std::uint64_t Bzip2Splitter::bits_at(std::uint64_t bit, unsigned count) const {
 
 Bzip2Splitter::Border Bzip2Splitter::border_at(std::uint64_t bit) const {
     const std::uint64_t mark = bits_at(bit, magic_bits);
-    return mark == block_magic ? Border::block : mark == stream_end_magic ? Border::stream_end : Border::none;
+    return mark == block_magic ? Border::block : mark == bzip2_stream_end ? Border::stream_end : Border::none;
 }
 
 void Bzip2Splitter::complain(const char* what, std::size_t at) const {
@@ -122,7 +123,7 @@ bool Bzip2Splitter::next(Bzip2Piece& piece) {
     return true;
 }
 
-/// Ends the piece at the next border at or behind `from_bit`.
+/// Ends the piece at the first boundary at or after `from_bit`.
 void Bzip2Splitter::find_end(Bzip2Piece& piece, std::uint64_t from_bit) {
     for (std::size_t i = from_bit / 8;; ++i) {
         if (i + padding > filled_ && !fill(i + padding) && i >= filled_) break;

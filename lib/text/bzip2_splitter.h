@@ -1,7 +1,7 @@
 #pragma once
-// Where the blocks of a bzip2 file begin, found without unpacking, so that they can be unpacked in parallel.
-// Source: the format has no lengths, but every block begins with the 48 bits of pi, every stream ends with those of its root;
-// they may begin at any bit.
+// Finds the block boundaries of a bzip2 file without decompressing it, so that blocks can be decompressed in parallel.
+// The format stores no lengths, but every block begins with 48 bits of pi, and every stream ends with 48 bits of the square root
+// of pi. Both may begin at any bit.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,33 +11,36 @@
 
 namespace bertpretrain {
 
-/// The bits of a file from one border to the next.
+/// The 48 bits that end a stream.
+inline constexpr std::uint64_t bzip2_stream_end = 0x177245385090;
+
+/// The bits of a file from one boundary to the next.
 struct Bzip2Piece {
     enum class Ending {
         block_follows,
-        stream_ends,     ///< and the file ends there, or another stream begins
-        stream_may_end,  ///< what follows is no stream: garbage, or these 48 bits are no border
-        cut_short,       ///< the file ends without a border
+        stream_ends,     ///< followed by the end of the file or by another stream
+        stream_may_end,  ///< followed by something else: it is garbage, or the 48 bits were not a boundary
+        cut_short,       ///< the file ends without a boundary
     };
-    std::string packed;      ///< whole bytes
-    unsigned first_bit = 0;  ///< of `packed`, 0 to 7: where the piece begins
-    std::uint64_t bits = 0;  ///< its length; 0: the stream has no block
-    char level = '9';        ///< of its stream: blocks of up to level * 100,000 bytes
-    std::uint64_t at = 0;    ///< the byte of the file in which it begins
-    std::uint64_t end = 0;   ///< the byte behind it, and behind its stream where that ends
+    std::string packed;      ///< the compressed bytes that contain the piece
+    unsigned first_bit = 0;  ///< 0 to 7: the bit of packed[0] where the piece begins
+    std::uint64_t bits = 0;  ///< length in bits; 0: the stream has no block
+    char level = '9';        ///< level of its stream: blocks have up to level * 100,000 bytes
+    std::uint64_t at = 0;    ///< offset in the file of the byte in which the piece begins
+    std::uint64_t end = 0;   ///< offset in the file after the piece, or after its stream if that ends here
     Ending ending = Ending::block_follows;
-    std::uint32_t stream_checksum = 0;  ///< where a stream ends
+    std::uint32_t stream_checksum = 0;  ///< set when a stream ends here
 
-    /// Appends the piece that follows in the file: the border between them was none.
+    /// Appends the next piece of the file, when the boundary between the two was a false one.
     void join(const Bzip2Piece& next);
 };
 
-/// Reads a file piece by piece. Memory: one piece, at most 8 MiB.
+/// Splits a file into pieces. Memory: one piece, at most 8 MiB.
 class Bzip2Splitter {
 public:
     explicit Bzip2Splitter(ByteSource& source) : source_(source) {}
 
-    /// @returns false at the end of the file @throws DataError where a stream should begin and none does
+    /// Reads the next piece. @returns false at the end of the file @throws DataError when an expected stream or block is missing
     bool next(Bzip2Piece& piece);
 
 private:
@@ -47,17 +50,17 @@ private:
     void find_end(Bzip2Piece& piece, std::uint64_t from_bit);
     void end_stream(Bzip2Piece& piece, std::uint64_t at_bit);
     void cut(Bzip2Piece& piece, std::uint64_t from_bit, std::uint64_t to_bit) const;
-    bool fill(std::size_t bytes);  ///< makes so many bytes of the buffer ready; false where the file has fewer
+    bool fill(std::size_t bytes);  ///< reads until the buffer holds `bytes` bytes; false when the file has fewer
     void drop(std::size_t bytes);
     Border border_at(std::uint64_t bit) const;
     std::uint64_t bits_at(std::uint64_t bit, unsigned count) const;
     [[noreturn]] void complain(const char* what, std::size_t at) const;
 
     ByteSource& source_;
-    std::string buffer_;           ///< what follows the last piece, with `padding` zeros behind it
-    std::size_t filled_ = 0;       ///< bytes of the buffer that are the file's
-    std::uint64_t file_byte_ = 0;  ///< where the buffer begins in the file
-    unsigned bit_ = 0;             ///< of the buffer: where the next piece begins
+    std::string buffer_;           ///< bytes after the last piece, followed by `padding` zeros
+    std::size_t filled_ = 0;       ///< number of bytes in buffer_ that come from the file
+    std::uint64_t file_byte_ = 0;  ///< offset of buffer_ in the file
+    unsigned bit_ = 0;             ///< bit of buffer_ where the next piece begins
     char level_ = '9';
     bool in_stream_ = false;
 };

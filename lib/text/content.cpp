@@ -39,7 +39,7 @@ public:
                 stream_.avail_in = static_cast<unsigned>(source_->read(buffer_.data(), buffer_.size()));
                 if (stream_.avail_in == 0 && !in_member_) return 0;
                 if (stream_.avail_in == 0)
-                    throw DataError(concat(source_->name(), ": cut short: its packed data stops in the middle, at byte ",
+                    throw DataError(concat(source_->name(), ": cut short: its compressed data stops in the middle, at byte ",
                                            source_->position(), "; download it again"));
             }
             const int state = inflate(&stream_, Z_NO_FLUSH);
@@ -78,7 +78,8 @@ std::unique_ptr<Content> open_content(const std::filesystem::path& path, TaskPoo
         throw DataError(concat(source->name(), ": is empty, expected a MediaWiki dump or WikiExtractor's output; get it again"));
     if (is_packed_otherwise(start))
         throw DataError(
-            concat(source->name(), ": is packed with 7z, xz, zstd or zip; only .bz2 and .gz are read here, so unpack it first"));
+            concat(source->name(),
+                   ": is compressed with 7z, xz, zstd or zip; only .bz2 and .gz files are supported, so unpack it first"));
     if (start.starts_with("BZh")) return std::make_unique<Bzip2Content>(std::move(source), pool);
     if (start.starts_with("\x1f\x8b")) return std::make_unique<GzipContent>(std::move(source));
     return std::make_unique<PlainContent>(std::move(source));

@@ -14,16 +14,16 @@
 namespace bertpretrain {
 namespace {
 
-// Far above anything MediaWiki writes: it refuses pages over 2 MiB.
+// Far above anything in a dump: MediaWiki rejects pages over 2 MiB.
 constexpr std::size_t largest_text_bytes = std::size_t{8} << 20;
 constexpr int deepest_element = 100;
 constexpr std::string_view root = "<mediawiki>", root_end = "</mediawiki>";
-constexpr std::string_view wanted = "; give a pages-articles.xml or .xml.bz2 file";
+constexpr std::string_view wanted = "; pass a pages-articles.xml or .xml.bz2 file";
 
 std::int64_t number_of(const std::string& text) { return std::strtoll(text.c_str(), nullptr, 10); }
 
-/// One expat parser and what it has found so far. expat is C: nothing may be thrown through it, so a complaint of ours is
-/// kept in `complaint`, an exception in `failure`, and the parser stopped.
+/// An expat parser and what it has found so far. Exceptions must not pass through expat, which is C: our own error messages are
+/// kept in `complaint`, exceptions of `visit` in `failure`, and the parser is stopped.
 struct Parser {
     Parser(const char* encoding, const std::function<void(Page&)>& visit_page, const Namespaces& site)
         : xml(XML_ParserCreate(encoding)), visit(visit_page), names(site) {
@@ -34,9 +34,9 @@ struct Parser {
         XML_SetXmlDeclHandler(xml, [](void* user, const XML_Char*, const XML_Char* declared, int) {
             if (declared) static_cast<Parser*>(user)->declared_encoding = declared;
         });
-        // Dumps have no document type; without one there are no entities to expand, so none can explode.
+        // Dumps have no document type declaration. Without one there are no entities, whose expansion could exhaust the memory.
         XML_SetStartDoctypeDeclHandler(xml, [](void* user, const XML_Char*, const XML_Char*, const XML_Char*, int) {
-            static_cast<Parser*>(user)->complain("has a document type declaration, which dumps never have; not read for safety");
+            static_cast<Parser*>(user)->complain("has a document type declaration, which dumps never have; refused for safety");
         });
     }
     Parser(const Parser&) = delete;
@@ -75,7 +75,7 @@ struct Parser {
         } else if (inside_page && inside_revision && depth == 4) {
             if (element == "text") value = &page.text;
             else if (element == "model") value = &page.model;
-            if (value) value->clear();  // an earlier revision's
+            if (value) value->clear();  // drops an earlier revision's value
         } else if (!inside_page && depth == 4 && element == "namespace") {
             ns_name.clear();
             ns_text.clear();
@@ -101,7 +101,7 @@ struct Parser {
         if (!ns_text.empty()) {
             page.ns = number_of(ns_text);
         } else if (const std::size_t colon = page.title.find(':'); colon != std::string::npos) {
-            // Exports before 2012 do not number namespaces; the title tells.
+            // Exports before 2012 lack namespace numbers, so the title's prefix is used.
             const auto known = names.find(lower_text(std::string_view(page.title).substr(0, colon)));
             if (known != names.end()) page.ns = known->second;
         }
@@ -148,12 +148,12 @@ std::string damage(const Parser& parser, std::string_view text, std::size_t at) 
     if (XML_GetErrorCode(parser.xml) == XML_ERROR_INVALID_TOKEN && at < text.size() &&
         static_cast<unsigned char>(text[at]) >= 0x80) {
         std::size_t end = at;
-        if (next_code_point(text, end) == U'\uFFFD' && end == at + 1) return "bytes that are no UTF-8";
+        if (next_code_point(text, end) == U'\uFFFD' && end == at + 1) return "bytes that are not UTF-8";
     }
     return XML_ErrorString(XML_GetErrorCode(parser.xml));
 }
 
-/// @param begin bytes before the chunk's own that were parsed
+/// Throws the error after a failed parse. @param begin number of bytes that were parsed before the chunk's
 [[noreturn]] void explain(const Parser& parser, const PageChunk& chunk, std::size_t begin) {
     auto index = static_cast<std::uint64_t>(std::max<XML_Index>(XML_GetCurrentByteIndex(parser.xml), 0));
     index -= std::min<std::uint64_t>(index, begin);

@@ -1,5 +1,5 @@
 #pragma once
-// Pages of MediaWiki's export format (XML), by expat.
+// Parses MediaWiki's export format (XML) with expat.
 
 #include <functional>
 
@@ -7,7 +7,7 @@
 
 namespace bertpretrain {
 
-/// parse_pages() for a dump.
+/// Implements parse_pages() for a dump.
 void parse_dump(const PageChunk& chunk, const std::function<void(Page&)>& visit);
 
 }  // namespace bertpretrain

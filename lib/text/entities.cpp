@@ -10,7 +10,7 @@ namespace {
 
 using Names = std::unordered_map<std::string_view, char32_t>;
 
-// The names of U+00A0 to U+00FF in their order.
+// The names of U+00A0 to U+00FF, in order.
 constexpr std::string_view latin_names[] = {
     "nbsp",   "iexcl",  "cent",   "pound",  "curren", "yen",    "brvbar", "sect",   "uml",    "copy",   "ordf",   "laquo",
     "not",    "shy",    "reg",    "macr",   "deg",    "plusmn", "sup2",   "sup3",   "acute",  "micro",  "para",   "middot",
@@ -21,7 +21,7 @@ constexpr std::string_view latin_names[] = {
     "egrave", "eacute", "ecirc",  "euml",   "igrave", "iacute", "icirc",  "iuml",   "eth",    "ntilde", "ograve", "oacute",
     "ocirc",  "otilde", "ouml",   "divide", "oslash", "ugrave", "uacute", "ucirc",  "uuml",   "yacute", "thorn",  "yuml"};
 
-// Greek capitals from U+0391 and small letters from U+03B1; no capital stands at the place of the final sigma.
+// Greek small letters from U+03B1 and capitals from U+0391, where the final sigma's position is unassigned.
 constexpr std::string_view greek_names[] = {
     "alpha", "beta",    "gamma", "delta", "epsilon", "zeta",  "eta", "theta",   "iota", "kappa", "lambda", "mu",   "nu",
     "xi",    "omicron", "pi",    "rho",   "sigmaf",  "sigma", "tau", "upsilon", "phi",  "chi",   "psi",    "omega"};
@@ -71,7 +71,7 @@ Names make_names() {
     return names;
 }
 
-/// The character of "#8211" or "#x2013"; 0 when `digits` is no number at all.
+/// Returns the character of "#8211" or "#x2013"; 0 when `digits` is not a number.
 char32_t numbered_character(std::string_view digits) {
     const bool hexadecimal = digits.size() > 1 && (digits[1] == 'x' || digits[1] == 'X');
     digits.remove_prefix(hexadecimal ? 2 : 1);
@@ -93,7 +93,7 @@ char32_t numbered_character(std::string_view digits) {
 
 std::string decode_entities(std::string_view text) {
     static const Names names = make_names();
-    constexpr std::size_t longest_reference = 12;  // bounds the look ahead, so that "&&&&..." stays linear
+    constexpr std::size_t longest_reference = 12;  // bounds the lookahead, so that "&&&&..." takes linear time
     std::string decoded;
     decoded.reserve(text.size());
     for (std::size_t i = 0; i < text.size();) {

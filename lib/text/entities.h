@@ -1,16 +1,16 @@
 #pragma once
-// "&eacute;", "&#8211;", "&#x2013;" -> the characters they stand for.
+// HTML character references such as "&eacute;", "&#8211;" and "&#x2013;".
 
 #include <string>
 #include <string_view>
 
 namespace bertpretrain {
 
-/// `text` with HTML's character references replaced, once: "&amp;lt;" gives "&lt;". Unknown names stay as they are; numbers that
-/// are no character give U+FFFD; 128 to 159 mean Windows-1252, as in every browser.
+/// Replaces HTML character references once: "&amp;lt;" gives "&lt;". Unknown names are left unchanged, and invalid code points
+/// give U+FFFD. 128 to 159 mean Windows-1252, as in every browser.
 std::string decode_entities(std::string_view text);
 
-/// `text` with every character that wikitext gives a meaning to written as a reference, so that no later step sees markup.
+/// Replaces every character with a meaning in wikitext by a reference, so that later steps see no markup in `text`.
 std::string protect_markup(std::string_view text);
 
 }  // namespace bertpretrain

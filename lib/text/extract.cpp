@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t most_bytes_in_work = std::size_t{48} << 20;
-// Markup may take thirty times its bytes while it is read; a chunk with a page that is so large has the memory for itself.
+// Parsing markup may take thirty times its size in memory, so chunks above this size are processed alone.
 constexpr std::size_t large_chunk = std::size_t{2} << 20;
 
 fs::path partial_of(fs::path output) { return output += ".partial"; }
@@ -34,7 +34,7 @@ void check_output(const fs::path& output, const std::vector<fs::path>& dumps) {
     for (const fs::path& file : {output, partial_of(output)}) {
         if (!fs::exists(file)) continue;
         if (!fs::is_regular_file(file))
-            throw ConfigError(concat("--output ", file.string(), ": exists and is no ordinary file; choose another"));
+            throw ConfigError(concat("--output ", file.string(), ": exists and is not a regular file; choose another"));
         for (const fs::path& dump : dumps)
             if (dump != standard_input && fs::equivalent(file, dump))
                 throw ConfigError(concat("--output ", output.string(), ": would overwrite the dump ", dump.string()));
@@ -42,7 +42,7 @@ void check_output(const fs::path& output, const std::vector<fs::path>& dumps) {
     make_writable_folder(output.has_parent_path() ? output.parent_path() : fs::path("."));
 }
 
-/// One thread cuts the files into chunks and writes; all clean the chunks and split their sentences.
+/// One thread splits the files into chunks and writes the text; all threads clean the chunks and split their sentences.
 class Extraction {
 public:
     Extraction(const ExtractSettings& settings, const std::vector<fs::path>& dumps)
@@ -58,7 +58,8 @@ public:
             for (const fs::path& dump : dumps_) read(dump, out);
             if (!split_) learn();
             drain(out, 0);
-            if (counts_.articles == 0) throw DataError(concat("no article in ", counts_.pages, " pages: ", explain_nothing()));
+            if (counts_.articles == 0)
+                throw DataError(concat("no article found in ", counts_.pages, " pages: ", explain_nothing()));
         });
         counts_.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
         return counts_;
@@ -86,7 +87,7 @@ private:
                 take(std::move(chunk), out);
             }
         } catch (const DataError&) {
-            wait_for_all(out);  // what is wrong with an earlier chunk is the better answer
+            wait_for_all(out);  // throws instead when an earlier chunk has an error
             throw;
         }
         counts_.bytes_read = bytes_before + chunks.bytes_read();
@@ -127,7 +128,7 @@ private:
         bytes_in_work_ += bytes;
     }
 
-    /// Writes finished chunks in their order until at most `chunks` are left and no more than allowed are in work.
+    /// Waits for chunks and writes them in order, until at most `chunks` are left and those in work are within the limits.
     void drain(std::ostream& out, std::size_t chunks) {
         while (in_work_.size() > chunks || is_too_much(in_work_.size(), bytes_in_work_)) {
             InWork next = std::move(in_work_.front());
@@ -156,7 +157,7 @@ private:
         while (!cleaning_.empty()) finish_one_cleaning();
     }
 
-    /// Learns where sentences end from what has been cleaned so far, then splits it.
+    /// Trains Punkt on the articles cleaned so far, then splits these articles into sentences.
     void learn() {
         finish_cleaning();
         std::vector<std::string_view> articles;
@@ -175,23 +176,23 @@ private:
     }
 
     std::string explain_nothing() const {
-        return concat(counts_.redirects, " redirects, ", counts_.other_pages, " of other kinds, ", counts_.short_articles,
+        return concat(counts_.redirects, " redirects, ", counts_.other_pages, " of other types, ", counts_.short_articles,
                       " with fewer than ", settings_.minimum_sentences,
-                      " sentences; give a pages-articles dump or a smaller --minimum-sentences");
+                      " sentences; pass a pages-articles dump or a smaller --minimum-sentences");
     }
 
     const ExtractSettings& settings_;
     const std::vector<fs::path>& dumps_;
-    SplitSentences split_;  ///< empty while Punkt's sample is gathered
+    SplitSentences split_;  ///< empty while Punkt's training sample is being collected
     ExtractCounts counts_;
     Clock::time_point start_ = Clock::now();
     ExtractProgress progress_;
     std::vector<std::shared_ptr<ChunkProse>> sample_;
-    std::size_t learned_from_ = 0;  ///< bytes of the sample
+    std::size_t learned_from_ = 0;  ///< size of the sample in bytes
     std::deque<Cleaned> cleaning_;
     std::deque<InWork> in_work_;
     std::size_t bytes_cleaning_ = 0, bytes_in_work_ = 0;
-    TaskPool pool_;  ///< last: its threads end before what their tasks use
+    TaskPool pool_;  ///< the last member, so that its threads end before what their tasks use is destroyed
 };
 
 }  // namespace
@@ -212,7 +213,7 @@ ExtractCounts extract(const ExtractSettings& settings) {
         return Extraction(settings, dumps).run();
     } catch (const DataError&) {
         std::error_code ignored;
-        fs::remove(partial_of(settings.output), ignored);  // useless without its end, and the error says why
+        fs::remove(partial_of(settings.output), ignored);  // incomplete, and the error is reported
         throw;
     }
 }

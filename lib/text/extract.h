@@ -1,5 +1,5 @@
 #pragma once
-// Dumps -> one file of sentences, in the convention of BERT's first release.
+// Extracts sentences from dumps into one file, in the format of BERT's original release.
 
 #include <cstdint>
 #include <filesystem>
@@ -13,33 +13,33 @@ namespace bertpretrain {
 struct ExtractSettings {
     std::vector<std::filesystem::path> dumps;  ///< files, folders of files, or "-"; read in this order
     std::filesystem::path output;
-    std::int64_t minimum_sentences = 1;  ///< articles with fewer are left out
+    std::int64_t minimum_sentences = 1;  ///< articles with fewer sentences are left out
     SentenceRules sentences = {};
-    bool tidies = false;  ///< see tidy(): mends what vanished markup leaves behind
+    bool tidies = false;  ///< whether tidy() removes the leftovers of dropped markup
     std::size_t threads = available_cores();
 };
 
-/// More bring nothing: one thread cuts the file into its pages for all others.
+/// More threads give no speedup, because one thread splits the file into pages for all others.
 constexpr std::size_t most_extract_threads = 32;
 
-/// What became of the pages: pages = articles + redirects + other_pages + short_articles.
+/// Numbers of pages by outcome: pages = articles + redirects + other_pages + short_articles.
 struct ExtractCounts {
     std::int64_t pages = 0, articles = 0, redirects = 0;
-    std::int64_t other_pages = 0;     ///< of other namespaces, or no wikitext
+    std::int64_t other_pages = 0;     ///< in other namespaces, or not wikitext
     std::int64_t short_articles = 0;  ///< fewer than minimum_sentences
     std::int64_t sentences = 0;
     std::uint64_t bytes_read = 0, bytes_written = 0;
     double seconds = 0;
 
-    /// Adds what pages became; bytes and seconds stay.
+    /// Adds the numbers of pages and sentences, but not bytes and seconds.
     void add_pages(const ExtractCounts& other);
 };
 
-/// Writes every article of the dumps as one sentence per line with an empty line behind the article. The output appears when all
-/// is done (until then it is OUTPUT.partial); an older one stays as it was until then. It is the same for any number of threads.
-/// Memory: below 512 MiB, whatever the dumps.
-/// @throws ConfigError when the output cannot be written or is one of the dumps, before anything is read
-/// @throws DataError when a dump is missing (before anything is written), damaged, or when there is no article at all
+/// Writes every article of the dumps, one sentence per line, with an empty line after each article. Writes OUTPUT.partial and
+/// renames it at the end, so an older output stays unchanged until then. The output does not depend on the number of threads.
+/// Memory: below 512 MiB for any dumps.
+/// @throws ConfigError before anything is read, when the output cannot be written or is one of the dumps
+/// @throws DataError when a dump is missing (before anything is written) or damaged, or when no article is found
 ExtractCounts extract(const ExtractSettings& settings);
 
 }  // namespace bertpretrain

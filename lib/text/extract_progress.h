@@ -1,5 +1,5 @@
 #pragma once
-// What a person sees while dumps are read.
+// The progress display of extract().
 
 #include <cstdint>
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace bertpretrain {
 
-/// MB/s, articles and, where the inputs' size is known, the share that is done and the time left.
+/// Shows MB/s, the number of articles and, when the input size is known, the percentage done and the time left.
 class ExtractProgress {
 public:
-    /// @param total_bytes of all input files as they lie there; 0: unknown, no share and no time left are shown
+    /// @param total_bytes (compressed) size of all input files; 0 when unknown
     explicit ExtractProgress(std::uint64_t total_bytes, ProgressOutput output = progress_to_stderr());
 
     void show(const ExtractCounts& counts);

@@ -25,12 +25,12 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 }  // namespace
 
 std::vector<fs::path> input_files(const std::vector<fs::path>& inputs) {
-    if (inputs.empty()) throw ConfigError("no dump given; name at least one .xml or .xml.bz2 file");
+    if (inputs.empty()) throw ConfigError("no dump given; pass at least one .xml or .xml.bz2 file");
     std::vector<fs::path> files;
     for (const fs::path& input : inputs) {
         if (input == standard_input) {
             if (std::count(files.begin(), files.end(), standard_input) > 0)
-                throw ConfigError("standard input (-) is named twice; it can be read once");
+                throw ConfigError("standard input (-) is given twice, but can be read only once");
             files.push_back(input);
         } else if (fs::is_directory(input)) {
             for (fs::path& file : files_below(input)) files.push_back(std::move(file));

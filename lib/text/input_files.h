@@ -1,5 +1,5 @@
 #pragma once
-// The files that the user named.
+// Input files of extract().
 
 #include <cstdint>
 #include <filesystem>
@@ -7,11 +7,12 @@
 
 namespace bertpretrain {
 
-/// `inputs` in their order; a folder gives all its files, those of its folders too, sorted by name. Standard input ("-") stays.
-/// @throws DataError when one does not exist or a folder holds no file; ConfigError when there is none at all
+/// Returns `inputs` in order, with each folder replaced by all files below it, sorted by path. Standard input ("-") is kept.
+/// @throws DataError when an input does not exist or a folder has no files
+/// @throws ConfigError when `inputs` is empty or names standard input twice
 std::vector<std::filesystem::path> input_files(const std::vector<std::filesystem::path>& inputs);
 
-/// Their sizes together; 0 when one is standard input, whose size nobody knows.
+/// Returns the total size; 0 when it is unknown, as for standard input.
 std::uint64_t bytes_of(const std::vector<std::filesystem::path>& files);
 
 }  // namespace bertpretrain

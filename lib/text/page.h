@@ -1,5 +1,5 @@
 #pragma once
-// What a page is, whatever file it comes from.
+// A page, independent of the file format that it comes from.
 
 #include <cstdint>
 #include <map>
@@ -7,24 +7,24 @@
 
 namespace bertpretrain {
 
-/// One page as the dump has it; of several revisions the last one in the file (the newest).
+/// A page of a dump. Of several revisions, the last one in the file (the newest).
 struct Page {
     std::string title;
-    std::int64_t ns = 0;  ///< MediaWiki's number of the namespace; 0 holds the articles
+    std::int64_t ns = 0;  ///< MediaWiki's namespace number; 0 holds the articles
     std::int64_t id = 0;
     bool is_redirect = false;
-    bool is_prose = false;  ///< `text` is no wikitext but paragraphs already, one per line
-    std::string model;      ///< "wikitext" for prose; empty in old dumps, which had nothing else
+    bool is_prose = false;  ///< `text` is not wikitext but paragraphs, one per line
+    std::string model;      ///< content model, "wikitext" for articles; empty in old dumps, which had no other
     std::string text;       ///< in UTF-8
 };
 
-/// True for pages that hold an encyclopaedia's prose: namespace 0, wikitext, no redirect.
+/// Whether the page is an article: in namespace 0, wikitext and not a redirect.
 bool is_article(const Page& page);
 
-/// Names of namespaces in lower case, with their numbers, e.g. {"file", 6}.
+/// Namespace names in lower case and their numbers, such as {"file", 6}.
 using Namespaces = std::map<std::string, std::int64_t, std::less<>>;
 
-/// What every MediaWiki understands in English, whatever the site's language.
+/// The English names that MediaWiki accepts in every language.
 const Namespaces& common_namespaces();
 
 }  // namespace bertpretrain

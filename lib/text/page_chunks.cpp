@@ -15,11 +15,11 @@ constexpr std::size_t read_bytes = std::size_t{1} << 18;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 constexpr std::size_t format_shows_in = 64;
 constexpr std::size_t largest_header = std::size_t{16} << 20;
-// MediaWiki takes no text above 2 MiB; written as references it is up to six times as large.
+// MediaWiki accepts no text above 2 MiB, which is up to six times as large when written as character references.
 constexpr std::size_t largest_page = std::size_t{64} << 20;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// Where "<page>" stands, also with attributes.
+/// Returns the position of "<page>", which may have attributes.
 std::size_t find_page(std::string_view xml) {
     for (std::size_t at = xml.find("<page"); at != std::string_view::npos; at = xml.find("<page", at + 1))
         if (at + 5 < xml.size() && std::string_view("> \t\r\n").find(xml[at + 5]) != std::string_view::npos) return at;
@@ -49,11 +49,11 @@ bool PageChunks::fill() {
     ended_ = count == 0;
     if (width_ != Width::one) pending_ += decoded(std::exchange(raw_, {}));
     if (ended_ && began_ && before > 0 && width_ != Width::one && !raw_.empty())
-        complain("ends within a character of its UTF-16; download it again");
+        complain("ends in the middle of a UTF-16 character; download it again");
     return !ended_;
 }
 
-/// UTF-16 as UTF-8; what is no whole character yet goes back to `raw_`.
+/// Converts UTF-16 to UTF-8. Puts an incomplete character at the end back into raw_.
 std::string PageChunks::decoded(std::string_view wide) {
     const auto unit = [&](std::size_t at) {
         const auto first = static_cast<unsigned char>(wide[at]), second = static_cast<unsigned char>(wide[at + 1]);
@@ -66,7 +66,8 @@ std::string PageChunks::decoded(std::string_view wide) {
         if (c >= 0xD800 && c < 0xDC00) {
             if (i + 3 >= wide.size()) break;
             const char32_t low = unit(i + 2);
-            if (low < 0xDC00 || low > 0xDFFF) complain("has half a character in its UTF-16 near here; download it again");
+            if (low < 0xDC00 || low > 0xDFFF)
+                complain("has half a character (a lone surrogate) in its UTF-16 near here; download it again");
             c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
             i += 2;
         }
@@ -86,7 +87,7 @@ void PageChunks::begin() {
     const std::string_view start =
         std::string_view(pending_).substr(std::min(pending_.find_first_not_of(" \t\r\n"), pending_.size()));
     if (!start.empty() && start.front() != '<')
-        complain("is not a MediaWiki dump nor WikiExtractor's output: it begins with neither <mediawiki> nor <doc>");
+        complain("is not a MediaWiki dump and not WikiExtractor's output: it begins with neither <mediawiki> nor <doc>");
     if (start.starts_with("<doc ")) {
         file_->format = PageFile::Format::wikiextractor;
         page_end_ = "\n</doc>";
@@ -104,7 +105,7 @@ void PageChunks::read_header() {
     const std::string header = pending_.substr(0, first_page);
     parse_header(header, *file_, is_whole);
     if (first_page == std::string::npos && !is_whole)
-        complain("has no <page> in its first 16 MiB; it is no dump of pages; give a pages-articles.xml or .xml.bz2 file");
+        complain("has no <page> in its first 16 MiB, so it is not a dump of pages; pass a pages-articles.xml or .xml.bz2 file");
     pending_.erase(0, header.size());
     byte_ = header.size();
     line_ = 1 + lines_in(header);
@@ -138,10 +139,10 @@ bool PageChunks::next(PageChunk& chunk) {
     return false;
 }
 
-/// A page with its whole history may be larger than memory, and only its last revision counts.
+/// Drops all but the last revision of the pending page, which alone is used: a page with its whole history may exceed the memory.
 void PageChunks::leave_out_old_revisions() {
     const std::size_t first = pending_.find("<revision"), last = pending_.rfind("<revision");
-    long_page_ = pending_.size() + long_page;  // not at every step: the search begins at the page's start
+    long_page_ = pending_.size() + long_page;  // not more often, as the search begins at the page's start
     if (first == std::string::npos || first == last) return;
     gap_at_ = first;
     gap_bytes_ += last - first;

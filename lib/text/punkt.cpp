@@ -7,7 +7,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Whether orthography says that this word begins a sentence; nothing where it does not know.
+/// Whether this word begins a sentence, by its capitalisation; nullopt when that does not decide.
 std::optional<bool> looks_like_start(const PunktParameters& parameters, const PunktToken& token) {
     if (token.text.size() == 1 && std::string_view(";:,.!?").find(token.text[0]) != std::string_view::npos) return false;
     const int seen = parameters.orthography_of(token.type_without_break());
@@ -20,15 +20,15 @@ struct Span {
     std::size_t begin, end;
 };
 
-/// A stop that may end a sentence: a mark that is no word follows, or white space and another word.
+/// A stop that may end a sentence: a non-word mark follows it, or white space and another word.
 struct Stop {
-    std::size_t at, after_end;  ///< its place, and the end of what follows
-    std::size_t next_word;      ///< 0: none, a mark follows
+    std::size_t at, after_end;  ///< its position, and the end of the mark or word that follows
+    std::size_t next_word;      ///< position of the next word; 0 when a mark follows
 };
 
-/// The end of the white space at `i`, or of the word there.
+/// Returns the end of the white space at `i` if `space`, else of the word there.
 std::size_t end_of(std::string_view text, std::size_t i, bool space) {
-    static constexpr ByteSet may_be_space(" \t\n\v\f\r\x1C\x1D\x1E\x1F\xC2\xE1\xE2\xE3");  // or begin one
+    static constexpr ByteSet may_be_space(" \t\n\v\f\r\x1C\x1D\x1E\x1F\xC2\xE1\xE2\xE3");  // first bytes of white space
     while (i < text.size()) {
         if (!space) i = may_be_space.find(text, i);
         std::size_t next = i;
@@ -46,7 +46,7 @@ std::optional<Stop> stop_at(std::string_view text, std::size_t i) {
     return Stop{i, end_of(text, next, false), next};
 }
 
-/// Stops of one word, and of words without white space between them, are one decision: the last of them stands for all.
+/// Finds sentence boundaries. Stops without white space between them are decided together, at the last one.
 class Boundaries {
 public:
     Boundaries(const PunktParameters& parameters, std::string_view text) : parameters_(parameters), text_(text) {}
@@ -91,11 +91,12 @@ private:
     std::string_view text_;
     std::vector<Span> spans_;
     std::size_t begin_ = 0;
-    Span word_{0, 0};  ///< from the last stop's word to the stop
+    Span word_{0, 0};  ///< from the start of the last stop's word to that stop
     std::optional<Stop> last_;
 };
 
-/// How much of a sentence's beginning closes the one before: quotation marks and brackets, up to white space or a dash.
+/// Returns the quotation marks and brackets at the start of a sentence that close the previous one. They are followed by white
+/// space, a dash or the end; `end` is after that white space. Returns {0, 0} when there are none.
 Span closing_marks(std::string_view sentence) {
     std::size_t marks = 0;
     while (marks < sentence.size() && std::string_view("\"')]}").find(sentence[marks]) != std::string_view::npos) {
@@ -106,7 +107,7 @@ Span closing_marks(std::string_view sentence) {
     return {0, 0};
 }
 
-/// `text` without white space at its ends.
+/// Returns `text` without white space at its ends.
 std::string_view without_outer_space(std::string_view text) {
     text.remove_prefix(end_of(text, 0, true));
     for (std::size_t end = text.size(); end > 0; text = text.substr(0, end))

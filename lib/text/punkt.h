@@ -1,7 +1,7 @@
 #pragma once
-// Sentence boundaries by the Punkt algorithm with learned parameters.
-// Source: Kiss and Strunk 2006; the candidates and the realignment of closing quotation marks are those of NLTK 3.8, whose
-// results it gives for the same parameters.
+// Sentence boundary detection by the Punkt algorithm with learned parameters.
+// Source: Kiss and Strunk 2006. Candidates and the realignment of closing quotation marks follow NLTK 3.8: with the same
+// parameters, the results are equal.
 
 #include <string>
 #include <string_view>
@@ -12,12 +12,12 @@
 
 namespace bertpretrain {
 
-/// The first stage: a word by itself. Abbreviations, ellipses, and stops that end a sentence.
+/// First stage: marks abbreviations, ellipses and sentence breaks, by the word alone.
 void annotate_type(const PunktParameters& parameters, PunktToken& token);
-/// The second stage: a word that ends in a period, in the light of the next one.
+/// Second stage: revises a word that ends in a period, by the word that follows it.
 void annotate_pair(const PunktParameters& parameters, PunktToken& token, const PunktToken& next);
 
-/// The sentences of `text` in order, without white space at their ends, none empty. Linear in its size.
+/// Returns the sentences of `text` in order, without white space at their ends, none of them empty. Takes linear time.
 std::vector<std::string> punkt_sentences(const PunktParameters& parameters, std::string_view text);
 
 }  // namespace bertpretrain

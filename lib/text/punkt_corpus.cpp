@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t part_bytes = std::size_t{2} << 20;
 constexpr std::size_t most_forms = std::size_t{1} << 30;
 
-/// Gives each form a number, in the order in which they are met: a hash table with open addressing.
+/// Numbers the forms in the order of their first occurrence. A hash table with open addressing.
 class FormNumbers {
 public:
     std::uint32_t operator[](std::string_view form) {
@@ -52,13 +52,13 @@ private:
     std::vector<std::string_view> forms_;
 };
 
-/// Some texts with forms numbered on their own.
+/// A part of the texts, with a numbering of its own.
 struct Part {
     FormNumbers forms;
     std::vector<PunktCorpus::Word> words;
 };
 
-/// Every text begins a paragraph, but for the first of all.
+/// Every text except the corpus's first one begins a paragraph.
 Part read_part(std::span<const std::string_view> texts, bool is_first) {
     Part part;
     bool paragraph_start = !is_first;
@@ -91,7 +91,7 @@ PunktCorpus::PunktCorpus(const std::vector<std::string_view>& texts, TaskPool& p
         const Part part = pool.wait(waiting);
         std::vector<std::uint32_t> number_in_all;
         for (const std::string_view form : part.forms.forms()) number_in_all.push_back(all[form]);
-        check(all.forms().size() < most_forms, "a corpus of ", all.forms().size(), " word forms");
+        check(all.forms().size() < most_forms, "a corpus has ", all.forms().size(), " word forms");
         for (Word word : part.words) {
             word.form = number_in_all[word.form] & 0x3FFFFFFF;
             words_.push_back(word);

@@ -1,5 +1,5 @@
 #pragma once
-// A corpus as Punkt learns from it: each form of a word is looked at once, the text is a row of numbers.
+// A corpus as Punkt learns from it: distinct word forms, each analysed only once, and the text as a sequence of their numbers.
 
 #include <cstdint>
 #include <string>
@@ -12,18 +12,18 @@
 
 namespace bertpretrain {
 
-/// A word as it is written ("Corp.", "corp." and "Corp" are three), with what the training asks of it.
+/// A word as written ("Corp.", "corp." and "Corp" are three forms), with the properties that training needs.
 struct PunktForm {
     PunktToken token;
-    std::uint32_t type, type_without_period;  ///< indices of types()
+    std::uint32_t type, type_without_period;  ///< indices in types()
     bool ends_in_period, is_upper, is_lower, is_alphabetic, has_letter;
     bool is_ordinal;  ///< a number or an initial
 
-    /// Of this occurrence or any other: the annotation depends on the form only.
+    /// The same for every occurrence, because the annotation depends only on the form.
     std::uint32_t type_without_break() const { return token.sentence_break ? type_without_period : type; }
 };
 
-/// The words of all texts, one after the other.
+/// The words of all texts, in order.
 class PunktCorpus {
 public:
     struct Word {
@@ -31,14 +31,14 @@ public:
         bool line_start : 1, paragraph_start : 1;
     };
 
-    /// @param texts must outlive this. @param pool reads them in parts; the result does not depend on its threads
+    /// @param texts must outlive this @param pool reads parts in parallel; the result does not depend on its number of threads
     PunktCorpus(const std::vector<std::string_view>& texts, TaskPool& pool);
 
     std::vector<PunktForm>& forms() { return forms_; }
     const std::vector<PunktForm>& forms() const { return forms_; }
     const std::vector<Word>& words() const { return words_; }
     const std::vector<std::string>& types() const { return types_; }
-    /// @returns types().size() where no such type occurs
+    /// Returns the index in types(), or types().size() when the type does not occur.
     std::uint32_t find_type(const std::string& type) const;
 
 private:

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Calls body(where, line) for every line that is not empty.
+/// Calls body("FILE:NUMBER", line) for every line that is not empty.
 void for_each_line(const fs::path& file, const std::function<void(const std::string&, const std::string&)>& body) {
     std::ifstream in(file);
     if (!in)

@@ -1,5 +1,5 @@
 #pragma once
-// What the Punkt algorithm has learned about a language.
+// The parameters that the Punkt algorithm learns about a language.
 
 #include <filesystem>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace bertpretrain {
 
-/// In which places a word type was seen with which first letter, as bits.
+/// Bits for the positions in a sentence in which a word type was seen with an upper or lower case first letter.
 enum Orthography : int {
     upper_at_start = 2,
     upper_inside = 4,
@@ -22,8 +22,8 @@ enum Orthography : int {
 
 struct PunktParameters {
     std::unordered_set<std::string> abbreviations;      ///< without their last period
-    std::unordered_set<std::string> collocations;       ///< "first\tsecond": no sentence ends between them
-    std::unordered_set<std::string> sentence_starters;  ///< capitalised, they begin a sentence behind an abbreviation
+    std::unordered_set<std::string> collocations;       ///< "first\tsecond": no sentence ends between the two
+    std::unordered_set<std::string> sentence_starters;  ///< capitalised, they begin a sentence after an abbreviation
     std::unordered_map<std::string, int> orthography;   ///< word type -> bits of Orthography
 
     int orthography_of(const std::string& type) const {
@@ -31,9 +31,9 @@ struct PunktParameters {
         return found == orthography.end() ? 0 : found->second;
     }
 
-    /// Reads abbrev_types.txt, collocations.tab, sent_starters.txt and ortho_context.tab, the files in which NLTK publishes them.
+    /// Reads NLTK's files abbrev_types.txt, collocations.tab, sent_starters.txt and ortho_context.tab.
     /// @throws ConfigError when the folder lacks one of them
-    /// @throws DataError naming file and line
+    /// @throws DataError with file and line when a line is malformed
     static PunktParameters read(const std::filesystem::path& folder);
 };
 

@@ -10,7 +10,7 @@ bool is_letter(char32_t c) {
     return is_letter_or_digit(c) && !is_decimal_digit(c);
 }
 
-/// "-1", ".5", "1,000.5-6."
+/// Whether the word is a number such as "-1", ".5" or "1,000.5-6.".
 bool looks_like_number(std::string_view word) {
     static constexpr ByteSet inner(",.-");
     std::size_t i = 0;
@@ -24,7 +24,7 @@ bool looks_like_number(std::string_view word) {
     return true;
 }
 
-/// Length of "--", "..", ". . ." and longer ones at `i`, or 0.
+/// Returns the length of the dashes or dots at `i` ("--", "..", ". . ." or longer), or 0.
 std::size_t run_at(std::string_view text, std::size_t i) {
     if (i >= text.size() || (text[i] != '-' && text[i] != '.')) return 0;
     std::size_t end = i;
@@ -39,7 +39,7 @@ std::size_t run_at(std::string_view text, std::size_t i) {
         end = next;
         ++spaced;
     }
-    // The last of them must be a period without a space of its own.
+    // At least three dots are needed, and the run ends at the last dot, without the space after it.
     if (spaced >= 2 && end < text.size() && text[end] == '.') return end + 1 - i;
     return spaced >= 3 ? last_stop + 1 - i : 0;
 }

@@ -16,17 +16,18 @@ namespace {
 constexpr double abbreviation_score = 0.3, collocation_score = 7.88, starter_score = 30;
 constexpr std::int64_t rare_below = 5;
 
-/// x ln p, where nothing of probability nothing is nothing.
+/// Returns x * ln(p), with 0 * ln(0) = 0.
 double weighted_log(double x, double p) { return x == 0 ? 0 : x * std::log(p); }
 
-/// Log-likelihood that of `a` occurrences `ab` go with an event of rate 0.99 rather than with its overall rate b / n.
+/// Returns the log-likelihood ratio of two hypotheses for an event that goes with `ab` of `a` occurrences: that its rate is 0.99,
+/// and that it is the overall rate b / n.
 double abbreviation_likelihood(double a, double b, double ab, double n) {
     const double p = b / n, certain = 0.99;
     return 2 *
            (weighted_log(ab, certain) + weighted_log(a - ab, 1 - certain) - weighted_log(ab, p) - weighted_log(a - ab, 1 - p));
 }
 
-/// Dunning's log-likelihood ratio that `a` and `b`, together `ab` times among n, depend on each other.
+/// Returns Dunning's log-likelihood ratio for the dependence of two events that occur a and b times of n, and ab times together.
 double dependence(double a, double b, double ab, double n) {
     const double p = b / n, with = ab / a, without = n > a ? (b - ab) / (n - a) : 1;
     const double independent = weighted_log(b, p) + weighted_log(n - b, 1 - p);
@@ -71,7 +72,7 @@ private:
         if (form.ends_in_period) ++periods_;
     }
 
-    /// A word is an abbreviation when it nearly always has a period, the more so the shorter it is and the more periods it has.
+    /// Learns abbreviations: words that nearly always end in a period. Short words and words with inner periods score higher.
     void find_abbreviations() {
         for (std::uint32_t t = 0; t < corpus_.types().size(); ++t) {
             const std::string& type = text_of(t);
@@ -87,7 +88,7 @@ private:
         }
     }
 
-    /// Where each type was seen, capitalised or not.
+    /// Records in which positions each type was seen, capitalised or not.
     void note_orthography() {
         seen_.assign(corpus_.types().size(), 0);
         Place place = Place::inside;
@@ -109,7 +110,7 @@ private:
             if (seen_[type] != 0) learned_.orthography[text_of(type)] = seen_[type];
     }
 
-    /// Too rare to be counted, but what follows looks like the middle of a sentence.
+    /// Whether a word too rare for find_abbreviations() is an abbreviation, as the next word does not look like a sentence start.
     bool is_rare_abbreviation(const PunktForm& form, const PunktForm& next) const {
         if (form.token.abbreviation || !form.token.sentence_break || counts_[form.type_without_period] >= rare_below)
             return false;
@@ -159,7 +160,7 @@ private:
 
     PunktCorpus& corpus_;
     PunktParameters learned_;
-    std::vector<std::int64_t> counts_;  ///< by type; the last one, of a type that does not occur, stays 0
+    std::vector<std::int64_t> counts_;  ///< by type; the last entry, for types that do not occur, stays 0
     std::vector<int> seen_;             ///< by type: bits of Orthography
     std::map<std::uint32_t, std::int64_t> starters_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> collocations_;

@@ -1,6 +1,6 @@
 #pragma once
-// Learns Punkt's parameters from raw text, without knowing where sentences end.
-// Source: Kiss and Strunk 2006, sections 3 and 4, with the constants that NLTK uses.
+// Learns Punkt's parameters from raw text (unsupervised).
+// Source: Kiss and Strunk 2006, sections 3 and 4, with NLTK's constants.
 
 #include <string_view>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace bertpretrain {
 
-/// @param texts articles of a corpus, a paragraph or less per line; an empty line separates paragraphs, and so does a text's end
-/// @param pool reads them; the result does not depend on its threads
+/// @param texts articles of a corpus, at most a paragraph per line; an empty line or the end of a text separates paragraphs
+/// @param pool reads the texts in parallel; the result does not depend on its number of threads
 PunktParameters learn_punkt(const std::vector<std::string_view>& texts, TaskPool& pool);
 
 }  // namespace bertpretrain

@@ -4,8 +4,7 @@ namespace bertpretrain {
 
 const SentenceParameters& SentenceParameters::english() {
     static const SentenceParameters english = {
-        // Words that are written with a period and may stand at the end of a sentence as well; none that is
-        // a word without one (ill, mass, sat).
+        // Words that are written with a period and may end a sentence. Leaves out words that exist without one (ill, mass, sat).
         {"etc",   "al",   "jr",   "sr",   "esq",   "inc",  "ltd",  "corp", "co",   "bros", "plc", "llc",   "assn",   "dept",
          "univ",  "ave",  "blvd", "rd",   "sq",    "ft",   "lb",   "lbs",  "oz",   "hrs",  "hr",  "mi",    "yd",     "jan",
          "feb",   "mar",  "apr",  "jun",  "jul",   "aug",  "sep",  "sept", "oct",  "nov",  "dec", "tue",   "thu",    "fri",
@@ -14,12 +13,12 @@ const SentenceParameters& SentenceParameters::english() {
          "calif", "conn", "penn", "tenn", "ariz",  "colo", "fla",  "okla", "minn", "wis",  "va",  "ky",    "md",     "d.c",
          "n.y",   "ala",  "ga",   "mo",   "neb",   "nev",  "tex",  "vt",   "cal",  "ger",  "gr",  "lat",   "heb",    "ibid",
          "seq",   "ff",   "tel",  "orig", "pl",    "fem",  "masc", "adj",  "adv",  "intl", "natl"},
-        // Words that a name or another word always follows.
+        // Words that are always followed by a name or another word.
         {"mr",   "mrs",    "ms",  "dr",   "prof", "rev",  "fr",  "hon",  "st",   "ste",    "sts",    "mt",   "mts",
          "gen",  "lt",     "col", "maj",  "capt", "cmdr", "adm", "sgt",  "cpl",  "pvt",    "gov",    "sen",  "rep",
          "pres", "messrs", "mme", "mlle", "sra",  "dra",  "mgr", "msgr", "supt", "insp",   "lt.col", "brig", "ven",
          "abp",  "bp",     "amb", "vs",   "v",    "e.g",  "i.e", "cf",   "viz",  "approx", "ca",     "c"},
-        // Words that are shortened before a number only.
+        // Words that are abbreviated only before a number.
         {"no", "nos", "nr",   "fig", "figs", "eq", "eqs", "vol", "vols", "pp",
          "p",  "ch",  "chap", "sec", "art",  "op", "opp", "pt",  "ref",  "refs"},
         {"a",     "an",        "the",       "this",         "that",     "these",       "those",  "it",        "its",

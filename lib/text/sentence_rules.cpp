@@ -21,7 +21,7 @@ SplitSentences punkt_splitter(PunktParameters learned) {
 
 SplitSentences splitter_for(const SentenceRules& rules) {
     if (rules.parameters) return punkt_splitter(PunktParameters::read(*rules.parameters));
-    check(!rules.punkt, "Punkt learns before it splits");
+    check(!rules.punkt, "Punkt without parameters needs learned_splitter()");
     return [splitter = std::make_shared<const SentenceSplitter>()](std::string_view paragraph) {
         return splitter->split(paragraph);
     };

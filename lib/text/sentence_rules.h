@@ -1,5 +1,5 @@
 #pragma once
-// Which of the ways to split paragraphs into sentences is taken.
+// Selects the method that splits paragraphs into sentences.
 
 #include <filesystem>
 #include <functional>
@@ -12,24 +12,25 @@
 
 namespace bertpretrain {
 
-/// The sentences of a paragraph, in order. May be called by many threads at once.
+/// Returns the sentences of a paragraph, in order. Thread-safe.
 using SplitSentences = std::function<std::vector<std::string>(std::string_view paragraph)>;
 
 struct SentenceRules {
-    bool punkt = false;                               ///< the Punkt algorithm; else our own rules for English
-    std::optional<std::filesystem::path> parameters;  ///< Punkt's; without them it learns from the text at hand
+    bool punkt = false;                               ///< use Punkt instead of our own rules for English
+    std::optional<std::filesystem::path> parameters;  ///< folder of Punkt's parameters; without it, Punkt learns from the text
 };
 
-/// How much text Punkt learns from: beyond that, what it learns hardly changes.
+/// Size of the text that Punkt learns from. With more text, the result hardly changes.
 constexpr std::size_t punkt_learning_bytes = std::size_t{64} << 20;
 
-/// Whether the rules ask for learned_splitter().
+/// Whether the rules need learned_splitter() instead of splitter_for().
 inline bool learns_first(const SentenceRules& rules) { return rules.punkt && !rules.parameters; }
 
-/// @throws ConfigError, DataError as PunktParameters::read
+/// Returns the splitter for rules that need no learning. @throws ConfigError, DataError like PunktParameters::read()
 SplitSentences splitter_for(const SentenceRules& rules);
 
-/// Punkt with parameters learned from the corpus. @param articles a sample of it, one paragraph per line @param pool helps
+/// Returns a Punkt splitter whose parameters are learned from `articles`, a sample of the corpus with one paragraph per line.
+/// @param pool reads the articles in parallel
 SplitSentences learned_splitter(const std::vector<std::string_view>& articles, TaskPool& pool);
 
 }  // namespace bertpretrain

@@ -15,7 +15,7 @@ bool is_closing(char32_t c) {
     return std::u32string_view(U"\"')]}\u2019\u201D\u00BB\u203A\u300D\u300F").find(c) != std::u32string_view::npos;
 }
 
-/// Ends a sentence without a blank behind it.
+/// A full-width stop, which ends a sentence without a space after it.
 bool is_wide_stop(char32_t c) { return c == 0x3002 || c == 0xFF01 || c == 0xFF1F; }
 
 bool is_narrow_stop(char32_t c) { return c == '.' || c == '?' || c == '!' || c == 0x061F || c == 0x0964; }
@@ -26,17 +26,17 @@ std::string_view without_opening(std::string_view token) {
     return token;
 }
 
-/// A run of stops with what closes behind it, and its surroundings.
+/// A run of stops that may end a sentence, and the words around it.
 struct Candidate {
-    std::string_view before;  ///< the word up to the stops, without what opens before it
+    std::string_view before;  ///< the word before the stops, without opening quotation marks and brackets
     std::string_view stops;
-    std::string_view next;  ///< the next word, without what opens before it
-    bool next_is_opened = false;
-    bool is_closed = false;  ///< a quotation mark or bracket closes behind the stops
-    bool at_start = false;   ///< `before` is the paragraph's first word
+    std::string_view next;        ///< the next word, without opening quotation marks and brackets
+    bool next_is_opened = false;  ///< an opening quotation mark or bracket precedes `next`
+    bool is_closed = false;       ///< a closing quotation mark or bracket follows the stops
+    bool at_start = false;        ///< `before` is the paragraph's first word
 };
 
-/// The last part of "(Anglo-Amer": what could be listed as an abbreviation.
+/// Returns the last part of a compound such as "Anglo-Amer", which may be a known abbreviation.
 std::string_view last_part(std::string_view word) {
     const std::size_t dash = word.find_last_of("-/");
     return dash == std::string_view::npos ? word : word.substr(dash + 1);
@@ -47,7 +47,7 @@ bool is_initial(std::string_view word) {
     return !word.empty() && is_upper_letter(next_code_point(word, i)) && i == word.size();
 }
 
-/// "U.S", "e.g", "Ph.D": short groups of letters with periods between them.
+/// Whether the word consists of short groups of letters with periods between them: "U.S", "e.g", "Ph.D".
 bool has_inner_periods(std::string_view word) {
     constexpr std::size_t longest_group = 2;
     std::size_t group = 0, periods = 0;
@@ -68,7 +68,7 @@ bool has_inner_periods(std::string_view word) {
 
 bool is_number(std::string_view word) { return !word.empty() && std::all_of(word.begin(), word.end(), is_ascii_digit); }
 
-/// "12", "IV".
+/// Whether the word begins with a numeral such as "12" or "IV".
 bool is_numeral(std::string_view word) {
     const std::size_t end = std::min(word.find_first_not_of("IVXLC"), word.size());
     return !word.empty() && (is_ascii_digit(word[0]) || (end > 0 && (end == word.size() || !is_ascii_letter(word[end]))));
@@ -77,7 +77,7 @@ bool is_numeral(std::string_view word) {
 bool begins_sentence(std::string_view word, const SentenceParameters& parameters) {
     std::size_t end = 0;
     while (end < word.size() && is_ascii_letter(word[end])) ++end;
-    if (end < word.size() && word[end] == '.') return false;  // "A. Smith" is no article
+    if (end < word.size() && word[end] == '.') return false;  // the "A" in "A. Smith" is not an article
     return parameters.sentence_starters.contains(lower_text(word.substr(0, end)));
 }
 
@@ -114,7 +114,7 @@ std::vector<std::string> SentenceSplitter::split(std::string_view text) const {
         if (is_blank(c)) word = i;
         if (!is_narrow_stop(c) && !is_wide_stop(c)) continue;
         std::size_t end = i;
-        const auto extend = [&](auto belongs) {  // `end` moves behind all that belongs; `i` is used up as a look ahead
+        const auto extend = [&](auto belongs) {  // moves `end` after all code points that belong
             for (std::size_t next = end; next < text.size() && belongs(next_code_point(text, next));) end = next;
         };
         extend([](char32_t next) { return is_narrow_stop(next) || is_wide_stop(next); });

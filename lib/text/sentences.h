@@ -1,5 +1,5 @@
 #pragma once
-// Paragraphs -> sentences.
+// Splits paragraphs into sentences by rules for English.
 
 #include <string>
 #include <string_view>
@@ -8,28 +8,27 @@
 
 namespace bertpretrain {
 
-/// What a splitter knows about a language; all words in lower case, without their last period.
+/// The words that a splitter knows, in lower case and without their last period.
 struct SentenceParameters {
-    std::unordered_set<std::string> abbreviations;      ///< "etc", "inc": a period behind them may end a sentence
-    std::unordered_set<std::string> titles;             ///< "dr", "vs": a word always follows, so they never end one
-    std::unordered_set<std::string> numbered;           ///< "no", "fig": shortened only where a number follows
+    std::unordered_set<std::string> abbreviations;      ///< "etc", "inc": a period after them may end a sentence
+    std::unordered_set<std::string> titles;             ///< "dr", "vs": always followed by a word, so they never end a sentence
+    std::unordered_set<std::string> numbered;           ///< "no", "fig": abbreviations only before a number
     std::unordered_set<std::string> sentence_starters;  ///< "the", "however": capitalised, they begin a sentence
 
-    /// A list of our own making, for English.
+    /// Our own list for English.
     static const SentenceParameters& english();
 };
 
-/// Splits where . ? or ! ends a sentence. The questions are Punkt's (Kiss and Strunk 2006): is the word before the period an
-/// abbreviation, an initial, a number, an ellipsis; how does the next word begin. A word in lower case never begins a sentence.
-/// Closing quotation marks and brackets stay with the sentence that they close. Full stops of Chinese and Japanese always end
-/// one.
+/// Splits where . ? or ! ends a sentence. Uses Punkt's criteria (Kiss and Strunk 2006): whether the word before the period is an
+/// abbreviation, an initial, a number or an ellipsis, and how the next word begins. A lower-case word never begins a sentence.
+/// Closing quotation marks and brackets stay with the sentence that they close. Chinese and Japanese full stops always end one.
 class SentenceSplitter {
 public:
     explicit SentenceSplitter(SentenceParameters parameters = SentenceParameters::english())
         : parameters_(std::move(parameters)) {}
 
-    /// The sentences of a paragraph in order, without blanks at their ends, none empty; joined by blanks they are the paragraph.
-    /// Linear in its size.
+    /// Returns the sentences in order, without white space at their ends, none of them empty. Together they
+    /// contain the paragraph except that white space. Takes linear time. Thread-safe.
     std::vector<std::string> split(std::string_view paragraph) const;
 
 private:

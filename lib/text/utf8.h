@@ -1,5 +1,5 @@
 #pragma once
-// Code points in UTF-8 text, as far as articles and sentences ask for them.
+// Code points in UTF-8 text, and their properties that articles and sentences need.
 
 #include <array>
 #include <cstddef>
@@ -8,19 +8,19 @@
 
 namespace bertpretrain {
 
-/// The code point that begins at `position`, which moves behind it. A byte that begins none counts as U+FFFD.
+/// Returns the code point at `position` and advances `position` past it. An invalid byte gives U+FFFD.
 char32_t next_wide_code_point(std::string_view text, std::size_t& position);
 inline char32_t next_code_point(std::string_view text, std::size_t& position) {
     const auto byte = static_cast<unsigned char>(text[position]);
     return byte < 0x80 ? (++position, byte) : next_wide_code_point(text, position);
 }
 
-/// The code point that ends just before `position`, which moves to its first byte; `position` at least 1.
+/// Returns the code point that ends before `position` and moves `position` to its first byte. `position` must be at least 1.
 char32_t previous_code_point(std::string_view text, std::size_t& position);
 
 void append_code_point(std::string& text, char32_t code_point);
 
-/// All code points of a text, and back.
+/// Convert a text to code points, and back.
 std::u32string code_points_of(std::string_view text);
 std::string utf8_text(std::u32string_view code_points);
 
@@ -28,25 +28,25 @@ bool is_upper_letter(char32_t code_point);  ///< categories Lu and Lt
 bool is_lower_letter(char32_t code_point);  ///< category Ll
 bool is_letter_or_digit(char32_t code_point);
 bool is_decimal_digit(char32_t code_point);  ///< category Nd
-/// Anything that separates words, line and paragraph separators included.
+/// Whether a code point from U+0080 on separates words, line and paragraph separators included.
 bool is_wide_blank(char32_t code_point);
 inline bool is_blank(char32_t code_point) { return code_point < 0x80 ? code_point <= 0x20 : is_wide_blank(code_point); }
 
-/// Every code point in lower case, one by one.
+/// Converts each code point to lower case.
 std::string lower_text(std::string_view text);
 
 inline bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 inline bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
 inline char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// Bytes that a scan stops at; what lies between can be copied in one piece.
+/// A set of bytes at which a scan stops. The bytes between them can be copied in one piece.
 class ByteSet {
 public:
     constexpr explicit ByteSet(std::string_view bytes) {
         for (const char c : bytes) has_[static_cast<unsigned char>(c)] = true;
     }
     constexpr bool contains(char c) const { return has_[static_cast<unsigned char>(c)]; }
-    /// The first place at or behind `from` that holds one of them, or the end of `text`.
+    /// Returns the first position at or after `from` with one of these bytes, or text.size().
     std::size_t find(std::string_view text, std::size_t from) const {
         while (from < text.size() && !contains(text[from])) ++from;
         return from;
@@ -56,7 +56,7 @@ private:
     std::array<bool, 256> has_{};
 };
 
-/// `text` without spaces and tabs at its ends.
+/// Returns `text` without spaces and tabs at its ends.
 std::string_view trimmed(std::string_view text);
 
 }  // namespace bertpretrain

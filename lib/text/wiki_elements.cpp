@@ -31,7 +31,7 @@ constexpr std::string_view line_ending_names[] = {"p", "blockquote", "center", "
 Elements make_elements() {
     Elements elements;
     const auto add = [&](std::string_view name, ElementKind kind) {
-        check(elements.size() < element_count, "more elements than numbers for them");
+        check(elements.size() < element_count, "there are more elements than element_count");
         const auto id = static_cast<std::uint8_t>(elements.size());
         elements[name] = {kind, id, false, false, name == "nowiki", name == "br"};
     };

@@ -1,5 +1,5 @@
 #pragma once
-// Which names MediaWiki knows as elements, and what becomes of each.
+// The HTML-like elements that MediaWiki knows, and how each is handled.
 
 #include <array>
 #include <cstddef>
@@ -9,21 +9,21 @@
 namespace bertpretrain {
 
 enum class ElementKind : std::uint8_t {
-    unknown,  ///< no element: its "tag" is text
-    opaque,   ///< nothing inside is markup; the first closing tag ends it, whatever stands before
-    dropped,  ///< may nest; vanishes with its content
-    kept,     ///< only its tags vanish
+    unknown,  ///< not an element: its "tag" is text
+    opaque,   ///< nothing inside is markup, and the first closing tag ends it
+    dropped,  ///< removed with its content; may nest
+    kept,     ///< only its tags are removed
 };
 
 struct Element {
     ElementKind kind = ElementKind::unknown;
-    std::uint8_t id = 0;  ///< names are numbered below `element_count`
+    std::uint8_t id = 0;  ///< unique, less than element_count
     bool ends_line = false, is_formula = false, is_nowiki = false, is_break = false;
 };
 
 constexpr std::size_t element_count = 128;
 
-/// @param name in lower case
+/// Returns the element with this name, or one of kind unknown. @param name in lower case
 Element element_named(std::string_view name);
 
 }  // namespace bertpretrain

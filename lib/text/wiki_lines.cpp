@@ -15,7 +15,7 @@ bool is_heading(std::string_view line) {
     return line.starts_with('=') && text.size() > 2 && text.ends_with('=');
 }
 
-/// Judged on the line as it was written: what is layout, not prose. Braces and bars remain of tables that were never closed.
+/// Whether the original line is layout instead of prose. Lines with braces and bars come from tables that were never closed.
 bool is_layout(std::string_view line) {
     if (std::string_view("*#;: \t|").find(line.front()) != std::string_view::npos) return true;
     if (line.starts_with("{|") || line.starts_with("{{") || line.starts_with("! ")) return true;
@@ -39,7 +39,7 @@ bool has_word(std::string_view text) {
     return false;
 }
 
-/// Replaces `line` by itself without magic words.
+/// Removes magic words such as __TOC__ from the line.
 void drop_magic_words(std::string& line) {
     static constexpr std::array<std::string_view, 17> words = {"NOTOC",
                                                                "FORCETOC",
@@ -75,7 +75,7 @@ void drop_magic_words(std::string& line) {
     line = std::move(out);
 }
 
-/// What the line says: its marks and references read, magic words gone. @returns a view of `line` or of `scratch`
+/// Resolves quote marks and character references, and removes magic words. @returns a view of `line` or of `scratch`
 std::string_view read_marks(std::string_view line, std::string& scratch, bool tidies) {
     static constexpr ByteSet marks("_'&");
     if (marks.find(line, 0) == line.size()) return line;
@@ -86,7 +86,7 @@ std::string_view read_marks(std::string_view line, std::string& scratch, bool ti
     return scratch;
 }
 
-/// A run of apostrophes and what it switches; more than five are five with literal ones before, four are three with one.
+/// A run of apostrophes and the styles that it toggles. Of four, the first is literal; of more than five, all but the last five.
 struct QuoteRun {
     std::size_t at = 0, size = 0, literal = 0;
     bool bold = false, italic = false;
@@ -107,8 +107,9 @@ std::vector<QuoteRun> quote_runs(std::string_view line) {
     return runs;
 }
 
-/// l'''amour'' is l' and italics: with both kinds unpaired, a bold mark behind a one-letter word (else behind any word, else the
-/// first) is an apostrophe and an italic mark. The rule is MediaWiki's.
+/// Applies MediaWiki's rule for unpaired marks: when both bold and italic marks are unpaired, one bold mark becomes an apostrophe
+/// and an italic mark: the first one after a one-letter word, else after any word, else the first. Example: l'''amour''
+/// is l' and italics.
 void settle_unpaired(std::string_view line, std::vector<QuoteRun>& runs) {
     const auto bolds = std::count_if(runs.begin(), runs.end(), [](const QuoteRun& run) { return run.bold; });
     const auto italics = std::count_if(runs.begin(), runs.end(), [](const QuoteRun& run) { return run.italic; });
@@ -168,7 +169,7 @@ std::string tidy(std::string_view line) {
             out.pop_back();
             if (!ends_with(',')) out += ',';
         } else if (c == '.' && ends_with(' ') && is_blank(next) && !line.substr(i).starts_with(" .")) {
-            if (out.size() < 2 || out[out.size() - 2] != '.') out.pop_back();  // ". . ." keeps its blanks
+            if (out.size() < 2 || out[out.size() - 2] != '.') out.pop_back();  // ". . ." keeps its spaces
             out += '.';
         } else if (c == ')' && (ends_with(' ') || ends_with('('))) {
             while (ends_with(' ') || ends_with(',') || ends_with(';')) out.pop_back();
@@ -188,7 +189,7 @@ std::string tidy(std::string_view line) {
 }
 
 std::string single_blanks(std::string_view line) {
-    // Bytes that may begin something to change: a blank, a dot, a control character, U+0085, U+2028 and U+2029.
+    // Bytes that may begin something to change: a space, a dot, a control character, U+0085, U+2028 or U+2029.
     static constexpr ByteSet doubtful(
         " .\xC2\xE2\x7F\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0B\x0C\r\x0E\x0F\x10"
         "\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1A\x1B\x1C\x1D\x1E\x1F");

@@ -1,5 +1,5 @@
 #pragma once
-// Lines of wikitext -> paragraphs of prose.
+// Turns lines of wikitext into paragraphs of prose.
 
 #include <string>
 #include <string_view>
@@ -7,26 +7,25 @@
 
 namespace bertpretrain {
 
-/// What is left once tags, templates, tables and links are gone, as paragraphs: lines in a row belong together. Headings, lists
-/// (* # ; :), preformatted lines (a leading blank), remains of tables, lines in parentheses or of punctuation only end a
-/// paragraph and vanish. Bold marks vanish, italic ones become quotation marks; character references are decoded; blanks are
-/// single. @param tidies whether what vanished markup leaves behind is mended: see tidy()
+/// Returns the paragraphs of wikitext from which tags, templates, tables and links have been removed. Consecutive lines form a
+/// paragraph. Headings, lists (* # ; :), preformatted lines (a leading space), remains of tables, and lines in parentheses or
+/// with only punctuation are dropped and end a paragraph. Bold marks are removed, italic marks become quotation marks, character
+/// references are decoded, and white space is collapsed. @param tidies whether to apply tidy()
 std::vector<std::string> paragraphs_of_lines(std::string_view text, bool tidies = false);
 
-/// The same for prose that another program has made: every line is a paragraph, and what remains of tags and character references
-/// is read.
+/// Like paragraphs_of_lines(), for another program's prose: every line is a paragraph; tags and references are resolved.
 std::vector<std::string> paragraphs_of_prose(std::string_view text, bool tidies = false);
 
-/// One line without ''italic'' and '''bold''' marks; italics become "quotes" where they pair up in the line. With `tidies`, bold
-/// italics too, and none stands beside a quotation mark of the text.
+/// Removes ''italic'' and '''bold''' marks from a line. Italic marks become double quotes when they pair up in the line. With
+/// `tidies`, marks of bold italics do too, and marks next to a double quote of the text do not.
 std::string without_quote_marks(std::string_view line, bool tidies = false);
 
-/// One space for every run of spaces, tabs, control characters and line separators, none at the ends; at most three dots in a
-/// row. No-break and other wide blanks stay.
+/// Collapses each run of spaces, tabs, control characters and line separators into one space, removes those at the ends, and
+/// keeps at most three dots in a row. No-break spaces and other wide spaces are kept.
 std::string single_blanks(std::string_view line);
 
-/// Single blanks, all of them spaces, and no stubs where something was dropped: "(, born 1950)" -> "(born 1950)", "Foo ( ; ) is"
-/// -> "Foo is", "Greek , i.e." -> "Greek, i.e.".
+/// Collapses white space of all kinds into single spaces and removes leftovers of dropped markup: "(, born 1950)" -> "(born
+/// 1950)", "Foo ( ; ) is" -> "Foo is", "Greek , i.e." -> "Greek, i.e.".
 std::string tidy(std::string_view line);
 
 }  // namespace bertpretrain

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t longest_prefix_bytes = 80;
 
-/// "de", "ceb", "zh-min-nan": the shape of a language's name, unless it is known to be another site's.
+/// Whether the prefix looks like a language code ("de", "ceb", "zh-min-nan") and is not known to be another site's.
 bool is_language(std::string_view prefix) {
     static const std::set<std::string, std::less<>> long_names = {
         "simple",  "nds-nl",   "be-x-old", "be-tarask", "zh-yue",  "zh-min-nan", "zh-classical",
@@ -23,7 +23,7 @@ bool is_language(std::string_view prefix) {
     return long_names.contains(prefix);
 }
 
-/// Sister projects and their short names, which link prose to prose: the label stays.
+/// Whether the prefix is a sister project or its short name. The labels of such links are prose and are kept.
 bool is_sister_project(std::string_view prefix) {
     static const std::set<std::string, std::less<>> names = {
         "w",           "wikt",    "wiktionary", "s",    "wikisource",  "q",       "wikiquote",  "b",
@@ -34,13 +34,13 @@ bool is_sister_project(std::string_view prefix) {
 
 struct Target {
     bool vanishes = false;
-    std::size_t shown_from = 0;  ///< where the target's own words begin, behind ':' and sister projects
+    std::size_t shown_from = 0;  ///< where the title begins, after ':' and prefixes of sister projects
 };
 
 Target classify(std::string_view content, const Namespaces& namespaces) {
     Target target;
     if (content.starts_with(':')) target.shown_from = 1;
-    const bool is_plain_mention = target.shown_from == 1;  // [[:Category:Moons]] shows its name instead of acting
+    const bool is_plain_mention = target.shown_from == 1;  // [[:Category:Moons]] shows the name
     while (true) {
         const std::string_view rest = content.substr(target.shown_from, longest_prefix_bytes);
         const std::size_t end = rest.find_first_of(":|#");
@@ -58,7 +58,7 @@ Target classify(std::string_view content, const Namespaces& namespaces) {
     }
 }
 
-/// The words that a link without a label of its own shows.
+/// Returns the text that a link without a label shows.
 std::string_view shown_title(std::string_view title) {
     if (title.starts_with('#')) return title.substr(1);
     return title.substr(0, title.find('#'));
@@ -66,7 +66,7 @@ std::string_view shown_title(std::string_view title) {
 
 struct Open {
     bool is_external = false;
-    std::size_t at = 0;  ///< where in the output its "[[" stands
+    std::size_t at = 0;  ///< position of its "[[" in the output
     bool holds_links = false;
 };
 
@@ -93,7 +93,7 @@ private:
         position_ = end;
     }
 
-    /// Bytes of the URL at `from`, 0 when none begins there.
+    /// Returns the length of the URL at `from`, or 0 when there is none.
     std::size_t url_length(std::size_t from) const {
         static constexpr std::string_view protocols[] = {"http://", "https://", "//", "ftp://", "mailto:", "news:", "irc://"};
         const std::string_view rest = in_.substr(std::min(from, in_.size()));
@@ -136,8 +136,8 @@ private:
         }
     }
 
-    /// Turns the output from "[[" on into what the link shows. Labels are moved only where no other link is inside, so every
-    /// byte moves once; a link around links is no link in MediaWiki either (a file is, and vanishes).
+    /// Replaces the output from "[[" on with the text that the link shows. A label is moved only when it contains no other link,
+    /// so every byte moves at most once. As in MediaWiki, a link around links is not a link, except for files, which are removed.
     void finish(const Open& link) {
         const std::string_view content = std::string_view(out_).substr(link.at + 2);
         const Target target = classify(content, namespaces_);
@@ -158,7 +158,7 @@ private:
         out_ += shown;
     }
 
-    /// External links end with their line; a heading ends what was left open before it.
+    /// Closes external links, which end with their line. A heading on the next line closes all links.
     void end_line() {
         out_ += in_[position_++];
         while (!opened_.empty() && opened_.back().is_external) opened_.pop_back();

@@ -1,5 +1,5 @@
 #pragma once
-// [[links|with labels]] and [https://example.org external ones].
+// Replaces [[links|with labels]] and [https://example.org external links].
 
 #include <string>
 #include <string_view>
@@ -8,9 +8,9 @@
 
 namespace bertpretrain {
 
-/// Wikitext in which links have become their labels. Links into other namespaces (files with their captions, categories, ...) and
-/// to other languages' articles vanish; a title with a colon ([[2001: A Space Odyssey]]) does not. External links keep their
-/// label, or vanish when they have none. Brackets without a partner vanish, what stood in them stays.
+/// Replaces links with their labels. Links to other namespaces (files with their captions, categories, ...) and to other
+/// languages' articles are removed, but not titles with a colon ([[2001: A Space Odyssey]]). External links without a label are
+/// removed. Double brackets without a partner are removed, and the text in them is kept.
 std::string without_links(std::string_view wikitext, const Namespaces& namespaces);
 
 }  // namespace bertpretrain

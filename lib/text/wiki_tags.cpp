@@ -12,23 +12,23 @@
 namespace bertpretrain {
 namespace {
 
-using Place = std::uint32_t;  // half the memory of a pointer: a page may be all tags
+using Place = std::uint32_t;  // half the size of std::size_t, because a page may consist only of tags
 
 struct Tag {
-    Place begin = 0, end = 0;  ///< from '<' to behind '>'
-    Element element;           ///< unknown: no tag begins here
+    Place begin = 0, end = 0;  ///< from '<' to after '>'
+    Element element;           ///< of kind unknown when there is no tag
     bool is_closing = false;
-    bool is_alone = false;  ///< <br/>
+    bool is_alone = false;  ///< self-closing: <br/>
     bool is_there() const { return element.kind != ElementKind::unknown; }
 };
 
-/// The tag that begins at `begin`, where a '<' stands. Looks no further than the next '<', so scanning a page stays linear.
+/// Returns the tag that begins with the '<' at `begin`. Looks no further than the next '<', so scanning a page takes linear time.
 Tag tag_at(std::string_view text, std::size_t begin) {
     Tag tag;
     std::size_t i = begin + 1;
     tag.is_closing = i < text.size() && text[i] == '/';
     if (tag.is_closing) ++i;
-    std::array<char, 16> name{};  // longer than any
+    std::array<char, 16> name{};  // longer than any element's name
     std::size_t length = 0;
     while (i < text.size() && length < name.size() && (is_ascii_letter(text[i]) || (length > 0 && is_ascii_digit(text[i]))))
         name[length++] = ascii_lower(text[i++]);
@@ -46,13 +46,13 @@ Tag tag_at(std::string_view text, std::size_t begin) {
     return tag;
 }
 
-/// Finds closing tags from left to right; remembers which names have no more of them, so that thousands of unclosed <ref> do not
-/// each search the whole page.
+/// Finds closing tags from left to right. Remembers which elements have no more of them, so that thousands of unclosed <ref> do
+/// not each search the whole page.
 class ClosingTagFinder {
 public:
     explicit ClosingTagFinder(std::string_view text) : text_(text) {}
 
-    /// The first closing tag of `element` at or behind `from`; one that is not there when there is none.
+    /// Returns the first closing tag of `element` at or after `from`, or a tag for which is_there() is false.
     Tag find(const Element& element, std::size_t from) {
         Tag& known = found_[element.id];
         if (known.is_there() && known.begin >= from) return known;
@@ -71,7 +71,7 @@ private:
     std::array<bool, element_count> is_exhausted_{};
 };
 
-/// Moves behind a comment; one that had a line to itself takes the line's end along, as in MediaWiki.
+/// Returns the position after the comment at `begin`. If it has a line to itself, skips the line's end too, as MediaWiki does.
 std::size_t behind_comment(const std::string& out, std::string_view in, std::size_t begin) {
     const std::size_t close = in.find("-->", begin + 4);
     if (close == std::string_view::npos) return in.size();
@@ -81,7 +81,7 @@ std::size_t behind_comment(const std::string& out, std::string_view in, std::siz
     return had_the_line ? position + 1 : position;
 }
 
-/// Comments and opaque elements, in their order: each hides the other's marks.
+/// Removes comments and opaque elements in one pass, because either may contain marks of the other.
 std::string without_opaque_elements(std::string_view in) {
     ClosingTagFinder closing(in);
     std::string out;
@@ -110,7 +110,7 @@ std::string without_opaque_elements(std::string_view in) {
     return out;
 }
 
-/// All tags of the other elements in their order; `partner` of an opening tag: the index of its closing one, or its own.
+/// All tags of the other elements, in order. partner[i] is the index of opening tag i's closing tag, or i when there is none.
 struct TagList {
     std::vector<Tag> tags;
     std::vector<Place> partner;
@@ -151,7 +151,7 @@ void skip_blanks_at_line_start(const std::string& out, std::string_view in, std:
 }
 
 std::string without_tags(std::string_view wikitext) {
-    check(wikitext.size() < std::numeric_limits<Place>::max() / 8, "a page is smaller than 512 MiB");
+    check(wikitext.size() < std::numeric_limits<Place>::max() / 8, "a page must be smaller than 512 MiB");
     const std::string in = without_opaque_elements(wikitext);
     const TagList list = list_tags(in);
     std::string out;

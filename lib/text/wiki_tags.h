@@ -1,19 +1,19 @@
 #pragma once
-// Comments, <tags> and what stands between them.
+// Removes comments and <tags>.
 
 #include <string>
 #include <string_view>
 
 namespace bertpretrain {
 
-/// Wikitext without comments and HTML-like tags. Elements that are not prose (ref, math, gallery, div, table, ...) vanish with
-/// their content; of the others (span, sub, blockquote, ...) the content stays. Formulas
-/// become "formula_1", "formula_2", ... so that their sentence keeps its grammar. What <nowiki> holds comes out with its markup
-/// written as character references. A tag without its partner vanishes alone; names that MediaWiki does not know are text.
+/// Removes comments and HTML-like tags from wikitext. Elements that are not prose (ref, gallery, div, table, ...) are removed
+/// with their content; the content of others (span, sub, blockquote, ...) is kept. Formulas become "formula_1", "formula_2", ...,
+/// so that their sentences keep their grammar. The content of <nowiki> is kept, with its markup written as character references.
+/// Of a tag without a partner only the tag is removed. Names that MediaWiki does not know are text.
 std::string without_tags(std::string_view wikitext);
 
-/// Moves `position` behind spaces and tabs if `out` stands at the start of a line: where something was dropped, the blank behind
-/// it must not turn prose into preformatted text.
+/// Advances `position` past spaces and tabs if `out` is at the start of a line. Otherwise the space after something that was
+/// dropped would turn prose into preformatted text.
 void skip_blanks_at_line_start(const std::string& out, std::string_view in, std::size_t& position);
 
 }  // namespace bertpretrain

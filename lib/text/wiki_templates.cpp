@@ -14,9 +14,10 @@ std::size_t run_length(std::string_view text, std::size_t position, char c) {
     return (end == std::string_view::npos ? text.size() : end) - position;
 }
 
-/// ''{{lang|fr|chat}}'' would leave four apostrophes, which mean something else: the pair around a dropped template goes too.
+/// Removes a pair of quote marks around a dropped template. ''{{lang|fr|chat}}'' would otherwise leave four apostrophes, which
+/// mean something else.
 void drop_quotes_around(std::string& out, std::string_view in, std::size_t& position) {
-    constexpr std::size_t longest = 6;  // one more than any that means something; bounds the look around
+    constexpr std::size_t longest = 6;  // one more than the longest mark; bounds the search
     std::size_t before = 0, behind = 0;
     while (before < longest && before < out.size() && out[out.size() - 1 - before] == '\'') ++before;
     while (behind < longest && position + behind < in.size() && in[position + behind] == '\'') ++behind;
@@ -26,12 +27,12 @@ void drop_quotes_around(std::string& out, std::string_view in, std::size_t& posi
 }
 
 struct OpenBraces {
-    std::size_t at;     ///< where in the output the run of braces begins
-    std::size_t count;  ///< how many of them have no partner yet
+    std::size_t at;     ///< where the run of braces begins in the output
+    std::size_t count;  ///< number of braces without a partner so far
 };
 
-/// Drops what the run of `count` closing braces behind the output completes; returns how many of them were used.
-/// As in MediaWiki, three braces pair before two.
+/// Removes what a run of `count` closing braces after the output completes. As in MediaWiki, three braces pair before two.
+/// @returns the number of closing braces used
 std::size_t close_braces(std::string& out, std::vector<OpenBraces>& open, std::size_t count) {
     std::size_t used = 0;
     while (!open.empty() && count - used >= 2) {

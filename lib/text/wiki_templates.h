@@ -1,15 +1,15 @@
 #pragma once
-// {{templates}}, {{{parameters}}} and {| tables |}.
+// Removes {{templates}}, {{{parameters}}} and {| tables |}.
 
 #include <string>
 #include <string_view>
 
 namespace bertpretrain {
 
-/// Wikitext without templates and parameters, however deeply they nest. Braces without a partner stay.
+/// Removes templates and parameters, at any depth of nesting. Braces without a partner are kept.
 std::string without_templates(std::string_view wikitext);
 
-/// Wikitext without tables, nested ones included. A table that is never closed stays.
+/// Removes tables, nested ones included. A table that is never closed is kept.
 std::string without_tables(std::string_view wikitext);
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// Pages of WikiExtractor's output: <doc id="" url="" title=""> lines, a title, an empty line, paragraphs, </doc>.
+// Parses WikiExtractor's output: per page a line <doc id="" url="" title="">, the title, an empty line, paragraphs, and </doc>.
 
 #include <functional>
 
@@ -7,8 +7,8 @@
 
 namespace bertpretrain {
 
-/// parse_pages() for such a file. Escaped characters of newer versions are read; headings and lists that older versions keep on
-/// request ("Section::::", "BULLET::::") are left out, as everywhere else.
+/// Implements parse_pages() for such a file. Decodes the characters that newer versions escape. Drops headings and lists, which
+/// older versions keep on request ("Section::::", "BULLET::::").
 void parse_documents(const PageChunk& chunk, const std::function<void(Page&)>& visit);
 
 }  // namespace bertpretrain

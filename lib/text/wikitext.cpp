@@ -8,7 +8,7 @@
 namespace bertpretrain {
 
 std::vector<std::string> prose_of(std::string_view wikitext, const Namespaces& namespaces, bool tidies) {
-    // MediaWiki's order: what is opaque first, then braces, tables, links; what a line means is asked last.
+    // MediaWiki's order: opaque elements, braces, tables and links, and the meaning of lines last.
     return paragraphs_of_lines(without_links(without_tables(without_templates(without_tags(wikitext))), namespaces), tidies);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// MediaWiki's markup -> prose.
+// Turns MediaWiki's markup into prose.
 
 #include <string>
 #include <string_view>
@@ -9,10 +9,9 @@
 
 namespace bertpretrain {
 
-/// The prose of a page, one string per paragraph, none empty, no line breaks inside. Time is linear in the page's size and
-/// nothing recurses, whatever the markup.
-/// What is dropped follows the extractor behind BERT's published recipes: templates (unexpanded), tables, references, formulas,
-/// files with captions, headings, lists. What a template leaves behind, such as "()", stays as it does there, unless `tidies`.
+/// Returns the prose of a page, one string per paragraph, none empty or with a line break. Linear in time, without recursion.
+/// Drops what WikiExtractor drops, which BERT's published recipes use: templates (unexpanded), tables, references, formulas,
+/// files with captions, headings, lists. Leftovers of templates, such as "()", are kept as WikiExtractor does, unless `tidies`.
 std::vector<std::string> prose_of(std::string_view wikitext, const Namespaces& namespaces = common_namespaces(),
                                   bool tidies = false);
 

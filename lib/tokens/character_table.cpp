@@ -15,7 +15,7 @@ constexpr char32_t capital_sigma = 0x03A3, capital_i_with_dot = 0x0130;
 Character with_form(CharacterKind kind, std::u32string_view code_points) {
     const std::string form = utf8_text(code_points);
     Character character{kind, false, static_cast<std::uint8_t>(form.size()), {}};
-    check(form.size() <= character.bytes.size(), "a character becomes few bytes");
+    check(form.size() <= character.bytes.size(), "a character's normalized form fits into its table entry");
     std::copy(form.begin(), form.end(), character.bytes.begin());
     return character;
 }
@@ -61,10 +61,10 @@ Character CharacterTable::character_of(char32_t code_point) const {
         std::erase_if(form, [&](char32_t c) { return is_nonspacing_mark(c, rules_); });
     }
     if (lowers_) form = lowered(form);
-    if (kind != CharacterKind::ideograph) {  // some characters decompose into punctuation, which then counts
+    if (kind != CharacterKind::ideograph) {  // a character that decomposes into punctuation is punctuation
         const bool any_punctuation =
             std::ranges::any_of(form, [&](char32_t c) { return character_kind(c, rules_) == CharacterKind::punctuation; });
-        check(!any_punctuation || form.size() == 1, "a character becomes letters or one punctuation mark");
+        check(!any_punctuation || form.size() == 1, "a character normalizes to letters or to one punctuation mark");
         kind = any_punctuation ? CharacterKind::punctuation : CharacterKind::letter;
     }
     return with_form(kind, form);

@@ -1,5 +1,5 @@
 #pragma once
-// Everything that words.h asks about one character, worked out when first met and then looked up.
+// What words.h needs to know about each code point: computed on first use, then looked up.
 
 #include <array>
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace bertpretrain {
 
-/// Whether letters keep case and accents.
+/// Whether normalization keeps case and accents.
 enum class Casing {
     uncased,                ///< lower case, accents stripped
     cased,                  ///< as written
@@ -23,20 +23,20 @@ enum class Casing {
     cased_without_accents,  ///< accents stripped
 };
 
-/// What becomes of a character in a word.
+/// A code point's class and its normalized form.
 struct Character {
     CharacterKind kind = CharacterKind::dropped;
-    bool in_context = false;  ///< its form depends on the characters beside: a capital sigma, or marks that change places
+    bool in_context = false;  ///< the form depends on neighbours: a capital sigma, or a mark that may be reordered; no `bytes`
     std::uint8_t size = 0;
-    std::array<char, 13> bytes{};  ///< its form in UTF-8, `size` bytes; none for an accent that is stripped
+    std::array<char, 13> bytes{};  ///< the form in UTF-8, `size` bytes; size 0 for an accent that is stripped
 
     std::string_view form() const { return {bytes.data(), size}; }
 };
 
-/// The characters of all code points, under one casing and one tool's rules. Thread-safe.
+/// Maps every code point to its Character for one casing and one tool's rules. Thread-safe.
 class CharacterTable {
 public:
-    /// Made when first asked for, and kept for good.
+    /// Returns a shared table, built on the first call and kept until the process ends.
     static const CharacterTable& of(Casing casing, TokenRules rules);
     CharacterTable(Casing casing, TokenRules rules);
 
@@ -46,7 +46,7 @@ public:
         if (block == nullptr) block = &make_block(code_point / block_size);
         return (*block)[code_point % block_size];
     }
-    /// The same for ASCII, faster.
+    /// The same for ASCII, without the block lookup.
     const Character& ascii(char c) const { return ascii_[static_cast<unsigned char>(c)]; }
 
     bool lowers() const { return lowers_; }

@@ -10,8 +10,8 @@ struct Range {
     char32_t first, last;
 };
 
-/// Sorted. Between the newer marks, punctuation, format characters and compositions lie letters only, so that each block is one
-/// range.
+/// Sorted. The gaps between the newer marks, punctuation, format characters and compositions contain only letters, so each
+/// block is written as one range.
 constexpr Range too_new[] = {{0x05C8, 0x05C9},   {0x061D, 0x061D},   {0x07FD, 0x07FD},   {0x0890, 0x08E2},   {0x09FD, 0x09FE},
                              {0x0A76, 0x0A76},   {0x0AFA, 0x0AFF},   {0x0B53, 0x0B55},   {0x0C04, 0x0C3C},   {0x0C77, 0x0C77},
                              {0x0C84, 0x0C84},   {0x0D00, 0x0D00},   {0x0D3B, 0x0D3C},   {0x0D81, 0x0D81},   {0x0EBA, 0x0EBA},
@@ -37,7 +37,7 @@ constexpr LowerCase newest_capitals[] = {{0x1C89, 0x1C89, 0x1C8A},   {0xA7CB, 0x
                                          {0xA7DA, 0xA7DA, 0xA7DB},   {0xA7DC, 0xA7DC, 0x019B}, {0x10D50, 0x10D65, 0x10D70},
                                          {0x16EA0, 0x16EB8, 0x16EBB}};
 
-/// The range of a sorted list that holds `c`, or the list's end.
+/// Returns the range that contains `c` in a sorted list, or the list's end.
 template <class Ranges>
 auto range_of(const Ranges& ranges, char32_t c) {
     const auto range = std::lower_bound(std::begin(ranges), std::end(ranges), c,

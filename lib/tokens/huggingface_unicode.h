@@ -1,21 +1,21 @@
 #pragma once
-// Where the tables inside Hugging Face's tokenizers differ from the present Unicode Standard. Its categories are frozen at
-// Unicode 8 and its canonical order at Unicode 9; its lower case is that of Unicode 17.
-// Sources: the crates unicode_categories and unicode-normalization-alignments as tokenizers 0.23 builds them, Unicode's
-// DerivedAge.txt; ages and exceptions compared with tokenizers 0.23.3 on every code point.
+// Differences between the Unicode tables in Hugging Face's tokenizers and the current standard. Its categories are those of
+// Unicode 8, its canonical ordering that of Unicode 9, its lower case that of Unicode 17.
+// Sources: the crates unicode_categories and unicode-normalization-alignments as built into tokenizers 0.23, and Unicode's
+// DerivedAge.txt. The ranges and exceptions were compared with tokenizers 0.23.3 on every code point.
 
 #include "tokens/unicode.h"
 
 namespace bertpretrain::huggingface {
 
-/// True for characters newer than Unicode 8 whose category would matter: tokenizers takes them for letters that neither
-/// decompose nor count as marks.
+/// True for characters added after Unicode 8 whose category affects the result. tokenizers treats them as letters: it neither
+/// decomposes them nor treats them as marks.
 bool is_too_new(char32_t code_point);
 
-/// Of those, the marks that Unicode 9 added: they stay in the text, in canonical order all the same.
+/// True for the marks among them that Unicode 9 added. tokenizers keeps them in the text, but puts them in canonical order.
 bool is_ordered_though_new(char32_t code_point);
 
-/// What a character was in Unicode 8 whose category has changed since; nullptr for all others.
+/// A character's properties in Unicode 8. former() returns nullptr if its category has not changed since.
 struct Former {
     char32_t code_point;
     CharacterKind kind;
@@ -23,7 +23,7 @@ struct Former {
 };
 const Former* former(char32_t code_point);
 
-/// The lower case of capitals that Unicode 16 and 17 added; other characters are returned as they are.
+/// Returns the lower case of capitals that Unicode 16 and 17 added, and any other character unchanged.
 char32_t newest_lower_case(char32_t code_point);
 
 }  // namespace bertpretrain::huggingface

@@ -13,7 +13,7 @@ bool LineBlocks::next(std::string& block) {
         if (block.size() >= block_bytes_ + longest_line)
             throw DataError(concat(name_, ": a line is longer than ", bytes_text(longest_line),
                                    "; expected text with one sentence per line"));
-    if (in_.bad()) throw DataError(concat(name_, ": cannot be read to its end"));
+    if (in_.bad()) throw DataError(concat(name_, ": reading failed before the end of the file"));
     return !block.empty();
 }
 

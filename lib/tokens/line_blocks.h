@@ -1,5 +1,5 @@
 #pragma once
-// Text in pieces that threads can work on: whole lines, about a mebibyte at a time.
+// Splits a stream into blocks of whole lines, about 1 MiB each, for threads to process.
 
 #include <cstddef>
 #include <istream>
@@ -11,16 +11,16 @@ namespace bertpretrain {
 /// Reads a stream in blocks that end where a line ends. Not thread-safe.
 class LineBlocks {
 public:
-    /// @param name what messages call the stream
+    /// @param in must outlive this object  @param name the stream's name in error messages
     LineBlocks(std::istream& in, std::string name, std::size_t block_bytes = std::size_t{1} << 20)
         : in_(in), name_(std::move(name)), block_bytes_(block_bytes) {}
 
-    /// Replaces `block` by the next lines, at least `block_bytes` of them where so many are left; their "\n" are included,
-    /// save one that the last line lacks. @returns false at the end of the stream
-    /// @throws DataError when reading fails, or when a line is longer than `longest_line`: that is no text of sentences
+    /// Replaces `block` with the next whole lines, at least `block_bytes` bytes unless the stream ends first. Includes each
+    /// line's "\n", except where the last line has none. @returns false at the end of the stream
+    /// @throws DataError if reading fails, or if a line extends more than `longest_line` past `block_bytes`
     bool next(std::string& block);
 
-    static constexpr std::size_t longest_line = std::size_t{64} << 20;  ///< bytes behind a block's end; bounds the memory
+    static constexpr std::size_t longest_line = std::size_t{64} << 20;  ///< bytes beyond `block_bytes`; bounds the memory
 
 private:
     std::istream& in_;

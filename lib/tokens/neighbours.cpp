@@ -10,7 +10,8 @@ bool separates(CharacterKind kind) { return kind == CharacterKind::space || kind
 
 enum class Neighbour { none, cased, other };
 
-/// The first neighbour that counts. @param next gives characters one by one until `more` is false
+/// Classifies the nearest neighbour that is neither dropped nor case-ignorable.
+/// @param next returns the next character in the direction of the search, while `more` is true
 template <class More, class Next>
 Neighbour neighbour(TokenRules rules, const More& more, const Next& next) {
     while (more()) {

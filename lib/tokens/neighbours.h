@@ -1,5 +1,5 @@
 #pragma once
-// What depends on the characters beside: the lower case of a sigma, and whether something is a word by itself.
+// Rules that look at neighbouring characters: the lower case of a capital sigma, and where words start and end.
 
 #include <cstddef>
 #include <string_view>
@@ -8,12 +8,13 @@
 
 namespace bertpretrain {
 
-/// Whether the capital sigma at bytes [begin, end) of `text` ends its word: a cased letter before it and none behind, within
-/// the same stretch between white space, marks and the like passed over. Source: the Unicode Standard, table 3-17 (Final_Sigma).
+/// Returns whether the capital sigma at bytes [begin, end) of `text` is final: a cased letter precedes it and none follows,
+/// up to the next white space or Chinese character. Case-ignorable and dropped characters are skipped.
+/// Source: the Unicode Standard, table 3-17 (Final_Sigma).
 bool is_final_sigma(std::string_view text, std::size_t begin, std::size_t end, TokenRules rules);
 
-/// Whether nothing but dropped characters lies between `position` and white space, a Chinese character or the end of the text,
-/// before it or behind it.
+/// Return whether only dropped characters lie between byte `position` and the nearest white space, Chinese character or end of
+/// the text: to its left (word_starts_at) or to its right (word_ends_at).
 bool word_starts_at(std::string_view text, std::size_t position, TokenRules rules);
 bool word_ends_at(std::string_view text, std::size_t position, TokenRules rules);
 

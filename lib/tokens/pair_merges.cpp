@@ -5,7 +5,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Both symbols in one number that orders as (left, right) does.
+/// Packs both symbols into one number that sorts like (left, right).
 std::uint64_t key(std::int32_t left, std::int32_t right) {
     return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
 }
@@ -25,10 +25,10 @@ PairMerges::Occurrences& PairMerges::Pairs::operator[](std::uint64_t pair) {
     return occurrences_.back();
 }
 
-/// Where the pair is, or the free slot where it belongs.
+/// Returns the pair's slot, or the free slot to insert it into.
 std::size_t PairMerges::Pairs::slot_of(std::uint64_t pair) const {
     const std::size_t mask = slots_.size() - 1;
-    const std::uint64_t product = pair * 0x9E3779B97F4A7C15;  // whose upper half depends on both symbols
+    const std::uint64_t product = pair * 0x9E3779B97F4A7C15;  // its upper half depends on both symbols
     std::size_t slot = (product ^ product >> 32) & mask;
     while (slots_[slot] != 0 && occurrences_[slots_[slot] - 1].pair != pair) slot = (slot + 1) & mask;
     return slot;
@@ -62,7 +62,7 @@ std::optional<PairMerges::Best> PairMerges::most_frequent() {
 void PairMerges::merge(SymbolPair pair, std::int32_t merged) {
     const std::vector<std::uint32_t> words = std::exchange(pairs_[key(pair.left, pair.right)].words, {});
     for (const std::uint32_t word : words) merge_in_word(word, pair, merged);
-    pairs_[key(pair.left, pair.right)].count = 0;  // repetitions such as "aaa" have lowered it meanwhile
+    pairs_[key(pair.left, pair.right)].count = 0;  // runs such as "aaa" have already lowered it
 }
 
 void PairMerges::merge_in_word(std::uint32_t index, SymbolPair pair, std::int32_t merged) {

@@ -1,5 +1,6 @@
 #pragma once
-// The inner engine of vocabulary training: words as rows of symbols, whose most frequent neighbours become one symbol.
+// Byte-pair-encoding merges for vocabulary training: words are symbol sequences, and the most frequent pair of neighbours
+// becomes one symbol.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,21 +14,22 @@ struct SymbolPair {
     std::int32_t left, right;
 };
 
-/// Keeps how often each pair of neighbouring symbols occurs, while pairs are merged. A merge costs about as much as the
-/// pair has occurrences.
+/// Counts all pairs of neighbouring symbols and updates the counts with each merge. A merge takes time proportional to the
+/// number of words that contain the pair.
 class PairMerges {
 public:
-    /// Adds a word that occurs `count` times. Only before the first merge.
+    /// Adds a word that occurs `count` times. Must not be called after merge().
     void add_word(const std::vector<std::int32_t>& symbols, std::int64_t count);
 
     struct Best {
         SymbolPair pair;
         std::int64_t count;
     };
-    /// The pair with the highest count; among equals the one with the smaller left symbol, then the smaller right one.
+    /// Returns the pair with the highest count, or nullopt if no pair is left. Ties go to the smaller left symbol, then to the
+    /// smaller right one.
     std::optional<Best> most_frequent();
 
-    /// Replaces the pair, from the left of each word, by `merged`.
+    /// Replaces every occurrence of `pair` with `merged`, scanning each word from the left.
     void merge(SymbolPair pair, std::int32_t merged);
 
 private:
@@ -39,19 +41,19 @@ private:
     struct Occurrences {
         std::uint64_t pair = 0;
         std::int64_t count = 0;
-        bool has_grown = false;            ///< it stands in grown_
-        std::vector<std::uint32_t> words;  ///< a superset of those that contain the pair now, perhaps with repetitions
+        bool has_grown = false;            ///< whether grown_ contains the pair
+        std::vector<std::uint32_t> words;  ///< indices of the words with this pair; may be outdated or repeated
     };
-    /// The occurrences of all pairs met so far, found by open addressing.
+    /// A hash table of all pairs seen so far, with open addressing.
     class Pairs {
     public:
-        /// Valid until the next call.
+        /// Inserts the pair if it is missing. The reference is valid until the next call.
         Occurrences& operator[](std::uint64_t pair);
 
     private:
         std::size_t slot_of(std::uint64_t pair) const;
 
-        std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(1024);  ///< a power of two; 0: free, else 1 + the place
+        std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(1024);  ///< 0: free, else 1 + index; size a power of 2
         std::vector<Occurrences> occurrences_;
     };
     struct Candidate {
@@ -64,11 +66,11 @@ private:
     void lose(std::int32_t left, std::int32_t right, std::int64_t count);
     void gain(std::int32_t left, std::int32_t right, std::uint32_t word);
 
-    std::vector<std::int32_t> symbols_;  ///< of all words, one after the other
+    std::vector<std::int32_t> symbols_;  ///< of all words, concatenated
     std::vector<Word> words_;
     Pairs pairs_;
-    std::priority_queue<Candidate> queue_;  ///< every pair with its present count at least, perhaps also with older ones
-    std::vector<std::uint64_t> grown_;      ///< pairs that gained since the queue was last brought up to date
+    std::priority_queue<Candidate> queue_;  ///< has an entry >= each pair's count, plus outdated entries
+    std::vector<std::uint64_t> grown_;      ///< pairs whose count increased since they were last pushed to queue_
 };
 
 }  // namespace bertpretrain

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view continuation_mark = "##";
 constexpr char continuation_byte =
-    '\xFF';  // stands in no UTF-8 text, so pieces that continue words share one trie with the others
+    '\xFF';  // never occurs in UTF-8, so it can prefix the "##" pieces in the trie that all pieces share
 
 bool is_longer_than(std::string_view text, std::size_t code_points) {
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
@@ -19,7 +19,7 @@ bool is_longer_than(std::string_view text, std::size_t code_points) {
            text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues)) > code_points;
 }
 
-/// Words hold neither bytes that are not UTF-8 nor U+FFFD.
+/// Returns whether `text` is valid UTF-8 without U+FFFD, as all words are.
 bool can_stand_in_words(std::string_view text) {
     for (std::size_t position = 0; position < text.size();)
         if (next_code_point(text, position) == U'\uFFFD') return false;
@@ -28,7 +28,7 @@ bool can_stand_in_words(std::string_view text) {
 
 using Piece = std::pair<std::string, std::int32_t>;
 
-/// The pieces that can occur, as the trie spells them, in the order of their bytes.
+/// Returns the pieces that can match, spelled as trie keys ("##" as continuation_byte), sorted by bytes.
 std::vector<Piece> pieces_of(const Vocabulary& vocabulary, std::size_t longest_word) {
     std::vector<Piece> pieces;
     for (std::int32_t id = 0; id < vocabulary.size(); ++id) {
@@ -62,7 +62,7 @@ PieceMatcher::PieceMatcher(const Vocabulary& vocabulary, std::size_t longest_wor
         if (step.to != continuation_) link(step);
 }
 
-/// Works out how to leave a state, from how its parent and states nearer the root are left.
+/// Computes the failure link of `step.to`. The links of its parent and of all states nearer the root must exist.
 void PieceMatcher::link(const ByteTrie::Step& step) {
     Leaving& leaving = leaving_[step.to];
     if (leaving.id != no_piece) {
@@ -83,7 +83,7 @@ void PieceMatcher::link(const ByteTrie::Step& step) {
     }
 }
 
-/// The pieces up to `first`, then those up to `second`.
+/// Concatenates the piece lists that end at `first` and `second`. Returns the index in sure_ of the last piece.
 std::int32_t PieceMatcher::joined(std::int32_t first, std::int32_t second) {
     if (first == no_piece) return second;
     std::vector<std::int32_t> ids;
@@ -113,7 +113,7 @@ void PieceMatcher::match(std::string_view word, std::vector<std::int32_t>& ids) 
     }
 }
 
-/// @returns false when the pieces do not cover the word
+/// @returns false if the pieces do not cover the word
 bool PieceMatcher::match_pieces(std::string_view word, std::vector<std::int32_t>& ids) const {
     ByteTrie::State state = ByteTrie::root;
     for (const char c : word) {
@@ -133,7 +133,7 @@ bool PieceMatcher::match_pieces(std::string_view word, std::vector<std::int32_t>
     return true;
 }
 
-/// Goes on where the sure pieces end. @returns false when there are none
+/// Emits the pieces of the state's failure link and follows it. @returns false if the state has none
 inline bool PieceMatcher::leave(ByteTrie::State& state, std::vector<std::int32_t>& ids) const {
     const Leaving& leaving = leaving_[state];
     if (leaving.resume == ByteTrie::none) return false;

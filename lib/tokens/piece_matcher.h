@@ -1,5 +1,5 @@
 #pragma once
-// The second half of tokenization: a word cut into the pieces of a vocabulary.
+// The second stage of tokenization: splits a word into pieces from a vocabulary.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,28 +11,29 @@
 
 namespace bertpretrain {
 
-/// Takes the longest piece that the vocabulary has, from the left, again and again, in time linear in the word: where a path
-/// through the trie ends, a link worked out beforehand tells which pieces are sure by then and where to go on.
+/// Greedy longest-match-first tokenization in time linear in the word. Where no transition matches, a precomputed failure link
+/// gives the pieces that are certain by then and the state to continue from. Immutable, so safe to use from several threads.
 /// Source: Song et al. 2021, "Fast WordPiece Tokenization" (LinMaxMatch).
 class PieceMatcher {
 public:
-    /// @param longest_word a word of more code points is unknown as a whole
+    /// @param longest_word a word of more code points becomes [UNK]
     PieceMatcher(const Vocabulary& vocabulary, std::size_t longest_word);
 
-    /// Appends the ids of the pieces of `word`, valid UTF-8 and not empty; or [UNK] when they do not cover it.
+    /// Appends the ids of the pieces of `word`, or [UNK] if pieces cannot cover it. `word` must be non-empty valid UTF-8.
     void match(std::string_view word, std::vector<std::int32_t>& ids) const;
 
 private:
-    /// A piece at the end of those that are sure when a state is left.
+    /// The last node of a linked list of pieces that a failure link emits.
     struct Sure {
         std::int32_t id;
-        std::int32_t before;  ///< the one to its left, or no_piece
-        std::int32_t count;   ///< of itself and all before it
+        std::int32_t before;  ///< index in sure_ of the piece to its left, or no_piece
+        std::int32_t count;   ///< length of the list up to this piece
     };
+    /// A state's failure link: what to do when no transition matches.
     struct Leaving {
         std::int32_t id;         ///< of the piece that ends at this state, or no_piece
-        std::int32_t sure;       ///< last of the pieces that are sure once no longer one can follow
-        ByteTrie::State resume;  ///< the state that what is left has led to, or none: the word is unknown
+        std::int32_t sure;       ///< index in sure_ of the last piece to emit, or no_piece
+        ByteTrie::State resume;  ///< state reached by the bytes after those pieces, or none if the word is unknown
     };
     static constexpr std::int32_t no_piece = -1;
 
@@ -43,7 +44,7 @@ private:
     void take_sure(std::int32_t last, std::vector<std::int32_t>& ids) const;
 
     ByteTrie trie_;
-    ByteTrie::State continuation_ = ByteTrie::none;  ///< where pieces that continue a word begin
+    ByteTrie::State continuation_ = ByteTrie::none;  ///< root of the pieces that continue a word, or none
     std::vector<Leaving> leaving_;
     std::vector<Sure> sure_;
     std::size_t longest_word_;

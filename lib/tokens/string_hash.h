@@ -13,7 +13,7 @@ struct StringHash {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-/// A hash map by string that a view can be looked up in, without a copy.
+/// A hash map with string keys that looks up a string_view without copying it.
 template <class Value>
 using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
 

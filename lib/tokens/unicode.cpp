@@ -72,7 +72,7 @@ int combining_class(char32_t code_point, TokenRules rules) {
 }
 
 void append_decomposed(char32_t code_point, TokenRules rules, std::u32string& text) {
-    std::array<utf8proc_int32_t, 32> parts;  // Unicode promises at most 4
+    std::array<utf8proc_int32_t, 32> parts;  // Unicode guarantees at most 4
     auto count = utf8proc_ssize_t{1};
     if (is_too_new(code_point, rules)) {
         parts[0] = as_utf8proc(code_point);
@@ -81,7 +81,8 @@ void append_decomposed(char32_t code_point, TokenRules rules, std::u32string& te
         count = utf8proc_decompose_char(as_utf8proc(code_point), parts.data(), static_cast<utf8proc_ssize_t>(parts.size()),
                                         options, nullptr);
     }
-    check(count >= 0 && count <= static_cast<utf8proc_ssize_t>(parts.size()), "a code point has a decomposition");
+    check(count >= 0 && count <= static_cast<utf8proc_ssize_t>(parts.size()),
+          "every code point has a decomposition of at most 32 parts");
     for (std::size_t part = 0; part < static_cast<std::size_t>(count); ++part) text.push_back(static_cast<char32_t>(parts[part]));
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// What BERT's tokenizer asks about characters. Beyond ASCII the answers are utf8proc's, so they follow its Unicode version
-// (2.8: Unicode 15), as Python's version decides under Google's and NVIDIA's rules; Hugging Face's own tables are older
-// (huggingface_unicode.h).
+// Character properties that BERT's tokenizer needs. Beyond ASCII they come from utf8proc and its Unicode version (2.8:
+// Unicode 15), whereas Google's and NVIDIA's scripts use the version of their Python. huggingface_unicode.h adjusts them to
+// Hugging Face's older tables.
 
 #include <string>
 
@@ -9,33 +9,33 @@
 
 namespace bertpretrain {
 
-/// What becomes of a character when text is cut into words.
+/// How a character is treated when text is split into words.
 enum class CharacterKind {
-    letter,       ///< part of a word; digits and symbols too
-    space,        ///< ends a word
-    punctuation,  ///< a word of its own: category P*, and all of ASCII that is no letter, digit, space or control
-    ideograph,    ///< a word of its own: Chinese characters (not Hiragana, Katakana, Hangul)
-    dropped,      ///< gone, its neighbours meet: U+0000, U+FFFD, control, format, by the rules private use and unassigned
+    letter,       ///< part of a word; includes digits and symbols
+    space,        ///< separates words
+    punctuation,  ///< a word by itself: category P*, and ASCII symbols
+    ideograph,    ///< a word by itself: Chinese characters (not Hiragana, Katakana or Hangul)
+    dropped,      ///< removed without splitting the word: U+0000, U+FFFD, control, format; by some rules private or unassigned
 };
 
 CharacterKind character_kind(char32_t code_point, TokenRules rules);
 
-/// Appends the canonical decomposition of a code point. NFD is the decomposition of all, then order_marks().
+/// Appends the canonical decomposition of a code point. Decomposing all code points and then calling order_marks() gives NFD.
 void append_decomposed(char32_t code_point, TokenRules rules, std::u32string& text);
-/// Puts marks on the same letter into canonical order: by combining_class(), else as they are.
+/// Sorts each run of marks into canonical order: stably, by combining_class().
 void order_marks(std::u32string& decomposed, TokenRules rules);
 
-/// The place of a mark among those on the same letter; 0 for everything that no mark moves past.
+/// Returns the canonical combining class; 0 for starters, which no mark moves past.
 int combining_class(char32_t code_point, TokenRules rules);
 
-/// True for the marks that uncased models drop (category Mn).
+/// True for the marks that uncased models strip (category Mn).
 bool is_nonspacing_mark(char32_t code_point, TokenRules rules);
 
-/// Letters with a case, and what a rule about case looks through (marks, apostrophes, periods ...).
+/// Letters with a case; and characters that a rule about case skips (marks, apostrophes, periods and the like).
 bool is_cased(char32_t code_point);
 bool is_case_ignorable(char32_t code_point);
 
-/// The lower case of one code point, regardless of its neighbours (so a final sigma is like any other).
+/// Returns the lower case of one code point, regardless of its neighbours: never the final sigma for a capital one.
 char32_t lower_case(char32_t code_point, TokenRules rules);
 
 }  // namespace bertpretrain

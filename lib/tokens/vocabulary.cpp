@@ -20,7 +20,7 @@ std::int32_t special_id(const Vocabulary& vocabulary, std::string_view token, co
     if (id) return *id;
     const std::vector<std::string> names(std::begin(special_tokens), std::end(special_tokens));
     throw DataError(concat(where, ": the token ", token, " is missing among ", vocabulary.size(),
-                           " tokens; a BERT vocabulary needs ", join(names)));
+                           " tokens; a BERT vocabulary must contain ", join(names)));
 }
 
 }  // namespace
@@ -42,13 +42,13 @@ Vocabulary Vocabulary::read(const std::filesystem::path& file) {
 
 Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& where) : tokens_(std::move(tokens)) {
     if (tokens_.empty()) throw DataError(concat(where, ": is empty, expected one token per line"));
-    check(tokens_.size() <= std::numeric_limits<std::int32_t>::max(), "ids are 32-bit numbers");
+    check(tokens_.size() <= std::numeric_limits<std::int32_t>::max(), "token ids fit into 32 bits");
     ids_.reserve(tokens_.size());
     for (std::size_t line = 0; line < tokens_.size(); ++line) {
         const auto [known, is_new] = ids_.emplace(tokens_[line], static_cast<std::int32_t>(line));
         if (!is_new)
-            throw DataError(concat(where, ": lines ", known->second + 1, " and ", line + 1, " are the same token \"",
-                                   tokens_[line], "\"; ids would be ambiguous"));
+            throw DataError(concat(where, ": lines ", known->second + 1, " and ", line + 1, " contain the same token \"",
+                                   tokens_[line], "\"; every token must be unique"));
     }
     std::int32_t* const fields[] = {&specials_.pad, &specials_.unk, &specials_.cls, &specials_.sep, &specials_.mask};
     for (std::size_t i = 0; i < std::size(fields); ++i) *fields[i] = special_id(*this, special_tokens[i], where);

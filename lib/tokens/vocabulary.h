@@ -1,5 +1,5 @@
 #pragma once
-// The list of tokens that a model knows; a token's id is its place in the list.
+// The list of a model's tokens. A token's id is its index in the list.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,40 +12,41 @@
 
 namespace bertpretrain {
 
-/// Ids of the tokens that stand for no text.
+/// Ids of the special tokens.
 struct SpecialIds {
     std::int32_t pad, unk, cls, sep, mask;
 };
 
-/// The special tokens in the order in which a trained vocabulary begins with them.
+/// The special tokens, in the order in which a trained vocabulary lists them first.
 inline constexpr std::string_view special_tokens[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
-/// An immutable list of distinct tokens, the five special ones among them, in BERT's notation: a token that begins with
-/// "##" continues a word.
+/// An immutable list of distinct tokens, including the five special ones. As in BERT, a token that begins with "##" continues
+/// a word.
 class Vocabulary {
 public:
     using SpecialIds = bertpretrain::SpecialIds;
 
-    /// Reads one token per line; the id is the line's number from 0; white space at a line's end is not part of the token.
-    /// @throws DataError when the file cannot be read, is empty, names a token twice, or lacks a special token
+    /// Reads one token per line. The id is the line's number, counted from 0. White space at a line's end is ignored.
+    /// @throws DataError if the file cannot be read or is empty, a line is empty, a token repeats, or a special token is missing
     static Vocabulary read(const std::filesystem::path& file);
 
-    /// @param where what messages call the list, e.g. a file's name
-    /// @throws DataError when the list is empty, names a token twice, or lacks a special token
+    /// @param where the list's name in error messages, e.g. a file
+    /// @throws DataError if the list is empty, a token repeats, or a special token is missing
     Vocabulary(std::vector<std::string> tokens, const std::string& where);
 
     std::int32_t size() const { return static_cast<std::int32_t>(tokens_.size()); }
-    /// The id of `token`, if it is in the list.
+    /// Returns the id of `token`, or nullopt if it is not in the list.
     std::optional<std::int32_t> find(std::string_view token) const;
     /// @throws std::out_of_range unless 0 <= id < size()
     const std::string& token(std::int32_t id) const { return tokens_.at(static_cast<std::size_t>(id)); }
     const std::vector<std::string>& tokens() const { return tokens_; }
     const SpecialIds& specials() const { return specials_; }
 
-    /// CRC-32 (zlib's polynomial) of all tokens, each followed by "\n": the same list gives the same number.
+    /// Returns the CRC-32 (zlib's polynomial) of all tokens, each followed by "\n". Equals the CRC of the file that write()
+    /// makes.
     std::uint32_t crc32() const;
 
-    /// Writes the file that read() reads, whole or not at all. @throws DataError
+    /// Writes a file for read(), atomically. @throws DataError if that fails
     void write(const std::filesystem::path& file) const;
 
 private:

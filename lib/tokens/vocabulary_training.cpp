@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view continuation_mark = "##";
 constexpr char32_t code_points = 0x110000;
 
-/// The most frequent characters of the words, among equals the smaller code points, in ascending order.
+/// Returns the `limit` most frequent characters of the words, in ascending order. Ties go to the smaller code point.
 std::u32string alphabet_of(const WordCounts& words, std::size_t limit) {
     std::vector<std::int64_t> counts(code_points);
     for (const auto& [word, count] : words)
@@ -28,19 +28,19 @@ std::u32string alphabet_of(const WordCounts& words, std::size_t limit) {
     return alphabet;
 }
 
-/// Tokens in the order of their ids while the list grows.
+/// A growing list of tokens. A token's id is its index.
 class TokenList {
 public:
     TokenList() {
         for (const std::string_view token : special_tokens) add(std::string(token));
     }
-    /// The token's id, new or known.
+    /// Adds the token if it is missing. Returns its id.
     std::int32_t add(const std::string& token) {
         const auto [place, is_new] = ids_.emplace(token, static_cast<std::int32_t>(tokens_.size()));
         if (is_new) tokens_.push_back(token);
         return place->second;
     }
-    /// The id of what two pieces spell together.
+    /// Adds the concatenation of two pieces if it is missing. Returns its id.
     std::int32_t add_joined(SymbolPair pair) {
         const std::string& left = tokens_[static_cast<std::size_t>(pair.left)];
         const std::string& right = tokens_[static_cast<std::size_t>(pair.right)];
@@ -60,7 +60,7 @@ std::string spelled(char32_t c, bool continues) {
     return token;
 }
 
-/// Adds all words as rows of characters; those outside the alphabet are passed over.
+/// Adds the alphabet to `tokens` and returns all words as sequences of characters, without those outside the alphabet.
 PairMerges words_as_symbols(const WordCounts& words, const std::u32string& alphabet, TokenList& tokens) {
     constexpr std::int32_t none = -1;
     std::vector<bool> continues(code_points);
@@ -92,8 +92,8 @@ Vocabulary train_vocabulary(const WordCounts& counts, const VocabularyTraining& 
     PairMerges merges = words_as_symbols(counts, alphabet_of(counts, training.alphabet_limit), tokens);
     if (std::cmp_less(training.size, tokens.size()))
         throw ConfigError(concat("a vocabulary of ", training.size,
-                                 " tokens is too small for this text: special tokens and characters are ", tokens.size(),
-                                 "; ask for more with --size"));
+                                 " tokens is too small for this text: the special tokens and characters alone need ",
+                                 tokens.size(), "; increase --size"));
     while (std::cmp_less(tokens.size(), training.size)) {
         const auto best = merges.most_frequent();
         if (!best || best->count < training.min_frequency) break;

@@ -17,9 +17,9 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::size_t words_of_thread = std::size_t{1} << 18;  // a thread keeps so many to itself, more or less
+constexpr std::size_t words_of_thread = std::size_t{1} << 18;  // a thread merges its counts once it has this many words
 
-/// Blocks of lines of several files, handed to whichever thread asks next.
+/// Reads several files in blocks of lines. Thread-safe: each block goes to one caller of next().
 class FileBlocks {
 public:
     explicit FileBlocks(const std::vector<std::filesystem::path>& files) : files_(files) {}
@@ -48,7 +48,7 @@ private:
     std::mutex guard_;
 };
 
-/// The counts of all threads, in parts that are locked apart.
+/// The counts of all threads, sharded by hash with a lock per part.
 class SharedCounts {
 public:
     void add(const WordTable& counts) {

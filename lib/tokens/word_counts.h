@@ -1,5 +1,5 @@
 #pragma once
-// How often each word stands in a text: all that vocabulary training needs to know of it.
+// Counts the words of text files, as input for vocabulary training.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace bertpretrain {
 
-/// Each word once, with its count.
+/// Distinct words with their counts.
 using WordCounts = std::vector<std::pair<std::string, std::int64_t>>;
 
-/// Counts the words (as WordReader finds them) of UTF-8 text files, on `threads` threads; each line stands alone. The order of
-/// the words depends on nothing but them.
-/// Memory: the distinct words, and for each thread some tens of megabytes. @throws DataError when a file cannot be read
+/// Counts the words of UTF-8 text files line by line, split by WordReader, on `threads` threads. The order of the result
+/// depends only on the set of words, not on the number of threads.
+/// Memory: the distinct words, plus tens of megabytes per thread. @throws DataError if a file cannot be read
 WordCounts count_words(const std::vector<std::filesystem::path>& files, Casing casing, std::size_t threads);
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// Words and how often each was seen, in two arrays: counting a corpus is little else than looking up words.
+// A hash table of word counts in two arrays, because lookups take most of the time to count a corpus.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace bertpretrain {
 
-/// A hash table with open addressing, whose words lie one after the other in one string.
+/// A hash table with open addressing. The words are stored in one concatenated string.
 class WordTable {
 public:
     void add(std::string_view word, std::int64_t count) {
@@ -24,10 +24,10 @@ public:
         slot.count += count;
         if (2 * size_ > slots_.size()) grow();
     }
-    /// Different words.
+    /// Returns the number of distinct words.
     std::size_t size() const { return size_; }
 
-    /// Calls visit(word, count) for each word.
+    /// Calls visit(word, count) for each word, in no particular order.
     template <class Visit>
     void for_each(const Visit& visit) const {
         for (const Slot& slot : slots_)
@@ -43,7 +43,7 @@ private:
 
     std::string_view word_of(const Slot& slot) const { return std::string_view(bytes_).substr(slot.begin, slot.size); }
 
-    /// Where the word is, or the free slot where it belongs.
+    /// Returns the word's slot, or the free slot to insert it into.
     std::size_t slot_of(std::string_view word, std::uint64_t hash) const {
         const std::size_t mask = slots_.size() - 1;
         std::size_t i = hash & mask;
@@ -57,7 +57,7 @@ private:
             if (slot.count != 0) slots_[slot_of(word_of(slot), slot.hash)] = slot;
     }
 
-    std::vector<Slot> slots_ = std::vector<Slot>(1024);  ///< a power of two
+    std::vector<Slot> slots_ = std::vector<Slot>(1024);  ///< its size is a power of two
     std::string bytes_;
     std::size_t size_ = 0;
 };

@@ -11,7 +11,7 @@
 namespace bertpretrain {
 namespace {
 
-/// The special token whose name begins `text`.
+/// Returns the special token that `text` starts with, or nullptr.
 const std::string_view* special_at(std::string_view text) {
     const auto* const found = std::find_if(std::begin(special_tokens), std::end(special_tokens),
                                            [&](std::string_view special) { return text.starts_with(special); });
@@ -30,13 +30,13 @@ struct WordPiece::State {
     void encode_plain(std::string_view text, WordReader& words, std::vector<std::int32_t>& ids) const;
 };
 
-/// Whether a special token's name at [begin, end) is meant as one.
+/// Returns whether the rules treat the special token's name at [begin, end) as that token.
 bool WordPiece::State::is_special(std::string_view text, std::size_t begin, std::size_t end) const {
     if (rules == TokenRules::huggingface) return true;
     return rules == TokenRules::nvidia && word_starts_at(text, begin, rules) && word_ends_at(text, end, rules);
 }
 
-/// Text without special tokens.
+/// Encodes text without looking for special tokens.
 void WordPiece::State::encode_plain(std::string_view text, WordReader& words, std::vector<std::int32_t>& ids) const {
     words.start(text);
     for (std::string_view word = words.next(); !word.empty(); word = words.next()) matcher.match(word, ids);

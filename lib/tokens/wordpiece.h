@@ -1,5 +1,5 @@
 #pragma once
-// Text to token ids, as Hugging Face's BertTokenizerFast does it, or after other tools' rules.
+// Converts text to token ids, as Hugging Face's BertTokenizerFast does, or by Google's or NVIDIA's rules.
 
 #include <cstdint>
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace bertpretrain {
 
-/// BERT's tokenizer: text is cleaned and cut into words and punctuation marks, and each word into the longest pieces that
-/// the vocabulary has, from its left.
+/// BERT's tokenizer: cleans text, splits it into words and punctuation marks, and splits each word into vocabulary pieces,
+/// longest match first from the left.
 class WordPiece {
 public:
     WordPiece(std::shared_ptr<const Vocabulary> vocabulary, Casing casing, TokenRules rules = TokenRules::huggingface);
@@ -20,10 +20,10 @@ public:
     WordPiece(WordPiece&&) noexcept;
     WordPiece& operator=(WordPiece&&) noexcept;
 
-    /// The ids of `utf8_text`, without [CLS] and [SEP] around it. The special tokens' own names are recognised anywhere in
-    /// the text (see TokenRules). Bytes that are not UTF-8 are dropped. Several threads may call it at once.
+    /// Returns the ids of `utf8_text`, without [CLS] and [SEP] around it. Names of special tokens in the text become special
+    /// tokens as TokenRules describes. Bytes that are not valid UTF-8 are dropped. Thread-safe.
     std::vector<std::int32_t> encode(std::string_view utf8_text) const;
-    /// The same, appended to `ids`.
+    /// The same, but appends to `ids`.
     void encode(std::string_view utf8_text, std::vector<std::int32_t>& ids) const;
 
     const Vocabulary& vocabulary() const;

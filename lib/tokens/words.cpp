@@ -45,8 +45,8 @@ void WordReader::add_ascii_letters() {
     for (std::size_t i = size_before; i < word_.size(); ++i) word_[i] = ascii_lower(word_[i]);
 }
 
-/// Takes the next character, which is not ASCII, or leaves it where it begins another word.
-/// @returns whether the word is complete
+/// Consumes the next character, which is not ASCII, unless it starts another word.
+/// @returns whether the current word is complete
 bool WordReader::add_beyond_ascii() {
     const std::size_t begin = position_;
     std::size_t end = begin;
@@ -63,7 +63,8 @@ bool WordReader::add_beyond_ascii() {
     return !word_.empty() && character.kind != CharacterKind::letter;
 }
 
-/// A capital sigma of the tools that know final ones, or a run of marks, whose order counts once some of them stay.
+/// Appends a character whose form depends on its neighbours: a capital sigma (by the rules with final sigmas), or a run of
+/// marks, put into canonical order because some of them are kept.
 void WordReader::add_in_context(std::size_t begin) {
     const TokenRules rules = table_->rules();
     std::size_t end = begin;

@@ -1,5 +1,5 @@
 #pragma once
-// The first half of tokenization: text cut into words, before any vocabulary is asked.
+// The first stage of tokenization: normalizes text and splits it into words. Needs no vocabulary.
 
 #include <cstddef>
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace bertpretrain {
 
-/// Reads the words of texts one by one, as Hugging Face's BertNormalizer and BertPreTokenizer find them: control characters
-/// dropped, split at white space, punctuation marks and Chinese characters words of their own; uncased also decomposed
-/// (NFD), without nonspacing marks, in lower case. Bytes that are not UTF-8 are dropped. The other tools' rules differ as
-/// TokenRules says.
+/// Returns the words of a text one by one, like Hugging Face's BertNormalizer and BertPreTokenizer. It drops control characters
+/// and bytes that are not UTF-8, splits at white space, and returns each punctuation mark and Chinese character as a word.
+/// Uncased text is also decomposed (NFD), stripped of nonspacing marks and lowercased. TokenRules lists how the other tools
+/// differ. Not thread-safe.
 class WordReader {
 public:
     WordReader(Casing casing, TokenRules rules) : table_(&CharacterTable::of(casing, rules)) {}
 
-    /// Begins a text, which must outlive the reading.
+    /// Starts a new text, which must stay valid while next() is called.
     void start(std::string_view text) {
         text_ = text;
         position_ = 0;
     }
-    /// The next word, valid UTF-8, until the next call; empty at the end of the text.
+    /// Returns the next word as valid UTF-8, or an empty view at the end of the text. Valid until the next call.
     std::string_view next();
 
 private:

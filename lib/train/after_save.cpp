@@ -22,10 +22,11 @@ namespace {
 
 constexpr std::size_t most_at_once = 2;
 constexpr double seconds_to_end = 10;          ///< between SIGTERM and SIGKILL
-constexpr double seconds_between_looks = 0.2;  ///< at a lock, which may lie on a file server
+constexpr double seconds_between_looks = 0.2;  ///< between checks of a lock, which may be on a file server
 constexpr double worth_a_line_seconds = 1;     ///< a shorter wait is not logged
 
-/// @param lock the command keeps this file open; -1: none @returns the process, or -1 with `failure` set to the system's reason
+/// @param lock descriptor of a file that the command keeps open; -1: none
+/// @returns the process id, or -1 with `failure` set to the errno
 pid_t spawn_shell(const std::string& command, const std::string& folder, int lock, int& failure) {
     std::vector<std::string> texts{"sh", "-c", command, "after_save", folder}, variables;
     for (char** variable = environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
@@ -38,13 +39,14 @@ pid_t spawn_shell(const std::string& command, const std::string& folder, int loc
     };
     posix_spawnattr_t attributes;
     ::posix_spawnattr_init(&attributes);
-    // A signal to our terminal or group is not for it; and it needs the defaults of signals that are ignored here.
+    // A new session shields the command from signals to this terminal or process group. Signals that this process ignores are
+    // reset to their defaults.
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
     const sigset_t ignored = signals_ignored_here();
     ::posix_spawnattr_setsigdefault(&attributes, &ignored);
     posix_spawn_file_actions_t files;
     ::posix_spawn_file_actions_init(&files);
-    // Not the connections to other ranks: while it held them, those would not notice that this process is gone.
+    // Close the connections to other ranks: while the command held them open, those ranks would not notice this process's death.
     constexpr int first = STDERR_FILENO + 1;
     if (lock >= 0) {
         ::posix_spawn_file_actions_adddup2(&files, lock, first);
@@ -73,18 +75,18 @@ void AfterSave::take_over(const std::filesystem::path& checkpoints) noexcept {
     try {
         for (auto& [step, lock] : CommandLock::left_in(checkpoints)) {
             if (lock.is_held()) {
-                log_info(
-                    concat("checkpoint.after_save of step ", step, " still runs, started by an earlier process of this run"));
+                log_info(concat("checkpoint.after_save of step ", step,
+                                " is still running, started by an earlier process of this run"));
                 running_[step] = {-1, std::move(lock), seconds_now() + limit_seconds_};
             } else {
                 warn(step,
-                     "was not yet known to have ended when an earlier process of this run ended, and does not run any more: "
-                     "whether it succeeded is not known");
+                     "was started by an earlier process of this run and has ended, but that process did not record "
+                     "whether it succeeded");
                 lock.remove_file();
             }
         }
     } catch (const std::exception& error) {
-        log_warning(concat(checkpoints.string(), ": checkpoint.after_save of an earlier process is not known: ", error.what()));
+        log_warning(concat(checkpoints.string(), ": cannot look for earlier checkpoint.after_save commands: ", error.what()));
     }
 }
 
@@ -92,7 +94,8 @@ void AfterSave::start(std::int64_t step, const std::filesystem::path& folder) no
     if (command_.empty()) return;
     try {
         if (running_.size() < most_at_once) return spawn(step, folder);
-        if (waiting_) warn(waiting_->first, concat("is left out: two earlier ones still run, and step ", step, " is newer"));
+        if (waiting_)
+            warn(waiting_->first, concat("is skipped: two earlier ones are still running, and step ", step, " is newer"));
         waiting_.emplace(step, folder);
     } catch (const std::exception& error) { warn(step, concat("could not be started (", error.what(), ")")); }
 }
@@ -111,7 +114,7 @@ void AfterSave::spawn(std::int64_t step, const std::filesystem::path& folder) {
 }
 
 bool AfterSave::has_ended(std::int64_t step, Command& command) {
-    if (command.process < 0) {  // an earlier process's
+    if (command.process < 0) {  // started by an earlier process
         if (seconds_now() < command.next_look) return false;
         command.next_look = seconds_now() + seconds_between_looks;
         return !command.lock.is_held();
@@ -119,20 +122,20 @@ bool AfterSave::has_ended(std::int64_t step, Command& command) {
     siginfo_t end{};
     const int failed = ::waitid(P_PID, static_cast<id_t>(command.process), &end, WEXITED | WNOHANG | WNOWAIT);
     if (failed == 0 && end.si_pid == 0) return false;
-    if (command.stage != Stage::runs) ::kill(-command.process, SIGKILL);  // what is left of its group, before its number is free
+    if (command.stage != Stage::runs) ::kill(-command.process, SIGKILL);  // the rest of its group, before the id can be reused
     int status = 0;
     if (::waitpid(command.process, &status, WNOHANG) != command.process || command.stage != Stage::runs) return true;
-    if (WIFSIGNALED(status)) warn(step, concat("was ended by signal ", WTERMSIG(status)));
+    if (WIFSIGNALED(status)) warn(step, concat("was killed by signal ", WTERMSIG(status)));
     else if (WEXITSTATUS(status) != 0) warn(step, concat("ended with exit code ", WEXITSTATUS(status)));
     return true;
 }
 
-/// After the deadline of its stage. @returns whether it does not count any more
+/// Handles a command past the deadline of its stage. @returns whether to forget it
 bool AfterSave::give_up(std::int64_t step, Command& command) {
     const pid_t leader = command.process < 0 ? command.lock.holder() : command.process;
     if (command.stage == Stage::runs)
         warn(step, concat("has run for ", limit_seconds_, " s (checkpoint.after_save_seconds): ",
-                          leader > 0 ? "it is ended" : "it is not waited for any more, and cannot be ended from here"));
+                          leader > 0 ? "terminating it" : "no longer waiting for it; it cannot be terminated from this host"));
     if (leader <= 0 || command.stage == Stage::killed) return true;
     ::kill(-leader, command.stage == Stage::runs ? SIGTERM : SIGKILL);
     command.stage = command.stage == Stage::runs ? Stage::asked_to_end : Stage::killed;
@@ -182,8 +185,8 @@ void AfterSave::finish(const std::function<double()>& end) noexcept {
     try {
         wait(end, [](std::int64_t) { return true; });
     } catch (const std::exception& error) { log_warning(concat("checkpoint.after_save: ", error.what())); }
-    for (const auto& [step, command] : running_) warn(step, "still runs, and the run ends without waiting for it any longer");
-    if (const auto left = std::exchange(waiting_, std::nullopt)) warn(left->first, "is left out: earlier ones still run");
+    for (const auto& [step, command] : running_) warn(step, "is still running, and the run ends without waiting longer");
+    if (const auto left = std::exchange(waiting_, std::nullopt)) warn(left->first, "is skipped: earlier ones are still running");
 }
 
 void AfterSave::finish_after(std::int64_t step) noexcept {

@@ -1,5 +1,5 @@
 #pragma once
-// A command of the user's on each complete checkpoint: to copy it elsewhere, for example.
+// Runs a user's command on each complete checkpoint, for example to copy it elsewhere.
 
 #include <cstdint>
 #include <filesystem>
@@ -16,43 +16,42 @@
 
 namespace bertpretrain {
 
-/// Starts commands without waiting for them. At most two run at a time; one more waits for them, and gives way to a newer one.
-/// One that runs for too long is reported and ended: SIGTERM to its process group, SIGKILL 10 s later. A command that still runs
-/// when this object is destroyed goes on, and the next process of the run takes it over. For one thread; no member throws: what
-/// fails is logged.
+/// Starts commands without waiting for them. At most two run at a time; one more waits, and is dropped when a newer one comes.
+/// A command that exceeds its time limit is reported and terminated: SIGTERM to its process group, SIGKILL 10 s later. A command
+/// that still runs when this object is destroyed keeps running, and the run's next process takes it over. Not thread-safe. No
+/// member throws; failures are logged.
 class AfterSave {
 public:
-    /// @param command for /bin/sh, which gets the checkpoint's folder as $1 and as BERTPRETRAIN_CHECKPOINT; empty: nothing is
-    ///        started
-    /// @param limit_seconds how long a command may run
+    /// @param command for /bin/sh, with the checkpoint's folder as $1 and BERTPRETRAIN_CHECKPOINT; empty: starts nothing
+    /// @param limit_seconds maximum run time of a command
     explicit AfterSave(std::string command, double limit_seconds = 600);
 
-    /// Finds the commands of an earlier process of this run: those that still run are treated as our own (only their exit codes
-    /// stay unknown), and have the whole limit from now on. Those that have ended meanwhile are reported.
+    /// Finds the commands of an earlier process of this run. Those that still run are treated like this process's own, with the
+    /// full time limit from now on, but their exit codes stay unknown. Logs a warning for those that have ended since.
     /// @param checkpoints the run's folder of checkpoints
     void take_over(const std::filesystem::path& checkpoints) noexcept;
 
-    /// Runs it on a complete checkpoint, in a session of its own; its output goes where ours goes.
+    /// Runs the command on a complete checkpoint, in a session of its own; it inherits standard output and error.
     void start(std::int64_t step, const std::filesystem::path& folder) noexcept;
 
-    /// Logs the commands that have failed since it was last called, ends those that have run for too long, and starts one that
-    /// waits. @returns the steps whose checkpoints are in use: their commands run or wait
+    /// Logs the commands that have failed since the last call, terminates those over their time limit, and starts a waiting one.
+    /// @returns the steps whose checkpoints are in use: their commands run or wait
     std::set<std::int64_t> look() noexcept;
 
-    /// Waits until no command runs or waits; what is left at the end is named in a warning.
-    /// @param end when to stop waiting, by seconds_now(); asked again and again
+    /// Blocks until no command runs or waits, or until `end`; logs a warning for those left.
+    /// @param end when to stop waiting, by seconds_now(); called repeatedly
     void finish(const std::function<double()>& end) noexcept;
 
-    /// Waits until no command uses a checkpoint of a later step; each has its limit.
+    /// Blocks until no command uses a checkpoint of a later step; each command's time limit applies.
     void finish_after(std::int64_t step) noexcept;
 
 private:
     enum class Stage { runs, asked_to_end, killed };
     struct Command {
-        pid_t process = -1;    ///< leader of its process group; of an earlier process's command: nothing of ours
-        CommandLock lock;      ///< of a command that was taken over: open, to see when it ends
+        pid_t process = -1;    ///< leader of its process group; -1 for a command taken over from an earlier process
+        CommandLock lock;      ///< for a command taken over: open, to detect when it ends
         double deadline = 0;   ///< of its stage, by seconds_now()
-        double next_look = 0;  ///< for those taken over: each look may ask a file server
+        double next_look = 0;  ///< next check of a command taken over, by seconds_now(): each may query a file server
         Stage stage = Stage::runs;
     };
     void spawn(std::int64_t step, const std::filesystem::path& folder);

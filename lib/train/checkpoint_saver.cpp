@@ -22,28 +22,28 @@
 namespace bertpretrain {
 namespace {
 
-/// How long a run that ends by an error waits for a save under way, which other ranks may have left already.
+/// How long a run that ends with an error waits for the save in progress, which other ranks may have left already.
 constexpr double farewell_seconds = 10;
 
-/// A shorter wait for the save before is recorded, not said.
+/// A shorter wait for the previous save is recorded as an event but not logged.
 constexpr double worth_a_line_seconds = 1;
 
 void refuse_bad_numbers(const TrainingState& state) {
     if (is_finite(state)) return;
     throw NumbersError(concat("step ", state.step, ": the weights or moments are not finite, so they are not saved\n  do: lower ",
-                              "optimizer.learning_rate or lengthen the warm-up, and go on from an earlier checkpoint"));
+                              "optimizer.learning_rate or lengthen the warm-up, and resume from an earlier checkpoint"));
 }
 
-/// What every CheckpointError begins with.
+/// The prefix of every CheckpointError's message.
 constexpr std::string_view kind = "checkpoint error: ";
 
-/// A text or path from a save, whose paths lead through a descriptor of this process.
+/// Replaces paths through this process's descriptors by the folder's name, in a text or path from a save.
 std::string named(const std::optional<RunFolder>& folder, std::string_view text) {
     return folder ? folder->with_names(std::string(text)) : std::string(text);
 }
 
-/// On a CPU the training wants every core, and waits for its slowest thread: what writes beside it takes the leavings, and the
-/// whole machine once the training waits for it. Threads that this one starts do the same.
+/// Lowers this thread's priority; threads that it starts inherit it. Training on a CPU uses every core and waits for its slowest
+/// thread, so the saving thread should only use idle time. It gets the whole machine once training waits for it.
 void yield_cores() {
     constexpr int niceness = 15;
     ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), niceness);
@@ -51,27 +51,27 @@ void yield_cores() {
 
 }  // namespace
 
-/// A save, with all that it needs: where a run ends by an error, its thread may outlive everything else.
+/// A save with everything that it needs: when a run ends with an error, its thread may outlive all other objects.
 struct CheckpointSaver::Job {
     std::shared_ptr<ControlGroup> ranks;
     CheckpointStore store;
     std::vector<bool> sees_store;
-    std::optional<RunFolder> place;       ///< nothing: the store stays where it is
+    std::optional<RunFolder> place;       ///< nullopt: the store's own folder is used
     std::function<void()> lines_written;  ///< throws DataError
     CheckpointStore::Keep keep;
     Snapshot snapshot;
     std::function<void()> sign_of_life;
     double began = 0, stall_seconds = 0;
-    // Written by the saving thread before `ended`, read by the training thread after it.
+    // Written by the saving thread before it sets `ended`, read by the training thread afterwards.
     std::filesystem::path folder;
     std::exception_ptr failure;
     CheckpointStore::Pruned pruned;
-    std::string trouble;  ///< older checkpoints that could not be deleted
+    std::string trouble;  ///< error while older checkpoints were deleted; empty: none
     double end = 0;
     std::atomic<bool> ended = false;
 };
 
-CheckpointSaver::CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store,
+CheckpointSaver::CheckpointSaver(World& world, const CheckpointPlan& config, const CheckpointStore& store,
                                  std::vector<bool> sees_store, RunRecords& records, std::optional<RunFolder> folder,
                                  std::function<void()> sign_of_life)
     : world_(world),
@@ -84,7 +84,7 @@ CheckpointSaver::CheckpointSaver(World& world, const CheckpointConfig& config, c
       after_save_(config.after_save, config.after_save_seconds),
       ranks_(world.connect_again("saving")) {
     if (world.rank() == 0) after_save_.take_over(store.folder());
-    ranks_->set_timeout(std::chrono::hours(24));  // who is lost closes its connections; who writes slowly is not lost
+    ranks_->set_timeout(std::chrono::hours(24));  // a lost rank closes its connections; a slow writer is not lost
 }
 
 CheckpointSaver::~CheckpointSaver() {
@@ -104,7 +104,7 @@ std::shared_ptr<CheckpointSaver::Job> CheckpointSaver::make_job(Snapshot snapsho
 void CheckpointSaver::run(Job& job) {
     try {
         together(*job.ranks, [&] {
-            job.lines_written();  // a run that is killed after this save goes on from it: no line before it may be lost
+            job.lines_written();  // a killed run resumes from this save, so all lines before it must be written
             refuse_bad_numbers(job.snapshot.state);
             if (job.place) job.store.move_to(job.place->places().checkpoints());
         });
@@ -113,7 +113,7 @@ void CheckpointSaver::run(Job& job) {
         job.keep.whole.insert(job.snapshot.state.step);
         job.keep.steps.insert(job.snapshot.state.step);
         if (job.ranks->rank() == 0) {
-            if (job.place) job.place->places();  // not where another process has locked the folder meanwhile
+            if (job.place) job.place->places();  // throws if another process has locked the folder since
             job.pruned = job.store.prune(job.keep, job.sign_of_life);
         }
     } catch (const std::exception& error) {
@@ -141,11 +141,11 @@ void CheckpointSaver::make_room() {
     if (seconds < worth_a_line_seconds) return;
     records_.clear_progress();
     log_info(concat("the checkpoint of step ", step, " was still being written: training waited ", fixed(seconds, 1),
-                    " s for it (checkpoint.save_every_steps is short for this disk)"));
+                    " s for it\n  do: raise checkpoint.save_every_steps, or use a faster disk"));
 }
 
 void CheckpointSaver::start(Snapshot snapshot, double began) {
-    check(!job_, "one save at a time");
+    check(!job_, "a save is already in progress");
     job_ = make_job(std::move(snapshot), began);
     job_->stall_seconds = seconds_now() - began;
     thread_ = std::thread([job = job_] {
@@ -155,7 +155,7 @@ void CheckpointSaver::start(Snapshot snapshot, double began) {
 }
 
 void CheckpointSaver::save_now(Snapshot snapshot, bool last, bool stopping) {
-    check(!job_, "one save at a time");
+    check(!job_, "a save is already in progress");
     job_ = make_job(std::move(snapshot), seconds_now());
     job_->keep.verify = !stopping;
     run(*job_);
@@ -186,7 +186,7 @@ void CheckpointSaver::conclude(bool last) {
     } catch (const Error& error) {
         if (error.code() != ExitCode::checkpoint) throw;
         const CheckpointError shown(named(folder_, std::string_view(error.what()).substr(kind.size())));
-        if (last || config_.on_save_error == "stop") throw shown;
+        if (last || config_.on_save_error == OnSaveError::stop) throw shown;
         note_failure(*job, shown);
     }
 }
@@ -203,7 +203,7 @@ void CheckpointSaver::note_success(const Job& job) {
     }
     if (!job.trouble.empty()) {
         records_.clear_progress();
-        log_warning(concat(named(folder_, job.trouble), "\n  an older checkpoint could not be deleted; the run goes on"));
+        log_warning(concat(named(folder_, job.trouble), "\n  an older checkpoint could not be deleted; the run continues"));
     }
     records_.event("save", {{"step", step}, {"seconds", job.end - job.began}, {"stall_seconds", job.stall_seconds}});
     after_save_.start(step, named(folder_, job.folder.string()));
@@ -215,7 +215,7 @@ void CheckpointSaver::note_failure(const Job& job, const Error& error) {
     log_warning(
         concat(error.what(), "\n  step ", job.snapshot.state.step, " is not saved; ",
                step_saved_ ? concat("the newest good checkpoint is of step ", *step_saved_) : "there is no checkpoint yet",
-               "; the run goes on and saves again when it is due (checkpoint.on_save_error is \"retry\")"));
+               "; the run continues and saves again when it is due (checkpoint.on_save_error is \"retry\")"));
     records_.event("save_failed", {{"step", job.snapshot.state.step}, {"cause", error.what()}});
 }
 

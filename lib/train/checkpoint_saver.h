@@ -1,5 +1,5 @@
 #pragma once
-// Saves while training goes on.
+// Saves checkpoints in the background of training.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,87 +14,86 @@
 #include "checkpoint/checkpoint_store.h"
 #include "core/error.h"
 #include "parallel/world.h"
+#include "plan/run_plan.h"
 #include "train/after_save.h"
-#include "train/experiment_config.h"
 #include "train/run_records.h"
 #include "train/snapshot.h"
 
 namespace bertpretrain {
 
-/// One save at a time, by a thread of its own on every rank, which talk over connections of their own. All ranks call the same
-/// members between the same steps.
+/// Runs one save at a time, on a thread of its own on every rank; these threads communicate over connections of their own. All
+/// ranks call the same members between the same steps.
 ///
-/// A save that fails is not the end where checkpoint.on_save_error is "retry": it is logged, and the next one that falls due
-/// tries again; but the last one of a run must succeed.
-/// Members throw CheckpointError, on all ranks, for a save that may not fail; DistributedError when a rank is lost.
+/// With checkpoint.on_save_error "retry", a failed save is logged and the next scheduled save tries again; but a run's last save
+/// must succeed. Members throw CheckpointError, on all ranks, for a save that must not fail; DistributedError when a rank is
+/// lost.
 class CheckpointSaver {
 public:
     /// @param sees_store by rank, as in save_together()
-    /// @param folder the run's, into whose checkpoints/ all is written though it is renamed; nothing: into store.folder()
-    /// @param sign_of_life called by the saving thread while it makes progress, perhaps after this object's end; may be empty
-    CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store, std::vector<bool> sees_store,
+    /// @param folder the run's folder; saves go into its checkpoints/ even after a rename. nullopt: into store.folder()
+    /// @param sign_of_life called by the saving thread while it makes progress, possibly after this object's end; may be empty
+    CheckpointSaver(World& world, const CheckpointPlan& config, const CheckpointStore& store, std::vector<bool> sees_store,
                     RunRecords& records, std::optional<RunFolder> folder = std::nullopt, std::function<void()> sign_of_life = {});
     CheckpointSaver(const CheckpointSaver&) = delete;
     CheckpointSaver& operator=(const CheckpointSaver&) = delete;
     ~CheckpointSaver();
 
-    /// After every step: notices, on all ranks after the same step, that a save has ended.
+    /// Concludes a save that has ended on all ranks, after the same step on all. Call it after every step.
     void look();
 
-    /// Waits for the save under way, if there is one: at most one is, and its snapshot's memory is used again. The wait is
-    /// logged.
+    /// Blocks until the save in progress, if any, has ended: the next save reuses its snapshot's memory. Logs a long wait.
     void make_room();
 
-    /// Writes a snapshot while training goes on; make_room() comes first.
+    /// Starts to write a snapshot in the background. Call make_room() first.
     /// @param began seconds_now() before the snapshot was taken, for the records
     void start(Snapshot snapshot, double began);
 
-    /// Writes it, after make_room(), and returns when it is complete: the state must not change meanwhile.
-    /// @param last no save follows that could try again: it must succeed
-    /// @param stopping the process may be killed soon: older checkpoints are not read to find out whether they are whole, and
-    ///        stay where that is not known
+    /// Writes a snapshot and blocks until it is complete; the state must not change meanwhile. Call make_room() first.
+    /// @param last no later save could retry: this one must succeed
+    /// @param stopping the process may be killed soon: older checkpoints are not verified, and those not known to be intact are
+    ///        neither deleted nor counted
     void save_now(Snapshot snapshot, bool last, bool stopping = false);
 
-    /// Returns when no save is under way.
+    /// Blocks until no save is in progress.
     void finish();
 
-    /// Rank 0 waits for the commands after saves (checkpoint.after_save), each of which has its limit.
-    /// @param end when to stop waiting, by seconds_now(); asked again and again
+    /// On rank 0, blocks until the commands after saves (checkpoint.after_save) have ended; their time limits apply.
+    /// @param end when to stop waiting, by seconds_now(); called repeatedly
     void finish_commands(const std::function<double()>& end);
-    /// Rank 0 waits for those that an earlier process of the run has started on checkpoints of later steps, which this run will
-    /// move or replace.
+    /// On rank 0, blocks until commands on checkpoints of later steps have ended: an earlier process of the run has started them,
+    /// and this run will move or replace these checkpoints.
     void finish_commands_after(std::int64_t step);
 
-    /// The step that the run goes on from, which is saved, and whose checksums rank 0 has verified.
+    /// Records the step from which the run resumes: it is saved, and rank 0 has verified its checksums.
     void goes_on_from(std::int64_t step) {
         step_saved_ = step;
         whole_.insert(step);
     }
 
-    /// The last step that is known to be saved whole; nothing before the first.
+    /// Returns the last step that is known to be saved; nullopt before the first.
     std::optional<std::int64_t> step_saved() const { return step_saved_; }
 
 private:
     struct Job;
     std::shared_ptr<Job> make_job(Snapshot snapshot, double began);
     static void run(Job& job);
-    /// Waits for the job and takes note of how it ended.
+    /// Waits for the job and handles its result. @param last as in save_now()
     void conclude(bool last);
     void note_success(const Job& job);
     void note_failure(const Job& job, const Error& error);
 
     World& world_;
-    CheckpointConfig config_;
+    CheckpointPlan config_;
     CheckpointStore store_;
     std::vector<bool> sees_store_;
     RunRecords& records_;
     std::optional<RunFolder> folder_;
     std::function<void()> sign_of_life_;
     AfterSave after_save_;
-    std::shared_ptr<ControlGroup> ranks_;  ///< of the saving threads
+    std::shared_ptr<ControlGroup> ranks_;  ///< connections of the saving threads
     std::optional<std::int64_t> step_saved_;
     std::set<std::int64_t> whole_;  ///< checkpoints that this process wrote or verified
-    std::shared_ptr<Job> job_;      ///< under way, or done and not yet concluded
+    std::shared_ptr<Job> job_;      ///< in progress, or ended and not yet concluded
     std::thread thread_;            ///< of the job
 };
 

@@ -1,20 +1,20 @@
 #pragma once
-// Whether checkpoints fit where they go.
+// Checks that the disk has enough free space for checkpoints.
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
 
-#include "train/experiment_config.h"
+#include "plan/run_plan.h"
 
 namespace bertpretrain {
 
-/// Compares what checkpoints take with the space there is. @param store their folder, which need not be there yet
-/// @returns both in words
-/// @throws CheckpointError when not even one fits
-std::string compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config);
+/// Compares the space that checkpoints take with the free space. @param store their folder, which need not exist yet
+/// @returns a description of both
+/// @throws CheckpointError when not even one checkpoint fits
+std::string compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointPlan& config);
 
-/// The same. @throws CheckpointError when not all that are kept, and one being written, fit
-std::string require_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config);
+/// Like compare_space, but @throws CheckpointError unless all checkpoints that are kept and one being written fit
+std::string require_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointPlan& config);
 
 }  // namespace bertpretrain

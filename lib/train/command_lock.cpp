@@ -49,7 +49,7 @@ CommandLock CommandLock::make(std::int64_t step, const fs::path& checkpoint) {
     lock.file_ = checkpoint.parent_path() / (std::string(prefix) + step_folder_name(step));
     lock.descriptor_ = ::open(lock.file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (lock.descriptor_ >= 0 && ::flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK) lock.file_.clear();  // it belongs to a command that runs
+        if (errno == EWOULDBLOCK) lock.file_.clear();  // belongs to a command that is running
         lock.close();
     }
     return lock;

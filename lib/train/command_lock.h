@@ -1,5 +1,5 @@
 #pragma once
-// Whether a command that another process has started still runs.
+// Detects whether a command that another process has started is still running.
 
 #include <cstdint>
 #include <filesystem>
@@ -9,12 +9,12 @@
 
 namespace bertpretrain {
 
-/// A file beside the checkpoints, locked by the command's processes: they inherit the open file, and the kernel releases the lock
-/// when the last of them has ended, even where the process that started them has ended before. Where the file cannot be made or
-/// locked there is no lock, and nothing else changes.
+/// A file next to the checkpoints, locked by the command's processes. They inherit the open file, and the kernel releases the
+/// lock when the last of them has ended, even if the process that started them has ended before. Where the file cannot be created
+/// or locked, the command runs without a lock.
 class CommandLock {
 public:
-    /// The number by which the command has the file open: high, so that no shell script uses it for itself.
+    /// The descriptor of the file in the command: high, so that shell scripts do not use it for themselves.
     static constexpr int inherited = 63;
 
     CommandLock() = default;
@@ -22,17 +22,17 @@ public:
     CommandLock& operator=(CommandLock&& other) noexcept;
     ~CommandLock();
 
-    /// Makes and locks the file for the command on checkpoints/step_N, whose folder is given.
+    /// Creates and locks the file for the command on a checkpoint. @param checkpoint the folder checkpoints/step_N
     static CommandLock make(std::int64_t step, const std::filesystem::path& checkpoint);
-    /// The locks that earlier processes have left, by step, open.
+    /// Opens the lock files that earlier processes have left. @returns them by step
     static std::map<std::int64_t, CommandLock> left_in(const std::filesystem::path& checkpoints);
 
     int descriptor() const { return descriptor_; }  ///< -1: none
-    /// Hands the lock over: from now on only the command holds it. @param process leader of the command's process group
+    /// Hands the lock over to the command and closes it here. @param process leader of the command's process group
     void give_to(pid_t process);
-    /// Whether a process of the command runs; for a lock of left_in().
+    /// Whether a process of the command is still running. Only for locks from left_in().
     bool is_held() const;
-    /// The leader of the command's process group, where it runs on this host and has the file open; else -1.
+    /// Returns the leader of the command's process group if it runs on this host and has the file open; else -1.
     pid_t holder() const;
     void remove_file();
 

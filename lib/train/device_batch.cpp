@@ -6,13 +6,13 @@
 #include <ATen/ATen.h>
 #include <c10/core/CachingDeviceAllocator.h>
 
+#include "batches/build_batch.h"
 #include "core/error.h"
-#include "model/pretraining_heads.h"
+#include "operations/cuda_runtime.h"
 #include "operations/device_check.h"
 #include "operations/machine_memory.h"
+#include "operations/out_of_memory.h"
 #include "parallel/together.h"
-#include "train/cuda_runtime.h"
-#include "train/out_of_memory.h"
 
 namespace bertpretrain {
 namespace {
@@ -24,23 +24,19 @@ std::uint64_t bytes(const c10::CachingAllocator::StatArray& stats, std::int64_t 
 }
 
 /// Sequences of full length, with as many masked positions as real ones have.
-MicroBatch full_length_batch(std::int64_t sequences, const DataConfig& data, at::Device device) {
-    const std::int64_t length = data.sequence_length, tokens = sequences * length;
+MicroBatch full_length_batch(std::int64_t sequences, const DataPlan& data, at::Device device) {
+    const std::int64_t length = data.sequence_length;
     const auto masked_of_each =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(data.masked_lm_prob * static_cast<double>(length)));
-    const auto integers = at::TensorOptions(device).dtype(at::kLong);
-    const at::Tensor starts_B = at::arange(sequences, integers) * length;
-    MicroBatch batch;
-    batch.input_ids_T = at::zeros({tokens}, integers);
-    batch.token_type_ids_T = at::zeros({tokens}, integers);
-    batch.position_ids_T = at::arange(length, integers).repeat({sequences});
-    batch.masked_rows_M = (starts_B.unsqueeze(1) + at::arange(masked_of_each, integers)).reshape({-1});
-    batch.masked_labels_M = at::zeros({sequences * masked_of_each}, integers);
-    batch.next_sentence_labels_B = at::zeros({sequences}, integers);
-    for (std::int64_t b = 0; b <= sequences; ++b) batch.starts_B1.push_back(b * length);
-    batch.sample_numbers_B.resize(static_cast<std::size_t>(sequences));
-    std::iota(batch.sample_numbers_B.begin(), batch.sample_numbers_B.end(), 0);
-    return batch;
+    UnpaddedSamples samples;
+    samples.lengths_B.assign(static_cast<std::size_t>(sequences), length);
+    samples.numbers_B.resize(static_cast<std::size_t>(sequences));
+    std::iota(samples.numbers_B.begin(), samples.numbers_B.end(), 0);
+    samples.input_ids_T.resize(static_cast<std::size_t>(sequences * length));
+    for (std::int64_t b = 0; b < sequences; ++b)
+        for (std::int64_t m = 0; m < masked_of_each; ++m) samples.masked_rows_M.push_back(b * length + m);
+    samples.masked_labels_M.resize(samples.masked_rows_M.size());
+    return to_device(build_batch(samples, device), device);
 }
 
 }  // namespace
@@ -86,7 +82,7 @@ bool fits_in_memory(const std::function<void()>& pass) {
     }
 }
 
-std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const DataConfig& data,
+std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const DataPlan& data,
                                         std::int64_t sequences) {
     const at::Device device = parameters.device();
     c10::DeviceAllocator* const allocator = device.is_cpu() ? nullptr : c10::getDeviceAllocator(device.type());
@@ -94,7 +90,7 @@ std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& 
     fits_in_memory([&] {
         if (allocator) allocator->resetPeakStats(device.index());
         const double each = 1.0 / static_cast<double>(sequences);
-        bert.forward_backward(full_length_batch(sequences, data, device), {each, each}, new_totals(device), {});
+        bert.forward_backward(full_length_batch(sequences, data, device), {each, each}, LossSums(device), {});
         synchronize(device);
         peak =
             allocator ? bytes(allocator->getDeviceStats(device.index()).allocated_bytes, &c10::CachingAllocator::Stat::peak) : 0;
@@ -113,16 +109,18 @@ std::uint64_t memory_for_passes(at::Device device) {
     return static_cast<std::uint64_t>(usable * static_cast<double>(available_memory(device) + held));
 }
 
-std::int64_t choose_device_micro_batch(ControlGroup& ranks, const ExperimentConfig& experiment, std::int64_t sequences_of_rank,
-                                       bool measures, std::optional<std::int64_t> kept,
-                                       const std::function<std::uint64_t()>& most, const TrialPass& trial) {
-    const BatchConfig& batch = experiment.batch;
-    if (batch.device_micro_batch || !measures || experiment.training.loss_mean != "global") return batch.pass_size();
+void choose_device_micro_batch(ControlGroup& ranks, RunPlan& plan, std::int64_t sequences_of_rank,
+                               const std::function<std::uint64_t()>& most, const TrialPass& trial) {
+    BatchPlan& batch = plan.batch;
+    if (batch.device_micro_batch) return;
     std::vector<std::int64_t> sizes = pass_sizes(batch.micro_batch_size, sequences_of_rank);
-    if (kept && *kept >= sizes.front()) std::erase_if(sizes, [&](std::int64_t size) { return size > *kept; });
+    if (batch.kept_pass && *batch.kept_pass >= sizes.front())
+        std::erase_if(sizes, [&](std::int64_t size) { return size > *batch.kept_pass; });
     std::int64_t own = 0;
     together(ranks, [&] { own = largest_that_fits(sizes, most(), trial); });
-    return -ranks.agree_on_largest(-own);
+    batch.device_micro_batch = -ranks.agree_on_largest(-own);
+    plan.decide("batch.device_micro_batch", *batch.device_micro_batch, Origin::automatic,
+                "measured: the largest that fits into every rank's memory");
 }
 
 }  // namespace bertpretrain

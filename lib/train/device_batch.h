@@ -8,7 +8,7 @@
 
 #include "model/bert.h"
 #include "parallel/control_group.h"
-#include "train/experiment_config.h"
+#include "plan/run_plan.h"
 
 namespace bertpretrain {
 
@@ -28,18 +28,17 @@ bool fits_in_memory(const std::function<void()>& pass);
 
 /// Runs a pass of sequences of full length on random weights, and forgets its gradients. On a GPU it counts what torch's
 /// allocator has in use; on a CPU nothing is counted.
-std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const DataConfig& data,
+std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const DataPlan& data,
                                         std::int64_t sequences);
 
 /// Bytes that this process may have on the device: what is free and what it has, less a reserve for what does not ask torch
 /// (NCCL, cuBLAS, fragments).
 std::uint64_t memory_for_passes(at::Device device);
 
-/// What batch.device_micro_batch means here; all ranks together, and the same on all.
-/// @param measures whether auto may try (a GPU) @param kept what an earlier start found: no more is tried, so that a run that
-/// goes on repeats its bits @param most asked for only when something is tried
-std::int64_t choose_device_micro_batch(ControlGroup& ranks, const ExperimentConfig& experiment, std::int64_t sequences_of_rank,
-                                       bool measures, std::optional<std::int64_t> kept,
-                                       const std::function<std::uint64_t()>& most, const TrialPass& trial);
+/// Fills in plan.batch.device_micro_batch where it is to be measured: the largest pass that fits on every rank, and no larger
+/// than the one that a resumed run has kept, so that it repeats its bits. All ranks call it together.
+/// @param sequences_of_rank of a step @param most asked for only when something is tried
+void choose_device_micro_batch(ControlGroup& ranks, RunPlan& plan, std::int64_t sequences_of_rank,
+                               const std::function<std::uint64_t()>& most, const TrialPass& trial);
 
 }  // namespace bertpretrain

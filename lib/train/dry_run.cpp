@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-ExperimentConfig shortened(ExperimentConfig experiment, std::int64_t steps) {
+RequestedExperiment shortened(RequestedExperiment requested, std::int64_t steps) {
+    ExperimentConfig& experiment = requested.settings;
     experiment.schedule.total_steps = steps;
     if (experiment.evaluation.every_steps > 0) experiment.evaluation.every_steps = steps;
     experiment.checkpoint.save_every_steps = steps;
@@ -23,10 +24,10 @@ ExperimentConfig shortened(ExperimentConfig experiment, std::int64_t steps) {
     experiment.checkpoint.on_save_error = "stop";
     experiment.checkpoint.after_save.clear();
     experiment.parallel.straggler_report_steps = steps - 1;
-    return experiment;
+    return requested;
 }
 
-/// The dry run's folder, which no other process has, gone when the dry run ends, however it ends.
+/// The dry run's folder, used by no other process; removed when the dry run ends, also by an exception.
 class ScratchFolder {
 public:
     ScratchFolder(fs::path path, bool owned) : path_(std::move(path)), owned_(owned) {}
@@ -60,19 +61,19 @@ void add_metrics(DryRun& run, const Metrics& metrics) {
 
 void read_back(DryRun& run, const fs::path& folder) {
     const auto newest = CheckpointStore(folder / "checkpoints").newest_complete();
-    if (!newest) throw CheckpointError(concat(folder.string(), ": the dry run has left no complete checkpoint"));
+    if (!newest) throw CheckpointError(concat(folder.string(), ": the dry run left no complete checkpoint"));
     const double begin = seconds_now();
     const CheckpointHealth health = examine_checkpoint(*newest);
-    if (!health.damage.empty()) throw CheckpointError(concat("what was just written is damaged: ", health.damage));
+    if (!health.damage.empty()) throw CheckpointError(concat("the checkpoint that was just written is damaged: ", health.damage));
     run.checkpoint_bytes = health.bytes;
     run.read_gbps = static_cast<double>(health.bytes) / (seconds_now() - begin) * 1e-9;
 }
 
 }  // namespace
 
-DryRun dry_run(const ExperimentConfig& experiment, const fs::path& beside, std::int64_t steps, const Launch& launch,
+DryRun dry_run(const RequestedExperiment& experiment, const fs::path& beside, std::int64_t steps, const Launch& launch,
                std::unique_ptr<World> world, at::Device device, StopRequest& requests) {
-    check(steps >= 2, "a dry run of ", steps, " steps: the first is not representative");
+    check(steps >= 2, "a dry run of ", steps, " steps: expected at least 2, because the first is not representative");
     const fs::path whole = fs::absolute(beside / "").parent_path();
     const bool leads = world->rank() == 0;
     const ScratchFolder scratch(world->text_of_first(concat(whole.string(), ".preflight-", ::getpid())), leads);
@@ -80,7 +81,7 @@ DryRun dry_run(const ExperimentConfig& experiment, const fs::path& beside, std::
     DryRun run;
     {
         PhaseClock clock;
-        const ExperimentConfig few = shortened(experiment, steps);
+        const RequestedExperiment few = shortened(experiment, steps);
         Trainer trainer(make_trainer_parts(few, scratch.path(), fresh, launch, clock, std::move(world), device), requests);
         run.stopped_by = trainer.run();
     }

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/environment.h"
 #include "core/files.h"
 #include "core/held_folder.h"
 #include "core/log.h"
@@ -16,7 +17,8 @@ std::int64_t unix_seconds() {
     return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// The form that TorchElastic's agent reads; of several ranks' files it reports the one with the smallest timestamp.
+/// Writes the file that TorchElastic's agent reads. Of several ranks' files, the agent reports the one with the smallest
+/// timestamp.
 void tell_torchrun(int code, const std::string& cause) {
     const auto file = environment_variable("TORCHELASTIC_ERROR_FILE");
     if (!file) return;
@@ -45,13 +47,11 @@ void record_exit(const std::filesystem::path& wanted, const Launch& launch, int 
         if (!std::filesystem::is_directory(file.parent_path())) return;
         const nlohmann::ordered_json record = {
             {"code", code}, {"cause", cause}, {"rank", launch.rank}, {"attempt", launch.attempt}, {"time", unix_seconds()}};
-        std::filesystem::path own = file;  // ranks that fail at the same time do not write into each other's file
+        std::filesystem::path own = file;  // so that ranks that fail at the same time do not write the same file
         own.replace_filename(concat("exit.rank", launch.rank, ".json"));
         write_atomically(own, record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
         std::filesystem::rename(own, file);
-    } catch (const std::exception& failure) {
-        log_warning(concat("the cause of the end could not be recorded: ", failure.what()));
-    }
+    } catch (const std::exception& failure) { log_warning(concat("could not record why the run ended: ", failure.what())); }
 }
 
 std::optional<ExitRecord> read_exit_record(const std::filesystem::path& file) {
@@ -61,7 +61,7 @@ std::optional<ExitRecord> read_exit_record(const std::filesystem::path& file) {
         const auto record = nlohmann::json::parse(read_file(file));
         return ExitRecord{record.at("code").get<int>(), record.at("cause").get<std::string>(),
                           record.at("rank").get<std::int64_t>(), record.at("attempt").get<std::int64_t>()};
-    } catch (const std::exception&) { return std::nullopt; }  // damaged: it is advice, no more
+    } catch (const std::exception&) { return std::nullopt; }  // damaged: the record is only advisory
 }
 
 void refuse_hopeless_restart(const std::filesystem::path& file, const Launch& launch) {
@@ -76,8 +76,8 @@ void refuse_hopeless_restart(const std::filesystem::path& file, const Launch& la
         code == ExitCode::config || code == ExitCode::data || code == ExitCode::checkpoint || code == ExitCode::numbers;
     if (hopeless)
         throw Error(code, "earlier",
-                    concat("attempt ", before->attempt, " ended so on rank ", before->rank,
-                           ", and starting again does not mend it: ", before->cause));
+                    concat("attempt ", before->attempt, " failed on rank ", before->rank,
+                           " with an error that a restart cannot fix: ", before->cause));
 }
 
 }  // namespace bertpretrain

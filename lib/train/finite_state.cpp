@@ -7,7 +7,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Infinities and NaN have all bits of the exponent set; without a branch, so that it runs as fast as the memory.
+/// Infinity and NaN have all exponent bits set. The loop has no branch, so that it runs at memory bandwidth.
 bool is_finite(std::span<const float> values) {
     constexpr std::uint32_t exponent = 0x7f800000;
     std::uint32_t found = 0;

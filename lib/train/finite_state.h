@@ -1,11 +1,11 @@
 #pragma once
-// Whether a state deserves to be kept.
+// Checks whether a state contains NaN or Inf.
 
 #include "checkpoint/training_state.h"
 
 namespace bertpretrain {
 
-/// Whether this rank's weights and moments are all finite. Reads them once, on the calling thread.
+/// Returns whether this rank's weights and moments are all finite. Reads them once, on the calling thread.
 bool is_finite(const TrainingState& state);
 
 }  // namespace bertpretrain

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/environment.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "parallel/launch_environment.h"
 
 namespace bertpretrain {
 namespace {
@@ -40,7 +40,7 @@ constexpr const char* in_use = ": another process is training in this folder; ";
 constexpr double usual_seconds = 5;
 constexpr const char* seconds_variable = "BERTPRETRAIN_LOCK_SECONDS";
 
-/// How long to wait for another process to let go of the folder. @throws ConfigError
+/// Returns the seconds to wait for another process to release the folder. @throws ConfigError when the variable is not a number
 double seconds_to_wait() {
     const auto text = environment_variable(seconds_variable);
     if (!text) return usual_seconds;
@@ -51,10 +51,10 @@ double seconds_to_wait() {
     return seconds;
 }
 
-/// A process that was just killed or stopped may hold its folder for a while longer. A long wait is announced.
-class PatientLock {
+/// Retries a lock, because a process that was just killed or stopped may hold its folder a little longer. Logs a long wait.
+class TimedLock {
 public:
-    explicit PatientLock(std::string folder) : folder_(std::move(folder)) {}
+    explicit TimedLock(std::string folder) : folder_(std::move(folder)) {}
 
     Locked lock(int file) {
         for (;;) {
@@ -78,19 +78,19 @@ int open_lock_file(int folder) { return ::openat(folder, lock_name, O_RDWR | O_C
 
 FolderLock::FolderLock(const HeldFolder& folder) : folder_(folder), mark_(new_mark()) {
     const std::string name = folder.path().string();
-    const ConfigError refusal(concat(name, in_use, "wait for it, or choose another with --output"));
-    PatientLock patient(name);
-    const Locked whole = patient.lock(folder.descriptor());
+    const ConfigError refusal(concat(name, in_use, "wait for it to end, or choose another folder with --output"));
+    TimedLock timed(name);
+    const Locked whole = timed.lock(folder.descriptor());
     if (whole == Locked::held_by_another) throw refusal;
     file_ = open_lock_file(folder.descriptor());
-    if (file_ < 0) throw ConfigError(concat(name, ": cannot make a lock file here; choose another folder with --output"));
-    const Locked locked = patient.lock(file_);
+    if (file_ < 0) throw ConfigError(concat(name, ": cannot create a lock file here\n  do: choose another folder with --output"));
+    const Locked locked = timed.lock(file_);
     const bool written = locked != Locked::held_by_another && write_mark(file_);
     if (!written) ::close(std::exchange(file_, -1));
     if (locked == Locked::held_by_another) throw refusal;
-    if (!written) throw ConfigError(concat(name, ": cannot write here; is the disk full?"));
+    if (!written) throw ConfigError(concat(name, ": cannot write the lock file; is the disk full?"));
     if (whole == Locked::not_supported && locked == Locked::not_supported)
-        log_warning(concat(name, ": this file system cannot lock folders or files; make sure that no other run has the same ",
+        log_warning(concat(name, ": this file system cannot lock folders or files; make sure that no other run uses the same ",
                            "--output"));
 }
 
@@ -101,7 +101,7 @@ FolderLock::~FolderLock() {
 
 bool FolderLock::write_mark(int file) const {
     return ::ftruncate(file, 0) == 0 && ::pwrite(file, mark_.data(), mark_.size(), 0) == static_cast<ssize_t>(mark_.size()) &&
-           (::fsync(file) == 0 || errno == EINVAL);  // other hosts read it at once
+           (::fsync(file) == 0 || errno == EINVAL);  // other hosts read the mark right away
 }
 
 bool FolderLock::keep() {
@@ -109,10 +109,10 @@ bool FolderLock::keep() {
     struct stat held {
     }, there{};
     const bool is_there = ::fstatat(folder_.descriptor(), lock_name, &there, 0) == 0;
-    if (!is_there && errno != ENOENT) return true;  // the file system does not answer
+    if (!is_there && errno != ENOENT) return true;  // the file system does not respond
     if (::fstat(file_, &held) != 0 || (is_there && held.st_ino == there.st_ino)) return true;
     const int file = open_lock_file(folder_.descriptor());
-    if (file < 0) return true;  // the folder was deleted, or cannot be written now: the next write reports it
+    if (file < 0) return true;  // the folder was deleted or is not writable: the next write reports it
     if (try_lock(file) == Locked::held_by_another) {
         ::close(file);
         return false;

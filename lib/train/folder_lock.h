@@ -1,5 +1,5 @@
 #pragma once
-// That only one process trains in a run's folder.
+// Ensures that only one process trains in a run's folder.
 
 #include <mutex>
 #include <string>
@@ -8,21 +8,22 @@
 
 namespace bertpretrain {
 
-/// Locks a folder and its file .lock, until it is destroyed. The folder's own lock holds where the file is removed by hand; the
-/// file's lock holds on network file systems that cannot lock folders.
+/// Locks a folder and its file .lock until destroyed. The lock on the folder still works if the file is deleted by hand; the lock
+/// on the file works on network file systems that cannot lock folders.
 class FolderLock {
 public:
-    /// Waits for a process that is ending: 5 seconds, or as many as BERTPRETRAIN_LOCK_SECONDS says. @param folder must outlive it
-    /// @throws ConfigError when another process holds it, or nothing can be written there
+    /// Blocks while another process holds the lock, for at most 5 seconds or BERTPRETRAIN_LOCK_SECONDS: it may be about to end.
+    /// @param folder must outlive this object
+    /// @throws ConfigError when another process still holds the lock, or the folder is not writable
     explicit FolderLock(const HeldFolder& folder);
     FolderLock(const FolderLock&) = delete;
     FolderLock& operator=(const FolderLock&) = delete;
     ~FolderLock();
 
-    /// The content of .lock, which differs from that of every other lock.
+    /// The content of .lock, unique to this lock.
     const std::string& mark() const { return mark_; }
 
-    /// Makes the file again where it was removed or replaced. @returns whether this process holds it still; false: another does
+    /// Recreates .lock if it was removed or replaced. @returns false if another process holds the new one; thread-safe
     bool keep();
 
 private:
@@ -30,7 +31,7 @@ private:
 
     const HeldFolder& folder_;
     std::string mark_;
-    std::mutex mutex_;  ///< keep() is called by several threads
+    std::mutex mutex_;  ///< several threads call keep()
     int file_ = -1;
 };
 

@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/strings.h"
-#include "train/cuda_runtime.h"
+#include "operations/cuda_runtime.h"
 
 namespace bertpretrain {
 
@@ -21,8 +21,8 @@ at::Tensor host_buffer(std::int64_t elements, const PageLock* page_lock) {
     const std::size_t bytes = std::max<std::size_t>(1, static_cast<std::size_t>(elements) * sizeof(float));
     void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) throw std::bad_alloc();
-    ::madvise(pages, bytes, MADV_HUGEPAGE);  // fewer, larger pages where the system has some: its answer does not matter
-    const auto unlock = std::make_shared<std::function<void(void*)>>();  // empty: nothing is locked
+    ::madvise(pages, bytes, MADV_HUGEPAGE);                              // larger pages where available; failure is ignored
+    const auto unlock = std::make_shared<std::function<void(void*)>>();  // empty: not locked
     const auto give_back = [bytes, unlock](void* begin) {
         if (*unlock) (*unlock)(begin);
         ::munmap(begin, bytes);
@@ -32,8 +32,8 @@ at::Tensor host_buffer(std::int64_t elements, const PageLock* page_lock) {
     if (page_lock == nullptr) return buffer;
     if (page_lock->lock(pages, bytes)) *unlock = page_lock->unlock;
     else
-        log_warning(concat("CUDA does not lock ", bytes_text(bytes), " of the host's memory for snapshots: they take longer",
-                           "\n  do: raise the limit of locked memory (`ulimit -l`), or the container's memory"));
+        log_warning(concat("CUDA cannot page-lock ", bytes_text(bytes), " of host memory, so snapshots take longer",
+                           "\n  do: raise the limit of locked memory (`ulimit -l`) or the container's memory limit"));
     return buffer;
 }
 

@@ -22,7 +22,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Both vocabularies list the same tokens, as far as both go.
+/// @throws ConfigError unless both vocabularies list the same tokens
 void refuse_other_words(const std::filesystem::path& theirs, const std::filesystem::path& ours) {
     const Vocabulary there = Vocabulary::read(theirs), here = Vocabulary::read(ours);
     for (std::int32_t id = 0; id < std::max(there.size(), here.size()); ++id) {
@@ -30,36 +30,35 @@ void refuse_other_words(const std::filesystem::path& theirs, const std::filesyst
                           b = id < here.size() ? std::string(here.token(id)) : "";
         if (a != b)
             throw ConfigError(concat(theirs.string(), ": token ", id, " is \"", a, "\", but \"", b, "\" in ", ours.string(),
-                                     "\n  do: make the shards with the vocabulary of the weights"));
+                                     "\n  do: make the shards with the vocabulary that belongs to the weights"));
     }
 }
 
-/// What a file is found to be, open on this rank.
+/// The files of initialization.init_from, open on this rank.
 struct Source {
-    std::unique_ptr<CheckpointReader> checkpoint;  ///< null: not ours
+    std::unique_ptr<CheckpointReader> checkpoint;  ///< null: not a checkpoint of this program
     std::unique_ptr<WeightFiles> files;
     ImportPlan plan;
 };
 
-Source open_source(const InitializationConfig& config, const std::filesystem::path& weights, const BertConfig& model,
-                   const std::string& vocabulary, bool leads) {
+Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bool leads) {
+    const InitializationPlan& wanted = plan.initialization;
     Source source;
     FoundWeights found = find_weights(weights);
     if (found.checkpoint)
         source.checkpoint = std::make_unique<CheckpointReader>(
             *found.checkpoint, leads ? CheckpointReader::Verify::contents : CheckpointReader::Verify::sizes);
-    else if (config.init_moments)
-        throw ConfigError(concat("initialization.init_moments: ", *config.init_from, " is ", found.what,
-                                 "; moments are taken from checkpoints of this program only"));
-    if (found.model) refuse_other_arithmetic(described_model(*found.model), model, *found.model);
-    if (found.vocabulary && !vocabulary.empty()) refuse_other_words(*found.vocabulary, vocabulary);
+    else if (wanted.takes_moments)
+        throw ConfigError(concat("initialization.init_moments: ", *wanted.init_from, " is ", found.what,
+                                 "; moments can only be read from checkpoints of this program"));
+    if (found.model) refuse_other_arithmetic(described_model(*found.model), plan.model, *found.model);
+    if (found.vocabulary && !plan.data.vocabulary.empty()) refuse_other_words(*found.vocabulary, plan.data.vocabulary);
     const bool checks = leads && !found.checkpoint;
     source.files =
         std::make_unique<WeightFiles>(std::move(found), checks ? PtReader::Checksums::on_first_read : PtReader::Checksums::never);
     if (checks) source.files->verify();
-    source.plan = plan_import(
-        *source.files, model,
-        {.missing_allowed = config.init_missing == "random", .unexpected_allowed = config.init_unexpected == "ignore"});
+    source.plan = plan_import(*source.files, plan.model,
+                              {.missing_allowed = wanted.allows_missing, .unexpected_allowed = wanted.allows_unexpected});
     return source;
 }
 
@@ -70,11 +69,11 @@ void say(const Source& source) {
                     "): ", source.plan.imports.size(), " tensors"));
     for (const std::string& remark : source.plan.remarks) log_info("  " + remark);
     for (const std::string& name : source.plan.initial)
-        log_warning(concat("  ", name, " is not in it and begins with new values"));
-    for (const std::string& name : source.plan.ignored) log_warning(concat("  ", name, " in it is left aside"));
+        log_warning(concat("  ", name, " is missing in the file and keeps its initial values"));
+    for (const std::string& name : source.plan.ignored) log_warning(concat("  ", name, " in the file is ignored"));
 }
 
-/// Reads this rank's runs over what `slice` holds.
+/// Reads this rank's parts of the planned parameters into `slice`; the rest keeps its values.
 void fill_weights(const Source& source, const ParameterLayout& layout, std::span<const OwnedRun> runs, at::Tensor& slice) {
     std::map<std::string, const PlannedImport*> planned;
     for (const PlannedImport& import : source.plan.imports) planned[import.name] = &import;
@@ -96,18 +95,17 @@ void fill_moment(const CheckpointReader& reader, const std::string& moment, cons
 
 }  // namespace
 
-std::int64_t init_from(const ExperimentConfig& experiment, const std::string& vocabulary, World& world,
-                       const ParameterLayout& layout, ShardedOptimizer& optimizer) {
-    const InitializationConfig& config = experiment.initialization;
+std::int64_t init_from(const RunPlan& plan, World& world, const ParameterLayout& layout, ShardedOptimizer& optimizer) {
+    const InitializationPlan& wanted = plan.initialization;
     const bool leads = world.rank() == 0;
     std::int64_t updates = 0;
-    const std::filesystem::path weights = found_by_first(world, *config.init_from);
+    const std::filesystem::path weights = found_by_first(world, *wanted.init_from);
     together(world, [&] {
-        const Source source = open_source(config, weights, experiment.model, vocabulary, leads);
+        const Source source = open_source(plan, weights, leads);
         fill_weights(source, layout, optimizer.owned_runs(), optimizer.state().master);
-        if (config.init_moments) {
+        if (wanted.takes_moments) {
             if (!source.plan.remarks.empty())
-                throw ConfigError(concat("initialization.init_moments: moments are of a model of the same shape, but ",
+                throw ConfigError(concat("initialization.init_moments: moments need a model of the same shape, but ",
                                          join(source.plan.remarks)));
             fill_moment(*source.checkpoint, "exp_avg", layout, optimizer.owned_runs(), optimizer.state().exp_avg);
             fill_moment(*source.checkpoint, "exp_avg_sq", layout, optimizer.owned_runs(), optimizer.state().exp_avg_sq);

@@ -13,42 +13,30 @@
 namespace bertpretrain {
 namespace {
 
-/// "cuda:0 (NVIDIA H100 80GB HBM3)".
+/// Returns a name such as "cuda:0 (NVIDIA H100 80GB HBM3)".
 std::string device_text(at::Device device) {
     const std::optional<GpuHealth> health = device.is_cpu() ? std::nullopt : gpu_health(device.index());
     return health ? concat(device.str(), " (", health->name, ")") : device.str();
-}
-
-/// @throws CheckpointError
-KernelChoice read_choice(const nlohmann::json& kept) {
-    KernelChoice choice;
-    for (const auto& [operation, kernels] : kept.items()) {
-        if (!kernels.is_string())
-            throw CheckpointError(concat("training_state.json: gpu_kernels: \"", operation, "\" is ", kernels.dump(),
-                                         ", expected the name of a set of kernels",
-                                         "\n  do: resume from another step with --resume STEP"));
-        choice[operation] = kernels.get<std::string>();
-    }
-    return choice;
 }
 
 void warn_of(const std::vector<ProofRow>& rows, const std::string& who, const KernelChoice& choice) {
     for (const ProofRow& row : rows)
         if (row.verdict != Verdict::correct)
             log_warning(concat("GPU kernels: ", row.operation, " by \"", row.kernels, "\" on ", who, ": ", complaint_of(row),
-                               ". This run computes it by \"", choice.at(row.operation), "\""));
+                               ". This run uses \"", choice.at(row.operation), "\" instead"));
 }
 
 void warn_of_others(const KernelChoice& kept, const KernelChoice& choice) {
     for (const auto& [operation, kernels] : kept) {
         const auto now = choice.find(operation);
         if (now != choice.end() && now->second != kernels)
-            log_warning(concat("GPU kernels: the checkpoint's ", operation, " was computed by \"", kernels, "\", from here on \"",
-                               now->second, "\" computes it: the run goes on, but not to the bit as it would have"));
+            log_warning(concat("GPU kernels: ", operation, " was computed by \"", kernels,
+                               "\" up to this checkpoint and is computed by \"", now->second,
+                               "\" from here on: the run continues, but not bit for bit"));
     }
 }
 
-/// The kernels that every rank finds correct: rank 0's choice where it is among them, else the first such set.
+/// Chooses kernels that are correct on every rank: rank 0's choice if possible, else the first such set.
 KernelChoice agree(ControlGroup& ranks, const Proof& proof) {
     nlohmann::json own = {{"choice", proof.choice()}, {"correct", nlohmann::json::array()}};
     for (const ProofRow& row : proof.rows)
@@ -73,7 +61,7 @@ KernelChoice agree(ControlGroup& ranks, const Proof& proof) {
     return choice;
 }
 
-/// @throws NumbersError where the program's own kernels are not correct
+/// @throws NumbersError when one of the program's own kernels is wrong
 void require_own(const Proof& proof, const std::string& own, const std::string& device) {
     for (const ProofRow& row : proof.rows)
         if (row.kernels == own && row.verdict != Verdict::correct)
@@ -83,35 +71,33 @@ void require_own(const Proof& proof, const std::string& own, const std::string& 
 
 }  // namespace
 
-ProofShape proof_shape(const ExperimentConfig& experiment) {
-    return proof_shape(experiment.model, experiment.data.sequence_length,
-                       experiment.training.precision == "bf16" ? at::kBFloat16 : at::kFloat);
-}
+ProofShape proof_shape(const RunPlan& plan) { return proof_shape(plan.model, plan.data.sequence_length, plan.compute.dtype); }
 
-ChosenKernels choose_kernels(ControlGroup& ranks, const ExperimentConfig& experiment, at::Device device,
-                             const nlohmann::json& kept) {
-    const KernelChoice kept_choice = kept.is_null() ? KernelChoice{} : read_choice(kept);  // on all ranks alike
-    const std::string wanted = ranks.text_of_first(experiment.training.gpu_kernels);
+ChosenKernels choose_kernels(ControlGroup& ranks, const RunPlan& plan, at::Device device) {
+    const KernelChoice& kept = plan.compute.kept_kernels;
+    const nlohmann::json kept_json = kept.empty() ? nlohmann::json(nullptr) : nlohmann::json(kept);
+    const auto wanted =
+        static_cast<KernelPolicy>(std::stoi(ranks.text_of_first(std::to_string(static_cast<int>(plan.compute.kernels)))));
     const std::vector<KernelSet> sets = available_kernels(device);
     const bool has_choice = !sets.empty() || !device.is_cpu();
     Proof proof;
     together(ranks, [&] {
-        if (wanted == "fused" && sets.empty() && has_choice)
+        if (wanted == KernelPolicy::fused && sets.empty() && has_choice)
             throw ConfigError(concat("training.gpu_kernels = \"fused\": this program has no kernels for ", device_text(device),
                                      "\n  do: set it to \"auto\", or see the warning above"));
-        if (wanted == "reference" || sets.empty()) return;
-        const bool by_time = wanted == "auto";
-        proof = prove_kernels(device, sets, {proof_shape(experiment), by_time, by_time ? kept_choice : KernelChoice{}});
-        if (wanted == "fused") require_own(proof, sets.front().name, device_text(device));
+        if (wanted == KernelPolicy::reference || sets.empty()) return;
+        const bool by_time = wanted == KernelPolicy::automatic;
+        proof = prove_kernels(device, sets, {proof_shape(plan), by_time, by_time ? kept : KernelChoice{}});
+        if (wanted == KernelPolicy::fused) require_own(proof, sets.front().name, device_text(device));
     });
     const KernelChoice choice = agree(ranks, proof);
-    if (wanted == "reference" && has_choice) {
+    if (wanted == KernelPolicy::reference && has_choice) {
         use_kernels(device.type(), plain_kernels());
-        return {kept, nullptr, "plain ATen, as training.gpu_kernels says"};
+        return {kept_json, nullptr, "plain ATen, set by training.gpu_kernels"};
     }
-    if (proof.rows.empty()) return {kept, nullptr, ""};
+    if (proof.rows.empty()) return {kept_json, nullptr, ""};
     warn_of(proof.rows, concat(ranks.size() > 1 ? concat("rank ", ranks.rank(), ", ") : "", device_text(device)), choice);
-    if (ranks.rank() == 0 && wanted == "auto") warn_of_others(kept_choice, choice);
+    if (ranks.rank() == 0 && wanted == KernelPolicy::automatic) warn_of_others(kept, choice);
     use_kernels(device.type(), chosen_kernels(sets, choice));
     return {choice, json_of(proof.rows), summary_of(proof)};
 }

@@ -23,13 +23,15 @@ void limit_leaving(double seconds, int exit_code, const std::string& cause) noex
     try {
         std::thread([seconds, exit_code, cause] {
             std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-            log_error(concat(cause, "\n  the process had not ended ", seconds,
-                             " s later, because a thread of it hangs (most often in a ",
-                             "disk or network file system that does not answer): it ends now"));
+            log_error(concat(cause, "\n  the process has not ended after ", seconds,
+                             " s, because one of its threads hangs (most often in a ",
+                             "disk or network file system that does not respond); ending it now"));
             flush_log(seconds_for_last_messages);
             ::_exit(exit_code);
         }).detach();
-    } catch (const std::exception& error) { log_warning(concat("no time limit for the end of the process: ", error.what())); }
+    } catch (const std::exception& error) {
+        log_warning(concat("cannot limit the time that the process takes to end: ", error.what()));
+    }
 }
 
 }  // namespace bertpretrain

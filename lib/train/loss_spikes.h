@@ -1,5 +1,5 @@
 #pragma once
-// Losses that stand out of those before them.
+// Detects losses that stand out from the previous ones.
 
 #include <cstddef>
 #include <deque>
@@ -7,21 +7,22 @@
 
 namespace bertpretrain {
 
-/// A loss far above the last ones.
+/// A loss far above the previous ones.
 struct LossSpike {
-    double median = 0;      ///< of the losses before it
-    double deviations = 0;  ///< how far above, in standard deviations of them
+    double median = 0;      ///< of the previous losses
+    double deviations = 0;  ///< distance above the median, in estimated standard deviations
 };
 
-/// Compares each loss with the median of the 64 before it, in units of their median absolute deviation, scaled to a normal
-/// distribution's standard deviation (1.4826) and never below 1 % of the median: a few spikes do not hide the next one.
+/// Compares each loss with the median of the previous 64. The unit is their median absolute deviation, scaled to a normal
+/// distribution's standard deviation (1.4826) and at least 1 % of the median. Being robust, it still detects a spike after
+/// others.
 class LossSpikes {
 public:
-    /// @param deviations above the median that make a spike; 0: there are none
+    /// @param deviations above the median that count as a spike; 0: detects none
     explicit LossSpikes(double deviations) : deviations_(deviations) {}
 
     /// @param loss finite
-    /// @returns nothing for an ordinary loss, and until 32 are known
+    /// @returns nullopt for an ordinary loss, and for the first 32 losses
     std::optional<LossSpike> add(double loss);
 
 private:

@@ -8,18 +8,16 @@
 
 namespace bertpretrain {
 
-/// All ranks together; a refusal on one is a refusal on all.
-/// @param clock told when a part of the start is done @param output the run's folder @throws Error of every kind, before any
-/// training
-TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::filesystem::path& output,
+/// Resolves the plan, probes what must be measured, and builds the parts. All ranks call it together; a refusal on one is a
+/// refusal on all.
+/// @param clock told when a part of the start is done @param output the run's folder
+/// @throws Error of every kind, before any training
+TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std::filesystem::path& output,
                                 const ResumeRequest& resume, const Launch& launch, PhaseClock& clock);
 
 /// The same for ranks that are connected already. @param device this rank's
-TrainerParts make_trainer_parts(const ExperimentConfig& experiment, const std::filesystem::path& output,
+TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std::filesystem::path& output,
                                 const ResumeRequest& resume, const Launch& launch, PhaseClock& clock,
                                 std::unique_ptr<World> world, at::Device device);
-
-/// The device that a setting names: "auto", "cpu" or "cuda". @throws ConfigError when there is no GPU to be had
-at::Device device_named(const std::string& name, std::int64_t local_rank = 0);
 
 }  // namespace bertpretrain

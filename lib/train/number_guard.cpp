@@ -8,7 +8,7 @@
 namespace bertpretrain {
 namespace {
 
-/// JSON knows no infinity.
+/// JSON has no infinity or NaN.
 nlohmann::ordered_json number_or_null(double value) {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }
@@ -36,15 +36,15 @@ std::optional<NumberTrouble> NumberGuard::add(std::int64_t step, double loss, do
     return NumberTrouble{"loss_spike", details,
                          said ? ""
                               : concat("step ", step, ": the loss jumped to ", fixed(loss, 4), ", ", fixed(spike->deviations, 1),
-                                       " deviations above the median ", fixed(spike->median, 4), " of the steps before")};
+                                       " deviations above the median ", fixed(spike->median, 4), " of the previous steps")};
 }
 
 void NumberGuard::require_progress(std::int64_t step) const {
     if (skipped_allowed_ == 0 || counts_.skipped_in_a_row < skipped_allowed_) return;
     throw NumbersError(
         concat("step ", step, ": ", counts_.skipped_in_a_row, " updates in a row had a loss or a gradient that ",
-               "is not finite (training.max_skipped_updates)\n  do: look at the rows that events.jsonl names; lower ",
-               "optimizer.learning_rate or lengthen the warm-up, and go on from an earlier checkpoint with ", "--resume STEP"));
+               "is not finite (training.max_skipped_updates)\n  do: check the rows that events.jsonl names; lower ",
+               "optimizer.learning_rate or lengthen the warm-up, and resume from an earlier checkpoint with ", "--resume STEP"));
 }
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// Watches a run's numbers: updates that had to be skipped, losses that jump.
+// Watches a run's numbers for skipped updates and loss spikes.
 
 #include <cstdint>
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace bertpretrain {
 
-/// What is to be told of a step.
+/// A numerical problem of a step.
 struct NumberTrouble {
     std::string event;  ///< "skipped_update" or "loss_spike"
     nlohmann::ordered_json details;
-    std::string warning;  ///< for people; empty when it was said of the step before
+    std::string warning;  ///< for the log; empty for a spike right after another one
 };
 
 class NumberGuard {
@@ -24,17 +24,17 @@ public:
         std::int64_t skipped = 0, skipped_in_a_row = 0;
     };
 
-    /// @param skipped_allowed  updates in a row that may be skipped, 0: any number
-    /// @param spike_deviations as LossSpikes
+    /// @param skipped_allowed  require_progress() throws at this many skipped updates in a row; 0: never
+    /// @param spike_deviations as for LossSpikes
     NumberGuard(std::int64_t skipped_allowed, double spike_deviations)
         : skipped_allowed_(skipped_allowed), spikes_(spike_deviations) {}
 
-    /// What a run that goes on has counted before.
+    /// Sets the counts of a resumed run.
     void restore(const Counts& counts) { counts_ = counts; }
     const Counts& counts() const { return counts_; }
 
-    /// @param skipped whether the update was not made, for the loss or the gradient was not finite
-    /// @returns nothing for an ordinary step
+    /// @param skipped whether the update was skipped because loss or gradient was not finite
+    /// @returns nullopt for an ordinary step
     std::optional<NumberTrouble> add(std::int64_t step, double loss, double grad_norm, bool skipped);
 
     /// @throws NumbersError when too many updates in a row were skipped

@@ -30,7 +30,7 @@ RecordFiles::~RecordFiles() {
 
 std::optional<LostFolder> RecordFiles::look() {
     if (const auto before = lost()) return before;
-    auto now = folder_.lost();  // may wait for a disk: not under the lock
+    auto now = folder_.lost();  // outside the lock, because it may block on a disk
     const std::lock_guard lock(mutex_);
     if (!lost_) lost_ = std::move(now);
     return lost_;
@@ -55,7 +55,7 @@ void RecordFiles::draw() {
     try {
         if (!losses.training().empty()) write_atomically(folder_.paths().loss_picture(), loss_picture(losses, options));
     } catch (const DataError& error) {  // a full disk, for example: the next picture may succeed
-        if (!std::exchange(drawing_failed_, true)) log_warning(concat("no loss picture: ", error.what()));
+        if (!std::exchange(drawing_failed_, true)) log_warning(concat("could not draw the loss picture: ", error.what()));
     }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The files of a run's records, as the two threads of run_records.h write them.
+// The files of a run's records, written by the two threads of run_records.h.
 
 #include <mutex>
 #include <optional>
@@ -13,10 +13,10 @@
 
 namespace bertpretrain {
 
-/// metrics and events belong to the thread of lines, the other files and the losses to that of pictures.
+/// The lines thread owns `metrics` and `events`; the pictures thread owns the other files and `losses`.
 class RecordFiles {
 public:
-    /// @throws DataError when a file of lines cannot be opened
+    /// @throws DataError when metrics.jsonl or events.jsonl cannot be opened
     RecordFiles(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy);
     RecordFiles(const RecordFiles&) = delete;
     RecordFiles& operator=(const RecordFiles&) = delete;
@@ -28,14 +28,15 @@ public:
     PrometheusFile prometheus;
     LossHistory losses;
 
-    /// Whether lines may be written into the open files: also where the folder was renamed. Any thread.
+    /// Whether lines may be written into the open files; true also after the folder was renamed. Thread-safe; may block on a
+    /// disk.
     bool may_write_lines();
-    /// Whether files may be made at the folder's path. Any thread.
+    /// Whether files may be created at the folder's path. Thread-safe; may block on a disk.
     bool may_write_at_path();
-    /// As noticed by one of the two above. Any thread.
+    /// Returns the loss of the folder that one of the two above has noticed; nullopt: none. Thread-safe.
     std::optional<LostFolder> lost() const;
 
-    /// Draws the losses; what fails is one warning.
+    /// Draws the loss picture. Logs only the first failure.
     void draw();
 
 private:
@@ -49,7 +50,7 @@ private:
     std::optional<LostFolder> lost_;
 };
 
-/// The name of a run, after its folder: a label for Prometheus.
+/// Returns the run's name, which is that of its folder: a label for Prometheus.
 std::string run_name(const RunPaths& paths);
 
 }  // namespace bertpretrain

@@ -20,10 +20,10 @@ namespace {
 
 constexpr std::int64_t sent_at_once = std::int64_t{1} << 20, read_at_once = std::int64_t{1} << 22;  ///< elements
 
-/// Copies elements of a tensor of the checkpoint, by the parameter's name.
+/// Copies elements of a parameter's tensor in the checkpoint.
 using Read = std::function<void(const std::string& name, std::int64_t first, float* into, std::int64_t elements)>;
 
-/// The three slices of an optimizer with how each is read; a rank without a reader has no use for that.
+/// Returns the optimizer's three slices, each with its read function, which only a rank with a reader may call.
 std::vector<std::pair<at::Tensor*, Read>> slices_of(OptimizerState& state, const CheckpointReader* reader) {
     const auto moment = [reader](const char* which) -> Read {
         return [reader, which](const std::string& name, std::int64_t first, float* into, std::int64_t elements) {
@@ -36,7 +36,7 @@ std::vector<std::pair<at::Tensor*, Read>> slices_of(OptimizerState& state, const
     return {{&state.master, parameter}, {&state.exp_avg, moment("exp_avg")}, {&state.exp_avg_sq, moment("exp_avg_sq")}};
 }
 
-/// Reads this rank's runs, on all cores: what is read is in memory already, where it was verified.
+/// Reads this rank's parts on all cores: where the files were verified, they are already in the page cache.
 void restore_own(const ParameterLayout& layout, const std::vector<OwnedRun>& owned, const Read& read, float* slice) {
     std::vector<OwnedRun> parts;
     for (OwnedRun run : owned)
@@ -52,7 +52,7 @@ void restore_own(const ParameterLayout& layout, const std::vector<OwnedRun>& own
     });
 }
 
-/// Fills this rank's part of one parameter with what of it lies in [first, first + values.size()).
+/// Copies the overlap of this rank's part of a parameter with elements [first, first + values.size()) into `slice`.
 void take_overlap(const OwnedRun& run, std::int64_t first, std::span<const float> values, float* slice) {
     const std::int64_t begin = std::max(run.in_parameter, first);
     const std::int64_t end = std::min(run.in_parameter + run.elements, first + static_cast<std::int64_t>(values.size()));
@@ -61,7 +61,8 @@ void take_overlap(const OwnedRun& run, std::int64_t first, std::span<const float
                   slice + run.in_slice + begin - run.in_parameter);
 }
 
-/// Rank 0 reads each parameter and sends it; what fails there is thrown only after all has been sent, so that nobody waits.
+/// Rank 0 reads each parameter and broadcasts it. If reading fails, it still sends everything and throws afterwards, so that no
+/// rank waits forever.
 void restore_from_first(ControlGroup& ranks, const ParameterLayout& layout, const std::vector<OwnedRun>& owned, const Read& read,
                         float* slice) {
     std::vector<float> values;
@@ -114,8 +115,8 @@ void refuse_different_weights(ControlGroup& ranks, const FlatParameters& paramet
             if (all[rank].compare(p * sizeof(std::uint32_t), sizeof(std::uint32_t), all[0], p * sizeof(std::uint32_t),
                                   sizeof(std::uint32_t)) != 0)
                 throw DistributedError(concat("after loading, parameter ", placed[p].spec.name, " of rank ", rank,
-                                              " is not that of rank 0; start the run again, and look at these hosts' memory ",
-                                              "and network if it comes back"));
+                                              " differs from rank 0's\n  do: start the run again; if the error recurs, check ",
+                                              "these hosts' memory and network"));
 }
 
 }  // namespace bertpretrain

@@ -1,5 +1,5 @@
 #pragma once
-// From a checkpoint back into the running parts.
+// Restores the optimizer's state from a checkpoint.
 
 #include "checkpoint/checkpoint_reader.h"
 #include "model/flat_parameters.h"
@@ -9,14 +9,14 @@
 namespace bertpretrain {
 
 /// Fills the optimizer's state from a checkpoint written by any number of ranks. Padding stays zero. All ranks call it together.
-/// @param reader  each rank reads what it needs; where some see no checkpoint (null, never on rank 0), rank 0 reads all of it and
-/// sends it to all, a few MiB at a time
-/// @throws CheckpointError on all ranks when the checkpoint is damaged or of another model
+/// @param reader  each rank reads the part that it needs. If some ranks cannot access the checkpoint (null; never on rank 0),
+/// rank 0 reads all of it and broadcasts it, a few MiB at a time.
+/// @throws CheckpointError on all ranks when the checkpoint is damaged or belongs to a different model
 void restore_optimizer(ControlGroup& ranks, const CheckpointReader* reader, const ParameterLayout& layout,
                        ShardedOptimizer& optimizer);
 
-/// All ranks compare the CRC-32 of each parameter that the model computes with.
-/// @throws DistributedError on all ranks naming the first parameter that is not the same everywhere, and where
+/// Compares the CRC-32 of each of the model's parameters between ranks. All ranks call it together.
+/// @throws DistributedError on all ranks naming the first parameter that differs from rank 0's, and the rank
 void refuse_different_weights(ControlGroup& ranks, const FlatParameters& parameters);
 
 }  // namespace bertpretrain

@@ -117,29 +117,22 @@ void set_later_aside(ControlGroup& ranks, const CheckpointStore& store, const Re
     });
 }
 
-std::int64_t global_batch_of(const ExperimentConfig& experiment, std::int64_t world_size, const ResumePoint* point) {
-    const std::int64_t now = experiment.global_batch(world_size);
-    if (point == nullptr || experiment.batch.global_batch_size > 0) return now;
-    const auto saved = read_config<ExperimentConfig>(point->settings, (point->folder / "settings.json").string());
-    const auto of_one_rank = [](const BatchConfig& batch) { return batch.micro_batch_size * batch.gradient_accumulation_steps; };
-    const bool as_before = of_one_rank(saved.batch) == of_one_rank(experiment.batch);
-    return as_before ? point->progress.global_batch_sequences : now;
+CheckpointFacts facts_of(const ResumePoint& point) {
+    return {read_config<ExperimentConfig>(point.settings, (point.folder / "settings.json").string()), point.progress};
 }
 
-void refuse_changed_settings(const ResumePoint& point, const ExperimentConfig& experiment, std::int64_t global_batch,
-                             const BatchLoader& data) {
-    const std::string file = (point.folder / "settings.json").string();
-    const auto saved = read_config<ExperimentConfig>(point.settings, file);
+void refuse_changed_settings(const ResumePoint& point, const RunPlan& plan, const BatchLoader& data) {
+    const ExperimentConfig saved = facts_of(point).settings;
     std::vector<std::string> problems;
-    for (const Difference& difference : compare_configs(saved, experiment))
+    for (const Difference& difference : compare_configs(saved, plan.settings))
         if (!difference.may_change)
             problems.push_back(
                 concat("  ", difference.path, ": ", difference.value_a, " in the checkpoint, ", difference.value_b, " now"));
     const std::int64_t saved_batch = point.progress.global_batch_sequences;
-    if (saved_batch != global_batch)
+    if (saved_batch != plan.batch.global_batch)
         problems.push_back(
             concat("  the global batch (batch.global_batch_size, or micro_batch_size x gradient_accumulation_steps x ",
-                   "ranks): ", saved_batch, " in the checkpoint, ", global_batch, " now"));
+                   "ranks): ", saved_batch, " in the checkpoint, ", plan.batch.global_batch, " now"));
     if (const std::string& fingerprint = point.progress.data_fingerprint;
         fingerprint != data.fingerprint() && fingerprint != data.earlier_fingerprint())
         problems.push_back(concat("  the training data's fingerprint: ", fingerprint, " in the checkpoint, ", data.fingerprint(),

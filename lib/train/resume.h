@@ -13,7 +13,8 @@
 #include "checkpoint/checkpoint_store.h"
 #include "checkpoint/training_progress.h"
 #include "parallel/control_group.h"
-#include "train/experiment_config.h"
+#include "plan/facts.h"
+#include "plan/run_plan.h"
 
 namespace bertpretrain {
 
@@ -58,13 +59,10 @@ std::unique_ptr<ResumePoint> choose_checkpoint(ControlGroup& ranks, const Checkp
 /// when the run is certain to go on from `point`. @throws CheckpointError on all ranks
 void set_later_aside(ControlGroup& ranks, const CheckpointStore& store, const ResumePoint& point, const ResumeRequest& request);
 
-/// Sequences of one optimizer step: those of the run's first start, whatever the number of ranks now; another number where the
-/// experiment asks for one (which refuse_changed_settings then refuses).
-/// @param point null for a fresh start
-std::int64_t global_batch_of(const ExperimentConfig& experiment, std::int64_t world_size, const ResumePoint* point);
+/// What resolve() needs of it. @throws ConfigError where the checkpoint's settings are not understood
+CheckpointFacts facts_of(const ResumePoint& point);
 
-/// @throws ConfigError naming every setting that differs from the checkpoint's and may not, with both values
-void refuse_changed_settings(const ResumePoint& point, const ExperimentConfig& experiment, std::int64_t global_batch,
-                             const BatchLoader& data);
+/// @throws ConfigError naming every setting that differs from the checkpoint's and may not, with both values, and other data
+void refuse_changed_settings(const ResumePoint& point, const RunPlan& plan, const BatchLoader& data);
 
 }  // namespace bertpretrain

@@ -14,7 +14,7 @@ namespace bertpretrain {
 struct RunFolder::Hold {
     explicit Hold(const std::filesystem::path& path) : folder(path) {}
     HeldFolder folder;
-    std::optional<FolderLock> lock;  ///< of the rank that took it
+    std::optional<FolderLock> lock;  ///< on the rank that took the folder
 };
 
 RunFolder::RunFolder(std::filesystem::path path, Role role) : paths_(std::move(path)) {
@@ -32,7 +32,7 @@ bool RunFolder::has(const std::string& mark) {
         auto seen = std::make_shared<Hold>(paths_.folder());
         if (read_file(RunPaths(seen->folder.by_descriptor()).lock()) != mark) return false;
         hold_ = std::move(seen);
-    } catch (const Error&) { return false; }  // not there
+    } catch (const Error&) { return false; }  // the folder or its .lock does not exist here
     write_own_files_in(hold_->folder);
     return true;
 }
@@ -59,7 +59,7 @@ RunPaths RunFolder::places() const {
 std::string RunFolder::with_names(const std::string& text) const {
     if (!hold_) return text;
     const std::filesystem::path name = hold_->folder.lost().empty() ? paths_.folder() : name_now(hold_->folder.by_descriptor());
-    constexpr std::string_view descriptors = "/proc/self/fd/";  // of other ranks too, whose messages are passed on
+    constexpr std::string_view descriptors = "/proc/self/fd/";  // also occurs in messages from other ranks
     std::string named;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t found = text.find(descriptors, at);
@@ -74,7 +74,7 @@ std::string RunFolder::with_names(const std::string& text) const {
 std::string message_of(const LostFolder& lost, const RunPaths& paths) {
     return concat(paths.folder().string(), ": the folder in which this run trains ", lost.what, "\n  do: ",
                   lost.is_taken ? "wait for that process, or train in another folder with --output"
-                                : "give the folder its name back, or go on in it with --output and its new name");
+                                : "restore the folder's name, or resume with --output set to its new name");
 }
 
 }  // namespace bertpretrain

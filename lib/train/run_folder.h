@@ -1,5 +1,5 @@
 #pragma once
-// A run's folder: where everything of one run lies, and that only one run writes there.
+// A run's folder, which contains all its files and which only one run may write.
 
 #include <filesystem>
 #include <memory>
@@ -10,44 +10,45 @@
 
 namespace bertpretrain {
 
-/// Why a run must not write at its folder's path any more.
+/// Why a run must no longer write at its folder's path.
 struct LostFolder {
-    std::string what;       ///< what happened, as the end of a sentence that begins with the folder
-    bool is_taken = false;  ///< another process has locked it: nothing may be written into it by any path
+    std::string what;       ///< the predicate of a sentence whose subject is the folder, as in "was deleted"
+    bool is_taken = false;  ///< another process has locked it: nothing may be written into it through any path
 };
 
-/// Holds the folder for one run, by descriptor: it stays the same folder when it is renamed. Rank 0 takes it; the other ranks
-/// check whether they see the same folder, and hold it then. Copies share the hold, which ends with the last. Thread-safe.
+/// Holds the folder for one run by an open descriptor, which still refers to the same folder after a rename. Rank 0 takes the
+/// folder; the other ranks check whether they see the same folder, and then hold it too. Copies share the hold, which ends with
+/// the last copy. Thread-safe.
 class RunFolder {
 public:
     enum class Role { takes, joins };
 
-    /// takes: makes the folder and locks it for this process. joins: nothing yet.
-    /// @throws ConfigError when nothing can be written there, or another process trains there now
+    /// takes: creates the folder and locks it for this process. joins: does nothing until has().
+    /// @throws ConfigError when the folder is not writable, or another process is training in it
     RunFolder(std::filesystem::path path, Role role = Role::takes);
 
-    /// By the path that the user gave.
+    /// Paths based on the path that the user gave.
     const RunPaths& paths() const { return paths_; }
 
-    /// Identifies this hold of this folder; empty for those who join.
+    /// Identifies this hold of the folder; empty for ranks that join.
     const std::string& mark() const { return mark_; }
 
-    /// Joins where the folder here is the one that was taken: on a file system that this rank sees as well.
-    /// @param mark of the rank that took the folder @returns whether it is; true for the rank that took it
+    /// Joins if the folder at the path is the one that was taken, i.e. on a file system that this rank shares.
+    /// @param mark of the rank that took the folder @returns whether it joined; true for the rank that took it
     bool has(const std::string& mark);
 
-    /// Nothing while the path leads to the held folder and its lock is held, and for a rank that holds none. Two or three calls
-    /// of the file system.
+    /// Returns nullopt while the path refers to the held folder and its lock is held, and for a rank that holds no folder. Takes
+    /// two or three file system calls.
     std::optional<LostFolder> lost() const;
 
-    /// @throws CheckpointError when it is lost()
+    /// @throws CheckpointError when the folder is lost()
     void require() const;
 
-    /// Paths through the descriptor, which lead into the held folder also when it is renamed while something is being written; by
-    /// the path that the user gave where no folder is held.
-    /// @throws CheckpointError when another process has locked it
+    /// Returns paths through the descriptor, which refer to the held folder even if it is renamed during a write. If no folder is
+    /// held, returns paths().
+    /// @throws CheckpointError when another process has locked the folder
     RunPaths places() const;
-    /// `text` with those paths as people and other processes can use them.
+    /// Returns `text` with paths through descriptors replaced by the folder's current path, for people and other processes.
     std::string with_names(const std::string& text) const;
 
 private:
@@ -55,10 +56,10 @@ private:
 
     RunPaths paths_;
     std::string mark_;
-    std::shared_ptr<Hold> hold_;  ///< null: none
+    std::shared_ptr<Hold> hold_;  ///< null: no folder is held
 };
 
-/// What a run says that ends because its folder is lost.
+/// Returns the error message for a run that ends because its folder is lost.
 std::string message_of(const LostFolder& lost, const RunPaths& paths);
 
 }  // namespace bertpretrain

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double seconds_between_lines = 10, seconds_between_drawings = 10;
 
-/// Records that may wait for a disk: about 20 MB.
+/// Maximum number of records that wait for a disk: about 20 MB.
 constexpr std::size_t most_waiting = 65'536;
 
 }  // namespace
@@ -45,12 +45,13 @@ void RunRecords::post_pictures(std::function<void(RecordFiles&)> work) {
         if (files->may_write_at_path()) work(*files);
     });
     if (posted || std::exchange(pictures_are_late_, true)) return;
-    log_warning("a disk takes no pictures of the run (tensorboard/, metrics.prom, loss.svg); it goes on without them");
+    log_warning(
+        "a disk is too slow for the run's pictures (tensorboard/, metrics.prom, loss.svg); some are dropped, the run continues");
 }
 
 void RunRecords::cut_to_step(std::int64_t step, std::int64_t evaluated) {
     if (!files_) return;
-    lines_->drain();  // nothing else is posted meanwhile, so this thread may use all files
+    lines_->drain();  // nothing is posted before this function returns, so this thread may use all files
     const CutSteps cut = files_->metrics.cut_to_step(step, evaluated, files_->losses);
     files_->tensorboard.cut_to_step(step);
     if (cut.steps > 0)
@@ -117,7 +118,7 @@ void RunRecords::finish() {
     });
     lines_->drain();
     if (!pictures_->drain_for(WriterThread::farewell_seconds))
-        log_warning("a disk takes no pictures of the run (tensorboard/, metrics.prom, loss.svg); they are left unfinished");
+        log_warning("a disk is too slow for the run's pictures (tensorboard/, metrics.prom, loss.svg); they are left unfinished");
 }
 
 }  // namespace bertpretrain

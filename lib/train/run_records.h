@@ -1,5 +1,5 @@
 #pragma once
-// What a run writes down as it goes.
+// Writes a run's records: metrics, events, progress line and pictures.
 
 #include <functional>
 #include <memory>
@@ -18,43 +18,46 @@ namespace bertpretrain {
 
 class RecordFiles;
 
-/// Metrics, events, progress line and pictures of a run, kept by rank 0; on the other ranks every call does nothing.
+/// Records of a run, kept by rank 0; on the other ranks every call does nothing.
 ///
-/// Two threads write: one the lines of metrics and events, which a run must not lose, the other TensorBoard's and Prometheus'
-/// files and the loss picture, which it may. So no disk stops training, unless it takes no line for 65,536 of them. Memory does
-/// not grow with the run's length.
+/// Two threads write. The lines thread writes metrics and events, which must not be lost. The pictures thread writes
+/// TensorBoard's and Prometheus' files and the loss picture, which may be. A slow disk therefore does not stop training until
+/// 65,536 lines are waiting. Memory does not grow with the run's length.
 ///
-/// Once the folder is lost (run_folder.h), lines go on in the files that are open, unless another process holds the folder;
-/// pictures do not.
+/// After the folder is lost (run_folder.h), pictures stop; lines continue in the open files unless another process holds the
+/// folder.
 class RunRecords {
 public:
-    /// @param metrics_address where the last numbers are served by HTTP (metrics_endpoint.h); empty: nowhere
-    /// @throws DataError when a file of lines cannot be opened
+    /// @param keeps whether this rank keeps the records
+    /// @param metrics_address at which to serve the latest numbers over HTTP (metrics_endpoint.h); empty: none
+    /// @throws DataError when metrics.jsonl or events.jsonl cannot be opened
     RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps,
                const std::string& metrics_address = "");
     RunRecords(const RunRecords&) = delete;
     RunRecords& operator=(const RunRecords&) = delete;
     ~RunRecords();
 
-    /// Before the first add(). @throws DataError
+    /// Removes records of steps after `step` and of evaluations after step `evaluated`. Call it before the first add().
+    /// @throws DataError when a file cannot be read or written
     void cut_to_step(std::int64_t step, std::int64_t evaluated);
-    /// Stamps it with the time, and hands it to everything that shows steps.
+    /// Adds the time to a record and passes it to metrics, progress line and pictures.
     /// @throws DataError when an earlier line could not be written and too many are waiting
     void add(StepRecord record);
     void add(EvaluationRecord record);
     void event(std::string_view name, nlohmann::ordered_json details);
-    /// Clears the progress line on the terminal for other messages.
+    /// Clears the terminal's progress line for other messages.
     void clear_progress();
-    /// Has the picture drawn, on the other thread. @param at_the_end otherwise at most every ten seconds
+    /// Queues drawing of the loss picture. @param at_the_end false: at most every ten seconds
     void draw_losses(bool at_the_end);
 
-    /// Why nothing is written at the folder's path any more: noticed when something was to be written, and never taken back.
+    /// Returns why nothing is written at the folder's path any more; nullopt: it is not lost. Noticed at a write; never reset.
     std::optional<LostFolder> lost_folder() const;
 
-    /// Returns when all lines so far were handed to the system, so that a killed process loses none of them; may outlive this
-    /// object, and be called by any thread. @throws DataError as add()
+    /// Returns a function that blocks until all lines so far have been passed to the operating system, so that a killed process
+    /// loses none. It may outlive this object and may be called by any thread. @throws DataError (the function) as add()
     std::function<void()> lines_written() const;
-    /// The last call: waits for the lines, and a few seconds for the pictures. @throws DataError when lines are lost
+    /// Must be the last call: blocks until the lines are written, and a few seconds for the pictures.
+    /// @throws DataError when lines are lost
     void finish();
 
 private:
@@ -64,7 +67,7 @@ private:
 
     double begin_;
     std::int64_t total_steps_;
-    std::shared_ptr<RecordFiles> files_;  ///< null: nothing is kept. Shared with work that a hanging disk holds
+    std::shared_ptr<RecordFiles> files_;  ///< null: no records. Shared with work that a hanging disk may hold up
     std::optional<Progress> progress_;
     std::unique_ptr<MetricsEndpoint> endpoint_;  ///< null: none
     double next_drawing_ = 0;

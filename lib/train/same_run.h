@@ -4,7 +4,7 @@
 #include <string>
 
 #include "parallel/control_group.h"
-#include "train/experiment_config.h"
+#include "plan/experiment_config.h"
 
 namespace bertpretrain {
 

@@ -19,8 +19,9 @@ constexpr std::size_t largest_part = std::size_t{4} << 20, smallest_part = std::
 /// An NFS client may trust its cache of a folder for 60 s.
 constexpr auto longest_cache = std::chrono::seconds(90);
 
-/// Rank 0's messages from the ranks that do not see its files, one part of each in every round.
-/// What fails at rank 0 is thrown only after all has been sent, so that nobody waits. @returns what rank 0 wrote of theirs
+/// Rank 0 receives the pieces of the ranks that do not see its files, one part of each per round, and writes them. If rank 0
+/// fails, it still receives everything and throws afterwards, so that no rank waits forever. @returns the receipt of the writes
+/// (rank 0)
 SaveReceipt write_for_others(ControlGroup& ranks, const CheckpointStore& store, const TrainingState& state,
                              const std::vector<bool>& sees_store, const std::function<void()>& sign_of_life) {
     const auto own = static_cast<std::size_t>(ranks.rank());

@@ -15,7 +15,7 @@
 namespace bertpretrain {
 namespace {
 
-/// The checkpoint's tensors in its order, without any memory of them.
+/// Returns the checkpoint's tensors in its order, without data.
 TrainingState describe_tensors(const BertConfig& config) {
     TrainingState state;
     for (const ParameterSpec& spec : bert_parameters(config).checkpoint_order)
@@ -25,7 +25,7 @@ TrainingState describe_tensors(const BertConfig& config) {
     return state;
 }
 
-/// The rank's part of one set of tensors, whose values lie in `slice`: its own slice, or all slices.
+/// Adds the rank's part of a set of tensors. @param slice contains the values: the rank's own slice, or the whole flat buffer
 void add_pieces(TensorSet& set, const ParameterLayout& layout, std::int64_t rank, const at::Tensor& slice) {
     const bool holds_all = slice.numel() == layout.flat_elements();
     std::map<std::string, std::size_t> places;
@@ -45,7 +45,7 @@ Snapshot describe(const BertConfig& config, const ParameterLayout& layout, std::
     return snapshot;
 }
 
-/// Each thread copies one long stretch: memcpy then writes around the cache.
+/// Each thread copies one long range: memcpy then uses non-temporal stores.
 void copy_on_all_threads(const float* from, float* into, std::int64_t elements) {
     constexpr std::int64_t worth_a_thread = std::int64_t{1} << 18;
     const std::int64_t threads = at::get_num_threads(), share = (elements + threads - 1) / threads;
@@ -60,7 +60,7 @@ void copy_slice(const ParameterLayout& layout, std::int64_t rank, const at::Tens
         else copy_on_all_threads(from.const_data_ptr<float>(), into.mutable_data_ptr<float>(), into.numel());
         return;
     }
-    std::int64_t at = 0;  // stage 0 holds all slices
+    std::int64_t at = 0;  // at ZeRO stage 0, `from` contains all slices
     for (std::size_t b = 0; b < layout.buckets().size(); ++b) {
         const Bucket slice = layout.slice_of(b, rank);
         into.narrow(0, at, slice.elements()).copy_(from.narrow(0, slice.begin, slice.elements()));

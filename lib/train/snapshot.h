@@ -1,5 +1,5 @@
 #pragma once
-// The optimizer's slices as plain data: as they are, or copied, so that training can go on while they are written.
+// The optimizer's slices as plain data for a checkpoint: in place, or copied so that training can continue during the save.
 
 #include <cstdint>
 
@@ -12,29 +12,29 @@
 
 namespace bertpretrain {
 
-/// A TrainingState together with the memory that its pieces point into.
+/// A TrainingState with the memory that its pieces point into.
 struct Snapshot {
     at::Tensor master, exp_avg, exp_avg_sq;  ///< on the CPU
-    TrainingState state;                     ///< parameters, aliases and moments are filled in; the rest is the trainer's
+    TrainingState state;                     ///< parameters, aliases and moments are set; the trainer sets the rest
 };
 
-/// The part of a checkpoint that a rank writes. Where every rank holds everything (ZeRO stage 0), each writes its slice of it.
-/// On the CPU the pieces lie in the optimizer's own memory: it must not step while they are in use.
+/// Returns the part of a checkpoint that a rank writes. If every rank holds everything (ZeRO stage 0), each writes one slice.
+/// On the CPU, the pieces are in the optimizer's own memory: it must not step while they are in use.
 Snapshot see_state(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank, const OptimizerState& optimizer);
 
-/// What a checkpoint of this model takes on the disk.
+/// Returns the bytes that a checkpoint of this model takes on disk.
 std::uint64_t checkpoint_bytes(const BertConfig& config);
 
-/// Room for the slice of one rank, used again by each copy; on a GPU's host its pages are locked. The constructor touches all of
-/// it, so that the first copy is as fast as the others.
+/// Host buffers for one rank's slice, reused by each copy; page-locked for a GPU. The constructor touches all pages, so that the
+/// first copy is as fast as later ones.
 class SnapshotBuffers {
 public:
     SnapshotBuffers(const ParameterLayout& layout, at::Device device);
 
-    /// Bytes of the buffers of one rank.
+    /// Returns the bytes of one rank's buffers.
     static std::uint64_t bytes(const ParameterLayout& layout);
 
-    /// Copies on all threads of torch. The result is good until the next copy.
+    /// Copies the slice, with all of torch's threads. The result is valid until the next copy.
     Snapshot copy(const BertConfig& config, const ParameterLayout& layout, std::int64_t rank, const OptimizerState& optimizer);
 
 private:

@@ -13,13 +13,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What a rank tells the others.
+/// A rank's message to the others.
 struct Word {
     double ready = 0, signal = 0, save = 0, sequences = 0, tokens = 0, masked = 0, micro_batches = 0, failed = 0;
     std::array<double, 8> numbers() const { return {ready, signal, save, sequences, tokens, masked, micro_batches, failed}; }
 };
 
-/// @returns whether the next batch is here; gives up after two seconds, or when asked to stop
+/// Waits for the next batch, at most two seconds or until a stop request. @returns whether the batch is ready
 bool wait_a_while(BatchLoader& loader, const StopRequest& requests) {
     for (int slice = 0; slice < 20; ++slice) {
         if (loader.wait_for(100ms)) return true;
@@ -67,7 +67,7 @@ Agreed agree(World& world, const Word& own) {
     return agreed;
 }
 
-/// All ranks call it together, when one of them failed. @param own this rank's failure, or null
+/// Distributes the failure of a rank; all ranks call it together. @param own this rank's failure, or null
 StepOpening failed_opening(World& world, const std::exception_ptr& own) {
     StepOpening opening;
     try {
@@ -95,14 +95,14 @@ StepOpening open_step(World& world, BatchLoader& loader, StopRequest& requests, 
                 batch->data_wait_seconds = seconds_now() - begin;
             } catch (const std::exception&) { failure = std::current_exception(); }
         }
-        if (batch) clock.enter(Phase::communication);  // a rank that still waits for data stays in that phase
+        if (batch) clock.enter(Phase::communication);  // a rank that still waits for data stays in Phase::data
         const Agreed agreed = agree(world, word_of(batch, failure != nullptr, requests));
         save = save || agreed.save;
         if (agreed.signal != 0) return {{}, {}, agreed.signal, false, nullptr};
         if (agreed.failed) return failed_opening(world, failure);
         if (!agreed.all_ready) continue;
-        check(agreed.counts.sequences == loader.global_batch_sequences(), "the ranks' parts of a step make ",
-              loader.global_batch_sequences(), " sequences, not ", agreed.counts.sequences);
+        check(agreed.counts.sequences == loader.global_batch_sequences(), "the ranks' parts of a step have ",
+              agreed.counts.sequences, " sequences, expected ", loader.global_batch_sequences());
         return {std::move(*batch), agreed.counts, 0, save, nullptr};
     }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Between two steps: all ranks wait for their samples and agree on what comes next.
+// Before each step, all ranks wait for their samples and agree on what to do next.
 
 #include <exception>
 #include <optional>
@@ -14,16 +14,16 @@ namespace bertpretrain {
 
 /// What all ranks do next.
 struct StepOpening {
-    GlobalBatch batch;           ///< of this rank
+    GlobalBatch batch;           ///< this rank's samples
     StepCounts counts;           ///< of all ranks
-    int signal = 0;              ///< not 0: some rank was asked to stop by it; there may be no batch then
-    bool save = false;           ///< some rank was asked for a checkpoint
-    std::exception_ptr failure;  ///< not null: a rank cannot read its samples; all ranks have its error, and no batch
+    int signal = 0;              ///< stop request that some rank received; 0: none. Otherwise there may be no batch
+    bool save = false;           ///< whether some rank was asked to save a checkpoint
+    std::exception_ptr failure;  ///< not null: a rank cannot read its samples; all ranks get its error and no batch
 };
 
-/// All ranks call it together. A signal to any rank ends the wait of all for their data within some seconds.
-/// What BatchLoader::next throws on any rank is returned, not thrown: the caller saves what it has first.
-/// @throws DistributedError when a rank is lost
+/// Blocks until all ranks have their samples or one was asked to stop; a signal to any rank ends the wait of all within some
+/// seconds. All ranks call it together. An error of BatchLoader::next on any rank is returned, not thrown, so that the caller can
+/// save first. @throws DistributedError when a rank is lost
 StepOpening open_step(World& world, BatchLoader& loader, StopRequest& requests, PhaseClock& clock);
 
 }  // namespace bertpretrain

@@ -9,7 +9,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Seldom enough to cost nothing, often enough to leave half a minute for saving.
+/// Rare enough to cost nothing; frequent enough to leave half a minute for saving.
 constexpr double seconds_between_agreements = 4;
 
 }  // namespace
@@ -26,7 +26,7 @@ void StopAgreement::count_from_here() {
 
 bool StopAgreement::leave() {
     if (++borders_ < every_) return false;
-    // How often is decided by what all ranks know, so that none asks alone.
+    // The interval is computed from values that all ranks know, so that all agree at the same borders.
     const std::array<double, 2> own{static_cast<double>(requests_.signal()), seconds_now() - since_};
     double signal = 0, slowest = 1e-3;
     const Traffic before = world_.traffic();

@@ -1,5 +1,5 @@
 #pragma once
-// Leaving long work in the middle, all ranks at the same place.
+// Lets all ranks leave long work early at the same place.
 
 #include <cstdint>
 
@@ -8,18 +8,18 @@
 
 namespace bertpretrain {
 
-/// Work that is cut by borders (micro-batches, batches of an evaluation), which all ranks reach equally often. Every few seconds
-/// of work the ranks agree at a border whether one was asked to stop; in shorter work they never do.
+/// For work with borders (between micro-batches, or batches of an evaluation) that all ranks reach equally often. Every few
+/// seconds the ranks agree at a border whether one of them was asked to stop. In shorter work they normally do not communicate.
 class StopAgreement {
 public:
-    /// Both must outlive it.
+    /// Both must outlive this object.
     StopAgreement(World& world, const StopRequest& requests) : world_(world), requests_(requests) {}
 
-    /// The work begins anew.
+    /// Marks the start of the work.
     void begin();
-    /// At a border; all ranks call it together. @returns whether to leave the work
+    /// Called at each border by all ranks together. @returns whether to leave the work
     bool leave();
-    /// Bytes that the agreements in this work have sent: how many there were depends on the clock.
+    /// Returns the bytes that agreements have sent since begin(); their number depends on the clock.
     double bytes_sent() const { return bytes_sent_; }
 
 private:
@@ -28,8 +28,8 @@ private:
     World& world_;
     const StopRequest& requests_;
     double bytes_sent_ = 0;
-    double since_ = 0;                      ///< the work's begin or the last agreement
-    std::int64_t borders_ = 0, every_ = 1;  ///< since then; that make some seconds, as far as is known
+    double since_ = 0;                      ///< time of begin() or of the last agreement
+    std::int64_t borders_ = 0, every_ = 1;  ///< borders since then; borders between agreements
 };
 
 }  // namespace bertpretrain

@@ -15,9 +15,9 @@
 namespace bertpretrain {
 namespace {
 
-// A handler may touch nothing but these: they have no locks.
+// The signal handlers may access only these, which are lock-free.
 volatile std::sig_atomic_t awaited = 0, received = 0, save_wanted = 0;
-std::atomic<std::int64_t> first_request{0}, repeat_interval{0};  // nanoseconds; 0: there was no request yet
+std::atomic<std::int64_t> first_request{0}, repeat_interval{0};  // nanoseconds; 0: no request yet
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
 std::int64_t nanoseconds_now() {
@@ -26,7 +26,7 @@ std::int64_t nanoseconds_now() {
     return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// Writes to standard error, but not where that would block: a terminal or pipe without a reader must not delay the end.
+/// Writes to standard error unless that would block: a stalled terminal or pipe must not delay the exit.
 void say(std::string_view words) {
     pollfd error_output{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&error_output, 1, 0) != 1 || (error_output.revents & POLLOUT) == 0) return;
@@ -35,7 +35,7 @@ void say(std::string_view words) {
 
 void remember(int number) {
     if (awaited == 0) {
-        say("stopped by a signal while the run started: nothing to save\n");
+        say("stopped by a signal during startup; there is nothing to save\n");
         ::_exit(128 + number);
     }
     const std::int64_t now = nanoseconds_now();
@@ -43,7 +43,7 @@ void remember(int number) {
     if (first_request.compare_exchange_strong(first, now)) {
         received = number;
     } else if (number != SIGXCPU && now - first >= repeat_interval) {  // the system repeats SIGXCPU every second
-        say("stopped by a second signal: what was not saved is lost\n");
+        say("stopped by a second signal; unsaved work is lost\n");
         ::_exit(128 + number);
     }
 }

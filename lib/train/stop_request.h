@@ -1,14 +1,15 @@
 #pragma once
-// Signals that ask for a checkpoint and an end (core/signals.h lists them), and SIGUSR1, which asks for a checkpoint.
+// Handles stop signals (listed in core/signals.h), which request a checkpoint and an exit, and SIGUSR1, which requests a
+// checkpoint.
 
 #include <atomic>
 
 namespace bertpretrain {
 
-/// While it lives, it handles these signals. Those that ask for an end do so at once while the run starts, because there is
-/// nothing to save yet. After await_requests() the first one is remembered. Further ones are the same request while fewer than
-/// `repeat_seconds` have passed since the first: systemd, `timeout`, torchrun and a launcher deliver one request several times.
-/// After that a further one ends the process at once, without saving; but SIGXCPU never does, because the system repeats it.
+/// Handles these signals while it exists. Before await_requests(), while the run starts, a stop signal ends the process at once,
+/// because there is nothing to save. Afterwards, the first stop signal is recorded. Further ones within `repeat_seconds` of the
+/// first count as the same request, because systemd, `timeout`, torchrun and launchers deliver one request several times. A later
+/// one ends the process at once, without saving; except SIGXCPU, which the system repeats.
 class StopRequest {
 public:
     explicit StopRequest(double repeat_seconds = 2);
@@ -16,15 +17,15 @@ public:
     StopRequest& operator=(const StopRequest&) = delete;
     ~StopRequest();
 
-    /// From now on someone asks signal() again and again.
+    /// From now on, stop signals are recorded; the caller must check signal() regularly.
     void await_requests();
 
-    /// Asks for the end as a signal does, from any thread. @param reason a number above those of all signals: it counts more
+    /// Requests a stop like a signal does. Thread-safe. @param reason above all signal numbers; takes precedence over signals
     void ask(int reason);
 
-    /// The number of the signal that asked for the end, or the reason given to ask(); 0 while there was none.
+    /// Returns the signal that requested the stop, or the reason passed to ask(); 0: none.
     int signal() const;
-    /// Whether a checkpoint was asked for since this was last asked.
+    /// Returns whether a checkpoint was requested since the last call.
     bool take_save_request();
 
 private:

@@ -31,7 +31,7 @@ std::optional<std::string> Stragglers::add(const std::vector<RankTimes>& ranks) 
     const auto per_step = [&](double seconds) { return fixed(seconds / static_cast<double>(steps_), 4); };
     const bool by_data = slowest->data_seconds > slowest->compute_seconds;
     const std::string text =
-        concat("ranks over ", steps_, " steps: slowest is rank ", slowest - sums_.begin(), ", mostly in ",
+        concat("ranks over ", steps_, " steps: rank ", slowest - sums_.begin(), " is slowest, mostly in ",
                by_data ? "waiting for data" : "computing", ": ", per_step(slowest->compute_seconds), " s computing + ",
                per_step(slowest->data_seconds), " s data per step; median of ranks ", per_step(median_work(sums_)), " s");
     sums_.clear();

@@ -1,5 +1,5 @@
 #pragma once
-// Which rank the others wait for.
+// Finds the slowest rank.
 
 #include <cstdint>
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace bertpretrain {
 
-/// Adds up the ranks' own work (waiting for data, computing) over some steps; what a rank waits for others is not in it.
+/// Sums each rank's own time (waiting for data, computing) over some steps; waits for other ranks do not count.
 class Stragglers {
 public:
     /// @param every_steps 0: never reports
     explicit Stragglers(std::int64_t every_steps) : every_steps_(every_steps) {}
 
-    /// @returns every so many steps, in a world of several ranks, who was slowest, in what, and by how much
+    /// @returns every `every_steps` steps, with several ranks, a report of the slowest one; otherwise nullopt
     std::optional<std::string> add(const std::vector<RankTimes>& ranks);
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// How long a GPU's stream took between two of its places. The host, which only queues the work, cannot tell.
+// Measures the time between two points of a GPU's stream, by events; the host only queues the work.
 
 #include <optional>
 
@@ -9,19 +9,19 @@
 
 namespace bertpretrain {
 
-/// On a CPU it does nothing.
+/// Does nothing on a CPU.
 class StreamStopwatch {
 public:
     explicit StreamStopwatch(c10::Device device) : device_(device) {}
 
-    /// The place where the stream is now. Only the first call since the last stop() or reset() counts.
+    /// Records the stream's current position. Only the first call since the last stop() or reset() counts.
     void start() {
         if (device_.is_cpu() || begin_) return;
         begin_.emplace(device_.type(), c10::EventFlag::BACKEND_DEFAULT);
         begin_->record(stream());
     }
 
-    /// Waits until the stream has done what was queued. @returns seconds since start(), of the stream; 0 without a start
+    /// Blocks until the stream has done the queued work. @returns the stream's seconds since start(); 0 without a start
     double stop() {
         if (device_.is_cpu()) return 0;
         c10::Event end(device_.type(), c10::EventFlag::BACKEND_DEFAULT);
@@ -32,7 +32,7 @@ public:
         return seconds;
     }
 
-    /// Forgets a start() that no stop() followed: the step was interrupted.
+    /// Discards a start() without stop(), after an interrupted step.
     void reset() { begin_.reset(); }
 
 private:

@@ -1,10 +1,13 @@
 #include "train/train_step.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include <ATen/ATen.h>
 
+#include "batches/batch_copier.h"
 #include "core/clock.h"
 
 namespace bertpretrain {
@@ -14,15 +17,28 @@ double inverse(std::int64_t count) { return 1.0 / static_cast<double>(std::max<s
 
 double squared_lengths(const MicroBatch& micro) {
     double sum = 0;
-    for (std::size_t b = 0; b + 1 < micro.starts_B1.size(); ++b) {
-        const auto length = static_cast<double>(micro.starts_B1[b + 1] - micro.starts_B1[b]);
+    for (std::int64_t b = 0; b < micro.sequences(); ++b) {
+        const auto length = static_cast<double>(micro.layout.length(b));
         sum += length * length;
     }
     return sum;
 }
 
-/// Queues a copy to the host, which is there when the device's stream has been waited for; a tensor of the host is returned as it
-/// is.
+/// What a rank tells the others about its part of a step.
+struct RankSums {
+    static constexpr std::size_t count = 6;
+    double mlm_loss = 0, nsp_loss = 0, mlm_correct = 0, square_lengths = 0;  ///< losses are scaled: their sum is the mean
+    RankTimes times;
+
+    std::array<double, count> numbers() const {
+        return {mlm_loss, nsp_loss, mlm_correct, square_lengths, times.data_seconds, times.compute_seconds};
+    }
+    static RankSums of(std::span<const double, count> numbers) {
+        return {numbers[0], numbers[1], numbers[2], numbers[3], {numbers[4], numbers[5]}};
+    }
+};
+
+/// Queues a copy to pinned host memory, valid once the device's stream has been synchronized. Returns a CPU tensor unchanged.
 at::Tensor queue_copy_to_host(const at::Tensor& tensor) {
     if (tensor.device().is_cpu()) return tensor;
     const at::Tensor host = at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type()).pinned_memory(true));
@@ -55,7 +71,7 @@ ParameterMoves TrainStep::moves(bool last_micro_batch, PhaseClock& clock) {
         clock.enter(Phase::communication);
         buckets_.wait_gathered(placed[first].bucket);
         if (first == 0) computing_.start();
-        clock.enter(first == 0 ? Phase::backward : Phase::forward);  // the heads come last, with their own backward
+        clock.enter(first == 0 ? Phase::backward : Phase::forward);  // the heads come last and start with backward
     };
     if (last_micro_batch)
         moves.final = [this, &placed](std::size_t count) {
@@ -65,7 +81,7 @@ ParameterMoves TrainStep::moves(bool last_micro_batch, PhaseClock& clock) {
     return moves;
 }
 
-bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4, StopAgreement& stop,
+bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_C4, StopAgreement& stop,
                            PhaseClock& clock) {
     next_bucket_ = 0;
     const auto count = static_cast<std::int64_t>(batch.micro_batches.size());
@@ -73,14 +89,15 @@ bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, co
     else parameters_.zero_gradients();
     stop.begin();
     for (std::int64_t i = 0; i < count; ++i) {
-        // Up to here no rank has begun its last micro-batch, during which gradients leave.
+        // At these borders no rank has begun its last micro-batch, in which gradients are reduced.
         if (i > 0 && i < whole.fewest_micro_batches) {
             clock.enter(Phase::communication);
             if (stop.leave()) return false;
         }
         const MicroBatch& micro = batch.micro_batches[static_cast<std::size_t>(i)];
         clock.enter(Phase::forward);
-        bert_.forward_backward(micro, loss_scale(whole, micro), totals_C4[i], moves(i + 1 == count, clock),
+        wait_for_copy(micro);
+        bert_.forward_backward(micro, loss_scale(whole, micro), LossSums(sums_C4[i]), moves(i + 1 == count, clock),
                                /*accumulate=*/i > 0);
     }
     if (count > 0) return true;
@@ -104,22 +121,22 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
                            StopAgreement& stop, PhaseClock& clock, const std::function<void()>& before_gather) {
     const double begin = seconds_now();
     const Traffic before = world_.traffic();
-    const at::Tensor totals_C4 = at::zeros({static_cast<std::int64_t>(batch.micro_batches.size()), 4},
-                                           at::TensorOptions(parameters_.device()).dtype(at::kDouble));
+    const at::Tensor sums_C4 = at::zeros({static_cast<std::int64_t>(batch.micro_batches.size()), LossSums::count},
+                                         at::TensorOptions(parameters_.device()).dtype(at::kDouble));
     computing_.reset();
-    if (!accumulate(batch, whole, totals_C4, stop, clock)) {
+    if (!accumulate(batch, whole, sums_C4, stop, clock)) {
         StepOutcome outcome;
         outcome.interrupted = true;
         return outcome;
     }
-    const at::Tensor totals_on_host_C4 = queue_copy_to_host(totals_C4);
-    const double of_stream = computing_.stop();  // waits for the GPU: later phases do not contain what it still has to do
-    const bool finite = std::isfinite(totals_on_host_C4.sum().item<double>());
+    const at::Tensor sums_on_host_C4 = queue_copy_to_host(sums_C4);
+    const double of_stream = computing_.stop();  // waits for the GPU, so that its remaining work does not count in later phases
+    const bool finite = std::isfinite(sums_on_host_C4.sum().item<double>());
     const UpdateResult update = this->update(finite, learning_rate, step, clock);
     clock.enter(Phase::communication);
     const double waited = (world_.traffic() - before).waited_seconds;
     const double own_seconds = parameters_.device().is_cpu() ? seconds_now() - begin - waited : of_stream;
-    StepOutcome outcome = summarize(batch, whole, totals_on_host_C4, {batch.data_wait_seconds, own_seconds});
+    StepOutcome outcome = summarize(batch, whole, sums_on_host_C4, {batch.data_wait_seconds, own_seconds});
     outcome.grad_norm = update.grad_norm;
     outcome.skipped = update.skipped;
     const Traffic own = world_.traffic();
@@ -132,29 +149,29 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
     return outcome;
 }
 
-StepOutcome TrainStep::summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4,
+StepOutcome TrainStep::summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_C4,
                                  RankTimes own_times) {
-    const double* totals = totals_C4.const_data_ptr<double>();
-    std::vector<double> own(6, 0.0);  // mlm loss, nsp loss, correct, squared lengths; then the two times
+    RankSums own;
     for (std::size_t i = 0; i < batch.micro_batches.size(); ++i) {
         const MicroBatch& micro = batch.micro_batches[i];
         const LossScale scale = loss_scale(whole, micro);
-        own[0] += totals[4 * i] * scale.mlm;
-        own[1] += totals[4 * i + 2] * scale.nsp;
-        own[2] += totals[4 * i + 1];
-        own[3] += squared_lengths(micro);
+        const LossValues losses = LossSums(sums_C4[static_cast<std::int64_t>(i)]).values();
+        own.mlm_loss += losses.mlm_loss * scale.mlm;
+        own.nsp_loss += losses.nsp_loss * scale.nsp;
+        own.mlm_correct += losses.mlm_correct;
+        own.square_lengths += squared_lengths(micro);
     }
-    own[4] = own_times.data_seconds;
-    own[5] = own_times.compute_seconds;
-    const std::vector<double> of_all = world_.all_gather(std::span<const double>(own));
+    own.times = own_times;
+    const std::vector<double> of_all = world_.all_gather(std::span<const double>(own.numbers()));
     StepOutcome outcome;
     double correct = 0;
-    for (std::size_t i = 0; i < of_all.size(); i += own.size()) {
-        outcome.mlm_loss += of_all[i];
-        outcome.nsp_loss += of_all[i + 1];
-        correct += of_all[i + 2];
-        outcome.square_lengths += of_all[i + 3];
-        outcome.ranks.push_back({of_all[i + 4], of_all[i + 5]});
+    for (std::size_t i = 0; i < of_all.size(); i += RankSums::count) {
+        const RankSums rank = RankSums::of(std::span(of_all).subspan(i).first<RankSums::count>());
+        outcome.mlm_loss += rank.mlm_loss;
+        outcome.nsp_loss += rank.nsp_loss;
+        correct += rank.mlm_correct;
+        outcome.square_lengths += rank.square_lengths;
+        outcome.ranks.push_back(rank.times);
     }
     outcome.mlm_accuracy = correct * inverse(whole.masked);
     outcome.sequences = whole.sequences;

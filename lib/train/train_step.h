@@ -1,5 +1,5 @@
 #pragma once
-// One optimizer step: forward and backward over the micro-batches, gradients reduced as they become final, update, gather.
+// One optimizer step: forward and backward over the micro-batches, reduction of final gradients, update, gather.
 
 #include <cstdint>
 #include <functional>
@@ -10,6 +10,7 @@
 #include "parallel/block_sum_exchange.h"
 #include "parallel/gradient_buckets.h"
 #include "parallel/world.h"
+#include "plan/run_plan.h"
 #include "telemetry/phase_clock.h"
 #include "train/step_counts.h"
 #include "train/stop_agreement.h"
@@ -17,20 +18,18 @@
 
 namespace bertpretrain {
 
-enum class LossMean { global, micro_batch };
-
-/// Where one rank's time went in a step.
+/// One rank's times in a step.
 struct RankTimes {
     double data_seconds = 0;     ///< waiting for samples
-    double compute_seconds = 0;  ///< forward, backward, optimizer; on a GPU from the first loss to the last gradient
+    double compute_seconds = 0;  ///< forward, backward and update; on a GPU only from the first loss to the last gradient
 };
 
-/// What one step measured, over all ranks.
+/// The results of one step, over all ranks.
 struct StepOutcome {
     double mlm_loss = 0, nsp_loss = 0, mlm_accuracy = 0;
     double grad_norm = 0;
-    bool skipped = false;      ///< loss or gradient were not finite: the weights are as before
-    bool interrupted = false;  ///< left in the middle, as all ranks agreed: nothing has changed, and nothing else was measured
+    bool skipped = false;      ///< loss or gradient was not finite: the weights are unchanged
+    bool interrupted = false;  ///< all ranks agreed to leave early: the weights are unchanged and all other fields unset
     std::int64_t sequences = 0, tokens = 0, masked = 0;
     double square_lengths = 0;  ///< sum of squared sequence lengths: the cost of attention
     Traffic traffic;            ///< of this rank
@@ -39,35 +38,35 @@ struct StepOutcome {
 
 class TrainStep {
 public:
-    /// All parts must outlive it.
-    /// @param zero_stage 0: `optimizer` works on whole tensors and asks no other rank
+    /// All arguments must outlive this object.
+    /// @param zero_stage 0: `optimizer` works on whole tensors and does not communicate
     TrainStep(const Bert& bert, const FlatParameters& parameters, GradientBuckets& buckets, ShardedOptimizer& optimizer,
               World& world, LossMean loss_mean, std::int64_t zero_stage);
 
-    /// Returns while the new weights are still on their way to the other ranks: see settle().
-    /// @param whole of all ranks' batches
-    /// @param step the number of this update, 1 for the first
-    /// @param stop asked between micro-batches
-    /// @param before_gather called when nothing is on its way: what ranks say to each other in it does not queue behind the new
-    /// weights. Its traffic is not counted.
+    /// Runs one step; all ranks call it together. Returns while the new weights are still being gathered: see settle().
+    /// @param whole counts of all ranks' batches
+    /// @param step number of this update, 1 for the first
+    /// @param stop checked between micro-batches
+    /// @param before_gather called before the gather, while no collective is in flight, so that its messages do not queue after
+    /// the new weights. Its traffic is not counted.
     StepOutcome run(const GlobalBatch& batch, const StepCounts& whole, double learning_rate, std::int64_t step,
                     StopAgreement& stop, PhaseClock& clock, const std::function<void()>& before_gather);
 
-    /// Makes the weights that the model computes with from the optimizer's fp32 ones; all ranks call it together.
+    /// Updates the model's compute-dtype weights from the optimizer's fp32 weights; all ranks call it together.
     void publish_weights();
 
-    /// The weights of all ranks are here: needed before anything but run() computes with the model.
+    /// Blocks until all weights have been gathered. Call it before anything other than run() uses the model.
     void settle() { buckets_.wait_all(); }
 
 private:
     LossScale loss_scale(const StepCounts& whole, const MicroBatch& micro) const;
-    /// @returns whether all micro-batches were done
-    bool accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4, StopAgreement& stop,
+    /// @returns false if the ranks agreed to leave early
+    bool accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_C4, StopAgreement& stop,
                     PhaseClock& clock);
     ParameterMoves moves(bool last_micro_batch, PhaseClock& clock);
     UpdateResult update(bool finite, double learning_rate, std::int64_t step, PhaseClock& clock);
-    /// @param totals_C4 on the host
-    StepOutcome summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& totals_C4, RankTimes own_times);
+    /// @param sums_C4 on the host
+    StepOutcome summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_C4, RankTimes own_times);
 
     const Bert& bert_;
     const FlatParameters& parameters_;
@@ -78,8 +77,8 @@ private:
     NoExchange within_rank_;
     LossMean loss_mean_;
     std::int64_t zero_stage_;
-    std::size_t next_bucket_ = 0;  ///< the first that has not left in this step
-    StreamStopwatch computing_;    ///< where no other rank is waited for: behind the gathers, before the gradients' sums
+    std::size_t next_bucket_ = 0;  ///< first bucket whose reduction has not begun in this step
+    StreamStopwatch computing_;  ///< covers the part without waits for other ranks: after the gathers, before the reductions end
 };
 
 }  // namespace bertpretrain

@@ -17,6 +17,7 @@
 #include "kernels/cpu/instruction_set.h"
 #include "model/initialize.h"
 #include "parallel/together.h"
+#include "plan/kept_choices.h"
 #include "telemetry/trace.h"
 #include "train/hung_run.h"
 #include "train/init_from.h"
@@ -46,8 +47,9 @@ void tell_other_kernels(const ResumePoint& point, const std::string& now) {
 std::unique_ptr<RunRecords> open_records(const TrainerParts& parts) {
     std::unique_ptr<RunRecords> records;
     together(*parts.world, [&] {
-        records = std::make_unique<RunRecords>(*parts.folder, parts.experiment.schedule.total_steps, parts.unigram_cross_entropy,
-                                               parts.world->rank() == 0, parts.metrics_address);
+        records =
+            std::make_unique<RunRecords>(*parts.folder, parts.plan.schedule.total_steps, parts.plan.data.unigram_cross_entropy,
+                                         parts.world->rank() == 0, parts.metrics_address);
     });
     return records;
 }
@@ -77,14 +79,14 @@ Trainer::Trainer(TrainerParts parts, StopRequest& requests)
     : parts_(std::move(parts)),
       requests_(requests),
       records_(open_records(parts_)),
-      saver_(*parts_.world, parts_.experiment.checkpoint, CheckpointStore(parts_.folder->paths().checkpoints()),
-             parts_.sees_folder, *records_, *parts_.folder, clock_.sign_of_saving()),
+      saver_(*parts_.world, parts_.plan.checkpoint, CheckpointStore(parts_.folder->paths().checkpoints()), parts_.sees_folder,
+             *records_, *parts_.folder, clock_.sign_of_saving()),
       usage_(gpu_of(parts_), static_cast<double>(available_cores()) / static_cast<double>(parts_.launch.local_world_size)),
-      stragglers_(parts_.experiment.parallel.straggler_report_steps),
-      numbers_(parts_.experiment.training.max_skipped_updates, parts_.experiment.training.loss_spike_deviations),
+      stragglers_(parts_.plan.parallel.straggler_report_steps),
+      numbers_(parts_.plan.compute.max_skipped_updates, parts_.plan.compute.loss_spike_deviations),
       stop_in_step_(*parts_.world, requests),
       stop_in_evaluation_(*parts_.world, requests),
-      watchdog_(parts_.experiment.watchdog, clock_,
+      watchdog_(parts_.plan.watchdog, clock_,
                 [this](const std::string& what) { end_hung_run(parts_.folder->paths().exit_record(), parts_.launch, what); }) {
     restore();
 }
@@ -96,9 +98,9 @@ int Trainer::run() {
         const TraceStep step;
         if (const auto lost = records_->lost_folder()) requests_.ask(lost->is_taken ? folder_taken : folder_moved);
         saver_.look();
-        if ((due(parts_.experiment.evaluation.every_steps) || finished()) && !evaluate_held_out())
+        if ((due(parts_.plan.evaluation.every_steps) || finished()) && !evaluate_held_out())
             return stop(static_cast<int>(parts_.world->agree_on_largest(requests_.signal())));
-        if (due(parts_.experiment.checkpoint.save_every_steps) || finished()) save(!finished());
+        if (due(parts_.plan.checkpoint.save_every_steps) || finished()) save(!finished());
         if (finished()) break;
         const StepOpening opening = next_opening();
         if (opening.failure) save_and_rethrow(opening.failure);
@@ -113,7 +115,7 @@ int Trainer::run() {
     leave(0);
     double end = std::numeric_limits<double>::infinity();
     saver_.finish_commands([&] {
-        if (requests_.signal() != 0) end = std::min(end, seconds_now() + parts_.experiment.checkpoint.stop_grace_seconds);
+        if (requests_.signal() != 0) end = std::min(end, seconds_now() + parts_.plan.checkpoint.stop_grace_seconds);
         return end;
     });
     return 0;
@@ -125,8 +127,8 @@ int Trainer::stop(int reason) {
         save(false);
         clock_.enter(Phase::none);
         // Before the others leave: a launcher would take this rank for one that hangs.
-        const CheckpointConfig& settings = parts_.experiment.checkpoint;
-        const double grace = std::min(settings.stop_grace_seconds, parts_.experiment.parallel.timeout_seconds / 2);
+        const CheckpointPlan& settings = parts_.plan.checkpoint;
+        const double grace = std::min(settings.stop_grace_seconds, parts_.plan.parallel.timeout_seconds / 2);
         saver_.finish_commands([end = noticed + grace] { return end; });
         return leave(reason);
     }
@@ -194,7 +196,7 @@ StepOpening Trainer::next_opening() {
 void Trainer::take_step(const StepOpening& opening) {
     double start = seconds_now();
     const std::int64_t number = step_ + 1;
-    const double rate = learning_rate_at(parts_.experiment.schedule, parts_.experiment.optimizer.learning_rate, number);
+    const double rate = learning_rate_at(parts_.plan.schedule, parts_.plan.optimizer.learning_rate, number);
     const auto open_next = [&] {
         const double begin = seconds_now();
         if (number < total_steps()) next_ = open_step(*parts_.world, *parts_.loader, requests_, clock_);
@@ -216,14 +218,14 @@ void Trainer::take_step(const StepOpening& opening) {
         saver_.make_room();
         throw;
     }
-    parts_.world->set_timeout(milliseconds(parts_.experiment.parallel.timeout_seconds));
+    parts_.world->set_timeout(milliseconds(parts_.plan.parallel.timeout_seconds));
     watchdog_.first_step_is_done();
 }
 
 void Trainer::record(const StepOutcome& outcome, double learning_rate, double seconds, double data_wait_seconds) {
     StepRecord record;
     record.step = step_;
-    record.samples = step_ * parts_.global_batch;
+    record.samples = step_ * parts_.plan.batch.global_batch;
     record.loss = outcome.mlm_loss + outcome.nsp_loss;
     record.mlm_loss = outcome.mlm_loss;
     record.nsp_loss = outcome.nsp_loss;
@@ -232,11 +234,10 @@ void Trainer::record(const StepOutcome& outcome, double learning_rate, double se
     record.grad_norm = outcome.grad_norm;
     record.sequences_per_second = static_cast<double>(outcome.sequences) / seconds;
     record.tokens_per_second = static_cast<double>(outcome.tokens) / seconds;
-    record.model_tflops_per_second =
-        model_flops(parts_.experiment.model, static_cast<double>(outcome.tokens), outcome.square_lengths,
-                    static_cast<double>(outcome.masked), static_cast<double>(outcome.sequences)) /
-        seconds * 1e-12;
-    record.mfu = record.model_tflops_per_second * 1e12 / parts_.gemm_roof;
+    record.model_tflops_per_second = model_flops(parts_.plan.model, static_cast<double>(outcome.tokens), outcome.square_lengths,
+                                                 static_cast<double>(outcome.masked), static_cast<double>(outcome.sequences)) /
+                                     seconds * 1e-12;
+    record.mfu = record.model_tflops_per_second * 1e12 / *parts_.plan.compute.gemm_flops;
     record.step_seconds = seconds;
     record.data_wait_seconds = data_wait_seconds;
     record.bytes_sent = outcome.traffic.bytes_sent;
@@ -290,8 +291,8 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
     state.step = step_;
     TrainingProgress progress;
     progress.step = step_;
-    progress.samples = step_ * parts_.global_batch;
-    progress.global_batch_sequences = parts_.global_batch;
+    progress.samples = step_ * parts_.plan.batch.global_batch;
+    progress.global_batch_sequences = parts_.plan.batch.global_batch;
     progress.world_size = parts_.world->size();
     progress.data_fingerprint = parts_.loader->fingerprint();
     progress.resume = parts_.resume.text();
@@ -300,21 +301,22 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
     progress.updates_before = updates_before_;
     progress.skipped_updates = numbers_.counts().skipped;
     progress.skipped_updates_in_a_row = numbers_.counts().skipped_in_a_row;
-    progress.casing = parts_.casing;
+    progress.casing = parts_.plan.data.casing;
     progress.kernels = kernels_of(parts_);
-    if (parts_.device_micro_batch != parts_.experiment.batch.pass_size()) progress.device_micro_batch = parts_.device_micro_batch;
-    progress.cpu_products = parts_.products;
+    if (const BatchPlan& batch = parts_.plan.batch; batch.measures_pass && *batch.device_micro_batch != batch.micro_batch_size)
+        progress.device_micro_batch = batch.device_micro_batch;
+    progress.cpu_products = kept_matmul(parts_.plan.compute);
     progress.gpu_kernels = parts_.kernels.kept;
     state.progress = progress.to_json();
-    state.settings = write_config(parts_.experiment);
-    state.vocabulary = parts_.vocabulary;
+    state.settings = write_config(parts_.plan.settings);
+    state.vocabulary = parts_.plan.data.vocabulary;
     return snapshot;
 }
 
 void Trainer::save(bool training_goes_on) {
     if (step_ == 0 || (training_goes_on && last_save_step_ == step_)) return;
     clock_.enter(Phase::saving);
-    const BertConfig& model = parts_.experiment.model;
+    const BertConfig& model = parts_.plan.model;
     const ParameterLayout& layout = parts_.parameters->layout();
     const std::int64_t rank = parts_.world->rank();
     const OptimizerState& optimizer = parts_.optimizer->state();
@@ -334,7 +336,7 @@ void Trainer::restore() {
     const ParameterLayout& layout = parts_.parameters->layout();
     const std::unique_ptr<ResumePoint> point = std::move(parts_.checkpoint);
     if (point) {
-        together(*parts_.world, [&] { refuse_changed_settings(*point, parts_.experiment, parts_.global_batch, *parts_.loader); });
+        together(*parts_.world, [&] { refuse_changed_settings(*point, parts_.plan, *parts_.loader); });
         if (leads) tell_other_kernels(*point, kernels_of(parts_));
         restore_optimizer(*parts_.world, point->reader.get(), layout, *parts_.optimizer);
         together(*parts_.world, [&] { parts_.folder->require(); });  // before anything in it is changed
@@ -348,10 +350,10 @@ void Trainer::restore() {
         numbers_.restore({point->progress.skipped_updates, point->progress.skipped_updates_in_a_row});
         if (leads) log_info(concat("going on from step ", step_, " (", point->folder.string(), ")"));
     } else {
-        initialize_weights(parts_.experiment.model, layout, parts_.optimizer->owned_runs(), parts_.experiment.training.seed,
+        initialize_weights(parts_.plan.model, layout, parts_.optimizer->owned_runs(), parts_.plan.compute.seed,
                            parts_.optimizer->state().master);
-        if (parts_.experiment.initialization.init_from)
-            updates_before_ = init_from(parts_.experiment, parts_.vocabulary.string(), *parts_.world, layout, *parts_.optimizer);
+        if (parts_.plan.initialization.init_from)
+            updates_before_ = init_from(parts_.plan, *parts_.world, layout, *parts_.optimizer);
         if (leads) log_info("fresh start: no checkpoint to go on from");
     }
     together(*parts_.world, [&] {
@@ -361,12 +363,14 @@ void Trainer::restore() {
             {{"step", step_}, {"ranks", parts_.world->size()}, {"samples_per_epoch", parts_.loader->rows_per_epoch()}});
         if (!parts_.kernels.rows.is_null()) records_->event("gpu_kernels", {{"step", step_}, {"proof", parts_.kernels.rows}});
         records_->cut_to_step(step_, step_evaluated_);
-        if (leads) write_atomically(parts_.folder->paths().settings(), write_config(parts_.experiment).dump(2) + "\n");
+        if (!leads) return;
+        write_atomically(parts_.folder->paths().settings(), write_config(parts_.plan.settings).dump(2) + "\n");
+        write_atomically(parts_.folder->paths().plan(), to_json(parts_.plan).dump(2) + "\n");
     });
     parts_.step->publish_weights();
     refuse_different_weights(*parts_.world, *parts_.parameters);
     parts_.loader->seek(step_ + 1);
-    if (parts_.experiment.checkpoint.snapshots()) snapshot_.emplace(layout, parts_.parameters->device());
+    if (parts_.plan.checkpoint.snapshots) snapshot_.emplace(layout, parts_.parameters->device());
 }
 
 }  // namespace bertpretrain

@@ -16,10 +16,10 @@
 #include "inference/evaluate.h"
 #include "model/bert.h"
 #include "parallel/launch_environment.h"
+#include "plan/run_plan.h"
 #include "telemetry/device_usage.h"
 #include "telemetry/phase_clock.h"
 #include "train/checkpoint_saver.h"
-#include "train/experiment_config.h"
 #include "train/kernel_choice.h"
 #include "train/number_guard.h"
 #include "train/resume.h"
@@ -37,29 +37,22 @@ namespace bertpretrain {
 
 /// Everything that a run is made of, in the order in which it is made.
 struct TrainerParts {
-    ExperimentConfig experiment;
+    RunPlan plan;
     Launch launch;
     ResumeRequest resume;
     std::unique_ptr<World> world;
     std::unique_ptr<RunFolder> folder;
     std::vector<bool> sees_folder;            ///< by rank: whether it has rank 0's run folder as well
     std::unique_ptr<ResumePoint> checkpoint;  ///< to go on from; null: a fresh start
-    std::int64_t global_batch = 0;            ///< sequences of one step over all ranks
-    std::int64_t device_micro_batch = 0;      ///< sequences of one pass
     std::unique_ptr<BatchLoader> loader;
     std::unique_ptr<EvaluationBatches> held_out;  ///< null: no evaluation
-    std::filesystem::path vocabulary;             ///< may be empty
-    std::string casing;                           ///< "cased", "uncased"; empty where the shards do not tell
-    std::optional<double> unigram_cross_entropy;  ///< of the training shards, where their manifest tells
     std::unique_ptr<FlatParameters> parameters;
     std::unique_ptr<Bert> bert;
     std::unique_ptr<ShardedOptimizer> optimizer;
     std::unique_ptr<GradientBuckets> buckets;
     std::unique_ptr<TrainStep> step;
     std::string metrics_address;  ///< "127.0.0.1:9400": where rank 0 serves its last numbers; empty: nowhere
-    nlohmann::json products;      ///< which library multiplies what: see choose_matmul_libraries
     ChosenKernels kernels;        ///< on a GPU: see choose_kernels
-    double gemm_roof = 0;         ///< FLOP/s that matrix products reach on all ranks' devices together
 };
 
 class Trainer {
@@ -98,7 +91,7 @@ private:
     Snapshot with_progress(Snapshot snapshot) const;
     bool due(std::int64_t every) const { return step_ > 0 && every > 0 && step_ % every == 0; }
     bool finished() const { return step_ >= total_steps(); }
-    std::int64_t total_steps() const { return parts_.experiment.schedule.total_steps; }
+    std::int64_t total_steps() const { return parts_.plan.schedule.total_steps; }
 
     TrainerParts parts_;
     StopRequest& requests_;

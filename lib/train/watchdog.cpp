@@ -20,26 +20,26 @@ double shortest_limit(const WatchdogConfig& limits) {
 
 }  // namespace
 
-double WatchdogConfig::limit_of(Phase phase) const {
+double limit_of(const WatchdogConfig& limits, Phase phase) {
     switch (phase) {
         case Phase::none:
             return 0;
         case Phase::start:
-            return first_step_seconds;
+            return limits.first_step_seconds;
         case Phase::data:
-            return data_seconds;
+            return limits.data_seconds;
         case Phase::forward:
-            return forward_seconds;
+            return limits.forward_seconds;
         case Phase::backward:
-            return backward_seconds;
+            return limits.backward_seconds;
         case Phase::communication:
-            return communication_seconds;
+            return limits.communication_seconds;
         case Phase::update:
-            return update_seconds;
+            return limits.update_seconds;
         case Phase::saving:
-            return saving_seconds;
+            return limits.saving_seconds;
         case Phase::evaluation:
-            return evaluation_seconds;
+            return limits.evaluation_seconds;
     }
     return 0;
 }
@@ -51,7 +51,7 @@ Watchdog::Watchdog(const WatchdogConfig& limits, const PhaseClock& clock, std::f
 }
 
 double Watchdog::limit_of(Phase phase) const {
-    return warm_ || phase == Phase::none ? limits_.limit_of(phase) : limits_.first_step_seconds;
+    return warm_ || phase == Phase::none ? bertpretrain::limit_of(limits_, phase) : limits_.first_step_seconds;
 }
 
 void Watchdog::watch(const std::stop_token& stop) {
@@ -62,7 +62,7 @@ void Watchdog::watch(const std::stop_token& stop) {
     while (!wake_.wait_for(lock, stop, std::chrono::duration<double>(pause), [&] { return stop.stop_requested(); })) {
         const PhaseClock::Look now = clock_.look();
         const double time = seconds_now();
-        // A longer pause than asked for: this process was stopped too.
+        // A pause much longer than requested means that this process was stopped; its excess does not count.
         waited = now == last ? waited + std::min(time - then, 2 * pause) : 0;
         last = now;
         then = time;

@@ -1,4 +1,4 @@
-"""Compares .pt files with their copies, to the bit; says what differs and fails.
+"""Compares .pt files with their copies bit for bit; prints what differs and fails.
 
 usage: compare_copies.py ORIGINALS COPIES
 """
@@ -13,7 +13,7 @@ originals, copies = map(pathlib.Path, sys.argv[1:])
 
 
 def compare(original, copy, path):
-    """Equal kinds, values, order and bits; an OrderedDict becomes a dict, a Parameter a tensor, a set a list."""
+    """Types, values, order and bits must be equal; an OrderedDict becomes a dict, a Parameter a tensor, a set a list."""
     if isinstance(original, torch.Tensor):
         assert type(copy) is torch.Tensor and copy.device.type == "cpu", path
         assert (original.dtype, original.shape, original.stride()) == (copy.dtype, copy.shape, copy.stride()), path

@@ -15,7 +15,7 @@ using namespace testing;
 
 PtValue read_pickle(const std::string& pickle) { return unpickle(std::as_bytes(std::span(pickle))); }
 
-/// Reads everything that a file says it holds.
+/// Reads up to 1000 elements from each end of every tensor in the file.
 void read_all(const std::filesystem::path& file, PtReader::Checksums checksums) {
     const PtReader reader(file, checksums);
     for_each_tensor(reader.root(), [&](const std::string&, const PtTensor& tensor) {
@@ -26,7 +26,7 @@ void read_all(const std::filesystem::path& file, PtReader::Checksums checksums) 
     });
 }
 
-/// Mutates `original` deterministically `rounds` times; each file is read or refused with a CheckpointError.
+/// Makes `rounds` deterministic mutations of `original`. Each file must be read or refused with a CheckpointError.
 /// @returns how many were refused
 int mutate_and_read(const std::string& original, int rounds) {
     const TemporaryFolder folder;
@@ -36,7 +36,7 @@ int mutate_and_read(const std::string& original, int rounds) {
         std::string bytes = original;
         for (std::uint32_t edit = random.below(4) + 1; edit > 0; --edit) {
             std::size_t at = random.below(static_cast<std::uint32_t>(bytes.size()));
-            for (int tries = 0; tries < 20 && bytes[at] == 'Z'; ++tries)  // the padding is long and says nothing
+            for (int tries = 0; tries < 20 && bytes[at] == 'Z'; ++tries)  // skips padding, which is long and has no meaning
                 at = random.below(static_cast<std::uint32_t>(bytes.size()));
             switch (random.below(5)) {
                 case 0:
@@ -76,7 +76,7 @@ std::string small_file() {
 
 }  // namespace
 
-TEST_CASE("a class that is not plain data is named and nothing is run") {
+TEST_CASE("a class that is not plain data is refused by name, and nothing is run") {
     const TemporaryFolder& folder = python_examples();
     CHECK_THAT(refusal(folder / "object.pt"), Says("object.pt") && Says("torch.utils.data.dataloader.DataLoader"));
     CHECK_THAT(refusal(folder / "attack.pt"), Says("posix.system"));
@@ -84,28 +84,28 @@ TEST_CASE("a class that is not plain data is named and nothing is run") {
     CHECK_THAT(refusal(folder / "complex.pt"), Says("torch.ComplexFloatStorage"));
 }
 
-TEST_CASE("other formats are recognised and said") {
+TEST_CASE("files of other formats are refused, naming the format") {
     const TemporaryFolder& folder = python_examples();
     CHECK_THAT(refusal(folder / "before_1_6.pt"), Says("before 1.6"));
     CHECK_THAT(refusal(folder / "script.pt"), Says("TorchScript"));
     CHECK_THAT(refusal(folder / "oldest.pt"), Says("tar"));
     CHECK_THAT(refusal(folder / "values.json"), Says("no zip directory"));
     CHECK_THAT(refusal(folder / "absent.pt"), Says("absent.pt: cannot be opened (No such file or directory)"));
-    CHECK_THAT(refusal(folder.path()), Says("is not a file"));
+    CHECK_THAT(refusal(folder.path()), Says("is not a regular file"));
     REQUIRE(::mkfifo((folder / "pipe.pt").c_str(), 0600) == 0);
-    CHECK_THAT(refusal(folder / "pipe.pt"), Says("is not a file"));  // and nobody waits for a writer
+    CHECK_THAT(refusal(folder / "pipe.pt"), Says("is not a regular file"));  // without waiting for a writer
     write_text(folder / "nothing.pt", "");
     CHECK_THAT(refusal(folder / "nothing.pt"), Says("too short"));
 }
 
-TEST_CASE("values that contain themselves, or repeat until they fill the memory, are refused at once") {
+TEST_CASE("values that contain themselves, or repeat until they would fill the memory, are refused early") {
     const auto begin = std::chrono::steady_clock::now();
     CHECK_THAT(refusal(python_examples() / "cycle.pt"), Says("contain themselves"));
     CHECK_THAT(refusal(python_examples() / "repeated.pt"), Says("holds or repeats more values"));
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(120));
 }
 
-TEST_CASE("a flipped bit in a tensor is found and the tensor named, before any of its elements is given out") {
+TEST_CASE("a flipped bit in a tensor is detected, with the tensor's name, before any of its elements is returned") {
     const TemporaryFolder folder;
     const std::string original = read_text(python_examples() / "training.pt");
     const PtReader reader(python_examples() / "training.pt");
@@ -118,11 +118,11 @@ TEST_CASE("a flipped bit in a tensor is found and the tensor named, before any o
     REQUIRE(at != std::string::npos);
     flipped[at + 5] = static_cast<char>(flipped[at + 5] ^ 4);
     write_text(folder / "flipped.pt", flipped);
-    const PtReader damaged(folder / "flipped.pt");  // opens: nobody has read that tensor yet
+    const PtReader damaged(folder / "flipped.pt");  // opens: the tensor has not been read yet
     CHECK_THROWS_WITH(damaged.read(moment, 0, 1, &first), Says("flipped.pt") && Says("optimizer.state.3.exp_avg"));
     CHECK_THROWS_AS(damaged.verify(), CheckpointError);
     float weight = 0;
-    damaged.read(*damaged.root().find("model")->find("0.weight")->tensor(), 0, 1, &weight);  // the others are still good
+    damaged.read(*damaged.root().find("model")->find("0.weight")->tensor(), 0, 1, &weight);  // the other tensors are intact
 }
 
 TEST_CASE("every prefix of a file is refused") {
@@ -134,7 +134,7 @@ TEST_CASE("every prefix of a file is refused") {
     }
 }
 
-TEST_CASE("any single flipped bit of our own files is found by verify, or lies where nothing is said") {
+TEST_CASE("verify() detects any flipped bit in our own files, except in fields without effect") {
     const TemporaryFolder folder;
     const std::string original = small_file();
     int unnoticed = 0;
@@ -153,7 +153,7 @@ TEST_CASE("any single flipped bit of our own files is found by verify, or lies w
     CHECK(unnoticed < 120);  // versions, dates, attributes of four entries
 }
 
-TEST_CASE("a compressed zip is refused, and an object in it not looked at") {
+TEST_CASE("a compressed zip is refused without reading its pickle") {
     const TemporaryFolder folder;
     const CommandResult zipped = run_command(PYTHON " -c \"import zipfile; zipfile.ZipFile('" + (folder / "packed.pt").string() +
                                              "', 'w', zipfile.ZIP_DEFLATED).writestr('a/data.pkl', b'N' * 100)\"");
@@ -173,7 +173,7 @@ TEST_CASE("storages that are longer or shorter than declared are refused") {
     }
 }
 
-TEST_CASE("pickles that are odd are refused and cost no more than their length") {
+TEST_CASE("malformed pickles are refused and cost no more than their length") {
     using namespace std::string_literals;
     const std::string proto("\x80\x02", 2);
     const auto refused = [&](const std::string& rest, const std::string& why) {
@@ -181,10 +181,10 @@ TEST_CASE("pickles that are odd are refused and cost no more than their length")
         CHECK_THROWS_WITH(read_pickle(proto + rest), Says(why));
     };
     refused(""s, "middle of a value");
-    refused("."s, "takes what it never gave");
-    refused("(."s, "takes what it never gave");
+    refused("."s, "pops from an empty stack");
+    refused("(."s, "pops from an empty stack");
     refused("t."s, "a mark is missing");
-    refused("h\x05."s, "recalls what it never kept");
+    refused("h\x05."s, "reads a memo entry that was never stored");
     refused("X\xff\xff\xff\xff."s, "middle of a value");
     refused("}K\x01u."s, "a mark is missing");
     refused("}(K\x01u."s, "no value");
@@ -197,26 +197,26 @@ TEST_CASE("pickles that are odd are refused and cost no more than their length")
     refused("ccollections\nOrderedDict\nK\x01\x85R."s, "collections.OrderedDict");
     refused("K\x01K\x01R."s, "function");
     refused("K\x01}b."s, "attributes");
-    refused("(X\x07\0\0\0storageQ."s, "odd");
-    refused("I1\n."s, "pickle instruction 'I'");
-    refused("\x95\x01\0\0\0\0\0\0\0."s, "pickle instruction");
+    refused("(X\x07\0\0\0storageQ."s, "malformed");
+    refused("I1\n."s, "pickle opcode 'I'");
+    refused("\x95\x01\0\0\0\0\0\0\0."s, "pickle opcode");
     refused(std::string(100'000, '('), "nested too deep");
     refused(std::string(1000, ']') + std::string(999, 'a') + ".", "nested deeper");
     refused("cx" + std::string(100'000, 'y'), "middle of a class name");
     CHECK_THROWS_WITH(read_pickle(std::string("\x80\x01N.", 4)), Says("protocol 1"));
     const std::string far = proto + "]r\xff\xff\xff\xff.";
-    CHECK(read_pickle(far).list()->empty());  // a far memo index costs no memory
+    CHECK(read_pickle(far).list()->empty());  // a large memo index costs no memory
 }
 
-TEST_CASE("thousands of mutations of a small file are read or refused, never worse") {
+TEST_CASE("thousands of mutations of a small file are either read or refused") {
     CHECK(mutate_and_read(small_file(), 3000) > 1500);
 }
 
-TEST_CASE("thousands of mutations of a file of Python are read or refused, never worse") {
+TEST_CASE("thousands of mutations of a file saved by Python are either read or refused") {
     CHECK(mutate_and_read(read_text(python_examples() / "views.pt"), 3000) > 1000);
 }
 
-TEST_CASE("mutations of the pickle alone are read or refused, never worse") {
+TEST_CASE("mutations of the pickle alone are either read or refused") {
     const std::string bytes = read_text(python_examples() / "training.pt");
     const std::size_t begin = bytes.find("\x80\x02"), end = bytes.find("PK", begin);
     const std::string pickle = bytes.substr(begin, end - begin);

@@ -1,4 +1,4 @@
-// Python saves, we read and write, Python compares: what survives the trip survives both directions.
+// Round trips: Python saves a file, we read it and write a copy, and Python compares the two.
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 using namespace testing;
 namespace fs = std::filesystem;
 
-/// Reads a file and writes the same again.
+/// Reads a file and writes a copy of it.
 void copy_pt(const fs::path& from, const fs::path& to) {
     const PtReader reader(from);
     reader.verify();
@@ -28,7 +28,7 @@ void copy_pt(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-TEST_CASE("every kind of file that Python saves comes back to it equal to the bit, through our reader and writer") {
+TEST_CASE("every kind of file that Python saves is equal bit for bit after our reader and writer copied it") {
     const TemporaryFolder copies;
     const std::vector<std::string> names{"types",      "halves",   "views",  "values",  "numbers",
                                          "state_dict", "training", "shared", "ckpt_200"};
@@ -39,7 +39,7 @@ TEST_CASE("every kind of file that Python saves comes back to it equal to the bi
     CHECK(std::count(result.out.begin(), result.out.end(), '\n') == static_cast<std::ptrdiff_t>(names.size()));
 }
 
-TEST_CASE("storages of any device are read as plain numbers") {
+TEST_CASE("storages saved from any device are read as plain numbers") {
     for (const std::string place : {"cuda", "hpu", "xla", "mps"}) {
         INFO(place);
         const PtReader reader(python_examples() / ("device_" + place + ".pt"));
@@ -51,7 +51,7 @@ TEST_CASE("storages of any device are read as plain numbers") {
     CHECK(reader.root().find("weight")->tensor()->shape == std::vector<std::int64_t>{4});
 }
 
-TEST_CASE("integers beyond 64 bits, infinities and tuples are kept as what they are") {
+TEST_CASE("integers beyond 64 bits, infinities and tuples are kept unchanged") {
     const PtReader reader(python_examples() / "numbers.pt");
     const PtList& integers = *reader.root().find("integers")->list();
     CHECK(*integers[0].integer() == INT64_MAX);

@@ -58,7 +58,7 @@ void check_example(const std::string& name) {
     INFO(name);
     const PtReader reader(folder / (name + ".pt"));
     reader.verify();
-    // Python writes NaN and Infinity, which JSON has not: nulls stand for NaN, a number beyond double for infinity.
+    // Python writes NaN and Infinity, which JSON lacks: null stands for NaN, and a number too large for a double for infinity.
     std::string text = read_text(folder / (name + ".json"));
     for (const auto& [python, json] : {std::pair<std::string, std::string>{"NaN", "null"}, {"Infinity", "1e308"}})
         for (std::size_t at = text.find(python); at != std::string::npos; at = text.find(python))
@@ -68,16 +68,16 @@ void check_example(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("tensors of every type that Python saved are read to the last bit") {
+TEST_CASE("tensors of every dtype saved by Python are read bit for bit") {
     check_example("types");
     check_example("halves");
 }
 
 TEST_CASE("slices, transposed and expanded views, numbers, empty tensors and Parameters are read") { check_example("views"); }
 
-TEST_CASE("plain values keep their kinds, and dicts their order") { check_example("values"); }
+TEST_CASE("plain values keep their types, and dicts their order") { check_example("values"); }
 
-TEST_CASE("a module's state_dict and an optimizer's are read, their _metadata dropped") {
+TEST_CASE("state_dicts of modules and optimizers are read, without their _metadata") {
     check_example("state_dict");
     check_example("training");
 }
@@ -90,7 +90,7 @@ TEST_CASE("tied tensors share one storage") {
     CHECK_FALSE(reader.root().find("again")->tensor()->is_contiguous());
 }
 
-TEST_CASE("any range of a strided tensor equals that range of the whole") {
+TEST_CASE("any range read from a strided tensor equals that range of the whole tensor") {
     const PtReader reader(python_examples() / "views.pt");
     for (const char* name : {"transposed", "column", "expanded", "base"}) {
         const PtTensor& tensor = *reader.root().find(name)->tensor();
@@ -108,7 +108,7 @@ TEST_CASE("any range of a strided tensor equals that range of the whole") {
     }
 }
 
-TEST_CASE("a checkpoint of the hub is read") {
+TEST_CASE("a checkpoint from the Hugging Face hub is read") {
     NEEDS_SHARED_DATA();
     const PtReader reader(shared_data() / "ckpt" / "camphr_ner_bert" / "pytorch_model.bin");
     reader.verify();
@@ -121,7 +121,7 @@ TEST_CASE("a checkpoint of the hub is read") {
     std::vector<float> values(402 * 16);
     reader.read_as_float(words, 0, 402 * 16, values.data());
     for (const float value : values) squares += double{value} * value;
-    CHECK(std::sqrt(squares / static_cast<double>(values.size())) == Approx(0.02).epsilon(0.1));  // as it was initialised
+    CHECK(std::sqrt(squares / static_cast<double>(values.size())) == Approx(0.02).epsilon(0.1));  // as initialised
 }
 
 }  // namespace bertpretrain

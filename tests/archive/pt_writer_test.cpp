@@ -51,7 +51,7 @@ END)");
     CHECK(result.exit_code == 0);
 }
 
-TEST_CASE("what we write we read, and every tensor starts on its own page") {
+TEST_CASE("our reader reads our files, and every tensor starts on a page of its own") {
     const TemporaryFolder folder;
     PtWriter writer(folder / "ours.pt", PtLayout(example_tree(), "ours"), PtWriter::Open::create);
     const FileSummary summary = writer.finish(write_all(writer));
@@ -66,7 +66,7 @@ TEST_CASE("what we write we read, and every tensor starts on its own page") {
     CHECK(values == counting(6000));
 }
 
-TEST_CASE("a file written in pieces by several writers is the file written at once") {
+TEST_CASE("a file written in pieces by several writers equals the file written at once") {
     const TemporaryFolder folder;
     const PtLayout layout(example_tree(), "ours");
     PtWriter whole(folder / "whole.pt", layout, PtWriter::Open::create);
@@ -88,7 +88,7 @@ TEST_CASE("a file written in pieces by several writers is the file written at on
     CHECK(summary.crc32 == expected.crc32);
     CHECK(read_text(folder / "pieces.pt") == read_text(folder / "whole.pt"));
 
-    SECTION("a gap, an overlap or a piece too many is our own fault and said") {
+    SECTION("a gap, an overlap or a piece beyond its record is an internal error with a message") {
         const WrittenPiece one = pieces.back();
         pieces.pop_back();
         CHECK_THROWS_WITH(first.finish(pieces), Says("words"));
@@ -98,7 +98,7 @@ TEST_CASE("a file written in pieces by several writers is the file written at on
     }
 }
 
-TEST_CASE("files beyond 4 GiB are written with 64-bit numbers that Python and we read") {
+TEST_CASE("files beyond 4 GiB are written with 64-bit numbers that Python and our reader read") {
     const TemporaryFolder folder;
     const std::int64_t large = (std::int64_t{5} << 28) + 1024;  // elements: 5 GiB + 4 KiB, left as a hole in the file
     const PtValue tree =
@@ -109,7 +109,7 @@ TEST_CASE("files beyond 4 GiB are written with 64-bit numbers that Python and we
     const std::uint64_t hole = static_cast<std::uint64_t>(large) * 4 - 12;
     std::uint32_t zeros = crc32_of(std::vector<std::byte>(4096 - 12));
     const std::uint32_t page = crc32_of(std::vector<std::byte>(4096));
-    for (std::uint64_t done = 4096 - 12, length = 4096, crc = page; done < hole;) {  // doubling while it fits
+    for (std::uint64_t done = 4096 - 12, length = 4096, crc = page; done < hole;) {  // doubles the length while it fits
         zeros = crc32_joined(zeros, static_cast<std::uint32_t>(crc), length);
         done += length;
         if (length * 2 <= hole - done) {
@@ -143,7 +143,7 @@ END)");
     CHECK(result.exit_code == 0);
 }
 
-TEST_CASE("a file that cannot be created is named with the reason") {
+TEST_CASE("a file that cannot be created is reported with the reason") {
     const TemporaryFolder folder;
     CHECK_THROWS_WITH(PtWriter(folder / "none" / "a.pt", PtLayout(PtDict{}, "a"), PtWriter::Open::create),
                       Says("none/a.pt: cannot be created (No such file or directory)"));

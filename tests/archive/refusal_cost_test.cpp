@@ -1,4 +1,4 @@
-// What hostile files cost, measured in a process of its own: less than a second and 100 MB, each.
+// Hostile files must be refused in less than a second and 100 MB each, measured in a process of their own.
 
 #include <array>
 #include <fstream>
@@ -38,7 +38,7 @@ std::string pt_of(const std::string& pickle, const std::string& storage = "") {
 
 std::string little(std::uint64_t number, std::size_t bytes) { return {reinterpret_cast<const char*>(&number), bytes}; }
 
-/// A pickle of one fp32 tensor, its numbers as LONG1.
+/// A pickle of one fp32 tensor, with its numbers as LONG1.
 std::string tensor_pickle(std::int64_t elements, std::int64_t offset, const std::vector<std::int64_t>& shape,
                           const std::vector<std::int64_t>& strides) {
     const auto number = [](std::int64_t value) { return "\x8a\x08"s + little(static_cast<std::uint64_t>(value), 8); };
@@ -63,7 +63,7 @@ struct Cost {
     double cpu_seconds = 0, megabytes = 0;
 };
 
-/// refusal() in a child, whose peak of resident memory starts at what it has.
+/// Runs refusal() in a child process and measures its CPU time and the growth of its peak resident memory.
 Cost cost_of(const std::filesystem::path& file) {
     std::array<int, 2> ends{};
     REQUIRE(::pipe(ends.data()) == 0);
@@ -98,7 +98,7 @@ Cost cost_of(const std::filesystem::path& file) {
     return cost;
 }
 
-/// Refused for this reason, in less than a second of work and 100 MB.
+/// Checks that the content is refused for this reason, in less than a second of CPU time and 100 MB.
 void check_refused(const std::string& content, const std::string& why) {
     const TemporaryFolder folder;
     write_text(folder / "hostile.pt", content);
@@ -120,7 +120,7 @@ constexpr std::size_t large = std::size_t{12} << 20, too_large = std::size_t{17}
 
 }  // namespace
 
-TEST_CASE("tensors that declare more than the file holds are refused at little cost") {
+TEST_CASE("tensors that declare more elements than the file holds are refused at little cost") {
     CHECK(cost_of([] {
               static const TemporaryFolder folder;
               write_text(folder / "good.pt", pt_of(tensor_pickle(6, 0, {2, 3}, {3, 1}), std::string(24, '\0')));
@@ -141,31 +141,31 @@ TEST_CASE("tensors that declare more than the file holds are refused at little c
     check_refused(pt_of(tensor_pickle(6, 0, {INT64_MAX, INT64_MAX}, {1, 1}), bytes), "reaches beyond its storage");
     check_refused(pt_of(tensor_pickle(6, 0, {1 << 30, 1 << 30, 1 << 30}, {0, 0, 0}), bytes), "reaches beyond its storage");
     check_refused(pt_of(tensor_pickle(6, INT64_MAX, {2}, {1}), bytes), "reaches beyond its storage");
-    check_refused(pt_of(tensor_pickle(6, 0, {2, 3}, {3}), bytes), "shape and strides do not fit");
+    check_refused(pt_of(tensor_pickle(6, 0, {2, 3}, {3}), bytes), "shape and strides differ in length");
     check_refused(pt_of(tensor_pickle(6, 0, std::vector<std::int64_t>(65, 1), std::vector<std::int64_t>(65, 1)), bytes),
                   "more than 64 axes");
 }
 
-TEST_CASE("zip archives that lie about their records are refused at little cost") {
+TEST_CASE("zip archives with wrong offsets or sizes of records are refused at little cost") {
     const std::string good = pt_of(tensor_pickle(6, 0, {6}, {1}), std::string(24, '\0'));
     const std::size_t directory = good.find("PK\1\2"), second = good.find("PK\1\2", directory + 1);
     const auto with = [&](std::size_t at, const std::string& bytes) {
         return std::string(good).replace(at, bytes.size(), bytes);
     };
-    check_refused(with(second + 24, little(0xFFFFFFF0, 4)), "its two sizes differ");
+    check_refused(with(second + 24, little(0xFFFFFFF0, 4)), "its compressed and uncompressed sizes differ");
     check_refused(with(second + 20, little(0xFFFFFFF0, 4) + little(0xFFFFFFF0, 4)), "its bytes reach beyond the file");
     check_refused(with(second + 20, little(0xFFFFFFFF, 4) + little(0xFFFFFFFF, 4)), "its bytes reach beyond the file");
-    check_refused(with(second + 42, little(0, 4)), "its header and the directory differ");
-    check_refused(with(second + 42, little(0xFFFFFFF0, 4)), "no header where the directory says");
-    check_refused(with(second + 42, little(good.size() - 30, 4)), "no header where the directory says");
+    check_refused(with(second + 42, little(0, 4)), "its local header and the directory differ");
+    check_refused(with(second + 42, little(0xFFFFFFF0, 4)), "no local header at the offset in the directory");
+    check_refused(with(second + 42, little(good.size() - 30, 4)), "no local header at the offset in the directory");
     check_refused(with(good.size() - 10, little(0x7FFFFFFF, 4)), "the directory reaches beyond the file");
     check_refused(with(good.size() - 12, little(0xFFFF, 2)), "more entries than the directory has room for");
     check_refused(with(good.size() - 6, little(0x7FFFFFFF, 4)), "the directory reaches beyond the file");
     check_refused(good.substr(0, good.size() / 2), "no zip directory");
-    const std::string twice = good.substr(directory, second - directory);  // two entries of one record
+    const std::string twice = good.substr(directory, second - directory);  // two entries for one record
     check_refused(good.substr(0, directory) + twice + twice + zip::directory_end(2, directory, 2 * twice.size()),
                   "two entries share bytes");
-    const std::string inner = zip_of({{"a/data/1", "x"}});  // a record that lies inside another
+    const std::string inner = zip_of({{"a/data/1", "x"}});  // a record inside another record
     const std::string outer = zip_of({{"a/data.pkl", "\x80\x02}."s}, {"a/data/0", inner}});
     const std::size_t at = outer.find("PK\1\2", outer.find(inner) + inner.size());
     const zip::Header hidden{"a/data/1", 1, outer.find(inner), crc32_of(std::as_bytes(std::span("x", 1)))};
@@ -178,7 +178,7 @@ TEST_CASE("zip archives that lie about their records are refused at little cost"
     check_refused(zip_of(many), "its directory is larger");
 }
 
-TEST_CASE("compressed bombs are not unpacked") {
+TEST_CASE("compressed bombs are not decompressed") {
     const TemporaryFolder folder;
     const CommandResult zipped =
         run_command(PYTHON " -c \"import zipfile; z = zipfile.ZipFile('" + (folder / "bomb.pt").string() +
@@ -187,7 +187,7 @@ TEST_CASE("compressed bombs are not unpacked") {
     check_refused(read_text(folder / "bomb.pt"), "a/data.pkl is compressed");
 }
 
-TEST_CASE("pickles that ask for memory are refused at little cost") {
+TEST_CASE("pickles that would take much memory are refused at little cost") {
     const std::string proto = "\x80\x02";
     const std::string too_many = "more values than any checkpoint does";
     const auto pickle = [&](const std::string& body) { return pt_of(proto + body); };
@@ -203,7 +203,7 @@ TEST_CASE("pickles that ask for memory are refused at little cost") {
     check_refused(pickle(repeated("(", 100'000)), "nested too deep");
     check_refused(pickle(repeated("(", 9'000) + repeated("t", 9'000) + "."), "nested deeper");
     check_refused(pickle(std::string(1000, ']') + std::string(999, 'a') + "."), "nested deeper");
-    std::string bushy = "]q\0"s;  // each list holds the one before it twice
+    std::string bushy = "]q\0"s;  // each list holds the previous one twice
     for (char level = 1; level < 60; ++level)
         bushy += "](h"s + static_cast<char>(level - 1) + "h" + static_cast<char>(level - 1) + "eq" + level;
     check_refused(pickle(bushy + "."), too_many);
@@ -285,7 +285,7 @@ TEST_CASE("os.system and fifty other classes and functions are refused by name a
     // Other ways to name or make an object.
     for (const std::string& way : {"(S'ls'\nios\nsystem\n."s, "X\2\0\0\0osX\6\0\0\0system\x93."s, "(cos\nsystem\nX\2\0\0\0lso."s,
                                    ")\x81."s, "\x82\1."s, "\x83\1\1."s, "\x84\1\1\1\1."s, "Pid\n."s, "\x92."s, "\x97."s})
-        check_refused(pt_of("\x80\x02"s + way), way[0] == '(' && way[1] == 'c' ? "os.system" : "the pickle instruction");
+        check_refused(pt_of("\x80\x02"s + way), way[0] == '(' && way[1] == 'c' ? "os.system" : "the pickle opcode");
 }
 
 }  // namespace bertpretrain

@@ -12,7 +12,7 @@ using namespace testing;
 
 std::string little_endian(std::uint64_t number) { return {reinterpret_cast<const char*>(&number), sizeof number}; }
 
-/// A file with this header and so many bytes behind it.
+/// A file with this header and `bytes` bytes after it.
 std::string file_of(const std::string& header, std::size_t bytes) {
     return little_endian(header.size()) + header + std::string(bytes, '\1');
 }
@@ -30,7 +30,7 @@ std::string refusal_of(const std::string& header, std::size_t bytes) { return re
 
 }  // namespace
 
-TEST_CASE("safetensors files of Python are read to the bit, in every type") {
+TEST_CASE("safetensors files written by Python are read bit for bit, in every dtype") {
     const TemporaryFolder folder;
     const CommandResult python = run_command(PYTHON " - '" + folder.path().string() + R"(' <<'END'
 import json, sys, torch
@@ -73,7 +73,7 @@ END)");
     CHECK_THROWS_AS(reader.read_as_float(*reader.find("number"), 0, 2, nullptr), std::logic_error);
 }
 
-TEST_CASE("safetensors files of ours are read by Python to the bit, with names, order and metadata") {
+TEST_CASE("Python reads our safetensors files bit for bit, with names, order and metadata") {
     const TemporaryFolder folder;
     const std::vector<float> numbers = counting(6);
     const std::array<std::uint16_t, 3> halves{0x3C00, 0x7C00, 0x0001};
@@ -108,7 +108,7 @@ END)");
     CHECK_THROWS_AS(write_safetensors(folder / "wrong", {{"a", DType::f32, {2}, bytes}}), std::logic_error);
 }
 
-TEST_CASE("safetensors files that lie about themselves are refused, naming the tensor") {
+TEST_CASE("safetensors files with wrong headers are refused, naming the tensor") {
     const std::string good =
         R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[],"data_offsets":[8,12]}})";
     CHECK(refusal_of(good, 12) == "");
@@ -129,14 +129,14 @@ TEST_CASE("safetensors files that lie about themselves are refused, naming the t
     refused(one(R"("dtype":"F64","shape":[2],"data_offsets":[0,8])"), 8, "not its dtype x shape");
     refused(one(R"("dtype":"F32","shape":[4611686018427387904,2],"data_offsets":[0,8])"), 8, "not its dtype x shape");
     refused(one(R"("dtype":"F32","shape":[4611686018427387906],"data_offsets":[0,8])"), 8, "not its dtype x shape");
-    refused(one(R"("dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,8])"), 8, "beyond all measure");
+    refused(one(R"("dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,8])"), 8, "a size above 2^63 - 1");
     refused(one(R"("dtype":"F32","shape":[-2],"data_offsets":[0,8])"), 8, "not laid out");
     refused(one(R"("dtype":"F32","shape":[2.0],"data_offsets":[0,8])"), 8, "not laid out");
-    refused(one(R"("dtype":"F32","shape":[2],"data_offsets":[8,0])"), 8, "no begin and end");
-    refused(one(R"("dtype":"F32","shape":[2],"data_offsets":[0])"), 8, "no begin and end");
-    refused(one(R"("dtype":"F32","shape":[2],"data_offsets":[4,12])"), 12, "4 bytes of a hole");
+    refused(one(R"("dtype":"F32","shape":[2],"data_offsets":[8,0])"), 8, "not [begin, end]");
+    refused(one(R"("dtype":"F32","shape":[2],"data_offsets":[0])"), 8, "not [begin, end]");
+    refused(one(R"("dtype":"F32","shape":[2],"data_offsets":[4,12])"), 12, "a gap of 4 bytes");
     refused(one(R"("dtype":"F32","shape":[2],"data_offsets":[18446744073709551608,18446744073709551615])"), 8, "beyond the file");
-    refused(one(R"("dtype":"F8_E4M3","shape":[8],"data_offsets":[0,8])"), 8, "its type F8_E4M3 is not supported");
+    refused(one(R"("dtype":"F8_E4M3","shape":[8],"data_offsets":[0,8])"), 8, "its dtype F8_E4M3 is not supported");
     refused(one(R"("dtype":"F32","shape":[2])"), 8, "lacks dtype, shape or data_offsets");
     refused(one(R"("dtype":"F32","shape":[2],"data_offsets":[0,8],"more":1)"), 8, "a field \"more\"");
     refused(one(R"("dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8])"), 8, "the key \"dtype\" twice");
@@ -150,10 +150,10 @@ TEST_CASE("safetensors files that lie about themselves are refused, naming the t
     refused(R"({"__metadata__":{"a":"b","a":"c"}})", 0, "the key \"a\" twice");
     refused(R"({"a":7})", 0, "not laid out");
     refused(R"({"a":[1]})", 0, "not laid out");
-    refused(good.substr(0, 60), 12, "no JSON at byte");
-    refused(good + "x", 12, "no JSON at byte");
-    refused("{\"a\xff\":{}}", 0, "no JSON at byte");
-    refused("{" + std::string(1'000'000, '['), 0, "no JSON at byte");
+    refused(good.substr(0, 60), 12, "not valid JSON at byte");
+    refused(good + "x", 12, "not valid JSON at byte");
+    refused("{\"a\xff\":{}}", 0, "not valid JSON at byte");
+    refused("{" + std::string(1'000'000, '['), 0, "not valid JSON at byte");
     refused("{\"a\":" + std::string(1'000'000, '['), 0, "not laid out");
     std::string many_axes = "1";
     for (int i = 0; i < 70; ++i) many_axes += ",1";
@@ -164,7 +164,7 @@ TEST_CASE("safetensors files that lie about themselves are refused, naming the t
     refused(many + "}", 0, "more tensors than any model has");
 }
 
-TEST_CASE("every prefix and every flipped bit of a safetensors header is read as something or refused") {
+TEST_CASE("every prefix of a safetensors file is refused, and every flipped bit in its header is read or refused") {
     const TemporaryFolder folder;
     const std::vector<float> numbers = counting(6);
     write_safetensors(folder / "small.safetensors", {{"a", DType::f32, {2, 3}, std::as_bytes(std::span(numbers))},

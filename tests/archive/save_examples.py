@@ -1,4 +1,4 @@
-"""Saves .pt files as Python users do, and what they hold as JSON, for the tests of PtReader.
+"""Saves .pt files as Python users do, and their content as JSON, for the tests of PtReader.
 
 usage: save_examples.py FOLDER
 """
@@ -18,7 +18,7 @@ torch.manual_seed(1)
 
 
 def describe(value):
-    """The value as JSON: a tensor as its type, shape and flat list of numbers."""
+    """Returns the value as JSON: a tensor as its dtype, shape and flat list of numbers."""
     if isinstance(value, torch.Tensor):
         return {"dtype": str(value.dtype).removeprefix("torch."), "shape": list(value.shape),
                 "values": value.detach().cpu().double().flatten().tolist()}
@@ -60,7 +60,7 @@ save("state_dict", model.state_dict())
 save("training", {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3,
                   "nested": collections.OrderedDict(a=collections.OrderedDict(b=torch.ones(2)))})
 
-# What JSON cannot hold: compared by compare_copies.py, after a trip through our reader and writer.
+# Values that JSON cannot hold. compare_copies.py compares them after our reader and writer have copied them.
 scheduler = torch.optim.lr_scheduler.LinearLR(optimizer)
 torch.save({"integers": [2**63 - 1, -(2**63), 2**63, 2**64, -(2**64), 2**70 + 1, -(2**70), 2**2000, 255, 256, -1, -129, 65536],
             "reals": [float("inf"), -float("inf"), float("nan"), -0.0, 5e-324, 1.7976931348623157e308, 0.1],
@@ -71,7 +71,7 @@ torch.save({"integers": [2**63 - 1, -(2**63), 2**63, 2**64, -(2**64), 2**70 + 1,
 
 
 class OfXla:
-    """Saved as torch_xla's tensors are."""
+    """Is saved like a tensor of torch_xla."""
 
     def __reduce_ex__(self, protocol):
         return torch._utils._rebuild_device_tensor_from_cpu_tensor, (torch.arange(4.0), torch.float32, "cpu", True)
@@ -90,7 +90,7 @@ torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "m
 shared = torch.ones(6, 2)
 save("shared", {"decoder": shared, "embedding": shared, "again": shared.t()})
 
-# Files that are refused, and must be refused by name.
+# Files that must be refused, naming the reason.
 torch.save(base, folder / "before_1_6.pt", _use_new_zipfile_serialization=False)
 torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), folder / "script.pt")
 torch.save({"model": base, "loader": torch.utils.data.DataLoader([1, 2])}, folder / "object.pt")

@@ -28,8 +28,8 @@ std::vector<std::int64_t> content_of(const GlobalBatch& batch) {
         content.insert(content.end(), data, data + tensor.numel());
     };
     for (const MicroBatch& part : batch.micro_batches) {
-        content.insert(content.end(), part.sample_numbers_B.begin(), part.sample_numbers_B.end());
-        content.insert(content.end(), part.starts_B1.begin(), part.starts_B1.end());
+        content.insert(content.end(), part.layout.samples_B.begin(), part.layout.samples_B.end());
+        content.insert(content.end(), part.layout.starts_B1.begin(), part.layout.starts_B1.end());
         for (const at::Tensor& tensor : {part.input_ids_T, part.token_type_ids_T, part.position_ids_T, part.masked_rows_M,
                                          part.masked_labels_M, part.next_sentence_labels_B})
             append(tensor);
@@ -45,7 +45,7 @@ TEST_CASE("steps are the same samples in micro-batches of another size from wher
     const auto numbers = [](const GlobalBatch& batch) {
         std::vector<std::int64_t> all;
         for (const MicroBatch& part : batch.micro_batches)
-            all.insert(all.end(), part.sample_numbers_B.begin(), part.sample_numbers_B.end());
+            all.insert(all.end(), part.layout.samples_B.begin(), part.layout.samples_B.end());
         return all;
     };
     for (const std::int64_t size : {12, 1, 7}) {
@@ -88,7 +88,7 @@ TEST_CASE("a step far away is reached at once") {
     const SampleShards shards({10, 20, 5});
     BatchLoader loader(shards.files, small_settings());
     loader.seek(1'000'000'000'000);
-    CHECK(loader.next().micro_batches.front().sample_numbers_B.front() == 12 * 999'999'999'999);
+    CHECK(loader.next().micro_batches.front().layout.samples_B.front() == 12 * 999'999'999'999);
     CHECK(loader.position() == 1'000'000'000'001);
 }
 

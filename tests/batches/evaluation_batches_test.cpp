@@ -88,7 +88,7 @@ TEST_CASE("ranks share an evaluation without gap or overlap, and numbers stay th
             EvaluationBatches batches(shards.files, settings);
             while (const std::optional<MicroBatch> batch = batches.next()) {
                 for (const Origin& origin : origins_of(*batch)) together.push_back(origin);
-                for (const std::int64_t found : batch->sample_numbers_B) CHECK(found == number++);
+                for (const std::int64_t found : batch->layout.samples_B) CHECK(found == number++);
             }
         }
         CHECK(together == first_rows({10, 3, 17}));

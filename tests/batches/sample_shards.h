@@ -94,7 +94,7 @@ inline std::vector<Origin> origins_of(const MicroBatch& batch) {
     std::vector<Origin> origins;
     const auto* ids = batch.input_ids_T.const_data_ptr<std::int64_t>();
     for (std::int64_t b = 0; b < batch.sequences(); ++b) {
-        const std::int64_t start = batch.starts_B1[static_cast<std::size_t>(b)];
+        const std::int64_t start = batch.layout.starts_B1[static_cast<std::size_t>(b)];
         origins.emplace_back(ids[start + 1], ids[start + 2]);
     }
     return origins;

@@ -31,7 +31,7 @@ std::vector<std::pair<std::int64_t, Origin>> samples_of(const GlobalBatch& batch
     std::vector<std::pair<std::int64_t, Origin>> samples;
     for (const MicroBatch& micro_batch : batch.micro_batches) {
         const std::vector<Origin> origins = origins_of(micro_batch);
-        for (std::size_t b = 0; b < origins.size(); ++b) samples.emplace_back(micro_batch.sample_numbers_B[b], origins[b]);
+        for (std::size_t b = 0; b < origins.size(); ++b) samples.emplace_back(micro_batch.layout.samples_B[b], origins[b]);
     }
     return samples;
 }
@@ -55,8 +55,8 @@ TEST_CASE("step k holds samples (k - 1) G to k G of the order, as the shards hav
             CHECK(origin == Origin{place.band.shard, place.row_in_shard()});
         }
         for (const MicroBatch& micro_batch : batch.micro_batches) {
-            tokens += micro_batch.input_ids_T.numel();
-            masked += micro_batch.masked_rows_M.numel();
+            tokens += micro_batch.tokens();
+            masked += micro_batch.masked();
         }
         CHECK(number == step * 24);
         CHECK(batch.sequences == 24);
@@ -226,8 +226,9 @@ TEST_CASE("NVIDIA's own shards give each of their rows once an epoch") {
     }
     for (const MicroBatch& micro_batch : batch.micro_batches) {
         const auto* ids = micro_batch.input_ids_T.const_data_ptr<std::int64_t>();
-        for (std::size_t b = 0; b + 1 < micro_batch.starts_B1.size(); ++b)
-            found.insert(std::vector<std::int64_t>(ids + micro_batch.starts_B1[b], ids + micro_batch.starts_B1[b + 1]));
+        for (std::size_t b = 0; b + 1 < micro_batch.layout.starts_B1.size(); ++b)
+            found.insert(
+                std::vector<std::int64_t>(ids + micro_batch.layout.starts_B1[b], ids + micro_batch.layout.starts_B1[b + 1]));
     }
     CHECK(found.size() == 2 * 586);
     CHECK(found == expected);
@@ -266,9 +267,9 @@ void collect(const GlobalBatch& batch, std::map<std::int64_t, MaskedSample>& sam
         const auto* ids = micro_batch.input_ids_T.const_data_ptr<std::int64_t>();
         const auto* rows = micro_batch.masked_rows_M.const_data_ptr<std::int64_t>();
         const auto* labels = micro_batch.masked_labels_M.const_data_ptr<std::int64_t>();
-        for (std::size_t b = 0; b < micro_batch.sample_numbers_B.size(); ++b) {
-            const std::int64_t begin = micro_batch.starts_B1[b], end = micro_batch.starts_B1[b + 1];
-            MaskedSample& sample = samples[micro_batch.sample_numbers_B[b]];
+        for (std::size_t b = 0; b < micro_batch.layout.samples_B.size(); ++b) {
+            const std::int64_t begin = micro_batch.layout.starts_B1[b], end = micro_batch.layout.starts_B1[b + 1];
+            MaskedSample& sample = samples[micro_batch.layout.samples_B[b]];
             sample.ids.assign(ids + begin, ids + end);
             for (std::int64_t m = 0; m < micro_batch.masked(); ++m)
                 if (rows[m] >= begin && rows[m] < end) {

@@ -10,7 +10,7 @@ using namespace testing;
 
 }  // namespace
 
-TEST_CASE("what was saved is read, whole or any part of a tensor") {
+TEST_CASE("saved tensors are read back, whole or in part") {
     const TemporaryFolder run;
     ExampleState example = example_state(12, 0, 1);
     write_text(run / "words.txt", "[PAD]\n");
@@ -47,7 +47,7 @@ TEST_CASE("what was saved is read, whole or any part of a tensor") {
     CHECK(tied == example_value(0, 0, 5));
 }
 
-TEST_CASE("a name, a moment or a range that is not there is said, with the nearest name") {
+TEST_CASE("a name, a moment or a range that does not exist is refused, with the nearest name") {
     const TemporaryFolder run;
     const CheckpointReader reader(CheckpointStore(run / "checkpoints").save(example_state(1).state));
     CHECK_FALSE(reader.vocabulary());
@@ -70,7 +70,7 @@ TEST_CASE("a flipped bit anywhere in a checkpoint is found and its file named") 
             CHECK_THROWS_WITH(CheckpointReader(folder), Says(name + ": damaged"));
         }
         write_text(folder / name, original + "x");
-        CHECK_THROWS_WITH(CheckpointReader(folder, CheckpointReader::Verify::sizes), Says(name + ": damaged: has"));
+        CHECK_THROWS_WITH(CheckpointReader(folder, CheckpointReader::Verify::sizes), Says(name + ": damaged: it has"));
         std::filesystem::remove(folder / name);
         CHECK_THROWS_WITH(CheckpointReader(folder), Says(name + ": cannot be read (No such file or directory)"));
         write_text(folder / name, original);
@@ -78,7 +78,7 @@ TEST_CASE("a flipped bit anywhere in a checkpoint is found and its file named") 
     CHECK(CheckpointReader(folder).step() == 1);
 }
 
-TEST_CASE("a mark of a newer format, or one that makes no sense, is refused") {
+TEST_CASE("a COMPLETE.json of a newer format, or a malformed one, is refused") {
     const TemporaryFolder run;
     const auto folder = CheckpointStore(run / "checkpoints").save(example_state(1).state);
     const nlohmann::json mark = nlohmann::json::parse(read_text(folder / "COMPLETE.json"));
@@ -88,7 +88,7 @@ TEST_CASE("a mark of a newer format, or one that makes no sense, is refused") {
     };
     nlohmann::json changed = mark;
     changed["format_version"] = 2;
-    refused(changed, "format_version is 2, this program reads up to 1");
+    refused(changed, "format_version is 2; this program reads versions up to 1");
     for (const char* key : {"format_version", "step", "files"}) {
         changed = mark;
         changed.erase(key);

@@ -78,7 +78,7 @@ TEST_CASE("a damaged receipt is refused") {
     CHECK_THROWS_AS(SaveReceipt::unpack(std::string(16, '\xff')), CheckpointError);
 }
 
-TEST_CASE("Python loads our checkpoint with weights_only, and a model strictly, ties included") {
+TEST_CASE("Python loads a checkpoint with weights_only, and its model strictly, with tied tensors") {
     const TemporaryFolder run;
     const auto folder = CheckpointStore(run / "checkpoints").save(example_state(3).state);
     const CommandResult result = run_command(PYTHON " - '" + folder.string() + R"(' <<'END'
@@ -111,11 +111,11 @@ END)");
     CHECK(result.exit_code == 0);
 }
 
-TEST_CASE("only complete checkpoints are found, and the newest by its number") {
+TEST_CASE("only complete checkpoints are found, and the newest is the one with the largest step") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     CHECK_FALSE(store.newest_complete());
-    CHECK_THROWS_WITH(store.complete_at(5), Says("none of any step"));
+    CHECK_THROWS_WITH(store.complete_at(5), Says("no other step has one"));
     save_steps(store, {9, 100, 20});
     std::filesystem::create_directories(store.folder() / "step_00000300.partial");
     std::filesystem::create_directories(store.folder() / "step_00000400");
@@ -123,7 +123,7 @@ TEST_CASE("only complete checkpoints are found, and the newest by its number") {
     CHECK(*store.newest_complete() == store.folder() / "step_00000100");
     CHECK(store.all_complete().size() == 3);
     CHECK(store.complete_at(20) == store.folder() / "step_00000020");
-    CHECK_THROWS_WITH(store.complete_at(21), Says("no complete checkpoint of step 21; there are 9, 20, 100"));
+    CHECK_THROWS_WITH(store.complete_at(21), Says("no complete checkpoint of step 21; complete ones: 9, 20, 100"));
     std::filesystem::resize_file(store.folder() / "step_00000100" / "model.pt", 5000);
     CHECK(*store.newest_complete() == store.folder() / "step_00000020");
     write_text(store.folder() / "step_00000020" / "COMPLETE.json", "{\"format_version\": 1, \"step\": ");
@@ -132,7 +132,7 @@ TEST_CASE("only complete checkpoints are found, and the newest by its number") {
     CHECK_FALSE(store.newest_complete());
 }
 
-TEST_CASE("what a killed save left is removed by the next") {
+TEST_CASE("the remains of a killed save are removed by the next one") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     store.begin(example_state(5).state);
@@ -142,7 +142,7 @@ TEST_CASE("what a killed save left is removed by the next") {
     CHECK(names_in(store.folder()) == Names{"step_00000006"});
 }
 
-TEST_CASE("a checkpoint that a killed save had moved out of its way is put back, unless the new one is in its place") {
+TEST_CASE("a checkpoint that a killed save had moved aside is restored, unless the new one has its name") {
     namespace fs = std::filesystem;
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
@@ -156,7 +156,7 @@ TEST_CASE("a checkpoint that a killed save had moved out of its way is put back,
     CHECK(CheckpointReader(store.complete_at(5)).step() == 5);
 }
 
-TEST_CASE("saving a step again replaces it whole") {
+TEST_CASE("saving a step again replaces the whole checkpoint") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     save_steps(store, {5});
@@ -167,7 +167,7 @@ TEST_CASE("saving a step again replaces it whole") {
     CHECK(CheckpointReader(store.complete_at(5)).progress()["samples"] == 1);
 }
 
-TEST_CASE("pruning keeps the newest, those asked for, and what is not complete") {
+TEST_CASE("pruning keeps the newest checkpoints, those requested, and incomplete ones") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     save_steps(store, {10, 20, 30, 40, 50, 60});
@@ -178,7 +178,7 @@ TEST_CASE("pruning keeps the newest, those asked for, and what is not complete")
     CHECK(names_in(store.folder()) == Names{"step_00000005", "step_00000060"});
 }
 
-TEST_CASE("a damaged checkpoint does not count for pruning: it is set aside, and an older whole one stays in its place") {
+TEST_CASE("pruning moves a damaged checkpoint aside, and keeps an older intact one in its place") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     save_steps(store, {10, 20, 30, 40});
@@ -189,7 +189,7 @@ TEST_CASE("a damaged checkpoint does not count for pruning: it is set aside, and
     CHECK(CheckpointReader(*store.newest_complete()).step() == 20);
 }
 
-TEST_CASE("a save in a hurry verifies nothing, and deletes nothing because of a checkpoint that may be damaged") {
+TEST_CASE("without verification, pruning deletes nothing because of a checkpoint that may be damaged") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     save_steps(store, {10, 20, 30, 40});
@@ -223,7 +223,7 @@ TEST_CASE("a damaged best checkpoint is not a reason to delete the next best") {
     CHECK(CheckpointReader(store.folder() / best_link).step() == 10);
 }
 
-TEST_CASE("checkpoints of later steps that are set aside are whole, and no longer found, pruned or led to") {
+TEST_CASE("checkpoints of later steps that are moved aside are intact, and no longer found, pruned or linked") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     save_steps(store, {10, 20});
@@ -243,7 +243,7 @@ TEST_CASE("checkpoints of later steps that are set aside are whole, and no longe
     CHECK(store.set_aside_after(10) == store.folder() / "abandoned_after_00000010.2");
 }
 
-TEST_CASE("the checkpoint with the lowest held-out loss stays, and the link best leads to it") {
+TEST_CASE("the checkpoint with the lowest held-out loss is kept, and the link best points to it") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     CHECK_FALSE(store.best_complete());
@@ -262,7 +262,7 @@ TEST_CASE("the checkpoint with the lowest held-out loss stays, and the link best
     CHECK(resolve_checkpoint(run.path()) == store.folder() / "step_00000050");
 }
 
-TEST_CASE("a disk that is full ends the save with the file and the reason, and older checkpoints stay") {
+TEST_CASE("a full disk ends the save with the file and the reason, and older checkpoints stay") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     save_steps(store, {5});
@@ -280,13 +280,13 @@ TEST_CASE("a disk that is full ends the save with the file and the reason, and o
         std::signal(SIGXFSZ, handler);
         return what;
     };
-    CHECK_THAT(message(5000), Says("model.pt: cannot be given its size (File too large)"));
-    CHECK_THAT(message(15000), Says("optimizer.pt: cannot be given its size (File too large)"));
+    CHECK_THAT(message(5000), Says("model.pt: cannot be extended to its full size (File too large)"));
+    CHECK_THAT(message(15000), Says("optimizer.pt: cannot be extended to its full size (File too large)"));
     CHECK(names_in(store.folder()) == Names{"step_00000005"});
     CHECK(CheckpointReader(*store.newest_complete()).step() == 5);
 }
 
-TEST_CASE("a vocabulary that is gone ends the save by name and leaves nothing") {
+TEST_CASE("a missing vocabulary ends the save by name, and no files are left") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     ExampleState example = example_state(6);
@@ -295,7 +295,7 @@ TEST_CASE("a vocabulary that is gone ends the save by name and leaves nothing") 
     CHECK(names_in(store.folder()).empty());
 }
 
-TEST_CASE("killed at any moment of saving, the newest complete checkpoint is whole") {
+TEST_CASE("after a kill at any moment of a save, the newest complete checkpoint is intact") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     save_steps(store, {1});
@@ -304,7 +304,7 @@ TEST_CASE("killed at any moment of saving, the newest complete checkpoint is who
     const auto one_save = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin).count();
     std::int64_t last = 2;
     constexpr int rounds = 30;
-    // From at once to twice as long as a save takes; a busy machine may take longer, and must have saved once at last.
+    // Kills after 0 up to twice the time of a save. A busy machine may take longer, but must complete one save in the end.
     for (int round = 0; round < rounds || (last == 2 && round < 20 * rounds); ++round) {
         const pid_t child = ::fork();
         if (child == 0) {
@@ -325,11 +325,11 @@ TEST_CASE("killed at any moment of saving, the newest complete checkpoint is who
     CHECK(last > 2);
 }
 
-TEST_CASE("a user may name a checkpoint, its run, or the folder of checkpoints") {
+TEST_CASE("a user may pass a checkpoint, its run, or the folder of checkpoints") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     CHECK_THROWS_WITH(resolve_checkpoint(run.path()), Says("no complete checkpoint") && Says("COMPLETE.json"));
-    CHECK_THROWS_WITH(resolve_checkpoint(run / "nowhere"), Says("there is no such folder"));
+    CHECK_THROWS_WITH(resolve_checkpoint(run / "nowhere"), Says("the folder does not exist"));
     save_steps(store, {5, 6});
     CHECK(resolve_checkpoint(run.path()) == store.folder() / "step_00000006");
     CHECK(resolve_checkpoint(store.folder()) == store.folder() / "step_00000006");

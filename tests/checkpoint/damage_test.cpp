@@ -1,4 +1,4 @@
-// No damage to a checkpoint's files goes unnoticed, and a run goes back to the one before.
+// All damage to a checkpoint's files is detected, and the run resumes from the previous checkpoint.
 
 #include <chrono>
 #include <random>
@@ -17,7 +17,7 @@ namespace {
 using namespace testing;
 namespace fs = std::filesystem;
 
-/// A state from which a run can go on.
+/// A state from which a run can resume.
 ExampleState resumable(std::int64_t step) {
     ExampleState example = example_state(step);
     TrainingProgress progress;
@@ -28,7 +28,7 @@ ExampleState resumable(std::int64_t step) {
     return example;
 }
 
-/// Two checkpoints, the newer of which is to be spoilt.
+/// Two checkpoints, the newer of which the test damages.
 struct TwoCheckpoints {
     TwoCheckpoints() : store(run / "checkpoints") {
         store.save(resumable(10).state);
@@ -39,7 +39,7 @@ struct TwoCheckpoints {
     fs::path newer;
 };
 
-/// What opening the checkpoint says; nothing when it finds nothing wrong.
+/// Returns the error of opening the checkpoint; "" without an error.
 std::string complaint(const fs::path& folder) {
     try {
         CheckpointReader reader(folder);
@@ -47,7 +47,7 @@ std::string complaint(const fs::path& folder) {
     } catch (const CheckpointError& error) { return error.what(); }
 }
 
-/// The tensor whose record holds a byte of a file; empty for bytes that are no tensor's.
+/// Returns the tensor whose record contains a byte of a file; empty for bytes outside of tensors.
 std::string tensor_at(const std::string& file, std::uint64_t position) {
     const ExampleState example = example_state(20);
     if (file != model_file && file != optimizer_file) return "";
@@ -91,7 +91,7 @@ TEST_CASE("each of 500 flipped bits, anywhere in a checkpoint's files, is found 
     CHECK(choose_checkpoint(two.store, {})->step() == 20);
 }
 
-TEST_CASE("a checkpoint cut short at any 4 KiB border, or missing a file, is not taken for one") {
+TEST_CASE("a checkpoint truncated at any 4 KiB border, or without one of its files, is not used") {
     const TwoCheckpoints two;
     for (const std::string& name : names_in(two.newer)) {
         CAPTURE(name);
@@ -110,7 +110,7 @@ TEST_CASE("a checkpoint cut short at any 4 KiB border, or missing a file, is not
     CHECK(choose_checkpoint(two.store, {})->step() == 20);
 }
 
-TEST_CASE("a rank whose view of the checkpoints is out of date waits for rank 0's choice to appear") {
+TEST_CASE("a rank whose view of the checkpoints is stale waits for rank 0's choice to appear") {
     const TwoCheckpoints two;
     const fs::path late = two.run / "late";  // shows step 10 at first, as a host's cache of the folder would
     fs::create_directory(late);
@@ -138,7 +138,7 @@ TEST_CASE("a rank that does not find rank 0's choice in time reads through rank 
     });
 }
 
-TEST_CASE("when every checkpoint is damaged the run does not begin anew: it says so") {
+TEST_CASE("if every checkpoint is damaged, the run ends with an error and does not start from scratch") {
     const TwoCheckpoints two;
     for (const char* step : {"step_00000010", "step_00000020"}) fs::resize_file(two.store.folder() / step / "model.pt", 100);
     CHECK_THROWS_WITH(choose_checkpoint(two.store, {}), Says("all 2 checkpoints are damaged"));

@@ -1,5 +1,5 @@
 #pragma once
-// A small training state, whole or as one of several ranks holds it.
+// A small training state, whole or as the part of one of several ranks.
 
 #include <algorithm>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace bertpretrain::testing {
 
-/// Matches a message that has `part` in it, under Catch2's name of either version.
+/// Matches a message that contains `part`, by the matcher's name in Catch2 version 2 or 3.
 inline auto Says(const std::string& part) {
 #if __has_include(<catch2/catch_all.hpp>)
     return Catch::Matchers::ContainsSubstring(part);
@@ -23,18 +23,18 @@ inline auto Says(const std::string& part) {
 
 inline const std::string words = "bert.embeddings.word_embeddings.weight";
 
-/// The element that the example's tensor number `tensor` of set number `set` has at `index`.
+/// Returns element `index` of tensor number `tensor` in set number `set` of the example.
 inline float example_value(int set, std::size_t tensor, std::size_t index) {
     return static_cast<float>(set * 1000) + static_cast<float>(tensor * 100) + static_cast<float>(index) * 0.25F;
 }
 
-/// A state and the memory that its pieces lie in.
+/// A state and the memory of its pieces.
 struct ExampleState {
     TrainingState state;
     std::vector<std::vector<float>> memory;
 };
 
-/// The part of the example that `rank` of `world` holds; the flattened sets are cut at uneven places inside tensors.
+/// Returns the part of the example that `rank` of `world` holds. The flattened sets are split at uneven positions inside tensors.
 inline ExampleState example_state(std::int64_t step, std::size_t rank = 0, std::size_t world = 1) {
     ExampleState example;
     const std::vector<TensorDescription> tensors{

@@ -1,4 +1,4 @@
-// Weights of other programs, read under our names.
+// Weights of other programs, read under this program's parameter names.
 
 #include "checkpoint/import_plan.h"
 
@@ -17,7 +17,7 @@ namespace {
 using namespace testing;
 namespace fs = std::filesystem;
 
-/// The folder that save_models.py filled; none where Python lacks a package.
+/// The folder that save_models.py filled; no folder if Python lacks a package.
 const fs::path& models() {
     static const TemporaryFolder folder;
     static const CommandResult result =
@@ -49,12 +49,12 @@ ImportPlan plan(const WeightFiles& files, const BertConfig& config = small_bert(
 
 std::vector<float> read(const WeightFiles& files, const PlannedImport& planned, std::int64_t elements) {
     std::vector<float> values(static_cast<std::size_t>(elements), -7);
-    for (std::int64_t first = 0; first < elements; first += 100)  // as ranks do: in pieces that end anywhere
+    for (std::int64_t first = 0; first < elements; first += 100)  // like ranks, in pieces with arbitrary ends
         read_planned(files, planned, first, std::min<std::int64_t>(100, elements - first), values.data() + first);
     return values;
 }
 
-/// Every parameter of the model is read from `path` as it stands in a file of save_models.py.
+/// Checks that every parameter of the model, read from `path`, equals the values in save_models.py's reference file.
 void check_equal(const fs::path& path, const std::string& expected) {
     INFO(path);
     const WeightFiles files(find_weights(path));
@@ -81,7 +81,7 @@ std::string refusal(const fs::path& path, const BertConfig& config = small_bert(
 
 }  // namespace
 
-TEST_CASE("a model is read to the bit from every kind of file and folder that others keep it in") {
+TEST_CASE("a model is read bit for bit from every kind of file and folder of other programs") {
     for (const char* name : {"hf", "hf/model.safetensors", "hf_shards", "hf_shards/model.safetensors.index.json", "hf_bin",
                              "hf_bin/pytorch_model.bin", "hf_bin_shards", "tensorflow.bin", "old_hf.bin", "nvidia",
                              "nvidia/ckpt_1600.pt", "double.safetensors", "expected.pt"})
@@ -91,7 +91,7 @@ TEST_CASE("a model is read to the bit from every kind of file and folder that ot
     check_equal(models() / "deepspeed/3400", "expected_bfloat16.pt");
 }
 
-TEST_CASE("what was converted, padded, cut or repeated is said, and done") {
+TEST_CASE("tensors that are converted, padded, truncated or repeated are reported") {
     const WeightFiles half(find_weights(models() / "half.safetensors"));
     CHECK(plan(half).remarks.size() == 1);
     CHECK_THAT(plan(half).remarks.front(), Says("are float16 and are converted to float32"));
@@ -101,7 +101,7 @@ TEST_CASE("what was converted, padded, cut or repeated is said, and done") {
     config.max_position_embeddings = 60;
     const ImportPlan larger = plan(files, config);
     REQUIRE(larger.remarks.size() == 3);
-    CHECK_THAT(larger.remarks[0], Says("word_embeddings.weight: 50 rows, expected 56: the other 6 are new"));
+    CHECK_THAT(larger.remarks[0], Says("word_embeddings.weight: 50 rows, expected 56: the other 6 keep their initial values"));
     CHECK_THAT(larger.remarks[1], Says("position_embeddings.weight: 24 rows, expected 60: they are repeated"));
     const auto words = read(files, larger.imports[0], 56 * 16), positions = read(files, larger.imports[1], 60 * 16);
     CHECK(std::count(words.begin() + 50 * 16, words.end(), -7.0F) == 6 * 16);
@@ -110,11 +110,11 @@ TEST_CASE("what was converted, padded, cut or repeated is said, and done") {
     config.vocab_size = 48;
     config.max_position_embeddings = 8;
     const ImportPlan smaller = plan(files, config);
-    CHECK_THAT(smaller.remarks[1], Says("24 rows, expected 8: the first 8 are taken"));
+    CHECK_THAT(smaller.remarks[1], Says("24 rows, expected 8: the first 8 are used"));
     CHECK(read(files, smaller.imports[1], 8 * 16) == std::vector<float>(positions.begin(), positions.begin() + 8 * 16));
 }
 
-TEST_CASE("a model without its heads is refused, unless missing parameters may be new") {
+TEST_CASE("a model without its heads is refused, unless missing parameters are allowed") {
     CHECK_THAT(refusal(models() / "encoder"), Says("missing:    \"cls.predictions.bias\"") &&
                                                   Says("missing:    \"cls.seq_relationship.weight\"") && Says("init_missing"));
     const WeightFiles files(find_weights(models() / "encoder"));
@@ -123,13 +123,13 @@ TEST_CASE("a model without its heads is refused, unless missing parameters may b
     CHECK(found.imports.size() + 7 == parameters_of(small_bert()).size());
 }
 
-TEST_CASE("tensors that the model has not are refused, unless they may be left aside") {
+TEST_CASE("tensors that the model lacks are refused, unless unexpected ones are allowed") {
     CHECK_THAT(refusal(models() / "classifier.bin"), Says("unexpected: \"classifier.weight\"") && Says("init_unexpected"));
     const WeightFiles files(find_weights(models() / "classifier.bin"));
     CHECK(plan(files, small_bert(), {.unexpected_allowed = true}).ignored == std::vector<std::string>{"classifier.weight"});
 }
 
-TEST_CASE("twenty wrong files are refused with what is wrong") {
+TEST_CASE("twenty wrong files are refused with the reason") {
     const auto refused = [](const std::string& name, const std::string& why) {
         INFO(name);
         CHECK_THAT(refusal(models() / name), Says(name.substr(0, name.find('/'))) && Says(why));
@@ -137,11 +137,11 @@ TEST_CASE("twenty wrong files are refused with what is wrong") {
     refused("none.pt", "there is no such file or folder");
     refused("untied.bin", "untied:     \"bert.embeddings.word_embeddings.weight\" and \"cls.predictions.decoder.weight\" differ");
     refused("no_model.pt", "it has \"optimizer\", \"epoch\"");
-    refused("list.pt", "holds no dict of tensors");
-    refused("tensor.pt", "holds no dict of tensors");
+    refused("list.pt", "contains no dict of tensors");
+    refused("tensor.pt", "contains no dict of tensors");
     refused("object.pt", "transformers.models.bert.modeling_bert.BertForPreTraining");
     refused("before_1_6.pt", "before 1.6");
-    refused("nvidia/ckpt_9.pt", "holds no dict of tensors");
+    refused("nvidia/ckpt_9.pt", "contains no dict of tensors");
     refused("other.safetensors", "unexpected: \"a\"");
     refused("cut.safetensors", "reaches beyond the file");
     refused("long.safetensors", "its tensors take");
@@ -150,10 +150,10 @@ TEST_CASE("twenty wrong files are refused with what is wrong") {
     refused("empty.pt", "too short");
     refused("hf_shards/climbing.index.json", "names the file \"../hf/model.safetensors\"");
     refused("hf_shards/lacking.index.json", "is in ");
-    refused("hf_shards/promising.index.json", "tensor \"x\" is listed, but not in");
+    refused("hf_shards/promising.index.json", "tensor \"x\" is listed, but is not in");
     refused("hf_shards/absent.index.json", "none.safetensors: cannot be opened");
     refused("hf/config.json", "no zip directory");
-    refused("parallel", "cut into parallel parts");
+    refused("parallel", "split by model parallelism");
     BertConfig config = small_bert();
     config.hidden_size = 32;
     CHECK_THAT(refusal(models() / "hf", config),
@@ -167,10 +167,10 @@ TEST_CASE("twenty wrong files are refused with what is wrong") {
     config.vocab_size = 50 + vocabulary_padding;
     CHECK_THAT(refusal(models() / "hf", config), Says("misshapen:  \"bert.embeddings.word_embeddings.weight\""));
     const TemporaryFolder empty;
-    CHECK_THAT(refusal(empty.path()), Says("holds no weights that are known"));
+    CHECK_THAT(refusal(empty.path()), Says("no known weights found"));
 }
 
-TEST_CASE("Hugging Face's config tells the shape, and another arithmetic is refused") {
+TEST_CASE("Hugging Face's config determines the shape, and settings that compute something else are refused") {
     const BertConfig described = described_model(models() / "hf/config.json");
     CHECK(described.hidden_size == 16);
     CHECK(described.max_position_embeddings == 24);
@@ -180,7 +180,7 @@ TEST_CASE("Hugging Face's config tells the shape, and another arithmetic is refu
     other.num_attention_heads = 4;
     other.hidden_act = "gelu_new";
     CHECK_THROWS_WITH(refuse_other_arithmetic(described, other, "config.json"),
-                      Says("model.num_attention_heads: 2 there, 4 in this experiment") && Says("model.hidden_act"));
+                      Says("model.num_attention_heads: 2 in the file, 4 in this experiment") && Says("model.hidden_act"));
     const TemporaryFolder folder;
     write_text(folder / "config.json", R"({"model_type": "roberta", "hidden_size": 16})");
     CHECK_THROWS_WITH(described_model(folder / "config.json"), Says("model_type is \"roberta\""));
@@ -200,7 +200,7 @@ TEST_CASE("real files of the hub are read") {
     CHECK(found.ignored == std::vector<std::string>{"classifier.weight", "classifier.bias"});
 }
 
-TEST_CASE("names of every origin are one name") {
+TEST_CASE("parameter names of every origin convert to Hugging Face's names") {
     for (const char* name : {"bert.pooler.dense.weight", "pooler.dense.weight", "module.bert.pooler.dense_act.weight",
                              "module.module.bert.pooler.dense.weight", "bert.pooler.dense.gamma"})
         CHECK(hugging_face_name(name) == "bert.pooler.dense.weight");

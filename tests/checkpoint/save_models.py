@@ -1,4 +1,4 @@
-"""Saves one randomly initialised BERT in every way that others keep theirs, and what it should be read as.
+"""Saves one randomly initialized BERT in the format of each supported program, and the values expected when it is read.
 
 usage: save_models.py FOLDER
 """

@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-/// The files of a checkpoint saved by one process.
+/// Returns the files of a checkpoint saved by one process.
 std::map<std::string, std::string> saved_whole() {
     const TemporaryFolder run;
     const auto folder = CheckpointStore(run / "checkpoints").save(example_state(7).state);
@@ -22,13 +22,13 @@ std::map<std::string, std::string> saved_whole() {
 
 }  // namespace
 
-TEST_CASE("ranks save the same bytes as one process, whoever of them sees the folder") {
+TEST_CASE("ranks save the same bytes as one process, for any subset of ranks that sees the folder") {
     const auto whole = saved_whole();
     for (const std::vector<bool>& sees : {std::vector<bool>{true, true, true}, {true, false, true}, {true, false, false}}) {
         const TemporaryFolder run;
         run_ranks(3, [&](World& world) {
             const auto rank = static_cast<std::size_t>(world.rank());
-            // A rank apart has a folder of its own, into which nothing is written.
+            // A rank that does not see the folder has its own, into which nothing is written.
             const CheckpointStore store(sees[rank] ? run / "checkpoints" : run / "apart");
             save_together(world, store, example_state(7, rank, 3).state, sees);
         });
@@ -37,7 +37,7 @@ TEST_CASE("ranks save the same bytes as one process, whoever of them sees the fo
     }
 }
 
-TEST_CASE("when rank 0's disk fails, every rank hears it, and no part of the save is left") {
+TEST_CASE("when rank 0's disk fails, every rank gets the error, and no part of the save is left") {
     const TemporaryFolder run;
     const auto said = [&](const std::vector<bool>& sees, const std::filesystem::path& folder) {
         std::vector<std::string> words(3);
@@ -52,11 +52,11 @@ TEST_CASE("when rank 0's disk fails, every rank hears it, and no part of the sav
         return words;
     };
     for (const std::string& words : said({true, false, false}, run / "gone/checkpoints"))
-        CHECK_THAT(words, Says("cannot be made (No such file or directory)"));
+        CHECK_THAT(words, Says("cannot be created (No such file or directory)"));
     CHECK(names_in(run.path()).empty());
 }
 
-TEST_CASE("a part that was damaged on its way between ranks is refused") {
+TEST_CASE("a part that was damaged between ranks is refused") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");
     const ExampleState example = example_state(7);
@@ -65,9 +65,9 @@ TEST_CASE("a part that was damaged on its way between ranks is refused") {
     const std::string packed = slice_parts(example.state, 100).front().pack();
     std::string damaged = packed;
     damaged.back() = static_cast<char>(damaged.back() ^ 4);
-    CHECK_THROWS_WITH(writer.write(std::string_view(damaged)), Says("damaged on its way"));
-    CHECK_THROWS_WITH(writer.write(std::string_view(packed).substr(0, packed.size() - 1)), Says("damaged on its way"));
-    CHECK_THROWS_WITH(writer.write(std::string_view(packed).substr(0, 10)), Says("damaged on its way"));
+    CHECK_THROWS_WITH(writer.write(std::string_view(damaged)), Says("arrived damaged"));
+    CHECK_THROWS_WITH(writer.write(std::string_view(packed).substr(0, packed.size() - 1)), Says("arrived damaged"));
+    CHECK_THROWS_WITH(writer.write(std::string_view(packed).substr(0, 10)), Says("arrived damaged"));
     CHECK_NOTHROW(writer.write(std::string_view(packed)));
     store.abandon(7);
 }

@@ -30,7 +30,7 @@ TrainingProgress example() {
     return progress;
 }
 
-/// What is said of the example with one member changed; null: left out.
+/// Returns the error for the example with one member changed; null: removed.
 std::string complaint(const char* key, const json& value) {
     json changed = example().to_json();
     if (value.is_null()) changed.erase(key);
@@ -43,9 +43,9 @@ std::string complaint(const char* key, const json& value) {
 
 }  // namespace
 
-TEST_CASE("updates that were skipped do not count for the moments") { CHECK(example().moment_updates() == 5 + 20 - 2); }
+TEST_CASE("skipped updates do not count for the moments") { CHECK(example().moment_updates() == 5 + 20 - 2); }
 
-TEST_CASE("a run's progress is read as it was written, whatever of it there is") {
+TEST_CASE("a run's progress is read as it was written, with any optional members") {
     CHECK(TrainingProgress::read(example().to_json(), "file").to_json() == example().to_json());
     const TrainingProgress least =
         TrainingProgress::read({{"step", 7}, {"global_batch_sequences", 8}, {"data_fingerprint", "order 1"}}, "file");
@@ -53,22 +53,22 @@ TEST_CASE("a run's progress is read as it was written, whatever of it there is")
     CHECK((!least.held_out_mlm_loss && !least.device_micro_batch && least.cpu_products.is_null() && least.gpu_kernels.is_null()));
 }
 
-TEST_CASE("a member of another type or out of its range is refused with file, key, what was found and what was expected") {
+TEST_CASE("a member of the wrong type or out of range is refused with file, key, found and expected value") {
     for (const char* key : {"step", "samples", "global_batch_sequences", "world_size", "step_evaluated", "updates_before",
                             "skipped_updates", "skipped_updates_in_a_row", "device_micro_batch"}) {
         CAPTURE(key);
         for (const json& wrong : {json("8"), json(1.5), json(-2), json(UINT64_MAX), json(true), json::array()})
             CHECK_THAT(complaint(key, wrong), Says(concat("training_state.json: damaged: \"", key, "\" is ", wrong.dump(),
-                                                          ", expected a whole number of at least ")));
+                                                          ", expected an integer of at least ")));
     }
     for (const char* key : {"data_fingerprint", "resume", "casing", "kernels"})
-        CHECK_THAT(complaint(key, 3), Says(concat("\"", key, "\" is 3, expected a text")));
-    CHECK_THAT(complaint("global_batch_sequences", 0), Says("expected a whole number of at least 1"));
+        CHECK_THAT(complaint(key, 3), Says(concat("\"", key, "\" is 3, expected a string")));
+    CHECK_THAT(complaint("global_batch_sequences", 0), Says("expected an integer of at least 1"));
     CHECK_THAT(complaint("casing", "mixed"), Says("expected \"cased\" or \"uncased\""));
     CHECK_THAT(complaint("held_out_mlm_loss", "low"), Says("expected a number"));
     for (const char* key : {"cpu_products", "gpu_kernels"}) CHECK_THAT(complaint(key, 3), Says("expected an object"));
     CHECK_THAT(complaint("data_fingerprint", nullptr), Says("has no \"data_fingerprint\""));
-    CHECK_THROWS_WITH(TrainingProgress::read(json::array(), "file"), Says("is no JSON object"));
+    CHECK_THROWS_WITH(TrainingProgress::read(json::array(), "file"), Says("is not a JSON object"));
 }
 
 }  // namespace bertpretrain

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
-/// Blocks as a training step takes them: most are kept until the backward, which gives them back in reverse, and beside them
-/// there are always some short-lived ones. `tokens` is another number in each step.
+/// Takes and gives back blocks as a training step does: most are kept until the backward pass, which gives them back in reverse
+/// order, and there are always some short-lived ones. `tokens` varies per step.
 void step(Arena& arena, std::size_t tokens) {
     constexpr std::size_t layers = 6, hidden = 96;
     std::vector<void*> kept;
@@ -54,7 +54,7 @@ TEST_CASE("memory that was given back to an arena is used again") {
     CHECK(arena.usage().system_allocations == before);
 }
 
-TEST_CASE("free neighbours in an arena are one block, in whatever order they became free") {
+TEST_CASE("an arena merges adjacent free blocks, in any order in which they were freed") {
     for (const std::vector<std::size_t>& order : std::vector<std::vector<std::size_t>>{{0, 1, 2}, {2, 1, 0}, {0, 2, 1}}) {
         Arena arena(64 * MiB);
         std::vector<void*> blocks;
@@ -98,7 +98,7 @@ TEST_CASE("blocks of an arena are aligned, and none overlaps another") {
     CHECK(spoilt == 0);
 }
 
-TEST_CASE("steps of any sizes hold at most a tenth more than the largest needs, and soon take nothing from the system") {
+TEST_CASE("steps of varying sizes hold at most a tenth more than the largest needs, and soon allocate nothing from the system") {
     Arena arena(1024 * MiB);
     void* const weights = arena.take(20 * MiB);
     RandomSequence random(3, Purpose::masking, 0);
@@ -115,7 +115,7 @@ TEST_CASE("steps of any sizes hold at most a tenth more than the largest needs, 
     CHECK(arena.usage().used_bytes == 0);
 }
 
-TEST_CASE("an arena without room gives nothing, and goes on when something was given back") {
+TEST_CASE("a full arena returns null, and serves requests again after a block was given back") {
     Arena arena(4 * MiB);
     void* const all = arena.take(4 * MiB);
     REQUIRE(all != nullptr);

@@ -9,7 +9,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// The files that a process sees, under a folder of their own.
+/// A root folder with its own /proc and /sys.
 struct System {
     void write(const std::string& file, const std::string& text) const {
         std::filesystem::create_directories((root / file).parent_path());
@@ -30,7 +30,7 @@ TEST_CASE("a control group's processor limit is the tightest of the group and th
     CHECK(cgroup_core_limit(system.root.path()) == 2.5);
     system.write("sys/fs/cgroup/pod/job/cpu.max", "400000 100000\n");
     CHECK(cgroup_core_limit(system.root.path()) == 2.5);
-    system.write("sys/fs/cgroup/cpu.max", "150000 100000\n");  // how a container sees its own group
+    system.write("sys/fs/cgroup/cpu.max", "150000 100000\n");  // a container sees its own group here
     CHECK(cgroup_core_limit(system.root.path()) == 1.5);
 }
 

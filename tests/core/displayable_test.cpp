@@ -4,12 +4,12 @@
 
 using bertpretrain::displayable;
 
-TEST_CASE("text of other languages is displayed as it is") {
+TEST_CASE("text in other languages is displayed unchanged") {
     for (const std::string text : {"", "a run_1.2", "Grüße", "日本", "\xf0\x9f\x99\x82", "\xed\x9f\xbf", "\xee\x80\x80"})
         CHECK(displayable(text) == text);
 }
 
-TEST_CASE("control characters are displayed as their bytes, those of U+0080 to U+009F too") {
+TEST_CASE("control characters, U+0080 to U+009F included, are displayed as their bytes") {
     CHECK(displayable("a\x1b[2Jb") == "a\\x1b[2Jb");
     CHECK(displayable("\r\n\t\x7f") == "\\x0d\\x0a\\x09\\x7f");
     CHECK(displayable("\r\n\t", "\n\t") == "\\x0d\n\t");
@@ -22,8 +22,8 @@ TEST_CASE("bytes that are not UTF-8 are displayed one by one") {
     CHECK(displayable("a\xff"
                       "b") == "a\\xffb");
     CHECK(displayable("\xc3") == "\\xc3");                    // cut short
-    CHECK(displayable("\xc0\xaf") == "\\xc0\\xaf");           // longer than it must be
-    CHECK(displayable("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // half a pair
+    CHECK(displayable("\xc0\xaf") == "\\xc0\\xaf");           // overlong
+    CHECK(displayable("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // a lone surrogate
     CHECK(displayable("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");
     CHECK(displayable("\xe2\x82z") == "\\xe2\\x82z");
 }

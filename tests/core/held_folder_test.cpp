@@ -12,15 +12,15 @@ using namespace bertpretrain;
 using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
 
-TEST_CASE("a held folder stays the same one when it is renamed, and knows that its path leads elsewhere") {
+TEST_CASE("a held folder is reachable after a rename, and reports that its path no longer leads to it") {
     const TemporaryFolder folder;
     fs::create_directory(folder / "run");
     const HeldFolder held(folder / "run");
     CHECK(held.lost() == "");
     fs::rename(folder / "run", folder / "moved");
-    CHECK(held.lost() == "is " + (folder / "moved").string() + " now");
+    CHECK(held.lost() == "was renamed to " + (folder / "moved").string());
     fs::create_directory(folder / "run");
-    CHECK(held.lost() == "is " + (folder / "moved").string() + " now, and another folder has its name");
+    CHECK(held.lost() == "was renamed to " + (folder / "moved").string() + ", and another folder now has its name");
     write_text(held.by_descriptor() / "file", "text");
     CHECK(read_text(folder / "moved/file") == "text");
     CHECK(name_now(held.by_descriptor() / "file") == fs::canonical(folder / "moved/file"));
@@ -32,7 +32,7 @@ TEST_CASE("a held folder stays the same one when it is renamed, and knows that i
     CHECK(held.lost() == "was deleted");
 }
 
-TEST_CASE("a folder that is not there cannot be held") {
+TEST_CASE("a folder that does not exist cannot be held") {
     const TemporaryFolder folder;
     CHECK_THROWS_AS(HeldFolder(folder / "none"), ConfigError);
 }
@@ -43,7 +43,7 @@ TEST_CASE("a process writes its own files into the folder that it holds, and non
     {
         const HeldFolder held(folder / "own");
         write_own_files_in(held);
-    }  // also after the hold has ended
+    }  // the registration outlives the HeldFolder
     fs::rename(folder / "own", folder / "moved");
     fs::create_directory(folder / "own");
     const auto place = own_place_of(folder / "own/exit.json");

@@ -16,13 +16,13 @@ using namespace bertpretrain;
 
 namespace {
 
-/// A pipe of one page. Its ends stay open: a LineWriter's thread may still use them.
+/// A pipe with a capacity of one page. Its ends are never closed, because a LineWriter's thread may still use them.
 struct Pipe {
     Pipe() {
         REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
         REQUIRE(::fcntl(ends[1], F_SETPIPE_SZ, 4096) == 4096);
     }
-    /// Everything up to and with a line that contains `last`.
+    /// Returns everything up to and including a line that contains `last`.
     std::string read_to(const std::string& last) const {
         std::string text;
         char page[4096];
@@ -38,7 +38,7 @@ struct Pipe {
 
 }  // namespace
 
-TEST_CASE("a line is written when put() returns, as long as the output takes it") {
+TEST_CASE("a line is written when put() returns, as long as the output accepts it") {
     const Pipe pipe;
     LineWriter writer(pipe.ends[1]);
     writer.put("one\n");
@@ -46,7 +46,7 @@ TEST_CASE("a line is written when put() returns, as long as the output takes it"
     CHECK(writer.flush(10));
 }
 
-TEST_CASE("lines that find no room are dropped, and their number is written in their place") {
+TEST_CASE("lines that do not fit are dropped, and their number is written in their place") {
     const Pipe pipe;
     LineWriter writer(pipe.ends[1], 1000);
     const std::string line(99, 'x');
@@ -61,7 +61,7 @@ TEST_CASE("lines that find no room are dropped, and their number is written in t
     CHECK(pipe.read_to("later") == "later\n");
 }
 
-TEST_CASE("a drawing is left out while earlier text waits") {
+TEST_CASE("a drawing is dropped while earlier text waits") {
     const Pipe pipe;
     LineWriter writer(pipe.ends[1]);
     writer.put(std::string(5000, 'x') + "\n");  // more than the pipe holds
@@ -72,7 +72,7 @@ TEST_CASE("a drawing is left out while earlier text waits") {
     CHECK(pipe.read_to("\n") == "drawn again\n");
 }
 
-TEST_CASE("a descriptor that is non-blocking, or leads to a full disk, loses no count of lines") {
+TEST_CASE("a non-blocking descriptor gets its whole line, and a full disk does not block flush()") {
     const Pipe pipe;
     ::fcntl(pipe.ends[1], F_SETFL, O_NONBLOCK);
     LineWriter writer(pipe.ends[1]);

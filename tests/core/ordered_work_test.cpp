@@ -9,7 +9,7 @@
 
 using namespace bertpretrain;
 
-TEST_CASE("results are consumed in order, one at a time, however long each takes to make") {
+TEST_CASE("results are consumed in order, one at a time, even when they take different times to produce") {
     for (const std::size_t threads : {std::size_t{1}, std::size_t{2}, std::size_t{7}}) {
         std::vector<std::size_t> order;
         std::atomic<int> inside = 0;
@@ -30,10 +30,10 @@ TEST_CASE("results are consumed in order, one at a time, however long each takes
         for (std::size_t i = 0; i < 100; ++i) CHECK(order[i] == i);
     }
     for_each_in_order(
-        0, 3, [](std::size_t i) { return i; }, [](std::size_t, std::size_t) { FAIL("there is nothing"); });
+        0, 3, [](std::size_t i) { return i; }, [](std::size_t, std::size_t) { FAIL("there is nothing to consume"); });
 }
 
-TEST_CASE("a failure while making or taking a result ends the work and is thrown again") {
+TEST_CASE("an exception while producing or consuming a result ends the work and is rethrown") {
     for (const bool while_making : {true, false}) {
         std::size_t consumed = 0;
         const auto work = [&] {

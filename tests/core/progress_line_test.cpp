@@ -35,7 +35,7 @@ TEST_CASE("a log gets a whole line every five seconds, without a bar") {
     CHECK(screen.drawn.empty());
 }
 
-TEST_CASE("a terminal gets a bar within its width, and nothing is left of it") {
+TEST_CASE("a terminal gets a bar within its width, which is erased at the end") {
     Screen screen;
     {
         ProgressLine line(screen.output(true));

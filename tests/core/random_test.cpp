@@ -16,14 +16,14 @@ TEST_CASE("Philox gives the published test vectors") {
           PhiloxCounter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST_CASE("below() hits every number of its range about equally often") {
+TEST_CASE("below() returns every number in its range about equally often") {
     RandomSequence random(7, Purpose::masking, 3);
     std::vector<int> hits(10);
     for (int i = 0; i < 100'000; ++i) ++hits[random.below(10)];
     for (const int count : hits) CHECK(std::abs(count - 10'000) < 500);
 }
 
-TEST_CASE("streams of other purposes or positions differ, the same position repeats") {
+TEST_CASE("streams of different purposes or positions differ, and the same position repeats") {
     const auto first = [](Purpose purpose, std::uint64_t high) { return RandomSequence(1, purpose, high).next(); };
     CHECK(first(Purpose::masking, 5) == first(Purpose::masking, 5));
     CHECK(first(Purpose::masking, 5) != first(Purpose::masking, 6));

@@ -21,7 +21,7 @@ std::string hex(const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("SHA-256 gives sha256sum's hash for texts of every length around a block's") {
+TEST_CASE("SHA-256 equals sha256sum's hash for text lengths around multiples of the block size") {
     const testing::TemporaryFolder folder;
     std::string expected, found;
     for (const std::size_t length :

@@ -8,7 +8,7 @@
 
 using namespace bertpretrain;
 
-TEST_CASE("tasks give their results in any order in which they are asked for, whatever the number of threads") {
+TEST_CASE("results of tasks can be taken in any order, with any number of threads") {
     const auto threads = GENERATE(as<std::size_t>(), 1, 2, 5);
     TaskPool pool(threads);
     CHECK(pool.threads() == threads);
@@ -17,7 +17,7 @@ TEST_CASE("tasks give their results in any order in which they are asked for, wh
     for (int i = 99; i >= 0; --i) CHECK(pool.wait(results[static_cast<std::size_t>(i)]) == i * i);
 }
 
-TEST_CASE("what a task throws is thrown where its result is taken, and the other tasks go on") {
+TEST_CASE("a task's exception is rethrown where its result is taken, and other tasks still run") {
     TaskPool pool(2);
     auto fails = pool.submit([]() -> int { throw std::runtime_error("it failed"); });
     auto works = pool.submit([] { return 7; });
@@ -25,7 +25,7 @@ TEST_CASE("what a task throws is thrown where its result is taken, and the other
     CHECK_THROWS_WITH(pool.wait(fails), "it failed");
 }
 
-TEST_CASE("a pool that goes away drops the tasks that have not begun") {
+TEST_CASE("a destroyed pool drops the tasks that have not started") {
     std::atomic<int> ran{0};
     {
         TaskPool pool(1);

@@ -11,13 +11,13 @@
 
 using namespace bertpretrain;
 
-/// Until there is a 'q'. Not in an unnamed namespace, so that it has a name in the program too.
+/// Reads until a 'q' arrives. Not in an unnamed namespace, so that the program exports its name.
 [[gnu::noinline]] void read_byte_by_byte(int file) {
     char byte = 0;
     while (::read(file, &byte, 1) == 1 && byte != 'q') {}
 }
 
-TEST_CASE("the traces show each thread by name, and what it waits in") {
+TEST_CASE("the traces show each thread's name and the function in which it waits") {
     prepare_thread_traces();
     int pipe_ends[2];
     REQUIRE(::pipe(pipe_ends) == 0);
@@ -36,9 +36,9 @@ TEST_CASE("the traces show each thread by name, and what it waits in") {
     REQUIRE(at != traces.npos);
     const std::string of_reader = traces.substr(at, traces.find("\n  thread ", at) - at);
     CHECK(of_reader.find("read") != of_reader.npos);
-    CHECK(of_reader.find("read_byte_by_byte(int) +0x") != of_reader.npos);  // names of C++ are readable
-    CHECK(traces.find("tells this") != traces.npos);                        // the one that asks
+    CHECK(of_reader.find("read_byte_by_byte(int) +0x") != of_reader.npos);  // C++ names are demangled
+    CHECK(traces.find("is writing these traces") != traces.npos);           // the calling thread
     CHECK(of_reader.find("does not answer") == of_reader.npos);
-    REQUIRE(::write(pipe_ends[1], "q", 1) == 1);  // its system call was only interrupted
+    REQUIRE(::write(pipe_ends[1], "q", 1) == 1);  // the signal only interrupted its system call
     reader.join();
 }

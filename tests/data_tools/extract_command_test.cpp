@@ -1,4 +1,4 @@
-// `extract` as a user runs it: inputs of every kind, and whatever is wrong with them.
+// `extract` as a user runs it: valid and invalid inputs of every kind.
 
 #include <algorithm>
 
@@ -38,7 +38,7 @@ std::string bzip2(std::string plain) {
     return packed;
 }
 
-/// What `extract` says of a bad input: exit code 3 and one line, and nothing is left behind.
+/// Runs `extract` on a bad input, checks that it ends with exit code 3 and one line and leaves no files, and returns the line.
 std::string refusal_of(const std::string& command, const TemporaryFolder& folder) {
     const CommandResult result = run_command(command + " --output " + (folder / "text.txt").string());
     CAPTURE(command, result.err);
@@ -58,7 +58,7 @@ std::string refusal_of_content(const std::string& content) {
 
 }  // namespace
 
-TEST_CASE("the text is the same for any number of threads, from a file or standard input, packed or not, learning or not") {
+TEST_CASE("the text is the same for any number of threads, from a file or standard input, compressed or not, learning or not") {
     const TemporaryFolder folder;
     const std::string xml = dump_of(20'000);
     write_text(folder / "a.xml", xml);
@@ -79,7 +79,7 @@ TEST_CASE("the text is the same for any number of threads, from a file or standa
     CHECK((text_of(packed + " --sentences punkt --threads 3") == learned));
 }
 
-TEST_CASE("damaged packed dumps are refused with their place") {
+TEST_CASE("damaged compressed dumps are refused with the position of the damage") {
     const std::string packed = bzip2(dump_of(3'000));
     CHECK(refusal_of_content(packed.substr(0, packed.size() / 2)).find("cut short") != std::string::npos);
     for (const std::size_t bit : {40U, 500U, 90'000U}) {
@@ -99,7 +99,7 @@ TEST_CASE("malformed dumps are refused with line, byte and page") {
     CHECK(refusal_of_content(broken).find("mismatched tag (line 2002, byte") != std::string::npos);
     std::string invalid = xml;
     invalid[invalid.find("number", 400'000)] = '\xFF';
-    CHECK(refusal_of_content(invalid).find("bytes that are no UTF-8 (line") != std::string::npos);
+    CHECK(refusal_of_content(invalid).find("bytes that are not UTF-8 (line") != std::string::npos);
     std::string bomb = "<!DOCTYPE m [<!ENTITY a \"aaaaaaaaaa\">";
     for (char c = 'b'; c < 'k'; ++c) {
         const std::string last(1, static_cast<char>(c - 1));
@@ -110,7 +110,7 @@ TEST_CASE("malformed dumps are refused with line, byte and page") {
     CHECK(refusal_of_content("").find("is empty") != std::string::npos);
 }
 
-TEST_CASE("a line of a gigabyte is refused in bounded memory, wherever it stands") {
+TEST_CASE("a line of a gigabyte is refused in bounded memory, anywhere in the dump") {
     const TemporaryFolder folder;
     const std::string gigabyte = "head -c 1073741824 /dev/zero | tr '\\0' 'a'";
     const auto refusal = [&](const std::string& before) {
@@ -122,10 +122,10 @@ TEST_CASE("a line of a gigabyte is refused in bounded memory, wherever it stands
     CHECK(refusal("<doc id=\"1\" url=\"\" title=\"A\">\\nA\\n\\n").find("a page of more than 64 MiB") != std::string::npos);
     rusage children{};
     ::getrusage(RUSAGE_CHILDREN, &children);
-    CHECK(children.ru_maxrss < 512 * 1024);  // KiB, of the largest program that this test program has run
+    CHECK(children.ru_maxrss < 512 * 1024);  // KiB; the maximum over all programs that this test program has run
 }
 
-TEST_CASE("a full disk ends extract with one message, and an older text stays") {
+TEST_CASE("a full disk ends extract with one message, and an older text is kept") {
     const TemporaryFolder folder;
     write_text(folder / "a.xml", dump_of(2'000));
     const std::string command = program + " extract " + (folder / "a.xml").string();
@@ -136,7 +136,7 @@ TEST_CASE("a full disk ends extract with one message, and an older text stays") 
     CHECK(read_text(folder / "text.txt") == "older");
 }
 
-TEST_CASE("extract that is stopped or killed leaves nothing under the final name, and the next run is not confused") {
+TEST_CASE("extract that is stopped or killed leaves no file under the final name, and the next run succeeds") {
     const TemporaryFolder folder;
     write_text(folder / "a.xml", dump_of(2'000));
     const std::string output = (folder / "text.txt").string();
@@ -148,7 +148,7 @@ TEST_CASE("extract that is stopped or killed leaves nothing under the final name
         process.send(signal);
         CHECK(process.wait() == 128 + signal);
         CHECK_FALSE(std::filesystem::exists(output));
-        if (signal != SIGKILL) std::filesystem::remove(output + ".partial");  // else the next run finds it
+        if (signal != SIGKILL) std::filesystem::remove(output + ".partial");  // after SIGKILL the next run finds it
     }
     CHECK(run_command(program + " extract " + (folder / "a.xml").string() + " --output " + output).exit_code == 0);
     CHECK(read_text(output).ends_with(".\n\n"));

@@ -1,4 +1,4 @@
-// scripts/get_wikipedia.sh against a dump site on the loopback.
+// scripts/get_wikipedia.sh with a dump site on the loopback interface.
 
 #include "support/catch.h"
 #include "support/command.h"
@@ -11,7 +11,7 @@ namespace {
 
 const std::string name = "xxwiki-20260101-pages-articles.xml.bz2";
 
-/// A site with one dump.
+/// A dump site with one dump.
 class Site {
 public:
     Site() {
@@ -30,7 +30,7 @@ public:
     const std::string& content() const { return content_; }
     std::string ranges() const { return read_text(folder_ / "ranges.log"); }
 
-    /// Runs the script against a server of its own. @param cut bytes after which the server goes away, 0: never
+    /// Runs the script with a new server. @param cut number of bytes after which the server ends; 0: never
     CommandResult get(const TemporaryFolder& into, const std::string& options = "", int cut = 0) const {
         const std::string cuts = cut == 0 ? "" : " xxwiki/20260101/" + name + ":" + std::to_string(cut);
         const std::string port = (into / "port").string();
@@ -51,7 +51,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a dump is downloaded, verified and named, by its date or as the latest") {
+TEST_CASE("a dump is downloaded and verified, and its path is printed, by date or as the latest") {
     const Site site;
     for (const std::string options : {"", "--date 20260101"}) {
         const TemporaryFolder into;
@@ -64,7 +64,7 @@ TEST_CASE("a dump is downloaded, verified and named, by its date or as the lates
     }
 }
 
-TEST_CASE("a download that was cut goes on where it stopped") {
+TEST_CASE("an interrupted download continues where it stopped") {
     const Site site;
     const TemporaryFolder into;
     const CommandResult cut = site.get(into, "", 100'000);
@@ -79,7 +79,7 @@ TEST_CASE("a download that was cut goes on where it stopped") {
     CHECK(site.ranges() == "/xxwiki/20260101/" + name + " " + std::to_string(so_far) + "\n");
 }
 
-TEST_CASE("what is other than its checksum is refused and deleted") {
+TEST_CASE("a file with a wrong checksum is refused and deleted") {
     Site site;
     std::string other = site.content();
     other[1000] = 'X';
@@ -92,7 +92,7 @@ TEST_CASE("what is other than its checksum is refused and deleted") {
     CHECK_FALSE(std::filesystem::exists(into / ("out/" + name + ".partial")));
 }
 
-TEST_CASE("a date that the site lacks, a site that does not answer and bad requests are told apart") {
+TEST_CASE("a date that the site lacks, a site that does not answer and bad requests have different exit codes") {
     const Site site;
     const TemporaryFolder into;
     const CommandResult missing = site.get(into, "--date 19990101");

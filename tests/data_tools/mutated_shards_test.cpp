@@ -1,4 +1,4 @@
-// Real shards with random damage: check ends with a message or finds them sound, and never otherwise.
+// Real shards with random damage: `check` either finds them sound or ends with a message, and never crashes.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ namespace {
 const std::string program = PROGRAM_FOLDER "/bertpretrain_data";
 constexpr int files_of_a_run = 100;
 
-/// A small shard of text, made by our own tool, so that its metadata is a large part of it.
+/// Makes a small shard of text with our own tool. Being small, it consists of metadata to a large part.
 std::string small_shard(const TemporaryFolder& folder) {
     std::string text, vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
     RandomSequence random(9, Purpose::document_order, 0);
@@ -51,13 +51,13 @@ std::string mutated(const std::string& good, std::uint64_t number) {
             bad.resize(1 + place());
             break;
         case 3:
-        case 4: {  // a run of equal bytes; short ones hit one field
+        case 4: {  // a run of equal bytes; short runs damage a single field
             const std::uint32_t begin = place(), length = 1 + random.below(16);
             const char value = random.below(2) == 0 ? '\xff' : '\0';
             std::fill(bad.begin() + begin, bad.begin() + std::min<std::ptrdiff_t>(begin + length, std::ssize(bad)), value);
             break;
         }
-        default: {  // one piece over another
+        default: {  // copies one piece over another
             const std::uint32_t from = place(), to = place(), length = 1 + random.below(200);
             bad.replace(to, length, good.substr(from, length));
         }
@@ -66,7 +66,7 @@ std::string mutated(const std::string& good, std::uint64_t number) {
 }
 
 struct Outcome {
-    std::int64_t bad = 0, crashes = 0;  ///< files refused, and those of them that killed the process that tried them
+    std::int64_t bad = 0, crashes = 0;  ///< refused files, and those among them that crashed the child process
 };
 
 /// Checks mutations [first, first + files_of_a_run) in one run of the program.
@@ -102,7 +102,7 @@ TEST_CASE("300 random mutations of a real shard are found sound or refused one b
     CHECK(bad > 100);
 }
 
-TEST_CASE("20,000 random mutations of a real shard never end the program but with exit code 3", "[.long]") {
+TEST_CASE("20,000 random mutations of a real shard only ever end the program with exit code 3", "[.long]") {
     const TemporaryFolder folder;
     const std::string good = small_shard(folder);
     Outcome all;
@@ -111,6 +111,6 @@ TEST_CASE("20,000 random mutations of a real shard never end the program but wit
         all.bad += outcome.bad;
         all.crashes += outcome.crashes;
     }
-    WARN(all.bad << " refused, " << all.crashes << " of them had killed the process that tried them");
+    WARN(all.bad << " refused, " << all.crashes << " of them crashed the child process");
     CHECK(all.bad > 5'000);
 }

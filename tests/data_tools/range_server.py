@@ -1,5 +1,5 @@
-"""A dump site on the loopback: serves a folder with Range, prints its port; closes the first answer to a file named in
-`cut` after that many bytes.   range_server.py FOLDER [PATH:BYTES]"""
+"""range_server.py FOLDER [PATH:BYTES]...: a dump site on the loopback interface. Serves FOLDER with support for Range,
+and prints its port. Closes the first response for PATH after that many bytes."""
 import http.server
 import os
 import pathlib
@@ -31,7 +31,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if cut < len(content):
             self.wfile.flush()
             self.close_connection = True
-            os._exit(0)  # the connection breaks, and nobody answers a second try
+            os._exit(0)  # breaks the connection; a second attempt gets no response
 
     def log_message(self, *arguments):
         pass

@@ -43,7 +43,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 }  // namespace
 
-TEST_CASE("shard writes named shards that check finds sound, and sums them up on standard output") {
+TEST_CASE("shard writes named shards that check finds sound, and prints a summary to standard output") {
     const Corpus corpus;
     const auto made = run_command(corpus.shard("--shards 2 --held-out-shards 1 --name tiny --threads 2"));
     INFO(made.err);
@@ -60,7 +60,7 @@ TEST_CASE("shard writes named shards that check finds sound, and sums them up on
     CHECK(checked.err.empty());
 }
 
-TEST_CASE("check --json prints one object with the sums and the problems, and bad shards end with 3") {
+TEST_CASE("check --json prints one object with the sums and the problems, and bad shards give exit code 3") {
     const Corpus corpus;
     REQUIRE(run_command(corpus.shard("--shards 2 --held-out-shards 1")).exit_code == 0);
     const auto sound = run_command(corpus.check("--json"));
@@ -94,7 +94,7 @@ TEST_CASE("check --json prints one object with the sums and the problems, and ba
     CHECK(run_command(corpus.check("--vocabulary " + corpus.path("absent"))).exit_code == 3);
 }
 
-TEST_CASE("requests that shard cannot meet end with 2, say what would work, and write nothing") {
+TEST_CASE("invalid requests to shard end with exit code 2 and a message with values that work, and write nothing") {
     const Corpus corpus;
     const auto too_many = run_command(corpus.shard(""));
     CHECK(too_many.exit_code == 2);
@@ -103,7 +103,7 @@ TEST_CASE("requests that shard cannot meet end with 2, say what would work, and 
     CHECK(run_command(corpus.shard("--shards two")).exit_code == 2);
     const auto absent = run_command(program + " shard " + corpus.path("absent.txt") + " --vocabulary " +
                                     corpus.path("vocabulary.txt") + " --output " + corpus.path("out"));
-    CHECK(absent.exit_code == 3);  // as every command answers a missing file
+    CHECK(absent.exit_code == 3);  // as for a missing file in every command
     CHECK(contains(absent.err, "absent.txt"));
     CHECK_FALSE(std::filesystem::exists(corpus.folder / "out"));
     REQUIRE(run_command(corpus.shard("--shards 2 --held-out-fraction 0")).exit_code == 0);
@@ -111,7 +111,7 @@ TEST_CASE("requests that shard cannot meet end with 2, say what would work, and 
     CHECK(run_command(corpus.shard("--shards 1 --held-out-fraction 0 --overwrite")).exit_code == 0);
 }
 
-TEST_CASE("--compatible-with makes of each text the shard that NVIDIA's script made, and follows that script's tokenizer") {
+TEST_CASE("--compatible-with makes the same shard from each text as NVIDIA's script, and follows that script's tokenizer") {
     const TemporaryFolder folder;
     const std::string text = golden_sample("text.txt").string(), again = (folder / "again.txt").string();
     std::filesystem::copy_file(text, again);
@@ -132,7 +132,7 @@ TEST_CASE("--compatible-with makes of each text the shard that NVIDIA's script m
     CHECK(manifest["settings"]["token_rules"] == "nvidia");
 }
 
-TEST_CASE("the Python program that benchmarks compare with gives the rows of --compatible-with nvidia, at 512 tokens too") {
+TEST_CASE("the benchmarks' Python reference gives the same rows as --compatible-with nvidia, also at 512 tokens") {
     const TemporaryFolder folder;
     write_text(folder / "text_training.txt", read_text(golden_sample("text.txt")));
     const std::string vocabulary = golden_sample("vocab.txt").string();
@@ -152,7 +152,7 @@ TEST_CASE("the Python program that benchmarks compare with gives the rows of --c
     CHECK(same_rows(ours.read(0, ours.rows()), theirs.read(0, theirs.rows())));
 }
 
-TEST_CASE("--compatible-with refuses what the script cannot do") {
+TEST_CASE("--compatible-with refuses options that the script does not support") {
     const Corpus corpus;
     const auto refusal = [&](const std::string& options) {
         const auto result = run_command(corpus.shard(options));
@@ -169,7 +169,7 @@ TEST_CASE("--compatible-with refuses what the script cannot do") {
     CHECK(run_command(corpus.shard("--compatible-with google --whole-word-masking")).exit_code == 0);
 }
 
-TEST_CASE("check --html writes one page with histograms, problems in words, and nothing from elsewhere") {
+TEST_CASE("check --html writes one self-contained page with histograms and problems") {
     const Corpus corpus;
     REQUIRE(run_command(corpus.shard("--shards 2 --held-out-shards 1")).exit_code == 0);
     const std::string page_file = corpus.path("page.html");

@@ -1,4 +1,4 @@
-// What `shard` leaves behind when it cannot finish, and how it goes on.
+// What `shard` leaves when it cannot finish, and what the next run does.
 
 #include <map>
 
@@ -14,7 +14,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// A text that takes about a second, and commands that shard it.
+/// A text that takes about a second to shard, and the commands for it.
 class Corpus {
 public:
     Corpus() {
@@ -47,7 +47,7 @@ std::map<std::string, std::string> content(const std::filesystem::path& folder) 
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// Files with a shard's final name are those of an undisturbed run.
+/// Checks that all files with a shard's final name equal those of an undisturbed run.
 void check_only_whole_shards(const std::filesystem::path& folder, const std::map<std::string, std::string>& undisturbed) {
     for (const auto& [name, bytes] : content(folder)) {
         INFO(name);
@@ -57,12 +57,12 @@ void check_only_whole_shards(const std::filesystem::path& folder, const std::map
 
 }  // namespace
 
-TEST_CASE("a full disk ends shard with 3 and one message, and the same command, run again, gives what it would have given") {
+TEST_CASE("a full disk ends shard with exit code 3 and one message, and the same command then gives the full result") {
     const Corpus corpus;
     REQUIRE(run_command(corpus.shard("undisturbed", 2)).exit_code == 0);
     const auto undisturbed = content(corpus.folder / "undisturbed");
     CHECK(undisturbed.size() == 2 + 1 + 2);
-    // KiB that a file may have: too few for the tokens, then for a shard
+    // File size limits in KiB: too small for the tokens, then too small for a shard
     for (const std::string limit : {"64", "1000"}) {
         INFO(limit);
         const std::filesystem::path output = corpus.folder / ("limit" + limit);
@@ -87,7 +87,7 @@ TEST_CASE("a full disk ends shard with 3 and one message, and the same command, 
     }
 }
 
-TEST_CASE("shard killed in the middle leaves whole shards that nobody takes for all, and the same command starts clean") {
+TEST_CASE("shard killed in the middle leaves a folder that readers refuse, and the same command starts over") {
     const Corpus corpus;
     REQUIRE(run_command(corpus.shard("undisturbed")).exit_code == 0);
     const auto undisturbed = content(corpus.folder / "undisturbed");
@@ -96,7 +96,7 @@ TEST_CASE("shard killed in the middle leaves whole shards that nobody takes for 
         INFO(signal);
         std::filesystem::create_directory(output);
         write_text(output / "wikicorpus_en_training_notes.txt", "a user's file");
-        // The signal comes as soon as the third shard is there.
+        // The signal is sent as soon as the third shard exists.
         const auto killed = run_command("bash -c '" + corpus.shard("killed") + " & pid=$!; while kill -0 $pid && ! [ -e " +
                                         (output / "wikicorpus_en_training_0002.h5").string() +
                                         " ]; do sleep 0.005; done; kill -" + signal + " $pid; wait $pid'");
@@ -118,7 +118,7 @@ TEST_CASE("shard killed in the middle leaves whole shards that nobody takes for 
     }
 }
 
-TEST_CASE("two runs do not work on one folder") {
+TEST_CASE("a second run on the same folder is refused") {
     const Corpus corpus;
     const auto second =
         run_command("bash -c '" + corpus.shard("out") + " & while ! [ -s " + corpus.path("out/building.json") +
@@ -128,7 +128,7 @@ TEST_CASE("two runs do not work on one folder") {
     CHECK(run_command(PROGRAM_FOLDER "/bertpretrain_data check " + corpus.path("out")).exit_code == 0);
 }
 
-TEST_CASE("a text thirty times as large takes hardly more memory") {
+TEST_CASE("a text thirty times as large needs hardly more memory") {
     const Corpus corpus;
     const std::string text = read_text(corpus.folder / "text.txt");
     std::string large;
@@ -151,8 +151,8 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
     write_text(corpus.folder / "small.txt", text + text);
     const double small = peak_mib("small.txt", "small"), big = peak_mib("large.txt", "big");
     INFO(small << " and " << big << " MiB");
-    CHECK(big < small + 30);  // of 60 MiB more text
-    // of many groups each; the masked share and the mean length are those of one
+    CHECK(big < small + 30);  // for 60 MiB more text
+    // The large text's shard has many groups. Its statistics equal those of one group.
     const auto part = [&](const std::string& output) {
         const auto checked = run_command(PROGRAM_FOLDER "/bertpretrain_data check " + corpus.path(output) + " --json");
         CHECK(checked.exit_code == 0);

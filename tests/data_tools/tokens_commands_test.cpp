@@ -13,7 +13,7 @@ const std::string five = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
 
 }  // namespace
 
-TEST_CASE("tokenize prints a line of ids per line, empty ones too, from a file or standard input") {
+TEST_CASE("tokenize prints a line of ids per line, also for empty lines, from a file or standard input") {
     const TemporaryFolder folder;
     write_text(folder / "vocab.txt", five + "a\nb\n##b\n");
     write_text(folder / "text", "A ab\n\nx [MASK]");
@@ -26,7 +26,7 @@ TEST_CASE("tokenize prints a line of ids per line, empty ones too, from a file o
     CHECK(run_command(command + " < /dev/null").out.empty());
 }
 
-TEST_CASE("tokenize keeps the order of lines whatever the number of threads") {
+TEST_CASE("tokenize keeps the order of lines for any number of threads") {
     const TemporaryFolder folder;
     write_text(folder / "vocab.txt", five + "a\nb\n");
     std::string text, expected;
@@ -40,7 +40,7 @@ TEST_CASE("tokenize keeps the order of lines whatever the number of threads") {
         CHECK((run_command(command + threads + " " + (folder / "text").string()).out == expected));
 }
 
-TEST_CASE("vocabulary writes what tokenize reads, twice the same") {
+TEST_CASE("vocabulary writes a file that tokenize reads, and writes the same one again") {
     const TemporaryFolder folder;
     write_text(folder / "text", "low low low lower\nnew newer newest\n");
     const std::string command = program + " vocabulary " + (folder / "text").string() + " --size 40 --output ";
@@ -54,7 +54,7 @@ TEST_CASE("vocabulary writes what tokenize reads, twice the same") {
     CHECK(ids.out != "1\n");
 }
 
-TEST_CASE("vocabulary and tokenize say what is wrong and leave with the documented code") {
+TEST_CASE("vocabulary and tokenize report bad requests and end with the documented exit code") {
     const TemporaryFolder folder;
     write_text(folder / "text", "some words");
     write_text(folder / "blank", " \n\n");

@@ -1,4 +1,4 @@
-// Ranks that share no file system save and go on all the same: their part goes through rank 0.
+// Ranks that share no file system can save and resume too: their part goes through rank 0.
 
 #include <list>
 
@@ -13,14 +13,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Rank `rank` of 3; all but rank 0 have an empty disk of their own where rank 0 keeps its runs.
+/// Rank `rank` of 3; where rank 0 keeps its runs, the other ranks each have an empty disk of their own.
 std::string rank_apart(int rank, const fs::path& runs, const std::string& command, int port) {
     const std::string as_rank = concat("env RANK=", rank, " WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=", port, " ", command);
     if (rank == 0) return as_rank;
     return in_mount_namespace(concat("mount -t tmpfs -o size=1m none ", runs.string(), " && exec ", as_rank));
 }
 
-/// @returns the exit codes of the three, which are sent SIGTERM after `stop_after` steps, if there are as many
+/// @returns the exit codes of the three ranks, which get SIGTERM after `stop_after` steps if they take that many
 std::vector<int> run_apart(const fs::path& config, const fs::path& run, int port, std::int64_t stop_after) {
     std::list<Process> ranks;
     for (const int rank : {0, 1, 2}) ranks.emplace_back(rank_apart(rank, run.parent_path(), train_command(config, run), port));
@@ -33,7 +33,7 @@ std::vector<int> run_apart(const fs::path& config, const fs::path& run, int port
 
 }  // namespace
 
-TEST_CASE("ranks that do not see rank 0's folder train, save, stop and go on to the same bytes") {
+TEST_CASE("ranks that do not see rank 0's folder train, save, stop and resume with the same bytes") {
     NEEDS_TRAIN();
     NEEDS_MOUNTS();
     const TemporaryFolder folder, settings;

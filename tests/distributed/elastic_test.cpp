@@ -1,4 +1,4 @@
-// A run goes on, on whatever is left of its machines.
+// A run can be resumed on the machines that are left.
 #include "core/error.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
@@ -8,7 +8,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A run on `ranks` ranks that has taken at least `steps` steps, and whose ranks can be counted.
+/// Starts a run on `ranks` ranks and waits until it has taken at least `steps` steps.
 struct Running {
     Running(const fs::path& config, const fs::path& run, int ranks, std::int64_t steps)
         : process(train_command(config, run, "--local-ranks " + std::to_string(ranks))) {
@@ -17,14 +17,14 @@ struct Running {
     Process process;
 };
 
-/// Without accumulation being said, the first start's ranks decide the global batch: 2 ranks x 4 x 3.
+/// Without accumulation in the settings, the first start's ranks determine the global batch: 2 ranks x 4 x 3.
 nlohmann::json first_start_decides() {
     return {{"batch", {{"global_batch_size", 0}, {"gradient_accumulation_steps", 3}}}, {"checkpoint", {{"save_every_steps", 5}}}};
 }
 
 }  // namespace
 
-TEST_CASE("a run stopped on two ranks goes on with three, then with one, and its losses do not show it") {
+TEST_CASE("a run stopped on two ranks resumes on three, then on one, with the same losses") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const auto config = write_distributed_experiment(folder, first_start_decides());
@@ -49,7 +49,7 @@ TEST_CASE("a run stopped on two ranks goes on with three, then with one, and its
     CHECK(parameter_difference(folder / "undisturbed", run) < 1e-5);
 }
 
-TEST_CASE("stopped on four ranks, then two, then three, a run ends on one with the losses of an undisturbed one") {
+TEST_CASE("stopped on four ranks, then two, then three, a run ends on one with the losses of an uninterrupted run") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const auto config = write_distributed_experiment(folder);
@@ -68,7 +68,7 @@ TEST_CASE("stopped on four ranks, then two, then three, a run ends on one with t
     CHECK(parameter_difference(folder / "undisturbed", run) < 1e-5);
 }
 
-TEST_CASE("another global batch than the first start's is refused with both numbers") {
+TEST_CASE("a global batch that differs from the first start's is refused with both numbers") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const auto config = write_distributed_experiment(folder, first_start_decides());
@@ -79,7 +79,7 @@ TEST_CASE("another global batch than the first start's is refused with both numb
     CHECK(train(config, folder / "run", "--set schedule.total_steps=6").exit_code == 0);
 }
 
-TEST_CASE("when one rank of four is killed, the others leave with exit 5 at once") {
+TEST_CASE("when one rank of four is killed, the others end with exit 5 at once") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const auto config =
@@ -96,7 +96,7 @@ TEST_CASE("when one rank of four is killed, the others leave with exit 5 at once
     CHECK(record.at("cause").get<std::string>().find("lost a peer") != std::string::npos);
 }
 
-TEST_CASE("when one rank of three stands still, the others leave with exit 5 within the time-out") {
+TEST_CASE("when one rank of three is suspended, the others end with exit 5 within the timeout") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const auto config =
@@ -113,7 +113,7 @@ TEST_CASE("when one rank of three stands still, the others leave with exit 5 wit
     CHECK(three.process.wait() == 5);
 }
 
-TEST_CASE("damaged data on one rank is every rank's exit 3, with the rank's message") {
+TEST_CASE("damaged data on one rank ends all ranks with exit 3 and that rank's message") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     fs::copy(sample_data().shards, folder / "shards");

@@ -1,4 +1,4 @@
-// One process that communicates with itself trains the same model as one that does not.
+// A process that communicates with itself trains the same model as one that does not.
 #include "core/error.h"
 #include "distributed/ranks.h"
 #include "parallel/launch_environment.h"
@@ -7,7 +7,7 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("a run in a forced world of one has the numbers of a plain one, to the bit") {
+TEST_CASE("a run in a forced world of one has the numbers of a plain one, bit for bit") {
     NEEDS_TRAIN();
     const std::string options =
         "--set parallel.bucket_mib=0.1 --set parallel.zero_stage=" + GENERATE(as<std::string>(), "0", "1");

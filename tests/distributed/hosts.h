@@ -1,5 +1,5 @@
 #pragma once
-// Network namespaces as hosts: each with its own addresses and its own end of a link whose bytes are counted.
+// Network namespaces that act as hosts, each with its own address and its own end of a link whose bytes are counted.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace bertpretrain::testing {
 
-/// Two hosts joined by one link, 10.77.0.1 and 10.77.0.2, for as long as the object lives.
+/// Two hosts, 10.77.0.1 and 10.77.0.2, connected by one link, for the lifetime of this object.
 class TwoHosts {
 public:
     TwoHosts();
@@ -17,14 +17,14 @@ public:
     TwoHosts& operator=(const TwoHosts&) = delete;
     ~TwoHosts();
 
-    /// Whether this system lets us have them; else why_not().
+    /// Whether this system allows network namespaces; else why_not() gives the reason.
     bool exist() const { return why_not_.empty(); }
     const std::string& why_not() const { return why_not_; }
 
     static std::string address(int host) { return host == 0 ? "10.77.0.1" : "10.77.0.2"; }
-    /// `command` as it is run on a host (0 or 1).
+    /// Returns the command line that runs `command` on a host (0 or 1).
     std::string on(int host, const std::string& command) const;
-    /// Bytes that a host's interface has sent so far, packet headers included.
+    /// Returns the bytes that a host's interface has sent so far, including packet headers.
     double bytes_sent(int host) const;
     void cut() const;
 

@@ -1,4 +1,4 @@
-// What starts the ranks is no matter of theirs.
+// The result of a run does not depend on its launcher.
 #include "core/error.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
@@ -70,7 +70,7 @@ TEST_CASE("variables that are missing or contradict each other are exit 2, by na
     CHECK_FALSE(fs::exists(folder / "run"));
 }
 
-TEST_CASE("torchrun starts the ranks again when one is killed, and the losses are those of an undisturbed run") {
+TEST_CASE("torchrun restarts the ranks when one is killed, and the losses are those of an uninterrupted run") {
     NEEDS_TRAIN();
     NEEDS_TORCHRUN();
     const TemporaryFolder folder;
@@ -89,7 +89,7 @@ TEST_CASE("torchrun starts the ranks again when one is killed, and the losses ar
     CHECK(read_text(run / "events.jsonl").find("\"resume\"") != std::string::npos);
 }
 
-TEST_CASE("what starting again does not mend is not tried again, and torchrun names the cause") {
+TEST_CASE("a restart that cannot fix the error ends at once, and torchrun names the cause") {
     NEEDS_TRAIN();
     NEEDS_TORCHRUN();
     const TemporaryFolder folder;
@@ -101,7 +101,7 @@ TEST_CASE("what starting again does not mend is not tried again, and torchrun na
         run_command(concat("env OMP_NUM_THREADS=1 ", torchrun, " --standalone --nproc_per_node 2 --max-restarts 2 --no-python ",
                            train_command(config, folder / "run")));
     CHECK(result.exit_code != 0);
-    CHECK(missing_words(result.err, {"data error: ", "attempt 0 ended so", "starting again does not mend it"}) == "");
+    CHECK(missing_words(result.err, {"data error: ", "attempt 0 failed", "a restart cannot fix"}) == "");
     const auto record = nlohmann::json::parse(read_text(folder / "run/exit.json"));
     CHECK(record.at("code") == 3);
 }

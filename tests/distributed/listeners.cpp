@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// "socket:[N]" of every descriptor of the process.
+/// Returns "socket:[N]" for every socket of the process.
 std::set<std::string> sockets_of(pid_t process) {
     std::set<std::string> sockets;
     std::error_code gone;
@@ -27,7 +27,7 @@ std::set<std::string> sockets_of(pid_t process) {
     return sockets;
 }
 
-/// An address as the kernel's table writes it: words of eight hexadecimal digits, each in the machine's byte order.
+/// Parses an address of the kernel's table: words of eight hexadecimal digits, each in the machine's byte order.
 std::string address_of(const std::string& hex) {
     std::array<std::uint32_t, 4> words{};
     for (std::size_t i = 0; i < hex.size() / 8; ++i)

@@ -1,5 +1,5 @@
 #pragma once
-// Where processes listen for TCP connections, and whether they let one in.
+// Finds the TCP ports on which processes listen, and checks whether they accept connections.
 
 #include <cstdint>
 #include <string>
@@ -15,13 +15,13 @@ struct Listener {
     bool on_loopback() const;
 };
 
-/// The listening TCP sockets that the process holds, in its own network namespace.
+/// Returns the process's listening TCP sockets, in its own network namespace.
 std::vector<Listener> listeners_of(pid_t process);
 
-/// Those of the process and of all that it has started.
+/// Returns those of the process and of all its descendants.
 std::vector<Listener> listeners_of_family(pid_t process);
 
-/// Connects and hangs up. @returns whether the connection came about within half a second
+/// Connects and closes the connection. @returns whether it was accepted within half a second
 bool lets_in(const Listener& listener);
 
 }  // namespace bertpretrain::testing

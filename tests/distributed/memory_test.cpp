@@ -1,4 +1,4 @@
-// What ZeRO is for.
+// ZeRO reduces each rank's memory.
 #include "core/error.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Most resident memory of a process so far, in bytes.
+/// Returns the peak resident memory of a process, in bytes.
 double peak_bytes(pid_t pid) {
     std::istringstream lines(read_text(concat("/proc/", pid, "/status")));
     for (std::string line; std::getline(lines, line);)
@@ -17,7 +17,7 @@ double peak_bytes(pid_t pid) {
     return 0;
 }
 
-/// The most that any rank of a run had after some steps, in MiB.
+/// Returns the maximum over the ranks of a run after some steps, in MiB.
 double peak_of_a_rank(const fs::path& config, const fs::path& run, int ranks, int zero_stage) {
     Process process(train_command(config, run, concat("--local-ranks ", ranks, " --set parallel.zero_stage=", zero_stage)));
     REQUIRE(wait_until(process, [&] { return last_step(run) >= 3; }));
@@ -29,7 +29,7 @@ double peak_of_a_rank(const fs::path& config, const fs::path& run, int ranks, in
 
 }  // namespace
 
-TEST_CASE("master weights and moments on each of W ranks are 1/W of the whole") {
+TEST_CASE("each of W ranks holds 1/W of the master weights and moments") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const auto config = write_distributed_experiment(
@@ -41,7 +41,8 @@ TEST_CASE("master weights and moments on each of W ranks are 1/W of the whole") 
          {"checkpoint", {{"save_every_steps", 0}}},
          {"evaluation", {{"every_steps", 0}}},
          {"parallel", {{"bucket_mib", 8}}}});
-    // Beside a run of equally many ranks that all hold everything: what ranks need to talk (buckets, Gloo's copies) is in both.
+    // Compared with a run of equally many ranks that each hold everything: memory for communication (buckets, Gloo's copies) is
+    // in both.
     constexpr double parameters = 43.8e6;
     const double alone = peak_of_a_rank(config, folder / "alone", 1, 1);
     for (const int ranks : {2, 4}) {

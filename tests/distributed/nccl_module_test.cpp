@@ -1,4 +1,4 @@
-// What can be said of the NCCL module without a GPU.
+// Checks of the NCCL module that need no GPU.
 #include "parallel/nccl_module.h"
 
 #include <dlfcn.h>
@@ -11,12 +11,12 @@
 
 using namespace bertpretrain;
 
-TEST_CASE("the NCCL module finds all that it takes from the program and from libtorch") {
+TEST_CASE("the NCCL module resolves all symbols that it needs from the program and from libtorch") {
     if (!std::filesystem::exists(std::filesystem::path(PROGRAM_FOLDER) / nccl_module_file))
         SKIP_TEST(testing::skip::not_built, "the NCCL module: libtorch has no CUDA half, or NCCL's headers are missing");
     static auto* volatile linked = &make_world;  // brings into this test what the program has
     REQUIRE(linked != nullptr);
-    // Nothing is bound later, so that what is missing shows here and not on the first machine with two GPUs.
+    // RTLD_NOW: a missing symbol fails here and not on the first machine with two GPUs.
     void* const module = ::dlopen(nccl_module_file, RTLD_NOW | RTLD_LOCAL);
     INFO((module == nullptr ? ::dlerror() : "loaded"));
     REQUIRE(module != nullptr);

@@ -1,4 +1,4 @@
-// The newest checkpoint of a run that is under way is one thing for all ranks that ask for it.
+// All ranks that look for the newest checkpoint of a running run use the same one.
 
 #include "core/error.h"
 #include "distributed/ranks.h"
@@ -11,17 +11,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A run whose newest checkpoint is that of step 18 for rank 0. For the other, which looks a moment later, it is that of step 20.
+/// A run whose newest checkpoint is of step 18 for rank 0, and of step 20 for the other rank, which looks a moment later.
 struct GrowingRun {
     GrowingRun() {
         copy_finished_run(run);
         fs::remove_all(run / "checkpoints/step_00000020");
         fs::remove(run / "checkpoints/best");
         fs::create_directory_symlink("step_00000018", run / "checkpoints/best");
-        copy_finished_run(later);  // whose best is step 20
+        copy_finished_run(later);  // its best checkpoint is of step 20
     }
 
-    /// What two ranks that run `arguments` of the program end with; rank 0's output.
+    /// Runs the program with `arguments` on two ranks. @returns rank 0's exit code and output
     CommandResult by_two(const std::string& arguments) const {
         static int port = 20000 + ::getpid() % 20000;
         ++port;
@@ -78,7 +78,7 @@ TEST_CASE("all ranks embed with the checkpoint that rank 0 finds") {
     CHECK((vectors(growing.run, "vectors.npy") == expected));
 }
 
-TEST_CASE("all ranks begin with the weights that rank 0 finds") {
+TEST_CASE("all ranks start with the weights that rank 0 finds") {
     NEEDS_TRAIN();
     NEEDS_MOUNTS();
     const GrowingRun growing;

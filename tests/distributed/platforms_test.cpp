@@ -1,5 +1,5 @@
-// AWS Batch and Slurm, acted out: the launch scripts on two hosts (network namespaces), with the variables that the platforms
-// document and what the platforms do when a node fails.
+// Simulates AWS Batch and Slurm: runs the launch scripts on two hosts (network namespaces) with the variables that the platforms
+// document, and does what the platforms do when a node fails.
 #include "core/error.h"
 #include "distributed/hosts.h"
 #include "distributed/ranks.h"
@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The programs and torchrun as an image has them on its PATH.
+/// The programs and torchrun on PATH, as in an image.
 std::string installed() {
     return concat("env OMP_NUM_THREADS=1 PATH=" PROGRAM_FOLDER ":", fs::path(torchrun).parent_path().string(), ":$PATH ");
 }
@@ -20,7 +20,7 @@ nlohmann::json long_run() {
     return {{"schedule", {{"total_steps", 60}}}, {"parallel", {{"timeout_seconds", 10}}}, {"evaluation", {{"every_steps", 0}}}};
 }
 
-/// One node of a multi-node parallel job. The main node is not told its own address.
+/// One node of a multi-node parallel job. The main node does not get its own address.
 std::string batch_node(const TwoHosts& hosts, int node, int attempt, int processes, const std::string& arguments) {
     const std::string main_address =
         node == 0 ? "" : concat("AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS=", TwoHosts::address(0), " ");
@@ -54,7 +54,7 @@ std::string batch_script(const TemporaryFolder& commands, int restart, const std
                   " SLURM_RESTART_COUNT=", restart, " bash scripts/launch/slurm.sh ", arguments);
 }
 
-/// Kills the program, as running out of memory does, on the second host.
+/// Kills the program on the second host, like the out-of-memory killer.
 void kill_second_rank() {
     run_command(concat("ip netns pids $(ip netns list | grep -o 'bp", ::getpid(),
                        "b') | while read -r pid; do [ \"$(cat /proc/$pid/comm)\" != bertpretrain ] || kill -9 $pid; done"));
@@ -63,8 +63,8 @@ void kill_second_rank() {
 }  // namespace
 
 TEST_CASE(
-    "AWS Batch: a job of two nodes ends as a run of one process does; a lost child is the main node's failure, and the next "
-    "attempt goes on") {
+    "AWS Batch: a job of two nodes ends like a run of one process; a lost child fails the main node, and the next attempt "
+    "resumes") {
     NEEDS_TRAIN();
     NEEDS_TORCHRUN();
     const TwoHosts hosts;
@@ -81,17 +81,17 @@ TEST_CASE(
         Process child(batch_node(hosts, 1, 1, processes, arguments));
         REQUIRE(wait_until(main_node, [&] { return last_step(run) >= 12; }));
         kill_second_rank();
-        CHECK(main_node.wait() == 5);  // none of the codes on which the job definition gives up
+        CHECK(main_node.wait() == 5);  // not a code on which the job definition gives up
     }
     Process main_node(batch_node(hosts, 0, 2, processes, arguments));
-    sleep_seconds(1);  // children come later, in any order
+    sleep_seconds(1);  // child nodes start later, in any order
     Process child(batch_node(hosts, 1, 2, processes, arguments));
     CHECK(main_node.wait() == 0);
     CHECK(child.wait() == 0);
     CHECK(largest_difference(folder / "alone", run) < 1e-5);
 }
 
-TEST_CASE("AWS Batch: what starting again does not mend is the job's own exit code, also through torchrun") {
+TEST_CASE("AWS Batch: an error that a restart cannot fix is the job's exit code, also through torchrun") {
     NEEDS_TRAIN();
     NEEDS_TORCHRUN();
     const TemporaryFolder folder;
@@ -103,8 +103,8 @@ TEST_CASE("AWS Batch: what starting again does not mend is the job's own exit co
 }
 
 TEST_CASE(
-    "Slurm: a job of two hosts ends as a run of one process does; after a lost rank or at its time limit it is queued again and "
-    "goes on") {
+    "Slurm: a job of two hosts ends like a run of one process; after a lost rank or at its time limit it is queued again and "
+    "resumes") {
     NEEDS_TRAIN();
     const TwoHosts hosts;
     NEEDS_HOSTS(hosts);
@@ -121,7 +121,7 @@ TEST_CASE(
         REQUIRE(wait_until(job, [&] { return last_step(run) >= 12; }));
         if (time_limit) job.send(SIGUSR1);
         else kill_second_rank();
-        CHECK(job.wait() == 0);  // scontrol's
+        CHECK(job.wait() == 0);  // exit code of scontrol
     }
     CHECK(read_text(commands / "queued") == concat("requeue ", ::getpid(), "\n"));
     Process job(batch_script(commands, 1, arguments));

@@ -1,4 +1,4 @@
-// What is wrong with machines, network or files is found before the job, with the name of the rank or the file.
+// Faults of machines, network or files are found before the job starts, and the rank or the file is named.
 #include "core/error.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
@@ -16,7 +16,7 @@ std::string preflight_command(const TemporaryFolder& folder, const std::string& 
                   (folder / run).string(), " --max-bytes 256 --repetitions 8 --slow 0.2 ", options);
 }
 
-/// With what a bad device does on one rank.
+/// Returns `command` with a simulated device fault on one rank.
 std::string with_bad_device(const std::string& fault, int rank, const std::string& command) {
     return concat("export LD_PRELOAD=" PROGRAM_FOLDER "/libdevice_fault.so FAULT_DO=", fault, " FAULT_RANK=", rank, "; ",
                   command);
@@ -45,7 +45,7 @@ TEST_CASE("a preflight of 2 and 4 ranks prints nccl-tests' table, takes five ste
     }
 }
 
-TEST_CASE("a preflight's JSON says what its text says, and nothing else is on standard output") {
+TEST_CASE("a preflight's JSON has the content of its text, and nothing else is on standard output") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const CommandResult result = run_command(preflight_command(folder, "--local-ranks 2 --json"));
@@ -60,7 +60,7 @@ TEST_CASE("a preflight's JSON says what its text says, and nothing else is on st
     for (const json& finding : said.at("findings")) CHECK(finding.at("ok") == true);
 }
 
-TEST_CASE("a device that computes wrong now and then is found and named") {
+TEST_CASE("a device with intermittent errors is found and named") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const CommandResult result = run_command(with_bad_device("wrong", 2, preflight_command(folder, "--local-ranks 4")));
@@ -81,7 +81,7 @@ TEST_CASE("a slow rank is found and named") {
     CHECK(missing_words(result.out, {"FAILED  speed, rank 1 on ", "matrix product, bf16", "of the ranks' median"}) == "");
 }
 
-TEST_CASE("bad shards are found, all of them, and named; no step is tried") {
+TEST_CASE("all bad shards are found and named, and no step is run") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path shards = folder / "shards";
@@ -104,7 +104,7 @@ TEST_CASE("bad shards are found, all of them, and named; no step is tried") {
     CHECK(missing_words(result.err, {"the dry run is left out"}) == "");
 }
 
-TEST_CASE("too little disk is found before the job, with what is needed and what is there") {
+TEST_CASE("too little disk space is found before the job, with the needed and the free space") {
     NEEDS_TRAIN();
     NEEDS_MOUNTS();
     const TemporaryFolder folder;
@@ -117,11 +117,11 @@ TEST_CASE("too little disk is found before the job, with what is needed and what
     CHECK(missing_words(result.out, {"FAILED  disk", "no space for all checkpoints", "free now: 3.0 MiB"}) == "");
 }
 
-TEST_CASE("a transport that is required between hosts and not there is found; one host needs none") {
+TEST_CASE("a missing transport that is required between hosts is found; one host needs none") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const std::string required = " --require-transport efa";
-    const auto rank = [&](int number) {  // without LOCAL_WORLD_SIZE: the only one of its host
+    const auto rank = [&](int number) {  // without LOCAL_WORLD_SIZE: the only rank of its host
         return concat("env RANK=", number, " WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29633 ",
                       preflight_command(folder, required));
     };

@@ -1,4 +1,4 @@
-// How evenly, and how economically, ranks share a corpus of the size that real ones have per window.
+// How evenly and efficiently ranks share a corpus whose windows have a realistic size.
 #include <algorithm>
 
 #include "batches/padded_rows.h"
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::int64_t length = 128, predictions = 20, bands = 192, rows_of_band = 1024, ranks = 4;
 
-/// Rows as our shards have them, one in ten of a random length, the others nearly full, with ids, masked positions and sentences
-/// that compress as real ones do (a shard of Wikipedia: 154 bytes of ids a row, 3.2 of input_mask, 1.5 % of all).
+/// Returns rows like those of real shards: one in ten of a random length, the others nearly full. Ids, masked positions and
+/// sentences compress like real ones (a shard of Wikipedia: 154 bytes of ids per row, 3.2 of input_mask, 1.5 % of all).
 ShardRows rows_of(std::int64_t shard, std::int64_t first, std::int64_t count) {
     ShardRows rows = empty_rows(count, length, predictions);
     RandomSequence random(1, Purpose::masking, static_cast<std::uint64_t>(shard), static_cast<std::uint32_t>(first));
@@ -49,7 +49,7 @@ std::vector<std::filesystem::path> write_corpus(const TemporaryFolder& folder) {
     return files;
 }
 
-/// The part of the files' compressed values that is input_mask's.
+/// Returns input_mask's share of the files' compressed bytes.
 double mask_share(const std::vector<std::filesystem::path>& files) {
     const Hdf5Lock lock;
     double masks = 0, all = 0;
@@ -68,9 +68,9 @@ double mask_share(const std::vector<std::filesystem::path>& files) {
 }
 
 struct RankShares {
-    double most_rows = 0;         ///< of all rows, inflated by one rank in an epoch
-    double most_masks = 0;        ///< of all rows, whose input_mask alone it inflated
-    double token_difference = 0;  ///< between ranks, the largest of any step, of the fewer
+    double most_rows = 0;         ///< largest share of all rows that one rank inflates in an epoch
+    double most_masks = 0;        ///< largest share of all rows of which it inflates only input_mask
+    double token_difference = 0;  ///< largest difference in tokens between ranks in a step, relative to the smaller count
 };
 
 RankShares shares_of(const std::vector<std::filesystem::path>& files, std::int64_t global_batch) {
@@ -82,12 +82,12 @@ RankShares shares_of(const std::vector<std::filesystem::path>& files, std::int64
     settings.world_size = ranks;
     settings.window_rows = 64 * rows_of_band;
     settings.threads = 2;
-    const std::int64_t steps = bands * rows_of_band / global_batch;  // of an epoch
+    const std::int64_t steps = bands * rows_of_band / global_batch;  // per epoch
     std::vector<std::vector<std::int64_t>> tokens(static_cast<std::size_t>(2 * steps));
     RankShares shares;
     for (settings.rank = 0; settings.rank < ranks; ++settings.rank) {
         StepSource source(files, settings);
-        // The second epoch: what it reads ahead for the third is what the first has read ahead for it.
+        // Measures the second epoch: what it reads ahead for the third makes up for what the first has read ahead for it.
         std::int64_t reads = 0, lengths = 0;
         for (std::int64_t step = 1; step <= 2 * steps; ++step) {
             tokens[static_cast<std::size_t>(step - 1)].push_back(source.make(step).tokens);
@@ -112,7 +112,7 @@ RankShares shares_of(const std::vector<std::filesystem::path>& files, std::int64
 
 }  // namespace
 
-TEST_CASE("of windows of 64 bands, each of four ranks reads 0.30 at most, with equally many tokens in every step") {
+TEST_CASE("of windows of 64 bands, each of four ranks reads at most 0.30, with equally many tokens in every step") {
     const TemporaryFolder folder;
     const auto files = write_corpus(folder);
     const double masks = mask_share(files);
@@ -122,7 +122,7 @@ TEST_CASE("of windows of 64 bands, each of four ranks reads 0.30 at most, with e
         WARN("global batch " << global_batch << ": a rank inflates at most " << shares.most_rows
                              << " of the rows whole and the input_mask of " << shares.most_masks << ": " << bytes
                              << " of the corpus' bytes as stored, "
-                             << shares.most_rows + shares.most_masks * length / 928.0  // bytes of a row
+                             << shares.most_rows + shares.most_masks * length / 928.0  // bytes per row
                              << " as inflated; token counts differ by " << shares.token_difference * 100 << " %");
         if (global_batch == 12'288) CHECK(bytes <= 0.30);
         if (global_batch == 12'288) CHECK(shares.token_difference < 0.01);

@@ -1,5 +1,5 @@
 #pragma once
-// Runs of many ranks on this host, and what they must have in common with a run of one.
+// Starts runs of several ranks on this host, and compares their results with those of other runs.
 
 #include <filesystem>
 #include <map>
@@ -14,28 +14,29 @@
 
 namespace bertpretrain::testing {
 
-/// The one beside the Python of the tests.
+/// The torchrun next to the tests' Python.
 inline const std::string torchrun = std::filesystem::path(PYTHON).parent_path() / "torchrun";
 
-/// 30 steps of 24 sequences, saved every 10, dropout 0.1, clipped gradients, small buckets; changed by a JSON merge patch.
+/// Writes an experiment of 30 steps of 24 sequences, saved every 10 steps, with dropout 0.1, clipped gradients and small buckets.
+/// @param patch JSON merge patch of its settings
 std::filesystem::path write_distributed_experiment(const TemporaryFolder& folder,
                                                    const nlohmann::json& patch = nlohmann::json::object());
 
-/// Starts two ranks of `train` with options of their own, and waits for both. @returns their exit codes
+/// Starts two ranks of `train`, each with its own options, and waits for both. @returns their exit codes
 std::vector<int> train_two(const std::filesystem::path& config, const std::filesystem::path& run, const std::string& of_first,
                            const std::string& of_second);
 
-/// The largest difference, relative to numbers above 1, of all numbers but bytes_sent that are not measured by the clock.
-/// Infinite when the runs did not take the same steps.
+/// Returns the largest difference (relative for numbers above 1) of all recorded numbers except bytes_sent and measured times;
+/// infinity if the runs did not take the same steps.
 double largest_difference(const std::filesystem::path& run_a, const std::filesystem::path& run_b);
 
-/// The largest absolute difference between the parameters of the runs' last checkpoints.
+/// Returns the largest absolute difference between the parameters of the runs' last checkpoints.
 double parameter_difference(const std::filesystem::path& run_a, const std::filesystem::path& run_b);
 
-/// The last completed step that a run's metrics tell of; 0 before the first.
+/// Returns the last completed step in a run's metrics; 0 before the first.
 std::int64_t last_step(const std::filesystem::path& run);
 
-/// Whether a checkpoint of the run is complete: steps do not wait for it.
+/// Whether the run has a complete checkpoint; its steps do not wait for one.
 bool has_checkpoint(const std::filesystem::path& run);
 
 }  // namespace bertpretrain::testing

@@ -1,4 +1,4 @@
-// Ranks whose hosts have copies of their own of the settings and the shards train one run, or none.
+// Ranks whose hosts have their own copies of settings and shards train only if these agree.
 
 #include "distributed/ranks.h"
 #include "support/catch.h"
@@ -8,7 +8,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Both ranks leave with 2 and say `words`.
+/// Checks that both ranks end with exit 2 and print `words`.
 void check_refused(const std::string& of_second, const std::vector<std::string>& words) {
     const TemporaryFolder folder;
     const auto config = write_distributed_experiment(folder);
@@ -36,7 +36,7 @@ TEST_CASE("ranks with other shards than rank 0's are refused") {
     check_refused("--set data.training_shards=" + shards.string(), {"the data: ", "files 2", "files 1", "rank 1"});
 }
 
-TEST_CASE("where shards lie, and what reads them, may differ from host to host") {
+TEST_CASE("the path of the shards and how they are read may differ between hosts") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     fs::copy(sample_data().shards, folder / "copy");

@@ -1,4 +1,4 @@
-// Files that only rank 0 writes fail for all ranks at once.
+// A file that only rank 0 writes ends all ranks at once if it cannot be written.
 
 #include <chrono>
 
@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Both ranks leave a run whose rank 0 meets a folder where it would write `file`, long before they would give each other up.
+/// Checks that both ranks end a run in which a folder is in the place of rank 0's `file`, long before their timeout.
 void check_all_leave(const std::string& file, const std::string& options, int code, const std::string& word) {
     const TemporaryFolder folder;
     const auto config = write_distributed_experiment(folder, {{"parallel", {{"first_step_timeout_seconds", 300}}}});
@@ -25,14 +25,14 @@ void check_all_leave(const std::string& file, const std::string& options, int co
 
 }  // namespace
 
-TEST_CASE("what rank 0 cannot write at the start ends all ranks at once with one code") {
+TEST_CASE("a file that rank 0 cannot write at the start ends all ranks at once with the same code") {
     NEEDS_TRAIN();
     check_all_leave("log.txt", "", 2, "log.txt");
     check_all_leave("metrics.jsonl", "", 3, "metrics.jsonl");
     check_all_leave("settings.json", "", 3, "settings.json");
 }
 
-TEST_CASE("an address where rank 0 cannot serve its numbers ends all ranks at once") {
+TEST_CASE("an address at which rank 0 cannot serve metrics ends all ranks at once") {
     NEEDS_TRAIN();
     check_all_leave("", "--metrics-address 203.0.113.1:9400", 2, "--metrics-address 203.0.113.1:9400");
 }

@@ -1,4 +1,4 @@
-// What a process that does not belong to the run can reach.
+// What a process outside of the run can reach.
 #include "core/error.h"
 #include "distributed/hosts.h"
 #include "distributed/listeners.h"
@@ -22,13 +22,13 @@ bool has_stepped(Process& process, const fs::path& run) {
 
 std::string port() { return std::to_string(20000 + ::getpid() % 20000); }
 
-/// What `train` printed, and its exit code.
+/// The output and exit code of `train`.
 struct Outcome {
     int code = -1;
     std::string err;
 };
 
-/// Two ranks of `train`, each with variables of its own.
+/// Runs two ranks of `train`, each with its own variables.
 std::vector<Outcome> train_two_with(const TemporaryFolder& folder, const fs::path& config, const std::string& of_first,
                                     const std::string& of_second) {
     const std::string at = concat(" WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=", port(), " ");
@@ -49,7 +49,7 @@ std::vector<Outcome> train_two_with(const TemporaryFolder& folder, const fs::pat
 
 }  // namespace
 
-TEST_CASE("ranks of this host listen on the loopback interface only, for which Gloo's interface is no matter") {
+TEST_CASE("ranks of --local-ranks listen only on the loopback interface, for any GLOO_SOCKET_IFNAME") {
     NEEDS_TRAIN();
     const TwoHosts hosts;
     NEEDS_HOSTS(hosts);
@@ -65,7 +65,7 @@ TEST_CASE("ranks of this host listen on the loopback interface only, for which G
     }
 }
 
-TEST_CASE("ranks that have found each other accept no further connection") {
+TEST_CASE("connected ranks accept no further connections") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const auto config = write_long_experiment(folder);
@@ -112,7 +112,7 @@ TEST_CASE("rank 0 of several hosts listens on the interface of MASTER_ADDR only"
     }
 }
 
-TEST_CASE("a rank with another secret, or with none, ends the start on all ranks with exit 2 and the reason") {
+TEST_CASE("a rank with a different secret, or without one, ends all ranks at the start with exit 2 and the reason") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const auto config = write_distributed_experiment(folder, {{"schedule", {{"total_steps", 3}}}});

@@ -1,4 +1,4 @@
-// Several hosts, their link, and what goes over it.
+// Runs on several hosts, with faults of their link, and the bytes that they send over it.
 #include <numeric>
 
 #include "core/error.h"
@@ -14,14 +14,14 @@ namespace {
 
 const std::string meeting_port = "29611";
 
-/// A rank per host, started by plain variables.
+/// One rank per host, started by plain variables.
 std::string rank_on(const TwoHosts& hosts, int host, const std::string& command) {
     return hosts.on(host, concat("env RANK=", host, " WORLD_SIZE=2 MASTER_ADDR=", TwoHosts::address(0),
                                  " MASTER_PORT=", meeting_port, " ", command));
 }
 
-/// One rank per host, started by torchrun's agents. Agents that die are noticed within three seconds. Agents that share their
-/// store with the ranks (torch 2.11's default) do not tell a host that joins later where it is, so they do not here.
+/// One rank per host, started by torchrun's agents. The death of an agent is noticed within three seconds. Agents do not share
+/// their store with the ranks here (torch 2.11's default), because then they do not give its address to a host that joins later.
 std::string agent_on(const TwoHosts& hosts, int host, const std::string& command, const std::string& nodes,
                      const std::string& rendezvous) {
     return hosts.on(host, concat("env OMP_NUM_THREADS=1 TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 ", torchrun, " --nnodes ", nodes,
@@ -47,7 +47,7 @@ std::vector<int> wait_for(Process& a, Process& b) {
 
 }  // namespace
 
-TEST_CASE("the bytes that a step is said to send are those that leave the host, within 5 %") {
+TEST_CASE("the recorded bytes of a step equal those that leave the host, within 5 %") {
     NEEDS_TRAIN();
     const TwoHosts hosts;
     NEEDS_HOSTS(hosts);
@@ -65,7 +65,7 @@ TEST_CASE("the bytes that a step is said to send are those that leave the host, 
     REQUIRE(wait_for(first, second) == std::vector<int>{0, 0});
     double said = 0;
     for (const std::string& line : numbers_of(folder / "run")) said += nlohmann::json::parse(line).at("bytes_sent").get<double>();
-    // What start-up sends once more than the steps: the first weights.
+    // Start-up additionally sends the first weights once.
     const double left = hosts.bytes_sent(1) - before, ratio = left / said;
     CAPTURE(said, left, ratio, zero_stage);
     WARN("bytes sent: said " << said << ", counted on the link " << left << ", ratio " << ratio);
@@ -89,7 +89,7 @@ TEST_CASE("torchrun's agents on two hosts train as one process does") {
     CHECK(largest_difference(folder / "alone", folder / "run") < 1e-5);
 }
 
-TEST_CASE("a cut link is exit 5 on both hosts within the time-out") {
+TEST_CASE("a cut link ends both hosts with exit 5 within the timeout") {
     NEEDS_TRAIN();
     const TwoHosts hosts;
     NEEDS_HOSTS(hosts);
@@ -105,7 +105,7 @@ TEST_CASE("a cut link is exit 5 on both hosts within the time-out") {
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(100));  // TCP alone takes 15 minutes
 }
 
-TEST_CASE("with 1 to 2 hosts, training goes on when one is killed and when it comes back") {
+TEST_CASE("with 1 to 2 hosts, training continues when one is killed and when it comes back") {
     NEEDS_TRAIN();
     NEEDS_TORCHRUN();
     const bool etcd = GENERATE(false, true);

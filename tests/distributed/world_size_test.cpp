@@ -1,4 +1,4 @@
-// How many ranks train, and who keeps the optimizer's state, cannot be seen in the result.
+// The result does not depend on the number of ranks or on how they share the optimizer's state.
 #include "distributed/ranks.h"
 #include "support/catch.h"
 
@@ -27,7 +27,7 @@ TEST_CASE("1, 2, 3 and 4 ranks at ZeRO stages 0 and 1 train the same model, with
     }
 }
 
-TEST_CASE("gradients that travel as bf16 change a run a little, and are a setting") {
+TEST_CASE("sending gradients as bf16 is a setting, and changes a run a little") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const auto config = write_distributed_experiment(folder);
@@ -42,7 +42,7 @@ TEST_CASE("gradients that travel as bf16 change a run a little, and are a settin
     CHECK(sent("bf16") < 0.8 * sent("fp32"));
 }
 
-TEST_CASE("gradients kept in bf16 change a run a little, take less memory, and go on in fp32 on one rank") {
+TEST_CASE("gradients stored in bf16 change a run a little, take less memory, and resume in fp32 on one rank") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const auto config = write_distributed_experiment(folder, {{"training", {{"precision", "bf16"}}}});

@@ -1,4 +1,4 @@
-// A block of a bzip2 file: whatever the bits, it unpacks to what libbz2 says or is damaged.
+// A block of a bzip2 file. For any input our decoder reports damage, or unpacks to what libbz2 makes of the whole stream.
 
 #include <algorithm>
 #include <cstdlib>
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     const std::string stream(reinterpret_cast<const char*>(data), size);
     bertpretrain::Bzip2Piece piece;
     piece.packed = stream.substr(4);
-    piece.level = '1';  // larger blocks would only take longer to clear
+    piece.level = '1';  // larger blocks would only take longer to allocate
     // The end begins at one of eight bits: padding fills the last byte.
     for (unsigned padding = 0; padding < 8; ++padding) {
         piece.bits = piece.packed.size() * 8 - 80 - padding;

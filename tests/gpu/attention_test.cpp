@@ -7,15 +7,15 @@ namespace {
 
 constexpr std::int64_t heads = 4, width = 4 * 64, padding_rows = 5;
 
-/// At most 128 tokens are our own kernels' part, more are flash attention's.
+/// Our own kernels compute sequences of at most 128 tokens, flash attention longer ones.
 const std::vector<std::int64_t> short_lengths{128, 77, 0, 1, 50}, long_lengths{300, 128, 0, 1, 512};
 
-/// Sequences on the GPU with some rows after the last that belong to none.
+/// Sequences on the GPU, followed by some rows that belong to no sequence.
 struct Inputs {
     Ragged batch;
     at::Tensor qkv_T3H, bias_3H, d_context_TH;
 
-    Inputs(at::Device device, const std::vector<std::int64_t>& lengths) : batch(ragged(lengths)) {
+    Inputs(at::Device device, const std::vector<std::int64_t>& lengths) : batch(ragged(lengths, 5'000'000'000, device)) {
         RandomTensors random(3);
         const std::int64_t T = batch.tokens() + padding_rows;
         qkv_T3H = random.normal({T, 3 * width}, at::kBFloat16).to(device);
@@ -23,7 +23,7 @@ struct Inputs {
         d_context_TH = random.normal({T, width}, at::kBFloat16).to(device);
     }
     Attention shape(double probability) const {
-        return {batch.starts_B1, batch.samples_B, heads, dropout_of(probability, Purpose::attention_dropout)};
+        return {batch.layout, heads, dropout_of(probability, Purpose::attention_dropout)};
     }
 };
 
@@ -37,7 +37,7 @@ TEST_CASE("on a GPU attention without dropout equals the reference, forward and 
     const Inputs in(*device, lengths);
     const AttentionResult ours = attention(in.qkv_T3H, in.bias_3H, in.shape(0));
     const AttentionResult right = reference::attention(in.qkv_T3H, in.bias_3H, in.shape(0));
-    CHECK(relative_error(ours.context_TH, right.context_TH) < 1e-2);  // q, k and v are rounded with their biases in
+    CHECK(relative_error(ours.context_TH, right.context_TH) < 1e-2);  // q, k and v are rounded after adding their biases
     CHECK(relative_error(ours.log_sum_exp_TN, right.log_sum_exp_TN) < 1e-2);
     const at::Tensor d_bias_ours = at::ones_like(in.bias_3H), d_bias_right = at::ones_like(in.bias_3H);
     const at::Tensor d_ours = attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, ours, in.shape(0), d_bias_ours);
@@ -49,7 +49,7 @@ TEST_CASE("on a GPU attention without dropout equals the reference, forward and 
     CHECK(d_ours.narrow(0, in.batch.tokens(), padding_rows).eq(0).all().item<bool>());
 }
 
-TEST_CASE("on a GPU attention's backward drops what the forward dropped, and both repeat their bits", "[gpu]") {
+TEST_CASE("on a GPU attention's backward drops what the forward dropped, and both are reproducible bit for bit", "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();
     const std::vector<std::int64_t> lengths = GENERATE(short_lengths, long_lengths);
@@ -62,14 +62,14 @@ TEST_CASE("on a GPU attention's backward drops what the forward dropped, and bot
     const auto back = [&] { return attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, forward, in.shape(0.3), d_bias); };
     const at::Tensor d_qkv_T3H = back();
     CHECK(same_bits(d_qkv_T3H, back()));
-    // The context is linear in v, with the kept probabilities as its matrix: <d_context, context> = <d_v, v + bias>.
+    // The context is linear in v, with the kept probabilities as matrix: <d_context, context> = <d_v, v + bias>.
     const at::Tensor v_TH = (in.qkv_T3H.to(at::kDouble) + in.bias_3H).narrow(1, 2 * width, width);
     const double one = (in.d_context_TH.to(at::kDouble) * forward.context_TH).sum().item<double>();
     const double other = (d_qkv_T3H.to(at::kDouble).narrow(1, 2 * width, width) * v_TH).sum().item<double>();
     const double size = (in.d_context_TH.to(at::kDouble) * forward.context_TH).norm().item<double>();
     CHECK(std::abs(one - other) < 0.1 * size);
     Inputs others(*device, lengths);
-    others.batch = ragged(lengths, 42);
+    others.batch = ragged(lengths, 42, *device);
     CHECK_FALSE(same_bits(attention(others.qkv_T3H, others.bias_3H, others.shape(0.3)).context_TH, forward.context_TH));
 }
 

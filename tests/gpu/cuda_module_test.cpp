@@ -1,4 +1,4 @@
-// What can be said of the module without a GPU.
+// Tests of the CUDA module that do not need a GPU.
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -16,7 +16,7 @@ const char* const why_not_built = "the CUDA module: there is no nvcc, or libtorc
 
 }  // namespace
 
-TEST_CASE("the CUDA module finds all that it takes from the program and from libtorch") {
+TEST_CASE("the CUDA module finds all symbols that it needs in the program and in libtorch") {
     if (!was_built()) SKIP_TEST(testing::skip::not_built, why_not_built);
     REQUIRE(functions_for(at::kCPU).attention != nullptr);  // brings into this test what the program has
     // Nothing is bound later, so that what is missing shows here and not on the first machine with a GPU.
@@ -26,7 +26,7 @@ TEST_CASE("the CUDA module finds all that it takes from the program and from lib
     CHECK(::dlsym(module, cuda_module_symbol) != nullptr);
 }
 
-TEST_CASE("the CUDA module offers its kernels exactly where a GPU can run them") {
+TEST_CASE("the CUDA module offers its kernels if and only if a GPU can run them") {
     if (!was_built()) SKIP_TEST(testing::skip::not_built, why_not_built);
     CHECK((cuda_module() != nullptr) == testing::find_usable_gpu().has_value());
     if (cuda_module() == nullptr) CHECK(functions_for(at::kCUDA).dropout_rows == &reference::dropout_rows);

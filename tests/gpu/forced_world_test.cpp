@@ -1,4 +1,4 @@
-// All of NCCL's code on one GPU: a process that communicates with itself.
+// All NCCL code on one GPU: a process that communicates with itself.
 #include <cstdlib>
 #include "gpu/gpu.h"
 #include "operations/device_check.h"
@@ -42,7 +42,7 @@ TEST_CASE("NCCL's world of one moves tensors of both types, in place too, and me
     CHECK(world->connect_again("again")->sum(3) == 3);
 }
 
-TEST_CASE("what NCCL does is timed on the GPU, and what computing waits for it too", "[gpu]") {
+TEST_CASE("NCCL collectives are timed on the GPU, and so is the computation's wait for them", "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();
     const auto world = make_world(forced(), std::chrono::seconds(60), *device);
@@ -50,17 +50,17 @@ TEST_CASE("what NCCL does is timed on the GPU, and what computing waits for it t
     world->reduce_scatter(input, output)->wait();  // connects
     synchronize(*device);
     const Traffic before = world->traffic();
-    world->reduce_scatter(input, output)->wait();  // nothing hides it
+    world->reduce_scatter(input, output)->wait();  // not overlapped by computation
     synchronize(*device);
     const Traffic once = world->traffic() - before;
     CHECK(once.busy_seconds > 1e-4);  // 256 MiB read and written twice
     CHECK(once.busy_seconds < 1);
-    const char* const blocking = std::getenv("CUDA_LAUNCH_BLOCKING");  // then the host has waited already
+    const char* const blocking = std::getenv("CUDA_LAUNCH_BLOCKING");  // if set, the host has already waited
     if (blocking == nullptr || std::string(blocking) == "0") CHECK(once.waited_seconds > 0.5 * once.busy_seconds);
     CHECK(once.waited_seconds < 1.5 * once.busy_seconds);
 }
 
-TEST_CASE("a run on a GPU through NCCL's world of one has the numbers of a plain one, to the bit", "[gpu]") {
+TEST_CASE("a run on a GPU through NCCL with one rank is bitwise equal to a run without NCCL", "[gpu]") {
     NEEDS_GPU();
     const std::string precision = GENERATE("fp32", "bf16"), zero_stage = GENERATE("0", "1");
     CAPTURE(precision, zero_stage);

@@ -10,21 +10,22 @@
 #include "core/error.h"
 #include "kernels/cuda_module.h"
 #include "kernels/kernel_inputs.h"
+#include "operations/device.h"
 #include "support/command.h"
 #include "support/skip.h"
 #include "train/make_trainer.h"
 
 namespace bertpretrain::testing {
 
-/// What was found on this machine.
+/// Properties of this machine.
 struct GpuFound {
     bool visible = false;  ///< the driver shows a GPU to this process
     bool torch = false;    ///< libtorch_cuda.so can be loaded
     bool device = false;   ///< the program chooses the GPU for training.device = "auto"
-    bool kernels = false;  ///< the CUDA module is there and has kernels for this GPU
+    bool kernels = false;  ///< the CUDA module is found and has kernels for this GPU
 };
 
-/// What a test that needs a GPU does with what was found.
+/// What a test that needs a GPU does on this machine.
 struct GpuVerdict {
     enum { run, skip, fail } what;
     std::string reason;  ///< empty: run
@@ -40,12 +41,12 @@ inline GpuVerdict judge(const GpuFound& found) {
     return {GpuVerdict::run, ""};
 }
 
-/// Whether CUDA_VISIBLE_DEVICES, null where it is not set, lets this process see any GPU.
+/// Whether CUDA_VISIBLE_DEVICES (null if not set) lets this process see any GPU.
 inline bool may_see_gpus(const char* visible_devices) {
     return visible_devices == nullptr || (*visible_devices != '\0' && std::string(visible_devices) != "-1");
 }
 
-/// Whether a folder of device files, such as /dev, has a GPU of NVIDIA's: nvidia0, not only nvidiactl.
+/// Whether a folder of device files, such as /dev, contains an NVIDIA GPU: nvidia0, not only nvidiactl.
 inline bool has_gpu_file(const std::filesystem::path& devices) {
     for (const auto& entry : std::filesystem::directory_iterator(devices)) {
         const std::string name = entry.path().filename().string(), prefix = "nvidia";
@@ -57,7 +58,7 @@ inline bool has_gpu_file(const std::filesystem::path& devices) {
 
 inline GpuFound find_gpu() {
     GpuFound found;
-    // Guests without such device files may still have nvidia-smi, WSL for one.
+    // Guests without such device files, such as WSL, may still have nvidia-smi.
     found.visible = may_see_gpus(std::getenv("CUDA_VISIBLE_DEVICES")) &&
                     (has_gpu_file("/dev") || run_command("nvidia-smi -L | grep -q '^GPU '").exit_code == 0);
     if (!found.visible) return found;

@@ -1,11 +1,11 @@
-// When tests that need a GPU run, are skipped, or fail.
+// Conditions under which tests that need a GPU run, are skipped, or fail.
 #include "gpu/gpu.h"
 #include "support/files.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("tests that need a GPU are skipped only where the driver shows none") {
+TEST_CASE("tests that need a GPU are skipped only if the driver shows none") {
     CHECK(judge({}).what == GpuVerdict::skip);
     CHECK(judge({.visible = true, .torch = true, .device = true, .kernels = true}).what == GpuVerdict::run);
 }

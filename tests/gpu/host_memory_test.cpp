@@ -1,17 +1,17 @@
-// Memory on the host of a GPU, and how torch takes the GPU's own.
+// Host memory for a GPU, and torch's allocation of GPU memory.
 #include <ATen/ATen.h>
 
 #include "gpu/gpu.h"
 #include "operations/device_check.h"
+#include "operations/expandable_segments.h"
 #include "telemetry/device_usage.h"
 #include "train/device_batch.h"
-#include "train/expandable_segments.h"
 #include "train/host_buffer.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("locked pages for snapshots take their own size, and a GPU copies into them", "[gpu]") {
+TEST_CASE("page-locked memory for snapshots is not rounded up, and a GPU copies into it", "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();
     synchronize(*device);                                          // CUDA is loaded, and has what it needs
@@ -27,14 +27,14 @@ TEST_CASE("locked pages for snapshots take their own size, and a GPU copies into
     CHECK(at::equal(buffer, values.cpu()));
 }
 
-TEST_CASE("a GPU's first allocation works, in segments that grow or of fixed sizes", "[gpu]") {
+TEST_CASE("a GPU's first allocation works, in expandable segments or fixed ones", "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();
     INFO("expandable segments: " << (has_expandable_segments() ? "on" : "off"));
     CHECK(at::ones({1000}, at::TensorOptions(*device)).sum().item<float>() == 1000);
 }
 
-TEST_CASE("an allocation that cuBLAS or torch cannot make is forgotten by the next kernel", "[gpu]") {
+TEST_CASE("a failed allocation does not affect the next kernel", "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();
     CHECK_FALSE(fits_in_memory([&] { at::empty({std::int64_t{1} << 36}, at::TensorOptions(*device)); }));

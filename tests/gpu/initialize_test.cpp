@@ -7,7 +7,7 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("a new model on a GPU has the weights that it has on the CPU", "[gpu]") {
+TEST_CASE("a new model on a GPU has the same weights as on the CPU", "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();
     BertConfig model;

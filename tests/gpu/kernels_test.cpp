@@ -1,4 +1,4 @@
-// The module's kernels on a GPU against the reference on the same GPU. Their logic at every size is tests/kernels_cuda's matter.
+// The module's kernels on a GPU against the reference on the same GPU. tests/kernels_cuda tests their logic at every size.
 #include "gpu/gpu.h"
 
 using namespace bertpretrain;
@@ -14,7 +14,7 @@ struct OnDevice {
     RowKeys keys(const Ragged& batch) const { return {batch.rows.sample_T.to(device), batch.rows.position_T.to(device)}; }
 };
 
-/// body(device's tensors, compute_dtype type), where there is a GPU.
+/// Calls body(device's tensors, compute dtype) if there is a GPU.
 template <class Body>
 void on_gpu(const Body& body) {
     NEEDS_GPU();
@@ -41,18 +41,18 @@ TEST_CASE("on a GPU dropout + residual + LayerNorm equals the reference", "[gpu]
             const NormParameters norm{on.normal({H}) + 1, on.normal({H})};
             const at::Tensor d_normed = on.normal({T, H}, compute_dtype), d_fp32 = on.normal({T, H}), d_sum = on.normal({T, H});
             const NormResult right =
-                reference::dropout_residual_norm(out, bias, residual, norm, 1e-12, dropout, rows, compute_dtype, true);
-            const NormResult ours = dropout_residual_norm(out, bias, residual, norm, 1e-12, dropout, rows, compute_dtype, true);
+                reference::dropout_residual_norm({out, bias, residual, norm, 1e-12, dropout, rows, compute_dtype, true});
+            const NormResult ours = dropout_residual_norm({out, bias, residual, norm, 1e-12, dropout, rows, compute_dtype, true});
             CHECK_ROUNDED(ours.sum_TH, right.sum_TH);
             CHECK_ROUNDED(ours.normed_TH, right.normed_TH);
             CHECK_ROUNDED(ours.normed_fp32_TH, right.normed_fp32_TH);
             const NormParameters d_right{at::ones_like(bias), at::ones_like(bias)},
                 d_ours{at::ones_like(bias), at::ones_like(bias)};
             const at::Tensor d_bias_right = at::ones_like(bias), d_bias_ours = at::ones_like(bias);
-            const NormGradients g_right = reference::dropout_residual_norm_backward(d_normed, d_fp32, d_sum, right, norm, dropout,
-                                                                                    rows, compute_dtype, d_right, d_bias_right);
-            const NormGradients g_ours = dropout_residual_norm_backward(d_normed, d_fp32, d_sum, right, norm, dropout, rows,
-                                                                        compute_dtype, d_ours, d_bias_ours);
+            const NormGradients g_right = reference::dropout_residual_norm_backward(
+                {d_normed, d_fp32, d_sum, right, norm, dropout, rows, compute_dtype, d_right, d_bias_right});
+            const NormGradients g_ours = dropout_residual_norm_backward(
+                {d_normed, d_fp32, d_sum, right, norm, dropout, rows, compute_dtype, d_ours, d_bias_ours});
             CHECK_ROUNDED(g_ours.sum_TH, g_right.sum_TH);
             CHECK_ROUNDED(g_ours.out_TH, g_right.out_TH);
             CHECK_ROUNDED(d_ours.weight_H, d_right.weight_H);
@@ -104,7 +104,7 @@ TEST_CASE("on a GPU softmax cross entropy equals the reference", "[gpu]") {
     on_gpu([](OnDevice& on, at::ScalarType compute_dtype) {
         for (const std::int64_t V : {101, 30528}) {
             const at::Tensor logits = on.normal({330, V}, compute_dtype), bias = on.normal({V});
-            const at::Tensor labels = on.below(V, 330) - 3 * on.below(2, 330).mul(V);  // about half of them absent
+            const at::Tensor labels = on.below(V, 330) - 3 * on.below(2, 330).mul(V);  // about half of them are absent
             at::Tensor ours = logits.clone(), right = logits.clone();
             const at::Tensor d_ours = at::ones_like(bias), d_right = at::ones_like(bias);
             const at::Tensor totals_ours = at::zeros({2}, bias.options().dtype(at::kDouble)),

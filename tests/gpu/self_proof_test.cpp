@@ -1,4 +1,4 @@
-// A GPU proves the module's kernels at the sizes of published models.
+// The self-proof of the module's kernels on a GPU, at the sizes of published models.
 #include "kernels/self_proof.h"
 
 #include <iostream>
@@ -29,7 +29,7 @@ TEST_CASE("on a GPU all kernels are proven within three seconds, at BERT-Large's
         }
 }
 
-TEST_CASE("on a GPU a wrong and a throwing kernel are found, and plain ATen computes instead", "[gpu]") {
+TEST_CASE("on a GPU a wrong kernel and one that throws are found, and plain ATen is used instead", "[gpu]") {
     NEEDS_GPU();
     const auto device = find_usable_gpu();
     std::vector<KernelSet> sets = available_kernels(*device);

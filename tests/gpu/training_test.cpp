@@ -1,4 +1,4 @@
-// The program itself on a GPU.
+// Training runs on a GPU.
 
 #include <csignal>
 #include <filesystem>
@@ -24,7 +24,7 @@ double last_held_out_loss(const fs::path& run) {
 
 }  // namespace
 
-TEST_CASE("a run on a GPU that is stopped and goes on gives the numbers of one that nobody stopped", "[gpu]") {
+TEST_CASE("a run on a GPU that is stopped and resumed gives the numbers of an uninterrupted run", "[gpu]") {
     NEEDS_GPU();
     const std::string precision = GENERATE("fp32", "bf16");
     CAPTURE(precision);
@@ -43,12 +43,12 @@ TEST_CASE("a run on a GPU that is stopped and goes on gives the numbers of one t
     CHECK(first_difference(numbers_of(whole), numbers_of(cut)) == "");
 }
 
-TEST_CASE("a run on a GPU learns as one on the CPU does", "[gpu]") {
+TEST_CASE("a run on a GPU learns like one on the CPU", "[gpu]") {
     NEEDS_GPU();
     const TemporaryFolder folder;
     const CommandResult result = train(write_experiment(folder, on_gpu("fp32")), folder / "run");
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
     const double here = last_held_out_loss(finished_run().run), there = last_held_out_loss(folder / "run");
-    CHECK(std::abs(there - here) < 0.001 * here);  // same samples, same dropout: in fp32 the masks are the CPU's
+    CHECK(std::abs(there - here) < 0.001 * here);  // same samples and, in fp32, the CPU's dropout masks
 }

@@ -33,7 +33,7 @@ std::string refusal(const EmbeddingRequest& request) {
 
 }  // namespace
 
-TEST_CASE("parts may be put in any order and by another start; the file appears when all are there") {
+TEST_CASE("parts may be written in any order and by a later start; the file appears when all are done") {
     const TemporaryFolder folder;
     const EmbeddingRequest request = request_of(folder / "vectors.npy");
     CHECK_FALSE(EmbeddingStore::prepare(request));
@@ -63,17 +63,17 @@ TEST_CASE("parts may be put in any order and by another start; the file appears 
     CHECK(rows == counting(15, 0));
 }
 
-TEST_CASE("what was begun for other weights is not gone on with, and what exists is not replaced") {
+TEST_CASE("work begun with other weights is not continued, and existing output is not replaced") {
     const TemporaryFolder folder;
     EmbeddingRequest request = request_of(folder / "vectors.h5");
     EmbeddingStore::prepare(request);
     request.identity["weights_crc32"] = 8;
-    CHECK(refusal(request).find("begun with another weights_crc32 (7, now 8)") != std::string::npos);
+    CHECK(refusal(request).find("begun with a different weights_crc32 (7, now 8)") != std::string::npos);
     write_text(folder / "vectors.npy", "mine");
     CHECK(refusal(request_of(folder / "vectors.npy")).find("exists") != std::string::npos);
 }
 
-TEST_CASE("the files are NumPy's and HDF5's") {
+TEST_CASE("NumPy and h5py read the files") {
     const TemporaryFolder folder;
     for (const char* name : {"vectors.npy", "vectors.h5"}) {
         const EmbeddingRequest request = request_of(folder / name);

@@ -1,8 +1,8 @@
-"""What exported files compute, beside what the model computed that they were made of.
+"""Compares what exported files compute with the results of the model from which they were made.
 
-Usage: exported_models.py FOLDER. The folder holds texts.json {"lines": [...], "ids": [[...], ...]}, our results as raw fp32
-(hidden.f32, pooled.f32, mlm.f32: a row per token; nsp.f32), and of the exports hf, state_dict, nvidia and torchscript those that are
-to be looked at. Prints {export: {result: largest difference}}. Exits with 77 where a package is missing.
+Usage: exported_models.py FOLDER. The folder contains texts.json {"lines": [...], "ids": [[...], ...]}, the model's results as raw
+fp32 (hidden.f32, pooled.f32, mlm.f32: a row per token; nsp.f32), and the exports to compare: any of hf, state_dict, nvidia and
+torchscript. Prints {export: {result: largest difference}}. Exits with 77 if a package is missing.
 """
 
 import json

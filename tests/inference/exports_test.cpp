@@ -1,10 +1,12 @@
-// Every export of a model that was trained here computes in Python, and in C++ without our code, what it computes here.
+// Every export of a trained model computes in Python, and in C++ without this program's code, what the model computes here.
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <sstream>
 
 #include <ATen/ATen.h>
 
+#include "batches/build_batch.h"
 #include "inference/load_model.h"
 #include "inference/text_encoder.h"
 #include "support/catch.h"
@@ -23,31 +25,25 @@ constexpr int package_missing = 77, program_missing = 127;
 const std::vector<std::string> lines{"The river is long, and its water is cold.", "", "A city of the north",
                                      "In 1871 the town had 2,340 people; its mill was built by a family of carpenters."};
 
-/// Our results for `lines`, as exported_models.py expects them.
+/// Writes this program's results for `lines` in the form that exported_models.py expects.
 void write_ours(const fs::path& checkpoint, const fs::path& folder) {
     const LoadedModel model = load_model(checkpoint, at::kFloat, at::kCPU);
     const WordPiece tokenizer(std::make_shared<const Vocabulary>(Vocabulary::read(model.vocabulary)), Casing::uncased);
     json texts = {{"lines", lines}, {"ids", json::array()}};
-    std::vector<std::int64_t> ids, positions;
-    MicroBatch batch;
-    batch.starts_B1 = {0};
+    UnpaddedSamples samples;
     for (const std::string& line : lines) {
         std::vector<std::int32_t> own{tokenizer.vocabulary().specials().cls};
         tokenizer.encode(line, own);
         own.push_back(tokenizer.vocabulary().specials().sep);
         texts["ids"].push_back(own);
-        for (std::size_t i = 0; i < own.size(); ++i) {
-            ids.push_back(own[i]);
-            positions.push_back(static_cast<std::int64_t>(i));
-        }
-        batch.sample_numbers_B.push_back(batch.sequences());
-        batch.starts_B1.push_back(static_cast<std::int64_t>(ids.size()));
+        samples.numbers_B.push_back(static_cast<std::int64_t>(samples.numbers_B.size()));
+        samples.lengths_B.push_back(static_cast<std::int64_t>(own.size()));
+        samples.input_ids_T.insert(samples.input_ids_T.end(), own.begin(), own.end());
     }
-    batch.input_ids_T = at::tensor(ids, at::kLong);
-    batch.token_type_ids_T = at::zeros_like(batch.input_ids_T);
-    batch.position_ids_T = at::tensor(positions, at::kLong);
-    batch.masked_rows_M = at::arange(batch.tokens(), at::kLong);
-    batch.masked_labels_M = at::zeros({batch.tokens()}, at::kLong);
+    samples.masked_rows_M.resize(samples.input_ids_T.size());  // all rows
+    std::iota(samples.masked_rows_M.begin(), samples.masked_rows_M.end(), std::int64_t{0});
+    samples.masked_labels_M.resize(samples.masked_rows_M.size());
+    const MicroBatch batch = build_batch(samples);
     const Logits logits = model.bert->logits(batch);
     write_text(folder / "texts.json", texts.dump());
     const auto write = [&](const char* name, const at::Tensor& values) {
@@ -94,7 +90,7 @@ bool exports_equal_ours(const fs::path& checkpoint, const std::vector<std::strin
     return true;
 }
 
-/// Held-out losses by transformers' own class, loaded from an exported folder, are within 0.1 % of `evaluate`.
+/// Checks that held-out losses by transformers' own class, loaded from an exported folder, are within 0.1 % of `evaluate`.
 void check_held_out(const fs::path& checkpoint, const fs::path& hf_folder, const fs::path& shards, const std::string& shard) {
     const CommandResult theirs = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/hf_evaluation.py " +
                                              hf_folder.string() + " " + (shards / shard).string());
@@ -167,7 +163,7 @@ TEST_CASE("a pre-LN model is transformers' MegatronBert, and one without a class
     exports_equal_ours(folder / "zero", {"torchscript"}, folder / "of_zero");
 }
 
-TEST_CASE("a program of twenty lines that knows torch alone computes our pooled vectors of ragged texts") {
+TEST_CASE("a program of twenty lines that uses only torch computes the model's pooled vectors of ragged texts") {
     const TemporaryFolder folder;
     const fs::path checkpoint = finished_run().run / "checkpoints/step_00000020";
     REQUIRE(export_as("torchscript", checkpoint, folder.path()).exit_code == 0);

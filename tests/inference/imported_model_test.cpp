@@ -1,4 +1,4 @@
-// Weights of other programs, used without training.
+// Weights of other programs, used for inference.
 
 #include <ATen/ATen.h>
 
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The folder that save_models.py filled, with the model's config.json beside the weights of every kind.
+/// The folder that save_models.py filled, with the model's config.json next to the weights of every kind.
 const fs::path& models() {
     static const TemporaryFolder folder;
     static const bool filled = [] {
@@ -44,26 +44,26 @@ std::string refusal(const fs::path& path) {
 
 }  // namespace
 
-TEST_CASE("whole, sharded, pickled, NVIDIA's and DeepSpeed's weights are the same model, when a config.json says which") {
+TEST_CASE("whole, sharded, pickled, NVIDIA's and DeepSpeed's weights with a config.json are the same model") {
     const at::Tensor words = words_of(models() / "hf");
     for (const char* name : {"hf_shards", "hf_bin", "hf_bin_shards", "nvidia", "hf/model.safetensors"})
         CHECK(at::equal(words_of(models() / name), words));
     CHECK(at::equal(words_of(models() / "deepspeed"), words.to(at::kBFloat16).to(at::kFloat)));
 }
 
-TEST_CASE("an encoder alone can be used; the heads that it came without are named when they are needed") {
+TEST_CASE("an encoder alone can be used; missing heads are named when they are needed") {
     const LoadedModel model = load_model(models() / "encoder", at::kFloat, at::kCPU);
     CHECK(model.missing.size() == 7);
     CHECK_NOTHROW(require_parameters(model, "bert.pooler.", "--pool pooled"));
     CHECK_THROWS_WITH(require_parameters(model, "cls.", "evaluate"), Catch::Contains("cls.predictions.bias"));
 }
 
-TEST_CASE("weights that are not what their config.json says are refused with the list of what is wrong") {
+TEST_CASE("weights that do not fit their config.json are refused with the list of differences") {
     const TemporaryFolder folder;
     CHECK_THAT(refusal(folder / "none"), Catch::Contains("no such file"));
     CHECK_THAT(refusal(folder.path()), Catch::Contains("looked for"));
     fs::copy(models() / "hf/model.safetensors", folder.path());
-    CHECK_THAT(refusal(folder.path()), Catch::Contains("no config.json lies beside it"));
+    CHECK_THAT(refusal(folder.path()), Catch::Contains("its folder has no config.json"));
     const std::string config = read_text(models() / "hf/config.json");
     const auto with = [&](const std::string& from, const std::string& to) {
         std::string changed = config;

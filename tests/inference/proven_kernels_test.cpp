@@ -5,7 +5,7 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("a model that is only used does not compute with kernels that throw or are wrong, but with the others") {
+TEST_CASE("inference does not use kernels that throw or are wrong, but uses the others") {
     struct UsualAfterwards {
         ~UsualAfterwards() { use_usual_kernels(at::kCPU); }
     } const usual_afterwards;

@@ -20,16 +20,13 @@ const std::vector<std::string> texts{"a b c", "", "d", "z y x w v u t s r q p", 
 
 double difference(const at::Tensor& a, const at::Tensor& b) { return (a - b).abs().max().item<double>(); }
 
-/// One text's hidden states.
+/// Returns one text's hidden states.
 at::Tensor hidden(const Bert& bert, const std::vector<std::int64_t>& ids) {
-    MicroBatch batch;
-    batch.input_ids_T = at::tensor(ids, at::kLong);
-    batch.token_type_ids_T = at::zeros_like(batch.input_ids_T);
-    batch.position_ids_T = at::arange(batch.input_ids_T.numel(), at::kLong);
-    batch.masked_rows_M = batch.masked_labels_M = at::empty({0}, at::kLong);
-    batch.starts_B1 = {0, batch.input_ids_T.numel()};
-    batch.sample_numbers_B = {0};
-    return bert.encode(batch);
+    UnpaddedSamples samples;
+    samples.lengths_B = {static_cast<std::int64_t>(ids.size())};
+    samples.numbers_B = {0};
+    samples.input_ids_T = ids;
+    return bert.encode(build_batch(samples));
 }
 
 }  // namespace
@@ -44,7 +41,7 @@ TEST_CASE("a text's vector is its tokens' mean, its first hidden state, or the p
     const at::Tensor abc = hidden(model.bert, {2, 5, 6, 7, 3}), nothing = hidden(model.bert, {2, 3});
     const at::Tensor mean = vectors(Pooling::mean), cls = vectors(Pooling::cls), pooled = vectors(Pooling::pooled);
     CHECK(difference(mean[0], abc.mean(0)) < 1e-5);
-    CHECK(difference(mean[1], nothing.mean(0)) < 1e-5);  // a line without a word is [CLS][SEP]
+    CHECK(difference(mean[1], nothing.mean(0)) < 1e-5);  // an empty line is [CLS][SEP]
     CHECK(difference(mean[4], nothing.mean(0)) < 1e-5);
     CHECK(difference(cls[0], abc[0]) < 1e-5);
     CHECK(difference(pooled[0], model.bert.pool(abc.narrow(0, 0, 1))[0]) < 1e-5);
@@ -66,7 +63,7 @@ TEST_CASE("vectors do not depend on the size of batches, and normalized ones hav
     CHECK(difference(unit * right.norm(2, 1, true), right) < 1e-4);
 }
 
-TEST_CASE("what is longer than the model takes is cut before [SEP], and counted") {
+TEST_CASE("a text that is longer than the model allows is truncated before [SEP], and counted") {
     Model model(odd_config("post_ln"));
     model.randomize(5);
     const WordPiece tokenizer = letters_tokenizer();

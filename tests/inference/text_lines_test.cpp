@@ -19,7 +19,7 @@ std::string refusal(const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("parts of a text hold every line once, in order, empty ones and an unended last one too") {
+TEST_CASE("parts of a text contain every line once, in order, also empty lines and a last one without a line end") {
     const TemporaryFolder folder;
     const std::string content = "one\n\nthree\nfour is longer\n\nsix";
     write_text(folder / "text", content);
@@ -38,7 +38,7 @@ TEST_CASE("parts of a text hold every line once, in order, empty ones and an une
         }
         CHECK(found == right);
     }
-    CHECK(survey_text(folder / "text", {100, 10}).parts.size() == 3);  // a part ends where it has 10 bytes
+    CHECK(survey_text(folder / "text", {100, 10}).parts.size() == 3);  // a part ends when it has 10 bytes
 }
 
 TEST_CASE("a line that is not UTF-8 is refused by its number and byte") {
@@ -49,14 +49,14 @@ TEST_CASE("a line that is not UTF-8 is refused by its number and byte") {
     CHECK(refusal(folder / "text").find("line 1: byte 11") != std::string::npos);
 }
 
-TEST_CASE("a text without a line, and one that is not there, are refused by name") {
+TEST_CASE("a text without lines, and one that does not exist, are refused by name") {
     const TemporaryFolder folder;
     write_text(folder / "empty", "");
     CHECK(refusal(folder / "empty").find("has no lines") != std::string::npos);
     CHECK(refusal(folder / "nowhere").find("nowhere: cannot be read") != std::string::npos);
 }
 
-TEST_CASE("a text that changes while it is read is found out") {
+TEST_CASE("a text that changes while it is read is refused") {
     const TemporaryFolder folder;
     write_text(folder / "text", "one\ntwo\n");
     const TextSurvey text = survey_text(folder / "text");

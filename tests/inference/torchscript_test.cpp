@@ -10,7 +10,7 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("the TorchScript text computes what the model does, for every norm placement and activation") {
+TEST_CASE("the TorchScript source computes what the model does, for every norm placement and activation") {
     BertConfig config = odd_config(GENERATE("post_ln", "pre_ln", "pre_ln_zero_residual"));
     config.hidden_act = GENERATE("gelu", "gelu_new");
     CAPTURE(config.norm_placement, config.hidden_act);

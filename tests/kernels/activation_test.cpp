@@ -29,7 +29,7 @@ TEST_CASE("bias + GELU and its backward equal autograd, in both forms") {
                 }
 }
 
-TEST_CASE("GELU is right from far left to far right") {
+TEST_CASE("GELU is right for inputs from -200 to 200") {
     const at::Tensor x_TF = at::linspace(-200, 200, 8001).unsqueeze(0), no_bias_F = at::zeros({8001});
     for (const char* form : {"none", "tanh"})
         for (const Operations& operations : both_implementations) {
@@ -48,7 +48,7 @@ TEST_CASE("GELU is right from far left to far right") {
         }
 }
 
-TEST_CASE("the three products of a linear layer equal plain ones; the weight's gradient is added") {
+TEST_CASE("the three matmuls of a linear layer equal plain ones, and the weight gradient accumulates") {
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16}) {
         CAPTURE(compute_dtype);
         RandomTensors random(5);
@@ -68,7 +68,7 @@ TEST_CASE("the three products of a linear layer equal plain ones; the weight's g
         CHECK(relative_error(d_weight_OI - before_OI, weight.grad()) < bound);
         if (compute_dtype == at::kFloat) continue;
         const at::Tensor narrow_OI = before_OI.to(at::kBFloat16), sum = narrow_OI.to(at::kDouble) + weight.grad();
-        add_linear_weight_gradient(dy_TO, x_TI, narrow_OI);  // a sum kept in bf16 is rounded once
+        add_linear_weight_gradient(dy_TO, x_TI, narrow_OI);  // a bf16 sum is rounded once
         CHECK_ROUNDED(narrow_OI, sum);
     }
 }

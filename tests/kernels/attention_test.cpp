@@ -29,14 +29,14 @@ struct Results {
 };
 
 Results run(const Operations& operations, const Inputs& in, const Ragged& batch, std::int64_t heads, double probability) {
-    const Attention attention{batch.starts_B1, batch.samples_B, heads, dropout_of(probability, Purpose::attention_dropout)};
+    const Attention attention{batch.layout, heads, dropout_of(probability, Purpose::attention_dropout)};
     Results results{operations.attention(in.qkv_T3H, in.bias_3H, attention), {}, in.d_bias_before_3H.clone()};
     results.d_qkv_T3H =
         operations.attention_backward(in.d_context_TH, in.qkv_T3H, in.bias_3H, results.forward, attention, results.d_bias_3H);
     return results;
 }
 
-/// Dropout's factors of one sequence's probabilities, heads x S x S.
+/// Returns the dropout factors of one sequence's probabilities, heads x S x S.
 at::Tensor keep_factors(const Dropout& dropout, std::int64_t sample, std::int64_t heads, std::int64_t S) {
     const at::Tensor positions_S = at::arange(S, at::TensorOptions(at::kLong));
     std::vector<at::Tensor> of_heads;
@@ -46,21 +46,21 @@ at::Tensor keep_factors(const Dropout& dropout, std::int64_t sample, std::int64_
     return at::stack(of_heads);
 }
 
-/// Vaswani's formula and autograd, in float64.
+/// Attention as in Vaswani et al. and its autograd, in float64.
 Results expected(const Inputs& in, const Ragged& batch, std::int64_t heads, double probability) {
     const std::int64_t H = in.bias_3H.size(0) / 3, D = H / heads;
     const at::Tensor qkv = leaf(in.qkv_T3H), bias = leaf(in.bias_3H);
     const at::Tensor biased = qkv + bias;
     const Dropout dropout = dropout_of(probability, Purpose::attention_dropout);
     std::vector<at::Tensor> contexts, log_sums;
-    for (std::size_t b = 0; b < batch.samples_B.size(); ++b) {
-        const std::int64_t first = batch.starts_B1[b], S = batch.starts_B1[b + 1] - first;
+    for (std::size_t b = 0; b < batch.layout.samples_B.size(); ++b) {
+        const std::int64_t first = batch.layout.starts_B1[b], S = batch.layout.starts_B1[b + 1] - first;
         const auto part_NSD = [&](std::int64_t third) {
             return biased.narrow(0, first, S).narrow(1, third * H, H).view({S, heads, D}).transpose(0, 1);
         };
         const at::Tensor scores_NSS = at::matmul(part_NSD(0), part_NSD(1).transpose(1, 2)) / std::sqrt(static_cast<double>(D));
         at::Tensor probabilities_NSS = scores_NSS.softmax(2);
-        if (probability > 0) probabilities_NSS = probabilities_NSS * keep_factors(dropout, batch.samples_B[b], heads, S);
+        if (probability > 0) probabilities_NSS = probabilities_NSS * keep_factors(dropout, batch.layout.samples_B[b], heads, S);
         contexts.push_back(at::matmul(probabilities_NSS, part_NSD(2)).transpose(0, 1).reshape({S, H}));
         log_sums.push_back(scores_NSS.logsumexp({2}).t());
     }
@@ -88,8 +88,7 @@ TEST_CASE("attention over ragged sequences and its backward equal autograd") {
                     CHECK_ROUNDED(results.forward.log_sum_exp_TN, right.forward.log_sum_exp_TN);
                     for (std::int64_t third = 0; third < 3; ++third) {
                         CAPTURE(third);
-                        // With products of bf16, the scores' gradients are rounded as well: two roundings are 2.4e-3,
-                        // three 2.9e-3.
+                        // With bf16 matmuls, the score gradients are rounded as well: two roundings give 2.4e-3, three 2.9e-3.
                         const double bound = compute_dtype == at::kBFloat16 ? 2.7e-3 : rounding_bound(results.d_qkv_T3H);
                         CHECK(relative_error(results.d_qkv_T3H.narrow(1, third * H, H),
                                              right.d_qkv_T3H.narrow(1, third * H, H)) <= bound);
@@ -99,7 +98,7 @@ TEST_CASE("attention over ragged sequences and its backward equal autograd") {
                         else CHECK_ROUNDED(after, before + right.d_bias_3H.narrow(0, third * H, H));
                     }
                     CHECK(right.d_bias_3H.narrow(0, H, H).abs().max().item<double>() <
-                          1e-12);  // why the key's third is left alone
+                          1e-12);  // the reason why the key's third is not computed
                 }
             }
 }
@@ -119,9 +118,7 @@ TEST_CASE("a sequence's attention does not depend on the sequences beside it") {
 }
 
 TEST_CASE("a sequence without tokens changes nothing for those beside it, with and without dropout") {
-    const Ragged with_empty = ragged({9, 0, 31}, 50), without = ragged({9, 31}, 50);
-    Ragged same_samples = without;
-    same_samples.samples_B[1] = with_empty.samples_B[2];
+    const Ragged with_empty = ragged({9, 0, 31}, 50), same_samples = ragged_samples({9, 31}, {50, 52});
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const double probability : {0.0, 0.1})
             for (const Operations& operations : both_implementations) {
@@ -135,7 +132,7 @@ TEST_CASE("a sequence without tokens changes nothing for those beside it, with a
             }
 }
 
-TEST_CASE("attention stays right where one score outweighs all others") {
+TEST_CASE("attention stays right if one score outweighs all others") {
     const Ragged batch = ragged({33, 2});
     const Inputs in(35, 40, at::kFloat, 12);  // scores of several hundreds
     const Results right = expected(in, batch, 5, 0);
@@ -149,7 +146,7 @@ TEST_CASE("attention stays right where one score outweighs all others") {
     }
 }
 
-TEST_CASE("rows behind the last sequence give zeros and change nothing") {
+TEST_CASE("rows after the last sequence give zeros and do not change other results") {
     const Ragged batch = ragged({9, 4});
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16}) {
         const Inputs filled(16, 72, compute_dtype);

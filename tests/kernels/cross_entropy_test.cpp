@@ -42,7 +42,7 @@ TEST_CASE("softmax cross entropy and its gradient equal autograd") {
             }
 }
 
-TEST_CASE("cross entropy survives logits that leave one certain") {
+TEST_CASE("cross entropy stays right if one logit outweighs all others") {
     const at::Tensor logits_MV = at::zeros({2, 101}), labels_M = at::full({2}, 7, at::TensorOptions(at::kLong));
     logits_MV[0][7] = 1e4;  // certain and right
     logits_MV[1][8] = 1e4;  // certain and wrong
@@ -57,7 +57,7 @@ TEST_CASE("cross entropy survives logits that leave one certain") {
     }
 }
 
-TEST_CASE("not-a-number in a row of logits reaches the loss") {
+TEST_CASE("a NaN in a row of logits makes the loss NaN") {
     const at::Tensor logits_MV = at::zeros({1, 101}), labels_M = at::zeros({1}, at::TensorOptions(at::kLong));
     logits_MV[0][50] = std::nan("");
     for (const Operations& operations : both_implementations) {

@@ -8,7 +8,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// The rule of kernels/dropout.h, said once more as a loop.
+/// The rule of kernels/dropout.h, written again as a loop.
 std::vector<float> factors_by_rule(const Dropout& dropout, std::uint64_t sample, std::uint32_t position, std::uint32_t base,
                                    std::int64_t elements) {
     std::vector<float> factors;
@@ -47,18 +47,18 @@ TEST_CASE("both implementations of dropout follow its rule bit for bit") {
                 CHECK(std::vector<float>(plain.data_ptr<float>(), plain.data_ptr<float>() + elements) == expected);
 
                 const std::int64_t room = (elements + 127) / 128 * 128;
-                // What this processor uses, and what one without its instructions would.
+                // The function that this processor uses, and the one for processors without AVX-512.
                 for (const auto& fill : {cpu::fill_dropout_factors, cpu::dropout_factors}) {
                     std::vector<float> keep(static_cast<std::size_t>(room) + 1, -5.0F);
                     fill(dropout, sample, position, base, elements, keep.data());
-                    CHECK(keep.back() == -5.0F);  // nothing is written behind the promised room
+                    CHECK(keep.back() == -5.0F);  // nothing is written after the promised room
                     keep.resize(static_cast<std::size_t>(elements));
                     CHECK(keep == expected);
                 }
             }
 }
 
-TEST_CASE("dropout keeps the asked share and leaves the mean as it is") {
+TEST_CASE("dropout drops the requested fraction and preserves the mean") {
     const Ragged batch = ragged(std::vector<std::int64_t>(50, 40));
     const at::Tensor ones_TH = at::ones({batch.tokens(), 512});
     for (const double probability : {0.1, 0.9})
@@ -67,14 +67,14 @@ TEST_CASE("dropout keeps the asked share and leaves the mean as it is") {
             const at::Tensor kept_TH = operations.dropout_rows(ones_TH, dropout_of(probability), batch.rows);
             const auto n = static_cast<double>(kept_TH.numel());
             const double dropped = kept_TH.eq(0).sum().item<double>() / n;
-            // 5 standard deviations, and the step of 1/65536 in which probabilities are kept
+            // 5 standard deviations, plus the step of 1/65536 to which probabilities are rounded
             CHECK(std::abs(dropped - probability) < 5 * std::sqrt(probability * (1 - probability) / n) + 1.0 / 65536);
             CHECK(kept_TH.mean(at::kDouble).item<double>() ==
                   Approx(1).margin(6 * std::sqrt(probability / (1 - probability) / n)));
         }
 }
 
-TEST_CASE("a mask belongs to its sample, position and site, however samples are batched") {
+TEST_CASE("a dropout mask depends only on sample, position and site, not on the batch") {
     const Ragged together = ragged({5, 1, 33}, 100), alone = ragged({33}, 102);
     const at::Tensor ones_TH = at::ones({39, 72});
     for (const Operations& operations : both_implementations) {
@@ -89,7 +89,7 @@ TEST_CASE("a mask belongs to its sample, position and site, however samples are 
     }
 }
 
-TEST_CASE("dropout of probability 0 is the tensor itself") {
+TEST_CASE("dropout with probability 0 returns the tensor itself") {
     const Ragged batch = ragged({3});
     const at::Tensor x_TH = RandomTensors(1).normal({3, 40});
     for (const Operations& operations : both_implementations)

@@ -35,6 +35,6 @@ TEST_CASE("rows of equal index are added in token order") {
         CAPTURE(operations.name);
         const at::Tensor d_table_VH = at::zeros({2, 72});
         operations.embedding_backward(d_sum_TH, indices_T, d_table_VH);
-        CHECK(d_table_VH.abs().max().item<float>() == 0);  // another order would give 1
+        CHECK(d_table_VH.abs().max().item<float>() == 0);  // any other order gives 1
     }
 }

@@ -6,7 +6,7 @@
 
 using namespace bertpretrain;
 
-TEST_CASE("values copied to a device are the device's own: what happens to the host's later does not reach them") {
+TEST_CASE("values copied to a device are not affected by later changes on the host") {
     std::vector<std::int64_t> values{3, -1, std::int64_t{1} << 40};
     const at::Tensor copy = copied_to(at::kCPU, values).view(at::kLong);
     const std::vector<std::int64_t> before = values;
@@ -15,6 +15,6 @@ TEST_CASE("values copied to a device are the device's own: what happens to the h
           before);
 }
 
-TEST_CASE("no values copied to a device are an empty tensor") {
+TEST_CASE("copying no values to a device gives an empty tensor") {
     CHECK(copied_to(at::kCPU, std::vector<std::int32_t>()).view(at::kInt).numel() == 0);
 }

@@ -13,24 +13,24 @@ using namespace bertpretrain::cpu;
 
 namespace {
 
-/// x * x - y: not rounded in between where a body is compiled with fused multiply-add.
+/// x * x - y. The square is not rounded if the body is compiled with fused multiply-add.
 BERTPRETRAIN_INLINE float square_minus(const float* x, float y) { return *x * *x - y; }
 
 }  // namespace
 
 TEST_CASE("without a wish, the kernels use all that the processor has") {
-    CHECK(choose_instruction_set(nullptr, InstructionSet::avx512) == InstructionSet::avx512);
+    CHECK(choose_instruction_set("", InstructionSet::avx512) == InstructionSet::avx512);
     CHECK(choose_instruction_set("", InstructionSet::baseline) == InstructionSet::baseline);
 }
 
 TEST_CASE("any set that the processor has can be asked for by its name, and the reference everywhere") {
     using enum InstructionSet;
     for (const InstructionSet set : {reference, baseline, avx2, avx512, avx512_bf16, amx})
-        CHECK(choose_instruction_set(std::string(name_of(set)).c_str(), amx) == set);
+        CHECK(choose_instruction_set(std::string(name_of(set)), amx) == set);
     CHECK(choose_instruction_set("reference", baseline) == reference);
 }
 
-TEST_CASE("a set that does not exist, or that the processor lacks, is refused with those that there are") {
+TEST_CASE("a set that is unknown, or that the processor lacks, is refused with a list of the valid ones") {
     CHECK_THROWS_WITH(choose_instruction_set("avx9", InstructionSet::amx),
                       Catch::Contains("avx9") && Catch::Contains("reference, baseline, avx2, avx512, avx512_bf16, amx"));
     CHECK_THROWS_AS(choose_instruction_set("avx9", InstructionSet::amx), ConfigError);
@@ -46,7 +46,7 @@ TEST_CASE("the instance that runs is compiled for the chosen set") {
 #endif
 }
 
-TEST_CASE("libtorch's kernels obey the same limit") {
+TEST_CASE("libtorch's kernels use the same instruction set") {
     const std::string capability = at::get_cpu_capability();
     CAPTURE(name_of(instruction_set()), capability);
     CHECK((capability == "AVX512") == (library_instruction_set() >= InstructionSet::avx512));

@@ -1,8 +1,9 @@
 #pragma once
-// Random inputs for the fused operations, and the two implementations side by side.
+// Random inputs for the fused operations, and both implementations to compare.
 
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ inline const Operations reference_operations{BERTPRETRAIN_FUNCTIONS_OF(reference
 inline const Operations cpu_operations{BERTPRETRAIN_FUNCTIONS_OF(cpu), "cpu"};
 inline const std::vector<Operations> both_implementations{reference_operations, cpu_operations};
 
-/// Independent normal numbers, the same for the same seed.
+/// Independent normal numbers, equal for equal seeds.
 class RandomTensors {
 public:
     explicit RandomTensors(std::uint64_t seed) : generator_(at::detail::createCPUGenerator(seed)) {}
@@ -38,25 +39,30 @@ private:
     at::Generator generator_;
 };
 
-/// Sequences without padding, and which token each row is.
+/// Sequences without padding, and the token of each row.
 struct Ragged {
-    std::vector<std::int64_t> starts_B1{0}, samples_B;
+    SequenceLayout layout;
     RowKeys rows;
-    std::int64_t tokens() const { return starts_B1.back(); }
+    std::int64_t tokens() const { return layout.tokens(); }
 };
 
-/// @param first_sample  more than 32 bits, so that both words of a sample's number count
-inline Ragged ragged(const std::vector<std::int64_t>& lengths, std::int64_t first_sample = 5'000'000'000) {
-    Ragged batch;
+inline Ragged ragged_samples(const std::vector<std::int64_t>& lengths_B, const std::vector<std::int64_t>& samples_B,
+                             at::Device device = at::kCPU) {
     std::vector<at::Tensor> samples, positions;
-    for (const std::int64_t length : lengths) {
-        batch.samples_B.push_back(first_sample + static_cast<std::int64_t>(batch.samples_B.size()));
-        batch.starts_B1.push_back(batch.starts_B1.back() + length);
-        samples.push_back(at::full({length}, batch.samples_B.back(), at::TensorOptions(at::kLong)));
-        positions.push_back(at::arange(length, at::TensorOptions(at::kLong)));
+    for (std::size_t b = 0; b < lengths_B.size(); ++b) {
+        samples.push_back(at::full({lengths_B[b]}, samples_B[b], at::TensorOptions(at::kLong)));
+        positions.push_back(at::arange(lengths_B[b], at::TensorOptions(at::kLong)));
     }
-    batch.rows = {at::cat(samples), at::cat(positions)};
-    return batch;
+    return {sequence_layout(lengths_B, samples_B, device), {at::cat(samples).to(device), at::cat(positions).to(device)}};
+}
+
+/// Samples whose numbers follow one another.
+/// @param first_sample  above 2^32, so that both words of a sample number are tested
+inline Ragged ragged(const std::vector<std::int64_t>& lengths_B, std::int64_t first_sample = 5'000'000'000,
+                     at::Device device = at::kCPU) {
+    std::vector<std::int64_t> samples_B(lengths_B.size());
+    std::iota(samples_B.begin(), samples_B.end(), first_sample);
+    return ragged_samples(lengths_B, samples_B, device);
 }
 
 inline Dropout dropout_of(double probability, Purpose purpose = Purpose::hidden_dropout, std::uint32_t site = 3) {
@@ -70,10 +76,10 @@ inline double relative_error(const at::Tensor& actual, const at::Tensor& expecte
     return difference.norm().item<double>() / (norm > 0 ? norm : 1.0);
 }
 
-/// What rounding alone may cost a result of this type, as a relative error of the whole tensor.
+/// Bound on the relative error of a whole tensor of this type that rounding alone explains.
 inline double rounding_bound(const at::Tensor& result) { return result.scalar_type() == at::kBFloat16 ? 2.5e-3 : 3e-6; }
 
-/// A float64 leaf for autograd with the numbers of `tensor`; undefined when that is.
+/// A float64 leaf for autograd with the values of `tensor`; undefined if `tensor` is.
 inline at::Tensor leaf(const at::Tensor& tensor) {
     return tensor.defined() ? tensor.to(at::kDouble, false, true).requires_grad_() : at::Tensor();
 }
@@ -82,7 +88,7 @@ inline bool same_bits(const at::Tensor& a, const at::Tensor& b) { return a.scala
 
 }  // namespace bertpretrain::testing
 
-/// `actual` has the expected numbers but for its own type's rounding. Evaluates both once.
+/// Checks that `actual` equals `expected` up to rounding to its own type. Evaluates both once.
 #define CHECK_ROUNDED(actual, expected)                                                                                    \
     do {                                                                                                                   \
         CAPTURE(#actual);                                                                                                  \

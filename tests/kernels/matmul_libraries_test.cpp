@@ -1,4 +1,4 @@
-// The products of a Linear layer in bf16, by whichever library.
+// The bf16 matmuls of a Linear layer, with each library.
 
 #include "kernels/matmul.h"
 
@@ -15,7 +15,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-struct Products {
+struct Matmuls {
     at::Tensor y_TO, dx_TI, d_weight_OI;
 };
 
@@ -30,25 +30,25 @@ struct Linear {
         d_weight_before_OI = random.normal({O, I});
     }
 
-    Products by(MatmulLibrary library) const {
+    Matmuls by(MatmulLibrary library) const {
         const std::int64_t O = weight_OI.size(0), I = weight_OI.size(1);
         use_matmul_libraries({{{LinearMatmul::forward, O, I}, library},
                               {{LinearMatmul::input_gradient, O, I}, library},
                               {{LinearMatmul::weight_gradient, O, I}, library}});
-        Products products{linear_matmul(x_TI, weight_OI), linear_input_gradient(dy_TO, weight_OI), d_weight_before_OI.clone()};
-        add_linear_weight_gradient(dy_TO, x_TI, products.d_weight_OI);
+        Matmuls matmuls{linear_matmul(x_TI, weight_OI), linear_input_gradient(dy_TO, weight_OI), d_weight_before_OI.clone()};
+        add_linear_weight_gradient(dy_TO, x_TI, matmuls.d_weight_OI);
         use_matmul_libraries({});
-        return products;
+        return matmuls;
     }
 
     /// In fp64.
-    Products exact() const {
+    Matmuls fp64() const {
         const at::Tensor x = x_TI.to(at::kDouble), weight = weight_OI.to(at::kDouble), dy = dy_TO.to(at::kDouble);
         return {x.mm(weight.t()), dy.mm(weight), d_weight_before_OI.to(at::kDouble) + dy.t().mm(x)};
     }
 };
 
-/// Largest error as a share of the largest number.
+/// Largest error, relative to the largest element.
 double error(const at::Tensor& is, const at::Tensor& should) {
     return ((is.to(at::kDouble) - should).abs().max() / should.abs().max()).item<double>();
 }
@@ -63,13 +63,13 @@ const char* kind_of_missing(MatmulLibrary library) {
 
 }  // namespace
 
-TEST_CASE("each library's products of a Linear layer are exact but for bf16's rounding") {
+TEST_CASE("each library's matmuls of a Linear layer are exact except for rounding to bf16") {
     const MatmulLibrary library = GENERATE(MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx);
     if (!has(library)) SKIP_TEST(kind_of_missing(library), "");
     for (const auto& [T, I, O] : sizes) {
         INFO(name_of(library) << ", " << T << " rows, " << I << " inputs, " << O << " outputs");
         const Linear linear(T, I, O);
-        const Products is = linear.by(library), should = linear.fp32();
+        const Matmuls is = linear.by(library), should = linear.fp64();
         CHECK(is.y_TO.scalar_type() == at::kBFloat16);
         CHECK(error(is.y_TO, should.y_TO) < bf16_rounding);
         CHECK(error(is.dx_TI, should.dx_TI) < bf16_rounding);
@@ -77,7 +77,7 @@ TEST_CASE("each library's products of a Linear layer are exact but for bf16's ro
     }
 }
 
-TEST_CASE("a weight gradient that begins is the product alone, whatever the memory held") {
+TEST_CASE("a weight gradient without accumulation does not depend on what the memory held") {
     const MatmulLibrary library = GENERATE(MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx);
     if (!has(library)) SKIP_TEST(kind_of_missing(library), "");
     for (const at::ScalarType type : {at::kFloat, at::kBFloat16})
@@ -93,33 +93,33 @@ TEST_CASE("a weight gradient that begins is the product alone, whatever the memo
         }
 }
 
-TEST_CASE("MKL and tiles add a weight gradient up in fp32, where oneDNN rounds it to bf16 first") {
+TEST_CASE("MKL and AMX accumulate a weight gradient in fp32, where oneDNN rounds it to bf16 first") {
     if (!has_bf16_matmul()) SKIP_TEST(testing::skip::no_bf16, "");
     const Linear linear(130, 256, 64);
-    const at::Tensor should = linear.fp32().d_weight_OI;
+    const at::Tensor should = linear.fp64().d_weight_OI;
     for (const MatmulLibrary library : {MatmulLibrary::mkl, MatmulLibrary::amx})
         if (has(library)) CHECK(error(linear.by(library).d_weight_OI, should) < 1e-6);
     CHECK(error(linear.by(MatmulLibrary::onednn).d_weight_OI, should) > 1e-4);
 }
 
-TEST_CASE("products by tiles have the same bits on one thread and on several") {
+TEST_CASE("matmuls with AMX have the same bits on one thread and on several") {
     if (!has(MatmulLibrary::amx)) SKIP_TEST(testing::skip::no_amx, "");
     const Linear linear(700, 600, 1100);  // several blocks, none of them full at the edges
-    const Products on_all = linear.by(MatmulLibrary::amx);
+    const Matmuls on_all = linear.by(MatmulLibrary::amx);
     const int threads = at::get_num_threads();
     at::set_num_threads(1);
-    const Products on_one = linear.by(MatmulLibrary::amx);
+    const Matmuls on_one = linear.by(MatmulLibrary::amx);
     at::set_num_threads(3);
-    const Products on_three = linear.by(MatmulLibrary::amx);
+    const Matmuls on_three = linear.by(MatmulLibrary::amx);
     at::set_num_threads(threads);
-    for (const Products* other : {&on_one, &on_three}) {
+    for (const Matmuls* other : {&on_one, &on_three}) {
         CHECK(at::equal(other->y_TO, on_all.y_TO));
         CHECK(at::equal(other->dx_TI, on_all.dx_TI));
         CHECK(at::equal(other->d_weight_OI, on_all.d_weight_OI));
     }
 }
 
-TEST_CASE("a choice is for its product and shape alone") {
+TEST_CASE("a choice of library applies only to its matmul and shape") {
     const LinearShape shape{LinearMatmul::forward, 192, 64};
     use_matmul_libraries({{shape, MatmulLibrary::mkl}, {{LinearMatmul::forward, 64, 64}, MatmulLibrary::onednn}});
     CHECK((matmul_library(shape) == MatmulLibrary::mkl) == has(MatmulLibrary::mkl));
@@ -130,7 +130,7 @@ TEST_CASE("a choice is for its product and shape alone") {
     CHECK((matmul_library(shape) == MatmulLibrary::onednn));
 }
 
-TEST_CASE("a shape is read back from its name, and other words are refused") {
+TEST_CASE("a shape is read back from its name, and other strings are refused") {
     for (const LinearMatmul product : {LinearMatmul::forward, LinearMatmul::input_gradient, LinearMatmul::weight_gradient}) {
         const LinearShape shape{product, 30528, 1024};
         CHECK((linear_shape_of(name_of(shape)) == shape));
@@ -141,7 +141,7 @@ TEST_CASE("a shape is read back from its name, and other words are refused") {
         CHECK_THROWS_AS(linear_shape_of(name), std::invalid_argument);
 }
 
-TEST_CASE("a library is read back from its name, and other words are refused") {
+TEST_CASE("a library is read back from its name, and other strings are refused") {
     for (const MatmulLibrary library : {MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx})
         CHECK((matmul_library_of(name_of(library)) == library));
     for (const char* name : {"", "oneDNN", "tile", "mkl "}) CHECK_THROWS_AS(matmul_library_of(name), std::invalid_argument);

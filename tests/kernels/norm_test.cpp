@@ -8,7 +8,7 @@ namespace {
 
 constexpr double eps = 1e-12;
 
-/// Which of the optional tensors are there.
+/// Which of the optional tensors are defined.
 struct Choice {
     bool out, residual, d_normed, d_fp32, d_sum;
 };
@@ -21,7 +21,7 @@ const std::vector<Choice> choices{{true, true, true, true, false},   // post-LN,
 struct Inputs {
     at::Tensor out_TH, bias_H, residual_TH, d_normed_TH, d_fp32_TH, d_sum_TH;
     NormParameters norm;
-    at::Tensor weight_before_H, norm_bias_before_H, bias_before_H;  ///< what lies in the gradients already
+    at::Tensor weight_before_H, norm_bias_before_H, bias_before_H;  ///< earlier contents of the gradients
 
     Inputs(const Choice& choice, std::int64_t T, std::int64_t H, at::ScalarType compute_dtype) {
         RandomTensors random(static_cast<std::uint64_t>(H));
@@ -38,7 +38,7 @@ struct Inputs {
     }
 };
 
-/// Everything that forward and backward give.
+/// All results of forward and backward.
 struct Results {
     NormResult forward;
     NormGradients gradients;
@@ -50,17 +50,17 @@ Results run(const Operations& operations, const Inputs& in, const Ragged& batch,
             at::ScalarType compute_dtype) {
     Results results;
     const Dropout dropout = dropout_of(probability);
-    results.forward = operations.dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows,
-                                                       compute_dtype, true);
+    results.forward = operations.dropout_residual_norm(
+        {in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, compute_dtype, true});
     results.d_norm = {in.weight_before_H.clone(), in.norm_bias_before_H.clone()};
     if (in.out_TH.defined()) results.d_bias_H = in.bias_before_H.clone();
     results.gradients =
-        operations.dropout_residual_norm_backward(in.d_normed_TH, in.d_fp32_TH, in.d_sum_TH, results.forward, in.norm, dropout,
-                                                  batch.rows, compute_dtype, results.d_norm, results.d_bias_H);
+        operations.dropout_residual_norm_backward({in.d_normed_TH, in.d_fp32_TH, in.d_sum_TH, results.forward, in.norm, dropout,
+                                                   batch.rows, compute_dtype, results.d_norm, results.d_bias_H});
     return results;
 }
 
-/// The same by autograd over torch's own layer_norm, in float64.
+/// The same by autograd through torch's own layer_norm, in float64.
 Results expected(const Inputs& in, const Ragged& batch, double probability) {
     const std::int64_t H = in.norm.weight_H.size(0);
     const at::Tensor out = leaf(in.out_TH), bias = leaf(in.bias_H), weight = leaf(in.norm.weight_H),
@@ -131,17 +131,17 @@ TEST_CASE("both implementations drop the same elements") {
     CHECK(at::equal(dropped, run(cpu_operations, in, batch, 0.1, at::kBFloat16).forward.sum_TH.eq(0)));
 }
 
-TEST_CASE("the exact copy of a normalized row is kept only when asked for") {
+TEST_CASE("the fp32 copy of a normalized row is kept only on request") {
     const Ragged batch = ragged({3});
     const Inputs in(choices[0], 3, 40, at::kFloat);
     for (const Operations& operations : both_implementations)
         CHECK_FALSE(
             operations
-                .dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, {}, batch.rows, at::kFloat, false)
+                .dropout_residual_norm({in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, {}, batch.rows, at::kFloat, false})
                 .normed_fp32_TH.defined());
 }
 
-TEST_CASE("a normalized row far from zero loses nothing but what its sum has lost") {
+TEST_CASE("normalizing rows far from zero loses only the precision that their sum has lost") {
     const Ragged batch = ragged({2});
     const Inputs in({false, true, true, false, false}, 2, 136, at::kFloat);
     const at::Tensor far_TH = in.residual_TH + 300;
@@ -150,7 +150,7 @@ TEST_CASE("a normalized row far from zero loses nothing but what its sum has los
     for (const Operations& operations : both_implementations) {
         CAPTURE(operations.name);
         CHECK(relative_error(
-                  operations.dropout_residual_norm({}, {}, far_TH, in.norm, eps, {}, batch.rows, at::kFloat, false).normed_TH,
+                  operations.dropout_residual_norm({{}, {}, far_TH, in.norm, eps, {}, batch.rows, at::kFloat, false}).normed_TH,
                   right) < 5e-5);
     }
 }

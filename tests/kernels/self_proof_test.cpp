@@ -1,4 +1,4 @@
-// A device proves its kernels: what is wrong, throws or is slower than another is not used.
+// The self-proof does not choose kernels that are wrong, throw, or are slower than others.
 #include "kernels/self_proof.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr ProofShape small{64, 96, 4, 203, 24, Activation::gelu_erf, at::kFloat};
 
-/// The reference under another name; tests put their own functions into it.
+/// The reference under another name; tests replace some of its functions.
 KernelSet copy_of_reference(const std::string& name = "ours") {
     KernelSet set = reference_kernels();
     set.name = name;
@@ -42,7 +42,7 @@ at::Tensor activation_of_wrong_type(const at::Tensor& x_TF, const at::Tensor& bi
 at::Tensor unsupported_activation(const at::Tensor&, const at::Tensor&, Activation) {
     throw std::runtime_error("no kernel image is available\nin detail");
 }
-/// @param milliseconds that it takes at least
+/// @param milliseconds minimum duration of a call
 template <int milliseconds>
 at::Tensor slow_activation(const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
@@ -52,7 +52,7 @@ at::Tensor wrong_attention_backward(const at::Tensor& d_context_TH, const at::Te
                                     const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     return reference::attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H) * 1.05;
 }
-/// Its masks are its own, as a library's.
+/// Draws its own masks, like a library.
 AttentionResult attention_with_other_dropout(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
     Attention other = shape;
     other.dropout.site += 1;
@@ -76,7 +76,7 @@ Proof prove(std::vector<KernelSet> sets, bool times = false, const KernelChoice&
 
 }  // namespace
 
-TEST_CASE("the vectorized kernels of the CPU are proven within the bounds, all of them, in both types") {
+TEST_CASE("all vectorized CPU kernels pass the self-proof, in both types") {
     KernelSet cpu{"cpu", cpu_operations, &cpu_optimizer_kernels(), {}};
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16}) {
         ProofShape shape = small;
@@ -84,7 +84,7 @@ TEST_CASE("the vectorized kernels of the CPU are proven within the bounds, all o
         const std::vector<KernelSet> sets{cpu, reference_kernels()};
         const Proof proof = prove_kernels(at::kCPU, sets, {shape, false, {}});
         INFO(proof_table(proof.rows));
-        CHECK(proof.rows.size() == 2 * 8);  // matmuls are not a set's on a CPU
+        CHECK(proof.rows.size() == 2 * 8);  // on a CPU, matmuls do not belong to a set
         for (const ProofRow& row : proof.rows) {
             CHECK((row.verdict == Verdict::correct));
             CHECK(row.used == (row.kernels == "cpu"));
@@ -93,7 +93,7 @@ TEST_CASE("the vectorized kernels of the CPU are proven within the bounds, all o
     }
 }
 
-TEST_CASE("operations that all sets compute in one way are not tried") {
+TEST_CASE("operations that all sets compute in the same way are not tested") {
     CHECK(prove({copy_of_reference()}).rows.empty());
     CHECK(prove({}).rows.empty());
     CHECK(prove({with_activation(wrong_activation)}).rows.size() == 2);
@@ -134,7 +134,7 @@ TEST_CASE("forward and backward of an operation come from the same set, and othe
     CHECK((chosen.functions.bias_activation == &slow_activation<0>));
 }
 
-TEST_CASE("dropout's masks are compared where they are said to be the counter's, and only there") {
+TEST_CASE("dropout masks are compared only for sets that declare them counter-based") {
     KernelSet ours = copy_of_reference();
     ours.functions.attention = attention_with_other_dropout;
     CHECK_FALSE(prove({ours}).is_correct("attention", "ours"));
@@ -143,17 +143,17 @@ TEST_CASE("dropout's masks are compared where they are said to be the counter's,
     CHECK(proof.is_correct("attention", "ours"));
     CHECK(proof.choice().at("attention") == "ours");
     CHECK_FALSE(proof.rows.front().whole);
-    CHECK(says(proof_table(proof.rows), {"used; its dropout is its own and was not compared"}));
+    CHECK(says(proof_table(proof.rows), {"used; it draws its own dropout masks, not compared"}));
 }
 
-TEST_CASE("a set is preferred to those before it where it takes less than four fifths of their time") {
+TEST_CASE("a set is preferred to those before it if it takes less than half of their time") {
     const KernelSet slow = with_activation(slow_activation<60>, "slow"), quick = with_activation(slow_activation<1>, "quick"),
                     little_quicker = with_activation(slow_activation<56>, "little quicker");
     const Proof proof = prove({slow, quick}, true);
     INFO(proof_table(proof.rows));
     CHECK(proof.rows[0].microseconds > 60e3);
     CHECK(proof.choice().at("bias + GELU") != "slow");
-    CHECK(prove({slow, quick}).choice().at("bias + GELU") == "slow");  // without a clock the first
+    CHECK(prove({slow, quick}).choice().at("bias + GELU") == "slow");  // without timing, the first
     const std::vector<KernelSet> alike{slow, little_quicker};
     bool keeps_the_first = false;
     for (int attempt = 0; attempt < 5 && !keeps_the_first; ++attempt)  // a busy machine may lengthen the first one's sleep
@@ -161,7 +161,7 @@ TEST_CASE("a set is preferred to those before it where it takes less than four f
     CHECK(keeps_the_first);
 }
 
-TEST_CASE("what is kept is used where it is correct, without a clock; else the first that is") {
+TEST_CASE("a kept choice is used without timing if it is correct, otherwise the first correct set") {
     const KernelSet right = with_activation(slow_activation<0>, "right"), wrong = with_activation(wrong_activation, "wrong");
     const auto used = [&](const char* kept) { return prove({right, wrong}, true, {{"bias + GELU", kept}}).choice(); };
     CHECK(used("reference") == KernelChoice{{"bias + GELU", "reference"}});
@@ -171,7 +171,7 @@ TEST_CASE("what is kept is used where it is correct, without a clock; else the f
     for (const ProofRow& row : prove({right}, true, {{"bias + GELU", "right"}}).rows) CHECK(row.microseconds == 0);
 }
 
-TEST_CASE("kernels that are put to use run, and usual ones run again afterwards") {
+TEST_CASE("kernels passed to use_kernels are used until the usual ones are restored") {
     CHECK(available_kernels(at::kCPU).empty());
     offer_kernels(at::kCPU, {with_activation(slow_activation<0>)});
     REQUIRE(available_kernels(at::kCPU).size() == 2);

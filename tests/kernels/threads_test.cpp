@@ -7,7 +7,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// Every tensor that the CPU operations give for one batch.
+/// All tensors that the CPU operations compute for one batch.
 std::vector<at::Tensor> all_results(const Ragged& batch, at::ScalarType compute_dtype) {
     const std::int64_t T = batch.tokens(), H = 72, N = 4, V = 101;
     RandomTensors random(9);
@@ -17,11 +17,18 @@ std::vector<at::Tensor> all_results(const Ragged& batch, at::ScalarType compute_
     const NormParameters norm{random.normal({H}), random.normal({H})}, d_norm{at::zeros({H}), at::zeros({H})};
     const at::Tensor d_bias_H = at::zeros({H});
     const NormResult normed =
-        cpu::dropout_residual_norm(random.normal({T, H}, compute_dtype), random.normal({H}), random.normal({T, H}), norm, 1e-12,
-                                   dropout_of(0.1), batch.rows, compute_dtype, true);
-    const NormGradients d_normed =
-        cpu::dropout_residual_norm_backward(random.normal({T, H}, compute_dtype), {}, random.normal({T, H}), normed, norm,
-                                            dropout_of(0.1), batch.rows, compute_dtype, d_norm, d_bias_H);
+        cpu::dropout_residual_norm({random.normal({T, H}, compute_dtype), random.normal({H}), random.normal({T, H}), norm, 1e-12,
+                                    dropout_of(0.1), batch.rows, compute_dtype, true});
+    const NormGradients d_normed = cpu::dropout_residual_norm_backward({random.normal({T, H}, compute_dtype),
+                                                                        {},
+                                                                        random.normal({T, H}),
+                                                                        normed,
+                                                                        norm,
+                                                                        dropout_of(0.1),
+                                                                        batch.rows,
+                                                                        compute_dtype,
+                                                                        d_norm,
+                                                                        d_bias_H});
     for (const at::Tensor& tensor : {normed.sum_TH, normed.normed_TH, normed.normed_fp32_TH, normed.mean_T, d_normed.sum_TH,
                                      d_normed.out_TH, d_norm.weight_H, d_norm.bias_H, d_bias_H})
         keep(tensor);
@@ -31,7 +38,7 @@ std::vector<at::Tensor> all_results(const Ragged& batch, at::ScalarType compute_
     keep(cpu::bias_activation_backward(random.normal({T, V}, compute_dtype), x_TF, bias_F, Activation::gelu_tanh, d_bias_F));
     keep(d_bias_F);
 
-    const Attention shape{batch.starts_B1, batch.samples_B, N, dropout_of(0.1, Purpose::attention_dropout)};
+    const Attention shape{batch.layout, N, dropout_of(0.1, Purpose::attention_dropout)};
     const at::Tensor qkv_T3H = random.normal({T, 3 * H}, compute_dtype), bias_3H = random.normal({3 * H}),
                      d_bias_3H = at::zeros({3 * H});
     const AttentionResult attended = cpu::attention(qkv_T3H, bias_3H, shape);
@@ -50,7 +57,7 @@ std::vector<at::Tensor> all_results(const Ragged& batch, at::ScalarType compute_
 
 }  // namespace
 
-TEST_CASE("no bit of a CPU operation's result depends on the number of threads") {
+TEST_CASE("the results of CPU operations are bitwise independent of the number of threads") {
     const int threads_before = at::get_num_threads();
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const auto& lengths : std::vector<std::vector<std::int64_t>>{{100, 1, 64, 37, 2, 128}, {60}}) {
@@ -69,7 +76,7 @@ TEST_CASE("no bit of a CPU operation's result depends on the number of threads")
     at::set_num_threads(threads_before);
 }
 
-TEST_CASE("CPU operations use as many threads as torch may") {
+TEST_CASE("CPU operations use as many threads as torch allows") {
     const int threads_before = at::get_num_threads();
     at::set_num_threads(2);
     std::vector<int> thread_of(8, -1);

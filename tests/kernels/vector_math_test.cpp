@@ -10,7 +10,7 @@ using namespace bertpretrain::cpu;
 
 namespace {
 
-/// The largest of error(x) for x from `first` to `last`, a hundred thousand of them.
+/// Returns the largest error(x) at a hundred thousand points from `first` to `last`.
 template <class Error>
 double largest(double first, double last, const Error& error) {
     constexpr int points = 100'000;
@@ -23,7 +23,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity(), not_a_number 
 
 }  // namespace
 
-TEST_CASE("the vectorized exponential, normal distribution and tangent are as exact as they say") {
+TEST_CASE("the vectorized exponential, normal distribution and tanh have their stated accuracy") {
     CHECK(largest(-87, 88, [](float x) { return std::abs(exponential(x) / std::exp(double{x}) - 1); }) < 1e-7);
     const auto distribution_error = [](float x) {
         return std::abs(normal(x).distribution - 0.5 * std::erfc(-x / std::sqrt(2.0)));
@@ -35,7 +35,7 @@ TEST_CASE("the vectorized exponential, normal distribution and tangent are as ex
     CHECK(largest(-100, 100, [](float x) { return std::abs(hyperbolic_tangent(x) - std::tanh(double{x})); }) < 2e-7);
 }
 
-TEST_CASE("the vectorized functions end where numbers do, and keep what is none") {
+TEST_CASE("the vectorized functions handle infinities and keep NaN") {
     CHECK(exponential(0.0F) == 1.0F);
     CHECK(exponential(-infinity) == exponential(-87.0F));
     CHECK(normal(infinity).distribution == 1.0F);

@@ -48,7 +48,7 @@ TEST_CASE("bias + GELU on CUDA equals the reference at every width, forward and 
                 }
 }
 
-TEST_CASE("bias + GELU on CUDA takes tensors that begin anywhere") {
+TEST_CASE("bias + GELU on CUDA accepts unaligned tensors") {
     RandomTensors random(5);
     const at::Tensor x_TF = unaligned(random.normal({9, 1024}, at::kBFloat16)), dy_TF = random.normal({9, 1024}, at::kBFloat16);
     check(x_TF, dy_TF, random.normal({1024}), Activation::gelu_erf);
@@ -64,7 +64,7 @@ TEST_CASE("GELU on CUDA is 0 far below zero and the number itself far above, wit
     }
 }
 
-TEST_CASE("the bias of attention's products is added on CUDA, and its gradient taken but for the key's third") {
+TEST_CASE("on CUDA the bias of q, k and v is added, and its gradient computed except for the key's third") {
     const std::int64_t T = 37, H = 100;
     RandomTensors random(6);
     const at::Tensor x_T3H = random.normal({T, 3 * H}, at::kBFloat16), bias_3H = random.normal({3 * H});

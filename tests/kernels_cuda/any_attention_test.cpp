@@ -25,7 +25,7 @@ void check(const Case& what) {
     const std::int64_t T = batch.tokens() + what.rows_of_none, H = what.heads * what.head_size;
     const at::Tensor qkv_T3H = random.normal({T, 3 * H}, what.compute_dtype), bias_3H = random.normal({3 * H}),
                      d_context_TH = random.normal({T, H}, what.compute_dtype);
-    const Attention shape{batch.starts_B1, batch.samples_B, what.heads, dropout_of(what.dropout, Purpose::attention_dropout)};
+    const Attention shape{batch.layout, what.heads, dropout_of(what.dropout, Purpose::attention_dropout)};
     REQUIRE_FALSE(cuda::is_short_attention(qkv_T3H, shape));
     REQUIRE(cuda::is_any_attention(qkv_T3H, shape));
     const auto run = [&](auto forward, auto backward) {
@@ -38,7 +38,7 @@ void check(const Case& what) {
     const Results right = run(reference::attention, reference::attention_backward);
     CHECK_ROUNDED(ours.first.context_TH, right.context_TH);
     CHECK_ROUNDED(ours.first.log_sum_exp_TN, right.log_sum_exp_TN);
-    // In bf16 the rounded context enters the gradients of scores; in fp32 nothing is rounded.
+    // In bf16, the score gradients are computed from the rounded context; in fp32 nothing is rounded.
     const double bound = what.compute_dtype == at::kFloat ? rounding_bound(right.d_bias_3H) : 1e-2;
     CHECK(relative_error(ours.first.d_qkv_T3H, right.d_qkv_T3H) < bound);
     CHECK(relative_error(ours.first.d_bias_3H, right.d_bias_3H) < bound);

@@ -30,7 +30,7 @@ void check(const at::Tensor& logits_MV, const at::Tensor& bias_V, const at::Tens
     CHECK_SAME_BITS(ours, totals_2);
 }
 
-/// Labels of which every fourth is absent and every third is the row's largest logit.
+/// Labels: every fourth is absent, and every third is the row's largest logit.
 at::Tensor labels_for(const at::Tensor& logits_MV, const at::Tensor& bias_V, RandomTensors& random) {
     const std::int64_t M = logits_MV.size(0);
     const at::Tensor labels_M = random.below(logits_MV.size(1), M);
@@ -60,13 +60,13 @@ TEST_CASE("softmax cross entropy on CUDA takes BERT's vocabulary, and one row") 
     check(logits_MV.narrow(0, 0, 1).clone(), bias_V, at::zeros({1}, at::kLong));
 }
 
-TEST_CASE("softmax cross entropy on CUDA loses no digits to large logits, nor all weight to one") {
+TEST_CASE("softmax cross entropy on CUDA stays exact for large logits, and if one outweighs all others") {
     const at::Tensor logits_MV = RandomTensors(4).normal({2, 300}).mul_(3).add_(500), bias_V = at::zeros({300});
     logits_MV[1][17] = 900;
     check(logits_MV, bias_V, at::full({2}, 17, at::kLong));
 }
 
-TEST_CASE("a logit that is no number shows in the loss on CUDA") {
+TEST_CASE("a NaN logit makes the loss NaN on CUDA") {
     const at::Tensor logits_MV = at::zeros({1, 300});
     logits_MV[0][299] = std::nan("");
     CHECK(run(cuda::softmax_cross_entropy, logits_MV, at::zeros({300}), at::zeros({1}, at::kLong))

@@ -1,13 +1,13 @@
 #pragma once
-// What the tests of the CUDA kernels share: they run in the emulator, through the same functions that a GPU's program calls, on
-// tensors of the CPU.
+// Shared by the tests of the CUDA kernels. They run in the emulator on CPU tensors, through the functions that the program calls
+// on a GPU.
 
 #include "kernels/kernel_inputs.h"
 #include "support/cuda_emulator/cuda_runtime.h"
 
 namespace bertpretrain::testing {
 
-/// compute() twice, in different orders of blocks, warps and lanes.
+/// Calls compute() twice, with different orders of blocks, warps and lanes.
 template <class Compute>
 auto in_two_orders(const Compute& compute) {
     cuda_emulator::schedule_seed = 1;
@@ -16,10 +16,10 @@ auto in_two_orders(const Compute& compute) {
     return std::pair(std::move(first), compute());
 }
 
-/// Widths that end within a quad, a warp and a block, and those of the published models.
+/// Widths that end within a quad, a warp and a block, and the widths of published models.
 inline const std::vector<std::int64_t> widths{1, 7, 100, 256, 768, 1024, 1600};
 
-/// The tensor's numbers one element into a buffer: no access by fours is aligned there.
+/// A copy that begins one element into a buffer, so that no access to four elements is aligned.
 inline at::Tensor unaligned(const at::Tensor& tensor) {
     const at::Tensor moved = at::empty({tensor.numel() + 1}, tensor.options()).narrow(0, 1, tensor.numel()).view_as(tensor);
     return moved.copy_(tensor);
@@ -27,7 +27,7 @@ inline at::Tensor unaligned(const at::Tensor& tensor) {
 
 }  // namespace bertpretrain::testing
 
-/// The same numbers from both orders of threads.
+/// Checks that both orders of threads gave the same bits.
 #define CHECK_SAME_BITS(results, tensor)                                                      \
     do {                                                                                      \
         CAPTURE(#tensor);                                                                     \

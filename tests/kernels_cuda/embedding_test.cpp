@@ -33,7 +33,7 @@ TEST_CASE("sums of embeddings on CUDA have the reference's bits") {
         }
 }
 
-TEST_CASE("gradients of embeddings on CUDA equal the reference's, however tokens share rows of the table") {
+TEST_CASE("gradients of embeddings on CUDA equal the reference's, for any distribution of tokens over rows of the table") {
     for (const std::int64_t H : {1, 7, 1024, 1600}) {
         RandomTensors random(static_cast<std::uint64_t>(H));
         for (const std::int64_t T : {1, 32, 33, 150})
@@ -53,7 +53,7 @@ TEST_CASE("a row of the table that ends with a chunk of tokens is neither lost n
     }
 }
 
-TEST_CASE("chunks of tokens grow where there are many tokens") {
+TEST_CASE("chunks of tokens grow if there are many tokens") {
     RandomTensors random(2);
     check_backward(random.normal({20'000, 4}), random.below(3, 20'000), 3);
 }

@@ -1,4 +1,4 @@
-// The emulator itself: what must fail on it does.
+// Tests of the emulator itself: it detects faulty kernels.
 #include "support/cuda_emulator/cuda_runtime.h"
 
 #include <vector>
@@ -17,7 +17,7 @@ namespace {
 
 enum class Fault { none, barrier_left_out, barrier_not_reached, lane_absent, other_call, warp_incomplete };
 
-/// Threads pass their number to the thread opposite, through shared memory, and then to their neighbour.
+/// Threads pass their number to the opposite thread through shared memory, and then to their neighbour.
 __global__ void pass_around(unsigned* out, Fault fault) {
     __shared__ unsigned numbers[64];
     numbers[threadIdx.x] = 100 * blockIdx.x + threadIdx.x;
@@ -46,11 +46,9 @@ TEST_CASE("the emulator runs blocks of threads that meet at barriers and exchang
     for (std::uint64_t seed = 0; seed < 20; ++seed) CHECK(run(Fault::none, seed) == expected);
 }
 
-TEST_CASE("a barrier that is missing changes the result in the emulator") {
-    CHECK(run(Fault::barrier_left_out) != run(Fault::none));
-}
+TEST_CASE("in the emulator, a missing barrier changes the result") { CHECK(run(Fault::barrier_left_out) != run(Fault::none)); }
 
-TEST_CASE("the emulator refuses threads that wait for ever") {
+TEST_CASE("the emulator refuses kernels whose threads wait forever") {
     for (const Fault fault : {Fault::barrier_not_reached, Fault::lane_absent, Fault::other_call, Fault::warp_incomplete})
         CHECK_THROWS_AS(run(fault), std::logic_error);
     CHECK_NOTHROW(run(Fault::none));

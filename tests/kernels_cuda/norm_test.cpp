@@ -30,18 +30,18 @@ struct Results {
     at::Tensor d_bias_H;
 };
 
-/// Forward by the one implementation, backward of the reference's forward: errors do not add up.
+/// Forward with one implementation, and backward of the reference's forward, so that errors do not accumulate.
 Results run(decltype(&reference::dropout_residual_norm) forward, decltype(&reference::dropout_residual_norm_backward) backward,
             const Inputs& in, const Ragged& batch, double probability, at::ScalarType compute_dtype) {
     const Dropout dropout = dropout_of(probability);
     Results results;
-    results.forward = forward(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, compute_dtype, true);
-    const NormResult right = reference::dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout,
-                                                              batch.rows, compute_dtype, true);
+    results.forward = forward({in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, compute_dtype, true});
+    const NormResult right = reference::dropout_residual_norm(
+        {in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, dropout, batch.rows, compute_dtype, true});
     results.d_norm = {at::ones_like(in.norm.weight_H), at::ones_like(in.norm.bias_H)};
     if (in.out_TH.defined()) results.d_bias_H = at::ones_like(in.bias_H);
-    results.gradients = backward(in.d_normed_TH, in.d_fp32_TH, in.d_sum_TH, right, in.norm, dropout, batch.rows, compute_dtype,
-                                 results.d_norm, results.d_bias_H);
+    results.gradients = backward({in.d_normed_TH, in.d_fp32_TH, in.d_sum_TH, right, in.norm, dropout, batch.rows, compute_dtype,
+                                  results.d_norm, results.d_bias_H});
     return results;
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("dropout + residual + LayerNorm on CUDA equals the reference at every 
                 check(Inputs(batch.tokens(), H, compute_dtype), batch, probability, compute_dtype);
 }
 
-TEST_CASE("dropout + residual + LayerNorm on CUDA takes any of its tensors as absent") {
+TEST_CASE("dropout + residual + LayerNorm on CUDA accepts each optional tensor as undefined") {
     const Ragged batch = ragged({9});
     for (int absent = 0; absent < 5; ++absent) {
         CAPTURE(absent);
@@ -101,7 +101,7 @@ TEST_CASE("dropout + residual + LayerNorm on CUDA takes any of its tensors as ab
     }
 }
 
-TEST_CASE("LayerNorm on CUDA takes one row, and tensors that begin anywhere") {
+TEST_CASE("LayerNorm on CUDA accepts a single row, and unaligned tensors") {
     const Ragged batch = ragged({1});
     Inputs in(1, 1024, at::kBFloat16);
     check(in, batch, 0.1, at::kBFloat16);
@@ -110,7 +110,7 @@ TEST_CASE("LayerNorm on CUDA takes one row, and tensors that begin anywhere") {
     check(in, batch, 0.1, at::kBFloat16);
 }
 
-TEST_CASE("column sums on CUDA go over many chunks of rows") {
+TEST_CASE("column sums on CUDA are right over many chunks of rows") {
     const Ragged batch = ragged({150, 1});
     check(Inputs(batch.tokens(), 40, at::kFloat), batch, 0.1, at::kFloat);
 }
@@ -129,9 +129,9 @@ TEST_CASE("dropout on CUDA draws the reference's masks bit for bit") {
     }
 }
 
-TEST_CASE("the exact copy of a row normalized on CUDA is kept only when asked for") {
+TEST_CASE("the fp32 copy of a row normalized on CUDA is kept only on request") {
     const Inputs in(3, 40, at::kFloat);
-    CHECK_FALSE(cuda::dropout_residual_norm(in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, {}, {}, at::kFloat, false)
+    CHECK_FALSE(cuda::dropout_residual_norm({in.out_TH, in.bias_H, in.residual_TH, in.norm, eps, {}, {}, at::kFloat, false})
                     .normed_fp32_TH.defined());
 }
 
@@ -140,15 +140,15 @@ TEST_CASE("rows too wide for a block's registers are normalized by the reference
     check(Inputs(2, 4097, at::kFloat), batch, 0.1, at::kFloat);
 }
 
-TEST_CASE("on CUDA a residual that is a LayerNorm is computed again as it was") {
+TEST_CASE("on CUDA a residual that is a LayerNorm is recomputed to rounding") {
     for (const std::int64_t H : {7, 256, 1024}) {
         CAPTURE(H);
         const Inputs in(13, H, at::kBFloat16), before(13, H, at::kBFloat16);
         const Ragged batch = ragged({13});
-        const NormResult normed = reference::dropout_residual_norm(before.out_TH, before.bias_H, {}, before.norm, eps, {},
-                                                                   batch.rows, at::kBFloat16, true);
+        const NormResult normed = reference::dropout_residual_norm(
+            {before.out_TH, before.bias_H, {}, before.norm, eps, {}, batch.rows, at::kBFloat16, true});
         const auto run = [&](auto forward, const Residual& residual) {
-            return forward(in.out_TH, in.bias_H, residual, in.norm, eps, dropout_of(0.1), batch.rows, at::kBFloat16, false);
+            return forward({in.out_TH, in.bias_H, residual, in.norm, eps, dropout_of(0.1), batch.rows, at::kBFloat16, false});
         };
         const Residual residual = Residual::of(normed, before.norm);
         const NormResult right = run(reference::dropout_residual_norm, normed.normed_fp32_TH),

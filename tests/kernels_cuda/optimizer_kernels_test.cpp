@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t slice_elements = 4 * optimizer_block_elements, lead = 128;
 
-/// Runs that begin and end inside blocks, fill one exactly, are shorter than a quad, begin anywhere, in the slice or in the flat
-/// buffer alone, and leave gaps; the slice's place in the flat buffer differs from its start.
+/// Runs that begin and end inside blocks, fill a block exactly, are shorter than a quad, begin unaligned (in the slice, or only
+/// in the flat buffer), and leave gaps. The slice has an offset in the flat buffer.
 const BlockedRuns& blocks() {
     static const BlockedRuns all({{0, 0, lead, 5},
                                   {1, 64, lead + 64, 4100},
@@ -34,13 +34,13 @@ at::Tensor values(std::uint64_t seed, float offset = -1) {
 struct Results {
     std::vector<TensorFactors> factors{{0.5, 0.01, 0.1, 0.02}, {1, 0, 0.2, 0.01}, {3, 0.1, 0.01, 0}, {0.1, 0.01, 0.5, 0.5}};
     OptimizerState state{values(1), values(2), values(3, 0)};
-    at::Tensor gradient = values(4), compute_dtype;
+    at::Tensor gradient = values(4), compute_weights;
     std::vector<double> sums = std::vector<double>(3 * blocks().parts.size());
 
     Results(const OptimizerKernels& kernels, const std::string& name, at::ScalarType type, const BlockedRuns& runs,
             double eps = 1e-6)
-        : compute_dtype(at::zeros({slice_elements + lead}, type)) {
-        const OptimizerPass pass{state, gradient, compute_dtype, runs, {0.9, 0.999, eps, 0.19, 0.002}, factors};
+        : compute_weights(at::zeros({slice_elements + lead}, type)) {
+        const OptimizerPass pass{state, gradient, compute_weights, runs, {0.9, 0.999, eps, 0.19, 0.002}, factors};
         if (name == "adamw") kernels.adamw(pass);
         if (name == "lamb_moments") kernels.lamb_moments(pass, sums);
         if (name == "lamb_apply") kernels.lamb_apply(pass);
@@ -56,7 +56,7 @@ void check_same(const Results& ours, const Results& other) {
     CHECK(same_bits(ours.state.master, other.state.master));
     CHECK(same_bits(ours.state.exp_avg, other.state.exp_avg));
     CHECK(same_bits(ours.state.exp_avg_sq, other.state.exp_avg_sq));
-    CHECK(same_bits(ours.compute_dtype, other.compute_dtype));
+    CHECK(same_bits(ours.compute_weights, other.compute_weights));
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ TEST_CASE("sums of squares on CUDA do not depend on where a slice was cut") {
     for (std::size_t i = 0; i < 6; ++i) CHECK(second.sums[i] == whole.sums[6 + i]);
 }
 
-TEST_CASE("what lies behind a part's end adds nothing to its sums on CUDA, though it be 0 / 0") {
+TEST_CASE("elements after a part's end add nothing to its sums on CUDA, even if they are 0 / 0") {
     const Results ours(cuda::optimizer_kernels(), "lamb_moments", at::kFloat, blocks(), /*eps=*/0);
     for (const double sum : ours.sums) CHECK(std::isfinite(sum));
 }
@@ -96,10 +96,10 @@ TEST_CASE("rounding to bf16 on CUDA is ATen's for ties, infinities, the smallest
     std::memcpy(numbers.data(), special, sizeof special);
     const at::Tensor exact = at::from_blob(numbers.data(), {1, slice_elements}), zero = at::zeros({slice_elements});
     const OptimizerState state{exact.clone().view(-1), zero.clone(), at::ones_like(zero)};
-    const at::Tensor compute_dtype = at::zeros({slice_elements}, at::kBFloat16);
+    const at::Tensor compute_weights = at::zeros({slice_elements}, at::kBFloat16);
     const BlockedRuns all({{0, 0, 0, slice_elements}});
     const std::vector<TensorFactors> factors{{.momentum_rate = 0}};
-    cuda::optimizer_kernels().lamb_apply({state, zero, compute_dtype, all, {0, 0, 1}, factors});
-    CHECK(at::allclose(compute_dtype, state.master.to(at::kBFloat16), 0, 0, /*equal_nan=*/true));
-    CHECK(compute_dtype[0].isnan().item<bool>());
+    cuda::optimizer_kernels().lamb_apply({state, zero, compute_weights, all, {0, 0, 1}, factors});
+    CHECK(at::allclose(compute_weights, state.master.to(at::kBFloat16), 0, 0, /*equal_nan=*/true));
+    CHECK(compute_weights[0].isnan().item<bool>());
 }

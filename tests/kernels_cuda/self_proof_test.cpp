@@ -1,4 +1,4 @@
-// The module's kernels, emulated, pass the self-proof that a GPU asks of them.
+// The module's kernels pass, in the emulator, the self-proof that runs on a GPU.
 #include "kernels/self_proof.h"
 
 #include "kernels/cuda/own_attention.h"
@@ -9,7 +9,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// As the module's, but for flash attention, which needs a GPU.
+/// As in the module, but without flash attention, which needs a GPU.
 AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
     return cuda::is_short_attention(qkv_T3H, shape) ? cuda::own_attention(qkv_T3H, bias_3H, shape)
                                                     : reference::attention(qkv_T3H, bias_3H, shape);
@@ -39,7 +39,7 @@ KernelSet emulated_kernels() {
 
 }  // namespace
 
-TEST_CASE("the module's kernels are proven within the bounds, in both types and at widths of every kind") {
+TEST_CASE("the module's kernels pass the self-proof, in both types and at aligned and unaligned widths") {
     const std::vector<KernelSet> sets{emulated_kernels(), reference_kernels()};
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::int64_t width : {100, 256}) {

@@ -26,9 +26,7 @@ struct Inputs {
         bias_3H = random.normal({3 * H}) * 0.2;
         d_context_TH = random.normal({T, H}, at::kBFloat16);
     }
-    Attention shape() const {
-        return {batch.starts_B1, batch.samples_B, what.heads, dropout_of(what.dropout, Purpose::attention_dropout)};
-    }
+    Attention shape() const { return {batch.layout, what.heads, dropout_of(what.dropout, Purpose::attention_dropout)}; }
 };
 
 struct Results {
@@ -46,15 +44,15 @@ Results run(const Forward& forward, const Backward& backward, const Inputs& in, 
 
 Results ours(const Inputs& in) { return run(cuda::own_attention, cuda::own_attention_backward, in, in.qkv_T3H, in.bias_3H); }
 
-/// The reference on what the kernels compute with: query, key and value rounded after their biases are added.
+/// The reference on the kernels' operands: query, key and value rounded after their biases are added.
 Results right(const Inputs& in) {
     const at::Tensor biased_T3H = (in.qkv_T3H.to(at::kFloat) + in.bias_3H).to(at::kBFloat16);
     return run(reference::attention, reference::attention_backward, in, biased_T3H, at::zeros_like(in.bias_3H));
 }
 
-/// Probabilities, gradients of scores and results are rounded to bf16, each by 2^-9 of itself at most and 1.1e-3 in the mean
-/// square. Gradients of a row's scores add up to zero, which rounding disturbs: what all keys share (their bias) then enters the
-/// queries' gradient. Hence small biases here, as trained models have.
+/// Probabilities, score gradients and results are rounded to bf16, each by at most 2^-9 of itself and 1.1e-3 in the root mean
+/// square. The score gradients of a row sum to zero, which rounding disturbs: the part that all keys share (their bias) then
+/// enters the queries' gradient. Hence small biases here, as in trained models.
 constexpr double forward_bound = 3e-3, backward_bound = 6e-3;
 
 void check(const Case& what) {
@@ -103,7 +101,7 @@ TEST_CASE("short attention on CUDA gives a sample the same bits in every batch")
     const Inputs both({{70, 128}, 1, 64, 0.2});
     const Results together = ours(both);
     Inputs alone({{128}, 1, 64, 0.2});
-    alone.batch = ragged({128}, both.batch.samples_B[1]);
+    alone.batch = ragged({128}, both.batch.layout.samples_B[1]);
     alone.qkv_T3H = both.qkv_T3H.narrow(0, 70, 128), alone.bias_3H = both.bias_3H;
     alone.d_context_TH = both.d_context_TH.narrow(0, 70, 128);
     const Results one = ours(alone);

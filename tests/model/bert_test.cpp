@@ -20,8 +20,8 @@ TEST_CASE("activation checkpointing changes no bit of a gradient") {
             kept.randomize(3);
             computed_again.randomize(3);
             const MicroBatch batch = random_batch(config, lengths);
-            const at::Tensor totals_4 = totals_of(kept, batch, mean_over(batch));
-            CHECK(same_bits(totals_of(computed_again, batch, mean_over(batch)), totals_4));
+            const LossSums sums = sums_of(kept, batch, mean_over(batch));
+            CHECK(same_bits(sums_of(computed_again, batch, mean_over(batch)).tensor(), sums.tensor()));
             CHECK(same_bits(computed_again.parameters.gradients(), kept.parameters.gradients()));
             CHECK(kept.parameters.gradients().abs().sum().item<float>() > 0);
         }
@@ -34,7 +34,7 @@ TEST_CASE("with dropout, every gradient is the slope of the loss") {
         model.randomize(4);
         const MicroBatch batch = random_batch(config, {1, 2, 17, 9});
         const LossScale scale = mean_over(batch);
-        totals_of(model, batch, scale);
+        sums_of(model, batch, scale);
         const at::Tensor gradients = model.parameters.gradients().clone();
         RandomTensors random(8);
         for (const PlacedParameter& parameter : model.parameters.layout().parameters()) {
@@ -46,7 +46,7 @@ TEST_CASE("with dropout, every gradient is the slope of the loss") {
             const at::Tensor direction = gradient / (gradient.norm() + 1e-20) + sideways / sideways.norm();
             const auto loss_at = [&](double step) {
                 weight.copy_(before + step * direction);
-                return loss_of(totals_of(model, batch, scale), scale);
+                return loss_of(sums_of(model, batch, scale), scale);
             };
             constexpr double step = 0.01;
             const double slope = (loss_at(step) - loss_at(-step)) / (2 * step);
@@ -57,8 +57,8 @@ TEST_CASE("with dropout, every gradient is the slope of the loss") {
     }
 }
 
-// Each of these is a single number or a small remainder, so that its distance from float64 is luck. Its distance from what the
-// model's own logits give is not, and the logits are judged by tests/model/parity_test.cpp.
+// Each of these is a single number or a small remainder, so its distance from float64 is random. Its distance from what the
+// model's own logits imply is not, and tests/model/parity_test.cpp checks the logits.
 TEST_CASE("losses and gradients of the heads' biases follow from the logits") {
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::string& placement : placements) {
@@ -69,7 +69,7 @@ TEST_CASE("losses and gradients of the heads' biases follow from the logits") {
             model.randomize(2);
             const MicroBatch batch = random_batch(config, lengths);
             const Logits logits = model.bert.logits(batch);
-            const at::Tensor totals_4 = totals_of(model, batch, mean_over(batch));
+            const LossValues losses = sums_of(model, batch, mean_over(batch)).values();
             const auto check_head = [&](const at::Tensor& logits_RC, const at::Tensor& labels_R, double total, const char* bias) {
                 const at::Tensor leaf_RC = leaf(logits_RC), loss = at::cross_entropy_loss(leaf_RC, labels_R);
                 loss.backward();
@@ -78,29 +78,30 @@ TEST_CASE("losses and gradients of the heads' biases follow from the logits") {
                 CHECK(total / static_cast<double>(labels_R.numel()) == Approx(loss.item<double>()).epsilon(1e-6).margin(1e-6));
                 CHECK(error_C.abs().max().item<double>() <= 1e-6 * parts_RC.abs().sum(0).max().item<double>());
             };
-            check_head(logits.mlm_MV, batch.masked_labels_M, totals_4[0].item<double>(), "cls.predictions.bias");
-            check_head(logits.next_sentence_B2, batch.next_sentence_labels_B, totals_4[2].item<double>(),
-                       "cls.seq_relationship.bias");
+            check_head(logits.mlm_MV, batch.masked_labels_M.narrow(0, 0, batch.masked()), losses.mlm_loss,
+                       "cls.predictions.bias");
+            check_head(logits.next_sentence_B2, batch.next_sentence_labels_B, losses.nsp_loss, "cls.seq_relationship.bias");
         }
 }
 
 TEST_CASE("losses and gradients do not depend on how samples are cut into micro-batches, with dropout") {
     for (const std::string& placement : placements) {
         const BertConfig config = odd_config(placement);
-        const MicroBatch whole = random_batch(config, lengths);
+        const UnpaddedSamples samples = random_samples(config, lengths);
+        const MicroBatch whole = build_batch(samples);
         const LossScale scale = mean_over(whole);
         Model model(config, at::kFloat, {21, false});
         model.randomize(6);
-        const at::Tensor totals_4 = totals_of(model, whole, scale);
+        const LossSums sums = sums_of(model, whole, scale);
         const at::Tensor gradients = model.parameters.gradients().clone();
-        // the first cut leaves a micro-batch without masked positions
+        // the first split has a micro-batch without masked positions
         for (const auto& cuts : std::vector<std::vector<std::int64_t>>{{0, 1, 6}, {0, 3, 6}, {0, 2, 4, 6}}) {
             CAPTURE(placement, cuts.size(), cuts[1]);
             model.parameters.gradients().zero_();
-            at::Tensor sums_4 = new_totals(at::kCPU);
+            const LossSums of_parts(at::kCPU);
             for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
-                sums_4 += totals_of(model, part_of(whole, cuts[i], cuts[i + 1]), scale);
-            CHECK(relative_error(sums_4, totals_4) < 1e-6);
+                model.bert.forward_backward(build_batch(part_of(samples, cuts[i], cuts[i + 1])), scale, of_parts, {});
+            CHECK(relative_error(of_parts.tensor(), sums.tensor()) < 1e-6);
             for (const PlacedParameter& parameter : model.parameters.layout().parameters()) {
                 CAPTURE(parameter.spec.name);
                 const auto part = [&](const at::Tensor& flat) {
@@ -112,21 +113,21 @@ TEST_CASE("losses and gradients do not depend on how samples are cut into micro-
     }
 }
 
-TEST_CASE("gradients are added to what is there, and another seed drops others") {
+TEST_CASE("gradients accumulate, and another seed gives other dropout masks") {
     const BertConfig config = odd_config("post_ln");
     const MicroBatch batch = random_batch(config, lengths);
     Model model(config, at::kFloat, {1, false}), other(config, at::kFloat, {2, false});
     model.randomize(6);
     other.randomize(6);
-    totals_of(model, batch, mean_over(batch));
-    totals_of(other, batch, mean_over(batch));
+    sums_of(model, batch, mean_over(batch));
+    sums_of(other, batch, mean_over(batch));
     const at::Tensor once = model.parameters.gradients().clone();
     CHECK(relative_error(other.parameters.gradients(), once) > 0.01);
-    totals_of(model, batch, mean_over(batch));
+    sums_of(model, batch, mean_over(batch));
     CHECK(relative_error(model.parameters.gradients(), 2 * once) < 1e-6);
 }
 
-TEST_CASE("a step's first micro-batch needs no zeros where its gradients are products") {
+TEST_CASE("a step's first micro-batch needs no zeroed gradients where they are single matmuls") {
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::string& placement : placements) {
             CAPTURE(compute_dtype, placement);
@@ -134,13 +135,13 @@ TEST_CASE("a step's first micro-batch needs no zeros where its gradients are pro
             Model model(config, compute_dtype);
             model.randomize(2);
             const MicroBatch batch = random_batch(config, lengths);
-            totals_of(model, batch, mean_over(batch));
+            sums_of(model, batch, mean_over(batch));
             const at::Tensor expected = model.parameters.gradients().clone();
             const at::Tensor gradients = model.parameters.gradients();
             gradients.fill_(std::nan(""));
             model.parameters.begin_gradients();
             CHECK(gradients.isnan().any().item<bool>());
-            model.bert.forward_backward(batch, mean_over(batch), new_totals(at::kCPU), {}, /*accumulate=*/false);
+            model.bert.forward_backward(batch, mean_over(batch), LossSums(at::kCPU), {}, /*accumulate=*/false);
             CHECK(at::equal(gradients, expected));
         }
 }
@@ -159,7 +160,7 @@ TEST_CASE("when a stage of the backward ends, its parameters' gradients are fina
         std::vector<Snapshot> snapshots;
         ParameterMoves moves;
         moves.final = [&](std::size_t count) { snapshots.push_back({count, model.parameters.gradients().clone()}); };
-        model.bert.forward_backward(batch, mean_over(batch), new_totals(at::kCPU), moves);
+        model.bert.forward_backward(batch, mean_over(batch), LossSums(at::kCPU), moves);
         const auto& parameters = model.parameters.layout().parameters();
         std::vector<std::size_t> counts;
         for (const Snapshot& snapshot : snapshots) {
@@ -177,20 +178,20 @@ TEST_CASE("when a stage of the backward ends, its parameters' gradients are fina
     }
 }
 
-TEST_CASE("the forward reads no parameter before it has said that it needs it") {
+TEST_CASE("the forward reads no parameter before it has requested it") {
     for (const std::string placement : {"post_ln", "pre_ln", "pre_ln_zero_residual"}) {
         CAPTURE(placement);
         const BertConfig config = odd_config(placement);
         Model model(config);
         model.randomize(2);
         const MicroBatch batch = random_batch(config, lengths);
-        const at::Tensor expected = new_totals(at::kCPU), totals = new_totals(at::kCPU);
+        const LossSums expected(at::kCPU), sums(at::kCPU);
         model.bert.forward_backward(batch, mean_over(batch), expected, {});
 
-        // All weights are spoilt, and mended only when they are asked for.
-        const at::Tensor compute_dtype = model.parameters.compute_weights(), good = compute_dtype.clone();
-        const at::Tensor fp32 = model.parameters.fp32(), good_exact = fp32.clone();
-        compute_dtype.fill_(std::nan(""));
+        // All weights are NaN until the forward requests them.
+        const at::Tensor compute_weights = model.parameters.compute_weights(), good = compute_weights.clone();
+        const at::Tensor fp32 = model.parameters.fp32(), good_fp32 = fp32.clone();
+        compute_weights.fill_(std::nan(""));
         fp32.fill_(std::nan(""));
         const std::int64_t fp32_begin = model.parameters.fp32_begin();
         std::vector<std::size_t> asked;
@@ -198,19 +199,19 @@ TEST_CASE("the forward reads no parameter before it has said that it needs it") 
         moves.needed = [&](std::size_t first) {
             asked.push_back(first);
             const std::int64_t begin = model.parameters.layout().parameters()[first].begin;
-            compute_dtype.slice(0, begin).copy_(good.slice(0, begin));
+            compute_weights.slice(0, begin).copy_(good.slice(0, begin));
             fp32.slice(0, std::max<std::int64_t>(0, begin - fp32_begin))
-                .copy_(good_exact.slice(0, std::max<std::int64_t>(0, begin - fp32_begin)));
+                .copy_(good_fp32.slice(0, std::max<std::int64_t>(0, begin - fp32_begin)));
         };
-        model.bert.forward_backward(batch, mean_over(batch), totals, moves);
-        CHECK(at::equal(totals, expected));
+        model.bert.forward_backward(batch, mean_over(batch), sums, moves);
+        CHECK(at::equal(sums.tensor(), expected.tensor()));
         CHECK(asked.size() == static_cast<std::size_t>(2 * config.num_hidden_layers) + 2);
         CHECK(std::is_sorted(asked.rbegin(), asked.rend()));
         CHECK(asked.back() == 0);
     }
 }
 
-TEST_CASE("evaluation gives the losses of training without dropout, and touches no gradient") {
+TEST_CASE("evaluation gives the losses of training without dropout, and changes no gradient") {
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::string& placement : placements) {
             CAPTURE(compute_dtype, placement);
@@ -221,9 +222,9 @@ TEST_CASE("evaluation gives the losses of training without dropout, and touches 
             Model without(config, compute_dtype);
             with_dropout.randomize(2);
             without.randomize(2);
-            const at::Tensor evaluated_4 = new_totals(at::kCPU);
-            with_dropout.bert.add_losses(batch, evaluated_4);
-            CHECK(relative_error(evaluated_4, totals_of(without, batch, mean_over(batch))) < 1e-6);
+            const LossSums evaluated(at::kCPU);
+            with_dropout.bert.add_losses(batch, evaluated);
+            CHECK(relative_error(evaluated.tensor(), sums_of(without, batch, mean_over(batch)).tensor()) < 1e-6);
             CHECK(with_dropout.parameters.gradients().eq(0).all().item<bool>());
             const Logits logits = with_dropout.bert.logits(batch);
             CHECK(logits.mlm_MV.sizes() == at::IntArrayRef({batch.masked(), config.vocab_size}));
@@ -232,7 +233,7 @@ TEST_CASE("evaluation gives the losses of training without dropout, and touches 
         }
 }
 
-TEST_CASE("a model without gradients computes as one with them") {
+TEST_CASE("a model without gradients gives the same output as one with them") {
     const BertConfig config = odd_config("post_ln");
     Model trained(config);
     trained.randomize(2);

@@ -1,8 +1,8 @@
-"""What Hugging Face's models and plain autograd give for random models and ragged batches.
+"""Computes reference results for random models and ragged batches, by Hugging Face's models and by plain autograd.
 
 Usage: hf_oracle.py FOLDER. Writes one .pt file per case: the configuration, the weights (fp32), the batch without padding,
-the results in float64 (stored as fp32), and the norms of the errors of PyTorch's bf16 autocast. Exits with 77 where transformers
-is absent.
+the results in float64 (stored as fp32), and the norms of the errors of PyTorch's bf16 autocast. Exits with 77 if the package
+transformers is missing.
 """
 
 import sys
@@ -23,10 +23,10 @@ LARGER = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, 
 
 
 def plain_bert(w, config, batch):
-    """BERT as a formula, in the weights' dtype, without padding rows in between: each sequence by itself.
+    """BERT as a formula, in the weights' dtype, one sequence at a time without padding.
 
-    The embedding enters the residual stream, except with pre_ln_zero_residual, where it reaches layer 0's attention only.
-    Returns logits at masked positions, and of the next sentence.
+    The embedding enters the residual stream, except with pre_ln_zero_residual, where only layer 0's attention reads it.
+    Returns the logits at masked positions, and those of the next sentence.
     """
     placement, heads, eps = config["norm_placement"], config["num_attention_heads"], config["layer_norm_eps"]
     hidden = config["hidden_size"]
@@ -82,7 +82,7 @@ def hf_model(config):
 
 
 def hf_logits(model, batch):
-    """The padded batch that HF wants, made of ours."""
+    """The logits of HF's model, which needs a padded batch."""
     spans = list(zip(batch["starts"], batch["starts"][1:]))
     longest = max(end - start for start, end in spans)
     ids, types, mask = (torch.zeros(len(spans), longest, dtype=torch.long) for _ in range(3))
@@ -101,7 +101,7 @@ def loss_of(logits, batch):
 
 
 def random_weights(shapes, spread, generator):
-    """All of them random, vectors too, so that each one matters."""
+    """Random matrices and vectors, so that all parameters affect the results."""
     weights = {}
     for name, shape in shapes.items():
         numbers = torch.randn(shape, generator=generator)
@@ -121,7 +121,7 @@ def random_batch(config, generator):
     vocabulary = config["vocab_size"]
     return {
         "starts": starts,
-        "input_ids": number(1, vocabulary, starts[-1]),  # 0 is HF's padding_idx, whose gradient HF leaves out
+        "input_ids": number(1, vocabulary, starts[-1]),  # 0 is HF's padding_idx, for which HF computes no gradient
         "token_type_ids": torch.cat([(torch.arange(n) > n // 2).long() for n in lengths]),
         "position_ids": torch.cat([torch.arange(n) for n in lengths]),
         "masked_rows": torch.tensor(masked),
@@ -131,7 +131,7 @@ def random_batch(config, generator):
 
 
 def results(weights, compute, batch, dtype, autocast=False):
-    """Loss, logits, and gradients by parameter name."""
+    """Returns losses, logits, and gradients by parameter name."""
     leaves = {name: tensor.detach().to(dtype).requires_grad_() for name, tensor in weights.items()}
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
         logits = compute(leaves)
@@ -153,7 +153,7 @@ def through_hf(model, batch):
 
 
 class Runner(torch.nn.Module):
-    """So that functional_call reaches hf_logits."""
+    """Lets functional_call call hf_logits."""
 
     def __init__(self, model):
         super().__init__()
@@ -174,10 +174,10 @@ def write_case(folder, name, config, seed, spread):
     weights, batch = random_weights(shapes, spread, generator), random_batch(config, generator)
     compute = lambda leaves: plain_bert(leaves, config, batch)
     right = results(weights, compute, batch, torch.float64)
-    if config["norm_placement"] != "pre_ln_zero_residual":  # no HF class computes that one
+    if config["norm_placement"] != "pre_ln_zero_residual":  # HF has no such model
         compute = through_hf(Runner(model), batch)
         hf = results(weights, compute, batch, torch.float64)
-        for key in right:  # HF and the formula vouch for each other; a key bias has no gradient but noise
+        for key in right:  # HF and the formula must agree; the gradient of a key bias is only noise
             assert key.endswith("key.bias") or relative_error(right[key], hf[key]) < 1e-9, (name, key)
         right = hf
     autocast = results(weights, compute, batch, torch.float32, autocast=True)
@@ -194,7 +194,7 @@ def write_case(folder, name, config, seed, spread):
 def main():
     folder = Path(sys.argv[1])
     torch.manual_seed(0)
-    torch.set_num_threads(1)  # models so small only wait for each other's threads
+    torch.set_num_threads(1)  # more threads only slow down such small models
     base = {"max_position_embeddings": 64, "type_vocab_size": 2, "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0,
             "layer_norm_eps": 1e-12, "initializer_range": 0.02}
     for placement, small_seeds, larger_seeds in (("post_ln", 6, 3), ("pre_ln", 6, 3), ("pre_ln_zero_residual", 6, 3)):

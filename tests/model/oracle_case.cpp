@@ -1,7 +1,10 @@
 #include "model/oracle_case.h"
 
+#include <numeric>
+
 #include <ATen/ATen.h>
 
+#include "batches/build_batch.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "support/command.h"
@@ -37,7 +40,8 @@ BertConfig read_config(const PtValue& stored) {
 const std::vector<std::filesystem::path>& oracle_files() {
     static const TemporaryFolder folder;
     static const std::vector<std::filesystem::path> files = [] {
-        // PyTorch multiplies with all that the processor has, whatever set (kernels/cpu/library_limits.h) we are tested with
+        // PyTorch shall use all instructions of the processor, also when our instruction set (kernels/cpu/library_limits.h) is
+        // limited
         const CommandResult result = run_command(
             "env -u ATEN_CPU_CAPABILITY -u ONEDNN_MAX_CPU_ISA -u MKL_ENABLE_INSTRUCTIONS " PYTHON " tests/model/hf_oracle.py " +
             folder.path().string());
@@ -56,15 +60,26 @@ OracleCase::OracleCase(const std::filesystem::path& file) : file_(std::make_shar
     config = read_config(at_key(file_->root(), "config"));
     for (const PtValue& parameter : *at_key(file_->root(), "names").list()) parameters.push_back(*parameter.text());
     for (const PtEntry& entry : *at_key(file_->root(), "right").dict()) results.push_back(std::get<std::string>(entry.key));
-    batch.input_ids_T = tensor("batch", "input_ids");
-    batch.token_type_ids_T = tensor("batch", "token_type_ids");
-    batch.position_ids_T = tensor("batch", "position_ids");
-    batch.masked_rows_M = tensor("batch", "masked_rows");
-    batch.masked_labels_M = tensor("batch", "masked_labels");
-    batch.next_sentence_labels_B = tensor("batch", "next_sentence_labels");
-    for (const PtValue& start : *at_key(at_key(file_->root(), "batch"), "starts").list())
-        batch.starts_B1.push_back(*start.integer());
-    for (std::int64_t b = 0; b + 1 < static_cast<std::int64_t>(batch.starts_B1.size()); ++b) batch.sample_numbers_B.push_back(b);
+    const PtValue& stored = at_key(file_->root(), "batch");
+    const auto integers = [&](const char* key) {
+        const at::Tensor values = tensor("batch", key);
+        return std::vector<std::int64_t>(values.data_ptr<std::int64_t>(), values.data_ptr<std::int64_t>() + values.numel());
+    };
+    std::vector<std::int64_t> starts_B1;
+    for (const PtValue& start : *at_key(stored, "starts").list()) starts_B1.push_back(*start.integer());
+    UnpaddedSamples samples;
+    samples.lengths_B.assign(starts_B1.begin() + 1, starts_B1.end());
+    for (std::size_t b = 0; b < samples.lengths_B.size(); ++b) samples.lengths_B[b] -= starts_B1[b];
+    samples.numbers_B.resize(samples.lengths_B.size());
+    std::iota(samples.numbers_B.begin(), samples.numbers_B.end(), 0);
+    samples.input_ids_T = integers("input_ids");
+    samples.token_type_ids_T = integers("token_type_ids");
+    samples.masked_rows_M = integers("masked_rows");
+    samples.masked_labels_M = integers("masked_labels");
+    samples.next_sentence_labels_B = integers("next_sentence_labels");
+    batch = build_batch(samples);
+    check(at::equal(batch.position_ids_T.narrow(0, 0, batch.tokens()), tensor("batch", "position_ids")),
+          "the oracle counts positions in another way");
 }
 
 at::Tensor OracleCase::tensor(const std::string& group, const std::string& key) const {

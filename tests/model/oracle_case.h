@@ -1,5 +1,5 @@
 #pragma once
-// What tests/model/hf_oracle.py wrote: models, batches and right results.
+// The cases written by tests/model/hf_oracle.py: models, batches and correct results.
 
 #include <filesystem>
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace bertpretrain::testing {
 
-/// The .pt files of all cases, made by one run of Python; empty where transformers is absent.
+/// Returns the .pt files of all cases, written by one run of Python; empty if the package transformers is missing.
 const std::vector<std::filesystem::path>& oracle_files();
 
 /// One random model with one batch.

@@ -19,7 +19,7 @@ BertConfig large() {
     return config;
 }
 
-/// A parameter's values, put together from the slices of all shards.
+/// Returns the parameters' values, assembled from the slices of all shards.
 std::map<std::string, std::vector<float>> gathered_weights(const BertConfig& config, std::int64_t shards, std::uint64_t seed) {
     const ParameterLayout layout(bert_parameters(config).layout_order, 30'000, shards);
     std::map<std::string, std::vector<float>> weights;
@@ -53,7 +53,7 @@ TEST_CASE("the number of parameters is that of the published models") {
     CHECK(count(habana) == 1'530'388'930);
 }
 
-TEST_CASE("shards own every element of every parameter once, and slices are cut at whole blocks") {
+TEST_CASE("shards own every element of every parameter once, and slices end at whole blocks") {
     for (const std::string& placement : placements)
         for (const std::int64_t shards : {1, 2, 3, 8}) {
             CAPTURE(placement, shards);
@@ -136,7 +136,7 @@ TEST_CASE("new weights depend on the seed, not on the number of shards") {
     }
 }
 
-TEST_CASE("new matrices are normally distributed with the asked deviation") {
+TEST_CASE("new matrices are normally distributed with the requested deviation") {
     BertConfig config = odd_config("post_ln");
     config.vocab_size = 5'000;
     config.initializer_range = 0.03;

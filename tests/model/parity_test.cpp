@@ -1,4 +1,5 @@
-// Against Hugging Face's BertForPreTraining and MegatronBertForPreTraining, and a plain formula under autograd, all in float64.
+// Comparison with Hugging Face's BertForPreTraining and MegatronBertForPreTraining, and with a plain formula under autograd, all
+// in float64.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,15 +14,15 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// All results of our model under the oracle's names.
+/// Our model's results under the oracle's names.
 std::map<std::string, at::Tensor> our_results(const OracleCase& oracle, at::ScalarType compute_dtype) {
     const Model model(oracle.config, compute_dtype);
     for (const std::string& name : oracle.parameters) model.parameters.weight(name).copy_(oracle.weight(name));
     const Logits logits = model.bert.logits(oracle.batch);
     const LossScale scale = mean_over(oracle.batch);
-    const at::Tensor totals_4 = totals_of(model, oracle.batch, scale);
-    std::map<std::string, at::Tensor> results{{"mlm_loss", totals_4[0] * scale.mlm},
-                                              {"nsp_loss", totals_4[2] * scale.nsp},
+    const LossSums sums = sums_of(model, oracle.batch, scale);
+    std::map<std::string, at::Tensor> results{{"mlm_loss", at::scalar_tensor(sums.values().mlm_loss * scale.mlm, at::kDouble)},
+                                              {"nsp_loss", at::scalar_tensor(sums.values().nsp_loss * scale.nsp, at::kDouble)},
                                               {"mlm_logits", logits.mlm_MV},
                                               {"nsp_logits", logits.next_sentence_B2}};
     for (const std::string& name : oracle.parameters) results["d." + name] = model.parameters.gradient(name).clone();
@@ -34,18 +35,18 @@ bool is_next_sentence(const std::string& result) {
 
 bool is_key_bias(const std::string& result) { return result.ends_with("self.key.bias"); }
 
-/// Single numbers, or sums of seven that nearly cancel: tests/model/bert_test.cpp derives them from the logits.
+/// Single numbers, or sums of seven that nearly cancel; tests/model/bert_test.cpp derives them from the logits.
 bool follows_from_logits(const std::string& result) {
     return result.ends_with("_loss") || result == "d.cls.seq_relationship.bias";
 }
 
-/// The result without its layer's number, so that a model's layers are measured together.
+/// The result's name without the layer number, so that all layers of a model are measured together.
 std::string kind_of(const std::string& result) { return std::regex_replace(result, std::regex("layer\\.[0-9]+"), "layer"); }
 
 }  // namespace
 
-// Where a query's gradient is the small remainder of far larger numbers, PyTorch's own fp32 is up to 5e-6 off, and how much
-// depends on the order in which the processor's BLAS adds. One tensor may therefore be unlucky. The cases together are not.
+// Where a query's gradient is the small remainder of far larger numbers, PyTorch's own fp32 is up to 5e-6 off, depending on the
+// order in which the processor's BLAS adds. A single tensor may therefore exceed the bound of the mean over cases.
 TEST_CASE("in fp32, results equal float64 to 1e-5 over the cases and 5e-5 in each; the key bias's gradient is exactly zero") {
     NEEDS_ORACLE();
     std::map<std::string, double> squares;
@@ -60,7 +61,7 @@ TEST_CASE("in fp32, results equal float64 to 1e-5 over the cases and 5e-5 in eac
                 continue;
             }
             const double norm = oracle.right(result).norm().item<double>();
-            // seven parts of up to 1 each, which may nearly cancel in the bias of the next sentence
+            // seven terms of up to 1 each, which may nearly cancel in the bias of the next sentence head
             const double unit = is_next_sentence(result) ? std::max(norm, 0.1) : norm;
             const double error = relative_error(ours.at(result), oracle.right(result)) * norm / unit;
             CHECK(error <= 5e-5);
@@ -73,11 +74,11 @@ TEST_CASE("in fp32, results equal float64 to 1e-5 over the cases and 5e-5 in eac
     }
 }
 
-// Each processor rounds differently, so every number here is random, PyTorch's included. Only means over independent cases are
-// judged: of log(our error / autocast's error), in which the difficulty of a case cancels, and of our projection on the right
-// result, minus 1, which unbiased rounding leaves at 0. A bound of such a mean is wrong with probability 1e-9 (SampleMean), and
-// 126 groups with three bounds each make 4e-7: even a program whose every kind of result is at the limits fails less than once
-// in a million runs. Ours has 0.95 of autocast's errors on average and at most 1.07, and sizes that are 0.1 % off.
+// Each processor rounds differently, so all numbers here are random, PyTorch's included. Only means over independent cases are
+// checked: the mean of log(our error / autocast's error), in which the difficulty of a case cancels, and the mean of our
+// projection on the right result minus 1, which unbiased rounding leaves at 0. Each bound of a mean is wrong with probability
+// 1e-9 (SampleMean). 126 groups with three bounds each make 4e-7, so even a program at the limit in all groups fails less than
+// once in a million runs. Our errors are 0.95 of autocast's on average and at most 1.07, and our sizes are 0.1 % off.
 TEST_CASE("in bf16, errors are at most 1.05 times those of PyTorch's autocast, and sizes are right to 0.5 %") {
     NEEDS_ORACLE();
     std::map<std::string, SampleMean> log_ratios, size_errors;
@@ -87,7 +88,7 @@ TEST_CASE("in bf16, errors are at most 1.05 times those of PyTorch's autocast, a
         struct OfCase {
             double log_ratio = 0, size_error = 0, tensors = 0;
         };
-        std::map<std::string, OfCase> kinds;  // a model's layers share their roundings: they are one measurement
+        std::map<std::string, OfCase> kinds;  // the layers of a model share roundings, so they are one measurement
         for (const std::string& result : oracle.results) {
             if (is_key_bias(result) || follows_from_logits(result)) continue;
             const at::Tensor right = oracle.right(result).to(at::kDouble), found = ours.at(result).to(at::kDouble);

@@ -1,5 +1,5 @@
 #pragma once
-// The mean of independent measurements, and how far chance alone may have moved it.
+// The mean of independent measurements with confidence bounds.
 
 #include <cmath>
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace bertpretrain::testing {
 
-/// Measurements of independent cases. Each bound of the mean holds with probability 1 - 1e-9 by Student's t distribution,
-/// which is slightly pessimistic for logarithms of norms.
+/// Measurements of independent cases. Each bound holds with probability 1 - 1e-9 by Student's t distribution, which is slightly
+/// pessimistic for logarithms of norms.
 class SampleMean {
 public:
     void add(double value) { values_.push_back(value); }

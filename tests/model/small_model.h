@@ -1,13 +1,15 @@
 #pragma once
-// A whole model with its parameters, and batches for it.
+// A small model with its parameters, and batches for it.
 
-#include "batches/micro_batch.h"
+#include <numeric>
+
+#include "batches/build_batch.h"
 #include "kernels/kernel_inputs.h"
 #include "model/bert.h"
 
 namespace bertpretrain::testing {
 
-/// What a model is made of, all in one.
+/// A model and its parameters.
 struct Model {
     explicit Model(const BertConfig& config, at::ScalarType compute_dtype = at::kFloat, Bert::Choices choices = {})
         : parameters(ParameterLayout(bert_parameters(config).layout_order, 20'000, 1), compute_dtype, at::kCPU),
@@ -16,7 +18,7 @@ struct Model {
     FlatParameters parameters;
     Bert bert;
 
-    /// Random vectors as well as matrices, so that each one matters.
+    /// Also randomizes biases and LayerNorms, so that all parameters affect the results.
     void randomize(std::uint64_t seed) {
         RandomTensors random(seed);
         for (const PlacedParameter& parameter : parameters.layout().parameters()) {
@@ -27,7 +29,7 @@ struct Model {
     }
 };
 
-/// Odd sizes throughout, and dropout.
+/// A small model with unaligned sizes, with dropout.
 inline BertConfig odd_config(const std::string& placement) {
     BertConfig config;
     config.hidden_size = 40;
@@ -41,55 +43,69 @@ inline BertConfig odd_config(const std::string& placement) {
 }
 inline const std::vector<std::string> placements{"post_ln", "pre_ln", "pre_ln_zero_residual"};
 
-/// Random sequences of these lengths; each but those of length 1 has a masked position.
-inline MicroBatch random_batch(const BertConfig& config, const std::vector<std::int64_t>& lengths, std::uint64_t seed = 1) {
-    RandomTensors random(seed);
-    const Ragged rows = ragged(lengths);
-    std::vector<std::int64_t> masked;
-    for (std::size_t b = 0; b < lengths.size(); ++b)
-        for (std::int64_t place = 1; place < lengths[b]; place += 6) masked.push_back(rows.starts_B1[b] + place);
-    MicroBatch batch;
-    batch.input_ids_T = random.below(config.vocab_size, rows.tokens());
-    batch.token_type_ids_T = random.below(config.type_vocab_size, rows.tokens());
-    batch.position_ids_T = rows.rows.position_T;
-    batch.masked_rows_M = at::tensor(masked, at::kLong);
-    batch.masked_labels_M = random.below(config.vocab_size, batch.masked_rows_M.numel());
-    batch.next_sentence_labels_B = random.below(2, static_cast<std::int64_t>(lengths.size()));
-    batch.starts_B1 = rows.starts_B1;
-    batch.sample_numbers_B = rows.samples_B;
-    return batch;
+inline std::vector<std::int64_t> values_of(const at::Tensor& tensor) {
+    const at::Tensor plain = tensor.contiguous();
+    return {plain.const_data_ptr<std::int64_t>(), plain.const_data_ptr<std::int64_t>() + plain.numel()};
 }
 
-/// Sequences [first, end) of a batch as a batch of their own.
-inline MicroBatch part_of(const MicroBatch& whole, std::int64_t first, std::int64_t end) {
-    const auto begin = static_cast<std::size_t>(first), stop = static_cast<std::size_t>(end);
-    const std::int64_t first_row = whole.starts_B1[begin], rows = whole.starts_B1[stop] - first_row;
-    const at::Tensor inside_M = whole.masked_rows_M.ge(first_row).logical_and(whole.masked_rows_M.lt(first_row + rows));
-    MicroBatch part;
-    part.input_ids_T = whole.input_ids_T.narrow(0, first_row, rows).clone();
-    part.token_type_ids_T = whole.token_type_ids_T.narrow(0, first_row, rows).clone();
-    part.position_ids_T = whole.position_ids_T.narrow(0, first_row, rows).clone();
-    part.masked_rows_M = whole.masked_rows_M.masked_select(inside_M) - first_row;
-    part.masked_labels_M = whole.masked_labels_M.masked_select(inside_M);
-    part.next_sentence_labels_B = whole.next_sentence_labels_B.narrow(0, first, end - first).clone();
-    for (std::size_t b = begin; b <= stop; ++b) part.starts_B1.push_back(whole.starts_B1[b] - first_row);
-    part.sample_numbers_B.assign(whole.sample_numbers_B.begin() + first, whole.sample_numbers_B.begin() + end);
+/// Random sequences of these lengths; all except those of length 1 have masked positions.
+inline UnpaddedSamples random_samples(const BertConfig& config, const std::vector<std::int64_t>& lengths,
+                                      std::uint64_t seed = 1) {
+    RandomTensors random(seed);
+    const Ragged rows = ragged(lengths);
+    UnpaddedSamples samples;
+    samples.lengths_B = lengths;
+    samples.numbers_B = rows.layout.samples_B;
+    for (std::size_t b = 0; b < lengths.size(); ++b)
+        for (std::int64_t place = 1; place < lengths[b]; place += 6)
+            samples.masked_rows_M.push_back(rows.layout.starts_B1[b] + place);
+    samples.input_ids_T = values_of(random.below(config.vocab_size, rows.tokens()));
+    samples.token_type_ids_T = values_of(random.below(config.type_vocab_size, rows.tokens()));
+    samples.masked_labels_M = values_of(random.below(config.vocab_size, static_cast<std::int64_t>(samples.masked_rows_M.size())));
+    samples.next_sentence_labels_B = values_of(random.below(2, static_cast<std::int64_t>(lengths.size())));
+    return samples;
+}
+
+inline MicroBatch random_batch(const BertConfig& config, const std::vector<std::int64_t>& lengths, std::uint64_t seed = 1) {
+    return build_batch(random_samples(config, lengths, seed));
+}
+
+/// Returns sequences [first, end) as separate samples.
+inline UnpaddedSamples part_of(const UnpaddedSamples& whole, std::int64_t first, std::int64_t end) {
+    const auto sum_of_first = [&](std::int64_t sequences) {
+        return std::accumulate(whole.lengths_B.begin(), whole.lengths_B.begin() + sequences, std::int64_t{0});
+    };
+    const std::int64_t first_row = sum_of_first(first), end_row = sum_of_first(end);
+    const auto slice = [](const std::vector<std::int64_t>& values, std::int64_t begin, std::int64_t stop) {
+        return std::vector<std::int64_t>(values.begin() + begin, values.begin() + stop);
+    };
+    UnpaddedSamples part;
+    part.lengths_B = slice(whole.lengths_B, first, end);
+    part.numbers_B = slice(whole.numbers_B, first, end);
+    part.next_sentence_labels_B = slice(whole.next_sentence_labels_B, first, end);
+    part.input_ids_T = slice(whole.input_ids_T, first_row, end_row);
+    part.token_type_ids_T = slice(whole.token_type_ids_T, first_row, end_row);
+    for (std::size_t m = 0; m < whole.masked_rows_M.size(); ++m) {
+        if (whole.masked_rows_M[m] < first_row || whole.masked_rows_M[m] >= end_row) continue;
+        part.masked_rows_M.push_back(whole.masked_rows_M[m] - first_row);
+        part.masked_labels_M.push_back(whole.masked_labels_M[m]);
+    }
     return part;
 }
 
-/// The scale that makes losses means over `batch`.
+/// The scale that turns loss sums into means over `batch`.
 inline LossScale mean_over(const MicroBatch& batch) {
     return {1.0 / static_cast<double>(batch.masked()), 1.0 / static_cast<double>(batch.sequences())};
 }
 
-/// Runs the batch and returns the four sums; gradients are added to the model's.
-inline at::Tensor totals_of(const Model& model, const MicroBatch& batch, const LossScale& scale) {
-    const at::Tensor totals_4 = new_totals(at::kCPU);
-    model.bert.forward_backward(batch, scale, totals_4, {});
-    return totals_4;
+/// Runs the batch and returns its sums; adds to the model's gradients.
+inline LossSums sums_of(const Model& model, const MicroBatch& batch, const LossScale& scale) {
+    const LossSums sums(at::kCPU);
+    model.bert.forward_backward(batch, scale, sums, {});
+    return sums;
 }
-inline double loss_of(const at::Tensor& totals_4, const LossScale& scale) {
-    return totals_4[0].item<double>() * scale.mlm + totals_4[2].item<double>() * scale.nsp;
+inline double loss_of(const LossSums& sums, const LossScale& scale) {
+    return sums.values().mlm_loss * scale.mlm + sums.values().nsp_loss * scale.nsp;
 }
 
 }  // namespace bertpretrain::testing

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t sequences = 16, longest = 128;
 
-/// Large enough for tensors of several MiB.
+/// A model whose tensors have several MiB.
 BertConfig wide_config() {
     BertConfig config = odd_config("post_ln");
     config.hidden_size = 64;
@@ -31,14 +31,14 @@ at::Tensor gradients_of_one_step() {
     model.randomize(3);
     RandomSequence random(1, Purpose::masking, 0);
     const MicroBatch batch = random_batch(config, ragged_lengths(random));
-    totals_of(model, batch, mean_over(batch));
+    sums_of(model, batch, mean_over(batch));
     return model.parameters.gradients().clone();
 }
 
 }  // namespace
 
-TEST_CASE("in kept memory gradients have the same bits, and ragged steps soon take nothing more from the system") {
-    REQUIRE(tensor_memory_usage().held_bytes == 0);  // no other test of this program may keep it
+TEST_CASE("gradients in arena memory have the same bits, and ragged steps soon allocate nothing more from the system") {
+    REQUIRE(tensor_memory_usage().held_bytes == 0);  // no other test of this program may call keep_tensor_memory()
     const at::Tensor elsewhere = gradients_of_one_step();
     keep_tensor_memory();
     CHECK(same_bits(gradients_of_one_step(), elsewhere));
@@ -55,7 +55,7 @@ TEST_CASE("in kept memory gradients have the same bits, and ragged steps soon ta
     RandomSequence random(2, Purpose::masking, 0);
     const auto step = [&](const std::vector<std::int64_t>& lengths) {
         const MicroBatch batch = random_batch(config, lengths);
-        totals_of(model, batch, mean_over(batch));
+        sums_of(model, batch, mean_over(batch));
     };
     for (int i = 0; i < 3; ++i) step(ragged_lengths(random));
     step(std::vector<std::int64_t>(sequences, longest));

@@ -1,4 +1,4 @@
-// The bandwidth table over real sockets.
+// The bandwidth table, measured over real sockets.
 #include "operations/collective_table.h"
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("every collective gives the right answer at every size, out of place and in place, on 1, 2 and 3 ranks") {
+TEST_CASE("every collective gives the right result at every size, out of place and in place, on 1, 2 and 3 ranks") {
     for (const std::int64_t ranks : {1, 2, 3}) {
         std::vector<CollectiveTable> tables;
         const auto measure = [&](World& world) {
@@ -37,7 +37,7 @@ TEST_CASE("every collective gives the right answer at every size, out of place a
 
 namespace {
 
-/// A world in which a bit is lost on the way.
+/// A world that corrupts a transferred element.
 class LossyWorld final : public World {
 public:
     explicit LossyWorld(World& world) : world_(world) {}
@@ -68,14 +68,14 @@ TEST_CASE("elements that arrive wrong are counted, over all ranks") {
         LossyWorld lossy(world);
         const auto tables = measure_collectives(lossy, at::kCPU, {.from = 1024, .to = 1024, .seconds = 0.001});
         if (world.rank() != 0) return;
-        CHECK(tables[0].wrong() == 4);  // all-reduce: one element, on both ranks, out of place and in place
+        CHECK(tables[0].wrong() == 4);  // all-reduce: one element on both ranks, out of place and in place
         CHECK(tables[1].wrong() == 0);
-        CHECK(tables[2].wrong() == 2);  // reduce-scatter: on rank 1 alone
+        CHECK(tables[2].wrong() == 2);  // reduce-scatter: only on rank 1
         CHECK_THAT(nccl_tests_text(tables), Catch::Contains("# Out of bounds values : 4 FAILED"));
     });
 }
 
-TEST_CASE("the table has the columns and the closing line of nccl-tests") {
+TEST_CASE("the table has the columns and summary lines of nccl-tests") {
     const CollectiveTable table{"all_reduce", "sum", -1, {{1048576, 262144, {1599, 0.66, 1.23, 0}, {1601, 0.65, 1.22, 0}}}};
     CHECK(nccl_tests_text({table}) ==
           "# all_reduce\n"

@@ -1,4 +1,4 @@
-// One rank's trouble is told with its rank and host, beside what the others found.
+// A failure on one rank is reported with its rank and host, next to the other ranks' findings.
 #include "operations/findings.h"
 
 #include <nlohmann/json.hpp>
@@ -27,7 +27,7 @@ TEST_CASE("every rank knows what every rank has found, and the first failure is 
     });
 }
 
-TEST_CASE("a check that meets a bug of ours is a failed check") {
+TEST_CASE("a check that throws an exception other than Error has failed with exit code 70") {
     SingleProcess alone;
     Findings findings(alone);
     CHECK_FALSE(findings.examine("broken", []() -> std::string { throw std::logic_error("broken rule"); }));

@@ -1,4 +1,4 @@
-// What a machine is found to be.
+// Checks of a machine: device, memory, transport, GPU health.
 #include <dlfcn.h>
 
 #include "operations/device_check.h"
@@ -12,7 +12,7 @@ using namespace bertpretrain;
 using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
 
-TEST_CASE("a sound device passes every operation, every time") {
+TEST_CASE("a device without faults passes every operation, every time") {
     const std::vector<CheckedOperation> checked = check_device(at::kCPU, 3);
     CHECK(checked.size() == 5);
     for (const CheckedOperation& operation : checked) {
@@ -32,7 +32,7 @@ void write_below(const TemporaryFolder& root, const std::string& name, const std
 
 }  // namespace
 
-TEST_CASE("available memory is what the kernel and the container's limit leave, of either version of control groups") {
+TEST_CASE("available memory is limited by the kernel and by the container, for both versions of control groups") {
     const TemporaryFolder root;
     write_below(root, "proc/meminfo", "MemTotal:       1000 kB\nMemAvailable:    600 kB\nHugePages_Total:       0\n");
     CHECK(available_host_memory(root.path()) == 600 * 1024);
@@ -50,7 +50,7 @@ TEST_CASE("available memory is what the kernel and the container's limit leave, 
     CHECK(available_memory(at::kCPU) > 0);
 }
 
-TEST_CASE("the transport is told from the adapters here and the libraries in this process") {
+TEST_CASE("the transport is detected from the host's adapters and the libraries in this process") {
     const TemporaryFolder root;
     const at::Device gpu(at::kCUDA, 0);
     for (const auto& [card, state] : {std::pair("eth0", "up"), std::pair("eth1", "down"), std::pair("lo", "unknown")})
@@ -61,7 +61,7 @@ TEST_CASE("the transport is told from the adapters here and the libraries in thi
     CHECK(find_transport(gpu, true, root.path()).name == "sockets");
     fs::create_directories(root / "sys/class/infiniband/rdmap16s27/device");
     fs::create_symlink("../../bus/pci/drivers/efa", root / "sys/class/infiniband/rdmap16s27/device/driver");
-    CHECK(find_transport(gpu, true, root.path()).name == "sockets");  // the adapter alone does nothing
+    CHECK(find_transport(gpu, true, root.path()).name == "sockets");  // an adapter without its library is not used
     write_below(root, "proc/self/maps", "7f00 r-xp /opt/lib/libfabric.so.1\n7f01 r-xp /opt/lib/libnccl-net-ofi.so\n");
     CHECK(find_transport(gpu, true, root.path()).text() == "efa (rdmap16s27 efa)");
     CHECK(find_transport(at::kCPU, true, root.path()).name == "sockets");
@@ -74,7 +74,8 @@ TEST_CASE("the transport is told from the adapters here and the libraries in thi
 TEST_CASE("a GPU's health is read through NVIDIA's library, and is unknown without it") {
     if (::dlopen("libnvidia-ml.so.1", RTLD_NOW) == nullptr) {
         CHECK_FALSE(gpu_health(0));
-        REQUIRE(::dlopen(PROGRAM_FOLDER "/libnvml_stub.so", RTLD_NOW | RTLD_GLOBAL) != nullptr);  // from now on it is there
+        REQUIRE(::dlopen(PROGRAM_FOLDER "/libnvml_stub.so", RTLD_NOW | RTLD_GLOBAL) !=
+                nullptr);  // later lookups find this library
         const auto health = gpu_health(0);
         REQUIRE(health);
         CHECK(health->text() ==

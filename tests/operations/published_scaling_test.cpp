@@ -1,12 +1,12 @@
-// The step model beside published tables. Each study has one set of inputs for all its rows; the error on every row is printed.
+// Compares the step model with published tables. Each study has one set of inputs for all its rows; every row's error is printed.
 #include <cmath>
 
 #include "core/error.h"
 #include "core/strings.h"
 #include "core/table.h"
 #include "operations/step_model.h"
+#include "plan/experiment_config.h"
 #include "support/catch.h"
-#include "train/experiment_config.h"
 
 using namespace bertpretrain;
 
@@ -14,10 +14,10 @@ namespace {
 
 struct Row {
     std::int64_t ranks;
-    double efficiency;  ///< published, against 8 ranks
+    double efficiency;  ///< published, relative to 8 ranks
 };
 
-/// Programs that reduce when the backward has ended; half-precision gradients and weights on the wire.
+/// Programs that reduce after backward has ended, and send gradients and weights in half precision.
 PlannedStep unoverlapped(const std::string& config, std::int64_t zero_stage) {
     PlannedStep step;
     step.model = load_experiment(PROJECT_FOLDER "/configs/" + config, {}).model;
@@ -28,7 +28,7 @@ PlannedStep unoverlapped(const std::string& config, std::int64_t zero_stage) {
     return step;
 }
 
-/// The largest error in points of efficiency.
+/// Returns the largest error in percentage points of efficiency.
 double largest_error(const std::string& study, PlannedStep step, Accelerator accelerator, const Network& network,
                      bool fixed_batch, const std::vector<Row>& rows) {
     const auto per_rank = [&](std::int64_t ranks) {
@@ -49,7 +49,7 @@ double largest_error(const std::string& study, PlannedStep step, Accelerator acc
     return largest;
 }
 
-/// An accelerator that reaches a published rate on one node.
+/// Returns an accelerator that reaches a published rate on one node.
 Accelerator reaching(Accelerator accelerator, const PlannedStep& step, double sequences_per_second) {
     accelerator.sustained_tflops = sequences_per_second * step.flops_per_sequence() * 1e-12;
     return accelerator;
@@ -57,9 +57,9 @@ Accelerator reaching(Accelerator accelerator, const PlannedStep& step, double se
 
 }  // namespace
 
-TEST_CASE("DeepSpeed on Gaudi1: reducing behind the backward over sockets explains both published tables") {
+TEST_CASE("DeepSpeed on Gaudi1: reducing after backward over sockets explains both published tables") {
     // Network: `tcp`, the bus bandwidth that nccl-tests measured over sockets on instances with the same adapters.
-    // BERT-Large: the recipe's 65,536 sequences a step (the table does not state the batch); 1.5B: 384 per accelerator.
+    // BERT-Large: the recipe's 65,536 sequences per step (the table does not state the batch); 1.5B: 384 per accelerator.
     const Network network = find_network("tcp");
     const PlannedStep large = unoverlapped("bert_large_phase1.json", 1), huge = unoverlapped("bert_1.5b_128.json", 1);
     const Accelerator gaudi = find_accelerator("gaudi1");

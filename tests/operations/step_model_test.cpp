@@ -34,7 +34,7 @@ TEST_CASE("one rank computes and sends nothing") {
     CHECK(time.communication == 0);
 }
 
-TEST_CASE("communication takes its bytes over the bandwidth, and what does not overlap is added to the step") {
+TEST_CASE("communication takes bytes / bandwidth, and the part that does not overlap is added to the step") {
     PlannedStep step = small_step(2);
     const auto elements = static_cast<double>(step.layout().flat_elements());
     step.weight_bytes = 4;
@@ -46,16 +46,16 @@ TEST_CASE("communication takes its bytes over the bandwidth, and what does not o
     CHECK(step_time(step, core, link(0.01)).communication == Approx(elements * 8 / 2 / 0.01e9));
 }
 
-TEST_CASE("overlap hides communication behind the passes at both ends of a step, and never more than there is") {
+TEST_CASE("overlap hides communication in the first and last pass of a step, and never more than there is") {
     PlannedStep step = small_step(2);
     const StepTime fast = step_time(step, core, link(100)), slow = step_time(step, core, link(0.001));
     CHECK(fast.exposed() < 0.01 * fast.computing);
     CHECK(slow.exposed() < slow.communication);
     CHECK(slow.exposed() > slow.communication - slow.computing);
-    step.bucket_mib = 1024;  // one bucket leaves when all is over: only the weights overlap
+    step.bucket_mib = 1024;  // a single bucket is reduced after backward: only the weights overlap
     CHECK(step_time(step, core, link(0.05)).exposed_reduce > 3 * step_time(small_step(2), core, link(0.05)).exposed_reduce);
     PlannedStep longer = small_step(2);
-    longer.global_batch *= 24;  // the same traffic in a step of 24 passes
+    longer.global_batch *= 24;  // the same traffic in a step with 24 times the passes
     CHECK(step_time(longer, core, link(0.01)).exposed() == Approx(step_time(small_step(2), core, link(0.01)).exposed()));
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("every bucket costs its latency") {
     CHECK(step_time(step, core, link(1, 100)).communication - without == Approx(collectives * 2 * 100e-6));
 }
 
-TEST_CASE("inside a node the node's own links count") {
+TEST_CASE("inside a node its local bandwidth counts") {
     const Network network{"n", 1, 0, 100, ""};
     CHECK(collective_seconds(network, 8, 8, 8e9) == Approx(0.07));
     CHECK(collective_seconds(network, 16, 8, 16e9) == Approx(15));
@@ -98,7 +98,7 @@ TEST_CASE("a failure costs its restart and half an interval, and the best interv
     }
 }
 
-TEST_CASE("a run tells what a rank computes without its waits, and at what rate it sends") {
+TEST_CASE("a measured run gives a rank's rate without waits, and the rate at which it sends") {
     Metrics metrics;
     for (std::int64_t step = 1; step <= 10; ++step) {
         StepRecord record{.step = step, .sequences_per_second = 8, .tokens_per_second = 800, .model_tflops_per_second = 0.3};
@@ -118,7 +118,7 @@ TEST_CASE("a run tells what a rank computes without its waits, and at what rate 
     CHECK_THROWS_AS(measure(metrics, 2), DataError);
 }
 
-TEST_CASE("machines that are not known are refused with those that are; any network can be described") {
+TEST_CASE("unknown machines are refused with the list of known ones; any network can be described") {
     CHECK_THROWS_WITH(find_accelerator("a1000"), Catch::Matchers::Contains("a100"));
     CHECK_THROWS_WITH(find_network("wifi"), Catch::Matchers::Contains("efa4"));
     for (const char* text : {"x:", "x:fast", "x:0", "x:1:2:3", "x:-1", "x:nan"}) CHECK_THROWS_AS(find_network(text), ConfigError);

@@ -14,7 +14,7 @@ OptimizerConfig read(const char* json) { return read_config<OptimizerConfig>(nlo
 
 }  // namespace
 
-TEST_CASE("an optimizer section is described whole and read strictly") {
+TEST_CASE("all optimizer settings are described, and invalid values are refused") {
     CHECK(fully_described<OptimizerConfig>());
     CHECK(read(R"({"name": "lans", "betas": [0.8, 0.99]})").betas == std::vector<double>{0.8, 0.99});
     CHECK_THROWS_AS(read(R"({"name": "sgd"})"), ConfigError);

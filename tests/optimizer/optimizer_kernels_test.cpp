@@ -53,7 +53,7 @@ const std::vector<std::string> all_kernels = {"adamw", "lamb_moments", "lamb_app
 
 }  // namespace
 
-TEST_CASE("runs are cut where blocks of the slice end") {
+TEST_CASE("runs are split where blocks of the slice end") {
     std::vector<std::vector<std::int64_t>> parts;
     for (const TensorRun& part : blocks().parts)
         parts.push_back({static_cast<std::int64_t>(part.tensor), part.begin, part.elements});

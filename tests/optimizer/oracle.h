@@ -1,5 +1,5 @@
 #pragma once
-// The optimizers in float64, one tensor and one element after the other, as their papers write them.
+// The optimizers in float64, one tensor and one element at a time, as written in their papers.
 
 #include <cmath>
 #include <cstddef>

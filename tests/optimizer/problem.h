@@ -1,5 +1,5 @@
 #pragma once
-// A small model's worth of tensors, with weights and gradients that belong to (tensor, element) wherever it lies.
+// The tensors of a small model. Weights and gradients depend only on (tensor, element), not on the layout.
 
 #include <cmath>
 #include <cstdint>
@@ -26,7 +26,7 @@ inline ParameterLayout problem_layout(std::int64_t shards) {
     return ParameterLayout(problem_specs(), problem_bucket_elements, shards);
 }
 
-/// What lies in one tensor: standard deviations differ by tensor.
+/// The values of one tensor; the standard deviation differs by tensor.
 inline std::vector<float> problem_values(const std::string& name, std::size_t tensor, std::int64_t elements, bool gradient,
                                          std::uint32_t step) {
     std::vector<float> values(static_cast<std::size_t>(elements));
@@ -38,7 +38,7 @@ inline std::vector<float> problem_values(const std::string& name, std::size_t te
     return values;
 }
 
-/// A flat fp32 buffer of a layout with all tensors' values; padding is 0.
+/// A flat fp32 buffer of a layout with the values of all tensors; padding is 0.
 inline at::Tensor problem_buffer(const ParameterLayout& layout, bool gradient, std::uint32_t step) {
     at::Tensor flat = at::zeros({layout.flat_elements()});
     for (std::size_t p = 0; p < layout.parameters().size(); ++p) {

@@ -40,7 +40,7 @@ TEST_CASE("the jump falls from the peak to peak * (1 - warmup_ratio)^degree, and
     CHECK(learning_rate_at(square, 1, 60) == Approx(0.16));
 }
 
-TEST_CASE("the constant part holds the peak, and the line meets it without a jump") {
+TEST_CASE("the constant part stays at the peak, and the linear part begins without a jump") {
     const ScheduleConfig config = schedule("warmup_constant_linear", 0.125, 0.25, 80);
     CHECK(learning_rate_at(config, 2, 9) == Approx(1.8));
     CHECK(learning_rate_at(config, 2, 10) == 2);
@@ -50,7 +50,7 @@ TEST_CASE("the constant part holds the peak, and the line meets it without a jum
     CHECK(learning_rate_at(config, 2, 80) == 0);
 }
 
-TEST_CASE("the linear schedule climbs and falls in straight lines") {
+TEST_CASE("the linear schedule rises and falls linearly") {
     const ScheduleConfig config = schedule("warmup_linear", 0.1, 0, 100);
     for (std::int64_t step = 1; step <= 110; ++step) {
         const auto k = static_cast<double>(step);
@@ -66,7 +66,7 @@ TEST_CASE("constant stays at the peak after its warm-up, also after total_steps"
     CHECK(learning_rate_at(schedule("constant", 0, 0, 100), 5, 1) == 5);
 }
 
-TEST_CASE("a schedule section is described whole and read strictly") {
+TEST_CASE("all schedule settings are described, and invalid values are refused") {
     CHECK(fully_described<ScheduleConfig>());
     CHECK(read(R"({"name": "warmup_linear", "total_steps": 7})").total_steps == 7);
     CHECK_THROWS_AS(read(R"({"name": "cosine", "total_steps": 7})"), ConfigError);

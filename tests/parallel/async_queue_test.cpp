@@ -13,7 +13,7 @@ namespace {
 
 using Act = std::function<void()>;
 
-/// A task that does `arrive` while it is under way.
+/// A task that calls `arrive` while it is in flight.
 AsyncTask task(Act arrive, Act finish = nullptr, bool sends_results = false) {
     return {[arrive = std::move(arrive)] { return arrive; }, std::move(finish), sends_results};
 }
@@ -39,7 +39,7 @@ TEST_CASE("tasks are begun and finished in the order in which they were sent") {
     CHECK(finished == expected);
 }
 
-TEST_CASE("the second task is under way while the first one is finished, the third is not") {
+TEST_CASE("the second task is in flight while the first one is finished, the third is not") {
     AsyncQueue queue;
     std::atomic<int> begun = 0;
     std::atomic<bool> release = false;
@@ -58,7 +58,7 @@ TEST_CASE("the second task is under way while the first one is finished, the thi
     CHECK(begun == 3);
 }
 
-TEST_CASE("what sends results begins when those before it are finished") {
+TEST_CASE("a task that sends results begins when the earlier ones are finished") {
     AsyncQueue queue;
     std::atomic<bool> finished = false, seen = false;
     const auto sum = queue.send(task([] {},
@@ -93,20 +93,20 @@ TEST_CASE("a task that cannot begin fails in wait()") {
     CHECK_THROWS_WITH(bad->wait(), "no socket");
 }
 
-TEST_CASE("time under way and time waited for are told apart") {
+TEST_CASE("time in flight and time spent waiting are counted separately") {
     AsyncQueue queue;
     std::atomic<bool> arrived = false;
     const auto pending = queue.send(task([&] {
         sleep(300);
         arrived = true;
     }));
-    while (!arrived) sleep(1);  // however late a busy machine lets the queue begin
+    while (!arrived) sleep(1);  // a busy machine may begin the task late
     pending->wait();
     CHECK(queue.busy_seconds() >= 0.3);
     CHECK(queue.waited_seconds() < 0.2);
 }
 
-TEST_CASE("a queue with a task that hangs does not hold up an error on its way") {
+TEST_CASE("a queue with a task that hangs does not block an exception that propagates") {
     std::atomic<bool> release = false;
     const auto begin = std::chrono::steady_clock::now();
     try {
@@ -116,7 +116,7 @@ TEST_CASE("a queue with a task that hangs does not hold up an error on its way")
         }));
         throw std::runtime_error("something else");
     } catch (const std::runtime_error&) {}
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));  // it would be for ever
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));  // joining the thread would block forever
     release = true;
-    sleep(50);  // `release` is read until then
+    sleep(50);  // the thread may still read `release`
 }

@@ -1,4 +1,4 @@
-// A single process that is told to connect with itself runs all code of communication.
+// A single process that connects to itself runs all communication code.
 #include <ATen/ATen.h>
 
 #include "parallel/gradient_buckets.h"
@@ -17,7 +17,7 @@ Launch launch_with(const std::string& forced) {
 
 std::unique_ptr<World> make(const std::string& forced) { return make_world(launch_with(forced), std::chrono::seconds(20)); }
 
-/// Passes everything on to a world and counts the operations on tensors.
+/// Forwards every call to a world and counts the tensor operations.
 class CountingWorld final : public World {
 public:
     explicit CountingWorld(World& world) : world_(world) {}
@@ -71,7 +71,7 @@ TEST_CASE("a forced world of one answers messages and moves tensors") {
     CHECK(at::equal(exact, at::full({3}, 0.5F)));
 }
 
-TEST_CASE("in a forced world of one every bucket travels and comes back as it was") {
+TEST_CASE("in a forced world of one every bucket is sent and comes back unchanged") {
     const std::int64_t zero_stage = GENERATE(0, 1);
     const auto forced = make("1");
     CountingWorld world(*forced);

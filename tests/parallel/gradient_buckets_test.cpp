@@ -37,7 +37,7 @@ at::Tensor slice_of(const ParameterLayout& layout, const at::Tensor& flat, std::
 
 }  // namespace
 
-TEST_CASE("gradients are summed over ranks, into slices or everywhere, and weights come back") {
+TEST_CASE("gradients are summed over ranks, into slices or everywhere, and weights are gathered") {
     const auto run = GENERATE(&testing::run_ranks, &testing::run_gloo_ranks);
     const std::int64_t ranks = GENERATE(1, 2, 3, 5), zero_stage = GENERATE(0, 1);
     CAPTURE(ranks, zero_stage);
@@ -73,21 +73,21 @@ TEST_CASE("gradients are summed over ranks, into slices or everywhere, and weigh
     });
 }
 
-TEST_CASE("gradients that travel as bf16 are added up in fp32") {
+TEST_CASE("gradients that are sent as bf16 are accumulated in fp32") {
     run_ranks(3, [](World& world) {
         const FlatParameters parameters = parameters_for(3);
         GradientBuckets buckets(parameters, world, {.zero_stage = 1, .wire = at::kBFloat16});
-        parameters.gradients().fill_(world.rank() == 0 ? 256 : 0.501);  // 0.501 is 0.5 on the wire
+        parameters.gradients().fill_(world.rank() == 0 ? 256 : 0.501);  // 0.501 is sent as 0.5
         for (std::size_t b = 0; b < 4; ++b) buckets.ready(b);
         require(at::equal(buckets.finish(), at::full({parameters.layout().slice_elements()}, 257.0F)), "rounded on the way");
     });
 }
 
-TEST_CASE("bf16 gradients travel as they are, and their fp32 sums take their place") {
+TEST_CASE("bf16 gradients are sent unchanged, and their fp32 sums replace them") {
     const auto run = GENERATE(&testing::run_ranks, &testing::run_gloo_ranks);
     const std::int64_t ranks = GENERATE(2, 3);
     run(ranks, [&](World& world) {
-        // d and e stay fp32; the last but one bucket ends in the middle of the memory that slices may take
+        // d and e stay fp32; the last but one bucket ends in the middle of the memory reserved for slices
         std::vector<ParameterSpec> list = specs();
         list[3].fp32_gradient = list[4].fp32_gradient = true;
         const FlatParameters parameters(ParameterLayout(list, 8000, ranks), at::kBFloat16, at::kCPU,
@@ -97,8 +97,7 @@ TEST_CASE("bf16 gradients travel as they are, and their fp32 sums take their pla
         const std::int64_t narrow = storage.bf16_elements(), all = layout.flat_elements();
         require(narrow > 0 && narrow < all, "all gradients are of one type");
         GradientBuckets buckets(parameters, world, {.zero_stage = 1});
-        const at::Tensor values =
-            at::arange(all).remainder(251).to(at::kFloat);  // exact in bf16; so are 1, 2 and 4 times as much
+        const at::Tensor values = at::arange(all).remainder(251).to(at::kFloat);  // exact in bf16, also times 2 and 4
         for (int step = 0; step < 2; ++step) {
             storage.range(0, narrow).copy_(values.slice(0, 0, narrow) * (1 << world.rank()));
             storage.range(narrow, all - narrow).copy_(values.slice(0, narrow) * (1 << world.rank()));
@@ -108,7 +107,7 @@ TEST_CASE("bf16 gradients travel as they are, and their fp32 sums take their pla
     });
 }
 
-TEST_CASE("weights may be waited for bucket by bucket, as the forward comes to them") {
+TEST_CASE("weights can be waited for bucket by bucket, in the order of the forward pass") {
     run_ranks(2, [](World& world) {
         const FlatParameters parameters = parameters_for(2, at::kFloat);
         const ParameterLayout& layout = parameters.layout();
@@ -127,7 +126,7 @@ TEST_CASE("weights may be waited for bucket by bucket, as the forward comes to t
     });
 }
 
-TEST_CASE("the bytes of a step are those of its formula") {
+TEST_CASE("a step sends the bytes that its formula gives") {
     const std::int64_t zero_stage = GENERATE(0, 1);
     const at::ScalarType wire = GENERATE(at::kFloat, at::kBFloat16);
     run_gloo_ranks(3, [&](World& world) {
@@ -143,7 +142,7 @@ TEST_CASE("the bytes of a step are those of its formula") {
     });
 }
 
-TEST_CASE("in a world of one nothing is copied but exempt weights") {
+TEST_CASE("in a world of one only exempt weights are copied") {
     const FlatParameters parameters = parameters_for(1);
     SingleProcess world;
     GradientBuckets buckets(parameters, world, {});
@@ -156,7 +155,7 @@ TEST_CASE("in a world of one nothing is copied but exempt weights") {
     CHECK(buckets.bytes_per_step() == 0);
 }
 
-TEST_CASE("a bucket that is ready twice, out of turn or never is our mistake") {
+TEST_CASE("a bucket that is ready twice, out of order or never is an internal error") {
     const FlatParameters parameters = parameters_for(1);
     SingleProcess world;
     GradientBuckets buckets(parameters, world, {});

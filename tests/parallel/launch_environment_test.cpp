@@ -93,7 +93,7 @@ TEST_CASE("plain RANK and WORLD_SIZE need an address and a port, and rank 0 keep
     CHECK(launch_of({{"RANK", "0"}, {"WORLD_SIZE", "1"}}).world_size == 1);
 }
 
-TEST_CASE("Open MPI on one host needs nothing more; on several, the address of rank 0's host") {
+TEST_CASE("Open MPI needs the address of rank 0's host on several hosts, and nothing on one") {
     const Launch launch = launch_of(open_mpi);
     CHECK((launch.launcher == "Open MPI" && launch.rank == 1 && launch.world_size == 2 && launch.local_rank == 1));
     CHECK((launch.master_address == "127.0.0.1" && launch.master_port == 29500));
@@ -102,7 +102,7 @@ TEST_CASE("Open MPI on one host needs nothing more; on several, the address of r
     CHECK(launch_of(with(several, {{"MASTER_ADDR", "head"}})).master_address == "head");
 }
 
-TEST_CASE("Slurm's step tells the rank, its first host the meeting place, and its job a port") {
+TEST_CASE("Slurm's step determines the rank, its first host the store's address, and its job the port") {
     const Launch launch = launch_of(slurm);
     CHECK((launch.launcher == "Slurm" && launch.rank == 3 && launch.world_size == 6 && launch.local_rank == 1));
     CHECK(launch.master_address == "gpu07");
@@ -113,7 +113,7 @@ TEST_CASE("Slurm's step tells the rank, its first host the meeting place, and it
     CHECK(launch_of(with(slurm, {{"SLURM_STEP_NODELIST", "one"}, {"SLURM_STEP_NUM_NODES", "1"}})).on_one_host());
 }
 
-TEST_CASE("on AWS Batch the main node is rank 0, and knows no address of itself") {
+TEST_CASE("on AWS Batch the main node is rank 0 and listens without an address of its own") {
     const Launch main = launch_of(aws_main), child = launch_of(aws_child);
     CHECK((main.rank == 0 && main.world_size == 4 && main.attempt == 2 && main.master_address == "0.0.0.0"));
     CHECK((child.rank == 3 && child.master_address == "10.1.2.3" && child.master_port == main.master_port));
@@ -122,7 +122,7 @@ TEST_CASE("on AWS Batch the main node is rank 0, and knows no address of itself"
           std::string::npos);
 }
 
-TEST_CASE("PET variables without torchrun are understood for one process per node, and refused for more") {
+TEST_CASE("PET variables without torchrun are accepted for one process per node, and refused for more") {
     const Values pet = {{"PET_NNODES", "2"},
                         {"PET_NPROC_PER_NODE", "1"},
                         {"PET_NODE_RANK", "1"},
@@ -134,7 +134,7 @@ TEST_CASE("PET variables without torchrun are understood for one process per nod
     CHECK(refusal(with(pet, {{"PET_NNODES", "1:4"}})).find("torchrun") != std::string::npos);
 }
 
-TEST_CASE("contradictions and words that are no numbers are refused by name") {
+TEST_CASE("contradictory variables and values that are not numbers are refused by name") {
     CHECK(refusal(with(torchrun, {{"RANK", "8"}})).find("RANK = 8 contradicts WORLD_SIZE = 8") != std::string::npos);
     CHECK(refusal(with(torchrun, {{"WORLD_SIZE", "many"}})).find("WORLD_SIZE = \"many\"") != std::string::npos);
     CHECK(refusal(with(torchrun, {{"LOCAL_RANK", "4"}})).find("LOCAL_RANK = 4 contradicts") != std::string::npos);
@@ -158,13 +158,13 @@ TEST_CASE("a secret comes from a variable or from the first line of a file, and 
           std::string::npos);
 }
 
-TEST_CASE("TLS for Gloo, which PyTorch takes and does not apply, is refused") {
+TEST_CASE("TLS for Gloo, which PyTorch accepts but does not apply, is refused") {
     const Values plain = {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "head"}, {"MASTER_PORT", "1234"}};
     CHECK(refusal(with(plain, {{gloo_transport_variable, "TCP_TLS"}})).find("unencrypted") != std::string::npos);
     CHECK(launch_of(with(plain, {{gloo_transport_variable, "TCP"}})).world_size == 2);
 }
 
-TEST_CASE("ranks of --local-ranks need no address, for their store is a file that they have open") {
+TEST_CASE("ranks of --local-ranks need no address, because their store is an inherited file") {
     const Launch launch = launch_of({{"RANK", "1"},
                                      {"WORLD_SIZE", "2"},
                                      {"LOCAL_RANK", "1"},

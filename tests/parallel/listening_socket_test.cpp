@@ -1,4 +1,4 @@
-// Where rank 0's store listens, and until when.
+// The interface on which rank 0's store listens, and when it stops accepting connections.
 #include "parallel/listening_socket.h"
 
 #include <algorithm>
@@ -19,10 +19,10 @@ std::uint16_t port_of(const ListeningSocket& socket) {
     sockaddr_storage address{};
     socklen_t length = sizeof address;
     REQUIRE(::getsockname(socket.descriptor(), reinterpret_cast<sockaddr*>(&address), &length) == 0);
-    return ntohs(reinterpret_cast<const sockaddr_in*>(&address)->sin_port);  // at the same place for IPv6
+    return ntohs(reinterpret_cast<const sockaddr_in*>(&address)->sin_port);  // at the same offset for IPv6
 }
 
-/// A connection with a port of 127.0.0.1; -1 where there is none within half a second.
+/// Connects to a port of 127.0.0.1. @returns the socket; -1 without a connection within half a second
 int connect_to(std::uint16_t port) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -41,11 +41,11 @@ int connect_to(std::uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("a socket listens at the address that its host name has here, else on all interfaces") {
+TEST_CASE("a socket listens at the address of its host name if this host has it, else on all interfaces") {
     CHECK(ListeningSocket("127.0.0.1", 0, false).address() == "127.0.0.1");
     CHECK(ListeningSocket("localhost", 0, false).address() != "");
-    CHECK(ListeningSocket("localhost", 0, true).address() == "");    // others cannot come to a loopback address
-    CHECK(ListeningSocket("203.0.113.1", 0, true).address() == "");  // reserved for examples: no host has it
+    CHECK(ListeningSocket("localhost", 0, true).address() == "");    // other hosts cannot reach a loopback address
+    CHECK(ListeningSocket("203.0.113.1", 0, true).address() == "");  // TEST-NET-3 (RFC 5737): no host has it
     CHECK(ListeningSocket("no-such-host.invalid", 0, true).address() == "");
     CHECK(ListeningSocket("0.0.0.0", 0, true).address() == "");
 }
@@ -57,7 +57,7 @@ TEST_CASE("a port that is taken is refused with its number") {
                       Catch::Contains(concat("127.0.0.1:", port)) && Catch::Contains("Address already in use"));
 }
 
-TEST_CASE("a socket that admits no more keeps its connections and answers no new one") {
+TEST_CASE("a socket that admits no more keeps its connections and ignores new ones") {
     const ListeningSocket socket("127.0.0.1", 0, false);
     const auto listening = listening_sockets();
     CHECK(std::find(listening.begin(), listening.end(), socket.descriptor()) != listening.end());

@@ -67,7 +67,7 @@ TEST_CASE("parameters begin on cache lines, buckets on blocks, and both follow e
     }
 }
 
-TEST_CASE("a bucket closes at the asked size; the number of shards moves no parameter within it") {
+TEST_CASE("a bucket closes at the requested size; the number of shards moves no parameter within it") {
     const ParameterLayout one(random_specs(5), 5000, 1), many(random_specs(5), 5000, 7);
     REQUIRE(one.buckets().size() == many.buckets().size());
     for (std::size_t p = 0; p < one.parameters().size(); ++p) {

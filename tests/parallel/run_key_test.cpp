@@ -1,4 +1,4 @@
-// What ranks believe of a store that strangers reach too.
+// Authentication of ranks and values in a store that outsiders can reach.
 #include "parallel/run_key.h"
 
 #include <future>
@@ -22,7 +22,7 @@ c10::intrusive_ptr<c10d::Store> new_store() {
     return store;
 }
 
-/// What each rank gets: its key, or the beginning of its error with the kind.
+/// Returns each rank's result: its key, or the beginning of its error with the kind.
 std::vector<std::string> meet(const std::vector<std::string>& secrets,
                               const c10::intrusive_ptr<c10d::Store>& store = new_store()) {
     std::vector<std::future<std::string>> ranks;
@@ -42,7 +42,7 @@ const std::string right = "0123456789abcdef", wrong = "0123456789abcdeX";
 
 }  // namespace
 
-TEST_CASE("ranks with the same secret, or all with none, get one key, which is another one each time") {
+TEST_CASE("ranks with the same secret, or all with none, agree on a key that differs each time") {
     const std::string secret = GENERATE(std::string(), right);
     const auto keys = meet({secret, secret, secret});
     CHECK(keys[0].size() == 32);
@@ -50,7 +50,7 @@ TEST_CASE("ranks with the same secret, or all with none, get one key, which is a
     CHECK(meet({secret, secret, secret}) != keys);
 }
 
-TEST_CASE("where one rank has another secret, or none, all ranks name it") {
+TEST_CASE("if one rank has a different secret, or none, all ranks report it by number") {
     const auto check_all = [](const std::vector<std::string>& secrets, const std::string& reason) {
         for (const std::string& outcome : meet(secrets)) {
             CHECK_THAT(outcome, Catch::StartsWith("config error"));
@@ -65,7 +65,7 @@ TEST_CASE("where one rank has another secret, or none, all ranks name it") {
     CHECK_THAT(outcomes[2], Catch::Contains("rank 2 has another secret than rank 0"));
 }
 
-TEST_CASE("what a stranger writes in place of a rank is refused, however long it is") {
+TEST_CASE("a value that an outsider writes in place of a rank is refused, at any length") {
     const auto store = new_store();
     SECTION("a hello") { store->set("hello/1", std::string(1 << 20, 'x')); }
     SECTION("a roll that was right in an earlier run") {
@@ -79,7 +79,7 @@ TEST_CASE("what a stranger writes in place of a rank is refused, however long it
     CHECK_THROWS_WITH(agree_on_run_key(*store, 0, 3, right), Catch::StartsWith("distributed error"));
 }
 
-TEST_CASE("a rank that does not come is named by rank 0 when its timeout ends") {
+TEST_CASE("a rank that does not join is named by rank 0 when its timeout ends") {
     const auto store = new_store();
     store->setTimeout(std::chrono::milliseconds(50));
     CHECK_THROWS_WITH(agree_on_run_key(*store, 0, 2, ""), Catch::Contains("rank 0 of 2: rank 1 did not join in time"));

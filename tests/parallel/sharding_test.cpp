@@ -1,4 +1,4 @@
-// The promise of ZeRO-1 here: how many ranks share the optimizer's state cannot be seen in the weights.
+// The weights do not depend on how many ranks share the optimizer's state (ZeRO-1).
 #include <algorithm>
 
 #include <ATen/ops/cat.h>
@@ -21,7 +21,7 @@ struct Outcome {
     bool operator==(const Outcome&) const = default;
 };
 
-/// All weights as the model sees them: matrices from the working buffer, the exempt from the exact one.
+/// Returns all weights that the model uses: matrices from the compute-dtype buffer, exempt weights from the fp32 buffer.
 at::Tensor seen_weights(const FlatParameters& parameters) {
     return at::cat({parameters.compute_weights().narrow(0, 0, parameters.fp32_begin()), parameters.fp32()});
 }
@@ -38,7 +38,7 @@ struct WorldChoice {
     const OptimizerKernels* kernels = nullptr;
 };
 
-/// Five steps with the gradients coming from the last rank alone, so that their sum is exact for any number of ranks.
+/// Takes five steps with gradients from the last rank only, so that their sum is exact for any number of ranks.
 Outcome train(const OptimizerConfig& config, const WorldChoice& setting) {
     std::vector<Outcome> outcomes(static_cast<std::size_t>(setting.ranks));
     run_ranks(setting.ranks, [&](World& world) {

@@ -15,7 +15,7 @@ C10_REGISTER_GUARD_IMPL(PrivateUse1, FakeDevice);
 
 constexpr c10::StreamId computing = 0, side = 1;
 
-/// A backward of which an operation of `takes` ms begins after 10 ms and is waited for after `hidden` more.
+/// Simulates a backward pass in which an operation of `takes` ms begins after 10 ms and is waited for `hidden` ms later.
 void overlap(StreamSpans& busy, StreamSpans& waited, double takes, double hidden) {
     FakeDevice::work(computing, 10);
     c10::Event ready(FakeDevice::kind);
@@ -29,7 +29,7 @@ void overlap(StreamSpans& busy, StreamSpans& waited, double takes, double hidden
 
 }  // namespace
 
-TEST_CASE("the exposed part of an operation on a side stream is what computing could not hide") {
+TEST_CASE("the exposed part of an operation on a side stream is the part that computation does not overlap") {
     FakeDevice::restart();
     StreamSpans busy(FakeDevice::kind, "NCCL"), waited(FakeDevice::kind, "GPU");
     overlap(busy, waited, 30, 12);
@@ -53,7 +53,7 @@ TEST_CASE("work that the device is still doing is counted later, without waiting
     CHECK(waited.seconds() == Approx(0.018));
 }
 
-TEST_CASE("a trace shows when the device did it, on the host's clock") {
+TEST_CASE("a trace shows an operation at the time of the device's work, on the host's clock") {
     FakeDevice::restart();
     const TemporaryFolder folder;
     StreamSpans busy(FakeDevice::kind, "NCCL"), waited(FakeDevice::kind, "GPU");
@@ -76,5 +76,5 @@ TEST_CASE("a trace shows when the device did it, on the host's clock") {
     CHECK(spans.at("reduce-scatter").at("dur").get<double>() == Approx(30e3));
     CHECK(spans.at("waits").at("dur").get<double>() == Approx(18e3));
     const double ts = spans.at("reduce-scatter").at("ts").get<double>() * 1e-6;
-    CHECK((ts >= before && ts <= after));  // the anchor's place: nothing was queued between it and the operation
+    CHECK((ts >= before && ts <= after));  // the anchor event's time: nothing was queued between it and the operation
 }

@@ -13,7 +13,7 @@ using testing::run_ranks;
 
 namespace {
 
-/// What each of three ranks throws out of together(), "" for nothing.
+/// Returns what each of three ranks throws from together(); "" for nothing.
 std::vector<std::string> thrown_by_three(const std::function<void(std::int64_t rank)>& body) {
     std::vector<std::string> thrown(3);
     run_ranks(3, [&](World& world) {
@@ -28,11 +28,11 @@ std::vector<std::string> thrown_by_three(const std::function<void(std::int64_t r
 
 }  // namespace
 
-TEST_CASE("where all ranks succeed, together() does nothing more") {
+TEST_CASE("if all ranks succeed, together() does nothing more") {
     CHECK(thrown_by_three([](std::int64_t) {}) == std::vector<std::string>{"", "", ""});
 }
 
-TEST_CASE("one rank's error is every rank's, with its code, its kind and its rank") {
+TEST_CASE("an error on one rank is thrown on all ranks, with its code, kind and rank") {
     const auto thrown = thrown_by_three([](std::int64_t rank) {
         if (rank == 1) throw DataError("wiki_0007.h5: is damaged, error: row 3");
     });
@@ -41,7 +41,7 @@ TEST_CASE("one rank's error is every rank's, with its code, its kind and its ran
     CHECK(thrown[2] == thrown[0]);
 }
 
-TEST_CASE("of several errors the lowest rank's is told, and each failing rank below it keeps none of its own") {
+TEST_CASE("of several errors the lowest rank's is thrown on all ranks, also on other ranks that failed") {
     const auto thrown = thrown_by_three([](std::int64_t rank) {
         if (rank == 2) throw ConfigError("too large");
         if (rank == 1) throw CheckpointError("disk full");
@@ -50,7 +50,7 @@ TEST_CASE("of several errors the lowest rank's is told, and each failing rank be
                                              "4 checkpoint error: rank 1: disk full"});
 }
 
-TEST_CASE("an error that is none of the user's is told to the others as our bug") {
+TEST_CASE("an exception that is not an Error is an internal error on the other ranks") {
     const auto thrown = thrown_by_three([](std::int64_t rank) {
         if (rank == 0) throw std::logic_error("broken rule");
     });
@@ -58,7 +58,7 @@ TEST_CASE("an error that is none of the user's is told to the others as our bug"
     CHECK(thrown[1] == "70 internal error: rank 0: broken rule");
 }
 
-TEST_CASE("memory that runs out on one rank is exit 2 for all, and not a bug of ours") {
+TEST_CASE("memory that runs out on one rank is exit 2 on all ranks, and not an internal error") {
     const auto thrown = thrown_by_three([](std::int64_t rank) {
         if (rank == 0) at::empty({std::int64_t{1} << 60}, at::kByte);
     });

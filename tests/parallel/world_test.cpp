@@ -16,7 +16,7 @@
 using namespace bertpretrain;
 using testing::run_ranks;
 
-TEST_CASE("reduce-scatter gives each rank the sum of its part, added in fp32 in the order of ranks") {
+TEST_CASE("reduce-scatter gives each rank the sum of its part, accumulated in fp32 in rank order") {
     const auto run_ranks = GENERATE(&testing::run_ranks, &testing::run_gloo_ranks);
     run_ranks(3, [&](World& world) {
         // 2^24 + 1 rounds back to 2^24 in fp32, so (2^24 + 1) + 1 shows the order: 2^24; any other order gives 2^24 + 2.
@@ -36,7 +36,7 @@ TEST_CASE("reduce-scatter gives each rank the sum of its part, added in fp32 in 
     });
 }
 
-TEST_CASE("a reduce-scatter of bf16 is added up in fp32") {
+TEST_CASE("a reduce-scatter of bf16 accumulates in fp32") {
     const auto run_ranks = GENERATE(&testing::run_ranks, &testing::run_gloo_ranks);
     run_ranks(3, [](World& world) {
         const at::Tensor input = at::full({3}, world.rank() == 0 ? 256.0 : 1.0, at::kBFloat16),
@@ -49,7 +49,7 @@ TEST_CASE("a reduce-scatter of bf16 is added up in fp32") {
     });
 }
 
-TEST_CASE("all-gather puts the inputs of all ranks one after the other") {
+TEST_CASE("all-gather concatenates the inputs of all ranks in rank order") {
     const auto run_ranks = GENERATE(&testing::run_ranks, &testing::run_gloo_ranks);
     run_ranks(3, [](World& world) {
         const at::Tensor input = at::full({2}, static_cast<double>(world.rank()), at::kBFloat16),
@@ -83,7 +83,7 @@ TEST_CASE("ranks agree on numbers") {
     CHECK_THROWS_AS(alone.sum(std::int64_t{1} << 53), std::logic_error);
 }
 
-TEST_CASE("a peer that announces an absurd text is refused before room is made for it") {
+TEST_CASE("a peer that announces an absurdly long text is refused before memory is allocated for it") {
     const auto refuses = [](const std::function<void()>& receive) {
         try {
             receive();
@@ -105,7 +105,7 @@ TEST_CASE("a peer that announces an absurd text is refused before room is made f
     });
 }
 
-TEST_CASE("a world of one moves nothing that is in its place, and copies what is not") {
+TEST_CASE("a world of one copies only where input and output are different memory") {
     SingleProcess alone;
     const at::Tensor values = at::arange(5).to(at::kFloat), other = at::empty({5});
     alone.reduce_scatter(values, values)->wait();
@@ -114,7 +114,7 @@ TEST_CASE("a world of one moves nothing that is in its place, and copies what is
     CHECK(at::equal(other, values));
 }
 
-TEST_CASE("a rank that fails, or does not come, ends the wait of the others") {
+TEST_CASE("a rank that fails, or does not join, ends the wait of the others") {
     CHECK_THROWS_WITH(run_ranks(3,
                                 [](World& world) {
                                     if (world.rank() == 1) throw std::runtime_error("rank 1 is ill");
@@ -125,7 +125,7 @@ TEST_CASE("a rank that fails, or does not come, ends the wait of the others") {
     CHECK_THROWS_AS(group.world(0)->barrier(), DistributedError);
 }
 
-TEST_CASE("ranks that do different things are told so") {
+TEST_CASE("ranks that call different operations get a logic_error") {
     CHECK_THROWS_AS(run_ranks(2,
                               [](World& world) {
                                   if (world.rank() == 0) world.barrier();
@@ -134,7 +134,7 @@ TEST_CASE("ranks that do different things are told so") {
                     std::logic_error);
 }
 
-TEST_CASE("messages do not wait for tensors, and what was begun first arrives first") {
+TEST_CASE("messages do not wait for tensors, and operations complete in the order in which they began") {
     testing::run_gloo_ranks(2, [](World& world) {
         std::vector<std::unique_ptr<Pending>> pending;
         std::vector<at::Tensor> outputs;
@@ -150,7 +150,7 @@ TEST_CASE("messages do not wait for tensors, and what was begun first arrives fi
     });
 }
 
-TEST_CASE("bytes are counted as rings send them") {
+TEST_CASE("bytes are counted as ring collectives send them") {
     testing::run_gloo_ranks(3, [](World& world) {
         const Traffic before = world.traffic();
         world.reduce_scatter(at::zeros({300}), at::zeros({100}))->wait();

@@ -1,4 +1,4 @@
-"""Says whether a screenshot of a report is light or dark, and fails when there is too little to see. Called by the tests."""
+"""Prints whether a screenshot of a report is light or dark, and fails if it shows too little. Called by the tests."""
 import sys
 
 from PIL import Image  # comes with tensorboard

@@ -14,7 +14,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// A page of two runs, one of them restarted; the name of one is hostile.
+/// Returns a page of two runs: one was restarted, and one has a hostile name.
 std::string sample_page(const TemporaryFolder& folder) {
     write_run(folder / "a<b>&", 2, 10, 14);
     write_resumed_run(folder / "second");
@@ -32,7 +32,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a report is one page with a chart of everything that was measured, and asks nothing of the network") {
+TEST_CASE("a report is one page with a chart of every measurement, and needs no network") {
     const TemporaryFolder folder;
     const std::string page = sample_page(folder);
     for (const char* chart : {"mlm_loss", "mlm_loss_by_epochs", "held_out_mlm_loss_by_hours", "nsp_loss", "held_out_mlm_accuracy",
@@ -50,10 +50,10 @@ TEST_CASE("a report is one page with a chart of everything that was measured, an
     for (const char* part : {"src=", "href=", "@import", "url("}) CHECK(page.find(part) == std::string::npos);
 }
 
-TEST_CASE("a number that no run has makes no chart") {
+TEST_CASE("a number that no run has gets no chart") {
     const TemporaryFolder folder;
     write_run(folder / "run", 1, 3);
-    write_text(folder / "run/events.jsonl", "");  // says nothing of epochs
+    write_text(folder / "run/events.jsonl", "");  // does not record the length of epochs
     for (const NamedChart& chart : run_charts({read_run(folder / "run")})) {
         CHECK(chart.name.find("held_out") == std::string::npos);
         CHECK(chart.name.find("epochs") == std::string::npos);

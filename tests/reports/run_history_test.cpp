@@ -14,7 +14,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// Metrics as write_resumed_run() writes them, with the seconds since each start, and the calendar a day back after step 5.
+/// Metrics as in write_resumed_run(), with the seconds since each start, and the system clock set back a day after step 5.
 std::string set_back(const std::string& metrics) {
     std::istringstream lines(metrics);
     std::string all;
@@ -36,7 +36,7 @@ std::string day_before(std::string events) {
 
 }  // namespace
 
-TEST_CASE("a killed run's sessions last until its last step, though those lines were cut, and time between them is not counted") {
+TEST_CASE("a killed run's sessions last until its last step, even if removed, and time between sessions is not counted") {
     const TemporaryFolder folder;
     write_resumed_run(folder / "run");
     const RunHistory run = read_run(folder / "run");
@@ -52,10 +52,10 @@ TEST_CASE("a killed run's sessions last until its last step, though those lines 
     CHECK(all.restarts == 1);
     CHECK(spent_until(run, noon + 12).seconds == Approx(12));
     CHECK(spent_until(run, noon + 12).restarts == 0);
-    CHECK(steady_rate(run) == Approx(1.5));  // of the last session
+    CHECK(steady_rate(run) == Approx(1.5));  // in the last session
 }
 
-TEST_CASE("every second of a run is spent on one thing") {
+TEST_CASE("every second of a run is counted for exactly one activity") {
     const TemporaryFolder folder;
     write_resumed_run(folder / "run");
     const RunHistory run = read_run(folder / "run");
@@ -65,12 +65,12 @@ TEST_CASE("every second of a run is spent on one thing") {
     CHECK(shares.computing == Approx(10 * 8.5 + 4 * 5));
     CHECK(shares.evaluating == Approx(2));
     CHECK(shares.starting == Approx(2 + 2));
-    CHECK(shares.saving == Approx(9 - 1));              // a second between steps, but for the one in which it evaluated
-    CHECK(shares.lost == Approx(135 - (12 + 99 + 1)));  // behind the evaluation of step 10
+    CHECK(shares.saving == Approx(9 - 1));              // one second between steps, except where it evaluated
+    CHECK(shares.lost == Approx(135 - (12 + 99 + 1)));  // after the evaluation of step 10
     CHECK(shares.total() == Approx(spent_until(run, INFINITY).seconds));
 }
 
-TEST_CASE("a clock that was set back a day, in a run and between its starts, changes no duration") {
+TEST_CASE("setting the clock back a day, during a run and between its starts, changes no duration") {
     const TemporaryFolder folder;
     write_resumed_run(folder / "run");
     write_resumed_run(folder / "set");
@@ -96,7 +96,7 @@ TEST_CASE("a clock that was set back a day, in a run and between its starts, cha
     CHECK(of_set.lost == Approx(shares.lost));
 }
 
-TEST_CASE("what keeps a run from computing is named with what to do") {
+TEST_CASE("the main cause of low utilisation is reported with advice") {
     const TemporaryFolder folder;
     const auto flag = [&](const std::string& name, double every, SampleStep one) {
         write_run(folder / name, 2, 10, every, one);
@@ -110,14 +110,14 @@ TEST_CASE("what keeps a run from computing is named with what to do") {
     CHECK(flag("saving", 14, {10, 0.1, 0.1, 2}).find("save_every_steps") != std::string::npos);
 }
 
-TEST_CASE("a folder without a run, and a run without a step, are refused by name") {
+TEST_CASE("a folder without a run, and a run without a step, are refused with the folder's name") {
     const TemporaryFolder folder;
     CHECK_THROWS_AS(read_run(folder / "absent"), DataError);
     write_text(folder / "metrics.jsonl", "");
     CHECK_THROWS_WITH(read_run(folder.path()), Catch::Matchers::Contains("no step"));
 }
 
-TEST_CASE("runs whose folders have the same name are told apart by their paths") {
+TEST_CASE("runs whose folders have the same name are named by their paths") {
     const TemporaryFolder folder;
     for (const std::string name : {"a/run", "b/run", "c"}) write_run(folder / name, 1, 3);
     const std::string a = (folder / "a/run").string();

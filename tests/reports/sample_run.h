@@ -1,5 +1,5 @@
 #pragma once
-// Folders of runs as `train` leaves them, with times that can be added up by hand.
+// Writes folders of runs like `train`'s, with times that are easy to add up by hand.
 
 #include <cmath>
 #include <filesystem>
@@ -25,8 +25,8 @@ struct SampleStep {
     double step_seconds = 10, data_wait = 1, exposed = 0.5, communication = 2;
 };
 
-/// One session: starts at noon, its first step ends 12 s later, then a step every `every` seconds; evaluated every 5 steps, 1 s
-/// after the step; mlm loss 5, 4.9, ...; 8 sequences a step, 32 an epoch.
+/// Writes a run of one session. It starts at noon, its first step ends 12 s later, then a step ends every `every` seconds. Every
+/// fifth step is evaluated, which ends 1 s after the step. MLM loss 5, 4.9, ...; 8 sequences per step, 32 per epoch.
 inline void write_run(const std::filesystem::path& folder, int ranks, int steps, double every = 11, SampleStep one = {}) {
     std::filesystem::create_directories(folder);
     MetricsFile metrics(folder / "metrics.jsonl");
@@ -53,7 +53,7 @@ inline void write_run(const std::filesystem::path& folder, int ranks, int steps,
                event_line(0, concat(R"("event":"start","step":0,"samples_per_epoch":32,"ranks":)", ranks)));
 }
 
-/// As write_run with 2 ranks and 10 steps, killed after step 12, and started again on 4 ranks half an hour later from step 10.
+/// Like write_run with 2 ranks and 10 steps, but killed after step 12, and resumed from step 10 on 4 ranks half an hour later.
 inline void write_resumed_run(const std::filesystem::path& folder) {
     write_run(folder, 2, 10);
     MetricsFile metrics(folder / "metrics.jsonl");

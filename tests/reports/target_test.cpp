@@ -8,7 +8,7 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("a target is first reached at an evaluation, after all that was spent until then") {
+TEST_CASE("a target is first reached at an evaluation, and everything spent until then counts") {
     const TemporaryFolder folder;
     write_run(folder / "slow", 2, 10);
     write_run(folder / "fast", 4, 10, 5.5, {5, 0, 0, 0});
@@ -31,7 +31,7 @@ TEST_CASE("a target is first reached at an evaluation, after all that was spent 
     CHECK(rows[3][1] == "not reached");
 }
 
-TEST_CASE("restarts and what they lost count towards a target") {
+TEST_CASE("restarts and the steps they repeated count towards a target") {
     const TemporaryFolder folder;
     write_resumed_run(folder / "run");
     const auto reached = first_reached(read_run(folder / "run"), Target::parse("mlm_loss=3.95"));
@@ -42,7 +42,7 @@ TEST_CASE("restarts and what they lost count towards a target") {
     CHECK(reached->spent.restarts == 1);
 }
 
-TEST_CASE("accuracy is reached from below; what is no target is refused with those there are") {
+TEST_CASE("accuracy is reached from below, and an unknown target is refused with the list of targets") {
     const TemporaryFolder folder;
     write_run(folder / "run", 1, 10);
     CHECK(first_reached(read_run(folder / "run"), Target::parse("held_out_mlm_accuracy=0.1"))->step == 10);
@@ -50,7 +50,7 @@ TEST_CASE("accuracy is reached from below; what is no target is refused with tho
     for (const char* text : {"mlm_loss", "mlm_loss=", "mlm_loss=3x", "=3", ""}) CHECK_THROWS_AS(Target::parse(text), ConfigError);
 }
 
-TEST_CASE("efficiency is the rate per accelerator against that of the smallest run") {
+TEST_CASE("efficiency is the rate per accelerator relative to that of the smallest run") {
     const TemporaryFolder folder;
     write_run(folder / "four", 4, 10, 11, {2.5, 0, 0, 0});
     write_run(folder / "one", 1, 10, 11, {8, 0, 0, 0});

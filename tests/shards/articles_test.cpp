@@ -31,7 +31,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 }  // namespace
 
-TEST_CASE("articles are runs of lines that are not blank, whatever the white space around them") {
+TEST_CASE("articles are runs of non-blank lines, with any white space around them") {
     const TemporaryFolder folder;
     write_text(folder / "a.txt", "\n \none.\r\n  two. \n\t\r\nthree.\n\n\n");
     write_text(folder / "b.txt", "four.\nfive.");
@@ -51,7 +51,7 @@ TEST_CASE("articles are runs of lines that are not blank, whatever the white spa
     }
 }
 
-TEST_CASE("articles are found whatever the lengths of lines, and one beyond 64 MiB is refused with its place") {
+TEST_CASE("articles are found with lines of any length, and one above 64 MiB is refused with its position") {
     const TemporaryFolder folder;
     const std::size_t mebibyte = std::size_t{1} << 20;
     write_text(folder / "long.txt", std::string(3 * mebibyte, 'a') + "\n" + std::string(2 * mebibyte, ' ') + "\nb\n");
@@ -67,7 +67,7 @@ TEST_CASE("articles are found whatever the lengths of lines, and one beyond 64 M
     CHECK(contains(reason(), "64 MiB"));
 }
 
-TEST_CASE("texts that are missing, blank, or cut short while in use are a DataError") {
+TEST_CASE("texts that are missing, blank, or truncated while in use are a DataError") {
     const TemporaryFolder folder;
     write_text(folder / "blank.txt", "\n \n\n");
     CHECK_THROWS_AS(TextArticles({folder / "absent.txt"}), DataError);
@@ -80,7 +80,7 @@ TEST_CASE("texts that are missing, blank, or cut short while in use are a DataEr
     CHECK_THROWS_AS(articles.read(articles.parts()[1]), DataError);
 }
 
-TEST_CASE("each article lands in a group, the held-out share is as asked, and groups hold equally many sentences") {
+TEST_CASE("each article gets a group, the held-out share is as requested, and groups have equally many sentences") {
     const std::vector<std::uint32_t> counts = made_up_counts(3000);
     // Shards of 90,000 / 16 and 10,000 / 4 bytes in groups of about 2000.
     const ArticleSplit split = split_articles(counts, {16, 4, 0.1, 12345, 100'000, 2000});
@@ -124,7 +124,7 @@ TEST_CASE("the seed decides which articles are held out, the number of shards do
     CHECK(held_out(1, 2) != held_out(2, 2));
 }
 
-TEST_CASE("too few articles for the shards are refused with numbers that work") {
+TEST_CASE("too few articles for the shards are refused, and the message gives numbers that work") {
     CHECK(contains(refusal(100, {256, 256, 0.1, 1}), "at most --shards 90 --held-out-shards 10"));
     CHECK(refusal(100, {90, 10, 0.1, 1}) == "accepted");
     CHECK(contains(refusal(100, {90, 11, 0.1, 1}), "--held-out-shards 10"));

@@ -12,7 +12,7 @@ using namespace bertpretrain;
 
 namespace {
 
-/// Zeros and ones without order, as next-sentence labels are.
+/// Random zeros and ones, like next-sentence labels.
 std::vector<std::int8_t> labels(std::size_t count, std::uint32_t state) {
     std::vector<std::int8_t> values(count);
     for (std::int8_t& value : values) value = static_cast<std::int8_t>((state = state * 1664525 + 1013904223) >> 16 & 1);
@@ -21,7 +21,7 @@ std::vector<std::int8_t> labels(std::size_t count, std::uint32_t state) {
 
 using Chunks = std::vector<std::vector<std::byte>>;
 
-/// Some chunks whose first values differ.
+/// Returns chunks whose first values differ.
 Chunks compress_labels() {
     Chunks chunks;
     for (std::uint32_t seed = 1; seed < 9; ++seed) {
@@ -31,7 +31,7 @@ Chunks compress_labels() {
     return chunks;
 }
 
-/// On a thread whose stack is at the place.
+/// Compresses on a thread whose stack is at the given address.
 Chunks compress_with_stack_at(std::byte* stack, std::size_t bytes) {
     pthread_attr_t attributes;
     REQUIRE(::pthread_attr_init(&attributes) == 0);
@@ -50,7 +50,7 @@ Chunks compress_with_stack_at(std::byte* stack, std::size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("a chunk's bytes do not depend on where in memory they are made") {
+TEST_CASE("a chunk's compressed bytes do not depend on memory addresses") {
     constexpr std::size_t places = 4000, apart = 64 << 10, stack = 1 << 20;
     void* const memory = ::mmap(nullptr, places * apart + stack, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -63,7 +63,7 @@ TEST_CASE("a chunk's bytes do not depend on where in memory they are made") {
     CHECK(different == 0);
 }
 
-TEST_CASE("chunks of every small size are what zlib inflates") {
+TEST_CASE("zlib inflates chunks of every small size to their values") {
     for (std::size_t count = 0; count < 700; ++count) {
         const std::vector<std::int8_t> values = labels(count, 1);
         const std::vector<std::byte> chunk = compress_chunk(std::span<const std::int8_t>(values));

@@ -10,14 +10,14 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-/// libhdf5 1.10 itself loses a few bytes on some damaged files; the address sanitizer's leak check asks here.
+/// Suppressions for the address sanitizer's leak check: libhdf5 1.10 itself leaks a few bytes on some damaged files.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
 
 namespace {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// How reading a file went: "sound", or "refused" with a DataError that names it.
+/// Reads a file. Returns "sound", or "refused" if a DataError names it.
 std::string outcome(const std::filesystem::path& file) {
     try {
         if (const auto problem = probe_shards({file}, 1).front().problem) throw DataError(*problem);
@@ -31,7 +31,7 @@ std::string outcome(const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("a file that is no shard, or only the first part of one, is a DataError") {
+TEST_CASE("a file that is not a shard, or only the first part of one, is a DataError") {
     const TemporaryFolder folder;
     write_rows(folder / "good.h5", made_up_rows(60));
     const std::string good = read_text(folder / "good.h5");
@@ -49,7 +49,7 @@ TEST_CASE("a file that is no shard, or only the first part of one, is a DataErro
     }
 }
 
-TEST_CASE("damaged bytes give other rows or a DataError, never a crash of this process") {
+TEST_CASE("damaged bytes cause different rows or a DataError, never a crash of this process") {
     const TemporaryFolder folder;
     write_rows(folder / "good.h5", made_up_rows(20));
     const std::string good = read_text(folder / "good.h5");
@@ -68,7 +68,7 @@ TEST_CASE("damaged bytes give other rows or a DataError, never a crash of this p
     CHECK(refused > 10);
 }
 
-TEST_CASE("a row that breaks a rule is named with its column, the value found and the rule") {
+TEST_CASE("an invalid row is reported with its column, the value found and the rule") {
     const ShardRows good = made_up_rows(30);
     const std::int64_t S = good.sequence_length, P = good.max_predictions;
     const auto length_of = [&](std::int64_t row) {
@@ -106,5 +106,5 @@ TEST_CASE("a row that breaks a rule is named with its column, the value found an
     CHECK(contains(message([&](ShardRows& r) { r.masked_lm_positions_RP[p + 1] = r.masked_lm_positions_RP[p]; }),
                    "masked_lm_positions" + at + "1]"));
     CHECK(contains(message([&](ShardRows& r) { r.masked_lm_positions_RP[p] = -5; }), "masked_lm_positions" + at + "0] is -5"));
-    CHECK(contains(message([&](ShardRows& r) { r.masked_lm_positions_RP[p] = 0; }), "0: the list ended at column 0"));
+    CHECK(contains(message([&](ShardRows& r) { r.masked_lm_positions_RP[p] = 0; }), "0, because the list ended at column 0"));
 }

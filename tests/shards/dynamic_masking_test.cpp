@@ -28,7 +28,7 @@ std::int64_t masked_of(const ShardRows& rows, std::int64_t row) {
     return std::find(positions, positions + rows.max_predictions, 0) - positions;
 }
 
-/// Rows whose two segments, between [CLS] and [SEP], both stand so in the documents: no masked token is left in them.
+/// Counts rows whose two segments, between [CLS] and [SEP], both occur in the documents, so that no masked token is left.
 std::int64_t rows_of_documents(const ShardRows& rows, const Documents& documents, const SpecialIds& specials) {
     const std::span<const std::int32_t> text = documents.tokens(0, documents.token_count());
     std::int64_t found = 0;
@@ -53,14 +53,14 @@ std::vector<std::int64_t> numbers_from(std::int64_t first, std::int64_t count) {
     return numbers;
 }
 
-/// |found - expected| in standard errors of a share of `of`.
+/// Returns |found - expected| in standard errors of a share of `of`.
 double standard_errors(double found, double expected, double of) {
     return std::abs(found / of - expected) / std::sqrt(expected * (1 - expected) / of);
 }
 
 }  // namespace
 
-TEST_CASE("restored rows of the reference's shards hold the very text that they were made of") {
+TEST_CASE("restored rows of the reference's shards contain exactly the text that they were made from") {
     const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(golden_sample("vocab.txt")));
     SampleSettings settings;
     settings.compatible_with = settings.token_rules = "nvidia";
@@ -72,7 +72,7 @@ TEST_CASE("restored rows of the reference's shards hold the very text that they 
     CHECK(rows_of_documents(rows, documents, vocabulary->specials()) == rows.rows);
 }
 
-TEST_CASE("rows whose every slot is used are restored whole") {
+TEST_CASE("rows with the maximum number of masked positions are restored completely") {
     const Documents documents = documents_of(made_up_documents(40, 3));
     const SampleRules rules = made_up_rules(128, 8);
     const SampleGroup group(documents_of(made_up_documents(40, 3)), rules, 0, 1);
@@ -84,30 +84,30 @@ TEST_CASE("rows whose every slot is used are restored whole") {
     CHECK(rows_of_documents(rows, documents, special_ids) == rows.rows);
 }
 
-TEST_CASE("new masks keep a row's text, differ from epoch to epoch, and belong to the sample's number alone") {
+TEST_CASE("new masks keep a row's text, differ between epochs, and depend on the sample's number only") {
     const ShardRows stored = made_up_rows(50);
     ShardRows text = stored;
     restore_text(text);
     const DynamicMasking rules = made_up_masking();
     const ShardRows first = mask_anew(stored, numbers_from(0, 50), rules);
     check_rows(first, vocabulary_size, "first epoch");
-    CHECK(same_rows(first, mask_anew(first, numbers_from(0, 50), rules)));  // whatever was hidden before
+    CHECK(same_rows(first, mask_anew(first, numbers_from(0, 50), rules)));  // independent of the old masks
     ShardRows restored = first;
     restore_text(restored);
     CHECK(restored.input_ids_RS == text.input_ids_RS);
     CHECK(first.segment_ids_RS == stored.segment_ids_RS);
     CHECK(first.next_sentence_labels_R == stored.next_sentence_labels_R);
 
-    // Row 30 as part of a batch, or alone: how the samples are dealt to ranks and steps does not matter.
+    // Row 30 as part of a batch and alone: the distribution of samples over ranks and steps does not matter.
     CHECK(same_rows(mask_anew(slice(stored, 30, 1), numbers_from(30, 1), rules), slice(first, 30, 1)));
     const ShardRows second = mask_anew(stored, numbers_from(50, 50), rules);
     std::int64_t differing = 0;
     for (std::int64_t r = 0; r < 50; ++r) differing += same_rows(slice(first, r, 1), slice(second, r, 1)) ? 0 : 1;
-    CHECK(differing >= 48);  // rows of a few tokens can meet the same choice again
+    CHECK(differing >= 48);  // rows of a few tokens can get the same choice twice
     CHECK_FALSE(same_rows(first, mask_anew(stored, numbers_from(0, 50), made_up_masking(0.15, 6))));
 }
 
-TEST_CASE("of each row's tokens the wanted share is hidden: 80 % as [MASK], 10 % as they are, 10 % as any token") {
+TEST_CASE("the requested share of each row's tokens is masked: 80 % as [MASK], 10 % unchanged, 10 % as a random token") {
     const ShardRows stored = made_up_rows(300, 128, 20);
     ShardRows text = stored;
     restore_text(text);
@@ -137,7 +137,7 @@ TEST_CASE("of each row's tokens the wanted share is hidden: 80 % as [MASK], 10 %
     }
 }
 
-TEST_CASE("whole words are hidden or left, also where the model has more ids than the vocabulary") {
+TEST_CASE("whole words are masked or kept, even if the model has more ids than the vocabulary") {
     std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
     for (int i = 5; i < vocabulary_size; ++i) tokens.push_back((i % 3 == 0 ? "##" : "") + std::to_string(i));
     const Vocabulary vocabulary(std::move(tokens), "made up");

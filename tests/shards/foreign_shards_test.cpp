@@ -1,4 +1,4 @@
-// Files by other writers: what we must take, and what we must refuse before believing a word of it.
+// Shards by other writers: which ones are read, and which ones are refused before any of their content is used.
 
 #include <map>
 
@@ -16,7 +16,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// Writes good and bad shards of 40 x 16 (5 predictions) into the folder argv[1].
+/// A Python script that writes valid and invalid shards of 40 x 16 (5 predictions) to the folder argv[1].
 constexpr const char* writer = R"(
 import sys
 try:
@@ -116,7 +116,7 @@ std::string refusal(const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("shards of other writers are read whatever their integers, filters and chunks, and hostile ones are refused") {
+TEST_CASE("shards of other writers are read with any integers, filters and chunks, and hostile ones are refused") {
     const TemporaryFolder folder;
     write_text(folder / "writer.py", writer);
     const CommandResult written = run_command(PYTHON " " + (folder / "writer.py").string() + " " + folder.path().string());
@@ -145,7 +145,7 @@ TEST_CASE("shards of other writers are read whatever their integers, filters and
         {"missing", "\"masked_lm_ids\" is missing"},
         {"rank", "\"input_mask\" has 1 dimensions, expected 2"},
         {"label_rank", "\"next_sentence_labels\" has 2 dimensions, expected 1"},
-        {"float", "\"input_ids\" does not hold integers"},
+        {"float", "\"input_ids\" does not contain integers"},
         {"rows", "\"segment_ids\" is 39 x 16, but \"input_ids\" is 40 x 16"},
         {"columns", "\"segment_ids\" is 40 x 17, but \"input_ids\" is 40 x 16"},
         {"predictions", "\"masked_lm_ids\" is 40 x 6, but \"masked_lm_positions\" is 40 x 5"},
@@ -159,7 +159,7 @@ TEST_CASE("shards of other writers are read whatever their integers, filters and
         {"external_data", "keeps its values in another file"},
         {"group", "cannot be opened"},
         {"packed", "packed rows"},
-        {"twice", "is compressed 2 times over"},
+        {"twice", "is compressed 2 times"},
         {"prediction_rows", "\"masked_lm_positions\" is 39 x 5, but \"input_ids\" is 40 x 16"},
     };
     for (const auto& [name, reason] : reasons) {

@@ -20,7 +20,7 @@ Manifest example() {
     return manifest;
 }
 
-/// What reading a folder with this manifest says.
+/// Returns the message of reading a folder with this manifest.
 std::string answer(const std::string& text) {
     const TemporaryFolder folder;
     write_text(folder / "manifest.json", text);
@@ -40,7 +40,7 @@ TEST_CASE("every field of a manifest is described") {
     CHECK(fully_described<ShardRecord>());
 }
 
-TEST_CASE("a manifest is read as it was written") {
+TEST_CASE("a written manifest reads back equal") {
     const TemporaryFolder folder;
     CHECK_FALSE(read_manifest(folder.path()));
     const Manifest written = example();
@@ -63,7 +63,7 @@ TEST_CASE("a manifest is read as it was written") {
     CHECK(read_text(folder / "manifest.json") == again);
 }
 
-TEST_CASE("a manifest that was edited, damaged or made by a newer program is a DataError that says where") {
+TEST_CASE("a manifest that was edited, damaged or made by a newer program is a DataError that names the place") {
     const TemporaryFolder folder;
     write_manifest(folder.path(), example());
     const std::string good = read_text(folder / "manifest.json");
@@ -76,24 +76,24 @@ TEST_CASE("a manifest that was edited, damaged or made by a newer program is a D
     };
     CHECK(contains(changed("\"format_version\": 1", "\"format_version\": 2"), "up to 1"));
     CHECK(contains(changed("\"rows\": 100,", "\"rows\": 101,"), "\"totals\" are not the sums"));
-    CHECK(contains(changed("\"w_test_0000.h5\"", "\"../w_test_0000.h5\""), "leads out of the folder"));
-    CHECK(contains(changed("\"vocab.txt\"", "\"/etc/passwd\""), "leads out of the folder"));
+    CHECK(contains(changed("\"w_test_0000.h5\"", "\"../w_test_0000.h5\""), "refers to another folder"));
+    CHECK(contains(changed("\"vocab.txt\"", "\"/etc/passwd\""), "refers to another folder"));
     CHECK(contains(changed("\"w_test_0000.h5\"", "\"x_test_0000.h5\""), "not sorted"));
-    CHECK(contains(changed("\"w_test_0000.h5\"", "\"w.h5\""), "no name of a training or held-out shard"));
+    CHECK(contains(changed("\"w_test_0000.h5\"", "\"w.h5\""), "not the name of a training or held-out shard"));
     CHECK(contains(changed("\"seed\"", "\"sed\""), "did you mean \"seed\""));
     CHECK(contains(changed("\"crc32\": 7", "\"crc32\": 4294967296"), "shards[0]: crc32"));
     CHECK(contains(changed("\"crc32\": 7", "\"crc32\": 7, \"crc32\": 8"), "set twice"));
     CHECK(contains(changed("\"rows\": 10,", "\"rows\": 10.5,"), "integer"));
     CHECK(contains(changed("\"shards\": [", "\"shards\": [[],"), "shards[0]"));
     CHECK(contains(changed("\"casing\": \"cased\"", "\"casing\": \"both\""), "casing"));
-    CHECK(contains(answer("[]"), "no JSON object"));
+    CHECK(contains(answer("[]"), "not a JSON object"));
     CHECK(contains(answer("{}"), "\"shards\""));
     CHECK(contains(answer(std::string(100'000, '[')), "nested deeper"));
     CHECK(contains(answer(""), "manifest.json"));
     for (std::size_t bytes = 0; bytes + 3 < good.size(); bytes += 7) CHECK(answer(good.substr(0, bytes)) != "accepted");
 }
 
-TEST_CASE("files of both references are told apart by their names") {
+TEST_CASE("training and held-out files of both references are recognized by their names") {
     CHECK(shard_kind("wikicorpus_en_training_0.hdf5") == ShardKind::training);
     CHECK(shard_kind("a/wikicorpus_en_test_12.hdf5") == ShardKind::held_out);
     CHECK(shard_kind("latest_training_0.h5") == ShardKind::training);  // "test" is in "latest"
@@ -102,7 +102,7 @@ TEST_CASE("files of both references are told apart by their names") {
     CHECK_FALSE(shard_kind("w_training_0000.h5.partial"));
 }
 
-TEST_CASE("shards are found sorted, and a folder without any says what was looked for") {
+TEST_CASE("shards are returned sorted, and the message for a folder without any names what was expected") {
     const TemporaryFolder folder;
     for (const std::string name : {"b_training_1.h5", "a_training_0.hdf5", "a_test_0.h5", "notes.txt"})
         write_text(folder / name, "");
@@ -116,23 +116,23 @@ TEST_CASE("shards are found sorted, and a folder without any says what was looke
         } catch (const DataError& error) { return std::string(error.what()); }
         return std::string();
     };
-    CHECK(contains(reason(folder.path()), "none of its shards has that name"));
+    CHECK(contains(reason(folder.path()), "none of its shards has such a name"));
     CHECK(contains(reason(folder.path()), "contain \"test\""));
     CHECK(contains(reason(folder / "absent"), "does not exist"));
     CHECK(contains(reason(folder / "notes.txt"), "is not a folder"));
 }
 
-TEST_CASE("a folder that lacks a shard which its manifest lists is refused with the shard's name, where that kind is wanted") {
+TEST_CASE("a folder that lacks a listed shard is refused with the shard's name, if that kind of shard is requested") {
     const TemporaryFolder folder;
     write_manifest(folder.path(), example());
     write_text(folder / "w_test_0000.h5", "");
-    write_text(folder / "more_training_0000.h5", "");  // the manifest need not know all
+    write_text(folder / "more_training_0000.h5", "");  // the manifest need not list every file
     CHECK(find_shards(folder.path(), ShardKind::held_out).size() == 1);
     std::string said = "accepted";
     try {
         find_shards(folder.path(), ShardKind::training);
     } catch (const DataError& error) { said = error.what(); }
-    CHECK(contains(said, (folder / "w_training_0000.h5").string() + ": is missing, though manifest.json lists it"));
+    CHECK(contains(said, (folder / "w_training_0000.h5").string() + ": is missing, but manifest.json lists it"));
     write_text(folder / "w_training_0000.h5", "");
     CHECK(find_shards(folder.path(), ShardKind::training).size() == 2);
 }

@@ -21,7 +21,7 @@ std::vector<std::int32_t> plain_sequence(std::size_t length) {
 
 }  // namespace
 
-TEST_CASE("the number of predictions rounds halves to even, as Python's round") {
+TEST_CASE("the number of predictions rounds halves to even, like Python's round") {
     const std::map<std::int64_t, std::int64_t> python = {{5, 1},   {10, 2},  {16, 2},   {17, 3},   {30, 4},   {50, 8},
                                                          {70, 10}, {90, 14}, {110, 16}, {128, 19}, {130, 20}, {512, 20}};
     for (const auto& [length, count] : python) {
@@ -32,7 +32,7 @@ TEST_CASE("the number of predictions rounds halves to even, as Python's round") 
     CHECK(prediction_count(3, {0.0, 20}) == 1);
 }
 
-TEST_CASE("masked positions ascend, spare [CLS] and [SEP], and labels restore the text") {
+TEST_CASE("masked positions ascend and exclude [CLS] and [SEP], and labels restore the text") {
     for (std::uint64_t i = 0; i < 500; ++i) {
         RandomSequence random(i, Purpose::document_order, 0);
         std::vector<std::int32_t> original = plain_sequence(5 + random.below(124));
@@ -56,7 +56,7 @@ TEST_CASE("masked positions ascend, spare [CLS] and [SEP], and labels restore th
     }
 }
 
-TEST_CASE("of the masked tokens 80 % become [MASK], 10 % stay, 10 % become any token") {
+TEST_CASE("of the masked tokens 80 % become [MASK], 10 % stay unchanged, and 10 % become a random token") {
     std::int64_t total = 0, mask = 0, same = 0;
     std::map<std::int32_t, std::int64_t> others;
     for (std::uint64_t i = 0; i < 4000; ++i) {
@@ -74,7 +74,7 @@ TEST_CASE("of the masked tokens 80 % become [MASK], 10 % stay, 10 % become any t
     CHECK(total == 4000 * 19);
     CHECK(static_cast<double>(mask) / count == Approx(0.8001).margin(0.006));
     CHECK(static_cast<double>(same) / count == Approx(0.1001).margin(0.005));
-    CHECK(others.size() > 990);  // every token of the vocabulary, special ones too, can be drawn
+    CHECK(others.size() > 990);  // every token of the vocabulary can be drawn, including special ones
     CHECK(others.begin()->first == 0);
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("a sequence with fewer candidates than wanted predictions masks them a
     CHECK(mask_tokens(tokens, {1.0, 20}, special_ids, vocabulary_size, rng).positions == std::vector<std::int32_t>{1, 3});
 }
 
-TEST_CASE("whole words are masked or left, and never more tokens than wanted") {
+TEST_CASE("whole words are masked or kept, and never more tokens than requested") {
     // ids from 500 on continue a word; words of one to four pieces
     std::vector<std::uint8_t> continues(vocabulary_size);
     std::fill(continues.begin() + 500, continues.end(), std::uint8_t{1});

@@ -1,4 +1,4 @@
-// Where a reference script is to be followed, its shards must come out value by value.
+// With --compatible-with, shards must equal the reference script's value for value.
 
 #include <algorithm>
 #include <memory>
@@ -35,7 +35,7 @@ struct Reference {
         settings.max_predictions = max_predictions;
         settings.whole_word_masking = whole_words;
     }
-    /// All rows that the script makes of a text.
+    /// Returns all rows that the script makes from a text.
     ShardRows rows(const std::filesystem::path& text, std::size_t threads = 1) const {
         const SampleRules rules = sample_rules(settings, *vocabulary);
         const ReferenceSamples samples(read_reference_text(text, make_tokenizer(settings, vocabulary), threads), rules);
@@ -98,7 +98,7 @@ void check_hashes(const std::string& name, const ShardRows& rows) {
 
 }  // namespace
 
-TEST_CASE("our Python generator draws as CPython's random.Random does, also for seeds beyond 32 bits") {
+TEST_CASE("PythonRng draws the same numbers as CPython's random.Random, also for seeds above 32 bits") {
     const CommandResult python = run_command(PYTHON R"( - <<'END'
 import json, random
 def draw(count, how, seed=12345):
@@ -127,13 +127,13 @@ END)");
     CHECK(range == expected["shuffle_range20"].get<std::vector<int>>());
 }
 
-TEST_CASE("the reader gives the bytes that h5py gave for NVIDIA's shards") {
+TEST_CASE("the reader returns the same bytes as h5py for NVIDIA's shards") {
     const ShardReader reader(golden_sample(smallest_shard + ".hdf5"));
     check_hashes(smallest_shard, reader.read(0, reader.rows()));
     CHECK(reader.band_rows() == 293);
 }
 
-TEST_CASE("text becomes the very shard that NVIDIA's script made of it, on any number of threads") {
+TEST_CASE("a text gives exactly the shard that NVIDIA's script made from it, on any number of threads") {
     const auto rows = [](std::int64_t length, std::int64_t predictions, std::int64_t duplicates, std::uint64_t seed,
                          std::size_t threads) {
         Reference nvidia("nvidia", length, predictions);
@@ -164,10 +164,10 @@ TEST_CASE("texts are read as Python reads them: three kinds of line ends, and li
     CHECK(same_rows(plain, with("\n", " \t")));
     CHECK(same_rows(plain, with("\n", "\u00a0\u3000")));
     CHECK(same_rows(plain, with("\n", "\x1c")));
-    CHECK_FALSE(same_rows(plain, with("\n", "\u200b")));  // a format character is no white space: no new document
+    CHECK_FALSE(same_rows(plain, with("\n", "\u200b")));  // a format character is not white space, so no new document begins
 }
 
-TEST_CASE("instances are those of Google's script at 128 and 512 tokens, with whole words masked too") {
+TEST_CASE("instances equal those of Google's script at 128 and 512 tokens, also with whole word masking") {
     NEEDS_SHARED_DATA();
     const std::filesystem::path golden = shared_data() / "hdf5_golden";
     const auto expected = nlohmann::json::parse(read_text(golden / "google_instances.json"));

@@ -18,8 +18,8 @@ std::vector<std::int32_t> positions_of(const ShardRows& rows, std::int64_t row) 
 
 }  // namespace
 
-TEST_CASE("each duplicate of a document is cut and masked anew") {
-    // Two sentences that fill a sequence: the pair is always the same text, so only the masks can differ.
+TEST_CASE("each duplicate of a document gets its own segments and masks") {
+    // Two sentences that fill a sequence: every pair has the same text, so only the masks can differ.
     const Sentences document{std::vector<std::int32_t>(30, 50), std::vector<std::int32_t>(31, 60)};
     SampleRules rules = made_up_rules();
     rules.pairs.short_sequence_probability = 0;
@@ -32,7 +32,7 @@ TEST_CASE("each duplicate of a document is cut and masked anew") {
     CHECK(std::set(rows.next_sentence_labels_R.begin(), rows.next_sentence_labels_R.end()).size() == 2);
 }
 
-TEST_CASE("rows are the same in whatever parts they are asked for and whatever made the group, other numbers give other masks") {
+TEST_CASE("rows do not depend on how they are requested or on the number of threads, and the group's number changes masks") {
     const SampleRules rules = made_up_rules();
     const auto documents = made_up_documents(600, 5);
     const SampleGroup one(documents_of(documents), rules, 3, 1), four(documents_of(documents), rules, 3, 4),

@@ -1,5 +1,5 @@
 #pragma once
-// Rows and documents made up for tests.
+// Generated rows and documents for tests.
 
 #include <cstdint>
 #include <vector>
@@ -25,7 +25,7 @@ inline Documents documents_of(const std::vector<Sentences>& lists) {
     return documents;
 }
 
-/// Documents of 1 to 12 sentences of 1 to 30 tokens, none of them special.
+/// Returns documents of 1 to 12 sentences of 1 to 30 tokens, none of them special.
 inline std::vector<Sentences> made_up_documents(std::size_t count, std::uint64_t seed) {
     RandomSequence random(seed, Purpose::document_order, 99);
     std::vector<Sentences> documents(count);
@@ -43,13 +43,13 @@ inline SampleRules made_up_rules(std::int64_t sequence_length = 64, std::int64_t
     return {{sequence_length, 0.1}, {0.15, max_predictions}, special_ids, vocabulary_size, 7, 3};
 }
 
-/// `count` sound rows.
+/// Returns `count` valid rows.
 inline ShardRows made_up_rows(std::int64_t count, std::int64_t sequence_length = 64, std::int64_t max_predictions = 10) {
     const SampleRules rules = made_up_rules(sequence_length, max_predictions);
     return SampleGroup(documents_of(made_up_documents(static_cast<std::size_t>(count), 3)), rules, 0, 1).rows(0, count);
 }
 
-/// Rows [first, first + count) of `rows`.
+/// Returns rows [first, first + count) of `rows`.
 inline ShardRows slice(const ShardRows& rows, std::int64_t first, std::int64_t count) {
     const auto cut = [&](const auto& values, std::int64_t columns) {
         return std::remove_cvref_t<decltype(values)>(values.begin() + first * columns,

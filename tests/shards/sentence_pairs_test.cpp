@@ -11,7 +11,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// Documents whose tokens are all different, so that a token tells where it is from: document d holds 100,000 d + 5, + 6, ...
+/// Returns documents of distinct tokens, so that a token identifies its document: document d has 100,000 d + 5, + 6, ...
 std::vector<Sentences> numbered_documents(std::size_t count) {
     std::vector<Sentences> documents = made_up_documents(count, 11);
     for (std::size_t d = 0; d < count; ++d) {
@@ -22,7 +22,7 @@ std::vector<Sentences> numbered_documents(std::size_t count) {
     return documents;
 }
 
-/// A pair with its tokens written out.
+/// A pair with its tokens.
 struct SpelledPair {
     std::vector<std::int32_t> a, b;
     bool is_random_next;
@@ -53,7 +53,7 @@ bool consecutive(std::span<const std::int32_t> tokens) {
 
 }  // namespace
 
-TEST_CASE("both parts of a pair are running text within the length, and its label tells whether B follows A") {
+TEST_CASE("both segments of a pair are consecutive text within the length, and the label is whether B follows A") {
     const std::vector<Sentences> documents = numbered_documents(60);
     std::map<bool, int> count;
     for (std::size_t d = 0; d < documents.size(); ++d) {
@@ -69,16 +69,16 @@ TEST_CASE("both parts of a pair are running text within the length, and its labe
             }
         }
     }
-    // More than half: a document's last sentence, left alone, always gets a random next one.
+    // More than half, because a document's last sentence, if left alone, always gets a random next segment.
     const double random_share = static_cast<double>(count[true]) / (count[true] + count[false]);
     CHECK(random_share > 0.5);
     CHECK(random_share < 0.8);
 }
 
-TEST_CASE("every sentence of a document is used as the beginning or the true continuation of some pair") {
+TEST_CASE("every sentence of a document is used in a first segment or in its actual continuation") {
     std::vector<Sentences> documents = numbered_documents(40);
     for (Sentences& document : documents)
-        for (auto& sentence : document) sentence.resize(1);  // nothing is cut off
+        for (auto& sentence : document) sentence.resize(1);  // so nothing is truncated
     for (std::size_t d = 0; d < documents.size(); ++d) {
         std::vector<std::int32_t> used;
         for (const SpelledPair& pair : pairs_of(documents, d, {8, 0}))
@@ -91,7 +91,7 @@ TEST_CASE("every sentence of a document is used as the beginning or the true con
     }
 }
 
-TEST_CASE("a lone document's pairs count as consecutive, since no other document can follow, save by Google's rule") {
+TEST_CASE("pairs of a single document are labeled as consecutive, except by Google's rule") {
     const std::vector<Sentences> documents = numbered_documents(1);
     bool google_says_random = false;
     for (std::uint32_t duplicate = 0; duplicate < 20; ++duplicate) {
@@ -102,8 +102,8 @@ TEST_CASE("a lone document's pairs count as consecutive, since no other document
     CHECK(google_says_random);
 }
 
-TEST_CASE("documents aim at short sequences as often as they are told to") {
-    // One-token sentences, so that lengths hit their target exactly; a long other document, so that its end is rarely met.
+TEST_CASE("documents get a short target length as often as the probability requires") {
+    // One-token sentences, so that lengths equal their target; a long other document, so that its end is rarely reached.
     const std::vector<Sentences> documents{Sentences(400, {7}), Sentences(50'000, {7})};
     const auto full_share = [&](double probability) {
         int full = 0;
@@ -116,12 +116,12 @@ TEST_CASE("documents aim at short sequences as often as they are told to") {
     CHECK(full_share(1) < 0.1);
 }
 
-TEST_CASE("a sentence longer than a sequence is cut down to it") {
+TEST_CASE("a sentence longer than a sequence is truncated to it") {
     std::vector<std::int32_t> long_sentence(5000);
     for (std::size_t i = 0; i < long_sentence.size(); ++i) long_sentence[i] = static_cast<std::int32_t>(i + 10);
     const std::vector<SpelledPair> pairs = pairs_of({{long_sentence}, {long_sentence}}, 0, {128, 0.1});
     REQUIRE(pairs.size() == 1);
     CHECK(pairs[0].length() == 128);
-    CHECK(pairs[0].a[0] > 1000);  // about half of the cuts are at the front
+    CHECK(pairs[0].a[0] > 1000);  // about half of the removed tokens are at the front
     CHECK(pairs[0].a[0] < 4000);
 }

@@ -16,7 +16,7 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("a shard gives back the rows that were written, whole and in parts") {
+TEST_CASE("a shard returns the rows that were written, all at once and in parts") {
     const TemporaryFolder folder;
     for (const std::int64_t count : {1, 7, 2048, 2100}) {
         const ShardRows rows = made_up_rows(count);
@@ -33,19 +33,19 @@ TEST_CASE("a shard gives back the rows that were written, whole and in parts") {
     }
 }
 
-TEST_CASE("the same rows give the same file, whatever the number of threads and the time") {
+TEST_CASE("the same rows give the same file, for any number of threads and at any time") {
     const TemporaryFolder folder;
     const ShardRows rows = made_up_rows(5000);
     write_rows(folder / "a.h5", rows, 1);
     const std::string first = read_text(folder / "a.h5");
-    for (const std::time_t second = std::time(nullptr); std::time(nullptr) == second;)  // HDF5's times are whole seconds
+    for (const std::time_t second = std::time(nullptr); std::time(nullptr) == second;)  // HDF5 stores times in whole seconds
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     write_rows(folder / "a.h5", rows, 3);
     CHECK(read_text(folder / "a.h5") == first);
     CHECK_FALSE(std::filesystem::exists(folder / "a.h5.partial"));
 }
 
-TEST_CASE("several threads may read several shards, and one, at once") {
+TEST_CASE("several threads can read one shard or several shards at once") {
     const TemporaryFolder folder;
     const ShardRows rows = made_up_rows(3000);
     write_rows(folder / "a.h5", rows);
@@ -94,7 +94,7 @@ TEST_CASE("a shard that cannot be written is a DataError and leaves no file") {
     CHECK_FALSE(std::filesystem::exists(folder / "missing"));
 }
 
-TEST_CASE("rows that come in parts, shorter and longer than a band, make the same file as all at once") {
+TEST_CASE("rows appended in parts, shorter and longer than a band, give the same file as all at once") {
     const TemporaryFolder folder;
     const ShardRows rows = made_up_rows(7000);
     write_rows(folder / "whole.h5", rows);

@@ -21,7 +21,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// A text of 60 articles; every word of article a is "a<number>", so that a token tells its article.
+/// A text of 60 articles. Every word of article a is "a<number>", so that a token identifies its article.
 class Corpus {
 public:
     Corpus() {
@@ -74,7 +74,7 @@ const std::vector<std::string> all_files{"manifest.json",      "vocab.txt",     
 
 }  // namespace
 
-TEST_CASE("the number of threads changes no byte of a folder of shards, the seed does") {
+TEST_CASE("the number of threads changes no byte of a folder of shards, but the seed does") {
     const Corpus corpus;
     build_shards(corpus.settings("one", 1));
     build_shards(corpus.settings("four", 4));
@@ -91,11 +91,11 @@ TEST_CASE("the number of threads changes no byte of a folder of shards, the seed
     }
 }
 
-TEST_CASE("no article is both trained on and held out, and each is in the rows of one shard alone") {
+TEST_CASE("no article is both trained on and held out, and each occurs in the rows of one shard only") {
     const Corpus corpus;
     const ShardBuildReport report = build_shards(corpus.settings("out"));
     CHECK(report.articles == 60);
-    std::vector<std::set<std::int32_t>> labels;  // an article's own token; labels are never random
+    std::vector<std::set<std::int32_t>> labels;  // labels are original tokens, which identify their article
     for (const ShardRecord& record : report.manifest.shards) {
         const ShardReader reader(corpus.folder / "out" / record.file);
         const ShardRows rows = reader.read(0, reader.rows());
@@ -114,7 +114,7 @@ TEST_CASE("no article is both trained on and held out, and each is in the rows o
     CHECK(total == 60);
 }
 
-TEST_CASE("the manifest's sums and its unigram cross-entropy are those of the rows") {
+TEST_CASE("the manifest's sums and its unigram cross-entropy equal those of the rows") {
     const Corpus corpus;
     const Manifest manifest = build_shards(corpus.settings("out")).manifest;
     std::map<std::int32_t, double> counts;
@@ -137,7 +137,7 @@ TEST_CASE("the manifest's sums and its unigram cross-entropy are those of the ro
     CHECK(manifest.vocabulary.crc32 == Vocabulary::read(corpus.folder / "out" / "vocab.txt").crc32());
 }
 
-TEST_CASE("rows of a shard are shuffled: neighbours are seldom from the same article") {
+TEST_CASE("rows of a shard are shuffled, so neighbours are rarely from the same article") {
     const Corpus corpus;
     build_shards(corpus.settings("out"));
     const ShardReader reader(corpus.folder / "out" / "w_training_0000.h5");
@@ -151,7 +151,7 @@ TEST_CASE("rows of a shard are shuffled: neighbours are seldom from the same art
     CHECK(same * 4 < rows.rows);
 }
 
-TEST_CASE("a folder in use is not written into unless asked, and then wholly replaced") {
+TEST_CASE("a folder with shards is not changed without --overwrite, and completely replaced with it") {
     const Corpus corpus;
     ShardBuildSettings settings = corpus.settings("out");
     build_shards(settings);
@@ -161,14 +161,14 @@ TEST_CASE("a folder in use is not written into unless asked, and then wholly rep
     settings.overwrite = true;
     settings.shards = 200;
     CHECK(contains(refusal(settings), "too few"));
-    CHECK(problems(corpus.folder / "out").empty());  // a request that cannot be met destroys nothing
+    CHECK(problems(corpus.folder / "out").empty());  // a refused request destroys nothing
     settings.shards = 2;
     CHECK(refusal(settings) == "accepted");
     CHECK_FALSE(std::filesystem::exists(corpus.folder / "out" / "w_training_0002.h5"));
     CHECK(problems(corpus.folder / "out").empty());
 
     write_text(corpus.folder / "out" / "mine_training.h5", "from elsewhere");
-    CHECK(contains(refusal(settings), "mine_training.h5: is a shard that no manifest here lists"));
+    CHECK(contains(refusal(settings), "mine_training.h5: is a shard that the folder's manifest does not list"));
     CHECK(std::filesystem::exists(corpus.folder / "out" / "w_training_0001.h5"));
     CHECK(std::filesystem::exists(corpus.folder / "out" / "manifest.json"));
 
@@ -178,7 +178,7 @@ TEST_CASE("a folder in use is not written into unless asked, and then wholly rep
     CHECK(read_text(corpus.folder / "kept" / "vocab.txt") == "mine");
 }
 
-TEST_CASE("settings that cannot work are a ConfigError before anything is written") {
+TEST_CASE("invalid settings are a ConfigError before anything is written") {
     const Corpus corpus;
     const auto with = [&](const std::function<void(ShardBuildSettings&)>& change) {
         ShardBuildSettings settings = corpus.settings("never");
@@ -214,7 +214,7 @@ TEST_CASE("a sound folder has no problem, and its report adds up") {
     CHECK(report.training.masking_rate() == Approx(0.15).margin(0.02));
 }
 
-TEST_CASE("whatever is wrong with a folder is found and named") {
+TEST_CASE("every kind of damage to a folder is found and named") {
     const Corpus corpus;
     build_shards(corpus.settings("out"));
     const std::filesystem::path out = corpus.folder / "out", shard = out / "w_training_0001.h5";
@@ -282,7 +282,7 @@ TEST_CASE("equal rows are counted, in one shard and between shards") {
     CHECK(check_shard_folder(folder.path(), std::nullopt, 1).duplicates.rows == own + 20);
 }
 
-TEST_CASE("texts masked otherwise are told from equal rows, and those of the held-out shards from the trained ones") {
+TEST_CASE("equal texts with other masks are counted apart from equal rows, and so are held-out texts that are trained on") {
     const TemporaryFolder folder;
     const ShardRows rows = made_up_rows(50);
     std::vector<std::int64_t> numbers(20);
@@ -297,7 +297,7 @@ TEST_CASE("texts masked otherwise are told from equal rows, and those of the hel
     CHECK_FALSE(found.repeated_documents);
 }
 
-TEST_CASE("documents that a corpus holds twice are noticed, those that the duplicate factor repeats are not") {
+TEST_CASE("documents that a corpus contains twice are reported, those that the duplicate factor repeats are not") {
     const auto share = [](std::size_t copies) {
         std::vector<Sentences> texts = made_up_documents(300, 3), all;
         for (std::size_t copy = 0; copy < copies; ++copy) all.insert(all.end(), texts.begin(), texts.end());

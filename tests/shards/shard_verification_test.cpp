@@ -44,7 +44,7 @@ TEST_CASE("a flipped bit in any region of a shard is found by its checksum") {
     CHECK(problem_with(file, manifest).empty());
 }
 
-TEST_CASE("a file of another size, an absent one, and one that no manifest knows are told apart") {
+TEST_CASE("a file of another size, a missing file, and one without a manifest get different results") {
     const TemporaryFolder folder;
     const std::filesystem::path file = folder / "a_training_0.h5";
     write_rows(file, made_up_rows(30));
@@ -52,12 +52,12 @@ TEST_CASE("a file of another size, an absent one, and one that no manifest knows
     write_text(file, read_text(file) + "more");
     CHECK(problem_with(file, manifest).find("the manifest says") != std::string::npos);
     CHECK(problem_with(folder / "absent.h5", manifest).find("cannot be read") != std::string::npos);
-    CHECK(problem_with(file, std::nullopt).empty());  // read through by another process, which took no offence
+    CHECK(problem_with(file, std::nullopt).empty());  // another process read it without an error
     write_text(file, "no shard");
     CHECK(problem_with(file, std::nullopt).find("is not a readable HDF5 file") != std::string::npos);
 }
 
-TEST_CASE("many files without a manifest are tried by several processes, and each answer is its file's own") {
+TEST_CASE("many files without a manifest are read by several processes, and each result belongs to its file") {
     const TemporaryFolder folder;
     std::vector<std::filesystem::path> files;
     for (int i = 0; i < 9; ++i) {
@@ -74,16 +74,16 @@ TEST_CASE("many files without a manifest are tried by several processes, and eac
     }
 }
 
-TEST_CASE("a file whose reading kills a process is a DataError of that file alone, and its neighbours are sound") {
+TEST_CASE("a file that crashes its reader is a DataError for that file only, and its neighbours are sound") {
     const TemporaryFolder folder;
     const std::vector<std::filesystem::path> files = {folder / "a_training.h5", folder / "kills_its_reader_training.h5",
                                                       folder / "z_training.h5"};
     for (const auto& file : files) write_rows(file, made_up_rows(10));
-    const auto answers = verify_shards(files, std::nullopt, 3);  // a process for each
+    const auto answers = verify_shards(files, std::nullopt, 3);  // one process per file
     CHECK_FALSE(answers[0].problem);
     CHECK_FALSE(answers[2].problem);
     REQUIRE(answers[1].problem);
     const std::string message = answers[1].problem->what();
-    CHECK(message.find(files[1].string() + ": is damaged so that reading it crashes the HDF5 library (signal 6)") !=
+    CHECK(message.find(files[1].string() + ": is damaged, and reading it crashes the HDF5 library (signal 6)") !=
           std::string::npos);
 }

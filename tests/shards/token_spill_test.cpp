@@ -12,7 +12,7 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("each group comes back as it was spilled, and the folder shows no file") {
+TEST_CASE("each group is read back as it was written, and the folder shows no file") {
     const TemporaryFolder folder;
     const auto articles = made_up_documents(3000, 8);
     TokenSpill spill(folder.path(), 5);
@@ -24,7 +24,7 @@ TEST_CASE("each group comes back as it was spilled, and the folder shows no file
         std::vector<std::int32_t> words;
         ArticleWords article(words, static_cast<std::uint32_t>(a));
         for (const auto& sentence : articles[a]) {
-            article.add_sentence([](std::vector<std::int32_t>&) {});  // sentences without a token are not kept
+            article.add_sentence([](std::vector<std::int32_t>&) {});  // sentences without tokens are omitted
             article.add_sentence([&](auto& ids) { ids.insert(ids.end(), sentence.begin(), sentence.end()); });
         }
         article.finish();
@@ -48,7 +48,7 @@ TEST_CASE("each group comes back as it was spilled, and the folder shows no file
     }
 }
 
-TEST_CASE("an article without a token leaves nothing") {
+TEST_CASE("an article without tokens adds nothing") {
     std::vector<std::int32_t> words{7};
     ArticleWords article(words, 3);
     article.add_sentence([](std::vector<std::int32_t>&) {});

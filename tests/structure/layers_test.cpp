@@ -16,7 +16,7 @@ namespace {
 /// lib/'s folders from the bottom to the top: one may include only those before it.
 const std::vector<std::string> folder_order{"core",      "config",     "text",       "tokens",    "shards", "archive",
                                             "telemetry", "reports",    "batches",    "kernels",   "model",  "optimizer",
-                                            "parallel",  "checkpoint", "operations", "inference", "train"};
+                                            "parallel",  "checkpoint", "operations", "inference", "plan",   "train"};
 
 std::vector<fs::path> source_files(const std::string& folder) {
     static const std::array endings{".h", ".cpp", ".inc", ".cu", ".cuh", ".py", ".sh"};
@@ -91,6 +91,33 @@ TEST_CASE("heavy and private headers stay where they belong") {
                 if (included.starts_with(log)) CHECK(file.filename() == "log.cpp");
                 if (included.starts_with(command_line)) CHECK(folder != "lib");
             }
+}
+
+TEST_CASE("one file reads the environment") {
+    const std::regex reading("\\bgetenv\\b");
+    for (const std::string folder : {"lib", "apps", "data_tools"})
+        for (const fs::path& file : source_files(folder)) {
+            if (file.filename() == "environment.cpp" || file.extension() == ".py" || file.extension() == ".sh") continue;
+            INFO(file.string());
+            for (const std::string& line : lines_of(file)) CHECK_FALSE(std::regex_search(line, reading));
+        }
+}
+
+TEST_CASE("settings that the plan decides are interpreted nowhere else") {
+    const std::regex decided(
+        "\\b(precision|loss_mean|masking|gradient_dtype|reduce_dtype|cpu_products|gpu_kernels|init_missing|init_unexpected|"
+        "on_save_error|cpu_matmul) *[!=]= *\"|\\bsettings\\.(training|parallel|batch|data)\\.(precision|loss_mean|masking|"
+        "gradient_dtype|reduce_dtype|gpu_kernels|device_micro_batch|vocabulary|dropout_seed|loader_threads)\\b");
+    for (const std::string folder : {"lib", "apps"})
+        for (const fs::path& file : source_files(folder)) {
+            const std::string name = fs::relative(file, fs::path(PROJECT_FOLDER)).string();
+            // resolve.cpp decides, experiment_config.cpp refuses combinations; embed and evaluate have no experiment
+            if (name == "lib/plan/resolve.cpp" || name == "lib/plan/experiment_config.cpp") continue;
+            for (const std::string& line : lines_of(file)) {
+                INFO(name << ": " << line);
+                CHECK((!std::regex_search(line, decided) || line.find("arguments") != line.npos));
+            }
+        }
 }
 
 TEST_CASE("no test has a name that Catch2 cannot print") {

@@ -67,7 +67,7 @@ TEST_CASE("a run that a signal stops waits for commands until its grace is over,
     REQUIRE(wait_until(process, [&] { return count(began) > 0; }));
     process.send(SIGTERM);
     CHECK(process.wait() == 128 + SIGTERM);
-    CHECK(missing_words(read_text(run / "log.txt"), {"still runs, and the run ends without waiting for it any longer"}) == "");
+    CHECK(missing_words(read_text(run / "log.txt"), {"is still running, and the run ends without waiting longer"}) == "");
     CHECK(count(done) == 0);
     write_text(go, "");
     for (int i = 0; i < 6000 && count(done) < count(began); ++i) sleep_seconds(0.01);

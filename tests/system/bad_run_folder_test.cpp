@@ -60,7 +60,7 @@ TEST_CASE("evaluate refuses what is no checkpoint") {
     const TemporaryFolder folder;
     check_refusal(evaluate(folder / "none", shards), checkpoint_exit, {"none", "there is no such file or folder"}, "missing");
     check_refusal(evaluate(folder.path(), shards), checkpoint_exit,
-                  {folder.path().string(), "holds no weights that are known", "checkpoints of this program"}, "an empty folder");
+                  {folder.path().string(), "no known weights found", "checkpoints of this program"}, "an empty folder");
     fs::copy(finished_run().run / "checkpoints/step_00000020", folder / "cut", fs::copy_options::recursive);
     fs::resize_file(folder / "cut/model.pt", 1000);
     check_refusal(evaluate(folder / "cut", shards), checkpoint_exit, {"cut/model.pt", "1000"}, "cut short");

@@ -135,7 +135,7 @@ TEST_CASE("ranks, batches, standard input and a kill do not change the file") {
     CHECK_FALSE(fs::exists(killed));
     const CommandResult other = embed(model, folder / "text", killed, "--vectors cls");
     CHECK(other.exit_code == 2);
-    CHECK(missing_words(other.err, {"killed.npy.partial", "begun with another vectors", "mean", "cls"}) == "");
+    CHECK(missing_words(other.err, {"killed.npy.partial", "begun with a different vectors", "mean", "cls"}) == "");
     const CommandResult resumed = embed(model, folder / "text", killed, "--local-ranks 2");
     INFO(resumed.err);
     REQUIRE(resumed.exit_code == 0);

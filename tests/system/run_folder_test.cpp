@@ -67,8 +67,8 @@ TEST_CASE(
     CHECK(fs::is_empty(run));
     first.send(SIGKILL);
     CHECK(first.wait() == checkpoint_exit);
-    CHECK(missing_words(read_text(moved / "log.txt"), {concat("is ", moved.string(), " now, and another folder has its name")}) ==
-          "");
+    CHECK(missing_words(read_text(moved / "log.txt"),
+                        {concat("was renamed to ", moved.string(), ", and another folder now has its name")}) == "");
     CHECK(missing_words(read_text(moved / "exit.json"), {"\"code\": 4", run.string(), moved.string()}) == "");
     CHECK(read_text(moved / "log.txt").find("is not saved") == std::string::npos);  // a save under way went on
     CHECK(run_command(train_program + " inspect --verify " + moved.string()).exit_code == 0);

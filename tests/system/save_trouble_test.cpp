@@ -69,7 +69,7 @@ TEST_CASE("a save that fails costs that checkpoint and nothing else") {
     const CommandResult result =
         train_on_failing_disk(failure, folder / "run", background ? "" : "--set checkpoint.background=false");
     CHECK(result.exit_code == 0);
-    CHECK(missing_words(result.err, {words, "step 3 is not saved", "the run goes on"}) == "");
+    CHECK(missing_words(result.err, {words, "step 3 is not saved", "the run continues"}) == "");
     CHECK(missing_words(read_text(folder / "run/events.jsonl"), {"save_failed"}) == "");
     CHECK(steps_saved(folder / "run") == std::vector<std::int64_t>{6, 9, 12, 15, 18, 20});
     check_same_end(folder / "run");
@@ -112,7 +112,7 @@ TEST_CASE("a folder of checkpoints that cannot be listed costs a save at most, a
                train_command(finished_run().config, folder / "run", "--set checkpoint.keep_last=1")));
     INFO(result.err);
     CHECK(result.exit_code == 0);
-    CHECK(missing_words(result.err, {"checkpoints: cannot be listed (Input/output error)", "the run goes on"}) == "");
+    CHECK(missing_words(result.err, {"checkpoints: cannot be listed (Input/output error)", "the run continues"}) == "");
     CHECK(steps_saved(folder / "run").back() == 20);
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("a disk that is full for some steps loses no line of the metrics, and 
                            ENOSPC, " FAULT_AFTER=4 FAULT_TIMES=5 ", train_command(finished_run().config, folder / "run")));
     INFO(result.err);
     CHECK(result.exit_code == 0);
-    CHECK(missing_words(result.err, {"metrics.jsonl: cannot be written (No space left on device); the run goes on"}) == "");
+    CHECK(missing_words(result.err, {"metrics.jsonl: cannot be written (No space left on device); the run continues"}) == "");
     check_same_end(folder / "run");
 }
 
@@ -207,6 +207,6 @@ TEST_CASE("a loss picture that cannot be written costs a run nothing but the pic
     fs::create_directories(run / "loss.svg/in_the_way");
     const CommandResult result = train(finished_run().config, run);
     CHECK(result.exit_code == 0);
-    CHECK(missing_words(result.err, {"warning: no loss picture: ", "loss.svg"}) == "");
+    CHECK(missing_words(result.err, {"warning: could not draw the loss picture: ", "loss.svg"}) == "");
     check_same_end(run);
 }

@@ -107,7 +107,7 @@ TEST_CASE("metrics.jsonl must be a file: a device that drops its lines is refuse
         const CommandResult result = train(finished_run().config, folder / "run");
         INFO(result.err);
         CHECK(result.exit_code == 3);
-        CHECK(missing_words(result.err, {"metrics.jsonl", "is no regular file"}) == "");
+        CHECK(missing_words(result.err, {"metrics.jsonl", "is not a regular file"}) == "");
     }
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("report leaves out lines whose times, counts or durations cannot be, a
     const CommandResult result = run_command(train_program + " report " + run.string());
     CHECK(result.exit_code == 0);
     CHECK(result.out == as_it_was);
-    CHECK(missing_words(result.err, {"metrics.jsonl: 6 damaged line(s) left out"}) == "");
+    CHECK(missing_words(result.err, {"metrics.jsonl: skipped 6 damaged line(s)"}) == "");
 }
 
 TEST_CASE("an event about a step names at most 20 of its rows, and how many there were") {

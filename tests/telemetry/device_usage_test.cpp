@@ -1,4 +1,4 @@
-// How busy this process keeps its cores.
+// Processor and memory use of this process.
 #include "telemetry/device_usage.h"
 
 #include <ctime>
@@ -13,7 +13,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// Processor seconds of this process so far.
+/// Returns the processor seconds that this process has used.
 double processor_seconds() {
     std::timespec used{};
     ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
@@ -22,7 +22,7 @@ double processor_seconds() {
 
 }  // namespace
 
-TEST_CASE("a process that sleeps uses no core; one that computes uses one, however many there are") {
+TEST_CASE("a sleeping process uses no core, and a computing one uses one core of any number") {
     DeviceUsageMeter meter(std::nullopt, 4);
     sleep_seconds(0.2);
     const double begin_outside = seconds_now(), used_outside = processor_seconds();
@@ -32,13 +32,13 @@ TEST_CASE("a process that sleeps uses no core; one that computes uses one, howev
     const double least_used = processor_seconds() - used_inside, least_seconds = seconds_now() - begin_inside;
     const double share = meter.sample().utilization;
     const double most_used = processor_seconds() - used_outside, most_seconds = seconds_now() - begin_outside;
-    // A busy machine may interrupt us between any two of these lines, or not give us the whole core.
+    // On a busy machine, the process may be preempted between any two of these lines, or not get a whole core.
     CHECK(share >= least_used / most_seconds / 4);
     CHECK(share <= most_used / least_seconds / 4);
     CHECK(share <= 0.26);
 }
 
-TEST_CASE("memory that is touched counts") {
+TEST_CASE("touched memory is counted") {
     DeviceUsageMeter meter(std::nullopt, 1);
     const double before = meter.sample().memory_bytes;
     std::vector<char> touched(64 << 20, 1);

@@ -1,4 +1,4 @@
-// What TensorBoard and Prometheus read of a run.
+// TensorBoard and Prometheus files, as their own readers parse them.
 #include <algorithm>
 #include <limits>
 
@@ -57,7 +57,7 @@ TEST_CASE("TensorBoard's reader finds every number of every step and evaluation"
     CHECK(read.at("held_out/sequences")[0][1] == 7);
 }
 
-TEST_CASE("TensorBoard shows steps that were done again once") {
+TEST_CASE("TensorBoard shows repeated steps once") {
     const TemporaryFolder folder;
     {
         TensorboardFile file(folder.path());
@@ -67,7 +67,7 @@ TEST_CASE("TensorBoard shows steps that were done again once") {
         TensorboardFile file(folder.path());
         file.cut_to_step(4);
         StepRecord again = step_record(5, 2);
-        again.time += 10;  // TensorBoard reads a folder's files in the order of their names, which begin with the time
+        again.time += 10;  // TensorBoard reads a folder's files in the order of their names, which start with the time
         file.append(again);
     }
     const json read = read_by_others(folder.path());
@@ -78,7 +78,7 @@ TEST_CASE("TensorBoard shows steps that were done again once") {
     CHECK(losses[4] == json({5, 2.0, 1.7e9 + 15}));
 }
 
-TEST_CASE("prometheus_client's parser finds the last numbers, those that are not finite too") {
+TEST_CASE("prometheus_client's parser finds the last numbers, including non-finite ones") {
     const TemporaryFolder folder;
     const auto file = folder / "metrics.prom";
     PrometheusFile prometheus(file, "a \"quoted\" \\ run", 20);
@@ -102,7 +102,7 @@ TEST_CASE("prometheus_client's parser finds the last numbers, those that are not
     CHECK(read.size() == 33);
 }
 
-TEST_CASE("the Prometheus file is written at the first step, every ten seconds at most, and at the end") {
+TEST_CASE("the Prometheus file is written at the first step, at most every ten seconds, and at the end") {
     const TemporaryFolder folder;
     const auto file = folder / "metrics.prom";
     const auto shows = [&](const std::string& step) {
@@ -113,7 +113,7 @@ TEST_CASE("the Prometheus file is written at the first step, every ten seconds a
         PrometheusFile prometheus(file, "r", 20, [&] { return ++seconds; });
         for (std::int64_t step = 1; step <= 14; ++step) {
             StepRecord record = step_record(step, 1);
-            if (step > 5) record.time -= 3600;  // the calendar's clock was set back
+            if (step > 5) record.time -= 3600;  // the system clock was set back
             prometheus.show(record);
             CHECK(shows(step < 11 ? "1" : "11"));
         }
@@ -122,7 +122,7 @@ TEST_CASE("the Prometheus file is written at the first step, every ten seconds a
     CHECK_FALSE(std::filesystem::exists(folder / "metrics.prom.partial"));
 }
 
-TEST_CASE("a run whose name is not UTF-8 or holds control characters has a label that Prometheus takes") {
+TEST_CASE("a run whose name is not UTF-8 or contains control characters has a label that Prometheus accepts") {
     const TemporaryFolder folder;
     const auto file = folder / "metrics.prom";
     PrometheusFile prometheus(file, "a\x1b[31m\xff\xc3\xa9", 20);
@@ -132,7 +132,7 @@ TEST_CASE("a run whose name is not UTF-8 or holds control characters has a label
     CHECK(read.at("bertpretrain_loss")[1].at("run") == "a\\x1b[31m\\xff\xc3\xa9");
 }
 
-TEST_CASE("a start after the clock was set back writes a TensorBoard file whose name follows those of earlier starts") {
+TEST_CASE("a start after the clock was set back writes a TensorBoard file whose name sorts after those of earlier starts") {
     const TemporaryFolder folder;
     const auto names = [&] {
         std::vector<std::string> all;
@@ -150,7 +150,7 @@ TEST_CASE("a start after the clock was set back writes a TensorBoard file whose 
     CHECK(names().front() == first);
 }
 
-TEST_CASE("a run goes on where pictures of it cannot be written") {
+TEST_CASE("a run continues if its TensorBoard and Prometheus files cannot be written") {
     const TemporaryFolder folder;
     write_text(folder / "file", "");
     TensorboardFile tensorboard(folder / "file/tensorboard");

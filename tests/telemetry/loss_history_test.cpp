@@ -21,7 +21,7 @@ TEST_CASE("the losses of a short run are kept exactly") {
     CHECK(points[99] == std::pair(100.0, 1.0 / 100));
 }
 
-TEST_CASE("the losses of a run of any length are means of equally many steps, 4096 at most") {
+TEST_CASE("the losses of a run of any length are at most 4096 means of equally many steps") {
     LossHistory history;
     for (std::int64_t step = 1; step <= 300'000; ++step) history.add(step_record(step, static_cast<double>(step)));
     const ChartPoints points = history.training();
@@ -35,7 +35,7 @@ TEST_CASE("the losses of a run of any length are means of equally many steps, 40
     CHECK(points.back().first == Approx((steps + 1 + 300'000) / 2));
 }
 
-TEST_CASE("a loss that is not finite makes the mean that holds it not finite, and no other") {
+TEST_CASE("a non-finite loss makes only the mean that includes it non-finite") {
     LossHistory history;
     for (std::int64_t step = 1; step <= 5000; ++step)
         history.add(step_record(step, step == 777 ? std::numeric_limits<double>::quiet_NaN() : 1));
@@ -45,7 +45,7 @@ TEST_CASE("a loss that is not finite makes the mean that holds it not finite, an
 }
 
 TEST_CASE(
-    "evaluations are bounded too: of two that become one, the later stays with the training loss since the one before both") {
+    "evaluations are bounded too, and of two merged ones the later remains, with the training loss since the one before both") {
     LossHistory history;
     for (std::int64_t step = 1; step <= 4097; ++step) {
         history.add(step_record(step, static_cast<double>(step)));

@@ -28,7 +28,7 @@ std::size_t count(const std::string& text, const std::string& part) {
     return found;
 }
 
-/// The "x,y" pairs of the path drawn in `color`, the pen's lifts as 'M'.
+/// Returns the "x,y" pairs of the path drawn in `color`, with 'M' where the line is interrupted.
 std::string path_of(const std::string& svg, const std::string& color) {
     std::smatch match;
     const bool found = std::regex_search(svg, match, std::regex("<path d=\"([^\"]*)\" fill=\"none\" stroke=\"" + color));
@@ -44,7 +44,7 @@ Metrics sample_metrics(std::int64_t steps) {
     return metrics;
 }
 
-/// Both in the order of their steps.
+/// Returns the history of `metrics`, added in the order of the steps.
 LossHistory history_of(const Metrics& metrics) {
     LossHistory history;
     auto evaluation = metrics.evaluations.begin();
@@ -63,7 +63,7 @@ const std::string training_color = "#1f77b4", held_out_color = "#d62728";
 
 }  // namespace
 
-TEST_CASE("the picture of the losses is well-formed XML that needs no other file, whatever its title") {
+TEST_CASE("the picture of the losses is well-formed XML that needs no other file, for any title") {
     const std::string svg = loss_picture(history_of(sample_metrics(100)), {.title = "a < b & \"c\" > \x01", .unigram_loss = 7.1});
     CHECK(is_well_formed_xml(svg));
     CHECK(count(svg, "href") == 0);
@@ -91,7 +91,7 @@ TEST_CASE("a chart places its points linearly between round ticks") {
     for (const std::string tick : {">0<", ">20<", ">40<", ">100<", ">3<", ">6<"}) CHECK(count(svg, tick) >= 1);
 }
 
-TEST_CASE("a loss that is not finite leaves a gap and spoils nothing else") {
+TEST_CASE("a non-finite loss leaves a gap and affects no other point") {
     Metrics metrics = sample_metrics(10);
     metrics.steps[4].mlm_loss = std::numeric_limits<double>::quiet_NaN();
     metrics.steps[7].mlm_loss = std::numeric_limits<double>::infinity();
@@ -105,7 +105,7 @@ TEST_CASE("a loss that is not finite leaves a gap and spoils nothing else") {
     CHECK(is_well_formed_xml(loss_picture(history_of({metrics.steps, {}}), {})));
 }
 
-TEST_CASE("smoothing averages over the given number of steps and keeps the raw line behind") {
+TEST_CASE("smoothing averages over the given number of steps and keeps the raw line in the background") {
     Metrics metrics;
     for (std::int64_t step = 0; step <= 100; ++step)
         metrics.steps.push_back({.step = step, .mlm_loss = step % 2 == 0 ? 0.0 : 6.0});
@@ -117,20 +117,20 @@ TEST_CASE("smoothing averages over the given number of steps and keeps the raw l
     CHECK(count(path_of(svg, "#c6dbef"), ",") == 101);
 }
 
-TEST_CASE("a long run makes a picture of bounded size") {
+TEST_CASE("the picture of a long run has a bounded size") {
     const std::string svg = loss_picture(history_of(sample_metrics(100'000)), {});
     CHECK(count(path_of(svg, training_color), ",") > 500);
     CHECK(count(path_of(svg, training_color), ",") <= 1000);
     CHECK(is_well_formed_xml(svg));
 }
 
-TEST_CASE("without a measured step there is nothing to draw") { CHECK_THROWS_AS(loss_picture({}, {}), DataError); }
+TEST_CASE("a picture without any step is a DataError") { CHECK_THROWS_AS(loss_picture({}, {}), DataError); }
 
-TEST_CASE("the table of evaluations averages the training loss since the evaluation before") {
+TEST_CASE("the table of evaluations averages the training loss since the previous evaluation") {
     Metrics metrics = sample_metrics(0);
     for (std::int64_t step = 1; step <= 25; ++step)
         metrics.steps.push_back({.step = step, .mlm_loss = static_cast<double>(step)});
-    metrics.steps[2].mlm_loss = std::numeric_limits<double>::quiet_NaN();  // step 3 is left out: (55 - 3) / 9
+    metrics.steps[2].mlm_loss = std::numeric_limits<double>::quiet_NaN();  // step 3 is skipped: (55 - 3) / 9
     metrics.evaluations.push_back({.step = 30'000, .mlm_loss = 1, .mlm_accuracy = 1, .perplexity = 2.718});
     metrics.evaluations.push_back({.step = 30'001, .mlm_loss = 1, .mlm_accuracy = 1, .perplexity = 2.718});
     CHECK(loss_table(history_of(metrics)) ==

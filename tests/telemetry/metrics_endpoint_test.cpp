@@ -23,7 +23,7 @@ std::unique_ptr<MetricsEndpoint> serve(const std::string& address) {
     return endpoint;
 }
 
-/// What is answered within 20 s; nothing where nothing is.
+/// Returns the response if it arrives within 20 s, else an empty text.
 std::string fetch(const std::string& url) {
     return run_command(concat(PYTHON " -c \"import urllib.request as r; print(r.urlopen('", url,
                               "', timeout=20).read().decode(), end='')\""))
@@ -32,7 +32,7 @@ std::string fetch(const std::string& url) {
 
 std::uint16_t port_of(const std::string& url) { return static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1))); }
 
-/// Connects to a port of this host and sends the beginning of a request.
+/// Connects to a port of this host and sends the start of a request.
 int begin_request(std::uint16_t port) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -48,7 +48,7 @@ const std::string step_line = "bertpretrain_step{run=\"r\"} 7\n";
 
 }  // namespace
 
-TEST_CASE("clients that never finish their request do not keep others from the last numbers") {
+TEST_CASE("clients that never finish their request do not block others") {
     const auto endpoint = serve("127.0.0.1:0");
     std::vector<int> slow;
     for (int i = 0; i < 40; ++i) slow.push_back(begin_request(port_of(endpoint->url())));
@@ -67,7 +67,7 @@ TEST_CASE("clients that never finish their request do not keep others from the l
     for (const int one : slow) ::close(one);
 }
 
-TEST_CASE("a port alone is one of the loopback interface, and port 0 a free one that the URL names") {
+TEST_CASE("a port alone means the loopback interface, and port 0 a free port that the URL shows") {
     for (const std::string address : {"0", ":0", "localhost:0", "127.0.0.1:0"}) {
         CAPTURE(address);
         const auto endpoint = serve(address);
@@ -77,7 +77,7 @@ TEST_CASE("a port alone is one of the loopback interface, and port 0 a free one 
     }
 }
 
-TEST_CASE("what is no address with a port is refused") {
+TEST_CASE("anything but an address with a port is refused") {
     for (const std::string address : {"", "+9400", "9400s", "127.0.0.1", "127.0.0.1:", "127.0.0.1:9400,0.0.0.0:9401", "host:9400",
                                       "::1:9400", "127.0.0.1:70000", "127.0.0.1:-1"}) {
         CAPTURE(address);
@@ -86,7 +86,7 @@ TEST_CASE("what is no address with a port is refused") {
     }
 }
 
-TEST_CASE("the last numbers are served by HTTP, and a port that is taken is refused") {
+TEST_CASE("the last numbers are served by HTTP, and a port in use is refused") {
     const auto endpoint = serve("127.0.0.1:0");
     CHECK_THROWS_WITH(MetricsEndpoint(concat("127.0.0.1:", port_of(endpoint->url())), "other", 20),
                       Catch::Contains("cannot listen there"));

@@ -80,7 +80,7 @@ TEST_CASE("a step and an evaluation are one line of JSON each, with the promised
         "\n");
 }
 
-TEST_CASE("every number comes back with all its bits") {
+TEST_CASE("every number is read back bit for bit") {
     const TemporaryFolder folder;
     MetricsFile file(folder / "metrics.jsonl");
     file.append(step_record(1));
@@ -92,7 +92,7 @@ TEST_CASE("every number comes back with all its bits") {
     CHECK(numbers(metrics.evaluations[0]) == numbers(evaluation_record(1)));
 }
 
-TEST_CASE("a number that is not finite is null in a line that says so, and comes back as NaN") {
+TEST_CASE("a non-finite number is null in a line marked non_finite, and is read back as NaN") {
     const TemporaryFolder folder;
     StepRecord record = step_record(1);
     record.loss = std::numeric_limits<double>::quiet_NaN();
@@ -121,7 +121,7 @@ TEST_CASE("a line is in the file before append() returns") {
     }
 }
 
-TEST_CASE("a resumed run cuts what lies after its checkpoint, evaluations too, and goes on") {
+TEST_CASE("a resumed run removes steps and evaluations after its checkpoint, then appends") {
     const TemporaryFolder folder;
     {
         MetricsFile file(folder / "metrics.jsonl");
@@ -143,14 +143,14 @@ TEST_CASE("a resumed run cuts what lies after its checkpoint, evaluations too, a
     CHECK(steps_of(metrics) == std::vector<std::int64_t>{1, 2, 3, 4, 5});
     CHECK(metrics.evaluations.size() == 2);
     CHECK_FALSE(std::filesystem::exists(folder / "metrics.jsonl.partial"));
-    file.cut_to_step(4, 2, rest);  // its evaluation was not done when step 4 was saved
+    file.cut_to_step(4, 2, rest);  // step 4 was saved before its evaluation
     CHECK(steps_of(read_metrics(folder / "metrics.jsonl")) == std::vector<std::int64_t>{1, 2, 3, 4});
     CHECK(read_metrics(folder / "metrics.jsonl").evaluations.size() == 1);
     file.cut_to_step(0, 0, rest);
     CHECK(read_text(folder / "metrics.jsonl").empty());
 }
 
-TEST_CASE("a torn last line is cut off when the file is opened, however long it is") {
+TEST_CASE("an incomplete last line of any length is removed when the file is opened") {
     const TemporaryFolder folder;
     for (const std::size_t size : {1U, 100U, 4095U, 4096U, 4097U, 20'000U}) {
         write_text(folder / "metrics.jsonl", "{\"step\":1}\n" + std::string(size, 'x'));
@@ -164,7 +164,7 @@ TEST_CASE("a torn last line is cut off when the file is opened, however long it 
     CHECK(read_text(folder / "metrics.jsonl").empty());
 }
 
-TEST_CASE("damaged lines are left out, all others are read; a last line without its end does not count yet") {
+TEST_CASE("damaged lines and an incomplete last line are skipped, and all others are read") {
     const TemporaryFolder folder;
     write_text(folder / "metrics.jsonl",
                "{\"step\":1,\"loss\":2}\nnonsense\n[1]\n{\"loss\":1}\n{\"step\":\"2\"}\n{\"step\":2.5}\n"
@@ -172,7 +172,7 @@ TEST_CASE("damaged lines are left out, all others are read; a last line without 
     CHECK(steps_of(read_metrics(folder / "metrics.jsonl")) == std::vector<std::int64_t>{1, 4});
 }
 
-TEST_CASE("a line whose counts, durations or times cannot be is left out") {
+TEST_CASE("a line with impossible counts, durations or times is skipped") {
     const TemporaryFolder folder;
     write_text(folder / "metrics.jsonl",
                "{\"step\":-1}\n{\"step\":2,\"samples\":-8}\n{\"step\":3,\"time\":1e300}\n{\"step\":4,\"time\":-1}\n"
@@ -182,10 +182,10 @@ TEST_CASE("a line whose counts, durations or times cannot be is left out") {
     CHECK(read_metrics(folder / "metrics.jsonl").evaluations.empty());
 }
 
-TEST_CASE("lines go into regular files only: a device of that name would drop them") {
+TEST_CASE("lines are written to regular files only, because a device of that name would drop them") {
     const TemporaryFolder folder;
     std::filesystem::create_symlink("/dev/null", folder / "metrics.jsonl");
-    CHECK_THROWS_WITH(MetricsFile(folder / "metrics.jsonl"), Catch::Contains("is no regular file"));
+    CHECK_THROWS_WITH(MetricsFile(folder / "metrics.jsonl"), Catch::Contains("is not a regular file"));
 }
 
 TEST_CASE("metrics that cannot be read or written are a data error") {
@@ -195,12 +195,12 @@ TEST_CASE("metrics that cannot be read or written are a data error") {
     CHECK_THROWS_AS(MetricsFile(folder.path()), DataError);
 }
 
-TEST_CASE("lines that a full disk does not take are kept, and written in their order when there is room") {
+TEST_CASE("lines that a full disk refuses are kept, and written in order when there is space") {
     const TemporaryFolder folder;
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
     rlimit before{};
     ::getrlimit(RLIMIT_FSIZE, &before);
-    const auto limit_files = [&](rlim_t bytes) {  // fails as a full disk does
+    const auto limit_files = [&](rlim_t bytes) {  // fails like a full disk
         const rlimit limit{bytes, before.rlim_max};
         ::setrlimit(RLIMIT_FSIZE, &limit);
     };
@@ -220,7 +220,7 @@ TEST_CASE("lines that a full disk does not take are kept, and written in their o
         limit_files(7);
         file.append("second");
         CHECK_THROWS_WITH(file.finish(), Catch::Contains("the last 1 line(s) could not be written"));
-        CHECK_NOTHROW(file.finish());  // said once
+        CHECK_NOTHROW(file.finish());  // reported only once
         limit_files(before.rlim_cur);
     }
     std::signal(SIGXFSZ, handler);

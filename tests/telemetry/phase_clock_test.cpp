@@ -9,7 +9,7 @@
 
 using namespace bertpretrain;
 
-TEST_CASE("the phases' seconds add up to the time from the first to the question, and are told once") {
+TEST_CASE("the phases' seconds add up to the time since the first phase, and are returned once") {
     PhaseClock clock;
     const double begin = seconds_now();
     for (const Phase phase : {Phase::data, Phase::forward, Phase::backward, Phase::forward}) {
@@ -28,7 +28,7 @@ TEST_CASE("the phases' seconds add up to the time from the first to the question
     CHECK(clock.take_seconds()[static_cast<std::size_t>(Phase::forward)] == 0);
 }
 
-TEST_CASE("another thread sees the phase, and that the same one was entered again") {
+TEST_CASE("another thread sees the phase, and sees when the same one is entered again") {
     PhaseClock clock;
     CHECK(clock.look().phase == Phase::none);
     clock.enter(Phase::saving);
@@ -40,7 +40,7 @@ TEST_CASE("another thread sees the phase, and that the same one was entered agai
     CHECK(clock.look().phase == Phase::saving);
 }
 
-TEST_CASE("a sign of life of a save counts while the phase is saving, and does not hide a hang in another phase") {
+TEST_CASE("a heartbeat of a save counts while the phase is saving, and does not hide a hang in another phase") {
     std::function<void()> sign;
     {
         PhaseClock clock;
@@ -54,5 +54,5 @@ TEST_CASE("a sign of life of a save counts while the phase is saving, and does n
         sign();
         CHECK(clock.look() == forward);
     }
-    sign();  // the thread that saves may outlive the clock
+    sign();  // the saving thread may outlive the clock
 }

@@ -32,14 +32,14 @@ StepRecord step_record(std::int64_t step, double seconds = 2) {
 
 }  // namespace
 
-TEST_CASE("a step's line and an evaluation's line have their promised form") {
+TEST_CASE("a step's line and an evaluation's line have the documented format") {
     CHECK(step_line(step_record(120), 2000, 192) ==
           "step 120/2000 | loss 6.1234 | mlm 5.4321 | nsp 0.6912 | lr 1.00e-03 | 123.4 seq/s | eta 3m 12s");
     CHECK(evaluation_line({.step = 100, .mlm_loss = 5.1, .mlm_accuracy = 0.213, .perplexity = 164.23, .nsp_loss = 0.69}) ==
           "held-out step 100 | mlm 5.1000 | accuracy 0.2130 | perplexity 164.2 | nsp 0.6900");
 }
 
-TEST_CASE("plain lines: the first and the last step, and between them one per interval at most") {
+TEST_CASE("plain lines are printed for the first and last step, and at most once per interval between them") {
     Screen screen;
     Progress progress(50, /*interval_seconds=*/10, screen.output(false));
     for (std::int64_t step = 8; step <= 50; ++step) {
@@ -52,7 +52,7 @@ TEST_CASE("plain lines: the first and the last step, and between them one per in
     CHECK(screen.drawn.empty());
 }
 
-TEST_CASE("the rest is estimated from the last 50 steps, so a slow start is forgotten") {
+TEST_CASE("the remaining time is estimated from the last 50 steps, so a slow start does not matter") {
     Screen screen;
     Progress progress(200, 0, screen.output(false));
     progress.show(step_record(1, 1000));
@@ -62,7 +62,7 @@ TEST_CASE("the rest is estimated from the last 50 steps, so a slow start is forg
     CHECK(screen.said.back().ends_with("| eta 0.0s"));
 }
 
-TEST_CASE("an evaluation is always said") {
+TEST_CASE("an evaluation is always printed") {
     Screen screen;
     Progress progress(50, 10, screen.output(false));
     progress.show(step_record(1));
@@ -71,7 +71,7 @@ TEST_CASE("an evaluation is always said") {
     CHECK(screen.said.size() == 3);
 }
 
-TEST_CASE("the share of what the device's matrix products reach is drawn where it is known") {
+TEST_CASE("the MFU is shown if it is known") {
     Screen screen;
     Progress progress(50, 10, screen.output(true));
     StepRecord record = step_record(25);
@@ -80,7 +80,7 @@ TEST_CASE("the share of what the device's matrix products reach is drawn where i
     CHECK(screen.drawn.find("| 1.23 TFLOP/s | mfu 41.3 % | eta") != std::string::npos);
 }
 
-TEST_CASE("on a terminal one line is drawn over, no wider than the terminal, and cleared for other words") {
+TEST_CASE("on a terminal one line is redrawn in place, no wider than the terminal, and cleared for other messages") {
     Screen screen;
     {
         Progress progress(50, 10, screen.output(true));

@@ -8,7 +8,7 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("events come back with the time at which they were written; what cannot be understood is left out") {
+TEST_CASE("events are read back with their time, and lines that cannot be parsed are skipped") {
     const TemporaryFolder folder;
     write_text(folder / "events.jsonl",
                "{\"time\":\"2024-05-01T12:00:00.125Z\",\"event\":\"resume\",\"step\":10,\"ranks\":4}\nnonsense\n"

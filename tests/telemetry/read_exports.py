@@ -1,4 +1,4 @@
-"""What others' readers find in our files, as JSON: TensorBoard's in a folder, prometheus_client's in a .prom file."""
+"""Prints as JSON what TensorBoard's reader finds in a folder, or prometheus_client's parser in a .prom file."""
 import json
 import pathlib
 import sys

@@ -25,14 +25,14 @@ void take_steps(int count) {
 
 }  // namespace
 
-TEST_CASE("a trace holds the spans of all threads of the steps that were asked for, in Chrome's format") {
+TEST_CASE("a trace contains the spans of all threads during the requested steps, in Chrome's format") {
     const TemporaryFolder folder;
     {
         const Trace trace(folder / "trace.json", 3, 2, 4);
         take_steps(2);
         { const TraceSpan before("before"); }
         take_steps(4);
-        CHECK(std::filesystem::exists(folder / "trace.json"));  // at once, not only at the end
+        CHECK(std::filesystem::exists(folder / "trace.json"));  // after the last step, not only at the end
         take_steps(2);
     }
     const json trace = json::parse(read_text(folder / "trace.json"));
@@ -52,7 +52,7 @@ TEST_CASE("a trace holds the spans of all threads of the steps that were asked f
     CHECK(threads.size() > 1);
 }
 
-TEST_CASE("a trace of a run that ends early holds what there was; without one nothing is kept") {
+TEST_CASE("a trace of a run that ends early contains the spans so far, and without a trace no span is kept") {
     const TemporaryFolder folder;
     {
         const Trace trace(folder / "trace.json", 0, 0, 10);
@@ -68,7 +68,7 @@ TEST_CASE("a trace of a run that ends early holds what there was; without one no
     }
 }
 
-TEST_CASE("what happens on a device has a row of its own in the trace, with its name") {
+TEST_CASE("spans on a device have their own named row in the trace") {
     const TemporaryFolder folder;
     CHECK_FALSE(trace_is_kept());
     {

@@ -13,7 +13,7 @@ using namespace bertpretrain;
 
 namespace {
 
-/// Stays closed until open(): a disk that hangs.
+/// Blocks until open(), like a hanging disk.
 class Gate {
 public:
     void pass() {
@@ -34,7 +34,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("what is posted is done in order, all of it before drain() and the destructor return") {
+TEST_CASE("posted work runs in order, and completes before drain() and the destructor return") {
     std::vector<int> done;
     {
         WriterThread writer(1000);
@@ -47,12 +47,12 @@ TEST_CASE("what is posted is done in order, all of it before drain() and the des
     for (int i = 0; i < 600; ++i) CHECK(done[static_cast<std::size_t>(i)] == i);
 }
 
-TEST_CASE("while a disk hangs, posting returns at once until as many wait as may; try_post drops the next, post waits") {
+TEST_CASE("while a disk hangs, posting returns at once until the queue is full, then try_post drops work and post waits") {
     Gate disk;
     WriterThread writer(3);
     writer.post([&] { disk.pass(); });
     int posted = 0;
-    while (writer.try_post([] {})) ++posted;  // the first may have been taken out of the queue or not
+    while (writer.try_post([] {})) ++posted;  // the thread may or may not have taken the first item out of the queue
     CHECK((posted == 2 || posted == 3));
     CHECK_FALSE(writer.drain_for(0.01));
     std::thread opener([&] { disk.open(); });
@@ -61,7 +61,7 @@ TEST_CASE("while a disk hangs, posting returns at once until as many wait as may
     opener.join();
 }
 
-TEST_CASE("an exception of posted work is thrown by the next post, and by drain") {
+TEST_CASE("an exception of posted work is rethrown by the next post and by drain") {
     WriterThread writer(10);
     writer.post([] { throw DataError("the disk is full"); });
     CHECK_THROWS_AS(writer.drain(), DataError);
@@ -69,7 +69,7 @@ TEST_CASE("an exception of posted work is thrown by the next post, and by drain"
     CHECK(writer.drain_for(60));
 }
 
-TEST_CASE("a drainer may be called when the thread's owner is gone") {
+TEST_CASE("a drainer may be called after the WriterThread is destroyed") {
     std::function<void()> drain;
     bool done = false;
     {

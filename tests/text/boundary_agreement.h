@@ -1,5 +1,5 @@
 #pragma once
-// How far two ways of splitting sentences agree.
+// Measures how well two methods of splitting sentences agree.
 
 #include <cstddef>
 #include <fstream>
@@ -18,7 +18,7 @@
 
 namespace bertpretrain::testing {
 
-/// Where sentences end in `text`, its own end left out: that one is no decision.
+/// Returns the positions in `text` where sentences end, except its own end, which is always one.
 inline std::set<std::size_t> inner_ends(const std::string& text, const std::vector<std::string>& sentences) {
     std::set<std::size_t> ends;
     std::size_t position = 0;
@@ -33,7 +33,7 @@ inline std::set<std::size_t> inner_ends(const std::string& text, const std::vect
     return ends;
 }
 
-/// F1 of the boundaries inside the golden paragraphs of the shared data. @param tool "punkt" or "blingfire"
+/// Returns the F1 score of sentence boundaries in the golden paragraphs of the shared data. @param tool "punkt" or "blingfire"
 inline double boundary_f1(const std::string& tool, const std::function<std::vector<std::string>(const std::string&)>& split) {
     std::size_t ours = 0, theirs = 0, both = 0;
     std::ifstream golden(shared_data() / "sentences" / "golden_segmentation.jsonl");

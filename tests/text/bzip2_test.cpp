@@ -1,4 +1,4 @@
-// bzip2 files, cut into their blocks and unpacked by several threads.
+// Parallel decompression of bzip2 files, block by block.
 
 #include <algorithm>
 
@@ -45,7 +45,7 @@ std::vector<Bzip2Piece> pieces_of(const std::string& packed) {
 
 }  // namespace
 
-TEST_CASE("blocks unpack to what was packed, at whatever bit they begin, in streams of any number") {
+TEST_CASE("blocks decompress to the original, at any bit offset and in any number of streams") {
     const std::string text = words(1'500'000);
     const std::string one = bzip2(text);
     const std::vector<Bzip2Piece> pieces = pieces_of(one);
@@ -61,12 +61,25 @@ TEST_CASE("blocks unpack to what was packed, at whatever bit they begin, in stre
     CHECK(content_of(bzip2(""), 1).empty());
 }
 
-TEST_CASE("a block that unpacks to forty times its size comes out whole") {
+TEST_CASE("a piece becomes a bzip2 stream of its own, at any bit it begins") {
+    const std::string text = words(900'000);
+    std::string joined, plain(200'000, '\0');
+    for (const Bzip2Piece& piece : pieces_of(bzip2(text))) {
+        std::string stream = stream_of_piece(piece);
+        auto size = static_cast<unsigned>(plain.size());
+        REQUIRE(BZ2_bzBuffToBuffDecompress(plain.data(), &size, stream.data(), static_cast<unsigned>(stream.size()), 0, 0) ==
+                BZ_OK);
+        joined.append(plain, 0, size);
+    }
+    CHECK((joined == text));
+}
+
+TEST_CASE("a block that decompresses to forty times its size is read completely") {
     const std::string text(30'000'000, 'a');
     CHECK((content_of(bzip2(text, 9), 2) == text));
 }
 
-TEST_CASE("two pieces joined are the piece that a false border has cut") {
+TEST_CASE("joining two pieces restores the piece that a false boundary has cut") {
     const Bzip2Piece whole = pieces_of(bzip2(words(90'000))).at(0);
     for (std::uint64_t cut = 100; cut < whole.bits; cut += 997) {
         Bzip2Piece first = whole, second = whole;
@@ -104,6 +117,6 @@ TEST_CASE("a flipped bit of a bzip2 file is an error, or changes nothing") {
             plain = content_of(flipped, 1);
         } catch (const DataError&) {}
         CAPTURE(bit);
-        if (flipped.starts_with("BZh")) CHECK((plain == text));  // else it is a file of another kind
+        if (flipped.starts_with("BZh")) CHECK((plain == text));  // otherwise it is not recognised as bzip2
     }
 }

@@ -35,7 +35,7 @@ std::vector<Page> read_all(const std::filesystem::path& file) {
     return pages;
 }
 
-/// The message of the DataError that reading `content` ends in, and how many pages came out before.
+/// The message of the DataError from reading `content`, and the number of pages read before it.
 struct Failure {
     std::size_t pages = 0;
     std::string message;
@@ -61,7 +61,7 @@ bool has(const Failure& failure, std::string_view words) {
 
 }  // namespace
 
-TEST_CASE("a page comes out with its title, namespace, number and text") {
+TEST_CASE("a page is read with its title, namespace, id and text") {
     const TemporaryFolder folder;
     write_text(folder / "a.xml", dump_xml(page_xml("Caf&amp;é", "a &lt;b&gt;\nc") + page_xml("Talk:X", "d", "<ns>1</ns>")));
     const std::vector<Page> pages = read_all(folder / "a.xml");
@@ -74,7 +74,7 @@ TEST_CASE("a page comes out with its title, namespace, number and text") {
     CHECK_FALSE(is_article(pages[1]));
 }
 
-TEST_CASE("redirects and pages that are no wikitext are no articles") {
+TEST_CASE("redirects and pages that are not wikitext are not articles") {
     const TemporaryFolder folder;
     std::string data_page = page_xml("Data", "{}");
     data_page.replace(data_page.find("wikitext"), 8, "json");
@@ -87,7 +87,7 @@ TEST_CASE("redirects and pages that are no wikitext are no articles") {
     for (const Page& page : pages) CHECK_FALSE(is_article(page));
 }
 
-TEST_CASE("without <ns> the title tells the namespace, in the site's own language too") {
+TEST_CASE("without <ns> the namespace comes from the title, in the site's own language too") {
     const TemporaryFolder folder;
     write_text(folder / "a.xml",
                dump_xml(page_xml("Kategorie:X", "a", "") + page_xml("Alien: Covenant", "b", "") + page_xml("Talk:X", "c", "")));
@@ -109,7 +109,7 @@ TEST_CASE("of several revisions the last one counts") {
     CHECK(read_all(folder / "a.xml").at(0).text == "new");
 }
 
-TEST_CASE("packed dumps read like plain ones, in one stream or many") {
+TEST_CASE("compressed dumps read like plain ones, in one stream or many") {
     const TemporaryFolder folder;
     std::string pages;
     for (int i = 0; i < 3000; ++i) pages += page_xml("Page " + std::to_string(i), std::string(100, 'x'));
@@ -125,7 +125,7 @@ TEST_CASE("packed dumps read like plain ones, in one stream or many") {
     }
 }
 
-TEST_CASE("a dump in UTF-16 reads as one in UTF-8") {
+TEST_CASE("a dump in UTF-16 reads like one in UTF-8") {
     const TemporaryFolder folder;
     std::string wide = "\xFF\xFE";
     for (const char c : dump_xml(page_xml("A", "text"))) (wide += c) += '\0';
@@ -133,7 +133,7 @@ TEST_CASE("a dump in UTF-16 reads as one in UTF-8") {
     CHECK(read_all(folder / "a.xml").at(0).text == "text");
 }
 
-TEST_CASE("UTF-16 of either byte order reads, characters of two units too, and half a character is damage") {
+TEST_CASE("UTF-16 of either byte order is read, surrogate pairs included, and a lone surrogate is refused") {
     const TemporaryFolder folder;
     const std::u16string xml =
         u"<mediawiki><page><title>\U0001F319</title><revision><text>\u043b</text></revision></page></mediawiki>";
@@ -156,7 +156,7 @@ TEST_CASE("UTF-16 of either byte order reads, characters of two units too, and h
     CHECK(has(failure_of(broken), "half a character"));
 }
 
-TEST_CASE("of a page whose history is larger than a chunk only the last revision is held, and places stay right") {
+TEST_CASE("only the last revision of a long page history is kept in memory, and reported positions stay right") {
     std::string page = "<page><title>A</title><ns>0</ns>\n";
     for (int i = 0; i < 12; ++i) page += "<revision><text>" + std::string(1 << 20, 'a') + "</text></revision>\n";
     page += "<revision><text>last</text></revision></page>\n";
@@ -171,13 +171,13 @@ TEST_CASE("of a page whose history is larger than a chunk only the last revision
     CHECK(has(failure_of(damaged), concat("(line 17, byte ", damaged.find("<>") + 1, " of its XML), in page \"After\"")));
 }
 
-TEST_CASE("a page, a text and a start without end are refused") {
+TEST_CASE("a page, a text and a header that are too large are refused") {
     CHECK(has(failure_of("<mediawiki><page><title>A</title><x>" + std::string(70 << 20, 'a')), "has a page of more than 64 MiB"));
     CHECK(has(failure_of(dump_xml(page_xml("A", std::string(9 << 20, 'a')))), "has a text of more than 8 MiB"));
     CHECK(has(failure_of("<mediawiki>" + std::string(17 << 20, ' ')), "has no <page> in its first 16 MiB"));
 }
 
-TEST_CASE("a missing, empty or foreign file is refused with its name and what to do") {
+TEST_CASE("a missing file, an empty one and one of another format are refused with their name and what to do") {
     CHECK_THROWS_AS(PageReader("/nowhere/dump.xml"), DataError);
     CHECK_THROWS_AS(PageReader(std::filesystem::temp_directory_path()), DataError);
     CHECK(has(failure_of(""), "is empty"));
@@ -186,43 +186,43 @@ TEST_CASE("a missing, empty or foreign file is refused with its name and what to
     CHECK(has(failure_of("7z\xBC\xAF\x27\x1C"), "unpack it first"));
 }
 
-TEST_CASE("a dump that was cut short says so, after its whole pages have come out") {
+TEST_CASE("a dump that was cut short is reported after its whole pages have been read") {
     const std::string xml = dump_xml(page_xml("A", "a") + page_xml("B", "b"));
     const Failure plain = failure_of(xml.substr(0, xml.size() - 60));
     CHECK(plain.pages == 1);
     CHECK(has(plain, "cut short: its XML stops before </mediawiki> (line 3"));
     const std::string packed = bzip2(xml);
-    CHECK(has(failure_of(packed.substr(0, packed.size() / 2)), "cut short: its packed data stops in the middle, at byte"));
+    CHECK(has(failure_of(packed.substr(0, packed.size() / 2)), "cut short: its compressed data stops in the middle, at byte"));
     const TemporaryFolder folder;
-    CHECK(has(failure_of(gzip(folder, xml).substr(0, 60)), "cut short: its packed data"));
+    CHECK(has(failure_of(gzip(folder, xml).substr(0, 60)), "cut short: its compressed data"));
 }
 
-TEST_CASE("damage is named with its place, after the whole pages before it have come out") {
+TEST_CASE("damage is reported with its position, after the whole pages before it have been read") {
     const Failure broken = failure_of(dump_xml(page_xml("A", "a") + page_xml("B", "b <oops> c")));
     CHECK(broken.pages == 1);
     CHECK(has(broken, "damaged XML: mismatched tag (line 3, byte"));
     CHECK(has(broken, "in page \"B\""));
     CHECK(has(failure_of(dump_xml(page_xml("A", "a <> b"))), "damaged XML: not well-formed"));
     const std::string invalid = dump_xml(page_xml("A", "a \xFF b"));
-    CHECK(has(failure_of(invalid), concat("bytes that are no UTF-8 (line 2, byte ", invalid.find('\xFF'), " of its XML)")));
+    CHECK(has(failure_of(invalid), concat("bytes that are not UTF-8 (line 2, byte ", invalid.find('\xFF'), " of its XML)")));
     std::string packed = bzip2(dump_xml(page_xml("A", std::string(1000, 'a'))));
     packed[packed.size() / 2] = static_cast<char>(packed[packed.size() / 2] ^ 0x55);
     CHECK(has(failure_of(packed), "damaged near byte"));
     CHECK(has(failure_of(bzip2(dump_xml("")) + "garbage"), "a bzip2 stream was expected to begin"));
 }
 
-TEST_CASE("a dump that declares entities is refused, so none can explode") {
+TEST_CASE("a dump that declares entities is refused, so that their expansion cannot exhaust the memory") {
     const std::string bomb = "<!DOCTYPE m [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">]>";
     CHECK(has(failure_of(bomb + dump_xml(page_xml("A", "&b;"))), "document type declaration"));
 }
 
-TEST_CASE("elements nested without end are refused") {
+TEST_CASE("elements nested too deeply are refused") {
     std::string deep = "<mediawiki>";
     for (int i = 0; i < 10'000; ++i) deep += "<a>";
     CHECK(has(failure_of(deep), "nests elements deeper"));
 }
 
-TEST_CASE("real dump slices have the pages that they should have, one of them in UTF-16") {
+TEST_CASE("real dump slices, one of them in UTF-16, give the expected pages") {
     NEEDS_SHARED_DATA();
     const auto folder = testing::shared_data() / "wiki_xml";
     const std::vector<Page> bulgarian = read_all(folder / "gensim-bgwiki-latest-pages-articles-shortened.xml.bz2");

@@ -6,7 +6,7 @@ using namespace bertpretrain;
 
 namespace {
 
-/// What is shown, and a clock that the test sets.
+/// Records what is shown, and has a clock that the test sets.
 struct Screen {
     std::string drawn, said;
     double now = 0;
@@ -30,7 +30,7 @@ ExtractCounts counts_after(std::uint64_t bytes) {
 
 }  // namespace
 
-TEST_CASE("a terminal shows a bar with MB/s and the time left, taken away at the end") {
+TEST_CASE("a terminal shows a bar with MB/s and the time left, which is erased at the end") {
     Screen screen;
     {
         ExtractProgress progress(40'000'000, screen.output(true));
@@ -44,7 +44,7 @@ TEST_CASE("a terminal shows a bar with MB/s and the time left, taken away at the
     CHECK(screen.said.empty());
 }
 
-TEST_CASE("elsewhere a plain line comes every few seconds; of standard input only what was read is known") {
+TEST_CASE("a log gets a plain line every few seconds, which for standard input shows only what was read") {
     Screen screen;
     ExtractProgress progress(0, screen.output(false));
     for (screen.now = 0; screen.now < 11; screen.now += 0.5) progress.show(counts_after(1 << 20));

@@ -93,7 +93,7 @@ Agreement agreement(const std::filesystem::path& dump, const std::filesystem::pa
 
 }  // namespace
 
-TEST_CASE("articles come out one sentence per line, with an empty line behind each, dumps in their order") {
+TEST_CASE("articles are written one sentence per line with an empty line after each, dumps in their order") {
     const TemporaryFolder folder;
     write_dump(folder / "a.xml",
                page_xml("A", "One is. Two is.\n\nThree is.") + page_xml("Talk:A", "No.", "1") + page_xml("R", "#REDIRECT [[A]]"));
@@ -111,14 +111,14 @@ TEST_CASE("articles come out one sentence per line, with an empty line behind ea
     CHECK_FALSE(std::filesystem::exists(folder / "text.txt.partial"));
 }
 
-TEST_CASE("articles with fewer sentences than asked for are left out") {
+TEST_CASE("articles with fewer sentences than the minimum are left out") {
     const TemporaryFolder folder;
     write_dump(folder / "a.xml", page_xml("A", "One is. Two is.") + page_xml("B", "Three is."));
     CHECK(run({folder / "a.xml"}, folder / "text.txt", 2).short_articles == 1);
     CHECK(read_text(folder / "text.txt") == "One is.\nTwo is.\n\n");
 }
 
-TEST_CASE("sentences follow the rules that were asked for") {
+TEST_CASE("sentences are split by the requested rules") {
     const TemporaryFolder folder;
     write_dump(folder / "a.xml", page_xml("A", "It is xyzzy. Two follows."));
     for (const char* name : {"sent_starters.txt", "collocations.tab", "ortho_context.tab"}) write_text(folder / name, "");
@@ -130,7 +130,7 @@ TEST_CASE("sentences follow the rules that were asked for") {
     CHECK_FALSE(std::filesystem::exists(folder / "none.txt"));
 }
 
-TEST_CASE("a run that fails leaves the older output as it was and no partial file") {
+TEST_CASE("a failed run leaves an older output unchanged and no partial file") {
     const TemporaryFolder folder;
     write_text(folder / "text.txt", "older");
     write_dump(folder / "good.xml", page_xml("A", "One is."));
@@ -143,7 +143,7 @@ TEST_CASE("a run that fails leaves the older output as it was and no partial fil
     CHECK_FALSE(std::filesystem::exists(folder / "text.txt.partial"));
 }
 
-TEST_CASE("an output that cannot be, or that is a dump itself, is refused before anything is touched") {
+TEST_CASE("an output that cannot be written, or is one of the dumps, is refused before anything is changed") {
     const TemporaryFolder folder;
     write_dump(folder / "a.xml", page_xml("A", "One is."));
     const std::string before = read_text(folder / "a.xml");

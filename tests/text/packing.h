@@ -1,5 +1,5 @@
 #pragma once
-// Packed bytes for tests.
+// Compressed data for tests.
 
 #include <string>
 
@@ -11,7 +11,7 @@
 
 namespace bertpretrain::testing {
 
-/// One bzip2 stream with blocks of up to level * 100,000 bytes.
+/// Returns one bzip2 stream with blocks of up to level * 100,000 bytes.
 inline std::string bzip2(const std::string& plain, int level = 1) {
     std::string packed(plain.size() + plain.size() / 50 + 700, '\0');
     auto size = static_cast<unsigned>(packed.size());

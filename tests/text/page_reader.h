@@ -1,5 +1,5 @@
 #pragma once
-// All pages of a file, one after the other.
+// Reads all pages of a file, one after the other.
 
 #include <deque>
 #include <exception>

@@ -36,7 +36,7 @@ std::string paragraphs() {
 
 }  // namespace
 
-TEST_CASE("punkt's words end at white space, brackets, quotation marks, dashes, ellipses and commas") {
+TEST_CASE("words of Punkt end at white space, brackets, quotation marks, dashes, ellipses and commas") {
     CHECK(words("He (the \"boss\") said: 1,000.5 -- or...more, a.b. co-op") ==
           Sentences{"he", "(", "the", "\"", "boss", "\"", ")", "said", ":", "##number##", "--", "or", "...", "more", ",", "a.b.",
                     "co-op"});
@@ -80,7 +80,7 @@ TEST_CASE("on real paragraphs punkt gives NLTK's sentences, and what it learns f
     for (std::string line; std::getline(golden, line); ++rows) {
         const nlohmann::json row = nlohmann::json::parse(line);
         Sentences right = row["punkt"].get<Sentences>();
-        if (!right.empty()) right.front() = std::string(trimmed(right.front()));  // one row begins with a space, which NLTK keeps
+        if (!right.empty()) right.front() = std::string(trimmed(right.front()));  // NLTK keeps a space at the start of one row
         CHECK(punkt_sentences(parameters, row["text"].get<std::string>()) == right);
     }
     CHECK(rows == 409);
@@ -100,7 +100,7 @@ TEST_CASE("on real paragraphs punkt gives NLTK's sentences, and what it learns f
     CHECK(testing::boundary_f1("blingfire", english) > 0.99);
 }
 
-TEST_CASE("what punkt learns does not depend on how texts are shared among threads") {
+TEST_CASE("the parameters that Punkt learns do not depend on the number of threads") {
     const std::string text = paragraphs();
     std::vector<std::string_view> texts(16, text);  // each of them may be a part of its own
     TaskPool one(1), three(3);
@@ -112,7 +112,7 @@ TEST_CASE("what punkt learns does not depend on how texts are shared among threa
     CHECK(alone.abbreviations.size() > 5);
 }
 
-TEST_CASE("punkt loses no word and takes linear time, whatever the text") {
+TEST_CASE("Punkt loses no word and takes linear time on any text") {
     const PunktParameters nothing;
     for (const std::string piece : {".", ". ", "a.", "\"", ".\" ", "A. ", "...) ", "!", "! a", ". .", "-", "\xFF."}) {
         std::string text;
@@ -126,7 +126,7 @@ TEST_CASE("punkt loses no word and takes linear time, whatever the text") {
     CHECK(punkt_sentences(nothing, "  \n ").empty());
 }
 
-TEST_CASE("punkt parameters that are missing or malformed are refused") {
+TEST_CASE("missing or malformed Punkt parameters are refused") {
     const testing::TemporaryFolder folder;
     CHECK_THROWS_AS(PunktParameters::read(folder.path()), ConfigError);
     for (const char* name : {"abbrev_types.txt", "sent_starters.txt", "collocations.tab"}) std::ofstream(folder / name);

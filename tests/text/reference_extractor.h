@@ -23,7 +23,7 @@ struct Document {
     std::string title, text;
 };
 
-/// The <doc> elements of a WikiExtractor file; each repeats its title in its first line.
+/// Returns the <doc> elements of a WikiExtractor file, without their first line, which repeats the title.
 inline std::vector<Document> reference_documents(const std::string& content) {
     std::vector<Document> documents;
     for (std::size_t at = content.find("<doc id="); at != std::string::npos; at = content.find("<doc id=", at + 1)) {
@@ -34,7 +34,7 @@ inline std::vector<Document> reference_documents(const std::string& content) {
     return documents;
 }
 
-/// How many times each sentence stands in paragraphs.
+/// How often each sentence occurs.
 using SentenceCounts = std::map<std::string, std::int64_t>;
 
 inline void count_sentences(SentenceCounts& counts, const SplitSentences& split, const std::string& paragraph) {

@@ -1,4 +1,4 @@
-// Extraction beside WikiExtractor's, sentence by sentence.
+// Compares extraction with WikiExtractor's, sentence by sentence.
 
 #include <set>
 #include <sstream>

@@ -18,7 +18,7 @@ TEST_CASE("sentences end at periods, question and exclamation marks before a cap
     CHECK(split("   ").empty());
 }
 
-TEST_CASE("a word in lower case begins no sentence") {
+TEST_CASE("a word in lower case does not begin a sentence") {
     CHECK(split("The company Yahoo! was sold. It is gone.") == Sentences{"The company Yahoo! was sold.", "It is gone."});
     CHECK(split("In gen. the unknown abbr. stays; été. élan too.").size() == 1);
 }
@@ -33,7 +33,7 @@ TEST_CASE("titles and initials never end a sentence, other abbreviations only be
     CHECK(split("It is vitamin C. A. Smith found it.").size() == 1);
 }
 
-TEST_CASE("numbers end sentences, but number no list") {
+TEST_CASE("numbers end sentences, except numbers of lists") {
     CHECK(split("It was 1990. Then came 1991.") == Sentences{"It was 1990.", "Then came 1991."});
     CHECK(split("1. Nouns are words.").size() == 1);
     CHECK(split("It cost 3.5 dollars.").size() == 1);
@@ -44,18 +44,18 @@ TEST_CASE("an ellipsis ends a sentence only before a word that begins one") {
     CHECK(split("He waited... The door opened.") == Sentences{"He waited...", "The door opened."});
 }
 
-TEST_CASE("what closes stays with the sentence, what opens goes with the next") {
+TEST_CASE("closing marks stay with the sentence, and opening marks go with the next") {
     CHECK(split("He said \"No.\" She left. (It rained.) \"Go!\" was said.") ==
           Sentences{"He said \"No.\"", "She left.", "(It rained.)", "\"Go!\" was said."});
     CHECK(split("Er sagte „Nein.“ Sie ging.") == Sentences{"Er sagte „Nein.“ Sie ging."});
     CHECK(split("He said “No.” She left.") == Sentences{"He said “No.”", "She left."});
 }
 
-TEST_CASE("full-width stops end a sentence without a blank") {
+TEST_CASE("full-width stops end a sentence without a space") {
     CHECK(split("月は地球の衛星である。太陽は恒星である。") == Sentences{"月は地球の衛星である。", "太陽は恒星である。"});
 }
 
-TEST_CASE("the splitter's words can be replaced") {
+TEST_CASE("the splitter's word lists can be replaced") {
     const SentenceSplitter splitter({{"foo"}, {"bar"}, {"baz"}, {"the"}});
     CHECK(splitter.split("A foo. Moon. Bar. The inc. The foo. The baz. 7.") ==
           Sentences{"A foo. Moon.", "Bar. The inc.", "The foo.", "The baz. 7."});

@@ -1,4 +1,4 @@
-// WikiExtractor's output as input.
+// Reads WikiExtractor's output.
 
 #include "page_reader.h"
 #include "support/catch.h"
@@ -25,7 +25,7 @@ ExtractCounts extract_to(const std::filesystem::path& output, const std::filesys
 
 }  // namespace
 
-TEST_CASE("the documents of WikiExtractor's files are articles") {
+TEST_CASE("the documents in WikiExtractor's files are read as articles") {
     const TemporaryFolder folder;
     write_text(folder / "wiki_00", two_documents);
     PageReader reader(folder / "wiki_00");
@@ -40,7 +40,7 @@ TEST_CASE("the documents of WikiExtractor's files are articles") {
     CHECK(counts.short_articles == 1);
 }
 
-TEST_CASE("a folder gives all its files in the order of their names, folders within it too") {
+TEST_CASE("a folder gives all files below it, in the order of their paths") {
     const TemporaryFolder folder;
     for (const char* name : {"AB/wiki_00", "AA/wiki_01", "AA/wiki_00"}) {
         std::filesystem::create_directories((folder / name).parent_path());
@@ -51,12 +51,12 @@ TEST_CASE("a folder gives all its files in the order of their names, folders wit
     CHECK(read_text(out / "text.txt") == "It is AA/wiki_00 here.\n\nIt is AA/wiki_01 here.\n\nIt is AB/wiki_00 here.\n\n");
 }
 
-TEST_CASE("what newer versions escape or leave of tags is read") {
+TEST_CASE("characters that newer versions escape are decoded, and tags that they leave are removed") {
     CHECK(paragraphs_of_prose("a &lt;br /&gt; b &amp;amp; c\n\n__NOTOC__\n—\n&lt;templatestyles src=\"x\" /&gt;d") ==
           std::vector<std::string>{"a b &amp; c", "d"});
 }
 
-TEST_CASE("a document that is cut short or no document is refused with its line") {
+TEST_CASE("a document that is cut short, and text outside documents, are refused with the line") {
     const TemporaryFolder folder;
     write_text(folder / "cut", two_documents.substr(0, two_documents.size() - 8));
     CHECK_THROWS_WITH(extract_to(folder / "text.txt", folder / "cut"), Catch::Contains("cut:11: cut short"));
@@ -65,7 +65,7 @@ TEST_CASE("a document that is cut short or no document is refused with its line"
     CHECK_FALSE(std::filesystem::exists(folder / "text.txt"));
 }
 
-TEST_CASE("real files of WikiExtractor give their articles") {
+TEST_CASE("articles are read from real WikiExtractor files") {
     NEEDS_SHARED_DATA();
     const TemporaryFolder folder;
     const ExtractCounts counts = extract_to(folder / "text.txt", shared_data() / "enwiki_wikiextractor_2021");

@@ -1,4 +1,4 @@
-// Whole pages: a written one, hostile ones, random ones.
+// Whole pages: a hand-written one, hostile ones and random ones.
 
 #include "text/wikitext.h"
 
@@ -11,7 +11,7 @@ using namespace bertpretrain;
 
 namespace {
 
-/// Processor seconds, which other programs' work does not lengthen.
+/// Returns CPU seconds, which do not depend on the load of the machine.
 double seconds_for(const std::string& wikitext) {
     const std::clock_t start = std::clock();
     prose_of(wikitext);
@@ -38,14 +38,14 @@ TEST_CASE("a page with every kind of markup becomes its prose") {
     CHECK(prose_of(page, common_namespaces(), true).front() == "The Moon is a satellite of the Earth. It is 384,400 km away.");
 }
 
-TEST_CASE("an empty page has no prose") {
+TEST_CASE("an empty page gives no prose") {
     CHECK(prose_of("").empty());
     CHECK(prose_of("\n\n").empty());
     CHECK(prose_of("{{a}}").empty());
 }
 
 TEST_CASE("hostile markup takes time linear in its size") {
-    // Quadratic work on these 400 kB would be minutes; a hundredth of a second each is usual.
+    // Quadratic work on these 400 kB would take minutes; about 0.01 s each is usual.
     const auto piece =
         GENERATE(as<std::string>(), "{{", "[[", "{{{", "}}", "]]", "[[a|", "[[File:a|", "<ref>", "<ref ", "<div>", "</div>",
                  "<!--", "<", "</", "<nowiki>", "[http://a ", "[http://", "{|\n", "\n|}", "''", "'''", "'", "&", "&#", "__", "(",
@@ -54,7 +54,7 @@ TEST_CASE("hostile markup takes time linear in its size") {
     CHECK(seconds_for(repeated(piece, 400'000)) < 1.0);
 }
 
-TEST_CASE("deeply nested markup that is closed again takes linear time and no stack") {
+TEST_CASE("deeply nested markup that is closed again takes linear time and does not recurse") {
     const std::pair<std::string, std::string> pairs[] = {{"{{a|", "}}"},      {"[[a|", "]]"},   {"[[File:a|", "]]"},
                                                          {"<div>", "</div>"}, {"{|\n", "|}\n"}, {"{{{", "}}}"},
                                                          {"[http://a ", "]"}, {"(", ")"}};

@@ -13,7 +13,7 @@ using Ids = std::vector<std::int32_t>;
 
 namespace {
 
-/// Letters of one to four bytes, two of which begin with the same ones.
+/// Letters of one to four UTF-8 bytes, two of which share a prefix.
 const std::vector<std::string> letters{"a", "b", "\xC3\xA9", "\xC3\xA8", "\xE4\xB8\xAD", "\xF0\x9F\x98\x80"};
 
 std::string random_word(RandomSequence& random, std::uint32_t different_letters, std::uint32_t longest) {
@@ -24,7 +24,7 @@ std::string random_word(RandomSequence& random, std::uint32_t different_letters,
 
 }  // namespace
 
-TEST_CASE("words are cut as a plain search for the longest piece cuts them, whatever the vocabulary") {
+TEST_CASE("words are split as a plain search for the longest piece splits them, for any vocabulary") {
     RandomSequence random(1, Purpose::masking, 0);
     std::size_t known = 0, unknown = 0;
     for (int trial = 0; trial < 300; ++trial) {
@@ -43,7 +43,7 @@ TEST_CASE("words are cut as a plain search for the longest piece cuts them, what
             matcher.match(word, ids);
             Ids expected = plain_match(*vocabulary, longest_word, word);
             (expected == Ids{vocabulary->specials().unk} ? unknown : known) += 1;
-            expected.insert(expected.begin(), -7);  // what was there before stays
+            expected.insert(expected.begin(), -7);  // match() appends
             INFO("trial " << trial << ", word " << word);
             REQUIRE(ids == expected);
         }
@@ -52,7 +52,7 @@ TEST_CASE("words are cut as a plain search for the longest piece cuts them, what
     CHECK(unknown > 3000);
 }
 
-TEST_CASE("a piece that is not UTF-8 is in no word, and a vocabulary without continuing pieces knows whole words") {
+TEST_CASE("a piece that is not UTF-8 never matches, and a vocabulary without continuing pieces matches whole words") {
     const auto vocabulary = small_vocabulary({"\xC3", "##\xA9", "b", "##"});
     const PieceMatcher matcher(*vocabulary, 100);
     const auto match = [&](std::string_view word) {

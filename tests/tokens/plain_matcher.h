@@ -1,5 +1,5 @@
 #pragma once
-// The longest piece that a vocabulary has, again and again, looked up by a plain loop: what PieceMatcher must equal.
+// Greedy longest-match-first tokenization by a plain loop: the reference that PieceMatcher must equal.
 
 #include <cstdint>
 #include <string>

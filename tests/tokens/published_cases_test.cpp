@@ -1,4 +1,4 @@
-// The cases that google-research/bert, transformers and tokenizers publish with their code: 43 in one file.
+// The 43 test cases that google-research/bert, transformers and tokenizers publish with their code, collected in one file.
 
 #include <algorithm>
 #include <fstream>
@@ -23,7 +23,7 @@ Casing casing_of(const nlohmann::json& row) {
     return lower ? Casing::uncased_with_accents : Casing::cased;
 }
 
-/// A case gives its tokens, or names a file first.
+/// Returns a case's vocabulary: the tokens it lists, or those of the file it names first.
 std::shared_ptr<const Vocabulary> vocabulary_of(const nlohmann::json& row) {
     if (row["vocab"].is_string()) {
         const std::string name = row["vocab"];
@@ -38,7 +38,7 @@ std::shared_ptr<const Vocabulary> vocabulary_of(const nlohmann::json& row) {
 
 void check_words(const nlohmann::json& row) {
     const Strings expected = row["expected"];
-    if (row.contains("never_split")) {  // which whole tokenizers know, with the words as their vocabulary
+    if (row.contains("never_split")) {  // only whole tokenizers support it, with the words as their vocabulary
         Strings words = expected;
         for (const std::string_view special : special_tokens) std::erase(words, std::string(special));
         std::ranges::sort(words);
@@ -68,7 +68,7 @@ void check_kind(const nlohmann::json& row) {
 
 }  // namespace
 
-TEST_CASE("the published cases hold, all 43") {
+TEST_CASE("all 43 published cases pass") {
     NEEDS_SHARED_DATA();
     int tried = 0;
     for (const auto& row : nlohmann::json::parse(std::ifstream(shared_data() / "tokenizer_cases" / "cases.json"))) {

@@ -1,5 +1,5 @@
 #pragma once
-// Vocabularies and hashes that several tests of tokens/ use.
+// Vocabularies and hashes shared by the tests of tokens/.
 
 #include <cstdint>
 #include <memory>
@@ -17,21 +17,21 @@ inline std::shared_ptr<const Vocabulary> shared_vocabulary(const std::string& na
     return std::make_shared<const Vocabulary>(Vocabulary::read(shared_data() / "vocab" / name));
 }
 
-/// The special tokens, then `others`.
+/// Returns a vocabulary of the special tokens, then `others`.
 inline std::shared_ptr<const Vocabulary> small_vocabulary(const std::vector<std::string>& others) {
     std::vector<std::string> tokens(std::begin(special_tokens), std::end(special_tokens));
     tokens.insert(tokens.end(), others.begin(), others.end());
     return std::make_shared<const Vocabulary>(tokens, "small vocabulary");
 }
 
-/// Ids spelled out.
+/// Returns the tokens of `ids`.
 inline std::vector<std::string> tokens_of(const WordPiece& wordpiece, const std::string& text) {
     std::vector<std::string> tokens;
     for (const std::int32_t id : wordpiece.encode(text)) tokens.push_back(wordpiece.vocabulary().token(id));
     return tokens;
 }
 
-/// The words of a text, read one by one.
+/// Returns the words of a text.
 inline std::vector<std::string> words_of(const std::string& text, Casing casing) {
     WordReader reader(casing, TokenRules::huggingface);
     reader.start("left over from before");

@@ -13,7 +13,7 @@ namespace {
 
 const std::string five = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
 
-/// True when reading a file of this content fails with these words.
+/// True if reading a file with this content fails with this message.
 bool fails_with(const std::string& content, const std::string& words) {
     const TemporaryFolder folder;
     write_text(folder / "vocab.txt", content);
@@ -44,7 +44,7 @@ TEST_CASE("a token's id is its line, counted from 0, and white space at a line's
     CHECK(std::vector{ids.pad, ids.unk, ids.cls, ids.sep, ids.mask} == std::vector{5, 1, 2, 3, 4});
 }
 
-TEST_CASE("what is written is read again, and the CRC is that of the written file") {
+TEST_CASE("a written vocabulary reads back equal, and its CRC is that of the written file") {
     const TemporaryFolder folder;
     const Vocabulary vocabulary({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##b"}, "test");
     vocabulary.write(folder / "vocab.txt");
@@ -54,8 +54,8 @@ TEST_CASE("what is written is read again, and the CRC is that of the written fil
     CHECK(vocabulary.crc32() != Vocabulary({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a##b"}, "test").crc32());
 }
 
-TEST_CASE("a vocabulary that would mislead is refused with its lines") {
-    CHECK(fails_with(five + "a\nb\na\n", "vocab.txt: lines 6 and 8 are the same token \"a\""));
+TEST_CASE("an invalid vocabulary is refused, and the message names the lines") {
+    CHECK(fails_with(five + "a\nb\na\n", "vocab.txt: lines 6 and 8 contain the same token \"a\""));
     CHECK(fails_with("[PAD]\n[UNK]\n[CLS]\n[MASK]\n", "the token [SEP] is missing"));
     CHECK(fails_with(five + "a\n \nb\n", "line 7 is empty"));
     CHECK(fails_with("", "is empty"));

@@ -28,7 +28,7 @@ Strings train(const WordCounts& counts, std::int32_t size, std::int64_t min_freq
     return {tokens.begin() + 5, tokens.end()};
 }
 
-/// The oracle: counts all pairs anew for each merge. ASCII words, none of whose characters are dropped.
+/// The oracle: recounts all pairs for each merge. Takes ASCII words without dropped characters.
 Strings train_plainly(const WordCounts& counts, std::size_t size, std::int64_t min_frequency) {
     Strings tokens;
     std::set<std::string> firsts, nexts;
@@ -68,18 +68,18 @@ Strings train_plainly(const WordCounts& counts, std::size_t size, std::int64_t m
 
 }  // namespace
 
-TEST_CASE("the most frequent neighbours become a piece first, among equals those with smaller ids") {
+TEST_CASE("the most frequent pair becomes a piece first, and ties go to the smaller ids") {
     CHECK(train({{"ab", 3}, {"cab", 2}}, 100) == Strings{"a", "b", "c", "##a", "##b", "ab", "ca", "cab"});
     CHECK(train({{"ba", 2}, {"ab", 2}, {"aa", 1}}, 100) == Strings{"a", "b", "##a", "##b", "ab", "ba"});
     CHECK(train({{"ba", 2}, {"ab", 2}, {"aa", 1}}, 100, 3) == Strings{"a", "b", "##a", "##b"});
     CHECK(train({{"ba", 2}, {"ab", 2}, {"aa", 1}}, 10) == Strings{"a", "b", "##a", "##b", "ab"});
 }
 
-TEST_CASE("incremental counts give the tokens, in the order, of counting all pairs anew") {
+TEST_CASE("incremental counts give the same tokens in the same order as recounting all pairs") {
     RandomSequence random(7, Purpose::masking, 0);
     for (int round = 0; round < 30; ++round) {
         std::map<std::string, std::int64_t> different;
-        const std::uint32_t letters = 1 + random.below(4);  // few letters: repetitions and many ways to the same piece
+        const std::uint32_t letters = 1 + random.below(4);  // few letters give repetitions and many ways to build the same piece
         for (int i = 0; i < 40; ++i) {
             std::string word(1 + random.below(9), 'a');
             for (char& c : word) c = static_cast<char>('a' + random.below(letters));
@@ -92,22 +92,22 @@ TEST_CASE("incremental counts give the tokens, in the order, of counting all pai
     }
 }
 
-TEST_CASE("a limited alphabet keeps the most frequent characters, among equals the first ones") {
+TEST_CASE("a limited alphabet keeps the most frequent characters, and ties go to the smaller code points") {
     CHECK(train({{"a", 5}, {"c", 2}, {"b", 2}, {"d", 1}, {"\xC3\xA9", 9}}, 100, 2, 3) == Strings{"a", "b", "\xC3\xA9"});
     CHECK(train({{"axb", 5}, {"b", 3}}, 100, 6, 2) == Strings{"a", "b", "##b"});
 }
 
-TEST_CASE("a size that cannot hold the characters is refused with the least possible one") {
+TEST_CASE("a size that cannot hold the characters is refused, and the message gives the smallest valid size") {
     try {
         train({{"abc", 5}}, 9);
         FAIL("accepted");
     } catch (const ConfigError& error) {
-        CHECK(std::string(error.what()).find("special tokens and characters are 10") != std::string::npos);
+        CHECK(std::string(error.what()).find("special tokens and characters alone need 10") != std::string::npos);
     }
     CHECK(train({{"abc", 5}}, 10).size() == 5);
 }
 
-TEST_CASE("words are counted over all files, the same for every number of threads") {
+TEST_CASE("words are counted over all files, with the same result for every number of threads") {
     const TemporaryFolder folder;
     std::string many;
     for (int i = 0; i < 300'000; ++i) many += i % 3 == 0 ? "Caf\xC3\xA9 x\n" : i % 3 == 1 ? "one, two\n" : "\n";
@@ -122,7 +122,7 @@ TEST_CASE("words are counted over all files, the same for every number of thread
     CHECK(std::map(counted.begin(), counted.end()) == expected);
     CHECK(count_words(files, Casing::uncased, 3) == counted);
     CHECK(std::ranges::count(cased, std::pair<std::string, std::int64_t>("Caf\xC3\xA9", 100'000)) == 1);
-    std::string different;  // more words than a thread keeps to itself, each in two places
+    std::string different;  // more words than a thread collects before it merges its counts, each word twice
     for (int i = 0; i < 600'000; ++i) different += "w" + std::to_string(i % 300'000) + "\n";
     write_text(folder / "different", different);
     for (const std::size_t threads : {1U, 3U}) {
@@ -134,7 +134,7 @@ TEST_CASE("words are counted over all files, the same for every number of thread
     CHECK_THROWS_AS(count_words({folder.path()}, Casing::cased, 2), DataError);
 }
 
-TEST_CASE("blocks end where lines end and together are the text") {
+TEST_CASE("blocks end at line ends, and concatenated they equal the text") {
     const std::string text = "a\nbc\n\n\ndefghi\njk";
     for (std::size_t block_bytes = 1; block_bytes <= text.size() + 1; ++block_bytes) {
         for (const std::string ending : {"", "\n"}) {
@@ -153,7 +153,7 @@ TEST_CASE("blocks end where lines end and together are the text") {
     }
 }
 
-TEST_CASE("a line of hundreds of megabytes is refused, for a block must fit into memory") {
+TEST_CASE("a line of hundreds of megabytes is refused, because a block must fit into memory") {
     class EndlessLine : public std::streambuf {
         int_type underflow() override {
             setg(letters_.data(), letters_.data(), letters_.data() + letters_.size());
@@ -173,7 +173,7 @@ TEST_CASE("a line of hundreds of megabytes is refused, for a block must fit into
     }
 }
 
-TEST_CASE("a trained vocabulary is Hugging Face's, but for its choice among equally frequent pairs") {
+TEST_CASE("a trained vocabulary equals Hugging Face's, except for its choice among equally frequent pairs") {
     const TemporaryFolder folder;
     write_text(folder / "text", read_text(golden_sample("text.txt")));
     write_text(folder / "train.py", R"(
@@ -191,6 +191,6 @@ print(json.dumps(sorted(tokenizer.get_vocab())))
     const auto theirs = nlohmann::json::parse(result.out).get<std::set<std::string>>();
     REQUIRE(theirs.size() == 1000);
     const Strings ours = train(count_words({folder / "text"}, Casing::uncased, 2), 1000);
-    // Two runs of theirs differ from each other by up to about 6 tokens.
+    // Two runs of Hugging Face's trainer differ from each other by up to about 6 tokens.
     CHECK(std::count_if(ours.begin(), ours.end(), [&](const std::string& token) { return !theirs.contains(token); }) <= 20);
 }

@@ -32,7 +32,7 @@ const std::map<TokenRules, std::string> tools{
 
 }  // namespace
 
-TEST_CASE("ids are each tool's under its rules on all golden rows and on whole files") {
+TEST_CASE("ids equal each tool's under its rules on all golden rows, real and synthetic") {
     NEEDS_SHARED_DATA();
     for (const auto& [rules, tool] : tools) {
         const WordPiece wordpiece(shared_vocabulary("bert-uncased-vocab.txt"), Casing::uncased, rules);
@@ -87,7 +87,7 @@ TEST_CASE("tools differ in specials, final sigmas, private characters and the lo
     CHECK(pieces(nvidia, longest) == Strings{"[UNK]"});
 }
 
-TEST_CASE("the longest piece wins, and a rest without a piece makes the whole word unknown") {
+TEST_CASE("the longest piece is taken, and a remainder without a piece makes the whole word unknown") {
     const WordPiece wordpiece(small_vocabulary({"un", "unwant", "##ed", "##e", "##want", "a", "##\xC3\xA9"}), Casing::cased);
     CHECK(tokens_of(wordpiece, "unwanted") == Strings{"unwant", "##ed"});
     CHECK(tokens_of(wordpiece, "unede") == Strings{"un", "##ed", "##e"});
@@ -120,7 +120,7 @@ TEST_CASE("any bytes give ids of the vocabulary, the same from every thread") {
     std::vector<std::string> texts(2000);
     for (std::string& text : texts) {
         text.resize(random.below(64));
-        // Half of the bytes from few values, so that valid sequences, marks and special tokens occur.
+        // Half of the bytes come from a few values, so that valid sequences, marks and special tokens occur.
         const std::string frequent = "ab [MASK]!\xCC\x81\xC3\xA9\xE2\x80\xA8";
         for (char& c : text)
             c = random.below(2) == 0 ? static_cast<char>(random.below(256))

@@ -55,7 +55,7 @@ const std::vector<PythonCharacter>& python_characters() {
 
 }  // namespace
 
-TEST_CASE("control characters vanish and their neighbours meet") {
+TEST_CASE("control characters are removed without splitting the word") {
     CHECK(split(std::string("a\0b\x7F\x1C", 5) + utf8(0x85) + utf8(0x200E) + utf8(0xE000) + utf8(0xFFFD) + "c") ==
           Strings{"abc"});
     CHECK(split("a\tb\nc\rd" + utf8(0xA0) + "e" + utf8(0x2028) + "f" + utf8(0x3000)) == Strings{"a", "b", "c", "d", "e", "f"});
@@ -72,7 +72,7 @@ TEST_CASE("marks that remain are put into canonical order") {
     CHECK(split("e" + low_first, Casing::cased) != split("e" + high_first, Casing::cased));
 }
 
-TEST_CASE("every code point is decoded from what encodes it, and surrogates, overlong and cut forms are not") {
+TEST_CASE("every code point is decoded from its encoding, and surrogates, overlong and truncated forms are dropped") {
     bool all_equal = true;
     for (char32_t c = 0; c < 0x110000; ++c) {
         if (is_surrogate(c)) continue;
@@ -89,7 +89,7 @@ TEST_CASE("every code point is decoded from what encodes it, and surrogates, ove
     }
 }
 
-TEST_CASE("lower case, decomposition and marks are those of Python's Unicode tables") {
+TEST_CASE("lower case, decomposition and marks equal Python's Unicode 14 tables") {
     const std::vector<PythonCharacter>& expected = python_characters();
     if (expected.empty()) SKIP_TEST(bertpretrain::testing::skip::no_oracle, "no Python");
     const CharacterTable& table = CharacterTable::of(Casing::uncased, TokenRules::google);
@@ -108,7 +108,7 @@ TEST_CASE("lower case, decomposition and marks are those of Python's Unicode tab
     CHECK(std::none_of(different.begin(), different.end(), [](std::size_t c) { return c < 0x800; }));
 }
 
-TEST_CASE("punctuation, white space and control are those of Python's Unicode tables") {
+TEST_CASE("punctuation, white space and control characters equal Python's Unicode 14 tables") {
     const std::vector<PythonCharacter>& expected = python_characters();
     if (expected.empty()) SKIP_TEST(bertpretrain::testing::skip::no_oracle, "no Python");
     const auto name_of = [](CharacterKind kind) {

@@ -4,6 +4,7 @@
 
 #include "model/bert_parameters.h"
 #include "support/catch.h"
+#include "support/plans.h"
 #include "support/run_ranks.h"
 
 using namespace bertpretrain;
@@ -30,12 +31,17 @@ ExperimentConfig sixteen_by_24() {
     return experiment;
 }
 
-std::int64_t choose(ControlGroup& ranks, const ExperimentConfig& experiment, std::uint64_t memory, bool measures = true,
+/// @param gpus 0: a CPU, where nothing is tried @param kept a resumed run's pass
+std::int64_t choose(ControlGroup& ranks, const ExperimentConfig& experiment, std::uint64_t memory, std::int64_t gpus = 1,
                     std::optional<std::int64_t> kept = std::nullopt) {
     MadeUpDevice device{100, 10, memory};
-    return choose_device_micro_batch(
-        ranks, experiment, 16 * 24, measures, kept, [&] { return memory; },
-        [&](std::int64_t sequences) { return device.pass(sequences); });
+    TrainingProgress progress;
+    progress.device_micro_batch = kept;
+    RunPlan plan = kept ? resumed_plan(experiment, progress, 1, gpus) : plan_of(experiment, 1, gpus);
+    choose_device_micro_batch(
+        ranks, plan, 16 * 24, [&] { return memory; }, [&](std::int64_t sequences) { return device.pass(sequences); });
+    CHECK(plan.value_of("batch.device_micro_batch").value == *plan.batch.device_micro_batch);
+    return *plan.batch.device_micro_batch;
 }
 
 }  // namespace
@@ -71,7 +77,7 @@ TEST_CASE("micro-batches are merged on a GPU, as far as all ranks can, unless th
     CHECK(choose(alone, experiment, 100 + 10 * 384) == 384);
     CHECK(choose(alone, experiment, 100 + 10 * 383) == 192);
     CHECK(choose(alone, experiment, 10) == 16);  // the step itself will say what is missing
-    CHECK(choose(alone, experiment, 1 << 20, false) == 16);
+    CHECK(choose(alone, experiment, 1 << 20, 0) == 16);
     std::vector<std::int64_t> chosen(2);
     run_ranks(2, [&](World& world) {
         const auto rank = static_cast<std::size_t>(world.rank());
@@ -84,14 +90,14 @@ TEST_CASE("micro-batches are merged on a GPU, as far as all ranks can, unless th
     experiment = sixteen_by_24();
     experiment.batch.device_micro_batch = 48;
     CHECK(choose(alone, experiment, 1 << 20) == 48);
-    CHECK(choose(alone, experiment, 1 << 20, false) == 48);
+    CHECK(choose(alone, experiment, 1 << 20, 0) == 48);
 }
 
 TEST_CASE("a run that goes on merges no more than it did, and less where the memory has become less") {
     SingleProcess alone;
-    CHECK(choose(alone, sixteen_by_24(), 1 << 20, true, 96) == 96);
-    CHECK(choose(alone, sixteen_by_24(), 100 + 10 * 70, true, 96) == 64);
-    CHECK(choose(alone, sixteen_by_24(), 1 << 20, true, 7) == 384);  // of another micro-batch
+    CHECK(choose(alone, sixteen_by_24(), 1 << 20, 1, 96) == 96);
+    CHECK(choose(alone, sixteen_by_24(), 100 + 10 * 70, 1, 96) == 64);
+    CHECK(choose(alone, sixteen_by_24(), 1 << 20, 1, 7) == 384);  // of another micro-batch
 }
 
 TEST_CASE("a trial pass leaves no gradient behind") {
@@ -104,7 +110,7 @@ TEST_CASE("a trial pass leaves no gradient behind") {
     const FlatParameters parameters(bert_layout(model, 1, 1), at::kFloat, at::kCPU, FlatParameters::Gradients::fp32);
     parameters.compute_weights().fill_(0.01);
     const Bert bert(model, parameters, {7, false});
-    CHECK(trial_pass(bert, parameters, DataConfig(), 3) == std::optional<std::uint64_t>(0));
+    CHECK(trial_pass(bert, parameters, DataPlan(), 3) == std::optional<std::uint64_t>(0));
     for (const PlacedParameter& parameter : parameters.layout().parameters())
         CHECK(parameters.gradient(parameter.spec.name).abs().sum().item<double>() == 0);
 }
@@ -121,7 +127,8 @@ TEST_CASE("a pass that any library refuses memory does not fit, and every other 
         CAPTURE(refused);
         CHECK_FALSE(fits_in_memory(throws(refused)));
     }
-    CHECK_FALSE(fits_in_memory([] { throw std::runtime_error("CUDA refuses a kernel: out of memory"); }));  // our own kernels'
+    CHECK_FALSE(
+        fits_in_memory([] { throw std::runtime_error("CUDA kernel launch failed: out of memory"); }));  // our own kernels'
     for (const char* other : {"CUDA error: an illegal memory access was encountered",
                               "CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx`",
                               "The size of tensor a (3) must match the size of tensor b (4)"}) {

@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "kernels/kernel_inputs.h"
 #include "parallel/world.h"
+#include "support/plans.h"
 #include "support/run_ranks.h"
 #include "telemetry/metrics_file.h"
 #include "train/make_trainer.h"
@@ -54,7 +55,9 @@ ExperimentConfig tiny(const std::string& gpu_kernels) {
 
 ChosenKernels choose(const std::string& gpu_kernels, const json& kept = nullptr) {
     SingleProcess alone;
-    return choose_kernels(alone, tiny(gpu_kernels), at::kCPU, kept);
+    TrainingProgress progress;
+    progress.gpu_kernels = kept;
+    return choose_kernels(alone, resumed_plan(tiny(gpu_kernels), progress), at::kCPU);
 }
 
 /// Losses of a run over these shards in this folder, by the kernels that are available.
@@ -96,10 +99,9 @@ TEST_CASE("a run whose kernels are wrong and throw names them, falls back, and l
     }
     const std::string log = read_text(folder / "run/log.txt");
     INFO(log);
-    CHECK(
-        says(log, {"bias + GELU by \"ours\" on cpu: wrong: the output differs by 1.0e-02", "rounding explains at most 3.0e-06",
-                   "attention by \"ours\" on cpu: failed: no kernel image is available", "This run computes it by \"reference\"",
-                   "GPU kernels       6 proven, 2 fell back", "going on from step 3"}));
+    CHECK(says(log, {"bias + GELU by \"ours\" on cpu: wrong: the output differs by 1.0e-02", "rounding explains at most 3.0e-06",
+                     "attention by \"ours\" on cpu: failed: no kernel image is available", "This run uses \"reference\" instead",
+                     "GPU kernels       6 proven, 2 fell back", "going on from step 3"}));
     const json state = json::parse(read_text(folder / "run/checkpoints/step_00000003/training_state.json"));
     CHECK(state.at("gpu_kernels").at("attention") == "reference");
     CHECK(says(read_text(folder / "run/events.jsonl"), {"\"gpu_kernels\"", "\"microseconds\""}));
@@ -141,10 +143,12 @@ TEST_CASE("kernels that are wrong on one rank are used on none") {
     OfferedKernels ours;
     ours.set.functions.bias_activation = sometimes_wrong_activation;
     ours.offer();
+    TrainingProgress progress;
+    progress.gpu_kernels = {{"bias + GELU", "ours"}, {"attention", "ours"}};
+    const RunPlan plan = resumed_plan(tiny("auto"), progress);
     run_ranks(3, [&](World& world) {
         is_broken_here = world.rank() == 1;
-        const ChosenKernels chosen =
-            choose_kernels(world, tiny("auto"), at::kCPU, {{"bias + GELU", "ours"}, {"attention", "ours"}});
+        const ChosenKernels chosen = choose_kernels(world, plan, at::kCPU);
         CHECK(chosen.kept.at("bias + GELU") == "reference");
         CHECK(chosen.kept.at("attention") == "ours");
         is_broken_here = false;

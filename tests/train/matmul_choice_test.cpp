@@ -4,6 +4,8 @@
 #include "kernels/matmul_libraries.h"
 #include "operations/measure_matmul_libraries.h"
 #include "parallel/world.h"
+#include "plan/kept_choices.h"
+#include "plan/resolve.h"
 #include "support/catch.h"
 #include "support/skip.h"
 
@@ -22,10 +24,17 @@ ExperimentConfig tiny(const std::string& cpu_products) {
     return experiment;
 }
 
+/// What the next checkpoint keeps.
 json choose(const ExperimentConfig& experiment, const json& kept = nullptr, bool on_cpu = true) {
     SingleProcess alone;
-    const json chosen = choose_matmul_libraries(alone, experiment, on_cpu, kept);
-    return chosen;
+    MachineFacts machine = look_at_machine();
+    machine.gpus = on_cpu ? 0 : 1;
+    TrainingProgress progress;
+    progress.cpu_products = kept;
+    const CheckpointFacts checkpoint{experiment, progress};
+    RunPlan plan = resolve(experiment, Launch{}, machine, {}, &checkpoint);
+    choose_matmul_libraries(alone, plan);
+    return kept_matmul(plan.compute);
 }
 
 struct NoChoiceLeft {
@@ -89,11 +98,13 @@ TEST_CASE("a kept choice that names no product is the checkpoint's fault") {
     CHECK_THROWS_AS(choose(tiny("measured"), {{"forward 64x64", 3}}), CheckpointError);
 }
 
-TEST_CASE("the choice is told in a line") {
-    CHECK(matmul_text(nullptr) == "");
-    CHECK(matmul_text({{"forward 64x64", "onednn"}, {"input_gradient 64x64", "onednn"}}) == "onednn");
-    CHECK(matmul_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "mkl"}}) == "mkl");
-    CHECK(matmul_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "onednn"}}) == "onednn, but mkl for forward 64x64");
-    CHECK(matmul_text({{"forward 64x64", "mkl"}, {"input_gradient 64x64", "tiles"}}) ==
-          "mkl for forward 64x64; tiles for input_gradient 64x64");
+TEST_CASE("the choice is reported in a line") {
+    const LinearShape forward{LinearMatmul::forward, 64, 64}, input_gradient{LinearMatmul::input_gradient, 64, 64};
+    using enum MatmulLibrary;
+    CHECK(matmul_text({}) == "");
+    CHECK(matmul_text({{forward, onednn}, {input_gradient, onednn}}) == "onednn");
+    CHECK(matmul_text({{forward, mkl}, {input_gradient, mkl}}) == "mkl");
+    CHECK(matmul_text({{forward, mkl}, {input_gradient, onednn}}) == "onednn, but mkl for forward 64x64");
+    CHECK(matmul_text({{forward, mkl}, {input_gradient, amx}}) ==
+          concat("mkl for forward 64x64; ", name_of(amx), " for input_gradient 64x64"));
 }

@@ -24,7 +24,8 @@ TEST_CASE("paths to write to lead into the held folder under any name, and messa
     CHECK(held.with_names("no path") == "no path");
     REQUIRE(held.lost().has_value());
     CHECK_FALSE(held.lost()->is_taken);
-    CHECK_THROWS_WITH(held.require(), Catch::Contains("is " + moved.string() + " now, and another folder has its name"));
+    CHECK_THROWS_WITH(held.require(),
+                      Catch::Contains("was renamed to " + moved.string() + ", and another folder now has its name"));
 }
 
 TEST_CASE("a rank joins the folder that was taken, and no other one of that name") {

@@ -12,7 +12,6 @@
 #include "core/clock.h"
 #include "support/catch.h"
 #include "support/process.h"
-#include "train/experiment_config.h"
 
 using namespace bertpretrain;
 using testing::sleep_seconds;

@@ -1,4 +1,4 @@
-// GELU with the bias of the product before it.
+// GELU fused with the bias of the preceding matmul.
 #include <ATen/ATen.h>
 
 #include "kernels/cpu/row_chunks.h"

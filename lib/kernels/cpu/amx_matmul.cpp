@@ -1,7 +1,7 @@
-// How the work is cut: both matrices are packed into panels (tile_packing.h). A thread computes a block of C of up to 8 x 16
-// panels, up to 256 of K at a time: then a panel of A stays in the first-level cache while those of B pass by, and all of them,
-// with the block of C in fp32, in the second, into which the next 256 of K are fetched meanwhile. Of C, 32 x 32 numbers at a time
-// lie in four tile registers.
+// Blocking: both matrices are packed into panels (amx_packing.h). A thread computes a block of C of up to 8 x 16 panels, up to
+// 256 of K at a time. Then one panel of A stays in the L1 cache while the panels of B stream past, and L2 holds all of these
+// panels, the fp32 block of C, and the next 256 of K, which are prefetched meanwhile. Four tile registers hold 32 x 32 elements
+// of C at a time.
 #include "kernels/cpu/amx_matmul.h"
 
 #include <algorithm>
@@ -21,14 +21,15 @@
 namespace bertpretrain::cpu {
 namespace {
 
-constexpr std::int64_t block_rows = 8, block_columns = 16;  // at most; in panels
+constexpr std::int64_t block_rows = 8, block_columns = 16;  // maximum, in panels
 constexpr std::int64_t numbers_of_pair = panel_rows * panel_rows;
 constexpr std::int64_t line_elements = 32;
-/// Cache lines to be fetched beside each four products of tiles: in a full block they add up to all that the next part reads.
+/// Cache lines to prefetch per step of four tile multiplications. In a full block they add up to all that the next part reads.
 constexpr std::int64_t lines_ahead =
     (block_rows + block_columns) * (pair_elements / line_elements) / (block_rows * block_columns);
 
-/// 32 x 32 numbers of C, one after the other, = or += a panel of A times one of B, `tiles` long; fetches what is `ahead`.
+/// Multiplies a panel of A by a panel of B, `tiles` tile pairs deep, into 32 x 32 contiguous elements of C (= or +=). Prefetches
+/// from `ahead` meanwhile.
 BERTPRETRAIN_AMX void multiply_panels(const Bf16* a, const Bf16* b, std::int64_t tiles, bool add, const Bf16* ahead, float* c) {
     constexpr std::int64_t stride = panel_rows * static_cast<std::int64_t>(sizeof(float));
     float* const lower = c + numbers_of_pair / 2;
@@ -61,7 +62,7 @@ BERTPRETRAIN_AMX void multiply_panels(const Bf16* a, const Bf16* b, std::int64_t
     _tile_stored(3, lower + 16, stride);
 }
 
-/// Up to 32 x 32 numbers where they lie in C.
+/// Up to 32 x 32 elements at their place in C.
 struct Corner {
     std::int64_t rows, columns, stride;
 };
@@ -88,8 +89,8 @@ BERTPRETRAIN_AMX void add_fp32(const float* from, const Corner& corner, float* t
         }
 }
 
-/// Past the caches where it fills their lines: C is not even read into them, and by the time that somebody reads it, many more
-/// have been written.
+/// Writes full cache lines past the caches, so that C is not first read into them. By the time C is read, much more has been
+/// written.
 BERTPRETRAIN_AMX void put_fp32(const float* from, const Corner& corner, float* to) {
     constexpr std::uintptr_t line_bytes = 64;
     for (std::int64_t m = 0; m < corner.rows; ++m, from += panel_rows, to += corner.stride)
@@ -101,27 +102,27 @@ BERTPRETRAIN_AMX void put_fp32(const float* from, const Corner& corner, float* t
         }
 }
 
-/// C, of which one pointer is null.
+/// The output C; one of the pointers is null.
 struct Result {
     float* fp32;
     Bf16* rounded;
     bool add;  ///< to the fp32 one
 };
 
-/// The same part of the depth of some panels, one behind the other.
+/// One depth part of consecutive panels.
 struct Panels {
     const Bf16* first;
-    std::int64_t count, elements;  ///< panels, and of each
+    std::int64_t count, elements;  ///< number of panels, and elements per panel
 
     const Bf16* panel(std::int64_t n) const { return first + n * elements; }
 };
 
-/// Shares the lines of the panels that are needed next out among the products of panels that are computed before.
+/// Distributes the cache lines of the panels that are needed next over the panel multiplications before them.
 class Ahead {
 public:
     Ahead(const Panels& b, const Panels& a) : at_(b.first), end_(b.panel(b.count)), then_(a) {}
 
-    /// Where the next product of panels, `tiles` long, begins to fetch. Behind the last of A, those of A again.
+    /// Returns where the next panel multiplication, `tiles` deep, starts to prefetch: first in B, then in A, and then in A again.
     const Bf16* take(std::int64_t tiles) {
         const Bf16* const from = at_;
         at_ += tiles * lines_ahead * line_elements;
@@ -147,22 +148,22 @@ public:
           a_panels_(a_panels),
           b_panels_(b_panels),
           result_(result) {
-        // Smaller ones where there would be less than a few for each thread, or one thread more to do.
+        // Use smaller blocks if there would be fewer than four per thread and the threads would get unequal numbers of them.
         const std::int64_t threads = at::get_num_threads();
         while (count() < 4 * threads && count() % threads != 0 && rows_.parts < rows_.whole) ++rows_.parts;
     }
 
     std::int64_t count() const { return rows_.parts * columns_.parts; }
 
-    /// @param room of a block of C in fp32
+    /// @param room scratch memory for a block of C in fp32
     BERTPRETRAIN_AMX void multiply(std::int64_t begin, std::int64_t end, float* room) const {
         const AmxRegisters registers;
         for (std::int64_t block = begin; block < end; ++block) multiply_block(block, std::min(block + 1, end - 1), room);
-        _mm_sfence();  // what went past the caches is there before this thread says that it is done
+        _mm_sfence();  // makes the writes past the caches visible before this thread reports completion
     }
 
 private:
-    /// A part of the depth of the block's panels of A, or of B.
+    /// Return one depth part of the block's panels of A, or of B.
     Panels of_a(std::int64_t block, std::int64_t depth) const {
         return part_of(a_, a_panels_, rows_, block / columns_.parts, depth);
     }
@@ -198,7 +199,7 @@ private:
         else put_rounded(c, corner, result_.rounded + row * N + column);
     }
 
-    Parts rows_, columns_, depth_;  ///< the first two in panels, the last in tiles
+    Parts rows_, columns_, depth_;  ///< the first two in panels, the last in tile pairs
     AmxOperand a_, b_;
     const Bf16 *a_panels_, *b_panels_;
     Result result_;
@@ -206,11 +207,11 @@ private:
 
 AmxOperand operand(const at::Tensor& matrix, AmxOperand::Side side) {
     check(matrix.dim() == 2 && matrix.scalar_type() == at::kBFloat16 && matrix.is_cpu(),
-          "tiles multiply bf16 matrices on the CPU");
+          "amx_matmul: expected 2-D bf16 matrices on the CPU");
     const int k = side == AmxOperand::Side::left ? 1 : 0, x = 1 - k;
     const auto* at = static_cast<const Bf16*>(matrix.const_data_ptr());
     if (matrix.stride(k) == 1) return {side, at, matrix.size(x), matrix.size(k), matrix.stride(x), true};
-    check(matrix.stride(x) == 1, "tiles multiply matrices with contiguous rows or columns");
+    check(matrix.stride(x) == 1, "amx_matmul: expected contiguous rows or columns");
     return {side, at, matrix.size(x), matrix.size(k), matrix.stride(k), false};
 }
 
@@ -227,7 +228,7 @@ void amx_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor
     const AmxOperand a = operand(a_MK, AmxOperand::Side::left), b = operand(b_KN, AmxOperand::Side::right);
     const bool fp32 = out_MN.scalar_type() == at::kFloat;
     check(a.K == b.K && out_MN.size(0) == a.X && out_MN.size(1) == b.X && out_MN.is_contiguous() && (fp32 || !add),
-          "a product of ", a_MK.sizes(), " and ", b_KN.sizes(), " into ", out_MN.sizes());
+          "amx_matmul: wrong shapes or dtype: ", a_MK.sizes(), " times ", b_KN.sizes(), " into ", out_MN.sizes());
     const at::Tensor a_panels = packed(a), b_panels = packed(b);
     const auto data = [](const at::Tensor& panels) { return static_cast<const Bf16*>(panels.const_data_ptr()); };
     const Blocks blocks(
@@ -247,7 +248,7 @@ namespace bertpretrain::cpu {
 
 void amx_matmul(const at::Tensor&, const at::Tensor&, const at::Tensor&, bool) {
     std::abort();
-}  // not reached: there are no tiles
+}  // unreachable: has_amx() is false
 
 }  // namespace bertpretrain::cpu
 

@@ -1,13 +1,14 @@
 #pragma once
-// Products of large bf16 matrices by the tile instructions (AMX), accumulated in fp32.
+// Large bf16 GEMMs with the AMX tile instructions, accumulated in fp32.
 
 #include <ATen/core/Tensor.h>
 
 namespace bertpretrain::cpu {
 
-/// out_MN = a_MK b_KN, or += : bf16 on the CPU, rows or columns contiguous, where has_amx(). Every sum has one order, whatever
-/// the number of threads; it begins with zero.
-/// @param out_MN contiguous; fp32, or bf16, which is rounded once and cannot be added to
+/// out_MN = a_MK b_KN, or += if `add`. Operands are bf16 on the CPU, with contiguous rows or columns. Requires has_amx(). Each
+/// sum starts at zero and has a fixed order that does not depend on the number of threads.
+/// @param out_MN contiguous; fp32, or bf16, which is rounded once and does not support `add`
+/// @throws std::logic_error for other operands
 void amx_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor& out_MN, bool add);
 
 }  // namespace bertpretrain::cpu

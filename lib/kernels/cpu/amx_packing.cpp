@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #if defined(__x86_64__)
-// GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
+// GCC 12 warns about the deliberately undefined operands in its own intrinsics header (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #include "kernels/cpu/word_blocks.h"
@@ -12,12 +12,12 @@
 namespace bertpretrain::cpu {
 namespace {
 
-/// A mask of the first `count` of 32.
+/// A mask of the first `count` of 32 lanes.
 __mmask32 first(std::int64_t count) {
     return static_cast<__mmask32>((std::uint64_t{1} << std::clamp<std::int64_t>(count, 0, 32)) - 1);
 }
 
-/// Rows x..x + 15 of the 16 pairs that begin at k.
+/// Loads rows x..x + 15 of the 16 pairs that begin at k.
 BERTPRETRAIN_WORDS_INLINE void pairs_along_rows(const AmxOperand& from, std::int64_t x, std::int64_t k, __m512i (&words)[16]) {
     const __mmask32 there = first(from.K - k);
     for (std::int64_t i = 0; i < 16; ++i)
@@ -29,7 +29,7 @@ BERTPRETRAIN_WORDS_INLINE __m512i lower_halves(const AmxOperand& from, std::int6
     return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(there, from.at + k * from.stride + x));
 }
 
-/// Pairs k, k + 2, ..., k + 30 of columns x..x + 15, a row for each pair.
+/// Loads pairs k, k + 2, ..., k + 30 of columns x..x + 15, one row per pair.
 BERTPRETRAIN_WORDS_INLINE void pairs_across_rows(const AmxOperand& from, std::int64_t x, std::int64_t k, __m512i (&words)[16]) {
     const auto there = static_cast<__mmask16>(first(std::min<std::int64_t>(from.X - x, 16)));
     for (std::int64_t i = 0; i < 16; ++i)
@@ -45,7 +45,7 @@ BERTPRETRAIN_WORDS_INLINE void pack_tile(const AmxOperand& operand, std::int64_t
     for (std::int64_t i = 0; i < 16; ++i) _mm512_store_si512(to + i * tile_depth, words[i]);
 }
 
-/// Both tiles of a panel at the k-th of all its pairs.
+/// Packs both tiles of a panel's k-th tile pair.
 BERTPRETRAIN_WORDS_INLINE void pack_pair(const AmxOperand& operand, std::int64_t panel, std::int64_t k, Bf16* to) {
     pack_tile(operand, panel * panel_rows, k * tile_depth, to);
     pack_tile(operand, panel * panel_rows + 16, k * tile_depth, to + tile_elements);
@@ -55,7 +55,7 @@ BERTPRETRAIN_WORDS_INLINE void pack_pair(const AmxOperand& operand, std::int64_t
 
 BERTPRETRAIN_WORDS void pack_panels(const AmxOperand& operand, std::int64_t begin, std::int64_t end, Bf16* to) {
     const Parts depth = operand.depth();
-    // 32 rows of memory are read side by side to their ends: as many as the processor recognizes and fetches ahead of us.
+    // Reads 32 rows of memory in parallel up to their ends: as many streams as the hardware prefetcher follows.
     if (operand.K_is_contiguous)
         for (std::int64_t panel = begin; panel < end; ++panel)
             for (std::int64_t part = 0; part < depth.parts; ++part) {
@@ -78,7 +78,7 @@ BERTPRETRAIN_WORDS void pack_panels(const AmxOperand& operand, std::int64_t begi
 
 namespace bertpretrain::cpu {
 
-void pack_panels(const AmxOperand&, std::int64_t, std::int64_t, Bf16*) { std::abort(); }  // not reached: there are no tiles
+void pack_panels(const AmxOperand&, std::int64_t, std::int64_t, Bf16*) { std::abort(); }  // unreachable: has_amx() is false
 
 }  // namespace bertpretrain::cpu
 

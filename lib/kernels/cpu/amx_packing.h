@@ -1,10 +1,10 @@
 #pragma once
-// bf16 matrices in the order in which tile instructions read them.
+// Packs bf16 matrices into the order in which AMX tile instructions read them.
 //
-// A tile is 16 rows of 64 bytes. Of the left matrix A_MK it holds 16 rows m and 32 columns k as they are; of the right one B_KN
-// 16 rows of pairs (k, k + 1) and 16 columns n. A panel is 32 rows of A or 32 columns of B: for every 32 of k its two tiles,
-// one behind the other. What is missing to full tiles is zero. The depth K is cut into parts; panels lie part after part, so that
-// what a block of the product reads at a time is one stretch, which no cache maps onto a few of its sets.
+// A tile is 16 rows of 64 bytes. For the left matrix A_MK it holds 16 rows m and 32 columns k unchanged; for the right matrix
+// B_KN, 16 rows of pairs (k, k + 1) and 16 columns n. A panel is 32 rows of A or 32 columns of B: two tiles for every 32 of k,
+// one after the other. Incomplete tiles are padded with zeros. The depth K is split into parts, and panels are stored part after
+// part. So a block of the matmul reads contiguous memory, which caches do not map to just a few of their sets.
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace bertpretrain::cpu {
 
 constexpr std::int64_t tile_depth = 32, tile_elements = 16 * tile_depth, panel_rows = 32, pair_elements = 2 * tile_elements;
 
-/// Panels, or tiles of one, in parts of nearly the same size.
+/// Splits `whole` panels, or tile pairs of a panel, into parts of nearly equal size.
 struct Parts {
     std::int64_t whole, parts;
 
@@ -24,7 +24,7 @@ struct Parts {
     std::int64_t count(std::int64_t part) const { return first(part + 1) - first(part); }
 };
 
-/// A matrix of bf16 as it lies in memory, with X for M of A_MK or N of B_KN.
+/// A bf16 matrix in its original layout; X is M for A_MK and N for B_KN.
 struct AmxOperand {
     enum class Side { left, right } side;
     const Bf16* at;
@@ -33,16 +33,16 @@ struct AmxOperand {
     bool K_is_contiguous;
 
     std::int64_t panels() const { return (X + panel_rows - 1) / panel_rows; }
-    /// In pairs of tiles, up to 8 at a time: of 256 of K.
+    /// K in tile pairs, in parts of up to 8 pairs (256 of K).
     Parts depth() const { return Parts::of_up_to(8, (K + tile_depth - 1) / tile_depth); }
     std::int64_t packed_elements() const { return panels() * depth().whole * pair_elements; }
-    /// Where a part of a panel begins.
+    /// Returns where a part of a panel begins, in elements.
     std::int64_t offset(std::int64_t panel, std::int64_t part) const {
         return (depth().first(part) * panels() + panel * depth().count(part)) * pair_elements;
     }
 };
 
-/// Writes panels [begin, end) of those that begin at `to`, aligned to 64 bytes.
+/// Packs the panels [begin, end) of all panels starting at `to`, which is aligned to 64 bytes.
 void pack_panels(const AmxOperand& operand, std::int64_t begin, std::int64_t end, Bf16* to);
 
 }  // namespace bertpretrain::cpu

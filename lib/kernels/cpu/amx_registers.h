@@ -1,5 +1,5 @@
 #pragma once
-// The tile registers of a thread. Only for files that are compiled for x86-64.
+// The AMX tile registers of a thread. Only for files compiled for x86-64.
 
 #include <immintrin.h>
 
@@ -11,14 +11,14 @@
 
 namespace bertpretrain::cpu {
 
-/// The registers' shapes, as the instruction's manual lays them out: eight of up to 16 rows of 64 bytes.
+/// The tile configuration in the layout that the instruction's manual defines: eight registers of up to 16 rows of 64 bytes.
 struct alignas(64) AmxShapes {
     std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
     std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
     std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 
-/// By the rows of the left operand and of C (registers 0, 1 and 4), from 0 to 16; the others have all.
+/// Indexed by the number of rows (0 to 16) of the left operand and C (registers 0, 1 and 4); the other registers have 16 rows.
 constexpr auto shapes_of_rows = [] {
     std::array<AmxShapes, 17> shapes;
     for (std::uint8_t rows = 1; rows < shapes.size(); ++rows)
@@ -26,7 +26,7 @@ constexpr auto shapes_of_rows = [] {
     return shapes;
 }();
 
-/// The tile registers of this thread, ready while it lives; oneDNN's have other shapes, so nobody's are left behind.
+/// Configures this thread's tile registers and releases them when destroyed, because oneDNN uses other shapes.
 class AmxRegisters {
 public:
     BERTPRETRAIN_AMX AmxRegisters() { reshape(16); }
@@ -34,9 +34,9 @@ public:
     AmxRegisters(const AmxRegisters&) = delete;
     AmxRegisters& operator=(const AmxRegisters&) = delete;
 
-    /// Leaves `rows` rows, 1 to 16, to registers 0, 1 and 4.
+    /// Sets the number of rows (1 to 16) of registers 0, 1 and 4.
     BERTPRETRAIN_AMX void reshape(std::int64_t rows) const {
-        // GCC 12 believes that eight bytes of the shapes are read, and would not fill local ones.
+        // GCC 12 assumes that only eight bytes of the configuration are read, and would not initialize a local one.
         _tile_loadconfig(&shapes_of_rows[static_cast<std::size_t>(rows)]);
     }
 };

@@ -4,7 +4,7 @@
 #include <memory>
 
 #if defined(__x86_64__)
-// GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
+// GCC 12 warns about the deliberately undefined operands in its own intrinsics header (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #include <sys/syscall.h>
@@ -15,7 +15,7 @@
 namespace bertpretrain::cpu {
 namespace {
 
-/// A product whose left rows lie `a_step` pairs apart.
+/// The operands of a matmul; rows of the left matrix are `a_step` pairs apart.
 struct Rows {
     const Pair* a;
     std::int64_t a_step, N, P;
@@ -23,7 +23,7 @@ struct Rows {
     float* c_MN;
 };
 
-/// C from (m, n) on, `Down` x `Across` tiles of it, each 1 or 2.
+/// Computes `Down` x `Across` tiles (each 1 or 2) of C from (m, n) on.
 template <int Down, int Across>
 BERTPRETRAIN_AMX_INLINE void multiply(const Rows& rows, std::int64_t m, std::int64_t n) {
     const auto bytes = [](std::int64_t words) { return words * static_cast<std::int64_t>(sizeof(Pair)); };
@@ -119,7 +119,7 @@ namespace bertpretrain::cpu {
 
 bool has_amx() { return false; }
 void amx_small_matmul(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, const MatmulFrame&, float*) {
-    std::abort();  // not reached: there are no tiles
+    std::abort();  // unreachable: has_amx() is false
 }
 
 }  // namespace bertpretrain::cpu

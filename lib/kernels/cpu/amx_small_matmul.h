@@ -1,5 +1,5 @@
 #pragma once
-// bf16_small_matmul() by the tile instructions (AMX): sixteen rows times sixteen columns times sixteen pairs at once.
+// bf16_small_matmul() with AMX: one instruction multiplies sixteen rows by sixteen columns over sixteen pairs.
 
 #include <cstdint>
 
@@ -9,13 +9,13 @@ namespace bertpretrain::cpu {
 
 constexpr std::int64_t tile_lanes = 16;  ///< rows, columns or pairs of a tile
 
-/// Rounded up to whole tiles.
+/// Rounds up to whole tiles.
 constexpr std::int64_t in_whole_tiles(std::int64_t rows) { return (rows + tile_lanes - 1) / tile_lanes * tile_lanes; }
 
-/// Whether this process may use tiles: instruction_set() says so, and the kernel grants their registers.
+/// Whether this process may use AMX: instruction_set() allows it and the Linux kernel grants the tile registers.
 bool has_amx();
 
-/// bf16_small_matmul(). Sums round as the instruction does, in the order of P.
+/// Same contract as bf16_small_matmul(). Sums are rounded as the instruction does it, in the order of P.
 /// @param N, P multiples of tile_lanes
 /// @param a pair_step is 1, or row_step is 1 and pair_step at least in_whole_tiles(M)
 void amx_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,

@@ -1,4 +1,4 @@
-// Attention over ragged sequences: one thread works on one head of one sequence, and nothing of size S x S leaves it.
+// Attention over ragged sequences. One thread computes one head of one sequence; matrices of size S x S stay local to it.
 #include <type_traits>
 
 #include <ATen/ATen.h>
@@ -12,17 +12,17 @@
 namespace bertpretrain::cpu {
 namespace {
 
-/// The dropout factors of one row of probabilities at a time.
+/// Draws the dropout factors of one row of probabilities at a time.
 class KeepRows {
 public:
     KeepRows(const Attention& shape, const HeadPlace& place)
         : shape_(shape), place_(place), keep_S_(head_memory<float>(place.S + dropout_block_elements)) {}
 
-    /// Null without dropout.
+    /// Returns the factors of the row, valid until the next call; null without dropout.
     const float* row(std::int64_t position) const {
         if (!shape_.dropout.active()) return nullptr;
         fill_dropout_factors(shape_.dropout,
-                             static_cast<std::uint64_t>(shape_.samples_B[static_cast<std::size_t>(place_.sequence)]),
+                             static_cast<std::uint64_t>(shape_.layout.samples_B[static_cast<std::size_t>(place_.sequence)]),
                              static_cast<std::uint32_t>(position),
                              static_cast<std::uint32_t>(place_.head) * attention_groups_per_head, place_.S, keep_S_.get());
         return keep_S_.get();
@@ -34,10 +34,10 @@ private:
     HeadMemory<float> keep_S_;
 };
 
-/// body(place) for all heads of all sequences that have tokens, in parallel.
+/// Calls body(place) in parallel for all heads of all nonempty sequences.
 template <class Body>
 void for_heads(const Attention& shape, std::int64_t H, const Body& body) {
-    const auto sequences = static_cast<std::int64_t>(shape.samples_B.size());
+    const auto sequences = shape.layout.sequences();
     at::parallel_for(0, sequences * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i)
             if (const HeadPlace place(shape, H, i / shape.heads, i % shape.heads); place.S > 0) body(place);
@@ -45,7 +45,7 @@ void for_heads(const Attention& shape, std::int64_t H, const Body& body) {
 }
 
 void zero_rows_of_no_sequence(const at::Tensor& rows_TX, const Attention& shape) {
-    rows_TX.narrow(0, shape.starts_B1.back(), rows_TX.size(0) - shape.starts_B1.back()).zero_();
+    rows_TX.narrow(0, shape.layout.tokens(), rows_TX.size(0) - shape.layout.tokens()).zero_();
 }
 
 template <class Head, class W>
@@ -77,7 +77,7 @@ void head_backward(const HeadPlace& place, const Attention& shape, const W* qkv_
     head.put_gradients(scores_SS.get(), d_scores_SS.get(), d_qkv_T3H, bias_sum_3H);
 }
 
-/// Calls body with the kind of head that computes this dtype here, as a std::type_identity.
+/// Calls body with the head implementation for this dtype on this CPU, as a std::type_identity.
 template <class Body>
 void with_head(at::ScalarType compute_dtype, std::int64_t D, const Body& body) {
     if (compute_dtype != at::kBFloat16) body(std::type_identity<Fp32Head<float>>());
@@ -93,7 +93,7 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
     zero_rows_of_no_sequence(result.context_TH, shape);
     with_head(qkv_T3H.scalar_type(), H / shape.heads, [&](auto kind) {
         using Head = typename decltype(kind)::type;
-        using W = typename Head::Working;
+        using W = typename Head::Dtype;
         for_heads(shape, H, [&](const HeadPlace& place) {
             head_forward<Head>(place, shape, compute_data<W>(qkv_T3H), fp32_data(bias_3H), compute_data<W>(result.context_TH),
                                fp32_data(result.log_sum_exp_TN));
@@ -107,10 +107,10 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
     const std::int64_t H = qkv_T3H.size(1) / 3;
     at::Tensor d_qkv_T3H = at::empty_like(qkv_T3H);
     zero_rows_of_no_sequence(d_qkv_T3H, shape);
-    const at::Tensor bias_sums_B3H = at::zeros({static_cast<std::int64_t>(shape.samples_B.size()), 3 * H}, at::kFloat);
+    const at::Tensor bias_sums_B3H = at::zeros({shape.layout.sequences(), 3 * H}, at::kFloat);
     with_head(qkv_T3H.scalar_type(), H / shape.heads, [&](auto kind) {
         using Head = typename decltype(kind)::type;
-        using W = typename Head::Working;
+        using W = typename Head::Dtype;
         for_heads(shape, H, [&](const HeadPlace& place) {
             head_backward<Head>(place, shape, compute_data<W>(qkv_T3H), fp32_data(bias_3H), compute_data<W>(d_context_TH),
                                 fp32_data(forward.log_sum_exp_TN), compute_data<W>(d_qkv_T3H),

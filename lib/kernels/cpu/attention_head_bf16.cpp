@@ -9,12 +9,12 @@ namespace bertpretrain::cpu {
 namespace {
 
 using Floats = HeadMemory<float>;
-constexpr std::int64_t bf16_parts = 3;  ///< of an fp32 number: 3 x 8 bits
+constexpr std::int64_t bf16_parts = 3;  ///< bf16 numbers that add up to an fp32 number: 3 x 8 bits
 
-/// bf16 rows as the left side of a product.
+/// bf16 rows as the left operand of a matmul, without a copy.
 PairedRows in_place(const Bf16* rows, std::int64_t stride) { return {rows, stride / 2, 1}; }
 
-/// The fp32 vector_D as the right side of a product: its parts of bf16, which add up to it, are three columns; the others are
+/// An fp32 vector_D as the right operand of a matmul: three columns hold bf16 parts that add up to it, the other columns are
 /// zero.
 HeadMemory<Pair> columns_of(const float* vector_D, std::int64_t D) {
     auto pairs = head_memory<Pair>(D / 2 * pair_lanes);
@@ -31,7 +31,7 @@ HeadMemory<Pair> columns_of(const float* vector_D, std::int64_t D) {
     return pairs;
 }
 
-/// dots_S = rows_SD vector_D + start, without a sum across the lanes of a vector for each row.
+/// dots_S = rows_SD vector_D + start, without a horizontal vector sum per row.
 void row_dots(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D, const float* vector_D, float start,
               float* dots_S) {
     const Floats parts = head_memory<float>(S * pair_lanes);
@@ -42,7 +42,7 @@ void row_dots(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_
     }
 }
 
-/// Rows 2 p and 2 p + 1 paired, for all pairs of `filled` rows of which S are there.
+/// Pairs rows 2 p and 2 p + 1, for `filled` rows, of which those from S on are zeros.
 template <class W>
 HeadMemory<Pair> paired_rows(const W* rows, std::int64_t stride, std::int64_t S, std::int64_t filled, std::int64_t D) {
     auto pairs = head_memory<Pair>(filled / 2 * D);
@@ -54,7 +54,7 @@ HeadMemory<Pair> paired_rows(const W* rows, std::int64_t stride, std::int64_t S,
     return pairs;
 }
 
-/// S to whole vectors of scores, or to whole tiles of their pairs.
+/// Rounds S up to whole vectors of scores, or to whole tiles of their pairs.
 std::int64_t filled_up(std::int64_t S) {
     const std::int64_t multiple = has_amx() ? 2 * tile_lanes : pair_lanes;
     return (S + multiple - 1) / multiple * multiple;
@@ -121,7 +121,7 @@ void Bf16Head::put_gradients(const float* probabilities_SS, const float* d_score
     Bf16* d_row = d_qkv_T3H + place_.in_qkv();
     float* bias_sum = bias_sum_3H + place_.column;
 
-    // Rows of d_scores add up to zero, so the key's bias has no part in dq.
+    // Each row of d_scores sums to zero, so the key's bias does not affect dq.
     std::fill_n(of_key_X.get(), filled_, 0.0F);
     add_column_sums(d_scores_SS, S, filled_, 1.0F, of_key_X.get());
     bf16_small_matmul(S, D, P, {rounded_rows(d_scores_SS, S, filled_).get(), P, 1}, paired_rows(k_, stride_, S, filled_, D).get(),

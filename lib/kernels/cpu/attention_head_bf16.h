@@ -1,21 +1,21 @@
 #pragma once
-// One head of one sequence with bf16 products accumulated in fp32.
+// Attention of one head of one sequence with bf16 matmuls accumulated in fp32.
 //
-// q, k, v and the context's gradient are multiplied as the neighbouring products left them, and biases enter behind as fp32
-// terms of rank 1: with q = q0 + bq and so on, q k^T = q0 k0^T + q bk (per row) + bq k0 (per column). So only probabilities and
-// the gradients of scores are rounded to bf16, as they are in autocast; the biases' gradients are sums of them before rounding,
-// since much of what is summed there cancels.
+// q, k, v and the context's gradient enter the matmuls as the neighbouring GEMMs produced them. Biases are added afterwards as
+// fp32 rank-1 terms: with q = q0 + bq and so on, q k^T = q0 k0^T + q bk (per row) + bq k0 (per column). So only probabilities
+// and score gradients are rounded to bf16, as with autocast. The bias gradients are summed before this rounding, because much
+// of the sum cancels.
 
 #include "kernels/cpu/attention_place.h"
 #include "kernels/cpu/bf16_small_matmul.h"
 
 namespace bertpretrain::cpu {
 
-/// The interface of Fp32Head. Rows of scores are filled up to whole vectors or tiles with numbers that meet zeros
-/// in every product.
+/// Same interface as Fp32Head. Rows of scores are padded to whole vectors or tiles; every matmul multiplies the padding by
+/// zeros.
 class Bf16Head {
 public:
-    using Working = Bf16;
+    using Dtype = Bf16;
     static bool can(std::int64_t D) { return has_bf16_matmul() && D % (2 * pair_lanes) == 0; }
 
     Bf16Head(const HeadPlace& place, const Bf16* qkv_T3H, const float* bias_3H);
@@ -27,13 +27,13 @@ public:
     void put_gradients(const float* probabilities_SS, const float* d_scores_SS, Bf16* d_qkv_T3H, float* bias_sum_3H);
 
 private:
-    /// rows_SD^T in pairs along D, (D / 2) x filled S
+    /// Returns rows_SD^T as pairs along D: (D / 2) x padded S.
     HeadMemory<Pair> transposed(const Bf16* rows) const;
 
     HeadPlace place_;
-    std::int64_t filled_;      ///< S rounded up
+    std::int64_t filled_;      ///< S with padding
     std::int64_t stride_;      ///< between rows of qkv
-    const Bf16 *q_, *k_, *v_;  ///< the head's first rows, without biases
+    const Bf16 *q_, *k_, *v_;  ///< the head's first rows, without the biases
     const float *q_bias_, *k_bias_, *v_bias_;
     const Bf16* d_context_ = nullptr;
 };

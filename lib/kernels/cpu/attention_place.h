@@ -1,5 +1,5 @@
 #pragma once
-// Where one head of one sequence lies in the tensors of all.
+// The location of one head of one sequence within the tensors of all sequences.
 
 #include <cmath>
 #include <cstdint>
@@ -20,11 +20,10 @@ struct HeadPlace {
     HeadPlace(const Attention& shape, std::int64_t H, std::int64_t sequence_index, std::int64_t head_index)
         : sequence(sequence_index),
           head(head_index),
-          S(shape.starts_B1[static_cast<std::size_t>(sequence_index) + 1] -
-            shape.starts_B1[static_cast<std::size_t>(sequence_index)]),
+          S(shape.layout.length(sequence_index)),
           D(H / shape.heads),
           hidden(H),
-          first_row(shape.starts_B1[static_cast<std::size_t>(sequence_index)]),
+          first_row(shape.layout.starts_B1[static_cast<std::size_t>(sequence_index)]),
           column(head_index * D) {}
 
     float scaling() const { return 1.0F / std::sqrt(static_cast<float>(D)); }
@@ -32,7 +31,7 @@ struct HeadPlace {
     std::int64_t in_context() const { return first_row * hidden + column; }
 };
 
-constexpr std::align_val_t head_alignment{64};  ///< a cache line; MKL promises equal bits only for equally aligned operands
+constexpr std::align_val_t head_alignment{64};  ///< a cache line; MKL's results are reproducible only with equal alignment
 
 struct FreeHeadMemory {
     void operator()(void* memory) const { ::operator delete(memory, head_alignment); }
@@ -41,7 +40,7 @@ struct FreeHeadMemory {
 template <class T>
 using HeadMemory = std::unique_ptr<T[], FreeHeadMemory>;
 
-/// Memory of one head's work, not initialized.
+/// Allocates uninitialized memory for the work on one head.
 template <class T>
 HeadMemory<T> head_memory(std::int64_t elements) {
     return HeadMemory<T>(static_cast<T*>(::operator new(static_cast<std::size_t>(elements) * sizeof(T), head_alignment)));

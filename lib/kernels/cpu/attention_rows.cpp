@@ -67,8 +67,8 @@ BERTPRETRAIN_INLINE void fill(float* row, std::int64_t from, std::int64_t end, f
     for (std::int64_t j = from; j < end; ++j) row[j] = value;
 }
 
-/// Loops go on to `filled`: a rest of less than a vector would be computed one number at a time. What is filled in becomes a
-/// power too small for the sum, then zero.
+/// Loops run up to `filled`, because a remainder shorter than a vector would be computed one element at a time. Exponentials of
+/// the padding are too small to change the sum; they are set to zero afterwards.
 BERTPRETRAIN_INLINE float softmax_row(float* scores, const float* keep, std::int64_t S, std::int64_t filled) {
     float largest = scores[0];
 #pragma omp simd reduction(max : largest)
@@ -104,8 +104,8 @@ BERTPRETRAIN_INLINE void softmax_backward_row(float* scores, float log_sum_exp, 
         along += scores[j] * d_probabilities[j];
     }
     fill(scores, S, filled, 0);
-    // Divided by their own sum, probabilities add up to 1 more exactly than log_sum_exp can make them. Where all keys are
-    // alike, what d_probabilities have in common must cancel, and it is far larger than what remains.
+    // Dividing by their own sum makes probabilities add up to 1 more exactly than log_sum_exp does. If all keys are alike, the
+    // common part of d_probabilities must cancel, and it is far larger than what remains.
     const float inverse = 1.0F / sum;
     along *= inverse;
 #pragma omp simd

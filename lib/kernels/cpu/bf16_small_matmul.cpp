@@ -6,7 +6,7 @@
 #include "kernels/cpu/amx_small_matmul.h"
 
 #if defined(__x86_64__)
-// GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
+// GCC 12 warns about the deliberately undefined operands in its own intrinsics header (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #include "kernels/cpu/word_blocks.h"
@@ -18,13 +18,13 @@ namespace bertpretrain::cpu {
 namespace {
 
 BERTPRETRAIN_BF16_INLINE __m256i rounded(__m512 values) { return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values)); }
-/// Sixteen bf16 numbers, each in the lower half of its word.
+/// Loads sixteen bf16 numbers, each into the lower half of its 32-bit word.
 BERTPRETRAIN_BF16_INLINE __m512i lower_halves(const Bf16* at) {
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
 }
 BERTPRETRAIN_BF16_INLINE __m512i lower_halves(const float* at) { return _mm512_cvtepu16_epi32(rounded(_mm512_loadu_ps(at))); }
 
-/// `Rows` rows and `Vectors` vectors of C, kept in registers.
+/// Computes `Rows` rows and `Vectors` vectors of C, kept in registers.
 template <std::int64_t Rows, std::int64_t Vectors>
 BERTPRETRAIN_BF16_INLINE void tile(std::int64_t m, std::int64_t n, std::int64_t N, std::int64_t P, const PairedRows& a,
                                    const Pair* b_PN, const MatmulFrame& frame, float* c_MN) {
@@ -51,7 +51,7 @@ BERTPRETRAIN_BF16_INLINE void tile(std::int64_t m, std::int64_t n, std::int64_t 
             _mm512_storeu_ps(c_MN + (m + r) * N + n + v * pair_lanes, _mm512_mul_ps(sums[r][v], scale));
 }
 
-/// All rows of `Vectors` vectors of columns: as many as fit the 32 registers at once, then the rest one by one.
+/// Computes all rows of `Vectors` vectors of columns: as many at once as fit the 32 registers, then the rest one by one.
 template <std::int64_t Vectors>
 BERTPRETRAIN_BF16 void panel(std::int64_t M, std::int64_t n, std::int64_t N, std::int64_t P, const PairedRows& a,
                              const Pair* b_PN, const MatmulFrame& frame, float* c_MN) {
@@ -98,7 +98,7 @@ BERTPRETRAIN_BF16 void pair_across_rows(const float* upper, const float* lower, 
     pair_rows(upper, lower, D, to);
 }
 
-/// Transposes 16 x 16 words, of which `rows` rows are there.
+/// Transposes 16 x 16 words; rows from `rows` on are read as zeros.
 BERTPRETRAIN_BF16_INLINE void transpose_block(const AliasingPair* from, std::int64_t from_step, std::int64_t rows, Pair* to,
                                               std::int64_t to_step) {
     __m512i words[16];
@@ -121,7 +121,7 @@ BERTPRETRAIN_BF16 void transpose_pairs(const void* rows, std::int64_t stride, st
 
 namespace bertpretrain::cpu {
 
-// Not reached: nobody calls these where has_bf16_matmul() is false.
+// Unreachable: has_bf16_matmul() is false.
 void bf16_small_matmul(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, const MatmulFrame&, float*) {
     std::abort();
 }

@@ -1,15 +1,15 @@
 #pragma once
-// One body, compiled once per instruction set, and chosen at run time. Not GCC's target_clones: their choice is the loader's,
-// which nobody can overrule, clang lacks them, and sanitizers start too late for them.
+// Compiles a function body once per instruction set and selects one at run time. GCC's target_clones are not used: the loader
+// selects them and cannot be overridden, clang lacks them, and sanitizers start too late for them.
 
 #include "kernels/cpu/instruction_set.h"
 
-/// What bodies are made of: forced inline, or an instance would call what was compiled for the baseline.
+/// Marks the functions of a body. They are forced inline, or an instance would call the code compiled for the baseline.
 #define BERTPRETRAIN_INLINE static inline __attribute__((always_inline))
 
 namespace bertpretrain::cpu {
 
-/// `body`, a BERTPRETRAIN_INLINE function, once per instruction set.
+/// Instances of `body`, a BERTPRETRAIN_INLINE function, one per instruction set.
 template <auto body>
 struct Instances;
 
@@ -22,7 +22,7 @@ struct Instances<body> {
 #endif
 };
 
-/// body(arguments...) by the best instance that instruction_set() allows.
+/// Calls body(arguments...) in the best instance that instruction_set() allows.
 template <auto body>
 auto by_instruction_set(const auto&... arguments) {
 #if defined(__x86_64__)

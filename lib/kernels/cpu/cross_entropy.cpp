@@ -1,4 +1,4 @@
-// Softmax cross entropy over the vocabulary, its gradient written over the logits.
+// Softmax cross entropy over the vocabulary. The gradient overwrites the logits.
 #include <cmath>
 #include <memory>
 

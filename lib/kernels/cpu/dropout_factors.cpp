@@ -3,7 +3,7 @@
 #include "kernels/cpu/vector_math.h"
 
 #if defined(__x86_64__)
-// GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
+// GCC 12 warns about the deliberately undefined operands in its own intrinsics header (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
 #endif
@@ -14,42 +14,45 @@ namespace {
 #if defined(__x86_64__)
 #define BERTPRETRAIN_AVX512 __attribute__((target("avx512f")))
 
-/// Eight Philox counters, one word in the lower half of each 64-bit lane. The upper halves hold rubbish: the products
-/// read the lower ones only, and nothing else carries between halves. Compilers do not see this, hence the intrinsics.
-struct EightCounters {
-    __m512i word[4];
+/// One word of eight Philox counters, in the lower half of each 64-bit lane. The upper halves are garbage: multiplications read
+/// only the lower halves, and nothing else carries between halves. Compilers cannot know this, hence the intrinsics.
+struct EightWords {
+    __m512i lanes;
 };
 
-BERTPRETRAIN_AVX512 inline __attribute__((always_inline)) void draw(EightCounters& c, PhiloxKey key) {
-    const __m512i factor_a = _mm512_set1_epi64(0xD2511F53), factor_b = _mm512_set1_epi64(0xCD9E8D57);
-    for (int round = 0; round < 10; ++round, key[0] += 0x9E3779B9, key[1] += 0xBB67AE85) {
-        const __m512i a = _mm512_mul_epu32(factor_a, c.word[0]), b = _mm512_mul_epu32(factor_b, c.word[2]);
-        c.word[0] = _mm512_xor_si512(_mm512_xor_si512(_mm512_srli_epi64(b, 32), c.word[1]), _mm512_set1_epi64(key[0]));
-        c.word[1] = b;
-        c.word[2] = _mm512_xor_si512(_mm512_xor_si512(_mm512_srli_epi64(a, 32), c.word[3]), _mm512_set1_epi64(key[1]));
-        c.word[3] = a;
+/// Not forced inline: the compiler refuses that in philox_round(), which is compiled for no instruction set in particular.
+/// `flatten` in fill_by_avx512() inlines them there.
+struct PhiloxEightWords {
+    BERTPRETRAIN_AVX512 static void multiply(std::uint32_t factor, const EightWords& word, EightWords& upper, EightWords& lower) {
+        lower.lanes = _mm512_mul_epu32(_mm512_set1_epi64(factor), word.lanes);
+        upper.lanes = _mm512_srli_epi64(lower.lanes, 32);
     }
-}
+    BERTPRETRAIN_AVX512 static void combine(const EightWords& a, const EightWords& b, std::uint32_t key, EightWords& result) {
+        result.lanes = _mm512_xor_si512(_mm512_xor_si512(a.lanes, b.lanes), _mm512_set1_epi64(key));
+    }
+};
 
-BERTPRETRAIN_AVX512 void fill_by_avx512(const Dropout& dropout, std::uint64_t sample, std::uint32_t position,
-                                        std::uint32_t group_base, std::int64_t elements, float* keep) {
+BERTPRETRAIN_AVX512 __attribute__((flatten)) void fill_by_avx512(const Dropout& dropout, std::uint64_t sample,
+                                                                 std::uint32_t position, std::uint32_t group_base,
+                                                                 std::int64_t elements, float* keep) {
     const __m512i threshold = _mm512_set1_epi32(static_cast<int>(dropout.threshold())), low_half = _mm512_set1_epi32(0xFFFF);
     const __m512 scale = _mm512_set1_ps(dropout.scale());
     const __m512i steps = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
     for (std::int64_t e = 0; e < elements; e += dropout_block_elements) {
-        EightCounters eight[2];
+        EightWords eight[2][4];
         for (int half = 0; half < 2; ++half) {
             const std::uint32_t first_group =
                 group_base + static_cast<std::uint32_t>(e / 8) + 8 * static_cast<std::uint32_t>(half);
-            eight[half] = {{_mm512_add_epi64(_mm512_set1_epi64(first_group), steps),
-                            _mm512_set1_epi64(position | dropout.site << 16),
-                            _mm512_set1_epi64(static_cast<std::uint32_t>(sample)),
-                            _mm512_set1_epi64(static_cast<std::uint32_t>(sample >> 32))}};
-            draw(eight[half], dropout.key);
+            EightWords words[4] = {{_mm512_add_epi64(_mm512_set1_epi64(first_group), steps)},
+                                   {_mm512_set1_epi64(position | dropout.site << 16)},
+                                   {_mm512_set1_epi64(static_cast<std::uint32_t>(sample))},
+                                   {_mm512_set1_epi64(static_cast<std::uint32_t>(sample >> 32))}};
+            philox_words<PhiloxEightWords>(words, {dropout.key[0], dropout.key[1]});
+            for (int w = 0; w < 4; ++w) eight[half][w] = words[w];
         }
         for (int w = 0; w < 4; ++w) {
-            const __m512i words = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(eight[0].word[w])),
-                                                     _mm512_cvtepi64_epi32(eight[1].word[w]), 1);
+            const __m512i words = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(eight[0][w].lanes)),
+                                                     _mm512_cvtepi64_epi32(eight[1][w].lanes), 1);
             const __mmask16 low = _mm512_cmpge_epu32_mask(_mm512_and_si512(words, low_half), threshold);
             const __mmask16 high = _mm512_cmpge_epu32_mask(_mm512_srli_epi32(words, 16), threshold);
             _mm512_storeu_ps(keep + e + 32 * w, _mm512_maskz_mov_ps(low, scale));

@@ -1,4 +1,4 @@
-// Sums of embedding rows, and the way back into the tables.
+// The sum of embedding rows and its backward into the tables.
 #include <ATen/ATen.h>
 
 #include "kernels/cpu/row_chunks.h"
@@ -32,7 +32,7 @@ void embedding_backward(const at::Tensor& d_sum_TH, const at::Tensor& indices_T,
     const auto* indices = indices_T.data_ptr<std::int64_t>();
     const float* d_sum = fp32_data(d_sum_TH);
     float* d_table = fp32_data(d_table_VH);
-    // Threads share columns, not tokens: every element is added to by one thread, in token order.
+    // Threads split columns, not tokens: each element is updated by one thread, in token order.
     at::parallel_for(0, H, 64, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t t = 0; t < T; ++t)
             for (std::int64_t h = begin; h < end; ++h) d_table[indices[t] * H + h] += d_sum[t * H + h];

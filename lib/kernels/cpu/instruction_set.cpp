@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdlib>
 #include <string>
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/environment.h"
 #include "core/error.h"
 
 namespace bertpretrain::cpu {
@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 6> names{"reference", "baseline", "avx2", "avx512", "avx512_bf16", "amx"};
 
 #if defined(__x86_64__)
-/// The kernel must agree to the size of AMX's registers, so it is the one to ask.
+/// Asks the Linux kernel, because it must permit the large AMX registers.
 bool has_amx() {
     constexpr int get_supported_features = 0x1021, tile_data = 18;  // arch/x86/include/uapi/asm/prctl.h
     unsigned long features = 0;
@@ -49,8 +49,8 @@ InstructionSet largest_instruction_set() {
 #endif
 }
 
-InstructionSet choose_instruction_set(const char* wanted, InstructionSet largest) {
-    if (wanted == nullptr || *wanted == '\0') return largest;
+InstructionSet choose_instruction_set(const std::string& wanted, InstructionSet largest) {
+    if (wanted.empty()) return largest;
     const auto found = std::find(names.begin(), names.end(), wanted);
     if (found == names.end())
         throw ConfigError(concat("BERTPRETRAIN_CPU_CAPABILITY = ", wanted, ": must be one of ", list_of_names()));
@@ -63,7 +63,7 @@ InstructionSet choose_instruction_set(const char* wanted, InstructionSet largest
 
 InstructionSet instruction_set() {
     static const InstructionSet chosen =
-        choose_instruction_set(std::getenv("BERTPRETRAIN_CPU_CAPABILITY"), largest_instruction_set());
+        choose_instruction_set(environment_variable("BERTPRETRAIN_CPU_CAPABILITY").value_or(""), largest_instruction_set());
     return chosen;
 }
 

@@ -1,36 +1,37 @@
 #pragma once
-// Which instructions the kernels on the CPU use: all that the processor has, or fewer where BERTPRETRAIN_CPU_CAPABILITY says so.
+// The instruction set of the CPU kernels: all that the CPU supports, or less if BERTPRETRAIN_CPU_CAPABILITY says so.
 
+#include <string>
 #include <string_view>
 
 namespace bertpretrain::cpu {
 
-/// Each set includes those before it, but for `reference`: there every fused operation is the plain-ATen one, and libtorch's
-/// kernels use what they like.
+/// Each set includes the ones before it, except `reference`, which uses the plain-ATen function for every fused operation and
+/// does not limit libtorch's kernels.
 enum class InstructionSet {
     reference,
-    baseline,     ///< what every processor of the architecture has
+    baseline,     ///< supported by every CPU of the architecture
     avx2,         ///< with fused multiply-add: x86-64-v3
     avx512,       ///< x86-64-v4
-    avx512_bf16,  ///< products of pairs of bf16
-    amx,          ///< products of tiles of bf16
+    avx512_bf16,  ///< dot products of bf16 pairs
+    amx,          ///< matmuls of bf16 tiles
 };
 
-/// As BERTPRETRAIN_CPU_CAPABILITY calls it.
+/// Returns the set's name as in BERTPRETRAIN_CPU_CAPABILITY.
 std::string_view name_of(InstructionSet set);
 
-/// The largest set that this processor has.
+/// Returns the largest set that this CPU supports.
 InstructionSet largest_instruction_set();
 
-/// @param wanted a name, or null or empty: then `largest`
-/// @throws ConfigError where there is no set of this name, or it is more than `largest`
-InstructionSet choose_instruction_set(const char* wanted, InstructionSet largest);
+/// @param wanted a name; empty selects `largest`
+/// @throws ConfigError if the name is unknown or exceeds `largest`
+InstructionSet choose_instruction_set(const std::string& wanted, InstructionSet largest);
 
-/// What this process uses, by BERTPRETRAIN_CPU_CAPABILITY as it was at the first call.
-/// @throws ConfigError as choose_instruction_set
+/// Returns the set that this process uses. Reads BERTPRETRAIN_CPU_CAPABILITY on the first call only.
+/// @throws ConfigError like choose_instruction_set()
 InstructionSet instruction_set();
 
-/// What libtorch may use beside it: the same, and beside `reference` everything.
+/// Returns the set that libtorch may use: the same, or with `reference` everything that the CPU supports.
 inline InstructionSet library_instruction_set() {
     return instruction_set() == InstructionSet::reference ? largest_instruction_set() : instruction_set();
 }

@@ -7,7 +7,7 @@
 namespace bertpretrain::cpu {
 namespace {
 
-/// What the libraries call a set.
+/// The libraries' names for an instruction set.
 struct Names {
     const char *aten, *onednn, *mkl;
 };

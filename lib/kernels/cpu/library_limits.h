@@ -1,10 +1,10 @@
 #pragma once
-// libtorch's own kernels, and those of the libraries inside it, under the limit that ours obey.
+// Limits the instruction set of libtorch's kernels and of the libraries inside it.
 
 namespace bertpretrain::cpu {
 
-/// Lets ATen, oneDNN and MKL use no more than library_instruction_set(). Each looks at its environment variable once, at its
-/// first use: this comes before anything is computed, and before there are threads.
+/// Limits ATen, oneDNN and MKL to library_instruction_set() by setting their environment variables. Each reads its variable once,
+/// on first use, so call this before any computation and before there are threads.
 void limit_libraries();
 
 }  // namespace bertpretrain::cpu

@@ -1,4 +1,4 @@
-// dropout + residual + LayerNorm, forward and backward, one pass over the rows each.
+// dropout + residual + LayerNorm, forward and backward, each in one pass over the rows.
 #include <cmath>
 #include <memory>
 
@@ -11,10 +11,10 @@
 namespace bertpretrain::cpu {
 namespace {
 
-/// What both directions know of one row.
+/// Inputs of one row that forward and backward share.
 struct Row {
     std::int64_t width;
-    const float* keep;  ///< dropout's factors, or null
+    const float* keep;  ///< dropout factors, or null
     const float* weight;
     const float* bias;
     float eps;
@@ -53,7 +53,7 @@ BERTPRETRAIN_INLINE void norm_row(const Row& row, const W* out, const float* out
     *rstd = scale;
 }
 
-/// Gradients of one row; `scratch` holds `width` floats. Null pointers stand for absent tensors.
+/// Inputs and outputs of the backward of one row; null pointers stand for undefined tensors.
 template <class W>
 struct BackwardRow {
     const W* d_normed;
@@ -66,7 +66,8 @@ struct BackwardRow {
     float *d_weight, *d_bias, *d_out_bias;  ///< sums over the rows of a chunk
 };
 
-// Everything is copied into locals first: what a store might change through another pointer cannot be vectorized.
+// `scratch` holds `width` floats. Members are copied into locals first: loops over values that a store might change through
+// another pointer cannot be vectorized.
 template <class W>
 BERTPRETRAIN_INLINE void norm_backward_row(const Row& row, const BackwardRow<W>& at, float* scratch) {
     const std::int64_t width = row.width;
@@ -123,9 +124,8 @@ BERTPRETRAIN_INLINE void norm_backward_row(const Row& row, const BackwardRow<W>&
 
 }  // namespace
 
-NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const Residual& residual,
-                                 const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
-                                 at::ScalarType compute_dtype, bool keep_fp32) {
+NormResult dropout_residual_norm(const NormArguments& arguments) {
+    const auto& [out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32] = arguments;
     const at::Tensor residual_TH = residual.fp32();
     const at::Tensor& shape_like = out_TH.defined() ? out_TH : residual_TH;
     const std::int64_t T = shape_like.size(0), H = shape_like.size(1);
@@ -164,10 +164,9 @@ NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bia
     return result;
 }
 
-NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_fp32_TH,
-                                             const at::Tensor& d_sum_TH, const NormResult& forward, const NormParameters& norm,
-                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType compute_dtype,
-                                             const NormParameters& d_norm, const at::Tensor& d_bias_H) {
+NormGradients dropout_residual_norm_backward(const NormBackwardArguments& arguments) {
+    const auto& [d_normed_TH, d_normed_fp32_TH, d_sum_TH, forward, norm, dropout, rows, compute_dtype, d_norm, d_bias_H] =
+        arguments;
     const std::int64_t T = forward.sum_TH.size(0), H = forward.sum_TH.size(1);
     NormGradients gradients;
     gradients.sum_TH = at::empty({T, H}, at::kFloat);

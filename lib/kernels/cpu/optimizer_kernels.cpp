@@ -1,5 +1,5 @@
-// Each part of at most one block passes through several short loops while it lies in the cache: memory sets the pace, so
-// simple loops that the compiler turns into vector instructions are as fast as one long one.
+// Each part (at most one block) goes through several short loops while it is in the cache. The kernels are bound by memory, so
+// simple loops that the compiler vectorizes are as fast as one fused loop.
 #include "kernels/optimizer_kernels.h"
 
 #include <bit>
@@ -16,7 +16,7 @@ using cpu::by_instruction_set;
 using Float8 = float __attribute__((vector_size(32)));
 using Double8 = double __attribute__((vector_size(64)));
 
-/// Sixteen running sums, whatever the processor: the result is the same everywhere.
+/// Uses sixteen running sums on every CPU, so that the result is the same everywhere.
 BERTPRETRAIN_INLINE double square_sum(const float* __restrict values, std::int64_t n) {
     Double8 even{}, odd{};
     std::int64_t i = 0;
@@ -36,7 +36,7 @@ BERTPRETRAIN_INLINE double square_sum(const float* __restrict values, std::int64
     return sum;
 }
 
-/// MomentConstants and TensorFactors as the loops want them.
+/// MomentConstants and TensorFactors in fp32.
 struct Scalars {
     float beta1, one_minus_beta1, beta2, one_minus_beta2, eps, unbias1, unbias2;
     float gradient_scale, weight_decay, momentum_rate, gradient_rate;
@@ -64,7 +64,7 @@ BERTPRETRAIN_INLINE void update_moments(const float* __restrict gradient, float*
     }
 }
 
-/// @param numerator the first moment, or the gradient; `scale` of it is divided
+/// @param numerator the first moment, or the gradient; multiplied by `scale`
 BERTPRETRAIN_INLINE void direction(const float* __restrict numerator, float scale, const float* __restrict master,
                                    const float* __restrict exp_avg_sq, float* __restrict out, std::int64_t n, const Scalars& s) {
     for (std::int64_t i = 0; i < n; ++i)
@@ -80,7 +80,7 @@ BERTPRETRAIN_INLINE void subtract_two(float* __restrict master, const float* __r
     for (std::int64_t i = 0; i < n; ++i) master[i] -= first[i] * first_rate + second[i] * second_rate;
 }
 
-/// Rounds to nearest even; a NaN stays one.
+/// Rounds to nearest even; a NaN stays a NaN.
 BERTPRETRAIN_INLINE void round_to_bf16(const float* __restrict values, std::uint16_t* __restrict out, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) {
         const auto bits = std::bit_cast<std::uint32_t>(values[i]);
@@ -90,13 +90,13 @@ BERTPRETRAIN_INLINE void round_to_bf16(const float* __restrict values, std::uint
     }
 }
 
-/// The slices' memory.
+/// Pointers to the data of a pass.
 struct Pointers {
     const float* gradient;
     float* master;
     float* exp_avg;
     float* exp_avg_sq;
-    float* weights_fp32 = nullptr;  ///< one of the two
+    float* weights_fp32 = nullptr;  ///< one of the two is null
     std::uint16_t* weights_bf16 = nullptr;
 
     explicit Pointers(const OptimizerPass& pass)
@@ -115,7 +115,7 @@ struct Pointers {
     }
 };
 
-/// One part in the hands of one thread.
+/// The step of one part on one thread.
 struct PartStep {
     const Pointers& at;
     const TensorRun& part;
@@ -145,7 +145,7 @@ private:
     }
 };
 
-/// body(PartStep, index of the part), shared between threads. Parts are independent, so their order does not matter.
+/// Calls body(PartStep, index of the part) in parallel. Parts are independent, so their order does not matter.
 template <class Body>
 void for_each_part(const OptimizerPass& pass, const Body& body) {
     const Pointers at(pass);

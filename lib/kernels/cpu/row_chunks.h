@@ -1,5 +1,5 @@
 #pragma once
-// Rows shared between threads in chunks of fixed size, so that column sums do not depend on the number of threads.
+// Distributes rows to threads in chunks of fixed size, so that column sums do not depend on the number of threads.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace bertpretrain::cpu {
 constexpr std::int64_t rows_per_chunk = 32;
 inline std::int64_t row_chunks(std::int64_t rows) { return (rows + rows_per_chunk - 1) / rows_per_chunk; }
 
-/// body(chunk, first row, end row) for all chunks, in parallel.
+/// Calls body(chunk, first row, end row) for all chunks, in parallel.
 template <class Body>
 void for_row_chunks(std::int64_t rows, const Body& body) {
     at::parallel_for(0, row_chunks(rows), 1, [&](std::int64_t begin, std::int64_t end) {
@@ -24,8 +24,8 @@ void for_row_chunks(std::int64_t rows, const Body& body) {
     });
 }
 
-/// Brings elements that will soon be read into the second-level cache, and nothing for null; they need not exist. For loops too
-/// long for the processor to see the next reads coming by itself.
+/// Prefetches elements into the second-level cache; does nothing for null. The addresses need not be valid. For loops that are
+/// too long for the hardware prefetcher to predict the next reads.
 template <class T>
 BERTPRETRAIN_INLINE void fetch(const T* at, std::int64_t elements) {
     constexpr auto line = static_cast<std::int64_t>(64 / sizeof(T));
@@ -35,8 +35,8 @@ BERTPRETRAIN_INLINE void fetch(const T* at, std::int64_t elements) {
 
 constexpr std::int64_t stretch = 512;
 
-/// body(first element, elements) for a row in stretches, before each of which `ahead` is called with the first element of the
-/// stretch after next (in the next rows, behind the end of this one).
+/// Calls body(first element, elements) for each stretch of a row. Before each, calls `ahead` with the first element of the
+/// stretch after the next one; near the end of the row this element belongs to the following rows.
 template <class Ahead, class Body>
 void for_stretches(std::int64_t width, const Ahead& ahead, const Body& body) {
     for (std::int64_t from = 0; from < width; from += stretch) {
@@ -45,7 +45,7 @@ void for_stretches(std::int64_t width, const Ahead& ahead, const Body& body) {
     }
 }
 
-/// One row of sums per chunk, added up in chunk order.
+/// One row of partial sums per chunk, added up in the order of chunks.
 class ColumnSums {
 public:
     ColumnSums(std::int64_t rows, std::int64_t columns) : chunks_C(at::zeros({row_chunks(rows), columns}, at::kFloat)) {}
@@ -64,14 +64,14 @@ private:
     at::Tensor chunks_C;
 };
 
-/// A compute_dtype tensor's numbers as the kernels see them.
+/// Returns a tensor's data as W (Bf16 or float), or null if undefined.
 template <class W>
 W* compute_data(const at::Tensor& tensor) {
     return tensor.defined() ? static_cast<W*>(tensor.data_ptr()) : nullptr;
 }
 inline float* fp32_data(const at::Tensor& tensor) { return compute_data<float>(tensor); }
 
-/// Calls body with a Bf16 or a float, after `compute_dtype`.
+/// Calls body with a Bf16 or a float, depending on `compute_dtype`.
 template <class Body>
 auto with_compute_dtype(at::ScalarType compute_dtype, const Body& body) {
     return compute_dtype == at::kBFloat16 ? body(Bf16{}) : body(float{});

@@ -1,6 +1,6 @@
 #pragma once
-// Elementwise arithmetic that compilers vectorize: no branches, no calls. Everything is forced inline, because each kernel is
-// compiled once per instruction set (by_instruction_set.h) and must take these along.
+// Elementwise arithmetic that compilers can vectorize: no branches, no calls. All functions are forced inline, because each
+// kernel is compiled once per instruction set (by_instruction_set.h) together with them.
 
 #include <bit>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace bertpretrain::cpu {
 
-/// The bits of a bfloat16; torch's own type is convertible, but this one needs no torch header.
+/// A bfloat16 as bits; convertible to torch's type without needing torch headers.
 struct Bf16 {
     std::uint16_t bits;
 };
@@ -19,27 +19,27 @@ BERTPRETRAIN_INLINE float load(const float* at) { return *at; }
 BERTPRETRAIN_INLINE float load(const Bf16* at) { return std::bit_cast<float>(std::uint32_t{at->bits} << 16); }
 
 BERTPRETRAIN_INLINE void store(float* at, float value) { *at = value; }
-/// Rounds to nearest even. Not-a-number stays one: its quiet bit lies in the upper half.
+/// Rounds to nearest even. A quiet NaN (0x7FC00000) stays NaN, because its quiet bit is in the upper half.
 BERTPRETRAIN_INLINE void store(Bf16* at, float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     at->bits = static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
-// What GCC makes of a comparison costs more than it seems: where both outcomes can be computed further, it computes both to the
-// end, divisions included, and chooses then. Signs and limits are therefore taken by bits where that is exact.
+// Comparisons cost more than they seem to: if GCC can compute both outcomes further, it computes both to the end, divisions
+// included, and selects afterwards. Signs and limits are therefore taken from the bits where that is exact.
 
-/// The bits of x without its sign. As whole numbers they are ordered as the magnitudes are.
+/// The bits of x without the sign. Compared as integers, they order like the magnitudes.
 BERTPRETRAIN_INLINE std::uint32_t magnitude_bits(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFF; }
 /// @param value not negative
 BERTPRETRAIN_INLINE float with_sign_of(float x, float value) {
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | (std::bit_cast<std::uint32_t>(x) & 0x80000000));
 }
 
-/// e^x for x up to 88, relative error below 1e-7; below -87 as at -87, a tiny number. x = n ln 2 + r; e^r by a polynomial whose
-/// largest relative error on |r| <= ln 2 / 2 is least (3e-9, fitted); 2^n by the exponent's bits.
+/// e^x for x <= 88 with relative error below 1e-7; below -87, e^-87. x = n ln 2 + r; e^r is a minimax polynomial on
+/// |r| <= ln 2 / 2 (fitted; relative error 3e-9); 2^n is built from the exponent bits.
 BERTPRETRAIN_INLINE float exponential(float x) {
     x = x < -87.0F ? -87.0F : x;
-    constexpr float round_by_adding = 12582912.0F;  // 1.5 * 2^23: adding it leaves no fraction bits, and n in the lowest ones
+    constexpr float round_by_adding = 12582912.0F;  // 1.5 * 2^23: adding it drops the fraction and leaves n in the lowest bits
     const float n_and_that = x * 1.44269504F + round_by_adding;
     const float n = n_and_that - round_by_adding;
     const float r = (x - n * 0.693359375F) + n * 2.12194440e-4F;
@@ -52,12 +52,12 @@ BERTPRETRAIN_INLINE float exponential(float x) {
     return p * std::bit_cast<float>((std::bit_cast<std::uint32_t>(n_and_that) + 127) << 23);
 }
 
-/// The normal distribution's value (Phi) and density at x, for erf-GELU.
+/// The normal CDF (Phi) and density at x, for erf-GELU.
 struct Normal {
     float distribution, density;
 };
-/// Absolute error below 1e-7. Phi(-|x|) = e^(-x^2 / 2) q(|x|), where q is a polynomial on [0, 5.5], fitted so that the
-/// product's largest error is least (4e-9); farther out e^(-x^2 / 2) is as good as zero.
+/// Absolute error below 1e-7. Phi(-|x|) = e^(-x^2 / 2) q(|x|), where q is a polynomial on [0, 5.5] fitted to minimize the largest
+/// error of this product (4e-9). Beyond 5.5, e^(-x^2 / 2) is negligible.
 BERTPRETRAIN_INLINE Normal normal(float x) {
     constexpr float end = 5.5F;
     const std::uint32_t bits = magnitude_bits(x), end_bits = std::bit_cast<std::uint32_t>(end);
@@ -85,7 +85,7 @@ BERTPRETRAIN_INLINE float hyperbolic_tangent(float x) {
     return 1.0F - 2.0F / (exponential(2.0F * near) + 1.0F);
 }
 
-/// keep[e] = dropout's factor (0 or 1 / (1 - p)) of element e of the row (sample, position), for e < elements.
+/// keep[e] = dropout factor (0 or 1 / (1 - p)) of element e of the row (sample, position), for e < elements.
 /// `keep` must have room for `elements` rounded up to 128.
 BERTPRETRAIN_INLINE void dropout_factors(const Dropout& dropout, std::uint64_t sample, std::uint32_t position,
                                          std::uint32_t group_base, std::int64_t elements, float* keep) {
@@ -101,16 +101,10 @@ BERTPRETRAIN_INLINE void dropout_factors(const Dropout& dropout, std::uint64_t s
             c[2][l] = static_cast<std::uint32_t>(sample);
             c[3][l] = static_cast<std::uint32_t>(sample >> 32);
         }
-        std::uint32_t k0 = dropout.key[0], k1 = dropout.key[1];
-        for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9, k1 += 0xBB67AE85)
+        PhiloxRoundKey key{dropout.key[0], dropout.key[1]};
+        for (int round = 0; round < philox_rounds; ++round, key.advance())
 #pragma omp simd
-            for (int l = 0; l < lanes; ++l) {
-                const std::uint64_t a = std::uint64_t{0xD2511F53} * c[0][l], b = std::uint64_t{0xCD9E8D57} * c[2][l];
-                c[0][l] = static_cast<std::uint32_t>(b >> 32) ^ c[1][l] ^ k0;
-                c[1][l] = static_cast<std::uint32_t>(b);
-                c[2][l] = static_cast<std::uint32_t>(a >> 32) ^ c[3][l] ^ k1;
-                c[3][l] = static_cast<std::uint32_t>(a);
-            }
+            for (int l = 0; l < lanes; ++l) philox_round(c[0][l], c[1][l], c[2][l], c[3][l], key);
         for (int w = 0; w < 4; ++w)
 #pragma omp simd
             for (int l = 0; l < lanes; ++l) {

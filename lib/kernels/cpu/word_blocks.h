@@ -1,5 +1,5 @@
 #pragma once
-// Blocks of 16 x 16 words of 32 bits in vector registers. Only for files that are compiled for x86-64.
+// 16 x 16 blocks of 32-bit words in vector registers. Only for files compiled for x86-64.
 
 #include <immintrin.h>
 
@@ -15,7 +15,7 @@ namespace bertpretrain::cpu {
 /// A pair that may have been written as two bf16 numbers.
 using AliasingPair = Pair __attribute__((may_alias));
 
-/// Transposes `a`: 2 x 2 within quarters of vectors, then 2 x 2 pairs, then the quarters.
+/// Transposes `a` in steps: 2 x 2 words within quarters of vectors, then 2 x 2 pairs of words, then the quarters.
 BERTPRETRAIN_WORDS_INLINE void transpose(__m512i (&a)[16]) {
     __m512i b[16];
     for (int i = 0; i < 16; i += 2) {

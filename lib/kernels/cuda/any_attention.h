@@ -1,7 +1,7 @@
 #pragma once
-// Attention of sequences of any length up to 1,024 tokens with heads of any size up to 256, in fp32 arithmetic: for fp32 runs,
-// and where neither short_attention.h nor flash attention fits. A block computes 32 queries (or 32 keys) of one head of one
-// sequence. Dropout is the counter-based one of kernels/dropout.h.
+// Attention in fp32 arithmetic for sequences of up to 1,024 tokens and heads of up to 256 features. Used for fp32, and where
+// neither short_attention.h nor flash attention applies. A block computes 32 queries (or 32 keys) of one head of one sequence.
+// Dropout masks come from the counters of kernels/dropout.h.
 
 #include <cuda_runtime.h>
 
@@ -26,8 +26,8 @@ struct AnyAttentionBackward {
     W* d_qkv_T3H;
 };
 
-/// Rows after the last sequence are not written.
-/// @throws std::runtime_error when the device lacks the shared memory
+/// Enqueue the kernels; rows after the last sequence are not written.
+/// @throws std::runtime_error if the device has too little shared memory
 template <class W>
 void any_attention_forward(const AnyAttentionForward<W>& pass, cudaStream_t stream);
 template <class W>

@@ -1,16 +1,16 @@
-// Scores are computed again, twice: by blocks of 32 queries for the queries' gradient, by blocks of 32 keys for the keys' and
-// values', so that each sum has one order.
+// Scores are recomputed twice: by blocks of 32 queries for the queries' gradient, and by blocks of 32 keys for the keys' and
+// values' gradients. So every sum has a fixed order.
 #include "kernels/cuda/any_attention_block.h"
 #include "kernels/cuda/launch.h"
 
 namespace bertpretrain::cuda {
 namespace {
 
-constexpr int weight_pitch = tile_rows;  ///< of a warp's rows of probabilities or gradients of scores, one tile wide
+constexpr int weight_pitch = tile_rows;  ///< of a warp's rows of probabilities or score gradients, one tile wide
 
-/// What the backward needs of 32 queries beside their rows.
+/// Per-query values of 32 queries that the backward needs besides their rows.
 struct QueryFacts {
-    float *log_sum_exp, *along_context;  ///< in shared memory; the second is d_context times context, summed over a row
+    float *log_sum_exp, *along_context;  ///< in shared memory; the second is the row sum of d_context times context
 
     template <class W>
     __device__ void load(const AnyAttentionBackward<W>& pass, const TileOfHead& at, int first) const {
@@ -32,10 +32,10 @@ struct QueryFacts {
 };
 
 struct Weights {
-    float probability, d_score;  ///< the first after dropout
+    float probability, d_score;  ///< the probability after dropout
 };
 
-/// Of one (query, key); zeros where either does not exist.
+/// Computes the weights of one (query, key); zeros if either does not exist.
 template <class W>
 __device__ Weights weights_of(const AttentionInputs<W>& in, const TileOfHead& at, int query, int key, float score, float d,
                               float log_sum_exp, float along_context) {
@@ -44,9 +44,9 @@ __device__ Weights weights_of(const AttentionInputs<W>& in, const TileOfHead& at
     return {p * factor, p * (factor * d - along_context) * at.scale()};
 }
 
-/// The tiles of a block, one after the other in shared memory.
+/// The tiles of a block, consecutive in shared memory.
 struct BackwardTiles {
-    float *own_a, *own_b, *other_a, *other_b, *weights;  ///< the last: of this warp's rows, two kinds
+    float *own_a, *own_b, *other_a, *other_b, *weights;  ///< weights: two kinds for this warp's rows
     QueryFacts queries;
 
     __device__ explicit BackwardTiles(const TileOfHead& at) {

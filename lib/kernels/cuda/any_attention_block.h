@@ -1,6 +1,6 @@
 #pragma once
-// What the kernels of any_attention.h share: tiles of 32 rows as fp32 in shared memory, whose pitch of one more than their width
-// lets 32 lanes read 32 rows at once.
+// Shared by the kernels of any_attention.h: fp32 tiles of 32 rows in shared memory. Their pitch is the width plus one, so that
+// 32 lanes read 32 rows without bank conflicts.
 
 #include "kernels/cuda/any_attention.h"
 #include "kernels/cuda/block_sums.h"
@@ -31,7 +31,7 @@ struct TileOfHead {
     __device__ float scale() const { return rsqrtf(static_cast<float>(D)); }
 };
 
-/// Rows [first, first + 32) of a head's D columns, zeros after the sequence's end. @param bias of the columns, or null
+/// Loads rows [first, first + 32) of a head's D columns; rows after the sequence's end are zeros. @param bias D values, or null
 template <class W>
 __device__ void load_tile(const TileOfHead& at, const W* rows, std::int64_t stride, const float* bias, int first, float* tile) {
     for (int i = static_cast<int>(threadIdx.x); i < tile_rows * at.D; i += tile_threads) {
@@ -43,7 +43,7 @@ __device__ void load_tile(const TileOfHead& at, const W* rows, std::int64_t stri
     }
 }
 
-/// A part of query, key and value: 0, 1, 2.
+/// Loads a tile of the query (part 0), key (1) or value (2), with its bias.
 template <class W>
 __device__ void load_part(const AttentionInputs<W>& in, const TileOfHead& at, int part, int first, float* tile) {
     const std::int64_t H = in.heads * at.D, column = part * H + at.head * at.D;
@@ -56,7 +56,7 @@ __device__ inline float dot(const float* a, const float* b, int D) {
     return sum;
 }
 
-/// What dropout multiplies the probability of (query, key) with.
+/// Returns the dropout factor (0 or 1 / (1 - p)) of the probability of (query, key).
 __device__ inline float dropout_factor(const AttentionDropout& dropout, const TileOfHead& at, int query, int key) {
     if (dropout.threshold == 0) return 1;
     constexpr unsigned groups_per_head = 8192;  // kernels/dropout.h, attention_groups_per_head
@@ -67,11 +67,11 @@ __device__ inline float dropout_factor(const AttentionDropout& dropout, const Ti
     return (kept >> key % 128 / 16 & 1U) != 0 ? dropout.scale : 0.0F;
 }
 
-/// A warp's sums for its four rows of the tile: lane l has columns l, l + 32, ...
+/// A warp's sums for its four rows of the tile; lane l holds columns l, l + 32, ...
 struct RowSums {
     float at[rows_of_warp][features_of_lane] = {};
 
-    /// += factors (row i of the warp's: factors[i * pitch + j] for j < 32) times the tile's rows.
+    /// Adds factors times the tile's rows; the factors of the warp's row i are factors[i * pitch + j] for j < 32.
     __device__ void add(const float* factors, int factors_pitch, const float* tile, const TileOfHead& place) {
         for (int j = 0; j < tile_rows; ++j)
 #pragma unroll

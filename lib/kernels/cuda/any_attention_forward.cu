@@ -1,4 +1,4 @@
-// All scores of 32 queries lie in shared memory between the two products.
+// All scores of 32 queries stay in shared memory between the two matmuls.
 #include "kernels/cuda/any_attention_block.h"
 #include "kernels/cuda/launch.h"
 
@@ -10,7 +10,7 @@ __device__ inline float warp_largest(float value) {
     return value;
 }
 
-/// Replaces a row of scores by probabilities times dropout's factors. @returns the logarithm of the sum of exponentials
+/// Replaces a row of scores by probabilities times dropout factors. @returns the log of the sum of exponentials
 __device__ float normalize_row(const AttentionDropout& dropout, const TileOfHead& at, int query, float* scores, int columns) {
     constexpr float lowest = -3e38F;
     float largest = lowest, sum = 0;
@@ -30,7 +30,7 @@ __global__ void forward_tile(const __grid_constant__ AnyAttentionForward<W> pass
     if (at.first_row >= at.length) return;
     const int columns = (at.length + tile_rows - 1) / tile_rows * tile_rows;
     float *const queries = static_cast<float*>(dynamic_shared_memory()), *const tile = queries + at.tile_elements();
-    float* const scores = tile + at.tile_elements() + warp() * rows_of_warp * columns;  // of this warp's queries
+    float* const scores = tile + at.tile_elements() + warp() * rows_of_warp * columns;  // rows of this warp's queries
     load_part(in, at, 0, at.first_row, queries);
     for (int first = 0; first < columns; first += tile_rows) {
         __syncthreads();

@@ -1,21 +1,21 @@
 #pragma once
-// What attention's kernels read, whichever they are.
+// Inputs of all attention kernels.
 
 #include "kernels/cuda/arguments.h"
 
 namespace bertpretrain::cuda {
 
-/// Dropout of probabilities as kernels see it; `threshold` 0 turns it off.
+/// Dropout of probabilities in kernel arguments; `threshold` 0 disables it.
 struct AttentionDropout {
     std::uint32_t key[2] = {}, site = 0, threshold = 0;
     float scale = 1;
 };
 
-/// @tparam W type of the products and the context
+/// @tparam W dtype of qkv and of the context
 template <class W>
 struct AttentionInputs {
-    std::int64_t sequences, heads, head_size, rows;  ///< rows T, of which those after the last sequence belong to none
-    std::int64_t longest;                            ///< sequence
+    std::int64_t sequences, heads, head_size, rows;  ///< `rows` is T; rows after the last sequence belong to no sequence
+    std::int64_t longest;                            ///< length of the longest sequence
     const std::int64_t *starts_B1, *samples_B;
     const W* qkv_T3H;
     const float* bias_3H;

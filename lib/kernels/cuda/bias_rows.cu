@@ -12,11 +12,11 @@ constexpr std::int64_t warps_per_block = 4;
 
 /// tanh(x), absolute error below 2e-7.
 __device__ __forceinline__ float hyperbolic_tangent(float x) { return 1.0F - 2.0F / (expf(2.0F * x) + 1.0F); }
-/// The normal distribution's value (Phi) and density at x, absolute error below 1e-7.
+/// The normal CDF (Phi) and density at x; absolute error below 1e-7.
 struct Normal {
     float distribution, density;
 };
-/// Phi(-|x|) = e^(-x^2 / 2) q(|x|) with the polynomial of the CPU's kernels (kernels/cpu/vector_math.h).
+/// Phi(-|x|) = e^(-x^2 / 2) q(|x|), with the polynomial of the CPU kernels (kernels/cpu/vector_math.h).
 __device__ __forceinline__ Normal normal(float x) {
     constexpr float end = 5.5F;
     constexpr float coefficients[] = {5.85300661e-08F,
@@ -59,7 +59,7 @@ __device__ __forceinline__ float slope_at(float x) {
     }
 }
 
-/// The first column of this warp.
+/// Returns the first column of this warp.
 __device__ __forceinline__ std::int64_t first_column() { return (blockIdx.x * warps_per_block + warp()) * warp_columns; }
 
 template <class W, RowFunction function, bool quads>

@@ -1,6 +1,6 @@
 #pragma once
-// Rows plus a bias through a function of one number, over raw memory of the device; and back. A block works on a chunk of rows
-// and 1,024 columns.
+// Elementwise function of (row + bias), and its backward, on raw device memory. A block processes a chunk of rows and 1,024
+// columns.
 
 #include <cuda_runtime.h>
 
@@ -19,7 +19,7 @@ struct BiasForward {
     const float* bias;
     W* y;
 };
-/// y = function(x + bias) @param quads  width is a multiple of 4, and all pointers of 16 bytes
+/// y = function(x + bias) @param quads  whether width is a multiple of 4 and all pointers are aligned to 16 bytes
 template <class W>
 void bias_forward(const BiasForward<W>& pass, RowFunction function, bool quads, cudaStream_t stream);
 
@@ -28,11 +28,11 @@ struct BiasBackward {
     std::int64_t rows, width;
     const W *dy, *x;
     const float* bias;
-    W* dx;                       ///< may be `dy`, or null
-    float* chunk_sums;           ///< (row_chunks(rows), width): of dx before it is rounded
-    std::int64_t dx_stride = 0;  ///< elements from one row of dx to the next; 0: width
+    W* dx;                       ///< may equal `dy`, or be null
+    float* chunk_sums;           ///< (row_chunks(rows), width): column sums of dx before rounding
+    std::int64_t dx_stride = 0;  ///< elements between rows of dx; 0 means width
 };
-/// dx = dy * function'(x + bias). The identity reads neither x nor bias.
+/// dx = dy * function'(x + bias). With the identity, x and bias are not read.
 template <class W>
 void bias_backward(const BiasBackward<W>& pass, RowFunction function, bool quads, cudaStream_t stream);
 

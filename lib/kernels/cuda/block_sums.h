@@ -1,5 +1,5 @@
 #pragma once
-// Sums over the threads of a block, always in the same order.
+// Sums over the threads of a block, in a fixed order.
 
 #include <cstddef>
 
@@ -13,8 +13,8 @@ __device__ __forceinline__ T warp_sum(T value) {
     return value;
 }
 
-/// Replaces each of `values` by its sum over the block, in all threads.
-/// @param slot  0 or 1, the other one than in the call before: a slow warp may still read that one's sums
+/// Replaces each of `values`, in all threads, by its sum over the block.
+/// @param slot  0 or 1, alternating between calls: a slow warp may still read the sums of the previous call
 template <std::size_t count, class T>
 __device__ __forceinline__ void block_sums(T (&values)[count], int slot) {
     __shared__ T of_warps[2][count][warp_lanes];

@@ -1,4 +1,4 @@
-// A block adds 32 columns: each of its 16 warps every sixteenth chunk, then one warp what these have.
+// A block sums 32 columns: each of its 16 warps every sixteenth chunk, then one warp the results of the 16.
 #include "kernels/cuda/column_sums.h"
 
 #include "kernels/cuda/lanes.h"

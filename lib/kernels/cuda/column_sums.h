@@ -1,5 +1,5 @@
 #pragma once
-// The second stage of column sums: over the chunks of rows, in their order.
+// The second stage of column sums: adds up the sums of the row chunks, in order.
 
 #include <cuda_runtime.h>
 
@@ -11,7 +11,7 @@ namespace bertpretrain::cuda {
 struct ColumnSums {
     const float* chunk_sums;
     std::int64_t chunks, kinds, columns;
-    float* totals[3];  ///< by kind; null: nobody asks for it
+    float* totals[3];  ///< by kind; null: not needed
 };
 void add_column_sums(const ColumnSums& sums, cudaStream_t stream);
 

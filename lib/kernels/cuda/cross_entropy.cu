@@ -1,5 +1,5 @@
-// Two passes over the logits, since a row of the vocabulary does not fit into a block's registers: statistics of each row, then
-// gradients by chunks of rows, whose column sums are the bias's gradient.
+// Two passes over the logits, because a vocabulary row does not fit a block's registers: first the statistics of each row, then
+// the gradients by chunks of rows, whose column sums are the bias gradient.
 #include "kernels/cuda/cross_entropy.h"
 
 #include "kernels/cuda/block_sums.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t statistics_threads = 512, gradient_warps = 4, totals_threads = 256;
 constexpr float lowest = -3.4e38F;
 
-/// The largest of some logits, and the sum of exp(logit - largest).
+/// The largest of some logits, and their sum of exp(logit - largest).
 struct Softmax {
     float largest = lowest, total = 0;
 
@@ -28,7 +28,7 @@ __device__ __forceinline__ Softmax warp_softmax(Softmax mine) {
     return mine;
 }
 
-/// Over the block, in thread 0. To be called once.
+/// Combines over the block; the result is valid in thread 0. Call at most once per kernel.
 __device__ __forceinline__ Softmax block_softmax(Softmax mine) {
     __shared__ float largest[warp_lanes], total[warp_lanes];
     mine = warp_softmax(mine);

@@ -1,5 +1,5 @@
 #pragma once
-// Sums of embedding rows and the way back into the tables, over raw memory of the device.
+// Sums of embedding rows, and the backward into the tables, on raw device memory.
 
 #include <cuda_runtime.h>
 
@@ -16,19 +16,19 @@ struct EmbeddingSum {
     const W *word, *position, *type;  ///< tables
     float* sum;
 };
-/// @param quads  width is a multiple of 4, and all pointers of 16 bytes
+/// @param quads  whether width is a multiple of 4 and all pointers are aligned to 16 bytes
 template <class W>
 void embedding_sum(const EmbeddingSum<W>& pass, bool quads, cudaStream_t stream);
 
-/// Tokens in the order of their indices, equal ones in their own order, are cut into this many a chunk. Few enough chunks, and
-/// few enough tokens in each, that even a row of the table that all tokens share is no long wait.
+/// Number of tokens per chunk. The tokens are sorted by index (stable) and split into chunks. Both the number of chunks and
+/// their size are limited, so that even a table row used by all tokens is summed quickly.
 constexpr std::int64_t tokens_per_chunk(std::int64_t tokens) { return tokens > 32 * 512 ? (tokens + 511) / 512 : 32; }
 
 struct EmbeddingScatter {
     std::int64_t tokens, width;
-    const std::int64_t *indices, *order;  ///< both sorted by index; `order` says which token each is
+    const std::int64_t *indices, *order;  ///< both sorted by index; `order` holds each one's token number
     const float* d_sum;
-    float* pieces;  ///< (chunks, 2, width): sums of rows that go on from the chunk before, and into the next
+    float* pieces;  ///< (chunks, 2, width): partial sums of rows that continue from the previous chunk, and into the next
     float* d_table;
 };
 void embedding_scatter(const EmbeddingScatter& pass, bool quads, cudaStream_t stream);

@@ -1,6 +1,6 @@
-// No two blocks add to one row of the table, and every row adds up in token order: a block sums what lies in its chunk of the
-// sorted tokens and adds the rows that begin and end there; of rows that cross into other chunks it leaves pieces, which the
-// second kernel adds, one block per row, in chunk order.
+// No two blocks add to the same row of the table, and every row is summed in token order. A block sums its chunk of the sorted
+// tokens and adds the rows that begin and end in the chunk. For rows that cross chunk boundaries it writes pieces, which the
+// second kernel adds in chunk order, one block per row.
 #include "kernels/cuda/embedding.h"
 #include "kernels/cuda/lanes.h"
 #include "kernels/cuda/launch.h"
@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::int64_t warps_per_block = 4;
 
-/// The part of the sorted tokens that is a block's.
+/// A block's part of the sorted tokens.
 struct Chunk {
     std::int64_t begin, end;
-    bool first_began_before;  ///< its first row did so in a chunk before
-    bool last_goes_on;        ///< its last row does so in the next
+    bool first_began_before;  ///< its first row began in an earlier chunk
+    bool last_goes_on;        ///< its last row continues in the next chunk
 
     __device__ Chunk(const EmbeddingScatter& pass, std::int64_t number, std::int64_t chunk_tokens)
         : begin(number * chunk_tokens),
@@ -60,7 +60,7 @@ __global__ void join_pieces(const EmbeddingScatter pass, std::int64_t chunk_toke
     std::int64_t number = blockIdx.x;
     const Chunk chunk(pass, number, chunk_tokens);
     const std::int64_t index = pass.indices[chunk.end - 1];
-    // Only the chunk in which a crossing row begins has it to join.
+    // A row that crosses chunks is joined by the block of the chunk in which it begins.
     if (!chunk.last_goes_on || (chunk.first_began_before && pass.indices[chunk.begin] == index)) return;
     Eight sum = load_eight<quads>(pass.pieces + (2 * number + 1) * width, first, width);
     for (bool more = true; more;) {

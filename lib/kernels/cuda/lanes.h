@@ -1,7 +1,7 @@
 #pragma once
-// How a row lies in the threads of a block: a warp holds 256 columns, a thread eight of them, as two quads that lie 128 apart.
-// So every access of a warp to fp32 (16 bytes a thread) or bf16 (8 bytes) is one contiguous piece, and dropout's sixteen calls
-// per 128 elements fall on sixteen lanes (dropout_factors.h).
+// The layout of a row within a block: a warp holds 256 columns, and each thread eight of them, as two quads 128 columns apart.
+// So every access of a warp to fp32 (16 bytes per thread) or bf16 (8 bytes) is one contiguous range, and dropout's sixteen
+// Philox calls per 128 elements map to sixteen lanes (dropout_factors.h).
 
 #include <cuda_runtime.h>
 
@@ -17,7 +17,7 @@ __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x % wa
 __device__ __forceinline__ int warp() { return static_cast<int>(threadIdx.x / warp_lanes); }
 __device__ __forceinline__ int block_warps() { return static_cast<int>(blockDim.x / warp_lanes); }
 
-/// The block's dynamic shared memory (launch_with_shared), aligned to 16 bytes.
+/// Returns the block's dynamic shared memory (launch_with_shared), aligned to 16 bytes.
 __device__ __forceinline__ void* dynamic_shared_memory() {
 #ifdef __CUDACC__
     extern __shared__ uint4 dynamic_shared[];
@@ -30,7 +30,7 @@ __device__ __forceinline__ void* dynamic_shared_memory() {
 __device__ __forceinline__ float to_float(float value) { return value; }
 __device__ __forceinline__ float to_float(Bf16 value) { return __uint_as_float(static_cast<unsigned>(value.bits) << 16); }
 
-/// Rounds to nearest even. A GPU's own NaN has all bits set and would be carried over into -0, hence the question.
+/// Rounds to nearest even. NaN is handled separately: the GPU's own NaN has all bits set, and rounding would carry it to -0.
 __device__ __forceinline__ unsigned bf16_bits(float value) {
     const unsigned bits = __float_as_uint(value);
     if ((bits & 0x7FFFFFFFU) > 0x7F800000U) return 0x7FC0U;
@@ -41,7 +41,7 @@ __device__ __forceinline__ void store(Bf16* at, float value) { at->bits = static
 
 #ifdef __CUDACC__
 
-/// Two floats as bf16, rounded to nearest even, the first in the lower half.
+/// Rounds two floats to bf16 (nearest even); the first is in the lower half.
 __device__ __forceinline__ unsigned bf16_pair(float low, float high) {
     unsigned pair;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
@@ -64,7 +64,7 @@ __device__ inline float exp2_fast(float x) { return std::exp2(x); }
 
 constexpr float log2_of_e = 1.44269504F;
 
-/// Four neighbours in one access; `at` is aligned to as many bytes.
+/// Four adjacent elements in one access; `at` must be aligned to the size of the access.
 __device__ __forceinline__ void load_quad(const float* at, float* values) {
     const float4 quad = *reinterpret_cast<const float4*>(at);
     values[0] = quad.x, values[1] = quad.y, values[2] = quad.z, values[3] = quad.w;
@@ -81,20 +81,20 @@ __device__ __forceinline__ void store_quad(Bf16* at, const float* values) {
     *reinterpret_cast<uint2*>(at) = {bf16_pair(values[0], values[1]), bf16_pair(values[2], values[3])};
 }
 
-/// What a thread holds of a row.
+/// A thread's elements of a row.
 struct Eight {
     float at[8];
     __device__ float& operator[](int i) { return at[i]; }
     __device__ float operator[](int i) const { return at[i]; }
 };
 
-/// The column of a thread's element i, in a warp whose columns begin at `first`.
+/// Returns the column of a thread's element i, in a warp whose columns begin at `first`.
 __device__ __forceinline__ std::int64_t column_of(int i, std::int64_t first) {
     return first + 128 * (i / 4) + 4 * lane() + i % 4;
 }
 
-/// A thread's part of a row; zero behind its end.
-/// @tparam quads  rows are whole quads and aligned so, throughout
+/// Loads a thread's elements of a row; zeros after the row's end.
+/// @tparam quads  whether all rows are aligned and consist of whole quads
 template <bool quads, class T>
 __device__ __forceinline__ Eight load_eight(const T* row, std::int64_t first, std::int64_t width) {
     Eight values{};
@@ -117,7 +117,7 @@ __device__ __forceinline__ void store_eight(T* row, std::int64_t first, std::int
         }
 }
 
-/// A thread's part of a row as it was read: bf16 stays bf16 until it is used, so that nothing waits for the memory before.
+/// A thread's elements of a row as loaded: bf16 is converted only when used, so that no instruction waits for the load before.
 template <bool quads, class T>
 struct Loaded {
     Eight eight{};

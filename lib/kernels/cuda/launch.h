@@ -1,5 +1,5 @@
 #pragma once
-// How host code starts a kernel, and how rows are shared between blocks. Without torch, as everything that .cu files include.
+// Kernel launches from host code, and the division of rows into chunks. Free of torch, like everything that .cu files include.
 
 #include <cuda_runtime.h>
 
@@ -10,14 +10,14 @@
 
 namespace bertpretrain::cuda {
 
-/// @throws std::runtime_error with CUDA's reason, unless `error` is none
+/// @throws std::runtime_error with CUDA's message if `error` is not cudaSuccess
 inline void check_launch(cudaError_t error) {
-    if (error != cudaSuccess) throw std::runtime_error(std::string("CUDA refuses a kernel: ") + cudaGetErrorString(error));
+    if (error != cudaSuccess) throw std::runtime_error(std::string("CUDA kernel launch failed: ") + cudaGetErrorString(error));
 }
 
-/// Starts kernel(arguments...) on `stream` with `shared_bytes` of dynamic shared memory for each block; a grid without blocks is
-/// nothing to do. Does not wait.
-/// @throws std::runtime_error when the launch itself is refused
+/// Launches kernel(arguments...) on `stream` with `shared_bytes` of dynamic shared memory per block. Does nothing for an empty
+/// grid. Does not wait for the kernel.
+/// @throws std::runtime_error if the launch fails
 template <class... Parameters, class... Arguments>
 void launch_with_shared(void (*kernel)(Parameters...), dim3 grid, std::int64_t threads, std::size_t shared_bytes,
                         cudaStream_t stream, const Arguments&... arguments) {
@@ -44,8 +44,8 @@ inline dim3 grid_of(std::int64_t x, std::int64_t y = 1) { return dim3(static_cas
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// Column sums are taken per chunk of rows, then over the chunks in order. How rows are cut follows from their number alone, so
-/// the sums do not depend on the device: enough chunks to fill it, few enough that their sums stay in its cache.
+/// Column sums are taken per chunk of rows, then over the chunks in order. The chunks depend only on the number of rows, so the
+/// sums do not depend on the device: enough chunks to fill a GPU, few enough that their sums stay in its cache.
 constexpr std::int64_t rows_per_chunk(std::int64_t rows) { return std::max<std::int64_t>(8, ceil_div(rows, 1024)); }
 constexpr std::int64_t row_chunks(std::int64_t rows) { return ceil_div(rows, rows_per_chunk(rows)); }
 

@@ -18,13 +18,11 @@ NormedAgain normed_again(const Residual& residual) {
 
 }  // namespace
 
-NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const Residual& residual,
-                                 const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
-                                 at::ScalarType compute_dtype, bool keep_fp32) {
+NormResult dropout_residual_norm(const NormArguments& arguments) {
+    const auto& [out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32] = arguments;
     const at::Tensor& shape_like = out_TH.defined() ? out_TH : residual.rows();
     const std::int64_t T = shape_like.size(0), H = shape_like.size(1);
-    if (H > widest_row)
-        return reference::dropout_residual_norm(out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32);
+    if (H > widest_row) return reference::dropout_residual_norm(arguments);
     const at::TensorOptions fp32 = norm.weight_H.options();
     NormResult result;
     result.sum_TH = out_TH.defined() ? at::empty({T, H}, fp32) : residual.fp32();
@@ -48,14 +46,11 @@ NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bia
     return result;
 }
 
-NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_fp32_TH,
-                                             const at::Tensor& d_sum_TH, const NormResult& forward, const NormParameters& norm,
-                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType compute_dtype,
-                                             const NormParameters& d_norm, const at::Tensor& d_bias_H) {
+NormGradients dropout_residual_norm_backward(const NormBackwardArguments& arguments) {
+    const auto& [d_normed_TH, d_normed_fp32_TH, d_sum_TH, forward, norm, dropout, rows, compute_dtype, d_norm, d_bias_H] =
+        arguments;
     const std::int64_t T = forward.sum_TH.size(0), H = forward.sum_TH.size(1), kinds = d_bias_H.defined() ? 3 : 2;
-    if (H > widest_row)
-        return reference::dropout_residual_norm_backward(d_normed_TH, d_normed_fp32_TH, d_sum_TH, forward, norm, dropout, rows,
-                                                         compute_dtype, d_norm, d_bias_H);
+    if (H > widest_row) return reference::dropout_residual_norm_backward(arguments);
     const at::TensorOptions fp32 = norm.weight_H.options();
     NormGradients gradients;
     gradients.sum_TH = at::empty({T, H}, fp32);

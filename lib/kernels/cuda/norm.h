@@ -1,6 +1,6 @@
 #pragma once
-// dropout + residual + LayerNorm over raw memory of the device; kernels/fused_functions.inc says what they compute. A block
-// works on whole rows, each thread on eight columns. Null pointers stand for absent tensors.
+// dropout + residual + LayerNorm on raw device memory, as specified in kernels/fused_functions.inc. A block processes whole
+// rows, each thread eight columns. Null pointers stand for undefined tensors.
 
 #include <cuda_runtime.h>
 
@@ -8,10 +8,10 @@
 
 namespace bertpretrain::cuda {
 
-/// Wider rows do not fit into a block of 512 threads.
+/// Wider rows do not fit a block of 512 threads.
 constexpr std::int64_t widest_row = 4096;
 
-/// The LayerNorm of rows that a residual is; null pointers: the rows themselves.
+/// The LayerNorm to apply to the residual's rows; null pointers: use the rows unchanged.
 struct NormedAgain {
     const float *mean = nullptr, *rstd = nullptr, *weight = nullptr, *bias = nullptr;
 };
@@ -25,11 +25,11 @@ struct NormForward {
     const float *weight, *bias;
     float eps;
     RowDropout dropout;
-    float* sum;  ///< may be null when there is no `out`: then it is the residual
+    float* sum;  ///< may be null if there is no `out`; the sum is then the residual
     W* normed;
     float *normed_fp32, *mean, *rstd;
 };
-/// @param quads  width is a multiple of 4, and all pointers of 16 bytes
+/// @param quads  whether width is a multiple of 4 and all pointers are aligned to 16 bytes
 template <class W>
 void norm_forward(const NormForward<W>& pass, bool quads, cudaStream_t stream);
 
@@ -41,16 +41,16 @@ struct NormBackward {
     RowDropout dropout;
     float* d_sum;
     W* d_out;
-    float* chunk_sums;  ///< (row_chunks(rows), 2 or with d_out 3, width): of the weight's, the bias's, the out bias's gradient
+    float* chunk_sums;  ///< (row_chunks(rows), 2 or with d_out 3, width): gradients of weight, bias and out's bias
 };
 template <class W>
 void norm_backward(const NormBackward<W>& pass, bool quads, cudaStream_t stream);
 
-/// y = x times dropout's factors
+/// y = x times the dropout factors.
 void dropout_rows(const float* x, float* y, std::int64_t rows, std::int64_t width, const RowDropout& dropout, bool quads,
                   cudaStream_t stream);
 
-/// Threads of a block that holds a row.
+/// Number of threads of a block that holds one row.
 constexpr std::int64_t row_threads(std::int64_t width) { return (width + warp_columns - 1) / warp_columns * warp_lanes; }
 
 }  // namespace bertpretrain::cuda

@@ -1,4 +1,4 @@
-// One chunk of rows per block. A thread keeps its eight columns, and with them their sums over the chunk's rows.
+// One chunk of rows per block. Each thread keeps the same eight columns and sums them over the chunk's rows.
 #include "kernels/cuda/block_sums.h"
 #include "kernels/cuda/dropout_factors.h"
 #include "kernels/cuda/launch.h"
@@ -7,7 +7,7 @@
 namespace bertpretrain::cuda {
 namespace {
 
-/// What a thread reads of a row, and which of its elements dropout keeps. A row is read while the one before it is computed.
+/// A thread's inputs of a row and its kept elements. The next row is loaded while the current one is computed.
 template <bool quads, class W>
 struct RowInputs {
     Loaded<quads, W> d_normed{};
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(512) norm_backward_rows(const NormBackward<W> 
         if (row + 1 < end_row) next.load(pass, row + 1, first);
         const Eight d_fp32 = in.d_normed_fp32.values();
         Eight d = in.d_normed.values(), normal = in.sum.values();
-        float along[2] = {0, 0};  // one, normal; columns behind the end have no gradient
+        float along[2] = {0, 0};  // dot products with ones and with `normal`; columns after the end have no gradient
         for (int i = 0; i < 8; ++i) {
             d[i] += d_fp32[i];
             normal[i] = (normal[i] - in.mean) * in.rstd;

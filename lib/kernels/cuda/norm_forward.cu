@@ -1,4 +1,4 @@
-// One row per block, read once and held in registers until it is normalized.
+// One row per block, read once and kept in registers until it is normalized.
 #include "kernels/cuda/block_sums.h"
 #include "kernels/cuda/dropout_factors.h"
 #include "kernels/cuda/launch.h"

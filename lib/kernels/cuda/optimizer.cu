@@ -1,4 +1,4 @@
-// Compiled without fused multiply-add, so that weights and moments have the CPU's bits.
+// Compiled without fused multiply-add, so that weights and moments are bitwise equal to the CPU's.
 #include "kernels/cuda/optimizer.h"
 
 #include "kernels/cuda/block_sums.h"
@@ -9,14 +9,14 @@ namespace {
 
 constexpr std::int64_t part_elements = 4096, pass_threads = 256;
 
-/// The part of a run that this block works on.
+/// The part of a run that this block processes.
 struct Part {
     const DeviceRun* run;
     std::int64_t begin, in_flat, elements;
 };
 
 __device__ __forceinline__ Part part_of_block(const DeviceRuns& all) {
-    std::int64_t low = 0, beyond = all.run_count;  // the last run that begins with this part or before
+    std::int64_t low = 0, beyond = all.run_count;  // searches the last run that begins at or before this part
     while (beyond - low > 1) {
         const std::int64_t middle = (low + beyond) / 2;
         if (all.runs[middle].first_part <= std::int64_t{blockIdx.x}) low = middle;
@@ -29,7 +29,7 @@ __device__ __forceinline__ Part part_of_block(const DeviceRuns& all) {
     return {&run, begin, run.in_flat + begin - run.begin, end - begin};
 }
 
-/// One element on its way through a pass.
+/// One element during a pass.
 struct Element {
     float gradient, master, exp_avg, exp_avg_sq;
 
@@ -56,7 +56,7 @@ constexpr bool moves_weights = rule != OptimizerRule::lamb_moments&& rule != Opt
 template <OptimizerRule rule>
 constexpr bool is_lans = rule == OptimizerRule::lans_moments || rule == OptimizerRule::lans_apply;
 
-/// Everything that a rule does to one element. @param squares  sums of master's, r's and c's, added to
+/// Applies a rule to one element. @param squares  accumulates the squares of master, r and c
 template <OptimizerRule rule>
 __device__ __forceinline__ void step(Element& element, const DeviceConstants& c, const DeviceRun& run, double (&squares)[3]) {
     if constexpr (takes_moments<rule>) element.update_moments(c, run);
@@ -71,7 +71,7 @@ __device__ __forceinline__ void step(Element& element, const DeviceConstants& c,
     }
 }
 
-/// Up to four neighbours, by one access where `whole`.
+/// Loads up to four adjacent elements; in one access if `whole`.
 template <class T>
 __device__ __forceinline__ void load_some(const T* at, std::int64_t count, bool whole, float* values) {
     if (whole) return load_quad(at, values);
@@ -84,8 +84,7 @@ __device__ __forceinline__ void store_some(T* at, std::int64_t count, bool whole
         if (i < count) store(at + i, values[i]);
 }
 
-/// body(offset in the part, elements left, whether accesses by fours are allowed) for every quad of the part that is this
-/// thread's.
+/// Calls body(offset in the part, elements left, whether all four may be accessed at once) for each of this thread's quads.
 template <class Body>
 __device__ __forceinline__ void for_quads(const Part& part, bool quads, const Body& body) {
     const bool aligned = quads && part.begin % 4 == 0 && part.in_flat % 4 == 0;
@@ -107,7 +106,7 @@ __global__ void __launch_bounds__(pass_threads)
         load_some(slices.exp_avg + at, left, whole, exp_avg);
         load_some(slices.exp_avg_sq + at, left, whole, exp_avg_sq);
         for (int i = 0; i < 4; ++i)
-            if (i < left) {  // what lies behind the end is 0 / (0 + eps), which need not be 0
+            if (i < left) {  // past the end the result would be 0 / (0 + eps), which is NaN if eps is 0
                 Element element{gradient[i], master[i], exp_avg[i], exp_avg_sq[i]};
                 step<rule>(element, constants, run, squares);
                 master[i] = element.master, exp_avg[i] = element.exp_avg, exp_avg_sq[i] = element.exp_avg_sq;

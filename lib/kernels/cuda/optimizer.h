@@ -1,6 +1,6 @@
 #pragma once
-// The passes of kernels/optimizer_kernels.h over raw memory of the device. A block works on one part of a run: it never crosses
-// 4,096 elements of the slice, so sums do not depend on where a slice was cut.
+// The passes of kernels/optimizer_kernels.h on raw device memory. A block processes one part of a run. Parts never cross a
+// multiple of 4,096 elements of the slice, so sums do not depend on where a slice begins.
 
 #include <cuda_runtime.h>
 
@@ -10,14 +10,14 @@
 
 namespace bertpretrain::cuda {
 
-/// A run and what its tensor multiplies by, as one block wants them.
+/// A run and its tensor's factors, as a block reads them.
 struct DeviceRun {
     std::int64_t begin, in_flat, elements;
-    std::int64_t first_part;  ///< of its parts, counted over all runs
+    std::int64_t first_part;  ///< index of its first part, counted over all runs
     float gradient_scale, weight_decay, momentum_rate, gradient_rate;
 };
 
-/// What is the same for all runs.
+/// Constants of all runs.
 struct DeviceConstants {
     float beta1, one_minus_beta1, beta2, one_minus_beta2, eps, unbias1, unbias2;
 };
@@ -33,16 +33,16 @@ template <class W>
 struct OptimizerSlices {
     const float* gradient;
     float *master, *exp_avg, *exp_avg_sq;
-    W* compute_weights;  ///< the flat buffer; null in passes that only take moments
-    double* sums;        ///< per part two (lamb_moments) or three (lans_moments)
+    W* compute_weights;  ///< the flat buffer; null in passes that update only moments
+    double* sums;        ///< two (lamb_moments) or three (lans_moments) per part
 };
 
-/// @param quads  all pointers begin at multiples of 16 bytes
+/// @param quads  whether all pointers are aligned to 16 bytes
 template <class W>
 void optimizer_pass(OptimizerRule rule, const OptimizerSlices<W>& slices, const DeviceRuns& runs,
                     const DeviceConstants& constants, bool quads, cudaStream_t stream);
 
-/// sums[part] = sum of squares
+/// sums[part] = sum of squares of the part.
 void sum_squares(const float* values, const DeviceRuns& runs, double* sums, bool quads, cudaStream_t stream);
 
 }  // namespace bertpretrain::cuda

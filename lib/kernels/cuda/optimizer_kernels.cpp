@@ -10,12 +10,12 @@
 namespace bertpretrain::cuda {
 namespace {
 
-/// The runs with their tensors' factors on the device.
+/// The runs with their tensors' factors, copied to the device.
 class RunsOnDevice {
 public:
     RunsOnDevice(const BlockedRuns& blocks, std::span<const TensorFactors> factors, at::Device device)
         : parts_(std::ssize(blocks.parts)) {
-        static_assert(optimizer_block_elements == 4096);  // as optimizer.cu has it
+        static_assert(optimizer_block_elements == 4096);  // part_elements in optimizer.cu
         std::vector<DeviceRun> runs;
         std::int64_t part = 0;
         for (const TensorRun& run : blocks.runs) {
@@ -48,7 +48,7 @@ DeviceConstants device_constants(const MomentConstants& of) {
             static_cast<float>(1 / of.bias_correction2)};
 }
 
-/// Sums on the device, which reach the host in one copy: into pinned memory, for a pageable one would be copied twice.
+/// Sums on the device, copied to the host at once. The host memory is pinned, because a copy to pageable memory is staged.
 class SumsOnDevice {
 public:
     SumsOnDevice(std::size_t count, at::Device device)

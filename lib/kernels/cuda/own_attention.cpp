@@ -1,7 +1,5 @@
 #include "kernels/cuda/own_attention.h"
 
-#include <algorithm>
-
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
@@ -11,46 +9,33 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/short_attention.h"
 #include "kernels/cuda/tensors.h"
-#include "kernels/host_values.h"
 
 namespace bertpretrain::cuda {
 namespace {
 
 std::int64_t head_size(const at::Tensor& qkv_T3H, const Attention& shape) { return qkv_T3H.size(1) / 3 / shape.heads; }
 
-std::int64_t longest_of(const Attention& shape) {
-    std::int64_t longest = 0;
-    for (std::size_t b = 0; b + 1 < shape.starts_B1.size(); ++b)
-        longest = std::max(longest, shape.starts_B1[b + 1] - shape.starts_B1[b]);
-    return longest;
-}
-
-/// Tensors that a pass reads by pointer, and the pointers.
+/// The kernels' inputs, and the tensor that owns the memory of qkv.
 template <class W>
 struct Inputs {
-    at::Tensor qkv_T3H, starts_B1, samples_B;
+    at::Tensor qkv_T3H;
     AttentionInputs<W> pass;
 
     Inputs(const at::Tensor& qkv, const at::Tensor& bias_3H, const Attention& shape)
         : qkv_T3H(qkv.contiguous()),
-          starts_B1(on_device(shape.device_starts_B1, shape.starts_B1)),
-          samples_B(on_device(shape.device_samples_B, shape.samples_B)),
-          pass{static_cast<std::int64_t>(shape.samples_B.size()),
+          pass{shape.layout.sequences(),
                shape.heads,
                head_size(qkv, shape),
                qkv.size(0),
-               longest_of(shape),
-               starts_B1.const_data_ptr<std::int64_t>(),
-               samples_B.const_data_ptr<std::int64_t>(),
+               shape.layout.longest,
+               shape.layout.device_starts_B1.const_data_ptr<std::int64_t>(),
+               shape.layout.device_samples_B.const_data_ptr<std::int64_t>(),
                compute_data<W>(qkv_T3H),
                fp32_data(bias_3H),
                {}} {
         const Dropout& dropout = shape.dropout;
         if (dropout.active())
             pass.dropout = {{dropout.key[0], dropout.key[1]}, dropout.site, dropout.threshold(), dropout.scale()};
-    }
-    at::Tensor on_device(const at::Tensor& there, const std::vector<std::int64_t>& values) const {
-        return there.defined() ? there : copied_to(qkv_T3H.device(), values).view(at::kLong);
     }
 };
 
@@ -73,7 +58,7 @@ AttentionResult forward(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, co
     return result;
 }
 
-/// Adds the column sums of d_qkv to the bias's gradient, but for the key's third: that one is exactly zero.
+/// Adds the column sums of d_qkv to the bias gradient, except for the key's third: that gradient is exactly zero.
 template <class W>
 void add_qkv_bias_gradient(const at::Tensor& d_qkv_T3H, const at::Tensor& d_bias_3H) {
     const std::int64_t T = d_qkv_T3H.size(0), H = d_qkv_T3H.size(1) / 3;
@@ -121,15 +106,15 @@ at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, c
 
 bool is_short_attention(const at::Tensor& qkv_T3H, const Attention& shape) {
     return qkv_T3H.scalar_type() == at::kBFloat16 && short_attention_takes(head_size(qkv_T3H, shape)) &&
-           longest_of(shape) <= longest_short_sequence;
+           shape.layout.longest <= longest_short_sequence;
 }
 
 bool is_any_attention(const at::Tensor& qkv_T3H, const Attention& shape) {
-    return head_size(qkv_T3H, shape) <= largest_head_of_any_attention && longest_of(shape) <= longest_of_any_attention;
+    return head_size(qkv_T3H, shape) <= largest_head_of_any_attention && shape.layout.longest <= longest_of_any_attention;
 }
 
 void zero_rows_of_no_sequence(const at::Tensor& rows_TX, const Attention& shape) {
-    const std::int64_t tokens = shape.starts_B1.back();
+    const std::int64_t tokens = shape.layout.tokens();
     if (tokens < rows_TX.size(0)) rows_TX.narrow(0, tokens, rows_TX.size(0) - tokens).zero_();
 }
 

@@ -1,16 +1,16 @@
 #pragma once
-// Attention by our own kernels on tensors: the operations of kernels/fused_functions.inc. Their dropout is the reference's.
+// Attention by our own kernels, on tensors: the operations of kernels/fused_functions.inc. Dropout masks equal the reference's.
 
 #include "kernels/fused_operations.h"
 
 namespace bertpretrain::cuda {
 
-/// Whether the kernels of short_attention.h compute this: bf16, heads of 32, 64 or 128 features, sequences of at most 128 tokens.
+/// Whether short_attention.h supports these inputs: bf16, heads of 32, 64 or 128 features, sequences of at most 128 tokens.
 bool is_short_attention(const at::Tensor& qkv_T3H, const Attention& shape);
-/// Whether those of any_attention.h do: heads of at most 256 features, sequences of at most 1,024 tokens.
+/// Whether any_attention.h supports these inputs: heads of at most 256 features, sequences of at most 1,024 tokens.
 bool is_any_attention(const at::Tensor& qkv_T3H, const Attention& shape);
 
-/// By the kernels of short_attention.h where they compute it, otherwise by those of any_attention.h.
+/// Uses the kernels of short_attention.h if they support the inputs, otherwise those of any_attention.h.
 AttentionResult own_attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape);
 at::Tensor own_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
                                   const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H);

@@ -1,5 +1,5 @@
-// Scores are computed again, 64 keys at a time. Gradients of scores stay in registers (for the queries' gradient) and pass
-// through shared memory once (for the keys'), as do the kept probabilities (for the values').
+// Scores are recomputed, 64 keys at a time. The gradients of scores stay in registers (for the queries' gradient) and go through
+// shared memory once (for the keys'), as do the kept probabilities (for the values').
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/short_attention_block.h"
 
@@ -9,13 +9,13 @@ namespace {
 constexpr int chunk_keys = 64, chunk_tiles = chunk_keys / 8;
 constexpr int score_pitch = longest_short_sequence + row_padding, block_warps_here = attention_threads / warp_lanes;
 
-/// What a block has in shared memory.
+/// A block's shared memory.
 template <int D>
 struct BackwardMemory {
     Bf16 q[HeadMatrix<D>::elements], k[HeadMatrix<D>::elements], v[HeadMatrix<D>::elements], d_context[HeadMatrix<D>::elements];
-    Bf16 scores[longest_short_sequence * score_pitch];  ///< kept probabilities, later gradients of scores; a row for each query
-    float along_context[longest_short_sequence];        ///< d_context times context, summed over a row
-    float column_sums[2][block_warps_here][D];          ///< of the gradients of q and v, for each warp's 16 rows
+    Bf16 scores[longest_short_sequence * score_pitch];  ///< kept probabilities, later score gradients; one row per query
+    float along_context[longest_short_sequence];        ///< sum over each row of d_context times context
+    float column_sums[2][block_warps_here][D];          ///< of the gradients of q and v, over each warp's 16 rows
 };
 
 /// Loads all matrices; the caller synchronizes.
@@ -47,9 +47,9 @@ __device__ __forceinline__ void load_block(const ShortAttentionBackward& pass, c
     }
 }
 
-/// What a lane knows of its two rows of scores, g and g + 8.
+/// A lane's values for its two rows of scores, g and g + 8.
 struct RowsOfScores {
-    float log_sum_exp[2], along_context[2];  ///< the first in base 2
+    float log_sum_exp[2], along_context[2];  ///< log_sum_exp is in base 2
     unsigned kept[2];
 };
 
@@ -68,7 +68,7 @@ __device__ __forceinline__ RowsOfScores rows_of_scores(const ShortAttentionBackw
     return rows;
 }
 
-/// Of one chunk of keys: kept probabilities into shared memory, gradients of scores into `d_scores`.
+/// For one chunk of keys, writes the kept probabilities to shared memory and the score gradients to `d_scores`.
 template <int D, int chunk>
 __device__ __forceinline__ void gradients_of_scores(const ShortAttention& in, const HeadOfSequence& at, const RowsOfScores& rows,
                                                     int first_query, BackwardMemory<D>& memory,
@@ -111,7 +111,7 @@ __device__ __forceinline__ void put_scores(const FragmentA (&d_scores)[key_steps
                                          2 * c) = d_scores[step].at[i];
 }
 
-/// Over this warp's 16 rows.
+/// Sums over this warp's 16 rows.
 template <int D>
 __device__ __forceinline__ void put_column_sums(const Sums (&sums)[D / 8], float (&column_sums)[D]) {
 #pragma unroll
@@ -136,14 +136,14 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
     __syncthreads();
 
     const int first_query = warp() * warp_rows, steps = at.steps();
-    const bool has_rows = first_query < at.length;  // of queries, and as many of keys
+    const bool has_rows = first_query < at.length;  // of queries, and equally of keys
     FragmentA d_scores[key_steps]{};
     if (has_rows) {
         const RowsOfScores rows = rows_of_scores<D>(pass, at, memory.along_context, first_query);
         gradients_of_scores<D, 0>(in, at, rows, first_query, memory, d_scores);
         gradients_of_scores<D, 1>(in, at, rows, first_query, memory, d_scores);
     }
-    __syncthreads();  // the values have been read, kept probabilities are there
+    __syncthreads();  // v is no longer read; all kept probabilities are written
 
     constexpr float unscaled[2] = {1, 1};
     Bf16* const stage = memory.v + first_query * HeadMatrix<D>::pitch;
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
         put_column_sums<D>(d_values, memory.column_sums[1][warp()]);
         store_rows<D>(d_values, unscaled, stage, to + 2 * H, 3 * H, rows_here);
     }
-    __syncthreads();  // kept probabilities have been read
+    __syncthreads();  // kept probabilities are no longer read
     if (has_rows) {
         put_scores<D>(d_scores, first_query, memory.scores);
         Sums d_queries[D / 8]{};
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
         put_column_sums<D>(d_queries, memory.column_sums[0][warp()]);
         store_rows<D>(d_queries, unscaled, stage, to, 3 * H, rows_here);
     }
-    __syncthreads();  // gradients of scores are there, and all column sums
+    __syncthreads();  // all score gradients and column sums are written
     if (has_rows) {
         Sums d_keys[D / 8]{};
         multiply_by_columns<D>(transposed_scores, memory.q, steps, d_keys);

@@ -1,6 +1,6 @@
 #pragma once
-// What both passes of short attention do in a block: 8 warps, each with 16 queries, and matrices in shared memory whose rows are
-// padded by 16 bytes so that eight of them touch all banks once.
+// Shared by the forward and backward of short attention. A block has 8 warps with 16 queries each. Matrices in shared memory have
+// rows padded by 16 bytes, so that eight rows touch every bank once.
 
 #include <cstddef>
 
@@ -25,7 +25,7 @@ struct HeadOfSequence {
           length(static_cast<int>(in.starts_B1[sequence + 1] - first_row)),
           sample(static_cast<std::uint64_t>(in.samples_B[sequence])) {}
 
-    /// Steps of 16 that cover the sequence.
+    /// Number of steps of 16 tokens that cover the sequence.
     __device__ int steps() const { return (length + warp_rows - 1) / warp_rows; }
 };
 
@@ -34,16 +34,16 @@ template <int D>
 struct HeadMatrix {
     static constexpr int pitch = D + row_padding, elements = longest_short_sequence * pitch;
     static constexpr int pieces_of_row = D / 8, rows_at_once = attention_threads / pieces_of_row;
-    static constexpr int pieces = longest_short_sequence / rows_at_once;  ///< of 16 bytes, for each thread
+    static constexpr int pieces = longest_short_sequence / rows_at_once;  ///< of 16 bytes, per thread
 
     __device__ static int column() { return static_cast<int>(threadIdx.x) % pieces_of_row * 8; }
     __device__ static int row(int piece) { return static_cast<int>(threadIdx.x) / pieces_of_row + piece * rows_at_once; }
 
-    /// A thread's pieces of a matrix in memory, all of them on their way at once.
+    /// A thread's 16-byte pieces of a matrix in device memory, loaded all at once.
     struct Pieces {
         uint4 at[pieces];
 
-        /// @param from row 0; rows of `stride` elements @param length rows after it are zeros
+        /// @param from row 0; rows are `stride` elements apart @param length rows from here on are zeros
         __device__ __forceinline__ Pieces(const Bf16* from, std::int64_t stride, int length) {
 #pragma unroll
             for (int i = 0; i < pieces; ++i) {
@@ -59,7 +59,7 @@ struct HeadMatrix {
 #pragma unroll
             for (int i = 0; i < pieces; ++i) *reinterpret_cast<uint4*>(matrix + row(i) * pitch + column()) = at[i];
         }
-        /// With the bias of the head's D columns added to the sequence's rows.
+        /// Adds the bias of the head's D columns to the sequence's rows, then writes like put().
         __device__ __forceinline__ void put_biased(Bf16* matrix, const float* bias, int length) {
             float b[8];
             load_quad(bias + column(), b);
@@ -76,8 +76,8 @@ struct HeadMatrix {
     };
 };
 
-/// Which of the 32 probabilities that a lane holds of a row are kept: bit 2t + j for column 8t + 2c + j. Philox decides columns
-/// e, e + 16, ... of a row in one call, so a lane's are four whole calls.
+/// Returns which of the 32 probabilities that a lane holds of a row are kept: bit 2t + j is column 8t + 2c + j. One Philox call
+/// decides columns e, e + 16, ... of a row, so a lane needs exactly four calls.
 __device__ __forceinline__ unsigned kept_of_row(const AttentionDropout& dropout, const HeadOfSequence& at, int query) {
     constexpr unsigned groups_per_head = 8192;  // kernels/dropout.h, attention_groups_per_head
     const unsigned upper_threshold = dropout.threshold << 16;
@@ -95,8 +95,8 @@ __device__ __forceinline__ unsigned kept_of_row(const AttentionDropout& dropout,
     return kept;
 }
 
-/// sums = a's rows [first_row, first_row + 16) times the transpose of b's rows from first_key on, as many as there are sums'
-/// columns; of rows from end_key on nothing is computed, but for those that share a step of 16 with others.
+/// sums = rows [first_row, first_row + 16) of a, times the transpose of b's rows from first_key on, one row per column of sums.
+/// Skips steps of 16 rows that begin at end_key or later.
 template <int D, std::size_t tiles>
 __device__ __forceinline__ void multiply_by_rows(const Bf16* a, const Bf16* b, int first_row, int first_key, int end_key,
                                                  Sums (&sums)[tiles]) {
@@ -114,7 +114,7 @@ __device__ __forceinline__ void multiply_by_rows(const Bf16* a, const Bf16* b, i
     }
 }
 
-/// sums = rows (of this warp, 16 of them) times the columns of `matrix`; row_fragment(step) gives A of 16 of its rows.
+/// sums = this warp's 16 rows times the columns of `matrix`; row_fragment(step) returns A for 16 of the matrix's rows.
 template <int D, class RowFragment>
 __device__ __forceinline__ void multiply_by_columns(const RowFragment& row_fragment, const Bf16* matrix, int steps,
                                                     Sums (&sums)[D / 8]) {
@@ -131,8 +131,8 @@ __device__ __forceinline__ void multiply_by_columns(const RowFragment& row_fragm
     }
 }
 
-/// Writes a warp's 16 rows of sums as bf16 to memory, by way of `stage`, which is this warp's own 16 rows of shared memory.
-/// @param rows of them that exist
+/// Writes a warp's 16 rows of sums as bf16 to device memory, through `stage`, the warp's own 16 rows of shared memory.
+/// @param rows number of the 16 rows that exist
 template <int D>
 __device__ __forceinline__ void store_rows(const Sums (&sums)[D / 8], const float (&factors)[2], Bf16* stage, Bf16* to,
                                            std::int64_t stride, int rows) {

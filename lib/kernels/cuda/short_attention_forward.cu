@@ -1,4 +1,4 @@
-// A warp keeps the scores of its 16 queries in registers from the first product to the second.
+// A warp keeps the scores of its 16 queries in registers between the two matmuls.
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/short_attention_block.h"
 
@@ -10,7 +10,7 @@ constexpr int key_tiles = longest_short_sequence / 8;
 template <int D>
 constexpr std::size_t forward_bytes = 3 * HeadMatrix<D>::elements * sizeof(Bf16);
 
-/// Over the four lanes that share a row.
+/// Maximum over the four lanes that share a row.
 __device__ __forceinline__ float largest_in_row(float value) {
     value = fmaxf(value, __shfl_xor_sync(all_lanes, value, 1));
     return fmaxf(value, __shfl_xor_sync(all_lanes, value, 2));
@@ -20,8 +20,8 @@ __device__ __forceinline__ float sum_in_row(float value) {
     return value + __shfl_xor_sync(all_lanes, value, 2);
 }
 
-/// Replaces the scores of row g + 8 half by exp(score - largest), zero for keys that do not exist.
-/// @returns the sum; `log_sum` becomes its logarithm plus the largest
+/// Replaces the scores of row g + 8 half by exp(score - largest), and by zero for keys that do not exist.
+/// @returns their sum; `log_sum` is set to its logarithm plus the largest score
 __device__ __forceinline__ float exponentiate(Sums (&scores)[key_tiles], int half, int length, float scale, float& log_sum) {
     constexpr float lowest = -3e38F;
     const int c = lane() % 4;
@@ -50,7 +50,7 @@ __device__ __forceinline__ float exponentiate(Sums (&scores)[key_tiles], int hal
     return sum;
 }
 
-/// Step `step` of 16 keys of a row of probabilities.
+/// Returns step `step` (16 keys) of the rows of probabilities as operand A.
 __device__ __forceinline__ FragmentA fragment_of(const Sums (&probabilities)[key_tiles], int step) {
     const Sums &left = probabilities[2 * step], &right = probabilities[2 * step + 1];
     return {

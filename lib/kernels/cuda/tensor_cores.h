@@ -1,10 +1,10 @@
 #pragma once
-// The matrix instructions of Ampere and later, one function each: a warp's 16 x 16 by 16 x 8 product of bf16 with fp32 sums, and
-// the loads that bring its operands from shared memory. The emulator of the tests implements the same functions.
+// The matrix instructions of Ampere and later, one function each: a warp's 16 x 16 by 16 x 8 bf16 matmul with fp32 sums, and the
+// loads of its operands from shared memory. The emulator of the tests implements the same functions.
 //
-// Fragments are those of `mma.m16n8k16` (PTX ISA, "Matrix Fragments for mma.m16n8k16"): with g = lane / 4 and c = lane % 4, a
-// lane holds of A the pairs (g, 2c), (g + 8, 2c), (g, 2c + 8), (g + 8, 2c + 8), of B the pairs (2c, g), (2c + 8, g) along k, and
-// of the sums (g, 2c), (g, 2c + 1), (g + 8, 2c), (g + 8, 2c + 1).
+// Fragments are those of `mma.m16n8k16` (PTX ISA, "Matrix Fragments for mma.m16n8k16"). With g = lane / 4 and c = lane % 4, a
+// lane holds these elements. A: the pairs (g, 2c), (g + 8, 2c), (g, 2c + 8), (g + 8, 2c + 8). B: the pairs (2c, g), (2c + 8, g)
+// along k. Sums: (g, 2c), (g, 2c + 1), (g + 8, 2c), (g + 8, 2c + 1).
 
 #include "kernels/cuda/lanes.h"
 
@@ -13,7 +13,7 @@ namespace bertpretrain::cuda {
 struct FragmentA {
     unsigned at[4];
 };
-/// Of two neighbouring 16 x 8 tiles: tile 0's two registers, then tile 1's.
+/// Two adjacent 16 x 8 tiles of B: tile 0's two registers, then tile 1's.
 struct FragmentsB {
     unsigned at[4];
 };
@@ -25,15 +25,15 @@ struct Sums {
 
 #ifdef __CUDACC__
 
-/// sums += a b, where b is tile `tile` (0 or 1) of the pair.
+/// sums += a b, where b is tile 0 or 1 of the two.
 __device__ __forceinline__ void multiply_add(Sums& sums, const FragmentA& a, const FragmentsB& b, int tile) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(sums.at[0]), "+f"(sums.at[1]), "+f"(sums.at[2]), "+f"(sums.at[3])
         : "r"(a.at[0]), "r"(a.at[1]), "r"(a.at[2]), "r"(a.at[3]), "r"(b.at[2 * tile]), "r"(b.at[2 * tile + 1]));
 }
 
-/// Four 8 x 8 tiles of bf16; lane l gives the address of row l % 8 of tile l / 8 (16 bytes, aligned so) in shared memory. A lane
-/// receives of each tile the pair (g, 2c), (g, 2c + 1); transposed, (2c, g), (2c + 1, g).
+/// Loads four 8 x 8 tiles of bf16. Lane l passes the address of row l % 8 of tile l / 8 (16 bytes, aligned to 16) in shared
+/// memory. A lane receives the pair (g, 2c), (g, 2c + 1) of each tile; if transposed, (2c, g), (2c + 1, g).
 template <bool transposed>
 __device__ __forceinline__ void load_tiles(const Bf16* row, unsigned (&tiles)[4]) {
     const auto address = static_cast<unsigned>(__cvta_generic_to_shared(row));
@@ -73,13 +73,13 @@ __device__ __forceinline__ FragmentA load_a_transposed(const Bf16* matrix, int p
     load_tiles<true>(matrix + (row + lane() / 16 * 8 + lane() % 8) * pitch + column + lane() / 8 % 2 * 8, a.at);
     return a;
 }
-/// B: two tiles whose columns are the rows [row, row + 16) of a matrix; columns [column, column + 16) run along k.
+/// B: two tiles whose columns are rows [row, row + 16) of a matrix; columns [column, column + 16) run along k.
 __device__ __forceinline__ FragmentsB load_b_of_rows(const Bf16* matrix, int pitch, int row, int column) {
     FragmentsB b;
     load_tiles<false>(matrix + (row + lane() / 16 * 8 + lane() % 8) * pitch + column + lane() / 8 % 2 * 8, b.at);
     return b;
 }
-/// B: two tiles whose columns are the columns [column, column + 16) of a matrix; rows [row, row + 16) run along k.
+/// B: two tiles whose columns are columns [column, column + 16) of a matrix; rows [row, row + 16) run along k.
 __device__ __forceinline__ FragmentsB load_b_of_columns(const Bf16* matrix, int pitch, int row, int column) {
     FragmentsB b;
     load_tiles<true>(matrix + (row + lane() % 16) * pitch + column + lane() / 16 * 8, b.at);

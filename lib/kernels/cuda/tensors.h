@@ -1,5 +1,5 @@
 #pragma once
-// Between tensors and the kernels' raw memory.
+// Conversions from tensors to the raw arguments of kernels.
 
 #include <cuda_runtime.h>
 
@@ -12,7 +12,7 @@
 
 namespace bertpretrain::cuda {
 
-/// The stream that torch's own operations on the current device go to.
+/// Returns the stream that torch's operations on the current device use.
 cudaStream_t current_stream();
 
 template <class W>
@@ -21,13 +21,13 @@ W* compute_data(const at::Tensor& tensor) {
 }
 inline float* fp32_data(const at::Tensor& tensor) { return compute_data<float>(tensor); }
 
-/// Calls body with a Bf16 or a float, after `compute_dtype`.
+/// Calls body with a Bf16 or a float, depending on `compute_dtype`.
 template <class Body>
 auto with_compute_dtype(at::ScalarType compute_dtype, const Body& body) {
     return compute_dtype == at::kBFloat16 ? body(Bf16{}) : body(float{});
 }
 
-/// True when kernels may go by fours: rows of `width` elements are whole quads, and all tensors there begin so.
+/// Whether kernels may access four elements at a time: `width` is a multiple of 4 and all tensors are aligned to 16 bytes.
 inline bool in_quads(std::int64_t width, std::initializer_list<at::Tensor> tensors) {
     if (width % 4 != 0) return false;
     for (const at::Tensor& tensor : tensors)

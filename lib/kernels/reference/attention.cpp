@@ -1,4 +1,4 @@
-// Attention, one sequence after the other, in plain ATen.
+// Attention in plain ATen, one sequence at a time.
 #include <cmath>
 
 #include <ATen/ATen.h>
@@ -11,8 +11,8 @@ namespace {
 
 /// One sequence in fp32: N heads, S positions, D features.
 struct Sequence {
-    at::Tensor q_NSD, k_NSD, v_NSD;  ///< q is scaled
-    at::Tensor keep_NSS;             ///< dropout's factors; undefined without dropout
+    at::Tensor q_NSD, k_NSD, v_NSD;  ///< q is already scaled
+    at::Tensor keep_NSS;             ///< dropout factors; undefined without dropout
 };
 
 at::Tensor by_head(const at::Tensor& rows_SH, std::int64_t heads) {
@@ -23,7 +23,7 @@ at::Tensor by_row(const at::Tensor& heads_NSD) {
     return heads_NSD.transpose(0, 1).reshape({heads_NSD.size(1), heads_NSD.size(0) * heads_NSD.size(2)});
 }
 
-/// With zeros for the rows that belong to no sequence.
+/// Concatenates the sequences' rows and pads with zeros to T rows, for the rows that belong to no sequence.
 at::Tensor whole_rows(const std::vector<at::Tensor>& of_sequences, std::int64_t T) {
     const at::Tensor rows_TX = at::cat(of_sequences);
     return at::constant_pad_nd(rows_TX, {0, 0, 0, T - rows_TX.size(0)}).contiguous();
@@ -34,16 +34,17 @@ double scaling(const at::Tensor& qkv_T3H, const Attention& shape) {
 }
 
 Sequence take(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape, std::size_t b) {
-    const std::int64_t S = shape.starts_B1[b + 1] - shape.starts_B1[b], N = shape.heads;
-    const at::Tensor rows_S3H = qkv_T3H.narrow(0, shape.starts_B1[b], S).to(at::kFloat) + bias_3H;
+    const std::int64_t S = shape.layout.starts_B1[b + 1] - shape.layout.starts_B1[b], N = shape.heads;
+    const at::Tensor rows_S3H = qkv_T3H.narrow(0, shape.layout.starts_B1[b], S).to(at::kFloat) + bias_3H;
     const auto parts = rows_S3H.chunk(3, 1);
     Sequence sequence{by_head(parts[0], N) * scaling(qkv_T3H, shape), by_head(parts[1], N), by_head(parts[2], N), {}};
     if (shape.dropout.active()) {
         const auto integers = at::TensorOptions(at::kLong).device(qkv_T3H.device());
         const at::Tensor position_R = at::arange(S, integers).repeat({N});
         const at::Tensor base_R = at::arange(N, integers).repeat_interleave(S) * std::int64_t{attention_groups_per_head};
-        sequence.keep_NSS = dropout_factors(shape.dropout, at::full_like(position_R, shape.samples_B[b]), position_R, base_R, S)
-                                .reshape({N, S, S});
+        sequence.keep_NSS =
+            dropout_factors(shape.dropout, at::full_like(position_R, shape.layout.samples_B[b]), position_R, base_R, S)
+                .reshape({N, S, S});
     }
     return sequence;
 }
@@ -52,7 +53,7 @@ Sequence take(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attent
 
 AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
     std::vector<at::Tensor> contexts, log_sums;
-    for (std::size_t b = 0; b < shape.samples_B.size(); ++b) {
+    for (std::size_t b = 0; b < shape.layout.samples_B.size(); ++b) {
         const Sequence sequence = take(qkv_T3H, bias_3H, shape, b);
         const at::Tensor scores_NSS = at::bmm(sequence.q_NSD, sequence.k_NSD.transpose(1, 2));
         at::Tensor probabilities_NSS = at::softmax(scores_NSS, 2);
@@ -68,8 +69,8 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
                               const AttentionResult&, const Attention& shape, const at::Tensor& d_bias_3H) {
     const std::int64_t H = qkv_T3H.size(1) / 3;
     std::vector<at::Tensor> gradients;
-    for (std::size_t b = 0; b < shape.samples_B.size(); ++b) {
-        const std::int64_t first = shape.starts_B1[b], S = shape.starts_B1[b + 1] - first;
+    for (std::size_t b = 0; b < shape.layout.samples_B.size(); ++b) {
+        const std::int64_t first = shape.layout.starts_B1[b], S = shape.layout.starts_B1[b + 1] - first;
         const Sequence at = take(qkv_T3H, bias_3H, shape, b);
         const at::Tensor d_context_NSD = by_head(d_context_TH.narrow(0, first, S).to(at::kFloat), shape.heads);
         const at::Tensor probabilities_NSS = at::softmax(at::bmm(at.q_NSD, at.k_NSD.transpose(1, 2)), 2);

@@ -1,4 +1,4 @@
-// What each fused operation means, in plain ATen: slow, clear, and right on every device.
+// The specification of each fused operation in plain ATen: slow, clear, and correct on every device.
 #include <cmath>
 
 #include <ATen/ATen.h>
@@ -15,9 +15,8 @@ at::Tensor row_factors(const Dropout& dropout, const RowKeys& rows, std::int64_t
 
 }  // namespace
 
-NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bias_H, const Residual& residual,
-                                 const NormParameters& norm, double eps, const Dropout& dropout, const RowKeys& rows,
-                                 at::ScalarType compute_dtype, bool keep_fp32) {
+NormResult dropout_residual_norm(const NormArguments& arguments) {
+    const auto& [out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32] = arguments;
     const at::Tensor residual_TH = residual.fp32();
     NormResult result;
     if (out_TH.defined()) {
@@ -36,10 +35,9 @@ NormResult dropout_residual_norm(const at::Tensor& out_TH, const at::Tensor& bia
     return result;
 }
 
-NormGradients dropout_residual_norm_backward(const at::Tensor& d_normed_TH, const at::Tensor& d_normed_fp32_TH,
-                                             const at::Tensor& d_sum_TH, const NormResult& forward, const NormParameters& norm,
-                                             const Dropout& dropout, const RowKeys& rows, at::ScalarType compute_dtype,
-                                             const NormParameters& d_norm, const at::Tensor& d_bias_H) {
+NormGradients dropout_residual_norm_backward(const NormBackwardArguments& arguments) {
+    const auto& [d_normed_TH, d_normed_fp32_TH, d_sum_TH, forward, norm, dropout, rows, compute_dtype, d_norm, d_bias_H] =
+        arguments;
     at::Tensor dy_TH = d_normed_TH.defined() ? d_normed_TH.to(at::kFloat) : d_normed_fp32_TH;
     if (d_normed_TH.defined() && d_normed_fp32_TH.defined()) dy_TH = dy_TH + d_normed_fp32_TH;
     const at::Tensor deviation_T1 = forward.rstd_T.unsqueeze(1);
@@ -83,7 +81,7 @@ at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T,
 }
 
 void embedding_backward(const at::Tensor& d_sum_TH, const at::Tensor& indices_T, const at::Tensor& d_table_VH) {
-    // index_put_ sorts its indices on CUDA, so that equal ones add up in one order; index_add_ would not.
+    // index_put_ sorts its indices on CUDA, so equal indices are summed in a fixed order; index_add_ would not do so.
     at::Tensor table = d_table_VH;
     table.index_put_({indices_T}, d_sum_TH, /*accumulate=*/true);
 }

@@ -7,8 +7,8 @@ namespace {
 
 at::Tensor of(const at::Tensor& slice, const TensorRun& run) { return slice.narrow(0, run.begin, run.elements); }
 
-/// Sum of squares of each block that a run touches. Halves are added to each other until one value is left: every step
-/// is elementwise, so the order of summation is the same for any number of blocks and on any device.
+/// Sums of squares of each block that a run touches. Repeatedly adds the upper half of a block to the lower half: every step is
+/// elementwise, so the order of summation is the same for any number of blocks and on any device.
 at::Tensor block_squares(const at::Tensor& values, std::int64_t begin) {
     const std::int64_t in_block = begin % optimizer_block_elements;
     const std::int64_t blocks = (in_block + values.numel() + optimizer_block_elements - 1) / optimizer_block_elements;
@@ -26,7 +26,7 @@ public:
     SumTable(const OptimizerState& state, std::int64_t parts, std::int64_t columns)
         : sums_(at::empty({parts, columns}, state.master.options().dtype(at::kDouble))) {}
 
-    /// Appends the blocks of one run; `values` holds one tensor per column.
+    /// Appends the sums of one run's blocks; `values` holds one tensor per column.
     void add(std::int64_t begin, std::initializer_list<at::Tensor> values) {
         std::int64_t column = 0, blocks = 0;
         for (const at::Tensor& value : values) {

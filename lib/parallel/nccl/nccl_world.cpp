@@ -1,5 +1,5 @@
-// The module behind nccl_module.h, and the only file that sees c10d's NCCL. Built where libtorch has its CUDA half; it takes
-// what it shares with the program (messages, errors, World) from the program that opens it.
+// Implements nccl_module.h; the only file that includes c10d's NCCL. Built where libtorch supports CUDA. The code that it shares
+// with the program (messages, errors, World) is resolved from the program that loads it.
 #include <cstdlib>
 #include <deque>
 #include <utility>
@@ -22,17 +22,17 @@ namespace {
 
 using Work = c10::intrusive_ptr<c10d::Work>;
 
-/// c10d reads these when a group is made. What the user has set stands.
+/// Sets variables that c10d reads when a group is made. Keeps values that the user has set.
 void choose_error_handling() {
-    // The watchdog takes a hung communicator down, which ends its kernels, and leaves the process to us: it ends with our code.
+    // 2: NCCL's watchdog aborts a hung communicator, which ends its kernels, but not the process, which ends with our exit code.
     ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "2", 0);
-    ::setenv("TORCH_NCCL_TRACE_BUFFER_SIZE", "2000", 0);  // the flight recorder: the last operations, for the dump
+    ::setenv("TORCH_NCCL_TRACE_BUFFER_SIZE", "2000", 0);  // flight recorder: how many recent operations a dump contains
     ::setenv("TORCH_NCCL_DUMP_ON_TIMEOUT", "1", 0);
 }
 
-/// Tensors go through NCCL on a stream of their own, which waits for the computing where an operation begins; the computing
-/// waits where wait() is called, and the host never. Sums of fp32 are NCCL's, in an order that the machine's topology fixes;
-/// bf16 is exchanged and added up in fp32 in the order of ranks.
+/// Operations run on a side stream, which waits for the compute stream where an operation begins. The compute stream waits where
+/// wait() is called; the host never waits. fp32 is summed by NCCL, in an order that depends on the machine's topology; bf16 is
+/// exchanged by all-to-all and accumulated in fp32 in rank order.
 class NcclWorld final : public World {
 public:
     NcclWorld(const MeetingPlace& place, const NcclRank& rank)
@@ -57,7 +57,7 @@ public:
         check(input.numel() == output.numel() * size_, "reduce-scatter of ", input.numel(), " elements into ", output.numel());
         sent_ += static_cast<double>(input.nbytes()) * static_cast<double>(size_ - 1) / static_cast<double>(size_);
         return run("reduce-scatter", {input, output}, [&] {
-            // Not into the output: it may overlap the input, and other ranks still read theirs.
+            // Reduces into a temporary: the output may overlap the input, which other ranks still read.
             if (input.scalar_type() == at::kFloat) {
                 at::Tensor sum = room(output.nbytes(), at::kFloat);
                 at::Tensor from = input;
@@ -100,7 +100,7 @@ public:
         group_->setTimeout(timeout);
     }
 
-    /// Of tensors, what the GPU has done by now: the step waits for it before it asks.
+    /// Counts the tensor operations that the GPU has completed; a step waits for the GPU before it calls this.
     Traffic traffic() const override {
         Traffic traffic = messages_.traffic();
         traffic.bytes_sent += sent_;
@@ -110,7 +110,7 @@ public:
     }
 
 private:
-    /// Later work of the computing's stream sees what was done before the event.
+    /// wait() makes later work on the compute stream wait for the operation.
     class Arrival final : public Pending {
     public:
         Arrival(NcclWorld& world, std::shared_ptr<const StreamSpans::Span> operation)
@@ -135,13 +135,13 @@ private:
         std::shared_ptr<const StreamSpans::Span> span;
         try {
             const c10::StreamGuard on_side(side_);
-            for (const at::Tensor& tensor : tensors) tensor.record_stream(side_);  // it may be freed while it travels
+            for (const at::Tensor& tensor : tensors) tensor.record_stream(side_);  // it may be freed while in flight
             span = on_its_way_.measure(what, side_, operation);
         } catch (const std::exception& error) { fail(what, error.what()); }
         return std::make_unique<Arrival>(*this, std::move(span));
     }
 
-    /// The side stream waits for NCCL's.
+    /// Makes the side stream wait for NCCL's stream.
     void finish(Work work) {
         work->wait();
         under_way_.push_back(std::move(work));
@@ -168,7 +168,7 @@ private:
             concat("rank ", rank_, " of ", size_, " lost a peer or the network in ", what, ": ", first_line(reason)));
     }
 
-    /// Throws what the watchdog has found out about the operations so far.
+    /// @throws DistributedError when NCCL's watchdog has found that an earlier operation failed
     void refuse_failed() {
         while (!under_way_.empty() && under_way_.front()->isCompleted()) {
             const std::exception_ptr error = under_way_.front()->exception();
@@ -176,7 +176,7 @@ private:
             if (!error) continue;
             try {
                 std::rethrow_exception(error);
-            } catch (const std::exception& reason) { fail("an operation of NCCL", reason.what()); }
+            } catch (const std::exception& reason) { fail("an NCCL operation", reason.what()); }
         }
     }
 
@@ -187,10 +187,10 @@ private:
     GlooMessages messages_;
     c10::intrusive_ptr<c10d::ProcessGroupNCCL> group_;
     std::deque<Work> under_way_;
-    at::Tensor room_;  ///< of the operation under way: the side stream does one after the other
+    at::Tensor room_;  ///< buffer of the operation in flight; the side stream runs them one at a time
     double sent_ = 0;
     mutable StreamSpans on_its_way_{at::kCUDA, "NCCL"};
-    mutable StreamSpans waited_{at::kCUDA, "GPU's computing"};  ///< exposed: computing stood still
+    mutable StreamSpans waited_{at::kCUDA, "GPU's computing"};  ///< exposed time: the compute stream waited
 };
 
 }  // namespace
@@ -203,6 +203,6 @@ extern "C" bertpretrain::World* bertpretrain_make_nccl_world(const bertpretrain:
         return new NcclWorld(place, rank);
     } catch (const Error&) { throw; } catch (const std::exception& error) {
         throw DistributedError(
-            concat("rank ", rank.rank, " of ", rank.size, " cannot make NCCL's group: ", first_line(error.what())));
+            concat("rank ", rank.rank, " of ", rank.size, " cannot create the NCCL process group: ", first_line(error.what())));
     }
 }

@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include <ATen/ATen.h>
 
 #include "kernels/fused_operations.h"
@@ -12,10 +14,10 @@ constexpr double probability = 0.1, eps = 1e-12;
 /// Operands of one micro-batch, and what the forward left for the backward.
 struct Operands {
     std::int64_t T, H, F, M, V;
-    std::vector<std::int64_t> starts_B1{0}, samples_B;
+    SequenceLayout layout;
     RowKeys rows;
     at::Tensor ids_T, positions_T, types_T, labels_M, bias_3H, bias_F, bias_V, word_VH, position_PH, type_KH, d_word_VH;
-    at::Tensor d_bias_3H, d_bias_F, d_bias_V, totals_2, d_sum_TH, device_starts_B1, device_samples_B;
+    at::Tensor d_bias_3H, d_bias_F, d_bias_V, totals_2, d_sum_TH;
     NormResult before;  ///< of the sublayer before this one
     NormParameters norm, d_norm;
     struct Set {
@@ -29,10 +31,9 @@ struct Operands {
         : T(s.sequences * s.length), H(s.hidden), F(4 * s.hidden), M(s.sequences * s.masked), V(s.vocabulary) {
         const at::TensorOptions fp32(s.device), ids(fp32.dtype(at::kLong));
         const auto normal_bf16 = [&](at::IntArrayRef sizes) { return at::randn(sizes, fp32).to(at::kBFloat16); };
-        for (std::int64_t b = 0; b < s.sequences; ++b) {
-            samples_B.push_back(b);
-            starts_B1.push_back(starts_B1.back() + s.length);
-        }
+        std::vector<std::int64_t> samples_B(static_cast<std::size_t>(s.sequences));
+        std::iota(samples_B.begin(), samples_B.end(), 0);
+        layout = sequence_layout(std::vector<std::int64_t>(samples_B.size(), s.length), samples_B, s.device);
         const at::Tensor index_T = at::arange(T, ids);
         rows = {at::floor_divide(index_T, s.length), at::remainder(index_T, s.length)};
         positions_T = rows.position_T;
@@ -47,8 +48,7 @@ struct Operands {
         d_word_VH = at::zeros({V, H}, fp32), d_sum_TH = at::randn({T, H}, fp32);
         totals_2 = at::zeros({2}, fp32.dtype(at::kDouble));
         if (s.device.is_cuda()) {
-            device_starts_B1 = at::tensor(starts_B1, ids), device_samples_B = at::tensor(samples_B, ids);
-            before = dropout_residual_norm({}, {}, at::randn({T, H}, fp32), norm, eps, {}, rows, at::kBFloat16, false);
+            before = dropout_residual_norm({{}, {}, at::randn({T, H}, fp32), norm, eps, {}, rows, at::kBFloat16, false});
         }
         for (std::size_t i = 0; i < operand_sets; ++i) {
             Set set;
@@ -62,14 +62,11 @@ struct Operands {
     }
 
     Dropout hidden() const { return {philox_key(1, Purpose::hidden_dropout), 1, probability}; }
-    Attention attention_shape() const {
-        return {starts_B1,        samples_B,       H / 64, {philox_key(1, Purpose::attention_dropout), 1, probability},
-                device_starts_B1, device_samples_B};
-    }
+    Attention attention_shape() const { return {layout, H / 64, {philox_key(1, Purpose::attention_dropout), 1, probability}}; }
     NormResult norm_forward(const Set& s) const {
         const bool again = s.fp32_TH.is_cuda();  // as the model does it: encoder_layer.cpp
         const Residual residual = again ? Residual::of(before, norm) : Residual(s.fp32_TH);
-        return dropout_residual_norm(s.normed_TH, norm.bias_H, residual, norm, eps, hidden(), rows, at::kBFloat16, !again);
+        return dropout_residual_norm({s.normed_TH, norm.bias_H, residual, norm, eps, hidden(), rows, at::kBFloat16, !again});
     }
 };
 
@@ -122,8 +119,16 @@ std::vector<Part> other_parts(const StepShape& shape) {
          [o](std::size_t i) { o->norm_forward(o->sets[i]); }, "LayerNorm"},
         {"dropout + residual + LayerNorm, backward", 2 * L, 0, (2 + 4 + 4 + 4 + 2) * TH,
          [o](std::size_t i) {
-             dropout_residual_norm_backward(o->sets[i].normed_TH, o->sets[i].fp32_TH, {}, o->sets[i].normed, o->norm, o->hidden(),
-                                            o->rows, at::kBFloat16, o->d_norm, o->d_norm.bias_H);
+             dropout_residual_norm_backward({o->sets[i].normed_TH,
+                                             o->sets[i].fp32_TH,
+                                             {},
+                                             o->sets[i].normed,
+                                             o->norm,
+                                             o->hidden(),
+                                             o->rows,
+                                             at::kBFloat16,
+                                             o->d_norm,
+                                             o->d_norm.bias_H});
          },
          "LayerNorm"},
         {"bias + GELU, forward", L, 0, 4 * TF,

@@ -13,11 +13,11 @@
 #include "core/median.h"
 #include "instruction_roof.h"
 #include "kernels/matmul_libraries.h"
+#include "operations/device.h"
 #include "operations/device_check.h"
 #include "operations/gemm_roof.h"
 #include "operations/measure_matmul_libraries.h"
 #include "step_parts.h"
-#include "train/make_trainer.h"
 
 namespace {
 

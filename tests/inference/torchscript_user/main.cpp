@@ -1,5 +1,5 @@
-// Uses an exported model from C++ with torch alone: token ids, a text per line, on standard input; pooled vectors on standard
-// output.
+// Uses an exported model from C++ with only torch. Reads token ids from standard input, one text per line; writes pooled vectors
+// to standard output.
 #include <torch/script.h>
 
 #include <iostream>

@@ -1,7 +1,7 @@
-// Attention of sequences of at most 128 tokens by our own kernels, of longer ones in bf16 by libtorch's flash attention over
-// ragged sequences, and by our own again what flash attention does not take (fp32 above all). Flash attention draws its own
-// dropout: the mask depends on which samples are computed together (the exception that ARCHITECTURE.md names), but it is a
-// function of the run's key all the same.
+// Selects the attention kernels: our own for sequences of at most 128 tokens; libtorch's flash attention for longer ones in bf16,
+// on sequences without padding; our own again for what flash attention does not support (mainly fp32). Flash attention draws its
+// own dropout masks: they depend on which samples are computed together (the exception in ARCHITECTURE.md), but are still a
+// function of the run's key.
 #include <array>
 
 #include <ATen/Context.h>
@@ -33,19 +33,16 @@ bool flash_can(const at::Tensor& qkv_T3H, const Attention& shape) {
     return flash_can(qkv_T3H.size(1) / 3 / shape.heads, qkv_T3H.scalar_type());
 }
 
-/// What flash attention takes: N heads, D features each.
+/// The inputs of flash attention: N heads with D features each.
 struct FlashInputs {
     at::Tensor biased_T3H, q_TND, k_TND, v_TND, starts_B1;
-    std::int64_t longest = 0;  ///< sequence
+    std::int64_t longest = 0;  ///< length of the longest sequence
 
     FlashInputs(const at::Tensor& biased, const Attention& shape) : biased_T3H(biased) {
         const at::Tensor parts_T3ND = biased_T3H.view({biased_T3H.size(0), 3, shape.heads, -1});
         q_TND = parts_T3ND.select(1, 0), k_TND = parts_T3ND.select(1, 1), v_TND = parts_T3ND.select(1, 2);
-        const std::vector<std::int64_t>& starts = shape.starts_B1;
-        starts_B1 =
-            (shape.device_starts_B1.defined() ? shape.device_starts_B1 : copied_to(biased_T3H.device(), starts).view(at::kLong))
-                .to(at::kInt);
-        for (std::size_t b = 0; b + 1 < starts.size(); ++b) longest = std::max(longest, starts[b + 1] - starts[b]);
+        starts_B1 = shape.layout.device_starts_B1.to(at::kInt);
+        longest = shape.layout.longest;
     }
 };
 
@@ -57,10 +54,10 @@ at::Tensor with_bias(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H) {
     return biased_T3H;
 }
 
-/// Gradients of query, key and value side by side, zeros after the last sequence; adds their column sums to the bias's gradient,
-/// but for the key's third: that one is exactly zero.
+/// Concatenates the gradients of query, key and value, with zeros after the last sequence. Adds their column sums to the bias
+/// gradient, except for the key's third: that gradient is exactly zero.
 at::Tensor side_by_side(const std::array<at::Tensor, 3>& parts_TND, const Attention& shape, const at::Tensor& d_bias_3H) {
-    const std::int64_t T = parts_TND[0].size(0), H = d_bias_3H.size(0) / 3, tokens = shape.starts_B1.back();
+    const std::int64_t T = parts_TND[0].size(0), H = d_bias_3H.size(0) / 3, tokens = shape.layout.tokens();
     const at::Tensor d_qkv_T3H = at::empty({T, 3 * H}, parts_TND[0].options()),
                      chunk_sums_CH = at::empty({row_chunks(tokens), H}, d_bias_3H.options());
     for (std::int64_t part = 0; part < 3; ++part) {
@@ -77,28 +74,29 @@ at::Tensor side_by_side(const std::array<at::Tensor, 3>& parts_TND, const Attent
     return d_qkv_T3H;
 }
 
-/// One seed for every (seed of the run, place in the model, first sample of the micro-batch).
+/// Returns the seed for (seed of the run, layer, first sample of the micro-batch).
 std::uint64_t flash_seed(const Attention& shape) {
-    const auto sample = static_cast<std::uint64_t>(shape.samples_B.front());
+    const auto sample = static_cast<std::uint64_t>(shape.layout.samples_B.front());
     const PhiloxCounter words = philox(
         shape.dropout.key, {0, shape.dropout.site, static_cast<std::uint32_t>(sample), static_cast<std::uint32_t>(sample >> 32)});
     return words[0] | std::uint64_t{words[1]} << 32;
 }
 
-/// Flash attention asks the device's generator; nothing else in the program does.
+/// Seeds the device's default generator, which only flash attention uses.
 void seed_generator(at::Device device, std::uint64_t seed) {
     at::Generator generator = at::cuda::detail::getDefaultCUDAGenerator(device.index());
     const std::lock_guard lock(generator.mutex());
     generator.set_current_seed(seed);  // with offset 0
 }
 
-/// {seed, offset} as the forward had them, where the backward looks for them.
+/// Returns the {seed, offset} that the forward used, as the tensor that the backward reads.
 at::Tensor generator_state(at::Device device, std::uint64_t seed) {
     std::vector<std::uint64_t> state{seed, 0};
     return copied_to(device, state).view(at::kUInt64);
 }
 
-/// Sums in one order while it lives: by default flash attention's backward adds with atomics, and no run would repeat its bits.
+/// Makes flash attention's backward deterministic while it lives; by default it adds with atomics, and runs would not reproduce
+/// their bits.
 class InOneOrder {
 public:
     InOneOrder()
@@ -150,8 +148,7 @@ AttentionResult flash_attention(const at::Tensor& qkv_T3H, const at::Tensor& bia
         return is_any_attention(qkv_T3H, shape) ? own_attention(qkv_T3H, bias_3H, shape)
                                                 : reference::attention(qkv_T3H, bias_3H, shape);
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
-    if (shape.starts_B1.back() == 0)
-        return {at::zeros({T, H}, qkv_T3H.options()), at::zeros({T, shape.heads}, bias_3H.options())};
+    if (shape.layout.tokens() == 0) return {at::zeros({T, H}, qkv_T3H.options()), at::zeros({T, shape.heads}, bias_3H.options())};
     const FlashInputs in(with_bias(qkv_T3H, bias_3H), shape);
     if (shape.dropout.active()) seed_generator(qkv_T3H.device(), flash_seed(shape));
     const auto [context_TND, log_sum_exp_NT, state, unused, mask] =
@@ -169,7 +166,7 @@ at::Tensor flash_attention_backward(const at::Tensor& d_context_TH, const at::Te
         return is_any_attention(qkv_T3H, shape)
                    ? own_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H)
                    : reference::attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
-    if (shape.starts_B1.back() == 0) return at::zeros_like(qkv_T3H);
+    if (shape.layout.tokens() == 0) return at::zeros_like(qkv_T3H);
     const FlashInputs in(forward.biased_T3H.defined() ? forward.biased_T3H : with_bias(qkv_T3H, bias_3H), shape);
     const at::Tensor state = generator_state(qkv_T3H.device(), shape.dropout.active() ? flash_seed(shape) : 0);
     const InOneOrder in_one_order;

@@ -1,4 +1,4 @@
-// The table that the program finds, and the stream that everything goes to.
+// The function table that the program loads, and the CUDA stream that its kernels use.
 #include <ATen/cuda/CUDAContext.h>
 
 #include "kernels/cuda/module/flash_attention.h"
@@ -11,7 +11,7 @@ cudaStream_t current_stream() { return at::cuda::getCurrentCUDAStream(); }
 
 namespace {
 
-/// Flash attention for short sequences too: an alternative where our own kernels are wrong or slower.
+/// Flash attention for short sequences too: the alternative if our own kernels are wrong or slower.
 KernelSet with_flash_attention(FunctionTable functions) {
     functions.attention = flash_attention;
     functions.attention_backward = flash_attention_backward;

@@ -1,0 +1,37 @@
+#pragma once
+// Where the sequences of a batch begin and end.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+namespace bertpretrain {
+
+/// B sequences without padding, one after the other: sequence b is rows [starts[b], starts[b + 1]). Rows after the last
+/// sequence belong to no sequence.
+struct SequenceLayout {
+    std::vector<std::int64_t> starts_B1{0};  ///< on the host
+    /// The samples' numbers in the order of the whole run, on the host. They key dropout, so that a mask depends on the sample
+    /// and not on the micro-batch or rank that computes it.
+    std::vector<std::int64_t> samples_B;
+    std::int64_t longest = 0;                       ///< tokens of the longest sequence
+    at::Tensor device_starts_B1, device_samples_B;  ///< the same values as int64 tensors on the batch's device
+
+    std::int64_t sequences() const { return static_cast<std::int64_t>(samples_B.size()); }
+    std::int64_t tokens() const { return starts_B1.back(); }
+    std::int64_t length(std::int64_t sequence) const {
+        const auto b = static_cast<std::size_t>(sequence);
+        return starts_B1[b + 1] - starts_B1[b];
+    }
+};
+
+/// The layout without its device tensors. @throws std::logic_error when the two sizes differ
+SequenceLayout host_layout(std::span<const std::int64_t> lengths_B, std::span<const std::int64_t> samples_B);
+
+/// The whole layout. Waits for the copies to a GPU: for tests, proofs and benchmarks. build_batch() makes those of batches.
+SequenceLayout sequence_layout(std::span<const std::int64_t> lengths_B, std::span<const std::int64_t> samples_B,
+                               at::Device device);
+
+}  // namespace bertpretrain

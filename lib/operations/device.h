@@ -1,0 +1,29 @@
+#pragma once
+// Finding and opening the device that a process computes on.
+
+#include <cstdint>
+#include <string>
+
+#include <ATen/core/Tensor.h>
+
+namespace bertpretrain {
+
+/// Whether NVIDIA's driver is installed on this host.
+bool has_gpu_driver();
+
+/// The GPUs that this process can use. Loads libtorch's CUDA half where a driver is installed, so that a run on a CPU starts
+/// without those two seconds.
+std::int64_t usable_gpus();
+
+/// Whether training.device ("auto", "cpu" or "cuda") means a GPU on a host with so many usable ones.
+/// @throws ConfigError for "cuda" without one
+bool means_gpu(const std::string& device, std::int64_t gpus);
+
+/// The CPU, or the GPU of a rank of this host, which becomes the current one.
+/// @throws ConfigError where the host has fewer GPUs than ranks
+at::Device open_device(bool on_gpu, std::int64_t local_rank);
+
+/// means_gpu() and open_device() with the GPUs of this host, for commands without a plan.
+at::Device device_named(const std::string& device, std::int64_t local_rank = 0);
+
+}  // namespace bertpretrain

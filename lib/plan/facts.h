@@ -1,0 +1,45 @@
+#pragma once
+// What resolve() needs to know about the machine, the data and the checkpoint: plain values, so that any situation can be tested.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "checkpoint/training_progress.h"
+#include "plan/experiment_config.h"
+#include "shards/manifest.h"
+#include "tokens/vocabulary.h"
+
+namespace bertpretrain {
+
+struct MachineFacts {
+    std::size_t cores = 1;              ///< that this process may use
+    std::int64_t gpus = 0;              ///< usable ones
+    bool has_unusable_gpu = false;      ///< a driver is installed and not hidden, but no GPU is usable
+    bool has_bf16_matmul = false;       ///< the CPU multiplies bf16 without widening it
+    bool may_others_be_faster = false;  ///< than oneDNN: see kernels/matmul_libraries.h
+};
+
+struct DataFacts {
+    bool is_there = false;                         ///< the folder of training shards exists
+    std::optional<Manifest> manifest;              ///< of the training shards
+    std::filesystem::path vocabulary_file;         ///< data.vocabulary, or the one beside the shards; empty: there is none
+    std::shared_ptr<const Vocabulary> vocabulary;  ///< its content; null: there is none
+};
+
+/// The checkpoint that a run resumes from.
+struct CheckpointFacts {
+    ExperimentConfig settings;
+    TrainingProgress progress;
+};
+
+/// Looks at this machine. Loads libtorch's CUDA half where NVIDIA's driver is installed.
+MachineFacts look_at_machine();
+
+/// Reads the manifest and the vocabulary, each once, and compares the vocabulary with the manifests of all shards that are used.
+/// A missing folder of shards is no error here. @throws DataError when a file is damaged or the vocabulary is another one
+DataFacts look_at_data(const DataConfig& data, bool evaluates);
+
+}  // namespace bertpretrain

@@ -1,0 +1,82 @@
+#include "plan/memory_plan.h"
+
+#include <algorithm>
+
+#include "batches/sample_order.h"
+#include "core/error.h"
+#include "core/strings.h"
+#include "model/activation_memory.h"
+#include "model/gradient_storage.h"
+#include "operations/machine_memory.h"
+
+namespace bertpretrain {
+namespace {
+
+/// Resident memory of a run whose model is next to nothing.
+constexpr std::uint64_t program_bytes = std::uint64_t{130} << 20;
+
+std::uint64_t activations_of(const RunPlan& plan) {
+    ActivationShape shape;
+    shape.sequences = plan.batch.pass_size();
+    shape.tokens = shape.sequences * plan.data.sequence_length;
+    shape.masked = static_cast<std::int64_t>(plan.data.masked_lm_prob * static_cast<double>(shape.tokens));
+    shape.bf16 = plan.compute.dtype == at::kBFloat16;
+    shape.checkpointing = plan.compute.activation_checkpointing;
+    return activation_bytes(plan.model, shape);
+}
+
+/// A row is its tokens' ids, masks and segments, and about 0.15 positions and labels per token.
+std::uint64_t data_of(const RunPlan& plan, std::int64_t ranks, std::int64_t rows) {
+    constexpr std::int64_t window = SampleOrder::default_window_rows, windows = 2, bytes_per_token = 7;
+    const std::int64_t held = rows > 0 ? std::min(rows, windows * window) : windows * window;
+    return static_cast<std::uint64_t>(held / ranks * plan.data.sequence_length * bytes_per_token);
+}
+
+}  // namespace
+
+std::string MemoryPlan::text() const {
+    return concat("weights ", bytes_text(weights), ", gradients ", bytes_text(gradients), ", optimizer ", bytes_text(optimizer),
+                  transfer > 0 ? concat(", transfer ", bytes_text(transfer)) : "",
+                  snapshot > 0 ? concat(", snapshot ", bytes_text(snapshot)) : "", ", activations ", bytes_text(activations),
+                  ", data ", bytes_text(data), ", program ", bytes_text(program));
+}
+
+MemoryPlan plan_memory(const RunPlan& plan, const ParameterLayout& layout, std::int64_t rows) {
+    const auto elements = static_cast<std::uint64_t>(layout.flat_elements());
+    const auto slice = static_cast<std::uint64_t>(layout.slice_elements());
+    std::uint64_t exempt = 0;
+    for (const PlacedParameter& parameter : layout.parameters())
+        if (!parameter.spec.decays) exempt += static_cast<std::uint64_t>(parameter.spec.elements());
+    MemoryPlan memory;
+    memory.weights = elements * (plan.compute.dtype == at::kBFloat16 ? 2 : 4) + exempt * 4;
+    const bool bf16_gradients = plan.parallel.gradients == FlatParameters::Gradients::bf16;
+    memory.gradients = static_cast<std::uint64_t>(GradientStorage::bytes(layout, bf16_gradients));
+    memory.optimizer = (plan.parallel.zero_stage == 1 ? slice : elements) * 12;
+    if (plan.checkpoint.snapshots) memory.snapshot = slice * 12;
+    memory.activations = activations_of(plan);
+    memory.data = data_of(plan, layout.shards(), rows);
+    memory.program = program_bytes;
+    if (layout.shards() == 1) return memory;
+    const std::uint64_t parts = bf16_gradients || plan.parallel.reduce_dtype == at::kBFloat16 ? 2 : 4;
+    const std::uint64_t rounded_copy = parts == 2 && !bf16_gradients ? 2 : 0;
+    std::uint64_t largest[2] = {0, 0};  // buckets take turns in two rooms
+    for (std::size_t i = 0; i < layout.buckets().size(); ++i)
+        largest[i % 2] = std::max(largest[i % 2], static_cast<std::uint64_t>(layout.buckets()[i].elements()));
+    memory.transfer = (largest[0] + largest[1]) * (parts + rounded_copy);
+    // Gloo and the heaps of its threads hold copies of their own; measured on two ranks
+    memory.program += std::max(largest[0], largest[1]) * 4 * 5 / 2;
+    return memory;
+}
+
+void refuse_too_large(const MemoryPlan& memory, std::int64_t parameters, std::int64_t ranks_here) {
+    const std::uint64_t needed = memory.total() * static_cast<std::uint64_t>(ranks_here);
+    const std::uint64_t there = host_memory_limit();
+    if (needed > there)
+        throw ConfigError(concat("model: ", with_thousands(parameters), " parameters need ", bytes_text(needed),
+                                 " of memory for weights, gradients, optimizer state and a snapshot of it",
+                                 ranks_here > 1 ? concat(" of the ", ranks_here, " ranks on this machine") : "",
+                                 ", and this machine or container has ", bytes_text(there), "; make the model smaller",
+                                 memory.snapshot > 0 ? ", or do without the snapshot (checkpoint.background)" : ""));
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,239 @@
+#include "plan/resolve.h"
+
+#include <algorithm>
+
+#include "config/write.h"
+#include "core/error.h"
+#include "operations/device.h"
+#include "operations/measure_matmul_libraries.h"
+#include "plan/kept_choices.h"
+
+namespace bertpretrain {
+namespace {
+
+/// The arguments of resolve(), and the plan as far as it goes.
+struct Resolution {
+    const RequestedExperiment& requested;
+    const ExperimentConfig& settings;
+    const Launch& launch;
+    const MachineFacts& machine;
+    const DataFacts& data;
+    const CheckpointFacts* checkpoint;
+    RunPlan plan;
+
+    Origin origin_of(const std::string& path) const {
+        const auto found = requested.origins.find(path);
+        return found == requested.origins.end() ? Origin::default_value : found->second;
+    }
+    void decide(const char* path, nlohmann::ordered_json value, std::string reason, Origin origin = Origin::automatic) {
+        plan.decide(path, std::move(value), origin, std::move(reason));
+    }
+};
+
+void list_values(Resolution& r) {
+    const nlohmann::ordered_json all = write_config(r.settings);
+    for (const Setting& setting : list_settings(r.settings)) {
+        if (setting.is_section) continue;
+        const nlohmann::ordered_json* value = &all;
+        for (std::size_t begin = 0, dot = 0; dot != std::string::npos; begin = dot + 1) {
+            dot = setting.path.find('.', begin);
+            value = &value->at(setting.path.substr(begin, dot - begin));
+        }
+        r.plan.values.push_back({setting.path, *value, r.origin_of(setting.path), ""});
+    }
+}
+
+void resolve_vocabulary(Resolution& r) {
+    DataPlan& data = r.plan.data;
+    data.vocabulary = r.data.vocabulary_file;
+    if (!r.settings.data.vocabulary && r.data.vocabulary)
+        r.decide("data.vocabulary", data.vocabulary.string(), "beside the shards");
+    if (r.data.vocabulary && r.data.vocabulary->size() > r.plan.model.vocab_size)
+        throw ConfigError(concat("model.vocab_size = ", r.plan.model.vocab_size, ": the vocabulary ", data.vocabulary.string(),
+                                 " has ", r.data.vocabulary->size(), " tokens; set it to at least that"));
+    if (data.masks == MaskSource::dynamic && r.data.is_there && !r.data.vocabulary)
+        throw ConfigError(concat("data.masking = \"dynamic\" needs the vocabulary, and there is no vocab.txt in ",
+                                 data.training_shards.string(),
+                                 "\n  do: set data.vocabulary to the one that the shards were made with"));
+}
+
+void resolve_data(Resolution& r) {
+    const DataConfig& asked = r.settings.data;
+    DataPlan& data = r.plan.data;
+    data.training_shards = asked.training_shards;
+    data.held_out_shards = asked.held_out_shards.value_or(asked.training_shards);
+    if (!asked.held_out_shards) r.decide("data.held_out_shards", asked.training_shards, "the folder of training shards");
+    data.sequence_length = asked.sequence_length;
+    data.masks = asked.masking == "dynamic" ? MaskSource::dynamic : MaskSource::stored;
+    data.masked_lm_prob = asked.masked_lm_prob;
+    data.whole_word_masking = asked.whole_word_masking;
+    resolve_vocabulary(r);
+    constexpr std::size_t most = 8;
+    const auto ranks = static_cast<std::size_t>(r.launch.local_world_size);
+    data.loader_threads = std::clamp(r.machine.cores / (2 * ranks), std::size_t{1}, most);
+    if (asked.loader_threads) data.loader_threads = static_cast<std::size_t>(*asked.loader_threads);
+    else
+        r.decide("data.loader_threads", data.loader_threads,
+                 concat("half of ", r.machine.cores, " cores, shared by ", ranks, " rank(s) of this host, at most ", most));
+    if (!r.data.manifest) return;
+    data.casing = r.data.manifest->settings.casing;
+    data.unigram_cross_entropy = r.data.manifest->unigram_cross_entropy;
+}
+
+void resolve_initialization(Resolution& r) {
+    const InitializationConfig& asked = r.settings.initialization;
+    r.plan.initialization = {asked.init_from, asked.init_missing == "random", asked.init_unexpected == "ignore",
+                             asked.init_moments};
+}
+
+void resolve_device(Resolution& r) {
+    const std::string& asked = r.settings.training.device;
+    ComputePlan& compute = r.plan.compute;
+    compute.on_gpu = means_gpu(asked, r.machine.gpus);
+    if (asked == "auto")
+        r.decide("training.device", compute.on_gpu ? "cuda" : "cpu",
+                 compute.on_gpu ? concat("this host has ", r.machine.gpus, " usable GPU(s)") : "no usable GPU was found");
+    if (asked == "auto" && r.machine.has_unusable_gpu)
+        r.plan.warnings.push_back(
+            "this host has NVIDIA's driver, but no GPU that this program can use: it computes on the CPU"
+            "\n  do: run the program where it was built, or the image (what is installed is for CPUs), see `nvidia-smi`, or set "
+            "training.device to \"cpu\"");
+}
+
+void resolve_matmul(Resolution& r) {
+    ComputePlan& compute = r.plan.compute;
+    const std::string& asked = r.settings.training.cpu_products;
+    if (r.checkpoint != nullptr) compute.kept_matmul = read_matmul_libraries(r.checkpoint->progress.cpu_products);
+    compute.chooses_matmul = !compute.on_gpu && compute.dtype == at::kBFloat16 && r.machine.has_bf16_matmul;
+    if (!compute.chooses_matmul) return;
+    const auto all_by = [&](MatmulLibrary library) {
+        MatmulLibraries all;
+        for (const LinearShape& shape : matmuls_of(r.plan.model)) all[shape] = library;
+        return all;
+    };
+    if (asked != "measured") {
+        compute.matmul = all_by(matmul_library_of(asked));
+    } else if (!compute.kept_matmul.empty()) {
+        compute.matmul = compute.kept_matmul;
+        r.decide("training.cpu_products", matmul_text(compute.kept_matmul), "a resumed run keeps its libraries",
+                 Origin::checkpoint);
+    } else if (!r.machine.may_others_be_faster) {
+        compute.matmul = all_by(MatmulLibrary::onednn);
+        r.decide("training.cpu_products", "onednn", "this processor has no AMX");
+    } else {
+        r.decide("training.cpu_products", nullptr, "measured when the run starts");
+    }
+}
+
+void resolve_compute(Resolution& r) {
+    const TrainingConfig& asked = r.settings.training;
+    ComputePlan& compute = r.plan.compute;
+    resolve_device(r);
+    compute.dtype = asked.precision == "bf16" ? at::kBFloat16 : at::kFloat;
+    compute.seed = asked.seed;
+    compute.dropout_seed = asked.dropout_seed ? static_cast<std::uint64_t>(*asked.dropout_seed) : asked.seed;
+    if (!asked.dropout_seed) r.decide("training.dropout_seed", compute.dropout_seed, "the seed");
+    compute.activation_checkpointing = asked.activation_checkpointing;
+    compute.loss_mean = asked.loss_mean == "global" ? LossMean::global : LossMean::micro_batch;
+    compute.max_skipped_updates = asked.max_skipped_updates;
+    compute.loss_spike_deviations = asked.loss_spike_deviations;
+    compute.kernels = asked.gpu_kernels == "reference" ? KernelPolicy::reference
+                      : asked.gpu_kernels == "fused"   ? KernelPolicy::fused
+                                                       : KernelPolicy::automatic;
+    if (r.checkpoint != nullptr) compute.kept_kernels = read_kernel_choice(r.checkpoint->progress.gpu_kernels);
+    resolve_matmul(r);
+}
+
+void resolve_parallel(Resolution& r) {
+    const ParallelConfig& asked = r.settings.parallel;
+    ParallelPlan& parallel = r.plan.parallel;
+    parallel = {r.launch.world_size, r.launch.local_world_size, asked.zero_stage, asked.bucket_mib};
+    parallel.reduce_dtype = asked.reduce_dtype == "bf16" ? at::kBFloat16 : at::kFloat;
+    parallel.first_step_timeout_seconds = asked.first_step_timeout_seconds;
+    parallel.timeout_seconds = asked.timeout_seconds;
+    parallel.straggler_report_steps = asked.straggler_report_steps;
+    // Sums over ranks are fp32, and have room only where a rank keeps half of the gradients at most.
+    if (asked.gradient_dtype != "bf16") return;
+    if (asked.zero_stage == 1 && parallel.world_size > 1) parallel.gradients = FlatParameters::Gradients::bf16;
+    else r.decide("parallel.gradient_dtype", "fp32", "one rank keeps fp32 gradients");
+}
+
+std::int64_t sequences_of_rank(const BatchConfig& batch) { return batch.micro_batch_size * batch.gradient_accumulation_steps; }
+
+/// A run keeps the global batch of its first start on any number of ranks, unless the settings ask for another one (which
+/// refuse_changed_settings() then refuses).
+void resolve_global_batch(Resolution& r) {
+    const BatchConfig& asked = r.settings.batch;
+    std::int64_t& global_batch = r.plan.batch.global_batch;
+    global_batch = asked.global_batch_size;
+    if (global_batch == 0) {
+        global_batch = sequences_of_rank(asked) * r.launch.world_size;
+        r.decide("batch.global_batch_size", global_batch,
+                 concat(asked.micro_batch_size, " sequences x ", asked.gradient_accumulation_steps, " accumulation steps x ",
+                        r.launch.world_size, " rank(s)"));
+        if (r.checkpoint != nullptr && sequences_of_rank(r.checkpoint->settings.batch) == sequences_of_rank(asked)) {
+            global_batch = r.checkpoint->progress.global_batch_sequences;
+            r.decide("batch.global_batch_size", global_batch, "a resumed run keeps its global batch", Origin::checkpoint);
+        }
+    }
+    r.plan.settings.batch.global_batch_size = global_batch;
+}
+
+void resolve_batch(Resolution& r) {
+    const BatchConfig& asked = r.settings.batch;
+    BatchPlan& batch = r.plan.batch;
+    batch.micro_batch_size = asked.micro_batch_size;
+    resolve_global_batch(r);
+    batch.device_micro_batch = asked.device_micro_batch;
+    if (asked.device_micro_batch) return;
+    const char* const path = "batch.device_micro_batch";
+    if (r.plan.compute.on_gpu && r.plan.compute.loss_mean == LossMean::global) {
+        batch.measures_pass = true;
+        if (r.checkpoint != nullptr) batch.kept_pass = r.checkpoint->progress.device_micro_batch;
+        r.decide(path, nullptr, "the largest that fits into the GPU's memory, measured when the run starts");
+        return;
+    }
+    batch.device_micro_batch = asked.micro_batch_size;
+    r.decide(path, asked.micro_batch_size,
+             concat("batch.micro_batch_size: ", r.plan.compute.on_gpu ? "micro-batches have means of their own" : "on a CPU"));
+}
+
+void resolve_checkpoint(Resolution& r) {
+    const CheckpointConfig& asked = r.settings.checkpoint;
+    CheckpointPlan& checkpoint = r.plan.checkpoint;
+    checkpoint.save_every_steps = asked.save_every_steps;
+    checkpoint.keep_last = asked.keep_last;
+    checkpoint.keep_every_steps = asked.keep_every_steps;
+    checkpoint.keep_best = asked.keep_best;
+    checkpoint.snapshots = asked.background && asked.save_every_steps > 0;
+    if (asked.background && !checkpoint.snapshots)
+        r.decide("checkpoint.background", false, "the only checkpoint is the one at the end");
+    checkpoint.on_save_error = asked.on_save_error == "stop" ? OnSaveError::stop : OnSaveError::retry;
+    checkpoint.after_save = asked.after_save;
+    checkpoint.after_save_seconds = asked.after_save_seconds;
+    checkpoint.stop_grace_seconds = asked.stop_grace_seconds;
+}
+
+}  // namespace
+
+RunPlan resolve(const RequestedExperiment& requested, const Launch& launch, const MachineFacts& machine, const DataFacts& data,
+                const CheckpointFacts* checkpoint) {
+    const ExperimentConfig& settings = requested.settings;
+    Resolution r{requested, settings, launch, machine, data, checkpoint, {}};
+    r.plan.settings = settings;
+    r.plan.model = settings.model;
+    r.plan.optimizer = settings.optimizer;
+    r.plan.schedule = settings.schedule;
+    r.plan.evaluation = settings.evaluation;
+    r.plan.watchdog = settings.watchdog;
+    list_values(r);
+    resolve_data(r);
+    resolve_initialization(r);
+    resolve_compute(r);
+    resolve_parallel(r);
+    resolve_batch(r);
+    resolve_checkpoint(r);
+    return std::move(r.plan);
+}
+
+}  // namespace bertpretrain

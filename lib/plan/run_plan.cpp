@@ -1,0 +1,65 @@
+#include "plan/run_plan.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/table.h"
+
+namespace bertpretrain {
+namespace {
+
+auto find(auto& values, const std::string& path) {
+    return std::find_if(values.begin(), values.end(), [&](const PlannedValue& value) { return value.path == path; });
+}
+
+}  // namespace
+
+std::string_view name_of(Origin origin) {
+    switch (origin) {
+        case Origin::default_value:
+            return "default";
+        case Origin::file:
+            return "file";
+        case Origin::command_line:
+            return "--set";
+        case Origin::checkpoint:
+            return "checkpoint";
+        case Origin::automatic:
+            return "auto";
+    }
+    return "";
+}
+
+void RunPlan::decide(const std::string& path, nlohmann::ordered_json value, Origin origin, std::string reason) {
+    PlannedValue decided{path, std::move(value), origin, std::move(reason)};
+    const auto found = find(values, path);
+    if (found == values.end()) values.push_back(std::move(decided));
+    else *found = std::move(decided);
+}
+
+const PlannedValue& RunPlan::value_of(const std::string& path) const {
+    const auto found = find(values, path);
+    check(found != values.end(), "the plan has no value ", path);
+    return *found;
+}
+
+nlohmann::ordered_json to_json(const RunPlan& plan) {
+    nlohmann::ordered_json json;
+    for (const PlannedValue& value : plan.values) {
+        const std::size_t dot = value.path.find('.');
+        nlohmann::ordered_json& section = dot == std::string::npos ? json : json[value.path.substr(0, dot)];
+        nlohmann::ordered_json& entry = section[dot == std::string::npos ? value.path : value.path.substr(dot + 1)];
+        entry = {{"value", value.value}, {"origin", name_of(value.origin)}};
+        if (!value.reason.empty()) entry["reason"] = value.reason;
+    }
+    return json;
+}
+
+std::string resolved_table(const RunPlan& plan) {
+    Table table({"setting", "value", "origin", "reason"});
+    for (const PlannedValue& value : plan.values)
+        table.add({value.path, value.value.dump(), std::string(name_of(value.origin)), value.reason});
+    return table.text();
+}
+
+}  // namespace bertpretrain

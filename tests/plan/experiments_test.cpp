@@ -1,0 +1,61 @@
+// The files of configs/, as the pages say to start them.
+#include <regex>
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/files.h"
+#include "support/plans.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path project = PROJECT_FOLDER;
+
+}  // namespace
+
+TEST_CASE("phase 2 begins with what phase 1 leaves, by default and where the pages put it") {
+    const ExperimentConfig phase_2 = load_experiment(project / "configs/bert_large_phase2.json", {});
+    CHECK(phase_2.initialization.init_from == "runs/bert_large_phase1");  // train's default, runs/NAME of NAME.json
+    const std::regex command(" configs/bert_large_phase1\\.json[^`]*--output (\\S+)");
+    for (const std::string page : {"configs/README.md", "scripts/launch/README.md"}) {
+        INFO(page);
+        const std::string text = read_text(project / page);
+        for (std::sregex_iterator found(text.begin(), text.end(), command), end; found != end; ++found)
+            CHECK((*found)[1].str() == phase_2.initialization.init_from);
+    }
+}
+
+TEST_CASE("a step of an experiment is as many sequences as it says, on any number of ranks") {
+    for (const auto& entry : fs::directory_iterator(project / "configs")) {
+        if (entry.path().extension() != ".json") continue;
+        INFO(entry.path().filename().string());
+        const ExperimentConfig experiment = load_experiment(entry.path(), {});
+        std::smatch said;
+        REQUIRE(std::regex_search(experiment.about, said, std::regex("([0-9,]+) sequences")));
+        const auto sequences = std::stoll(std::regex_replace(said[1].str(), std::regex(","), ""));
+        for (const std::int64_t ranks : {1, 8, 64, 128}) CHECK(plan_of(experiment, ranks).batch.global_batch == sequences);
+    }
+}
+
+TEST_CASE("the commands that shard a whole Wikipedia make the shards that the experiments name") {
+    const std::string page = read_text(project / "data_tools/README.md");
+    for (const auto& entry : fs::directory_iterator(project / "configs")) {
+        if (entry.path().extension() != ".json" || entry.path().stem() == "quickstart") continue;
+        const DataConfig data = load_experiment(entry.path(), {}).data;
+        INFO(data.training_shards);
+        CHECK(page.find(concat("--output ", data.training_shards, " \\\n    --sequence-length ", data.sequence_length, " ")) !=
+              page.npos);
+    }
+}
+
+TEST_CASE("the quickstart's file finds the shards that scripts/quickstart.sh made") {
+    const std::string script = read_text(project / "scripts/quickstart.sh");
+    std::smatch dump;
+    REQUIRE(std::regex_search(script, dump, std::regex("\ndump=data_tools/sample/(\\w+)\\.xml")));
+    REQUIRE(script.find("output=${output:-quickstart/$name}") != script.npos);
+    CHECK(load_experiment(project / "configs/quickstart.json", {}).data.training_shards ==
+          "quickstart/" + dump[1].str() + "/shards");
+}

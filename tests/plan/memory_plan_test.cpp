@@ -1,0 +1,67 @@
+#include "plan/memory_plan.h"
+
+#include "core/error.h"
+#include "model/bert_parameters.h"
+#include "support/catch.h"
+#include "support/plans.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for two buckets") {
+    const auto ranks = GENERATE(as<std::int64_t>(), 1, 4, 8, 64, 128);
+    const ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_5b.json", {"parallel.gradient_dtype=fp32"});
+    const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, ranks);
+    const auto parameters = static_cast<double>(layout.parameter_elements());
+    CHECK(parameters > 4.9e9);
+    const MemoryPlan plan = plan_memory(plan_of(experiment, layout.shards()), layout);
+    CAPTURE(ranks, plan.text());
+    const double per_parameter = static_cast<double>(plan.total() - plan.transfer - plan.snapshot) / parameters;
+    CHECK(per_parameter == Approx(6 + 12.0 / static_cast<double>(ranks)).epsilon(0.01));  // slices end at whole blocks
+    CHECK(static_cast<double>(plan.transfer) < 0.025 * 4 * parameters);
+}
+
+TEST_CASE("bf16 gradients take 2 bytes per parameter of the encoder, where several ranks share the optimizer") {
+    ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_5b.json", {});
+    const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 8);
+    const auto parameters = static_cast<double>(layout.parameter_elements());
+    CHECK(static_cast<double>(plan_memory(plan_of(experiment, layout.shards()), layout).gradients) / parameters ==
+          Approx(2.03).margin(0.02));
+    experiment.parallel.zero_stage = 0;
+    CHECK(static_cast<double>(plan_memory(plan_of(experiment, layout.shards()), layout).gradients) / parameters ==
+          Approx(4).margin(0.02));
+    experiment.parallel.zero_stage = 1;
+    const ParameterLayout alone = bert_layout(experiment.model, experiment.parallel.bucket_mib, 1);
+    CHECK(static_cast<double>(plan_memory(plan_of(experiment), alone).gradients) / parameters == Approx(4).margin(0.02));
+}
+
+TEST_CASE("a snapshot takes 12/W bytes per parameter and rank at either stage, and nothing where there is none") {
+    ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/quickstart.json", {});
+    const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 4);
+    for (const std::int64_t stage : {0, 1}) {
+        experiment.parallel.zero_stage = stage;
+        CHECK(plan_memory(plan_of(experiment, layout.shards()), layout).snapshot ==
+              12 * static_cast<std::uint64_t>(layout.slice_elements()));
+    }
+    experiment.checkpoint.background = false;
+    CHECK(plan_memory(plan_of(experiment, layout.shards()), layout).snapshot == 0);
+    experiment.checkpoint = {};
+    experiment.checkpoint.save_every_steps = 0;
+    CHECK(plan_memory(plan_of(experiment, layout.shards()), layout).snapshot == 0);
+}
+
+TEST_CASE("ZeRO stage 0 keeps the optimizer's whole state on every rank") {
+    ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/quickstart.json", {});
+    const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 4);
+    const std::uint64_t shared = plan_memory(plan_of(experiment, layout.shards()), layout).optimizer;
+    experiment.parallel.zero_stage = 0;
+    CHECK(plan_memory(plan_of(experiment, layout.shards()), layout).optimizer == 4 * shared);
+}
+
+TEST_CASE("a model that the machine cannot hold is refused before memory is asked for") {
+    MemoryPlan plan;
+    plan.optimizer = std::uint64_t{1} << 50;
+    CHECK_THROWS_AS(refuse_too_large(plan, 1, 1), ConfigError);
+    plan.optimizer = 1;
+    CHECK_NOTHROW(refuse_too_large(plan, 1, 2));
+}

@@ -1,0 +1,181 @@
+// Every "auto" is decided once, from facts, and the plan tells why.
+#include "plan/resolve.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "support/catch.h"
+#include "support/files.h"
+#include "support/plans.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+ExperimentConfig small() {
+    ExperimentConfig experiment;
+    experiment.data.training_shards = "no/such/folder";
+    experiment.batch.micro_batch_size = 4;
+    experiment.batch.gradient_accumulation_steps = 3;
+    return experiment;
+}
+
+TrainingProgress progress_of(std::int64_t global_batch) {
+    TrainingProgress progress;
+    progress.global_batch_sequences = global_batch;
+    return progress;
+}
+
+/// What the plan says of a value: "24 (auto: 4 sequences x ...)".
+std::string said(const RunPlan& plan, const std::string& path) {
+    const PlannedValue& value = plan.value_of(path);
+    return concat(value.value.dump(), " (", name_of(value.origin), value.reason.empty() ? "" : ": ", value.reason, ")");
+}
+
+}  // namespace
+
+TEST_CASE("the global batch is the settings', else the checkpoint's on any number of ranks, else the product") {
+    CHECK(said(plan_of(small(), 2), "batch.global_batch_size") == "24 (auto: 4 sequences x 3 accumulation steps x 2 rank(s))");
+    const RunPlan resumed = resumed_plan(small(), progress_of(24), 5);
+    CHECK(said(resumed, "batch.global_batch_size") == "24 (checkpoint: a resumed run keeps its global batch)");
+    CHECK(resumed.batch.global_batch == 24);
+    CHECK(resumed.settings.batch.global_batch_size == 24);
+    ExperimentConfig named = small();
+    named.batch.global_batch_size = 100;
+    CHECK(resumed_plan(named, progress_of(24), 5).batch.global_batch == 100);
+
+    const CheckpointFacts other_micro_batch{[] {
+                                                ExperimentConfig other = small();
+                                                other.batch.micro_batch_size = 8;
+                                                return other;
+                                            }(),
+                                            progress_of(24)};
+    CHECK(plan_of(small(), 2, 0, &other_micro_batch).batch.global_batch == 24);
+    CHECK(plan_of(small(), 3, 0, &other_micro_batch).batch.global_batch == 36);
+}
+
+TEST_CASE("the pass is measured on a GPU only, and only where micro-batches may be merged") {
+    CHECK(said(plan_of(small(), 1, 0), "batch.device_micro_batch") == "4 (auto: batch.micro_batch_size: on a CPU)");
+    const RunPlan on_gpu = plan_of(small(), 1, 1);
+    CHECK(on_gpu.batch.measures_pass);
+    CHECK_FALSE(on_gpu.batch.device_micro_batch.has_value());
+    CHECK(on_gpu.batch.pass_size() == 4);
+    ExperimentConfig separate = small();
+    separate.training.loss_mean = "micro_batch";
+    CHECK(plan_of(separate, 1, 1).batch.device_micro_batch == 4);
+    CHECK((plan_of(separate).compute.loss_mean == LossMean::micro_batch));
+    ExperimentConfig named = small();
+    named.batch.device_micro_batch = 12;
+    CHECK(plan_of(named, 1, 1).batch.device_micro_batch == 12);
+    TrainingProgress progress = progress_of(12);
+    progress.device_micro_batch = 8;
+    CHECK(resumed_plan(small(), progress, 1, 1).batch.kept_pass == 8);
+}
+
+TEST_CASE("auto means a GPU where there is one, and cuda without one is refused") {
+    CHECK(said(plan_of(small(), 1, 0), "training.device") == "\"cpu\" (auto: no usable GPU was found)");
+    CHECK(said(plan_of(small(), 1, 2), "training.device") == "\"cuda\" (auto: this host has 2 usable GPU(s))");
+    ExperimentConfig named = small();
+    named.training.device = "cpu";
+    CHECK_FALSE(plan_of(named, 1, 2).compute.on_gpu);
+    named.training.device = "cuda";
+    CHECK(plan_of(named, 1, 2).compute.on_gpu);
+    CHECK_THROWS_WITH(plan_of(named), Catch::Contains("no usable GPU was found"));
+    MachineFacts hidden;
+    hidden.has_unusable_gpu = true;
+    CHECK(resolve(small(), Launch{}, hidden, {}, nullptr).warnings.size() == 1);
+}
+
+TEST_CASE("loader threads are half of the cores, shared by the host's ranks, from 1 to 8") {
+    Launch launch;
+    MachineFacts machine;
+    const auto threads = [&](std::size_t cores, std::int64_t ranks_of_host) {
+        launch.world_size = launch.local_world_size = ranks_of_host;
+        machine.cores = cores;
+        return resolve(small(), launch, machine, {}, nullptr).data.loader_threads;
+    };
+    CHECK(threads(2, 1) == 1);
+    CHECK(threads(12, 1) == 6);
+    CHECK(threads(96, 1) == 8);
+    CHECK(threads(96, 16) == 3);
+    CHECK(threads(1, 4) == 1);
+    ExperimentConfig named = small();
+    named.data.loader_threads = 20;
+    CHECK(plan_of(named).data.loader_threads == 20);
+}
+
+TEST_CASE("bf16 gradients are kept where several ranks share the optimizer") {
+    ExperimentConfig experiment = small();
+    experiment.parallel.gradient_dtype = "bf16";
+    CHECK((plan_of(experiment, 8).parallel.gradients == FlatParameters::Gradients::bf16));
+    CHECK((plan_of(experiment, 1).parallel.gradients == FlatParameters::Gradients::fp32));
+    CHECK(said(plan_of(experiment, 1), "parallel.gradient_dtype") == "\"fp32\" (auto: one rank keeps fp32 gradients)");
+}
+
+TEST_CASE("dropout draws from the seed, unless it has its own") {
+    ExperimentConfig experiment = small();
+    experiment.training.seed = 9;
+    CHECK(plan_of(experiment).compute.dropout_seed == 9);
+    experiment.training.dropout_seed = 0;
+    CHECK(plan_of(experiment).compute.dropout_seed == 0);
+}
+
+TEST_CASE("the matmul library is named, kept by a resume, oneDNN without AMX, or measured") {
+    MachineFacts machine;
+    machine.has_bf16_matmul = true;
+    const auto plan = [&](const std::string& asked, const nlohmann::json& kept) {
+        ExperimentConfig experiment = small();
+        experiment.training.cpu_products = asked;
+        TrainingProgress progress = progress_of(12);
+        progress.cpu_products = kept;
+        const CheckpointFacts checkpoint{experiment, progress};
+        return resolve(experiment, Launch{}, machine, {}, &checkpoint);
+    };
+    const auto library_of = [](const RunPlan& plan) { return plan.compute.matmul.value().begin()->second; };
+    CHECK((library_of(plan("mkl", nullptr)) == MatmulLibrary::mkl));
+    CHECK((library_of(plan("measured", nullptr)) == MatmulLibrary::onednn));
+    CHECK((library_of(plan("measured", {{"forward 64x64", "mkl"}})) == MatmulLibrary::mkl));
+    machine.may_others_be_faster = true;
+    CHECK(plan("measured", nullptr).compute.chooses_matmul);
+    CHECK_FALSE(plan("measured", nullptr).compute.matmul.has_value());
+    machine.has_bf16_matmul = false;
+    CHECK_FALSE(plan("mkl", nullptr).compute.chooses_matmul);
+}
+
+TEST_CASE("a file's and --set's values are known from defaults, also where they are equal to them") {
+    const TemporaryFolder folder;
+    write_text(folder / "e.json", R"({"model": {}, "data": {"training_shards": "x", "sequence_length": 128},
+                                      "optimizer": {}, "schedule": {"total_steps": 5}})");
+    const RunPlan plan = plan_of(request_experiment(folder / "e.json", {"training.seed=42"}));
+    CHECK(said(plan, "data.sequence_length") == "128 (file)");
+    CHECK(said(plan, "training.seed") == "42 (--set)");
+    CHECK(said(plan, "optimizer.eps") == "1e-06 (default)");
+    CHECK(to_json(plan)["schedule"]["total_steps"]["origin"] == "file");
+    CHECK(resolved_table(plan).find("a resumed run") == std::string::npos);
+}
+
+TEST_CASE("every setting of every experiment has a value and an origin, also after a resume on other ranks") {
+    for (const auto& entry : std::filesystem::directory_iterator(PROJECT_FOLDER "/configs")) {
+        if (entry.path().extension() != ".json") continue;
+        INFO(entry.path().string());
+        const RequestedExperiment experiment = request_experiment(entry.path(), {});
+        for (const RunPlan& plan : {plan_of(experiment, 8, 1), resumed_plan(experiment, progress_of(64), 3, 1)})
+            for (const Setting& setting : list_settings(experiment.settings))
+                if (!setting.is_section) CHECK_NOTHROW(plan.value_of(setting.path));
+    }
+}
+
+TEST_CASE("a vocabulary larger than the model, and dynamic masking without one, are refused") {
+    DataFacts data;
+    data.is_there = true;
+    ExperimentConfig experiment = small();
+    experiment.data.masking = "dynamic";
+    CHECK_THROWS_WITH(resolve(experiment, Launch{}, MachineFacts{}, data, nullptr), Catch::Contains("needs the vocabulary"));
+    data.vocabulary = std::make_shared<const Vocabulary>(
+        std::vector<std::string>{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b"}, "here");
+    CHECK((resolve(experiment, Launch{}, MachineFacts{}, data, nullptr).data.masks == MaskSource::dynamic));
+    experiment.model.vocab_size = 6;
+    CHECK_THROWS_WITH(resolve(experiment, Launch{}, MachineFacts{}, data, nullptr), Catch::Contains("has 7 tokens"));
+}
