@@ -15,8 +15,8 @@ case "$kind" in
     options=(-DCMAKE_BUILD_TYPE=Release -DBERTPRETRAIN_GPU=ON)
     if [[ ! -e build/release/CMakeCache.txt ]]; then options+=(-DBERTPRETRAIN_UNITY=ON); fi ;;
   debug) options=(-DCMAKE_BUILD_TYPE=Debug) ;;
-  asan) options=(-DCMAKE_BUILD_TYPE=Debug -DBERTPRETRAIN_SANITIZER=address -DBERTPRETRAIN_TORCH=OFF) ;;
-  tsan) options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo -DBERTPRETRAIN_SANITIZER=thread -DBERTPRETRAIN_TORCH=OFF) ;;
+  asan) options=(-DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DBERTPRETRAIN_SANITIZER=address -DBERTPRETRAIN_TORCH=OFF) ;;
+  tsan) options=(-DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DBERTPRETRAIN_SANITIZER=thread -DBERTPRETRAIN_TORCH=OFF) ;;
   fuzz)
     clang=$(compgen -c clang++ | grep -E '^clang\+\+(-[0-9]+)?$' | sort -V | tail -1) ||
       { echo "build: clang++ is missing; run scripts/setup.sh --fuzz" >&2; exit 1; }

@@ -1,27 +1,17 @@
 #!/usr/bin/env bash
-# What "done" means: formatting, the torch-free half under sanitizers, its threads under tsan, all tests, every command of the
-# documentation, and the portable archive in bare systems.
+# What takes long, after scripts/test.sh: every command of the documentation, first light on the CPU, the portable archive in bare
+# systems, and the data tools' tests under sanitizers.
 #   scripts/check.sh          about half an hour on two cores
-#   scripts/check.sh --long   the long tests too; a test that passed for this very commit is not run again
+#   scripts/check.sh --long   also the long tests; a test that passed for this very commit is not run again
 set -euo pipefail
 cd "$(dirname "$0")/.."
 say() { echo "check: $*"; }
 
-scripts/setup.sh --oracles
-if command -v clang-format >/dev/null; then
-  scripts/format.sh --check
-else
-  say "formatting was not checked: clang-format is missing"
-fi
+scripts/test.sh
 
-# leaks are not counted where ptrace is forbidden, as in many containers
-say "address and undefined-behaviour sanitizers over the torch-free half"
-scripts/build.sh asan
-ctest --test-dir build/asan --no-tests=error --output-on-failure --label-exclude 'long|system'
-
-say "thread sanitizer over its threads"
-scripts/build.sh tsan test_core test_shards test_tokens
-ctest --test-dir build/tsan --no-tests=error --output-on-failure -R '^(core|shards|tokens)$'
+say "address and undefined-behaviour sanitizers over the data tools"
+scripts/build.sh asan test_data_tools
+ctest --test-dir build/asan --no-tests=error --output-on-failure -R '^data_tools$'
 
 # run_long KIND: the long tests of a build, those that have not passed for this commit.
 run_long() {
@@ -35,7 +25,6 @@ run_long() {
   done
 }
 
-scripts/build.sh release
 if [[ ${1:-} == --long ]]; then
   run_long release
   say "fuzz targets, two minutes each"
@@ -43,8 +32,6 @@ if [[ ${1:-} == --long ]]; then
   scripts/build.sh fuzz
   run_long fuzz
 fi
-ctest --test-dir build/release --no-tests=error --output-on-failure --label-exclude long
-
 say "every command of the documentation"
 .venv/bin/python scripts/check_docs.py
 

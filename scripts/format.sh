@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Formats the C++ sources; with --check only tells which are not formatted.
+# Formats the C++ sources in place; with --check it prints the files that are not formatted and fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-command -v clang-format >/dev/null || { echo "format: clang-format is missing; apt-get install clang-format" >&2; exit 1; }
+format=.venv/bin/clang-format # other versions format differently
+[[ -x $format ]] || { echo "format: $format is missing; run scripts/setup.sh --oracles" >&2; exit 1; }
 how=(-i)
 if [[ ${1:-} == --check ]]; then how=(--dry-run --Werror); fi
-find lib apps data_tools tests -name '*.h' -o -name '*.cpp' -o -name '*.cu' | sort | xargs clang-format --style=file "${how[@]}"
+find lib apps data_tools tests \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' \) -print0 | xargs -0 "$format" --style=file "${how[@]}"

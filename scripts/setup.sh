@@ -13,7 +13,7 @@ optional=prometheus-cpp-dev # for the HTTP endpoint of metrics; not every releas
 oracles=no
 for option in "$@"; do
   case "$option" in
-    --oracles) oracles=yes; packages+=(catch2 iproute2 etcd-server shellcheck gettext-base debootstrap dpkg-dev file) ;;
+    --oracles) oracles=yes; packages+=(catch2 iproute2 etcd-server gettext-base debootstrap dpkg-dev file) ;;
     --fuzz) packages+=(clang libclang-rt-dev) ;;
     *) echo "setup: unknown option $option; known: --oracles --fuzz" >&2; exit 2 ;;
   esac

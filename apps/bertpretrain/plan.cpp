@@ -69,7 +69,7 @@ Accelerator accelerator_of(const std::string& name, const PlanArguments& argumen
     accelerator.memory_gib = arguments.memory_gib.value_or(accelerator.memory_gib);
     if (arguments.price) {
         accelerator.price_per_hour = *arguments.price;
-        accelerator.price_source = "given by --price";
+        accelerator.price_source = "price: --price";
     }
     if (arguments.tflops) accelerator.source += "; TFLOP/s: --tflops";
     accelerator.per_node = arguments.per_node.value_or(accelerator.per_node);

@@ -73,7 +73,7 @@ std::string plan_assumptions(const std::vector<ForecastRow>& plan) {
     for (const ForecastRow& planned : plan) {
         const Accelerator& accelerator = planned.accelerator;
         const std::string price = accelerator.price_per_hour > 0
-                                      ? concat(accelerator.price_per_hour, " an hour each (", accelerator.price_source, ")")
+                                      ? concat(accelerator.price_per_hour, " USD an hour each (", accelerator.price_source, ")")
                                       : "of unknown price";
         const std::string memory = accelerator.memory_gib > 0 ? concat(accelerator.memory_gib, " GiB, ") : "";
         add(concat(accelerator.name, ": nodes of ", accelerator.per_node, " with ", memory, accelerator.sustained_tflops,

@@ -4,6 +4,7 @@
 
 #include "archive/examples.h"
 #include "core/error.h"
+#include "support/shared_data.h"
 
 namespace bertpretrain {
 namespace {

@@ -7,6 +7,7 @@
 #include "batches/sample_shards.h"
 #include "core/error.h"
 #include "support/catch.h"
+#include "support/golden.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -202,16 +203,18 @@ TEST_CASE("a shard of several bands is read band by band") {
 }
 
 TEST_CASE("NVIDIA's own shards give each of their rows once an epoch") {
-    NEEDS_SHARED_DATA();
-    const std::filesystem::path folder = shared_data() / "hdf5_golden";
-    BatchLoaderSettings settings = settings_of(1054, 100);
-    settings.format = {.sequence_length = 128, .max_position_embeddings = 512, .vocab_size = 30528};
+    const std::filesystem::path file = golden_sample("nvidia_seq128_pred20_dupe1_seed1.hdf5");
+    BatchLoaderSettings settings = settings_of(2 * 586, 100);
+    settings.format = {.sequence_length = 128, .max_position_embeddings = 512, .vocab_size = 2000};
     settings.window_rows = 500;
-    const std::vector<std::filesystem::path> files{folder / "wiki12_seq128_pred20.hdf5", folder / "sample_seq128_pred20.hdf5"};
+    const TemporaryFolder folder;
+    const std::filesystem::path copy = folder / "copy.hdf5";
+    std::filesystem::copy_file(file, copy);
+    const std::vector<std::filesystem::path> files{file, copy};
     const GlobalBatch batch = StepSource(files, settings).make(1);
     std::multiset<std::vector<std::int64_t>> expected, found;
-    for (const std::filesystem::path& file : files) {
-        const ShardReader reader(file);
+    for (const std::filesystem::path& shard : files) {
+        const ShardReader reader(shard);
         const ShardRows rows = reader.read(0, reader.rows());
         for (std::int64_t r = 0; r < rows.rows; ++r) {
             std::vector<std::int64_t> ids;
@@ -227,7 +230,7 @@ TEST_CASE("NVIDIA's own shards give each of their rows once an epoch") {
             found.insert(
                 std::vector<std::int64_t>(ids + micro_batch.layout.starts_B1[b], ids + micro_batch.layout.starts_B1[b + 1]));
     }
-    CHECK(found.size() == 1054);
+    CHECK(found.size() == 2 * 586);
     CHECK(found == expected);
 }
 

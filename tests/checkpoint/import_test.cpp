@@ -9,6 +9,7 @@
 #include "checkpoint/parameter_names.h"
 #include "core/error.h"
 #include "model/bert_parameters.h"
+#include "support/shared_data.h"
 
 namespace bertpretrain {
 namespace {

@@ -9,6 +9,8 @@
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/files.h"
+#include "support/golden.h"
+#include "support/skip.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -110,34 +112,30 @@ TEST_CASE("invalid requests to shard end with exit code 2 and a message with val
 }
 
 TEST_CASE("--compatible-with makes the same shard from each text as NVIDIA's script, and follows that script's tokenizer") {
-    NEEDS_SHARED_DATA();
     const TemporaryFolder folder;
-    const std::filesystem::path golden = shared_data() / "hdf5_golden";
-    const auto made = run_command(program + " shard " + (golden / "input_bert_sample_text.txt").string() + " " +
-                                  (golden / "input_wiki_12docs.txt").string() + " --vocabulary " +
-                                  (shared_data() / "vocab" / "bert-uncased-vocab.txt").string() + " --output " +
-                                  folder.path().string() + " --compatible-with nvidia --threads 2");
+    const std::string text = golden_sample("text.txt").string(), again = (folder / "again.txt").string();
+    std::filesystem::copy_file(text, again);
+    const auto made = run_command(program + " shard " + text + " " + again + " --vocabulary " +
+                                  golden_sample("vocab.txt").string() + " --output " + (folder / "out").string() +
+                                  " --compatible-with nvidia --duplicate-factor 1 --seed 1 --threads 2");
     INFO(made.err);
     REQUIRE(made.exit_code == 0);
-    const std::map<std::string, std::string> shards{{"sample_seq128_pred20.hdf5", "input_bert_sample_text_training.hdf5"},
-                                                    {"wiki12_seq128_pred20.hdf5", "input_wiki_12docs_training.hdf5"}};
-    for (const auto& [theirs, ours] : shards) {
-        const ShardReader a(golden / theirs), b(folder / ours);
-        REQUIRE(a.rows() == b.rows());
-        CHECK(same_rows(a.read(0, a.rows()), b.read(0, b.rows())));
+    const ShardReader theirs(golden_sample("nvidia_seq128_pred20_dupe1_seed1.hdf5"));
+    for (const char* name : {"text_training.hdf5", "again_training.hdf5"}) {
+        const ShardReader ours(folder / "out" / name);
+        REQUIRE(ours.rows() == theirs.rows());
+        CHECK(same_rows(ours.read(0, ours.rows()), theirs.read(0, theirs.rows())));
     }
-    CHECK(run_command(program + " check " + folder.path().string()).exit_code == 0);
-    const auto manifest = nlohmann::json::parse(read_text(folder / "manifest.json"));
+    CHECK(run_command(program + " check " + (folder / "out").string()).exit_code == 0);
+    const auto manifest = nlohmann::json::parse(read_text(folder / "out/manifest.json"));
     CHECK(manifest["settings"]["compatible_with"] == "nvidia");
     CHECK(manifest["settings"]["token_rules"] == "nvidia");
 }
 
 TEST_CASE("the benchmarks' Python reference gives the same rows as --compatible-with nvidia, also at 512 tokens") {
-    NEEDS_SHARED_DATA();
     const TemporaryFolder folder;
-    const std::string text = read_text(shared_data() / "plain" / "wiki_2021_sentences.txt").substr(0, 300'000);
-    write_text(folder / "text_training.txt", text.substr(0, text.rfind('\n')) + "\n");
-    const std::string vocabulary = (shared_data() / "vocab" / "bert-uncased-vocab.txt").string();
+    write_text(folder / "text_training.txt", read_text(golden_sample("text.txt")));
+    const std::string vocabulary = golden_sample("vocab.txt").string();
     const std::string input = (folder / "text_training.txt").string(), peer = (folder / "peer.hdf5").string();
     const std::string peer_program = PYTHON " " PROJECT_FOLDER "/scripts/benchmark/python_text_to_h5.py ";
     const auto made =
@@ -145,10 +143,8 @@ TEST_CASE("the benchmarks' Python reference gives the same rows as --compatible-
                     " --compatible-with nvidia --sequence-length 512 " + "--max-predictions 80 --duplicate-factor 2");
     REQUIRE(made.exit_code == 0);
     const auto python = run_command(peer_program + input + " " + vocabulary + " " + peer + " 512 80 2");
-    if (contains(python.err, "No module named") || python.exit_code == 127) {
-        WARN("skipped: .venv lacks tokenizers or h5py");
-        return;
-    }
+    if (contains(python.err, "No module named") || python.exit_code == 127)
+        SKIP_TEST(skip::no_oracle, "no Python with tokenizers and h5py");
     INFO(python.err);
     REQUIRE(python.exit_code == 0);
     const ShardReader ours(folder / "out" / "text_training.hdf5"), theirs(peer);

@@ -82,14 +82,15 @@ TEST_CASE("a global batch that differs from the first start's is refused with bo
 TEST_CASE("when one rank of four is killed, the others end with exit 5 at once") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
-    const auto config = write_distributed_experiment(folder, {{"schedule", {{"total_steps", 100000}}}});
+    const auto config =
+        write_distributed_experiment(folder, {{"schedule", {{"total_steps", 100000}}}, {"parallel", {{"timeout_seconds", 300}}}});
     Running four(config, folder / "run", 4, 3);
     const auto ranks = children_of(four.process.pid());
     REQUIRE(ranks.size() == 4);
     ::kill(ranks[2], SIGKILL);
     const auto begin = std::chrono::steady_clock::now();
     CHECK(four.process.wait() == 5);
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(15));
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(100));  // far less than the timeout
     const auto record = nlohmann::json::parse(read_text(folder / "run/exit.json"));
     CHECK(record.at("code") == 5);
     CHECK(missing_words(record.at("cause").get<std::string>(), {" of 4 lost rank "}) == "");

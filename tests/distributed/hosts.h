@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "support/command.h"
+#include "support/skip.h"
 
 namespace bertpretrain::testing {
 
@@ -34,9 +35,6 @@ private:
 
 }  // namespace bertpretrain::testing
 
-/// Ends the test case with a printed reason if network namespaces are not available.
-#define NEEDS_HOSTS(hosts)                                                                      \
-    if (!(hosts).exist()) {                                                                     \
-        WARN("skipped, not shown: network namespaces are refused here: " << (hosts).why_not()); \
-        return;                                                                                 \
-    }
+/// Skips the test where network namespaces are not permitted.
+#define NEEDS_HOSTS(hosts) \
+    if (!(hosts).exist()) SKIP_TEST(bertpretrain::testing::skip::no_hosts, (hosts).why_not())

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "support/process.h"
+#include "support/skip.h"
 #include "system/small_run.h"
 
 namespace bertpretrain::testing {
@@ -40,9 +41,7 @@ bool has_checkpoint(const std::filesystem::path& run);
 
 }  // namespace bertpretrain::testing
 
-/// Ends the test case with a printed reason if torchrun does not exist.
-#define NEEDS_TORCHRUN()                                             \
-    if (!std::filesystem::exists(bertpretrain::testing::torchrun)) { \
-        WARN("skipped: no torchrun beside the Python of the tests"); \
-        return;                                                      \
-    }
+/// Skips the test where there is no torchrun.
+#define NEEDS_TORCHRUN()                                           \
+    if (!std::filesystem::exists(bertpretrain::testing::torchrun)) \
+    SKIP_TEST(bertpretrain::testing::skip::no_oracle, "no torchrun beside the Python of the tests")

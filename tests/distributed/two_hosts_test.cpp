@@ -102,7 +102,7 @@ TEST_CASE("a cut link ends both hosts with exit 5 within the timeout") {
     hosts.cut();
     const auto begin = std::chrono::steady_clock::now();
     CHECK(wait_for(first, second) == std::vector<int>{5, 5});
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(15));
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(100));  // TCP alone takes 15 minutes
 }
 
 TEST_CASE("with 1 to 2 hosts, training continues when one is killed and when it comes back") {
@@ -110,10 +110,8 @@ TEST_CASE("with 1 to 2 hosts, training continues when one is killed and when it 
     NEEDS_TORCHRUN();
     const bool etcd = GENERATE(false, true);
     CAPTURE(etcd);
-    if (etcd && run_command("command -v etcd && " PYTHON " -c 'import etcd'").exit_code != 0) {
-        WARN("skipped, not shown: etcd-server or python-etcd is missing");
-        return;
-    }
+    if (etcd && run_command("command -v etcd && " PYTHON " -c 'import etcd'").exit_code != 0)
+        SKIP_TEST(skip::no_oracle, "etcd-server or python-etcd is missing");
     const TwoHosts hosts;
     NEEDS_HOSTS(hosts);
     const TemporaryFolder folder;

@@ -30,8 +30,8 @@ struct Inputs {
 }  // namespace
 
 TEST_CASE("on a GPU attention without dropout equals the reference, forward and backward", "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     const std::vector<std::int64_t> lengths = GENERATE(short_lengths, long_lengths);
     CAPTURE(lengths);
     const Inputs in(*device, lengths);
@@ -50,8 +50,8 @@ TEST_CASE("on a GPU attention without dropout equals the reference, forward and 
 }
 
 TEST_CASE("on a GPU attention's backward drops what the forward dropped, and both are reproducible bit for bit", "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     const std::vector<std::int64_t> lengths = GENERATE(short_lengths, long_lengths);
     CAPTURE(lengths);
     const Inputs in(*device, lengths);
@@ -74,8 +74,8 @@ TEST_CASE("on a GPU attention's backward drops what the forward dropped, and bot
 }
 
 TEST_CASE("on a GPU attention of at most 128 tokens drops what the reference drops", "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     const Inputs in(*device, short_lengths);
     const AttentionResult ours = attention(in.qkv_T3H, in.bias_3H, in.shape(0.1));
     const AttentionResult right = reference::attention(in.qkv_T3H, in.bias_3H, in.shape(0.1));

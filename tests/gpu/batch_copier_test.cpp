@@ -9,8 +9,8 @@ using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
 TEST_CASE("on a GPU a batch copied by the copier's stream is whole when the computing stream reads it", "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     UnpaddedSamples samples;
     samples.lengths_B.assign(500, 400);
     samples.numbers_B.assign(500, 5'000'000'000);

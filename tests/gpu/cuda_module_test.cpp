@@ -11,18 +11,16 @@ using namespace bertpretrain;
 
 namespace {
 
-bool was_built() {
-    if (std::filesystem::exists(std::filesystem::path(testing::program_folder()) / cuda_module_file)) return true;
-    WARN("skipped: the module was not built, because there is no nvcc or libtorch has no CUDA");
-    return false;
-}
+bool was_built() { return std::filesystem::exists(std::filesystem::path(testing::program_folder()) / cuda_module_file); }
+
+const char* const why_not_built = "the CUDA module: there is no nvcc, or libtorch has no CUDA half";
 
 }  // namespace
 
 TEST_CASE("the CUDA module finds all symbols that it needs in the program and in libtorch") {
-    if (!was_built()) return;
-    REQUIRE(functions_for(at::kCPU).attention != nullptr);  // links the program's symbols into this test
-    // RTLD_NOW reports missing symbols here instead of on the first machine with a GPU.
+    if (!was_built()) SKIP_TEST(testing::skip::not_built, why_not_built);
+    REQUIRE(functions_for(at::kCPU).attention != nullptr);  // brings into this test what the program has
+    // Nothing is bound later, so that what is missing shows here and not on the first machine with a GPU.
     void* const module = ::dlopen(cuda_module_file, RTLD_NOW | RTLD_LOCAL);
     INFO((module == nullptr ? ::dlerror() : "loaded"));
     REQUIRE(module != nullptr);
@@ -30,8 +28,8 @@ TEST_CASE("the CUDA module finds all symbols that it needs in the program and in
 }
 
 TEST_CASE("the CUDA module offers its kernels if and only if a GPU can run them") {
-    if (!was_built()) return;
-    CHECK((cuda_module() != nullptr) == testing::gpu_or_skip().has_value());
+    if (!was_built()) SKIP_TEST(testing::skip::not_built, why_not_built);
+    CHECK((cuda_module() != nullptr) == testing::find_usable_gpu().has_value());
     if (cuda_module() == nullptr) CHECK(functions_for(at::kCUDA).dropout_rows == &reference::dropout_rows);
     else CHECK(functions_for(at::kCUDA).dropout_rows == cuda_module()->functions.dropout_rows);
 }

@@ -7,8 +7,8 @@ using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
 TEST_CASE("on a GPU a trial pass measures memory that grows with the sequences, and reports when it does not fit", "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     BertConfig model;
     model.vocab_size = 30528;
     const FlatParameters parameters(bert_layout(model, 25, 1), at::kBFloat16, *device);

@@ -20,8 +20,8 @@ Launch forced() {
 }  // namespace
 
 TEST_CASE("NCCL's world of one moves tensors of both types, in place too, and messages", "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     const auto world = make_world(forced(), std::chrono::seconds(60), *device);
     CHECK(world->communicates());
     CHECK(world->all_gather_texts("own") == std::vector<std::string>{"own"});
@@ -43,8 +43,8 @@ TEST_CASE("NCCL's world of one moves tensors of both types, in place too, and me
 }
 
 TEST_CASE("NCCL collectives are timed on the GPU, and so is the computation's wait for them", "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     const auto world = make_world(forced(), std::chrono::seconds(60), *device);
     const at::Tensor input = at::ones({std::int64_t{1} << 26}, at::TensorOptions(*device)), output = at::empty_like(input);
     world->reduce_scatter(input, output)->wait();  // connects
@@ -61,7 +61,7 @@ TEST_CASE("NCCL collectives are timed on the GPU, and so is the computation's wa
 }
 
 TEST_CASE("a run on a GPU through NCCL with one rank is bitwise equal to a run without NCCL", "[gpu]") {
-    if (!gpu_or_skip()) return;
+    NEEDS_GPU();
     const std::string precision = GENERATE("fp32", "bf16"), zero_stage = GENERATE("0", "1");
     CAPTURE(precision, zero_stage);
     const TemporaryFolder folder;

@@ -1,5 +1,5 @@
 #pragma once
-// Support for tests that need a GPU. They are skipped with a message without a GPU, and fail if the program cannot use it.
+// Tests that need a GPU are skipped where there is none, and fail where the program cannot use the one that is there.
 
 #include <dlfcn.h>
 
@@ -12,6 +12,8 @@
 #include "kernels/open_cuda_module.h"
 #include "operations/device.h"
 #include "support/command.h"
+#include "support/skip.h"
+#include "train/make_trainer.h"
 
 namespace bertpretrain::testing {
 
@@ -31,7 +33,7 @@ struct GpuVerdict {
 
 /// A GPU that the program cannot use fails the tests instead of skipping them.
 inline GpuVerdict judge(const GpuFound& found) {
-    if (!found.visible) return {GpuVerdict::skip, "skipped: there is no GPU here"};
+    if (!found.visible) return {GpuVerdict::skip, "the driver shows no GPU"};
     const auto failed = [](const std::string& what) { return GpuVerdict{GpuVerdict::fail, "there is a GPU, but " + what}; };
     if (!found.torch) return failed("libtorch_cuda.so cannot be loaded: this libtorch is for CPUs");
     if (!found.device) return failed("torch finds no device: compare the driver's version with CUDA's");
@@ -66,13 +68,16 @@ inline GpuFound find_gpu() {
     return found;
 }
 
-/// Returns the GPU. Without one, prints that the test is skipped and returns nothing. Fails the test if the GPU is unusable.
-inline std::optional<at::Device> gpu_or_skip() {
+/// The GPU, or nothing where the driver shows none. Fails the test where there is a GPU that the program cannot use.
+inline std::optional<at::Device> find_usable_gpu() {
     static const GpuVerdict verdict = judge(find_gpu());
-    if (verdict.what == GpuVerdict::run) return at::Device(at::kCUDA, 0);
     if (verdict.what == GpuVerdict::fail) FAIL(verdict.reason);
-    WARN(verdict.reason);
-    return std::nullopt;
+    if (verdict.what == GpuVerdict::skip) return std::nullopt;
+    return at::Device(at::kCUDA, 0);
 }
 
 }  // namespace bertpretrain::testing
+
+/// Skips the test where there is no GPU.
+#define NEEDS_GPU() \
+    if (!bertpretrain::testing::find_usable_gpu()) SKIP_TEST(bertpretrain::testing::skip::no_gpu, "the driver shows none")

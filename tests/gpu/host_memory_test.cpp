@@ -12,9 +12,9 @@ using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
 TEST_CASE("page-locked memory for snapshots is not rounded up, and a GPU copies into it", "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
-    synchronize(*device);                                          // initializes CUDA
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
+    synchronize(*device);                                          // CUDA is loaded, and has what it needs
     const std::int64_t elements = (std::int64_t{1} << 26) + 1000;  // a little above 256 MiB
     DeviceUsageMeter memory(std::nullopt, 1);
     const double bytes = static_cast<double>(elements) * 4, before = memory.sample().memory_bytes;
@@ -28,15 +28,15 @@ TEST_CASE("page-locked memory for snapshots is not rounded up, and a GPU copies 
 }
 
 TEST_CASE("a GPU's first allocation works, in expandable segments or fixed ones", "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     INFO("expandable segments: " << (has_expandable_segments() ? "on" : "off"));
     CHECK(at::ones({1000}, at::TensorOptions(*device)).sum().item<float>() == 1000);
 }
 
 TEST_CASE("a failed allocation does not affect the next kernel", "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     CHECK_FALSE(fits_in_memory([&] { at::empty({std::int64_t{1} << 36}, at::TensorOptions(*device)); }));
     CHECK(at::ones({1000}, at::TensorOptions(*device)).sum().item<float>() == 1000);
 }

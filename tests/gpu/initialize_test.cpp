@@ -8,8 +8,8 @@ using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
 TEST_CASE("a new model on a GPU has the same weights as on the CPU", "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     BertConfig model;
     model.vocab_size = 30528;
     model.hidden_size = 128, model.num_attention_heads = 2, model.num_hidden_layers = 2, model.intermediate_size = 512;

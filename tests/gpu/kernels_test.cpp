@@ -17,8 +17,8 @@ struct OnDevice {
 /// Calls body(device's tensors, compute dtype) if there is a GPU.
 template <class Body>
 void on_gpu(const Body& body) {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     REQUIRE(cuda_module() != nullptr);
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16}) {
         CAPTURE(compute_dtype);

@@ -35,8 +35,8 @@ struct Slice {
 }  // namespace
 
 TEST_CASE("on a GPU optimizers give weights and moments the CPU's bits", "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     const auto check = [&](auto with_sums, auto plain) {
         const Slice ours(*device, with_sums, plain), right(at::kCPU, with_sums, plain);
         CHECK(same_bits(ours.state.master.cpu(), right.state.master));

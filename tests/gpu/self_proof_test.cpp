@@ -11,8 +11,8 @@ using namespace bertpretrain::testing;
 
 TEST_CASE("on a GPU all kernels are proven within three seconds, at BERT-Large's sizes and at short and long sequences",
           "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     const std::vector<KernelSet> sets = available_kernels(*device);
     for (const at::ScalarType compute_dtype : {at::kBFloat16, at::kFloat})
         for (const std::int64_t length : {128, 512}) {
@@ -31,8 +31,8 @@ TEST_CASE("on a GPU all kernels are proven within three seconds, at BERT-Large's
 }
 
 TEST_CASE("on a GPU a wrong kernel and one that throws are found, and plain ATen is used instead", "[gpu]") {
-    const auto device = gpu_or_skip();
-    if (!device) return;
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
     std::vector<KernelSet> sets = available_kernels(*device);
     sets.front().functions.bias_activation = [](const at::Tensor& x_TF, const at::Tensor& bias_F, Activation activation) {
         return reference::bias_activation(x_TF, bias_F, activation) * 1.01;

@@ -25,7 +25,7 @@ double last_held_out_loss(const fs::path& run) {
 }  // namespace
 
 TEST_CASE("a run on a GPU that is stopped and resumed gives the numbers of an uninterrupted run", "[gpu]") {
-    if (!gpu_or_skip()) return;
+    NEEDS_GPU();
     const std::string precision = GENERATE("fp32", "bf16");
     CAPTURE(precision);
     const TemporaryFolder folder;
@@ -44,7 +44,7 @@ TEST_CASE("a run on a GPU that is stopped and resumed gives the numbers of an un
 }
 
 TEST_CASE("a run on a GPU learns like one on the CPU", "[gpu]") {
-    if (!gpu_or_skip()) return;
+    NEEDS_GPU();
     const TemporaryFolder folder;
     const CommandResult result = train(write_experiment(folder, on_gpu("fp32")), folder / "run");
     INFO(result.err);

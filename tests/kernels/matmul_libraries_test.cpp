@@ -8,6 +8,7 @@
 
 #include "kernels/kernel_inputs.h"
 #include "kernels/matmul_libraries.h"
+#include "support/skip.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -56,51 +57,44 @@ constexpr double bf16_rounding = 1.0 / 256;
 const std::vector<std::array<std::int64_t, 3>> sizes{{1, 64, 192},  {37, 64, 64}, {130, 256, 64},
                                                      {20, 72, 808}, {96, 1, 8},   {300, 530, 290}};
 
+const char* kind_of_missing(MatmulLibrary library) {
+    return library == MatmulLibrary::amx ? testing::skip::no_amx : testing::skip::no_mkl;
+}
+
 }  // namespace
 
 TEST_CASE("each library's matmuls of a Linear layer are exact except for rounding to bf16") {
-    for (const MatmulLibrary library : {MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx}) {
-        if (!has(library)) {
-            WARN("skipped: no " << name_of(library) << " here");
-            continue;
-        }
-        for (const auto& [T, I, O] : sizes) {
-            INFO(name_of(library) << ", " << T << " rows, " << I << " inputs, " << O << " outputs");
-            const Linear linear(T, I, O);
-            const Matmuls is = linear.by(library), should = linear.fp64();
-            CHECK(is.y_TO.scalar_type() == at::kBFloat16);
-            CHECK(error(is.y_TO, should.y_TO) < bf16_rounding);
-            CHECK(error(is.dx_TI, should.dx_TI) < bf16_rounding);
-            CHECK(error(is.d_weight_OI, should.d_weight_OI) < bf16_rounding);
-        }
+    const MatmulLibrary library = GENERATE(MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx);
+    if (!has(library)) SKIP_TEST(kind_of_missing(library), "");
+    for (const auto& [T, I, O] : sizes) {
+        INFO(name_of(library) << ", " << T << " rows, " << I << " inputs, " << O << " outputs");
+        const Linear linear(T, I, O);
+        const Matmuls is = linear.by(library), should = linear.fp64();
+        CHECK(is.y_TO.scalar_type() == at::kBFloat16);
+        CHECK(error(is.y_TO, should.y_TO) < bf16_rounding);
+        CHECK(error(is.dx_TI, should.dx_TI) < bf16_rounding);
+        CHECK(error(is.d_weight_OI, should.d_weight_OI) < bf16_rounding);
     }
 }
 
 TEST_CASE("a weight gradient without accumulation does not depend on what the memory held") {
-    for (const MatmulLibrary library : {MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx}) {
-        if (!has(library)) {
-            WARN("skipped: no " << name_of(library) << " here");
-            continue;
+    const MatmulLibrary library = GENERATE(MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx);
+    if (!has(library)) SKIP_TEST(kind_of_missing(library), "");
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16})
+        for (const auto& [T, I, O] : sizes) {
+            CAPTURE(name_of(library), type, T, I, O);
+            Linear linear(T, I, O);
+            use_matmul_libraries({{{LinearMatmul::weight_gradient, O, I}, library}});
+            const at::Tensor spoilt = at::full({O, I}, std::nan(""), type), zeros = at::zeros({O, I}, type);
+            add_linear_weight_gradient(linear.dy_TO, linear.x_TI, spoilt, /*accumulate=*/false);
+            add_linear_weight_gradient(linear.dy_TO, linear.x_TI, zeros);
+            use_matmul_libraries({});
+            CHECK(at::equal(spoilt, zeros));
         }
-        for (const at::ScalarType type : {at::kFloat, at::kBFloat16})
-            for (const auto& [T, I, O] : sizes) {
-                CAPTURE(name_of(library), type, T, I, O);
-                Linear linear(T, I, O);
-                use_matmul_libraries({{{LinearMatmul::weight_gradient, O, I}, library}});
-                const at::Tensor spoilt = at::full({O, I}, std::nan(""), type), zeros = at::zeros({O, I}, type);
-                add_linear_weight_gradient(linear.dy_TO, linear.x_TI, spoilt, /*accumulate=*/false);
-                add_linear_weight_gradient(linear.dy_TO, linear.x_TI, zeros);
-                use_matmul_libraries({});
-                CHECK(at::equal(spoilt, zeros));
-            }
-    }
 }
 
 TEST_CASE("MKL and AMX accumulate a weight gradient in fp32, where oneDNN rounds it to bf16 first") {
-    if (!has_bf16_matmul()) {
-        WARN("skipped: this processor has no bf16 matmul");
-        return;
-    }
+    if (!has_bf16_matmul()) SKIP_TEST(testing::skip::no_bf16, "");
     const Linear linear(130, 256, 64);
     const at::Tensor should = linear.fp64().d_weight_OI;
     for (const MatmulLibrary library : {MatmulLibrary::mkl, MatmulLibrary::amx})
@@ -109,10 +103,7 @@ TEST_CASE("MKL and AMX accumulate a weight gradient in fp32, where oneDNN rounds
 }
 
 TEST_CASE("matmuls with AMX have the same bits on one thread and on several") {
-    if (!has(MatmulLibrary::amx)) {
-        WARN("skipped: no AMX here");
-        return;
-    }
+    if (!has(MatmulLibrary::amx)) SKIP_TEST(testing::skip::no_amx, "");
     const Linear linear(700, 600, 1100);  // several blocks, none of them full at the edges
     const Matmuls on_all = linear.by(MatmulLibrary::amx);
     const int threads = at::get_num_threads();

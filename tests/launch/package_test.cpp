@@ -2,6 +2,7 @@
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/command.h"
+#include "support/skip.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -33,10 +34,8 @@ TEST_CASE("an installed folder may be moved: its programs find what they need be
 }
 
 TEST_CASE("the .deb installs on a clean Debian and trains quickstart's model there", "[.long]") {
-    if (run_command("test $(id -u) = 0 && command -v debootstrap && unshare --mount true").exit_code != 0) {
-        WARN("skipped, not shown: needs root, debootstrap and mount namespaces");
-        return;
-    }
+    if (run_command("test $(id -u) = 0 && command -v debootstrap && unshare --mount true").exit_code != 0)
+        SKIP_TEST(skip::no_clean_system, "needs root, debootstrap and mount namespaces");
     const CommandResult result = run_command("scripts/check_package.sh 200");
     INFO(result.out << result.err);
     CHECK(result.exit_code == 0);

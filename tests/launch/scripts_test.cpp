@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/command.h"
+#include "support/skip.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -50,28 +51,13 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 }  // namespace
 
 TEST_CASE("every manifest is what its API takes, with and without GPUs and EFA; no pod is root or holds a secret") {
-    if (run_command(PYTHON " -c 'import kubernetes_validate, kubeflow.training, kubeflow_trainer_api, botocore'").exit_code !=
-        0) {
-        WARN("skipped, not shown: .venv has no Kubernetes schemas (scripts/setup.sh --oracles)");
-        return;
-    }
+    if (run_command(PYTHON " -c 'import kubernetes_validate, kubeflow.training, kubeflow_trainer_api, botocore'").exit_code != 0)
+        SKIP_TEST(skip::no_oracle, "no Python with the schemas of Kubernetes, Kubeflow and AWS");
     const CommandResult result = run_command(PYTHON " tests/launch/check_manifests.py");
     INFO(result.out << result.err);
     CHECK(result.exit_code == 0);
     for (const std::string kind : {"PyTorchJob", "TrainJob", "ClusterConfig", "RegisterJobDefinition", "PersistentVolumeClaim"})
         CHECK(has(result.out, kind));
-}
-
-TEST_CASE("shellcheck has nothing to say about any script") {
-    if (run_command("command -v shellcheck").exit_code != 0) {
-        WARN("skipped, not shown: shellcheck is missing (scripts/setup.sh --oracles)");
-        return;
-    }
-    for (const fs::path& file : files_below(fs::path(PROJECT_FOLDER) / "scripts", ".sh")) {
-        const CommandResult result = run_command("shellcheck -x " + file.string());
-        INFO(result.out);
-        CHECK(result.exit_code == 0);
-    }
 }
 
 TEST_CASE("a manifest with a name that parameters.sh does not have is refused by that name") {

@@ -9,6 +9,7 @@
 #include "archive/pt_reader.h"
 #include "batches/micro_batch.h"
 #include "model/bert_config.h"
+#include "support/skip.h"
 
 namespace bertpretrain::testing {
 
@@ -39,9 +40,7 @@ private:
 
 }  // namespace bertpretrain::testing
 
-/// Ends the test case with a printed reason if the oracle cannot run.
-#define NEEDS_ORACLE()                                            \
-    if (bertpretrain::testing::oracle_files().empty()) {          \
-        WARN("skipped: no Python with the package transformers"); \
-        return;                                                   \
-    }
+/// Skips the test where the oracle cannot run.
+#define NEEDS_ORACLE()                                 \
+    if (bertpretrain::testing::oracle_files().empty()) \
+    SKIP_TEST(bertpretrain::testing::skip::no_oracle, "no Python with the package transformers")

@@ -7,6 +7,7 @@
 #include "reports/sample_run.h"
 #include "support/catch.h"
 #include "support/command.h"
+#include "support/skip.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -60,10 +61,7 @@ TEST_CASE("a number that no run has gets no chart") {
 }
 
 TEST_CASE("a browser shows the report, light and dark") {
-    if (run_command("command -v chromium").exit_code != 0) {
-        WARN("skipped: no chromium");
-        return;
-    }
+    if (run_command("command -v chromium").exit_code != 0) SKIP_TEST(skip::no_browser, "chromium is not installed");
     const TemporaryFolder folder;
     const std::string page = (folder / "report.html").string();
     write_text(page, sample_page(folder));

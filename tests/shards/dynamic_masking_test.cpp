@@ -12,6 +12,7 @@
 #include "shards/shard_reader.h"
 #include "support/catch.h"
 #include "support/files.h"
+#include "support/golden.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -61,20 +62,15 @@ double standard_errors(double found, double expected, double of) {
 }  // namespace
 
 TEST_CASE("restored rows of the reference's shards contain exactly the text that they were made from") {
-    NEEDS_SHARED_DATA();
-    const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(shared_data() / "vocab/bert-uncased-vocab.txt"));
+    const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(golden_sample("vocab.txt")));
     SampleSettings settings;
     settings.compatible_with = settings.token_rules = "nvidia";
-    const std::filesystem::path golden = shared_data() / "hdf5_golden";
-    for (const auto& [text, shard] : {std::pair{"input_bert_sample_text.txt", "sample_seq128_pred20.hdf5"},
-                                      {"input_wiki_12docs.txt", "wiki12_seq128_pred20.hdf5"}}) {
-        const Documents documents = read_reference_text(golden / text, make_tokenizer(settings, vocabulary), 1);
-        const ShardReader reader(golden / shard);
-        ShardRows rows = reader.read(0, reader.rows());
-        CHECK(rows_of_documents(rows, documents, vocabulary->specials()) < rows.rows / 10);
-        restore_text(rows);
-        CHECK(rows_of_documents(rows, documents, vocabulary->specials()) == rows.rows);
-    }
+    const Documents documents = read_reference_text(golden_sample("text.txt"), make_tokenizer(settings, vocabulary), 1);
+    const ShardReader reader(golden_sample("nvidia_seq128_pred20_dupe1_seed1.hdf5"));
+    ShardRows rows = reader.read(0, reader.rows());
+    CHECK(rows_of_documents(rows, documents, vocabulary->specials()) < rows.rows / 10);
+    restore_text(rows);
+    CHECK(rows_of_documents(rows, documents, vocabulary->specials()) == rows.rows);
 }
 
 TEST_CASE("rows with the maximum number of masked positions are restored completely") {

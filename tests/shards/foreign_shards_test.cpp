@@ -9,6 +9,7 @@
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/files.h"
+#include "support/skip.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -119,10 +120,7 @@ TEST_CASE("shards of other writers are read with any integers, filters and chunk
     const TemporaryFolder folder;
     write_text(folder / "writer.py", writer);
     const CommandResult written = run_command(PYTHON " " + (folder / "writer.py").string() + " " + folder.path().string());
-    if (written.out == "no h5py\n" || written.exit_code == 127) {
-        WARN("skipped: no h5py");
-        return;
-    }
+    if (written.out == "no h5py\n" || written.exit_code == 127) SKIP_TEST(skip::no_oracle, "no Python with h5py");
     INFO(written.err);
     REQUIRE(written.out == "written\n");
 

@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/files.h"
 #include "sample_rows.h"
 #include "shards/build_request.h"
 #include "shards/python_rng.h"
@@ -14,20 +13,23 @@
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/files.h"
+#include "support/golden.h"
+#include "support/shared_data.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
 namespace {
 
-std::filesystem::path golden() { return shared_data() / "hdf5_golden"; }
+const std::string smallest_shard = "nvidia_seq128_pred20_dupe1_seed1";
 
 struct Reference {
     SampleSettings settings;
-    std::shared_ptr<const Vocabulary> vocabulary =
-        std::make_shared<const Vocabulary>(Vocabulary::read(shared_data() / "vocab" / "bert-uncased-vocab.txt"));
+    std::shared_ptr<const Vocabulary> vocabulary;
 
-    Reference(const std::string& script, std::int64_t sequence_length, std::int64_t max_predictions, bool whole_words = false) {
+    Reference(const std::string& script, std::int64_t sequence_length, std::int64_t max_predictions, bool whole_words = false,
+              const std::filesystem::path& vocabulary_file = golden_sample("vocab.txt"))
+        : vocabulary(std::make_shared<const Vocabulary>(Vocabulary::read(vocabulary_file))) {
         settings.compatible_with = settings.token_rules = script;
         settings.sequence_length = sequence_length;
         settings.max_predictions = max_predictions;
@@ -76,11 +78,43 @@ std::string sha256(const std::filesystem::path& file) {
     return result.out.substr(0, 64);
 }
 
+/// Compares each dataset's little-endian bytes with the SHA-256 of nvidia_shards.json.
+void check_hashes(const std::string& name, const ShardRows& rows) {
+    const auto expected = nlohmann::json::parse(read_text(golden_sample("nvidia_shards.json"))).at(name);
+    CHECK(rows.rows == expected["rows"].get<std::int64_t>());
+    const TemporaryFolder folder;
+    write_raw(folder / "input_ids", rows.input_ids_RS);
+    write_raw(folder / "input_mask", rows.input_mask_RS);
+    write_raw(folder / "segment_ids", rows.segment_ids_RS);
+    write_raw(folder / "masked_lm_positions", rows.masked_lm_positions_RP);
+    write_raw(folder / "masked_lm_ids", rows.masked_lm_ids_RP);
+    write_raw(folder / "next_sentence_labels", rows.next_sentence_labels_R);
+    CHECK(expected["sha256"].size() == 6);
+    for (const auto& [dataset, hash] : expected["sha256"].items()) {
+        INFO(name << " " << dataset);
+        CHECK(sha256(folder / dataset) == hash.get<std::string>());
+    }
+}
+
 }  // namespace
 
 TEST_CASE("PythonRng draws the same numbers as CPython's random.Random, also for seeds above 32 bits") {
-    NEEDS_SHARED_DATA();
-    const auto expected = nlohmann::json::parse(read_file(golden() / "python_random_seed12345.json"));
+    const CommandResult python = run_command(PYTHON R"( - <<'END'
+import json, random
+def draw(count, how, seed=12345):
+    generator = random.Random(seed)
+    return [how(generator) for _ in range(count)]
+def shuffled(values):
+    random.Random(12345).shuffle(values)
+    return values
+print(json.dumps({
+    "random8": draw(8, lambda g: g.random()), "getrandbits32": draw(8, lambda g: g.getrandbits(32)),
+    "randint_1_10": draw(20, lambda g: g.randint(1, 10)), "randint_0_30521": draw(20, lambda g: g.randint(0, 30521)),
+    "seed_2p40plus7_random3": draw(3, lambda g: g.random(), 2**40 + 7), "shuffle_range20": shuffled(list(range(20)))}))
+END)");
+    INFO(python.err);
+    REQUIRE(python.exit_code == 0);
+    const auto expected = nlohmann::json::parse(python.out);
     PythonRng uniform(12345), bits(12345), ten(12345), below(12345), shuffling(12345), large((std::uint64_t{1} << 40) + 7);
     for (const double value : expected["random8"]) CHECK(uniform.uniform() == value);
     for (const std::uint32_t value : expected["getrandbits32"]) CHECK(bits.next() == value);
@@ -94,41 +128,27 @@ TEST_CASE("PythonRng draws the same numbers as CPython's random.Random, also for
 }
 
 TEST_CASE("the reader returns the same bytes as h5py for NVIDIA's shards") {
-    NEEDS_SHARED_DATA();
-    const auto expected = nlohmann::json::parse(read_file(golden() / "expected.json"));
-    const TemporaryFolder folder;
-    for (const std::string name : {"sample_seq128_pred20.hdf5", "wiki12_seq128_pred20.hdf5"}) {
-        const ShardReader reader(golden() / name);
-        const ShardRows rows = reader.read(0, reader.rows());
-        write_raw(folder / "input_ids", rows.input_ids_RS);
-        write_raw(folder / "input_mask", rows.input_mask_RS);
-        write_raw(folder / "segment_ids", rows.segment_ids_RS);
-        write_raw(folder / "masked_lm_positions", rows.masked_lm_positions_RP);
-        write_raw(folder / "masked_lm_ids", rows.masked_lm_ids_RP);
-        write_raw(folder / "next_sentence_labels", rows.next_sentence_labels_R);
-        for (const auto& [dataset, facts] : expected[name].items()) {
-            INFO(name << " " << dataset);
-            CHECK(sha256(folder / dataset) == facts["sha256_raw_le"].get<std::string>());
-        }
-    }
-    CHECK(ShardReader(golden() / "sample_seq128_pred20.hdf5").band_rows() == 60);
-    CHECK(ShardReader(golden() / "wiki12_seq128_pred20.hdf5").band_rows() == 249);
+    const ShardReader reader(golden_sample(smallest_shard + ".hdf5"));
+    check_hashes(smallest_shard, reader.read(0, reader.rows()));
+    CHECK(reader.band_rows() == 293);
 }
 
 TEST_CASE("a text gives exactly the shard that NVIDIA's script made from it, on any number of threads") {
-    NEEDS_SHARED_DATA();
-    const Reference nvidia("nvidia", 128, 20);
-    const auto theirs = [](const std::string& name) {
-        const ShardReader reader(golden() / name);
-        return reader.read(0, reader.rows());
+    const auto rows = [](std::int64_t length, std::int64_t predictions, std::int64_t duplicates, std::uint64_t seed,
+                         std::size_t threads) {
+        Reference nvidia("nvidia", length, predictions);
+        nvidia.settings.duplicate_factor = duplicates;
+        nvidia.settings.seed = seed;
+        return nvidia.rows(golden_sample("text.txt"), threads);
     };
-    CHECK(same_rows(nvidia.rows(golden() / "input_bert_sample_text.txt"), theirs("sample_seq128_pred20.hdf5")));
+    const ShardReader reader(golden_sample(smallest_shard + ".hdf5"));
+    CHECK(same_rows(rows(128, 20, 1, 1, 1), reader.read(0, reader.rows())));
     for (const std::size_t threads : {std::size_t{1}, std::size_t{3}})
-        CHECK(same_rows(nvidia.rows(golden() / "input_wiki_12docs.txt", threads), theirs("wiki12_seq128_pred20.hdf5")));
+        check_hashes("nvidia_seq128_pred20_dupe5_seed12345", rows(128, 20, 5, 12345, threads));
+    check_hashes("nvidia_seq512_pred76_dupe3_seed777", rows(512, 76, 3, 777, 1));
 }
 
 TEST_CASE("texts are read as Python reads them: three kinds of line ends, and lines of any white space end a document") {
-    NEEDS_SHARED_DATA();
     const TemporaryFolder folder;
     const Reference nvidia("nvidia", 128, 20);
     const auto with = [&](const std::string& line_end, const std::string& blank) {
@@ -149,13 +169,15 @@ TEST_CASE("texts are read as Python reads them: three kinds of line ends, and li
 
 TEST_CASE("instances equal those of Google's script at 128 and 512 tokens, also with whole word masking") {
     NEEDS_SHARED_DATA();
-    const auto expected = nlohmann::json::parse(read_file(golden() / "google_instances.json"));
+    const std::filesystem::path golden = shared_data() / "hdf5_golden";
+    const auto expected = nlohmann::json::parse(read_text(golden / "google_instances.json"));
     CHECK(expected["cases"].size() == 6);
     for (const auto& [name, facts] : expected["cases"].items()) {
         INFO(name);
         const bool is_long = contains(name, "seq512 pred80"), whole_words = contains(name, "wwm=True");
-        const Reference google("google", is_long ? 512 : 128, is_long ? 80 : 20, whole_words);
-        const ShardRows rows = google.rows(golden() / name.substr(0, name.find(' ')));
+        const Reference google("google", is_long ? 512 : 128, is_long ? 80 : 20, whole_words,
+                               shared_data() / "vocab/bert-uncased-vocab.txt");
+        const ShardRows rows = google.rows(golden / name.substr(0, name.find(' ')));
         const TemporaryFolder folder;
         write_raw(folder / "stream", instance_stream(rows));
         CHECK(rows.rows == facts["instances"].get<std::int64_t>());

@@ -10,8 +10,6 @@
 
 #include <unistd.h>
 
-#include "support/folders.h"
-
 namespace bertpretrain::testing {
 
 /// A folder of this test's own, gone when the test ends.
@@ -49,14 +47,4 @@ inline std::vector<std::string> lines_so_far(const std::filesystem::path& file) 
     return lines;
 }
 
-/// Real text, dumps and golden outputs beside the checkout; absent on most machines.
-inline std::filesystem::path shared_data() { return std::filesystem::path(project_folder()) / ".." / "shared" / "data"; }
-
 }  // namespace bertpretrain::testing
-
-/// Ends the test case with a printed reason where the shared data is absent.
-#define NEEDS_SHARED_DATA()                                               \
-    if (!std::filesystem::exists(bertpretrain::testing::shared_data())) { \
-        WARN("skipped: no shared data beside this checkout");             \
-        return;                                                           \
-    }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "support/command.h"
+#include "support/skip.h"
 
 namespace bertpretrain::testing {
 
@@ -16,11 +17,9 @@ inline std::string in_mount_namespace(const std::string& script) {
 
 }  // namespace bertpretrain::testing
 
-/// Ends the test case with a printed reason where mounting is refused.
+/// Skips the test where mounting is not permitted.
 #define NEEDS_MOUNTS()                                                                                                 \
     if (const auto mounts =                                                                                            \
             bertpretrain::testing::run_command(bertpretrain::testing::in_mount_namespace("mount -t tmpfs none /mnt")); \
-        mounts.exit_code != 0) {                                                                                       \
-        WARN("skipped, not shown: no mount namespaces to be had here: " << mounts.err);                                \
-        return;                                                                                                        \
-    }
+        mounts.exit_code != 0)                                                                                         \
+    SKIP_TEST(bertpretrain::testing::skip::no_mounts, mounts.err)

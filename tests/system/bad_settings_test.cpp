@@ -209,10 +209,7 @@ TEST_CASE("an instruction set that cannot be had is refused") {
 
 TEST_CASE("a GPU that is not there is refused, not replaced") {
     NEEDS_TRAIN();
-    if (fs::exists("/dev/nvidiactl")) {
-        WARN("skipped: there is a GPU");
-        return;
-    }
+    if (fs::exists("/dev/nvidiactl")) SKIP_TEST(skip::gpu, "there is one to choose");
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder);
     check_refused_before_training(train(config, folder / "run", "--set training.device=cuda"), config_exit,

@@ -1,6 +1,7 @@
 // Texts to vectors: as transformers gives them, whatever is killed, and on any number of ranks.
 #include "support/catch.h"
 #include "support/process.h"
+#include "support/shared_data.h"
 #include "system/small_run.h"
 
 using namespace bertpretrain::testing;
@@ -33,7 +34,8 @@ CommandResult embed(const fs::path& model, const fs::path& text, const fs::path&
     return run_command(embed_command(model, text, output, options));
 }
 
-/// Embeds `text` in every way and compares with transformers; `hf` is the folder that transformers reads.
+/// Embeds `text` in every way and compares with transformers; `hf` is the folder that transformers reads. Skips the test where
+/// Python lacks the packages.
 void check_against_transformers(const fs::path& model, const fs::path& hf, const fs::path& text, const fs::path& folder,
                                 const std::vector<std::string>& outputs = {"mean.npy", "cls.h5", "pooled.npy"}) {
     std::string files;
@@ -45,10 +47,8 @@ void check_against_transformers(const fs::path& model, const fs::path& hf, const
     }
     const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/hf_embeddings.py " + hf.string() +
                                                " " + text.string() + files);
-    if (compared.exit_code == package_missing || compared.exit_code == program_missing) {
-        WARN("skipped: no Python with torch, transformers and h5py");
-        return;
-    }
+    if (compared.exit_code == package_missing || compared.exit_code == program_missing)
+        SKIP_TEST(skip::no_oracle, "no Python with torch, transformers and h5py");
     INFO(compared.err);
     REQUIRE(compared.exit_code == 0);
     const json differences = json::parse(compared.out);
@@ -96,7 +96,7 @@ TEST_CASE("the vectors of models that transformers saved are transformers'") {
                     "BertModel(BertConfig(vocab_size=30522, hidden_size=384, num_hidden_layers=6, num_attention_heads=12, "
                     "intermediate_size=1536)).save_pretrained(sys.argv[1])' " +
                     random.string() + " && cp " + vocabulary.string() + " " + (random / "vocab.txt").string());
-    if (saved.exit_code != 0) return;  // the first half has said why
+    if (saved.exit_code != 0) SKIP_TEST(skip::no_oracle, "no Python with torch and transformers");
     write_text(folder / "text", some_lines(40));
     check_against_transformers(random, random, folder / "text", folder.path());
     const CommandResult refused =

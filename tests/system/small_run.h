@@ -10,6 +10,7 @@
 
 #include "support/command.h"
 #include "support/files.h"
+#include "support/skip.h"
 
 namespace bertpretrain::testing {
 
@@ -59,9 +60,7 @@ std::string missing_words(const std::string& message, const std::vector<std::str
 
 }  // namespace bertpretrain::testing
 
-/// Ends the test case with a printed reason where `train` was not built.
-#define NEEDS_TRAIN()                                                            \
-    if (!std::filesystem::exists(bertpretrain::testing::train_program)) {        \
-        WARN("skipped: the program `bertpretrain` was not built (no libtorch)"); \
-        return;                                                                  \
-    }
+/// Skips the test where `bertpretrain` was not built.
+#define NEEDS_TRAIN()                                                   \
+    if (!std::filesystem::exists(bertpretrain::testing::train_program)) \
+    SKIP_TEST(bertpretrain::testing::skip::not_built, "the program bertpretrain")

@@ -4,6 +4,7 @@
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/files.h"
+#include "support/skip.h"
 
 using namespace bertpretrain::testing;
 
@@ -11,12 +12,10 @@ namespace {
 
 const std::string oracle = PYTHON " tests/system/tokenizer_oracle.py ";
 
-/// A vocabulary with every character, and texts; skips where Python lacks the package.
+/// A vocabulary with every character, and texts; not available where Python lacks the package `tokenizers`.
 class Oracle {
 public:
-    Oracle() : available_(run_command(oracle + "vocabulary " + path("vocab.txt")).exit_code == 0) {
-        if (!available_) WARN("skipped: no Python with the package tokenizers");
-    }
+    Oracle() : available_(run_command(oracle + "vocabulary " + path("vocab.txt")).exit_code == 0) {}
     bool available() const { return available_; }
 
     void write_text(const std::string& command, const std::string& options) const {
@@ -51,28 +50,28 @@ private:
 
 TEST_CASE("every Unicode scalar value, alone and between letters, gives the ids of Hugging Face's tokenizers") {
     const Oracle tokenizers;
-    if (!tokenizers.available()) return;
+    if (!tokenizers.available()) SKIP_TEST(skip::no_oracle, "no Python with the package tokenizers");
     tokenizers.write_text("scalars", "");
     for (const std::string casing : {"uncased", "cased"}) tokenizers.check_ids("huggingface", casing);
 }
 
 TEST_CASE("20 MB of random text in many scripts give the ids of Hugging Face's tokenizers, uncased") {
     const Oracle tokenizers;
-    if (!tokenizers.available()) return;
+    if (!tokenizers.available()) SKIP_TEST(skip::no_oracle, "no Python with the package tokenizers");
     tokenizers.write_text("random 20", "");
     tokenizers.check_ids("huggingface", "uncased");
 }
 
 TEST_CASE("20 MB of random text in many scripts give the ids of Hugging Face's tokenizers, cased") {
     const Oracle tokenizers;
-    if (!tokenizers.available()) return;
+    if (!tokenizers.available()) SKIP_TEST(skip::no_oracle, "no Python with the package tokenizers");
     tokenizers.write_text("random 20", "");
     tokenizers.check_ids("huggingface", "cased");
 }
 
 TEST_CASE("every Unicode scalar value and random text give the ids of Google's and NVIDIA's steps under their rules") {
     const Oracle plain;
-    if (!plain.available()) return;
+    if (!plain.available()) SKIP_TEST(skip::no_oracle, "no Python with the package tokenizers");
     for (const std::string text : {"scalars", "random 2"}) {
         plain.write_text(text, "--python-unicode");
         for (const std::string rules : {"google", "nvidia"})

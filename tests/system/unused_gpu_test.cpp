@@ -26,7 +26,7 @@ std::string said_where_driver_is(const TemporaryFolder& folder, const std::strin
 TEST_CASE("a run on the CPU of a host with an NVIDIA driver is warned of, unless somebody asked for it") {
     NEEDS_TRAIN();
     NEEDS_MOUNTS();
-    if (std::filesystem::exists("/dev/nvidiactl")) return;  // may have a GPU that is used
+    if (std::filesystem::exists("/dev/nvidiactl")) SKIP_TEST(skip::gpu, "the program may use it");
     const TemporaryFolder folder;
     const std::string warning = "no GPU that this program can use";
     const std::string said = said_where_driver_is(folder, "");

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/command.h"
+#include "support/skip.h"
 #include "telemetry/prometheus_file.h"
 #include "telemetry/tensorboard_file.h"
 
@@ -23,11 +24,8 @@ json read_by_others(const std::filesystem::path& path) {
     return json::parse(result.out);
 }
 
-#define SKIP_WITHOUT_READER(read)                                                  \
-    if ((read).contains("missing")) {                                              \
-        WARN("skipped: " << (read)["missing"] << " (scripts/setup.sh --oracles)"); \
-        return;                                                                    \
-    }
+#define NEEDS_READER(read) \
+    if ((read).contains("missing")) SKIP_TEST(skip::no_oracle, (read)["missing"].dump())
 
 StepRecord step_record(std::int64_t step, double loss) {
     StepRecord record{.step = step, .samples = 16 * step, .loss = loss, .mlm_loss = loss - 0.5, .learning_rate = 1e-4};
@@ -46,7 +44,7 @@ TEST_CASE("TensorBoard's reader finds every number of every step and evaluation"
         file.append(EvaluationRecord{.step = 300, .mlm_loss = 2.5, .sequences = 7, .time = 1.7e9 + 301});
     }
     const json read = read_by_others(folder / "tensorboard");
-    SKIP_WITHOUT_READER(read);
+    NEEDS_READER(read);
     const StepRecord any_record;
     StepRecord::fields(any_record, [&](const std::string& key, const auto&) {
         if (key != "step" && key != "time" && key != "elapsed_seconds") CHECK(read.at("train/" + key).size() == 300);
@@ -73,7 +71,7 @@ TEST_CASE("TensorBoard shows repeated steps once") {
         file.append(again);
     }
     const json read = read_by_others(folder.path());
-    SKIP_WITHOUT_READER(read);
+    NEEDS_READER(read);
     const json& losses = read.at("train/loss");
     REQUIRE(losses.size() == 5);
     CHECK(losses[3] == json({4, 1.0, 1.7e9 + 4}));
@@ -90,7 +88,7 @@ TEST_CASE("prometheus_client's parser finds the last numbers, including non-fini
     prometheus.show(EvaluationRecord{.step = 2, .mlm_loss = 2.5});
     prometheus.show(record);
     const json read = read_by_others(file);
-    SKIP_WITHOUT_READER(read);
+    NEEDS_READER(read);
     CHECK(read.at("bertpretrain_loss")[0] == "2.25");
     CHECK(read.at("bertpretrain_loss")[1].at("run") == "a \"quoted\" \\ run");
     CHECK(read.at("bertpretrain_loss")[2] == "gauge");
@@ -130,7 +128,7 @@ TEST_CASE("a run whose name is not UTF-8 or contains control characters has a la
     PrometheusFile prometheus(file, "a\x1b[31m\xff\xc3\xa9", 20);
     prometheus.show(step_record(3, 2.25));
     const json read = read_by_others(file);
-    SKIP_WITHOUT_READER(read);
+    NEEDS_READER(read);
     CHECK(read.at("bertpretrain_loss")[1].at("run") == "a\\x1b[31m\\xff\xc3\xa9");
 }
 

@@ -13,6 +13,7 @@
 
 #include "support/catch.h"
 #include "support/files.h"
+#include "support/shared_data.h"
 #include "text/utf8.h"
 
 namespace bertpretrain::testing {

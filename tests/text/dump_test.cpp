@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/files.h"
+#include "support/shared_data.h"
 
 using namespace bertpretrain;
 using testing::bzip2;

@@ -1,14 +1,17 @@
 #include "text/punkt.h"
 
 #include <fstream>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
 #include "boundary_agreement.h"
 #include "core/error.h"
 #include "support/catch.h"
-#include "support/files.h"
+#include "support/golden.h"
+#include "support/shared_data.h"
 #include "text/punkt_training.h"
+#include "text/sentences.h"
 #include "text/utf8.h"
 
 using namespace bertpretrain;
@@ -22,6 +25,15 @@ std::vector<std::string> words(std::string_view text) {
     return types;
 }
 
+/// The articles that WikiExtractor made of our sample encyclopaedia, a paragraph per line.
+std::string paragraphs() {
+    std::istringstream lines(testing::read_text(testing::golden_sample("wikiextractor_6408a43_no_templates.txt")));
+    std::string text;
+    for (std::string line; std::getline(lines, line);)
+        if (!line.empty() && !line.starts_with('<')) text += line + "\n";
+    return text;
+}
+
 }  // namespace
 
 TEST_CASE("words of Punkt end at white space, brackets, quotation marks, dashes, ellipses and commas") {
@@ -31,7 +43,36 @@ TEST_CASE("words of Punkt end at white space, brackets, quotation marks, dashes,
     CHECK(words("so . . . it is . . ") == Sentences{"so", ". . .", "it", "is", ".", "."});
 }
 
-TEST_CASE("with the same parameters Punkt gives the same sentences as NLTK") {
+TEST_CASE("punkt learns NLTK's parameters from our own text, and splits it into NLTK's sentences") {
+    const std::string text = paragraphs();
+    const testing::TemporaryFolder folder;
+    testing::write_text(folder / "text", text);
+    const testing::CommandResult nltk =
+        testing::run_command(PYTHON " tests/text/nltk_punkt.py " + (folder / "text").string() + " " + folder.path().string());
+    if (nltk.exit_code == 77) SKIP_TEST(testing::skip::no_oracle, "no Python with nltk");
+    INFO(nltk.err);
+    REQUIRE(nltk.exit_code == 0);
+    const PunktParameters given = PunktParameters::read(folder.path());
+    CHECK(given.abbreviations.size() > 5);
+    CHECK(given.orthography.size() > 4000);
+    std::istringstream lines(text), expected(nltk.out);
+    std::size_t sentences = 0;
+    for (std::string line, right; std::getline(lines, line) && std::getline(expected, right);) {
+        const Sentences found = punkt_sentences(given, line);
+        CHECK(nlohmann::json(found) == nlohmann::json::parse(right));
+        sentences += found.size();
+    }
+    CHECK(sentences > 2000);
+
+    TaskPool pool(1);
+    const PunktParameters learned = learn_punkt({text}, pool);
+    CHECK(learned.abbreviations == given.abbreviations);
+    CHECK(learned.collocations == given.collocations);
+    CHECK(learned.sentence_starters == given.sentence_starters);
+    CHECK(learned.orthography == given.orthography);
+}
+
+TEST_CASE("on real paragraphs punkt gives NLTK's sentences, and what it learns from Wikipedia splits nearly as well") {
     NEEDS_SHARED_DATA();
     const PunktParameters parameters = PunktParameters::read(testing::shared_data() / "punkt");
     std::ifstream golden(testing::shared_data() / "sentences/golden_segmentation.jsonl");
@@ -43,35 +84,32 @@ TEST_CASE("with the same parameters Punkt gives the same sentences as NLTK") {
         CHECK(punkt_sentences(parameters, row["text"].get<std::string>()) == right);
     }
     CHECK(rows == 409);
-}
 
-TEST_CASE("parameters learned from Wikipedia split sentences nearly like the published ones") {
-    NEEDS_SHARED_DATA();
     std::ifstream corpus(testing::shared_data() / "plain/wiki_2021_sentences.txt");
     const std::string all{std::istreambuf_iterator<char>(corpus), {}};
     TaskPool pool(1);
     const PunktParameters learned = learn_punkt({all}, pool);
     for (const char* word : {"u.s", "jr", "e.g", "b.c"}) CHECK(learned.abbreviations.contains(word));
     CHECK(learned.sentence_starters.contains("the"));
-
     // Measured: 0.987.
     CHECK(testing::boundary_f1("punkt", [&](const std::string& text) { return punkt_sentences(learned, text); }) >= 0.97);
+
+    // The English rules. Measured: 0.986 and 0.997 (408 paragraphs; Punkt and BlingFire agree with each other to 0.985).
+    const auto english = [](const std::string& text) { return SentenceSplitter().split(text); };
+    CHECK(testing::boundary_f1("punkt", english) > 0.98);
+    CHECK(testing::boundary_f1("blingfire", english) > 0.99);
 }
 
 TEST_CASE("the parameters that Punkt learns do not depend on the number of threads") {
-    NEEDS_SHARED_DATA();
-    std::ifstream corpus(testing::shared_data() / "plain/wiki_2021_sentences.txt");
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(corpus, line);) lines.push_back(line);
-    std::vector<std::string_view> texts;  // twice, so that there are several parts
-    for (int round = 0; round < 2; ++round) texts.insert(texts.end(), lines.begin(), lines.end());
+    const std::string text = paragraphs();
+    std::vector<std::string_view> texts(16, text);  // each of them may be a part of its own
     TaskPool one(1), three(3);
     const PunktParameters alone = learn_punkt(texts, one), shared = learn_punkt(texts, three);
     CHECK(alone.abbreviations == shared.abbreviations);
     CHECK(alone.collocations == shared.collocations);
     CHECK(alone.sentence_starters == shared.sentence_starters);
     CHECK(alone.orthography == shared.orthography);
-    CHECK(alone.abbreviations.size() > 50);
+    CHECK(alone.abbreviations.size() > 5);
 }
 
 TEST_CASE("Punkt loses no word and takes linear time on any text") {

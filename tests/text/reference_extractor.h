@@ -1,5 +1,5 @@
 #pragma once
-// WikiExtractor's output for the dumps in the shared data, and how well ours agrees with it.
+// What WikiExtractor made of dumps, and how far we agree with it.
 
 #include <cstdint>
 #include <functional>
@@ -9,11 +9,13 @@
 
 #include "page_reader.h"
 #include "support/files.h"
+#include "support/shared_data.h"
 #include "text/sentence_rules.h"
 #include "text/wikitext.h"
 
 namespace bertpretrain::testing {
 
+// In the shared data.
 inline constexpr const char* real_dump = "wiki_xml/gensim-enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2";
 inline constexpr const char* reference_output = "wikiextractor_pairs/c_gensim_wikiextractor-6408a43.txt";
 
@@ -39,9 +41,10 @@ inline void count_sentences(SentenceCounts& counts, const SplitSentences& split,
     for (const std::string& sentence : split(paragraph)) ++counts[sentence];
 }
 
-/// Returns the F1 score of sentences that are equal byte for byte in both outputs, matched per article as multisets. Articles
-/// that the reference lacks do not count.
-inline double sentence_f1(const std::string& dump, const std::vector<Document>& reference, const SplitSentences& split) {
+/// F1 of sentences, byte for byte, article by article, in both outputs (matched as multisets); articles that the reference lacks
+/// do not count.
+inline double sentence_f1(const std::filesystem::path& dump, const std::vector<Document>& reference,
+                          const SplitSentences& split) {
     std::map<std::string, SentenceCounts> theirs;
     for (const Document& document : reference) {
         SentenceCounts& counts = theirs[document.title];
@@ -51,7 +54,7 @@ inline double sentence_f1(const std::string& dump, const std::vector<Document>& 
         }
     }
     std::int64_t ours_all = 0, theirs_all = 0, both = 0;
-    PageReader reader(shared_data() / dump);
+    PageReader reader(dump);
     const auto next = [&](Page& page) {
         try {
             return reader.next(page);

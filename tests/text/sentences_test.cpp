@@ -1,8 +1,6 @@
 #include "text/sentences.h"
 
-#include "boundary_agreement.h"
 #include "support/catch.h"
-#include "support/files.h"
 
 using namespace bertpretrain;
 using Sentences = std::vector<std::string>;
@@ -71,11 +69,4 @@ TEST_CASE("a paragraph of stops is split in linear time") {
         for (const std::string& sentence : split(text)) bytes += sentence.size();
         CHECK(bytes <= text.size());
     }
-}
-
-TEST_CASE("on real paragraphs the splitter agrees with Punkt and BlingFire") {
-    NEEDS_SHARED_DATA();
-    // Measured: 0.986 and 0.997 (408 paragraphs; the two agree with each other to 0.985).
-    CHECK(testing::boundary_f1("punkt", split) > 0.98);
-    CHECK(testing::boundary_f1("blingfire", split) > 0.99);
 }

@@ -3,6 +3,7 @@
 #include "page_reader.h"
 #include "support/catch.h"
 #include "support/files.h"
+#include "support/shared_data.h"
 #include "text/extract.h"
 #include "text/wiki_lines.h"
 

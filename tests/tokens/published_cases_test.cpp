@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/catch.h"
+#include "support/shared_data.h"
 #include "text/utf8.h"
 #include "tokenizer_support.h"
 #include "tokens/unicode.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/files.h"
+#include "support/shared_data.h"
 #include "tokens/vocabulary.h"
 #include "tokens/wordpiece.h"
 

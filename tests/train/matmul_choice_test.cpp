@@ -7,6 +7,7 @@
 #include "plan/kept_choices.h"
 #include "plan/resolve.h"
 #include "support/catch.h"
+#include "support/skip.h"
 
 using namespace bertpretrain;
 using nlohmann::json;
@@ -42,13 +43,11 @@ struct NoChoiceLeft {
 
 }  // namespace
 
-/// Where nothing is to be chosen (fewer instructions, no MKL) the other cases would show nothing.
-#define NEEDS_A_CHOICE()                                                   \
-    const NoChoiceLeft none;                                               \
-    if (!has_bf16_matmul() || !has(MatmulLibrary::mkl)) {                  \
-        WARN("skipped: no MKL, or no products of bf16 on this processor"); \
-        return;                                                            \
-    }
+/// Skips the test where there is no second library to choose.
+#define NEEDS_A_CHOICE()                                           \
+    const NoChoiceLeft none;                                       \
+    if (!has_bf16_matmul()) SKIP_TEST(testing::skip::no_bf16, ""); \
+    if (!has(MatmulLibrary::mkl)) SKIP_TEST(testing::skip::no_mkl, "")
 
 TEST_CASE("a fresh run chooses for each product of the model, and without AMX never by the clock") {
     NEEDS_A_CHOICE();

@@ -1,5 +1,7 @@
 #include "train/watchdog.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <future>
 
@@ -7,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "plan/experiment_config.h"
+#include "core/clock.h"
 #include "support/catch.h"
 #include "support/process.h"
 
@@ -60,43 +62,65 @@ TEST_CASE("signs of life, nothing to do, and a limit of 0 are no hang") {
     WatchdogConfig limits = patient();
     limits.data_seconds = 1;
     limits.forward_seconds = 0;
-    PhaseClock clock;
-    bool hung = false;
-    Watchdog watchdog(limits, clock, [&](const std::string&) { hung = true; });
-    watchdog.first_step_is_done();
-    for (int i = 0; i < 15; ++i) {
-        clock.enter(Phase::data);
+    // A busy machine may keep this thread from giving a sign of life for a second: such a round shows nothing and is repeated.
+    double longest_gap = 1;
+    for (int round = 0; round < 20 && longest_gap >= 0.9; ++round) {
+        PhaseClock clock;
+        std::atomic<bool> hung = false;
+        Watchdog watchdog(limits, clock, [&](const std::string&) { hung = true; });
+        watchdog.first_step_is_done();
+        longest_gap = 0;
+        double then = seconds_now();
+        for (int i = 0; i < 15; ++i) {
+            clock.enter(Phase::data);
+            sleep_seconds(0.1);
+            const double now = seconds_now();
+            longest_gap = std::max(longest_gap, now - then);
+            then = now;
+        }
+        clock.enter(Phase::forward);
+        longest_gap = std::max(longest_gap, seconds_now() - then);
+        sleep_seconds(1.2);
+        clock.enter(Phase::none);
         sleep_seconds(0.1);
+        CHECK((!hung || longest_gap >= 0.9));
     }
-    clock.enter(Phase::forward);
-    sleep_seconds(0.1);
-    clock.enter(Phase::none);
-    sleep_seconds(0.1);
-    CHECK_FALSE(hung);
 }
 
 TEST_CASE("time in which the process itself was stopped is no hang") {
-    const pid_t child = ::fork();
-    if (child == 0) {
-        WatchdogConfig limits = patient();
-        limits.data_seconds = 1;
-        PhaseClock clock;
-        Watchdog watchdog(limits, clock, [](const std::string&) { ::_exit(5); });
-        watchdog.first_step_is_done();
-        clock.enter(Phase::data);
-        sleep_seconds(0.2);
-        ::raise(SIGSTOP);
-        sleep_seconds(0.2);
-        ::_exit(0);
+    constexpr int hung = 5, too_busy = 6;
+    int code = too_busy;
+    for (int round = 0; round < 20 && code == too_busy; ++round) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            WatchdogConfig limits = patient();
+            limits.data_seconds = 1;
+            PhaseClock clock;
+            // A machine so busy that 0.4 s of sleep take a second shows nothing.
+            std::atomic<double> awake_since = seconds_now(), awake_before = 0;
+            Watchdog watchdog(limits, clock, [&](const std::string&) {
+                ::_exit(awake_before + seconds_now() - awake_since < 0.9 ? hung : too_busy);
+            });
+            watchdog.first_step_is_done();
+            clock.enter(Phase::data);
+            sleep_seconds(0.2);
+            awake_before = seconds_now() - awake_since;
+            ::raise(SIGSTOP);
+            awake_since = seconds_now();
+            sleep_seconds(0.2);
+            ::_exit(0);
+        }
+        int status = 0;
+        ::waitpid(child, &status, WUNTRACED);
+        if (WIFSTOPPED(status)) {
+            sleep_seconds(1.5);
+            ::kill(child, SIGCONT);
+            ::waitpid(child, &status, 0);
+        }
+        REQUIRE(WIFEXITED(status));
+        code = WEXITSTATUS(status);
     }
-    int status = 0;
-    ::waitpid(child, &status, WUNTRACED);
-    REQUIRE(WIFSTOPPED(status));
-    sleep_seconds(1.5);
-    ::kill(child, SIGCONT);
-    ::waitpid(child, &status, 0);
-    REQUIRE(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 0);
+    CHECK(code == 0);
 }
 
 TEST_CASE("a watchdog that would not let a lost peer be named is refused") {
