@@ -25,10 +25,10 @@ std::vector<json> lines_of(const CommandResult& result) {
     return lines;
 }
 
-/// How far two evaluations of one checkpoint may lie apart when their passes have other sizes. A logit (below 10 here) is an fp32 sum
-/// of at most 256 terms, whose order depends on the processor and on the size: its error is at most 256 roundings of 6e-8, 1.5e-4.
-/// A loss is the difference of two such numbers. A prediction differs only where the two largest logits lie closer than that, which
-/// fewer than one in 100 do: that more than four per sequence differ, of at most ten, has a chance below 1e-6.
+/// How far two evaluations of one checkpoint may lie apart when their passes have other sizes. A logit (below 10 here) is an fp32
+/// sum of at most 256 terms, whose order depends on the processor and on the size: its error is at most 256 roundings of
+/// 6e-8, 1.5e-4. A loss is the difference of two such numbers. A prediction differs only where the two largest logits lie closer
+/// than that, which fewer than one in 100 do: that more than four per sequence differ, of at most ten, has a chance below 1e-6.
 double bound_of(const std::string& name, double sequences) {
     if (name == "sequences") return 0;
     return name.ends_with("accuracy") ? 4 / sequences : 3e-4;
