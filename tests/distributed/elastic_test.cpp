@@ -138,6 +138,6 @@ TEST_CASE("a lost peer is named by its rank and host") {
     std::string host(256, '\0');
     REQUIRE(::gethostname(host.data(), host.size() - 1) == 0);
     const auto record = nlohmann::json::parse(read_text(folder / "run/exit.json"));
-    CHECK(missing_words(record.at("cause").get<std::string>(), {concat("rank 0 of 2 lost rank 1 on ", host.c_str(), " in ")}) ==
-          "");
+    CHECK(missing_words(record.at("cause").get<std::string>(),
+                        {bertpretrain::concat("rank 0 of 2 lost rank 1 on ", host.c_str(), " in ")}) == "");
 }
