@@ -85,6 +85,17 @@ void resolve_vocabulary(Resolution& r) {
                                  "\n  do: set data.vocabulary to the one that the shards were made with"));
 }
 
+/// The default has changed from "lamb" to "adamw": a run that began with the old one, by a file that names none, keeps it.
+void resolve_optimizer(Resolution& r) {
+    r.plan.optimizer = r.settings.optimizer;
+    const bool is_named = r.requested.origins.empty() || r.origin_of("optimizer.name") != Origin::default_value;
+    if (is_named || r.checkpoint == nullptr) return;
+    const std::string& kept = r.checkpoint->settings.optimizer.name;
+    if (kept == r.settings.optimizer.name) return;
+    r.plan.optimizer.name = r.plan.settings.optimizer.name = kept;
+    r.decide("optimizer.name", kept, "a resumed run keeps its optimizer", Origin::checkpoint);
+}
+
 void resolve_data(Resolution& r) {
     const DataConfig& asked = r.settings.data;
     DataPlan& data = r.plan.data;
@@ -250,7 +261,7 @@ RunPlan resolve(const RequestedExperiment& requested, const Launch& launch, cons
     Resolution r{requested, settings, launch, machine, data, checkpoint, {}};
     r.plan.settings = settings;
     r.plan.model = settings.model;
-    r.plan.optimizer = settings.optimizer;
+    resolve_optimizer(r);
     r.plan.schedule = settings.schedule;
     r.plan.evaluation = settings.evaluation;
     r.plan.watchdog = settings.watchdog;

@@ -113,7 +113,7 @@ void set_later_aside(ControlGroup& ranks, const CheckpointStore& store, const Re
         if (ranks.rank() != 0) return;
         if (const auto aside = store.set_aside_after(point.step))
             log_info(concat("the checkpoints of later steps were moved to ", aside->string(),
-                            ": nothing uses them any more, and whoever does not need them either may delete them"));
+                            ": this run does not use them any more; they are safe to delete"));
     });
 }
 

@@ -156,6 +156,20 @@ TEST_CASE("a file's and --set's values are known from defaults, also where they 
     CHECK(resolved_table(plan).find("a resumed run") == std::string::npos);
 }
 
+TEST_CASE("a resumed run keeps its optimizer where the file names none") {
+    const TemporaryFolder folder;
+    write_text(folder / "e.json", R"({"data": {"training_shards": "x"}, "schedule": {"total_steps": 5}})");
+    const RequestedExperiment unnamed = request_experiment(folder / "e.json", {});
+    CheckpointFacts checkpoint{unnamed.settings, progress_of(24)};
+    checkpoint.settings.optimizer.name = "lamb";
+    const RunPlan resumed = plan_of(unnamed, 1, 0, &checkpoint);
+    CHECK(said(resumed, "optimizer.name") == "\"lamb\" (checkpoint: a resumed run keeps its optimizer)");
+    CHECK((resumed.optimizer.name == "lamb" && resumed.settings.optimizer.name == "lamb"));
+    CHECK(plan_of(unnamed).optimizer.name == "adamw");
+    const RequestedExperiment named = request_experiment(folder / "e.json", {"optimizer.name=adamw"});
+    CHECK(plan_of(named, 1, 0, &checkpoint).optimizer.name == "adamw");
+}
+
 TEST_CASE("every setting of every experiment has a value and an origin, also after a resume on other ranks") {
     for (const auto& entry : std::filesystem::directory_iterator(PROJECT_FOLDER "/configs")) {
         if (entry.path().extension() != ".json") continue;
