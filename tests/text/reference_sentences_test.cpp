@@ -60,7 +60,7 @@ TEST_CASE("the documents of WikiExtractor's files become nearly the text that th
         texts.emplace_back();
         for (std::string line; std::getline(lines, line);) texts.back().insert(line);
     }
-    for (const std::size_t version : {0, 1}) {
+    for (const std::size_t version : {std::size_t{0}, std::size_t{1}}) {
         double common = 0;
         for (const std::string& line : texts[version]) common += static_cast<double>(texts[2].count(line));
         CAPTURE(version, common, texts[version].size(), texts[2].size());
