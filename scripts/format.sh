@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formats the C++ sources; with --check only tells which are not formatted.
+# Formats the C++ sources. With --check it changes nothing and lists those that are not formatted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v clang-format >/dev/null || { echo "format: clang-format is missing; apt-get install clang-format" >&2; exit 1; }
