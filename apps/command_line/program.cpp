@@ -29,7 +29,7 @@ void add_hidden_text(CLI::App& app, const std::string& flag, std::string (*write
 
 void add_program_options(CLI::App& app, const Versions& versions) {
     app.set_version_flag("--version", version_text(app.get_name(), versions),
-                         "Print the versions of the program and of what it stands on, and exit");
+                         "Print the versions of the program and of its libraries, and exit");
     add_hidden_text(app, "--man-page", man_page);
     add_hidden_text(app, "--bash-completion", bash_completion);
 }
@@ -37,7 +37,7 @@ void add_program_options(CLI::App& app, const Versions& versions) {
 int parse_and_run(CLI::App& app, int argc, char** argv) {
     try {
         app.parse(argc, argv);
-        // One too few is reported here and not by CLI11, which does not name a misspelt one.
+        // CLI11's own check for a missing subcommand would not name a misspelt one.
         if (app.get_subcommands().empty()) throw ConfigError("a subcommand is missing; --help lists them");
     } catch (const CLI::ParseError& error) { return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::config); }
     return 0;

@@ -14,7 +14,7 @@
 
 namespace bertpretrain::testing {
 
-/// A folder of this test's own, gone when the test ends.
+/// A temporary folder, deleted with the object.
 class TemporaryFolder {
 public:
     TemporaryFolder() {
@@ -40,7 +40,7 @@ inline std::string read_text(const std::filesystem::path& file) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The ended lines of a file that another process may be writing; none where there is no file yet.
+/// Returns the complete lines of a file that another process may be writing; none if the file does not exist.
 inline std::vector<std::string> lines_so_far(const std::filesystem::path& file) {
     std::vector<std::string> lines;
     const std::string text = read_text(file);
@@ -49,12 +49,12 @@ inline std::vector<std::string> lines_so_far(const std::filesystem::path& file) 
     return lines;
 }
 
-/// Real text, dumps and golden outputs beside the checkout; absent on most machines.
+/// Returns the folder of real text, dumps and golden outputs beside the checkout. It is absent on most machines.
 inline std::filesystem::path shared_data() { return std::filesystem::path(project_folder()) / ".." / "shared" / "data"; }
 
 }  // namespace bertpretrain::testing
 
-/// Ends the test case with a printed reason where the shared data is absent.
+/// Ends the test case with a printed reason if the shared data is absent.
 #define NEEDS_SHARED_DATA()                                               \
     if (!std::filesystem::exists(bertpretrain::testing::shared_data())) { \
         WARN("skipped: no shared data beside this checkout");             \
