@@ -108,7 +108,7 @@ while true; do
   wait_seconds=$(awk -v p="$pause" -v n="$without_progress" -v m="$longest_pause" 'BEGIN { s = p * 2 ^ n; print s < m ? s : m }')
   say "ended with code ${code:-$status} (status $status); restarting in $wait_seconds s;" \
     "$((restarts_allowed - without_progress)) more restarts without progress are allowed"
-  export BERTPRETRAIN_RESTART=1 # makes the program ignore --resume, which applies to the first start only
+  export BERTPRETRAIN_RESTART=1 # the program then ignores a --resume that an earlier attempt has applied
   sleep "$wait_seconds" &
   wait $!
   if [[ -n $stop ]]; then exit "$stop"; fi
