@@ -155,7 +155,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--padding", type=float, default=0.1, help="mean share of padding on the sides with real lengths; Hugging Face's computes the padding")
+    parser.add_argument("--padding", type=float, default=0.1,
+                        help="mean share of padding on the sides with real lengths; Hugging Face's computes the padding")
     parser.add_argument("--avx2", action="store_true", help="both sides use no more than AVX2")
     arguments = parser.parse_args()
     print_roof("before", arguments)

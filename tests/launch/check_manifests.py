@@ -136,7 +136,7 @@ def broken(document):
 def refused(document):
     try:
         check(document)
-    except Exception:  # whatever the library throws
+    except Exception:  # the libraries have no common exception type
         return True
     return False
 

@@ -202,9 +202,9 @@ TEST_CASE("a Slurm job is requeued after a lost peer, our bug, and a killed or c
         CAPTURE(code);
         const CommandResult result = run_command(concat("PATH='", folder.path().string(), "':$PATH SLURM_JOB_ID=7 CODE=", code,
                                                         " ", (launch / "slurm.sh").string(), " some.json"));
-        const bool mends = code == 5 || code == 70 || (code > 130 && code != 143);
-        CHECK(has(result.out, "requeue") == mends);
-        CHECK(result.exit_code == (mends ? 0 : code));
+        const bool is_requeued = code == 5 || code == 70 || (code > 130 && code != 143);
+        CHECK(has(result.out, "requeue") == is_requeued);
+        CHECK(result.exit_code == (is_requeued ? 0 : code));
     }
 }
 

@@ -9,7 +9,8 @@ from programs import PROJECT, program
 from . import sample_data
 from .stage import FAILED, PASSED, TIMED_OUT, Result, block, table
 
-DROPOUT = ["--set", "model.hidden_dropout_prob=0.1", "--set", "model.attention_probs_dropout_prob=0.1"]  # masks depend on the sample, not on the device
+# Dropout masks depend on the sample, not on the device.
+DROPOUT = ["--set", "model.hidden_dropout_prob=0.1", "--set", "model.attention_probs_dropout_prob=0.1"]
 TITLE = "Held-out masked-word loss from the same seed"
 
 
