@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs every command block of the documentation, page by page, as a reader would:  scripts/check_docs.py [PAGE...]
 
-A block is fenced as ```sh or ```python. The blocks of a page run in one shell, in a folder of their own that looks like a built checkout,
-and find what the page has put into PATH; a page may use what those before it have left. A block that needs what is not here says so on its
-fence (```sh needs: 8 GPUs): it is not run, only read by the shell, its programs looked for, and their options compared with --help."""
+A block is fenced as ```sh or ```python. The blocks of a page run in one shell, with the page's own PATH, in a temporary folder that looks
+like a built checkout. A page may use files left by the pages before it. A block that needs something this machine lacks says so on its
+fence (```sh needs: 8 GPUs). Such a block is not run: its syntax is checked, its programs are looked up in the PATH, and its options are
+compared with --help."""
 import json
 import os
 import pathlib
@@ -13,9 +14,9 @@ import sys
 import tempfile
 
 root = pathlib.Path(__file__).resolve().parents[1]
-# in a reader's order: preparing data leaves the shards that training takes; then the pages that nobody put in order
+# These first, in a reader's order: preparing data leaves the shards that training uses. Then all other pages.
 pages = ["README.md", "data_tools/README.md", "apps/bertpretrain/README.md", "configs/README.md", "scripts/launch/README.md"]
-pages += sorted(str(file.relative_to(root)) for place in ("apps", "configs", "data_tools", "lib", "scripts", "tests")
+pages += sorted(str(file.relative_to(root)) for place in (".github", "apps", "configs", "data_tools", "lib", "scripts", "tests")
                 for file in (root / place).rglob("*.md") if str(file.relative_to(root)) not in pages)
 fence = re.compile(r"^```(sh|python)(?: needs: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -28,21 +29,21 @@ def blocks(page):
 
 
 def check_fences(page):
-    """Commands in an indented block, or in one of another kind, would not be run. Parts of a settings file are ```json."""
+    """Refuses commands in indented blocks, and fences other than ```sh, ```python and ```json (parts of a settings file)."""
     text = (root / page).read_text()
     parts = re.findall(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     for part in parts:
         try:
             json.loads("{" + part + "}")
         except ValueError as error:
-            sys.exit(f"docs: {page}: a ```json block is no part of a JSON object: {error}")
+            sys.exit(f"docs: {page}: a ```json block is not a part of a JSON object: {error}")
     if text.count("\n```") != 2 * (len(list(blocks(page))) + len(parts)):
         sys.exit(f"docs: {page}: has blocks that are neither ```sh nor ```python nor ```json")
-    for where, _, needs, block in blocks(page):  # a fence's own words are not on the page that a reader sees
+    for where, _, needs, block in blocks(page):  # the text after ``` is not shown on the rendered page
         above = re.sub(r"^```.*", "", text[:text.index(block)], flags=re.MULTILINE).replace("\n", " ").rsplit("##", 1)[-1]
         for warning in re.findall(r"\((.*)\)", needs or "") + (["root"] if needs == "root" else []):
             if warning not in above:
-                sys.exit(f"docs: {where}: say above the block too: {warning}")
+                sys.exit(f"docs: {where}: the text above the block must also mention: {warning}")
     for number, line in enumerate((root / page).read_text().split("\n"), 1):
         if re.match(r"    (bertpretrain(_data)? [a-z]|scripts/\w+\S* |torchrun |srun |sbatch |build/release/|PATH=)", line):
             before = (root / page).read_text().split("\n")[:number]
@@ -51,7 +52,7 @@ def check_fences(page):
 
 
 def make_checkout(folder):
-    """A folder with the project's files by link. What scripts build, they build in the real one."""
+    """Fills `folder` with links to the project's files. setup.sh and build.sh still run in the real checkout."""
     for entry in root.iterdir():
         if entry.name not in ("scripts", "runs", "quickstart", ".git"):
             (folder / entry.name).symlink_to(entry)
@@ -65,7 +66,7 @@ def make_checkout(folder):
 
 
 def check_options(where, block):
-    """Refuses scripts that do not exist, and options of our two programs that --help does not list."""
+    """Ends the program if the block names a script that does not exist, or an option of our two programs that --help does not list."""
     for script in re.findall(r"\bscripts/[\w/.]+", block):
         if not (root / script).exists():
             sys.exit(f"docs: {where}: there is no {script}")
@@ -77,14 +78,14 @@ def check_options(where, block):
         words = [program, subcommand] + ([deeper.strip()] if subcommand == "config" and deeper else [])
         result = subprocess.run([root / "build/release" / program, *words[1:], "--help"], capture_output=True, text=True)
         if result.returncode != 0:
-            sys.exit(f"docs: {where}: `{' '.join(words)}` is no command")
+            sys.exit(f"docs: {where}: `{' '.join(words)}` is not a command")
         for option in re.findall(r"(?<!\S)--[a-z-]+", rest):
             if option not in result.stdout:
                 sys.exit(f"docs: {where}: {' '.join(words)} has no {option}")
 
 
 def script_of(page):
-    """The page's blocks as one bash script."""
+    """Returns the page's blocks as one bash script."""
     script = "set -euo pipefail\n"
     for where, language, needs, block in blocks(page):
         if needs:
@@ -100,19 +101,19 @@ def script_of(page):
 
 
 def main():
-    path = [folder for folder in os.environ["PATH"].split(":") if not folder.startswith(str(root))]  # an activated .venv is not a reader's
+    path = [folder for folder in os.environ["PATH"].split(":") if not folder.startswith(str(root))]  # a reader has no activated .venv
     environment = dict(os.environ, PATH=":".join(path))
     asked = sys.argv[1:] or pages
     for page in asked:
         if page not in pages:
-            sys.exit(f"docs: {page} is none of the pages: {' '.join(pages)}")
+            sys.exit(f"docs: {page} is not one of the pages: {' '.join(pages)}")
     with tempfile.TemporaryDirectory() as folder:
         make_checkout(pathlib.Path(folder))
         for page in asked:
             check_fences(page)
             if subprocess.run(["bash", "-c", script_of(page)], cwd=folder, env=environment, check=False).returncode != 0:
-                sys.exit(f"docs: a block of {page} failed, the last one named above")
-    print("docs: every block ran, but those said above")
+                sys.exit(f"docs: a block of {page} failed: the last one named above")
+    print("docs: every block ran, except those listed above")
 
 
 main()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes the .deb, installs it in a clean Debian (debootstrap, in build/clean_system), and there trains quickstart's model from the sample
-# encyclopaedia, as an ordinary user:  scripts/check_package.sh [STEPS]
-# Needs root, debootstrap, and a reachable Debian mirror. The clean system is kept as it was before the package came.
+# Builds the .deb, installs it in a clean Debian (debootstrap, in build/clean_system), and trains the quickstart's model there from the
+# sample encyclopaedia, as an ordinary user:  scripts/check_package.sh [STEPS]
+# Needs root, debootstrap, and a reachable Debian mirror. Keeps the clean system, without the package, for the next time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 steps=${1:-800}
@@ -29,7 +29,7 @@ cp /etc/resolv.conf "$root/etc/"
 cp "$package" "$root/tmp/package.deb"
 cp data_tools/sample/encyclopaedia.xml "$root/tmp/"
 
-# Mounts end with this shell.
+# The mounts disappear when this shell ends.
 # shellcheck disable=SC2016  # the inner shell's variables
 unshare --mount bash -euc '
   mount -t proc proc "$1/proc"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes the portable archive and proves it in bare systems with two versions of Python (debootstrap, in build/clean_system), with
+# Builds the portable archive and tests it in bare systems with two versions of Python (debootstrap, in build/clean_system), with
 # PyTorch from its wheel, as an ordinary user:  scripts/check_portable.sh [STEPS]
-# Needs root, debootstrap, and a reachable Debian mirror and package index. The bare systems and PyTorch are kept for the next time.
+# Needs root, debootstrap, and a reachable Debian mirror and package index. Keeps the bare systems and PyTorch for the next time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 steps=${1:-2400}
@@ -17,17 +17,17 @@ torch=$(sed -n 's/^LIBTORCH_ROOT:[^=]*=//p' build/release/CMakeCache.txt)
 packages=$(dirname "$torch")
 torch_version=$(sed -n "s/^__version__ *= *'\([^+']*\).*/\1/p" "$torch/version.py")
 
-# A PyTorch without its CUDA half, as the wheel for CPUs is, made of the one that is installed.
+# Copies the installed PyTorch without its CUDA half, to imitate the wheel for CPUs.
 without_cuda=$folder/pytorch_cpu
 rm -rf "$without_cuda"
 mkdir -p "$without_cuda/torch/lib" "$without_cuda/nvidia/cu13/lib"
 for library in libtorch_cpu.so libc10.so libgomp.so.1; do
   cp -lL "$torch/lib/$library" "$without_cuda/torch/lib/" 2>/dev/null || cp -L "$torch/lib/$library" "$without_cuda/torch/lib/"
 done
-cp "$packages"/nvidia/*/lib/lib{cudart,cupti}.so.* "$without_cuda/nvidia/cu13/lib/"  # libtorch_cpu of a CUDA wheel asks for them
+cp "$packages"/nvidia/*/lib/lib{cudart,cupti}.so.* "$without_cuda/nvidia/cu13/lib/"  # the CUDA wheel's libtorch_cpu links against them
 printf "__version__ = '%s+cpu'\ncuda: Optional[str] = None\n" "$torch_version" >"$without_cuda/torch/version.py"
 
-# bare_system RELEASE: makes a system with Python and nothing else of ours, unless it is there.
+# bare_system RELEASE: makes a system with only Python added, unless it exists.
 bare_system() {
   local base=$folder/$1
   [[ -e $base/made ]] && return
@@ -37,7 +37,7 @@ bare_system() {
   touch "$base/made"
 }
 
-# packages_for VERSION: prints a folder with PyTorch for this version of Python; installs it there unless it is .venv's.
+# packages_for VERSION: prints a folder with PyTorch for this version of Python: .venv's if it fits, else one that it fills once.
 packages_for() {
   local installed=$folder/python$1
   local install=(.venv/bin/python -m pip install --quiet --disable-pip-version-check --only-binary=:all: --python-version "$1"
@@ -63,7 +63,7 @@ prove_in() {
   cp "$archive" "$root/home/user/archive.tar.gz"
   cp scripts/portable/prove.sh "$root/home/user/"
   chown -R 1000:1000 "$root/home/user"
-  # Mounts end with this shell. NVIDIA's libraries are .venv's: they are the same for each version of Python.
+  # The mounts disappear when this shell ends. NVIDIA's libraries come from .venv: they are the same for each version of Python.
   # shellcheck disable=SC2016  # the inner shell's variables
   unshare --mount bash -euc '
     root=$1 packages=$2 nvidia=$3 without_cuda=$4 steps=$5

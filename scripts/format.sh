@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formats the C++ sources in place; with --check it prints the files that are not formatted and fails.
+# Formats the C++ sources. With --check it changes nothing and lists those that are not formatted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 format=.venv/bin/clang-format # other versions format differently

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Downloads a Wikipedia dump of articles and verifies its checksum:
 #   scripts/get_wikipedia.sh [--language en] [--date latest|YYYYMMDD] [--from URL] [--output FOLDER]
-# --from: the dump site or a mirror of it (https://dumps.wikimedia.org). A download that was cut goes on where it stopped when the same
-# command is run again. `latest` means the newest dump whose checksums are published. Prints the file's path.
-# Exit codes: 0 done, 2 the request, 3 data (not there, or other than its checksum), 5 the network.
+# --from: the dump site or a mirror of it (https://dumps.wikimedia.org). After an interruption, run the same command again: it continues
+# where it stopped. `latest` means the newest dump whose checksums are published. Prints the file's path.
+# Exit codes: 0 done, 2 the request, 3 data (missing, or different from its checksum), 5 the network.
 set -euo pipefail
 language=en date=latest from=https://dumps.wikimedia.org output=.
 
@@ -27,7 +27,7 @@ wiki=${language//-/_}wiki
 from=${from%/}
 mkdir -p "$output" || fail 2 "--output $output: cannot make this folder"
 
-# fetch URL FILE [OPTION...]: exit 3 when the site does not have it, 5 when it cannot be reached.
+# fetch URL FILE [OPTION...]: exits with 3 when the site does not have the file, 5 when the site cannot be reached.
 fetch() {
   local url=$1 file=$2 code=0
   shift 2
@@ -36,12 +36,12 @@ fetch() {
     0) ;;
     22) fail 3 "$url: the site does not have it; see $from/$wiki/ for the dates it has" ;;
     23) fail 3 "$file: cannot be written; free some space" ;;
-    33) fail 5 "$url: the site cannot go on where a download stopped; delete $file and run this again" ;;
-    *) fail 5 "$url: download failed (curl code $code); run the same command again, it goes on where it stopped" ;;
+    33) fail 5 "$url: the site cannot resume a download; delete $file and run this again" ;;
+    *) fail 5 "$url: download failed (curl code $code); run the same command again to resume it" ;;
   esac
 }
 
-# The sums name the files with their date, also those of `latest`.
+# The checksum file names each dump file with its date, also for `latest`.
 sums=$output/$wiki-$date-sha1sums.txt
 fetch "$from/$wiki/$date/$wiki-$date-sha1sums.txt" "$sums.partial"
 read -r sum name < <(grep -E " $wiki-[0-9]{8}-pages-articles\.xml\.bz2\$" "$sums.partial") ||
@@ -52,7 +52,7 @@ file=$output/$name
 verify() { echo "$sum  $1" | sha1sum --check --status; }
 
 if [[ -e $file ]]; then
-  verify "$file" || fail 3 "$file: is there, but other than its checksum $sum says; delete it and run this again"
+  verify "$file" || fail 3 "$file: does not match its SHA-1 checksum $sum; delete it and run this again"
   echo "$file"
   exit 0
 fi
@@ -61,7 +61,7 @@ progress=(--no-progress-meter)
 fetch "$from/$wiki/${dated%%-*}/$name" "$file.partial" --continue-at - "${progress[@]}"
 if ! verify "$file.partial"; then
   rm -f "$file.partial"
-  fail 3 "$name: what $from has is other than its checksum $sum says, so it was deleted; run this again, or take another mirror"
+  fail 3 "$name: the download from $from does not match its SHA-1 checksum $sum and was deleted; run this again, or use another mirror"
 fi
 mv "$file.partial" "$file"
 echo "$file"

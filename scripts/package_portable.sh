@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Makes one archive with the programs, the GPU modules, the GPU tests and the benchmarks, for machines that have PyTorch and no root:
+# Builds one archive with the programs, the GPU modules, the GPU tests and the benchmarks, for machines that have PyTorch and no root:
 #   scripts/package_portable.sh [--output FILE]      default: build/bertpretrain-VERSION-linux-x86_64.tar.gz
-# It runs on x86-64 Linux with at least this machine's glibc and a PyTorch of the version in scripts/requirements.txt. Libraries that
-# neither glibc, GCC's runtime nor PyTorch brings lie in its lib/bertpretrain; bin/ holds launchers (scripts/portable/launcher.sh).
+# It runs on x86-64 Linux with at least this machine's glibc and a PyTorch of the version in scripts/requirements.txt. Its
+# lib/bertpretrain holds the libraries that are not part of glibc, GCC's runtime or PyTorch; bin/ holds launchers
+# (scripts/portable/launcher.sh).
 set -euo pipefail
 output=
 while (($#)); do
@@ -34,7 +35,7 @@ root=$work/$name
 cmake --install build/release --component portable --strip --prefix "$root" >/dev/null
 mkdir -p "$root/bin" "$root/lib/bertpretrain" "$root/lib/fallback" "$root/licences"
 
-# copy_libraries PROGRAM...: those that they and their libraries need, but for glibc's, GCC's and all that PyTorch brings.
+# copy_libraries PROGRAM...: copies the libraries that the programs need, directly or not, except those of glibc, GCC and PyTorch.
 copy_libraries() {
   local -A path_of=() seen=()
   local name _ path queue=("$@")
@@ -59,7 +60,7 @@ copy_libraries() {
   done
 }
 
-# copy_licence LIBRARY: its Debian package's copyright file.
+# copy_licence LIBRARY: copies the copyright file of its Debian package.
 copy_licence() {
   local package
   package=$(dpkg-query -S "*/$(basename "$(readlink -f "$1")")" 2>/dev/null | sed -n '1s/:.*//p') || return 0
@@ -67,13 +68,13 @@ copy_licence() {
 }
 
 copy_libraries "${programs[@]/#/build/release/}"
-cp -L "$torch/lib/libgomp.so.1" "$root/lib/fallback/"  # for a PyTorch that has its OpenMP under another name
+cp -L "$torch/lib/libgomp.so.1" "$root/lib/fallback/"  # for a PyTorch whose OpenMP library has another name
 cp scripts/cmake/libgomp_licence.txt "$root/licences/libgomp"
 for module in libbertpretrain_cuda.so libbertpretrain_nccl.so; do
   if [[ -e $root/lib/bertpretrain/$module ]]; then
     ln -s "../lib/bertpretrain/$module" "$root/libexec/"  # where the tests look for it
   else
-    say "warning: without $module, which this machine could not build: the archive is for CPUs"
+    say "warning: this machine could not build $module, so the archive is for CPUs only"
   fi
 done
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The production loop: trains on from the current model on new data, measures, refuses what is worse, exports, embeds, and only
-# then makes the new generation the current one.
+# Runs one round of the production loop: trains the current model on new data, evaluates it, refuses it if it is worse, exports it,
+# embeds texts, and only then makes the new generation the current one.
 #   scripts/pipeline.sh CONFIG      see configs/pipeline.conf
-# Whatever stops it, the same command goes on: MODELS/next is a link to the generation under way, MODELS/current to the accepted one.
-# Exit 6: it is worse than the current one.
+# After an interruption, run it again: it continues. MODELS/next links to the generation in progress, MODELS/current to the accepted one.
+# Exit 6: the new generation is worse than the current one.
 set -euo pipefail
 (($# == 1)) || { echo "pipeline: a config is missing; see configs/pipeline.conf" >&2; exit 2; }
 config=$1
@@ -22,7 +22,7 @@ say() { echo "pipeline: $*" >&2; }
 next=$models/next current=$models/current
 mkdir -p "$models"
 exec 9>"$models/.lock"
-flock --nonblock 9 || { say "another pipeline works on $models"; exit 2; }
+flock --nonblock 9 || { say "another pipeline is using $models; wait until it ends"; exit 2; }
 if [[ ! -L $next ]]; then
   newest=$(find "$models" -maxdepth 1 -name '[0-9][0-9][0-9][0-9]' -printf '%f\n' | sort | tail -1)
   generation=$(printf '%04d' $((10#${newest:-0} + 1)))
@@ -43,7 +43,7 @@ baseline=()
 if [[ -e $current ]]; then baseline=(--baseline "$(readlink -f "$current")/run" --tolerance "$tolerance"); fi
 "$program" evaluate "$next/run" --shards "$held_out" --json "${baseline[@]}" "${local_ranks[@]}" >"$next/evaluation.partial" || {
   code=$?
-  ((code != 6)) || say "refused; $current stays as it is. Look at $next, then remove that link"
+  ((code != 6)) || say "refused; $current is unchanged. Look at $next, then remove that link"
   exit "$code"
 }
 mv "$next/evaluation.partial" "$next/evaluation.json"
@@ -53,7 +53,7 @@ for format in hf torchscript; do
     say "export $format"
     if ! "$program" export "$next/run" --format $format --output "$next/$format"; then
       [[ $format == hf ]] || exit 4
-      say "no hf folder; the TorchScript file serves in its place"
+      say "this model has no hf format; use the TorchScript file instead"
     fi
   fi
 done
@@ -63,5 +63,5 @@ if [[ -n $text && ! -e $next/vectors.npy ]]; then
   "$program" embed "$next/run" "$text" --vectors "$vectors" --output "$next/vectors.npy" "${local_ranks[@]}"
 fi
 
-mv -T "$next" "$current" # the link: one rename, so there is always a current generation
+mv -T "$next" "$current" # renames the link atomically: there is always a current generation
 say "$current is now generation $(readlink "$current"): $(cat "$current/evaluation.json")"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs a training command again until the run is done, and leaves to people what starting again does not mend:
+# Restarts a training command until the run is done, unless a restart cannot help:
 #   scripts/run_until_done.sh RUN_FOLDER -- bertpretrain train CONFIG --output RUN_FOLDER
 #   scripts/run_until_done.sh RUN_FOLDER -- torchrun ... --no-python bertpretrain train CONFIG --output RUN_FOLDER
-# Why an attempt ended is read from RUN_FOLDER/exit.json; where there is none, the command's own status counts. Codes 2, 3, 4 and 6 end
-# this script with the same code; anything else starts the command again, at most three times without a newer checkpoint.
+# Takes the exit code of an attempt from RUN_FOLDER/exit.json, or from the command if that file is missing. Codes 2, 3, 4 and 6, and
+# those of stop signals, end this script with the same code. It restarts after any other, at most three times without a newer checkpoint.
 # While another process holds the folder, the program waits up to two minutes for it (BERTPRETRAIN_LOCK_SECONDS).
-# SIGTERM, SIGINT, SIGHUP and SIGQUIT are passed on, and are the end: 143, 130, 129 or 131; or the run's own code where its last save failed.
+# SIGTERM, SIGINT, SIGHUP and SIGQUIT are passed on and end this script: 143, 130, 129 or 131, or the run's own code if its last save failed.
 set -uo pipefail
 
 say() { echo "run_until_done: $*" >&2; }
@@ -22,7 +22,7 @@ longest_pause=120
 # A process that was just stopped, or whose host was lost, may hold the folder for a while.
 export BERTPRETRAIN_LOCK_SECONDS=${BERTPRETRAIN_LOCK_SECONDS:-120}
 
-# The number in exit.json's "code"; nothing where the file is missing or damaged.
+# Prints the number in exit.json's "code"; nothing if the file is missing or damaged.
 recorded_code() {
   sed -n 's/^ *"code": *\([0-9]\{1,3\}\),\{0,1\} *$/\1/p' "$run/exit.json" 2>/dev/null | head -n 1
 }
@@ -30,13 +30,13 @@ recorded_code() {
 newest_checkpoint() {
   local folder newest=none
   for folder in "$run"/checkpoints/step_*/; do
-    if [[ -e ${folder}COMPLETE.json && $folder != *.partial/ ]]; then newest=$folder; fi # in the order of the steps
+    if [[ -e ${folder}COMPLETE.json && $folder != *.partial/ ]]; then newest=$folder; fi # the glob sorts them by step
   done
   echo "$newest"
 }
 
 stop='' child=''
-# bash knows signals by their names, exit codes by their numbers
+# ask_to_stop EXIT_CODE SIGNAL
 ask_to_stop() {
   stop=$1
   if [[ -n $child ]]; then kill -s "$2" "$child" 2>/dev/null; fi
@@ -46,17 +46,17 @@ trap 'ask_to_stop 130 INT' INT
 trap 'ask_to_stop 129 HUP' HUP # has no effect where nohup ignores it
 trap 'ask_to_stop 131 QUIT' QUIT
 
-# Runs the command and waits for it; its status is left in $status.
+# Runs the command, waits for it, and sets $status to its status.
 attempt() {
-  set -m # in a process group of its own: a terminal's Ctrl-C reaches this script alone, which passes it on once
+  set -m # in its own process group: a terminal's Ctrl-C reaches only this script, which passes it on once
   "$@" </dev/null &
   child=$!
   set +m
-  if [[ -n $stop ]]; then kill -TERM "$child" 2>/dev/null; fi # asked between two attempts
+  if [[ -n $stop ]]; then kill -TERM "$child" 2>/dev/null; fi # the signal came between two attempts
   while true; do
     wait "$child"
     status=$?
-    kill -0 "$child" 2>/dev/null || break # else a signal has interrupted the waiting
+    kill -0 "$child" 2>/dev/null || break # still running: a signal interrupted the wait
   done
   child=''
 }
@@ -64,7 +64,7 @@ attempt() {
 without_progress=0
 while true; do
   before=$(newest_checkpoint)
-  rm -f "$run/exit.json" # of an earlier attempt, which has been heard
+  rm -f "$run/exit.json" # left by an earlier attempt and already handled
   attempt "$@"
   code=$(recorded_code)
   if ((status == 0)); then
@@ -74,24 +74,24 @@ while true; do
   if [[ -n $stop ]]; then
     case "${code:-$status}" in
       2 | 3 | 4 | 5 | 6 | 70)
-        say "asked to stop, the run ended with code ${code:-$status}: what was not saved is lost"
+        say "the run was stopped but ended with code ${code:-$status}: steps since its last checkpoint are lost"
         exit "${code:-$status}"
         ;;
     esac
-    say "stopped as asked (status $status)"
+    say "stopped by a signal (status $status)"
     exit "$stop"
   fi
   case "${code:-$status}" in
     2 | 3 | 4 | 6)
-      say "ended with code ${code:-$status}: starting again does not mend this"
+      say "ended with code ${code:-$status}: a restart cannot fix this; see the run's last message"
       exit "${code:-$status}"
       ;;
     129 | 130 | 131 | 140 | 142 | 143 | 152) # 128 + SIGHUP, SIGINT, SIGQUIT, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU
-      say "somebody has stopped the run"
+      say "a stop signal ended the run (status ${code:-$status}); not restarting"
       exit "${code:-$status}"
       ;;
     126 | 127)
-      say "the command cannot be run"
+      say "the command was not found or cannot be executed (status $status)"
       exit "$status"
       ;;
   esac
@@ -102,13 +102,13 @@ while true; do
     without_progress=$((without_progress + 1))
   fi
   if ((without_progress > restarts_allowed)); then
-    say "ended with code ${code:-$status} after $restarts_allowed restarts without a newer checkpoint: a person must look"
+    say "ended with code ${code:-$status} after $restarts_allowed restarts without a newer checkpoint; not restarting. Look at $run/log.txt"
     exit "${code:-$status}"
   fi
   wait_seconds=$(awk -v p="$pause" -v n="$without_progress" -v m="$longest_pause" 'BEGIN { s = p * 2 ^ n; print s < m ? s : m }')
-  say "ended with code ${code:-$status} (status $status); starting again in $wait_seconds s," \
-    "$((restarts_allowed - without_progress)) more without progress"
-  export BERTPRETRAIN_RESTART=1 # `--resume STEP` was meant once, not for each restart
+  say "ended with code ${code:-$status} (status $status); restarting in $wait_seconds s;" \
+    "$((restarts_allowed - without_progress)) more restarts without progress are allowed"
+  export BERTPRETRAIN_RESTART=1 # the program then ignores a --resume that an earlier attempt has applied
   sleep "$wait_seconds" &
   wait $!
   if [[ -n $stop ]]; then exit "$stop"; fi

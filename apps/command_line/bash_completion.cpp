@@ -7,12 +7,13 @@
 namespace bertpretrain {
 namespace {
 
-/// One branch of a shell `case`.
+/// Returns one line of a shell `case` over the path of commands so far.
 std::string branch(const std::string& pattern, const std::string& action) {
     return concat("        \"", pattern, "\") ", action, " ;;\n");
 }
 
-/// Returns the values of an option that takes one of a list, separated by spaces. CLI11 writes them as {a,b} into its type name.
+/// Returns the values of an option that takes one of a list, separated by spaces; else "". CLI11 writes them into the option's
+/// type as {a,b}.
 std::string choices(const CLI::Option& option) {
     const std::string type = option.get_type_name();
     const std::size_t begin = type.find('{'), end = type.find('}', begin);
@@ -22,7 +23,7 @@ std::string choices(const CLI::Option& option) {
     return words;
 }
 
-/// The branches of all commands, by purpose.
+/// The `case` branches of all commands of the tree, by purpose.
 struct Branches {
     std::string walk;     ///< go from a command to one of its subcommands
     std::string words;    ///< complete subcommands and options
@@ -61,7 +62,7 @@ std::string bash_completion(const CLI::App& app) {
                   branches.walk, "        esac\n    done\n    case \"$path\" in\n", branches.words,
                   "    esac\n    case \"$path $prev\" in\n", branches.choices,
                   "    esac\n"
-                  "    # a word that is no option and follows all subcommands is a file: bash completes those itself\n"
+                  "    # a word that is not an option and follows all subcommands is a file, which bash completes itself\n"
                   "    if [[ $cur == -* || $words != --* || -n $listed ]]; then\n"
                   "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n    fi\n}\n"
                   "complete -o default -F _",

@@ -7,7 +7,7 @@
 namespace bertpretrain {
 namespace {
 
-/// Escapes `text` for troff: backslashes, hyphens, and line starts that would be requests.
+/// Escapes `text` for troff: it prints backslashes and hyphens as they are, and takes no line for a request.
 std::string plain(const std::string& text) {
     std::string escaped;
     for (const char letter : text) {
@@ -22,7 +22,7 @@ std::string plain(const std::string& text) {
 
 std::string bold(const std::string& text) { return concat("\\fB", plain(text), "\\fR"); }
 
-/// One option as in --help: names, value and default, then the description.
+/// Returns the entry of one option, as in --help: names, value type and default, then its description.
 std::string option_entry(const CLI::Option& option) {
     const CLI::Formatter help;
     const bool positional = option.get_positional();
@@ -47,7 +47,7 @@ std::string synopsis(const CLI::App& app, const std::string& name) {
     return line + " [\\fIOPTION\\fR]...\n";
 }
 
-/// The sections of all subcommands, at any depth: name, description, options.
+/// Returns the sections of all subcommands, nested ones included, each with name, description and options.
 std::string command_sections(const CLI::App& app, const std::string& prefix) {
     std::string text;
     for (const CLI::App* command : documented_subcommands(app)) {
@@ -66,9 +66,9 @@ constexpr const char* exit_status =
     ".TP\n2\nThe request cannot be met: the message says what to change.\n"
     ".TP\n3\nA data file is missing, damaged or different.\n"
     ".TP\n4\nSaving or restoring a checkpoint failed.\n"
-    ".TP\n5\nA peer or the network failed; start again.\n"
-    ".TP\n6\nThe numbers failed; starting again does not help.\n"
-    ".TP\n70\nAn error of the program itself.\n"
+    ".TP\n5\nA peer or the network failed; a restart may help.\n"
+    ".TP\n6\nThe numbers failed; a restart does not fix it.\n"
+    ".TP\n70\nA bug in the program.\n"
     ".TP\n128+n\nStopped by signal n.\n";
 
 }  // namespace

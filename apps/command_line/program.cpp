@@ -59,7 +59,7 @@ void add_program_options(CLI::App& app, const Versions& versions) {
 int parse_and_run(CLI::App& app, int argc, char** argv) {
     try {
         app.parse(argc, argv);
-        // CLI11's own check for a subcommand would hide the name of a misspelt one.
+        // CLI11's own check for a missing subcommand would not name a misspelt one.
         if (app.get_subcommands().empty()) throw ConfigError("a subcommand is missing; --help lists them");
     } catch (const CLI::ParseError& error) {
         if (app.exit(error) == 0) return 0;

@@ -1,6 +1,7 @@
 #pragma once
-// Shared by the command lines of both programs: versions, log options, a man page and bash completion made from the descriptions
-// that --help prints, and the handling of parse errors.
+// Shared by the command lines of both programs: versions, log options, a man page and bash completion from the same descriptions
+// as
+// --help, and parsing.
 
 #include <string>
 #include <utility>
@@ -10,30 +11,31 @@
 
 namespace bertpretrain {
 
-/// The libraries of a program with their versions: {"HDF5", "1.10.8"}.
+/// The libraries of a program and their versions, such as {"HDF5", "1.10.8"}.
 using Versions = std::vector<std::pair<std::string, std::string>>;
 
-/// Adds --version, --quiet and --log-level to every command, and --man-page and --bash-completion, which packaging calls and
-/// --help does not list. Call it after all subcommands were added.
+/// Adds --version to the program, --quiet and --log-level to every command that does work, and the hidden options --man-page and
+/// --bash-completion, which packaging calls. Call this after adding all subcommands.
 void add_program_options(CLI::App& app, const Versions& versions);
 
-/// Parses the command line, which runs the subcommand's callback. Prints a parse error to standard error.
-/// @returns 0, or the exit code of a command line with an error
+/// Parses the command line, which runs the subcommand's callback. Prints help, versions and parse errors itself.
+/// @returns 0, or ExitCode::config if the command line cannot be parsed
+/// @throws ConfigError if no subcommand is given; also throws the errors of the callback
 int parse_and_run(CLI::App& app, int argc, char** argv);
 
 /// Returns "did you mean train?" for the first unknown word on a command line that could not be parsed; "" without a guess.
 std::string suggestion(const CLI::App& app);
 
-/// The manual of the program in troff's man macros: every subcommand with every option.
+/// Returns the program's manual in troff's man macros: every subcommand with every option.
 std::string man_page(const CLI::App& app);
 
-/// A script for bash: subcommands, options, the values of options that have a list of them; files elsewhere.
+/// Returns a bash script that completes subcommands, options, and the values of options that take one of a list; elsewhere files.
 std::string bash_completion(const CLI::App& app);
 
-/// Whether --help lists the option.
+/// Returns whether --help lists the option.
 inline bool is_documented(const CLI::Option& option) { return !option.get_group().empty(); }
 
-/// The subcommands that --help lists.
+/// Returns the subcommands that --help lists.
 inline std::vector<const CLI::App*> documented_subcommands(const CLI::App& app) {
     return app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
 }

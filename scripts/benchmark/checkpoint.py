@@ -1,5 +1,5 @@
-"""Times saving, loading, the snapshot and the steps beside a save, each against what it is to be compared with, in turns on one
-disk. Called by checkpoint.sh."""
+"""Times saving, loading, the snapshot, and training steps during a save, each against its reference, in turns on one disk.
+Called by checkpoint.sh."""
 import argparse
 import json
 import os
@@ -47,7 +47,7 @@ def seconds_of(command):
 
 
 def fresh(folder):
-    """An empty folder, and nothing left to write for the disk."""
+    """Empties or creates a folder, and waits until the disk has written all pending data."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     os.sync()
@@ -55,7 +55,7 @@ def fresh(folder):
 
 
 def dd(folder, mebibytes):
-    """Beside as much memory as the other sides hold: the file cache then takes pages that are as cold as theirs."""
+    """Holds as much memory as the other sides do, so that the file cache gets pages as cold as theirs."""
     ballast = numpy.ones(mebibytes << 20, "u1")
     begin = time.perf_counter()
     subprocess.run(["dd", "if=/dev/zero", f"of={folder}/zeros", "bs=8M", f"count={mebibytes // 8}", "conv=fsync"], check=True,
@@ -78,7 +78,7 @@ def writing(folder, shape, elements, rounds):
 
 
 def loading(folder, shape, elements, rounds):
-    """With the files in the page cache on both sides; ours verifies every checksum."""
+    """The files are in the page cache on both sides. Ours also verifies every checksum."""
     ours, theirs = fresh(folder / "ours"), fresh(folder / "theirs")
     seconds_of([OURS, "save", ours, *shape])
     seconds_of([sys.executable, "-c", TORCH, "save", theirs, elements])
@@ -99,7 +99,7 @@ def snapshots(shape, rounds):
 
 
 def steps_beside_saves(folder, size, steps):
-    """A run that saves again and again: steps in which a save was under way, all the time or a part of it, and those without."""
+    """Compares steps during which a save was in progress, for the whole step or a part of it, with steps without a save."""
     write_shard(fresh(folder / "shards"), sample_rows(16, 0.0))
     settings = experiment(size, 16, folder / "shards")
     settings["checkpoint"] = {"save_every_steps": steps, "keep_last": 1}
@@ -119,7 +119,7 @@ def steps_beside_saves(folder, size, steps):
 
 
 def watch(process, run, last):
-    """Seconds of the steps beside a save and of those without, after two to warm up."""
+    """Returns the seconds of the steps during a save and of those without one, after two warm-up steps."""
     metrics, partial = run / "metrics.jsonl", run / "checkpoints"
     beside, alone, seen, kinds = [], [], 0, set()
     while seen < last:
@@ -139,8 +139,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--size", choices=SIZES, default="large")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=12, help="of the run from one save to the next")
-    parser.add_argument("--folder", help="on the disk to measure; a temporary one when not given")
+    parser.add_argument("--steps", type=int, default=12, help="steps from one save to the next")
+    parser.add_argument("--folder", help="folder on the disk to measure; a temporary folder when not given")
     parser.add_argument("--parts", default="write,load,snapshot,steps")
     arguments = parser.parse_args()
     layers, hidden, _ = SIZES[arguments.size]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Saving and loading model and optimizer against torch.save, torch.load and dd, and what saving costs the training beside it.
+# Compares saving and loading of model and optimizer with torch.save, torch.load and dd, and measures what a save costs training.
 #   scripts/benchmark/checkpoint.sh [--size small|base|large] [--rounds 3] [--folder DIR on the disk to measure]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

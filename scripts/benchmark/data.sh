@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the data tools take beside what others take, interleaved on this machine; prints both sides and the ratios.
+# Times the data tools and other programs for the same work, interleaved on this machine; prints both sides and the ratios.
 #   scripts/benchmark/data.sh [PART...]    PART: the name of a file in scripts/benchmark/data, e.g. tokenizer; all when absent
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,5 +1,5 @@
-"""Times our training step on a GPU beside PyTorch's, A B A B in one run: bf16, dropout 0.1, AdamW, 16 x 24 sequences a step on
-all sides. Prints rates, ratios, TFLOP/s of model FLOPs and their share of the device's own GEMM rate. Called by device_step.sh."""
+"""Times our training step on a GPU and PyTorch's, A B A B in one run: bf16, dropout 0.1, AdamW, 16 x 24 sequences per step on
+all sides. Prints rates, ratios, TFLOP/s of model FLOPs and their share of the measured GEMM rate. Called by device_step.sh."""
 import argparse
 import json
 import pathlib
@@ -10,14 +10,14 @@ import tempfile
 from torch_process import TorchProcess
 from training_step import PREDICTIONS, SIZES, SideFailed, experiment, run_ours, sample_rows, write_shard
 
-SIDES = {  # name: (whose, with padding); ours-unmerged computes micro-batch by micro-batch
+SIDES = {  # name: (implementation, with padding); ours-unmerged computes each micro-batch by itself
     "ours": ("ours", False), "ours-real-lengths": ("ours", True), "ours-unmerged": ("ours", False),
     "hf": ("hf", False), "hf-compile": ("hf-compile", False), "hf-real-lengths": ("hf", True),
     "strongest": ("strongest", False), "strongest-real-lengths": ("strongest", True)}
 
 
 class Contest:
-    """The sides' data and what is known of each: seconds of its steps, memory, micro-batch, or why it failed."""
+    """The input data, and for each side its results: seconds of its steps, memory, micro-batch, or why it failed."""
 
     def __init__(self, arguments, folder, torch):
         self.arguments, self.folder, self.torch = arguments, folder, torch
@@ -50,15 +50,15 @@ class Contest:
     def check_strongest(self):
         difference = self.torch.ask({"way": "check"}, self.arguments.side_limit)["difference"]
         if difference is None:
-            print("strongest was not compared with Hugging Face's: transformers is not installed", flush=True)
+            print("strongest was not compared with Hugging Face's model: transformers is not installed", flush=True)
         else:
-            print(f"strongest against Hugging Face's, loss and gradient in fp32: {difference:.1e} apart", flush=True)
+            print(f"strongest differs from Hugging Face's model by {difference:.1e} in loss and gradient (fp32)", flush=True)
             if difference > 1e-5:
-                raise SideFailed("the strongest PyTorch step does not compute what Hugging Face's does")
+                raise SideFailed(f"the strongest PyTorch step differs from Hugging Face's by {difference:.1e}; expected: at most 1e-5")
         self.checked = True
 
     def run(self, side):
-        """One turn of a side. A side that fails is left out of later rounds, and its error is kept."""
+        """Runs a side once. A side that fails is skipped in later rounds, and its error is kept."""
         whose, padded = SIDES[side]
         known = self.sides.setdefault(side, {"seconds": []})
         if "error" in known:
@@ -75,7 +75,7 @@ class Contest:
         self.sides[side] = {**result, "seconds": known["seconds"] + result["seconds"]}
 
     def measure_roof(self):
-        """The device's own GEMM rate in FLOP/s. Without PyTorch's Python it stays unknown."""
+        """Measures the device's GEMM rate in FLOP/s. It stays unknown if PyTorch cannot be imported."""
         try:
             self.roof = self.torch.ask({"way": "roof", "device": self.arguments.device})["flops_per_second"]
             print(f"roof: {self.roof / 1e12:.1f} TFLOP/s, PyTorch's GEMM of two bf16 matrices", flush=True)
@@ -83,7 +83,7 @@ class Contest:
             print(f"roof: {failed}", file=sys.stderr, flush=True)
 
     def results(self):
-        """{side: its numbers}; sequences_per_second and what follows from it where it has been timed."""
+        """Returns {side: its numbers}: sequences_per_second and the values derived from it only for sides that were timed."""
         results, first = {}, self.arguments.sides[0]
         for side, known in self.sides.items():
             results[side] = dict(known)
@@ -100,7 +100,7 @@ class Contest:
 
 
 def per_sequence(records, name):
-    """The median of what a step has of something, for each sequence."""
+    """Returns the median over the steps of a quantity per sequence, from its rate per second."""
     return statistics.median(record[f"{name}_per_second"] / record["sequences_per_second"] for record in records)
 
 
@@ -125,20 +125,20 @@ def parsed_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--size", choices=SIZES, default="large")
     parser.add_argument("--length", type=int, choices=PREDICTIONS, default=128)
-    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: to see that the sides run")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: only checks that the sides run")
     parser.add_argument("--sides", nargs="+", choices=SIDES, default=["ours", "ours-real-lengths", "hf", "hf-compile", "strongest"])
     parser.add_argument("--micro-batch", type=int, default=16)
     parser.add_argument("--accumulation", type=int, default=24)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--threads", type=int, default=8)
-    parser.add_argument("--padding", type=float, default=0.1, help="mean share of padding where lengths are real")
+    parser.add_argument("--padding", type=float, default=0.1, help="mean share of padding on the sides with real lengths")
     parser.add_argument("--compile", choices=("whole", "layers"), default="whole",
-                        help="what torch.compile compiles; layers: one by one, which takes seconds and not minutes")
+                        help="what torch.compile compiles: the whole model, or layer by layer, which takes seconds instead of minutes")
     parser.add_argument("--strongest-micro-batches", nargs="+", type=int, metavar="N",
-                        help="passes that strongest tries; all that cut a step evenly when not given")
-    parser.add_argument("--side-limit", type=float, default=3600, metavar="SECONDS", help="a turn of a side that takes longer fails")
-    parser.add_argument("--json", type=pathlib.Path, help="writes the results there after every turn")
+                        help="sequences per pass that strongest tries; when not given, all that divide a step evenly")
+    parser.add_argument("--side-limit", type=float, default=3600, metavar="SECONDS", help="a side fails if one run of it takes longer")
+    parser.add_argument("--json", type=pathlib.Path, help="writes the results to this file after every run of a side")
     return parser.parse_args()
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Our training step on a GPU against PyTorch's on the same, interleaved in one run; prints all sides, ratios and TFLOP/s.
+# Times our training step and PyTorch's on one GPU, interleaved in one run; prints all sides, ratios and TFLOP/s.
 #   scripts/benchmark/device_step.sh [--size base|large|1.5b] [--length 128|512] [--rounds 5] [--steps 5] [--device cuda|cpu]
 #       [--sides ours ours-real-lengths ours-unmerged hf hf-compile hf-real-lengths strongest strongest-real-lengths]
 set -euo pipefail

@@ -1,6 +1,7 @@
-"""`bertpretrain embed` and transformers on the same real lines of mixed lengths, interleaved in one run. The peer does what
+"""Times `bertpretrain embed` and transformers on the same real lines of mixed lengths, interleaved in one run. The peer does what
 sentence-transformers' encode() does: all lines sorted by length, batches of 32 padded to their longest, mean pooling, inference mode,
-eager PyTorch with its fused attention. Model loading counts on no side; tokenizing and writing do. Called by embed.sh."""
+eager PyTorch with its fused attention. On both sides tokenizing and writing count, and loading the model does not. Called by
+embed.sh."""
 import argparse
 import json
 import os
@@ -18,7 +19,7 @@ SHAPES = {"6x384": (6, 384, 12), "base": (12, 768, 12)}
 
 
 def write_model(folder, shape):
-    """A random model of this shape with BERT's vocabulary, as transformers saves it."""
+    """Saves a random model of this shape with BERT's vocabulary, using transformers."""
     import torch
     from transformers import BertConfig, BertModel, BertTokenizer
     torch.manual_seed(0)
@@ -30,7 +31,7 @@ def write_model(folder, shape):
 
 
 def some_lines(count):
-    """Lines from all over the text, as they come: of all lengths. Every other is two of them, for texts are not only sentences."""
+    """Returns lines of all lengths, spread over the text. Every other one is two lines joined, for texts longer than a sentence."""
     lines = [line for line in benchmark_text().read_text().split("\n") if line.strip()]
     chosen = lines[::max(1, len(lines) // (2 * count))]
     return [a if i % 2 else f"{a} {b}" for i, (a, b) in enumerate(zip(chosen[::2], chosen[1::2]))][:count]
@@ -55,7 +56,7 @@ def run_peer(folder, text, precision, environment):
 
 
 def peer(folder, text, output, precision):
-    """What sentence-transformers' encode() does; prints its seconds."""
+    """Does what sentence-transformers' encode() does, and prints its seconds."""
     import time
 
     import torch
@@ -71,7 +72,7 @@ def peer(folder, text, output, precision):
         hidden, own = model(**inputs).last_hidden_state, inputs["attention_mask"].unsqueeze(-1)
         return ((hidden * own).sum(1) / own.sum(1)).float()
 
-    encode(lines[:32])  # libraries make themselves ready
+    encode(lines[:32])  # warm-up: the libraries initialize
     began = time.perf_counter()
     order = sorted(range(len(lines)), key=lambda i: -len(lines[i]))
     vectors = torch.cat([encode([lines[i] for i in order[first:first + 32]]) for first in range(0, len(order), 32)])

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `embed` beside transformers on this machine, interleaved in one run; prints both sides, the ratios and how far the vectors are apart.
+# Times `embed` and transformers on this machine, interleaved in one run; prints both sides, the ratios and how the vectors differ.
 #   scripts/benchmark/embed.sh [--shape 6x384|base]... [--lines N] [--rounds 3] [--threads N]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The first minutes on a new GPU: checks that the device computes right and learns as the CPU does, and times the training step
-# beside PyTorch's. Works in the source tree and in the portable archive, and needs a python3 that has PyTorch.
+# Checks a new GPU in a few minutes: whether it computes correctly and learns as the CPU does, and how fast the training step is
+# compared with PyTorch's. Works in the source tree and in the portable archive, and needs a python3 that has PyTorch.
 #   scripts/benchmark/first_light.sh [--minutes 8] [--device cuda|cpu] [--output first_light] [--stages NAME...] [--programs DIR]
-# Called again with the same output folder, it goes on with the stages that have not passed. --help lists the stages.
+# A second call with the same output folder runs the stages that have not passed. --help lists the stages.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 python=$here/../../.venv/bin/python

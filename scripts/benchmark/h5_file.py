@@ -1,4 +1,4 @@
-"""Writes integers into an h5 file without any HDF5 library, so that benchmarks need no h5py on a GPU machine."""
+"""Writes integers into an h5 file without an HDF5 library, so that benchmarks on a GPU machine do not need h5py."""
 import array
 import itertools
 import struct
@@ -12,13 +12,13 @@ def padded(content):
 
 
 def object_header(messages):
-    """An object header of version 1. `messages` is [(type, content), ...]."""
+    """Returns an object header of version 1. `messages` is [(type, content), ...]."""
     body = b"".join(struct.pack("<HHB3x", kind, len(padded(content)), 0) + padded(content) for kind, content in messages)
     return struct.pack("<BxHII4x", 1, len(messages), 1, len(body)) + body
 
 
 def dataset_header(shape, integer_bytes, address, size):
-    """Signed integers in one contiguous block of `size` bytes at `address`."""
+    """Returns the header of signed integers in one contiguous block of `size` bytes at `address`."""
     dimensions = struct.pack("<BBB5x", 1, len(shape), 0) + struct.pack(f"<{len(shape)}Q", *shape)
     integers = struct.pack("<BB2xIHH", 0x10, 0x08, integer_bytes, 0, 8 * integer_bytes)
     return object_header([(DATASPACE, dimensions), (DATATYPE, integers), (FILL_VALUE, struct.pack("<BBBB", 2, 1, 0, 0)),
@@ -26,14 +26,14 @@ def dataset_header(shape, integer_bytes, address, size):
 
 
 def root_header(places):
-    """A group with one hard link per dataset. `places` is {name: address of its header}."""
+    """Returns the header of a group with one hard link per dataset. `places` is {name: address of its header}."""
     links = [(LINK, struct.pack("<BBB", 1, 0, len(name)) + name.encode() + struct.pack("<Q", place)) for name, place in places.items()]
     return object_header([(LINK_INFO, struct.pack("<BBQQ", 0, 0, NO_ADDRESS, NO_ADDRESS))] + links)
 
 
 def write_h5(path, datasets):
-    """Writes a new file with a contiguous dataset for each of `datasets`, {name: (type, values)}: the values of a vector, or rows of
-    equal length; the type as the module array names it, such as "b" for 8 bits and "i" for 32. On little-endian machines only."""
+    """Writes a new file with a contiguous dataset for each of `datasets`, {name: (type, values)}. The values are a vector, or rows of
+    equal length. The type is a code of the module array, such as "b" for 8 bits and "i" for 32. Little-endian machines only."""
     root_bytes = len(root_header(dict.fromkeys(datasets, 0)))
     places, headers, contents, shapes, blocks = {}, b"", b"", {}, {}
     for name, (kind, values) in datasets.items():

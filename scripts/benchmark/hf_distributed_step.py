@@ -1,5 +1,5 @@
-"""The peer of scaling.py: Hugging Face's BertForPreTraining under DistributedDataParallel and ZeroRedundancyOptimizer (AdamW),
-gradients of all micro-batches but the last kept back by no_sync(). One rank; rank 0 prints a JSON line with the seconds of each step.
+"""The peer of scaling.py: Hugging Face's BertForPreTraining under DistributedDataParallel and ZeroRedundancyOptimizer (AdamW), with
+no_sync() for all micro-batches but the last. Each process is one rank; rank 0 prints a JSON line with the seconds of each step.
 Started by torchrun. Arguments: size micro_batch accumulation steps
 """
 import contextlib

@@ -1,4 +1,4 @@
-"""Hugging Face's BertForPreTraining and a batch for it, as the peers of the benchmarks train it."""
+"""Hugging Face's BertForPreTraining and a batch for it, for the peers of the benchmarks."""
 import torch
 from transformers import BertConfig, BertForPreTraining
 

@@ -1,7 +1,7 @@
-"""The peer: Hugging Face's BertForPreTraining in PyTorch as its users write it; one optimizer step per micro-batch.
+"""The peer of training_step.py: Hugging Face's BertForPreTraining in PyTorch as its users write it; one optimizer step per micro-batch.
 
 Prints a JSON line with the seconds of each step and the peak memory. Arguments: size micro_batch steps threads padding
-eager|compile|fp32. The first two are bf16 by autocast; compile is torch.compile.
+eager|compile|fp32. `eager` and `compile` (torch.compile) use bf16 autocast.
 """
 import json
 import resource

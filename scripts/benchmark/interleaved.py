@@ -1,4 +1,4 @@
-"""Times sides in turns, A B A B ..., so that a machine whose speed changes changes it for all of them."""
+"""Times sides in turns, A B A B ..., so that a change in the machine's speed affects all of them."""
 import os
 import pathlib
 import statistics
@@ -12,10 +12,10 @@ DATA_PROGRAM = program("bertpretrain_data")
 
 
 def interleave(sides, rounds, warm_up=1):
-    """Seconds of each side in each round: {name: [seconds, ...]}.
+    """Returns the seconds of each side in each round: {name: [seconds, ...]}.
 
-    `sides` is {name: call}. A call does the work once; it returns the seconds that count, or a list of them, where not all
-    that it does is to be timed, and None where its own wall time counts. `warm_up` rounds come first and are not counted."""
+    `sides` is {name: call}. A call does the work once. It returns None if its whole wall time counts; otherwise the seconds that
+    count, or a list of them. `warm_up` rounds come first and are not counted."""
     seconds = {name: [] for name in sides}
     for round_number in range(-warm_up, rounds):
         for name, call in sides.items():
@@ -29,9 +29,8 @@ def interleave(sides, rounds, warm_up=1):
 
 
 def compare(title, sides, work, unit, rounds=5, goal=None, warm_up=1):
-    """Interleaves, prints every side's median rate (`work` per second, in `unit`) with its slowest and fastest, and how many
-    times as fast the first side is as each of the others. `goal` is the ratio that the first is meant to reach.
-    Returns {name: ratio}."""
+    """Interleaves the sides. Prints every side's median, lowest and highest rate (`work` per second, in `unit`), and how many times
+    as fast the first side is as each of the others. `goal` is the ratio that the first side should reach. Returns {name: ratio}."""
     seconds = interleave(sides, rounds, warm_up)
     width = max(map(len, sides))
     print(f"{title} ({rounds} rounds, interleaved)")
@@ -46,7 +45,7 @@ def compare(title, sides, work, unit, rounds=5, goal=None, warm_up=1):
 
 
 def run_program(command, cores=None, environment=None, output=subprocess.DEVNULL):
-    """Runs a command to its end, on the first `cores` cores of those allowed where given; returns its wall seconds."""
+    """Runs a command to its end and returns its wall seconds. With `cores`, the command may use only the first `cores` cores."""
     allowed = sorted(os.sched_getaffinity(0))[:cores]
     began = time.perf_counter()
     process = subprocess.run([str(part) for part in command], stdout=output, stderr=subprocess.PIPE, text=True, cwd=PROJECT,
@@ -58,16 +57,16 @@ def run_program(command, cores=None, environment=None, output=subprocess.DEVNULL
 
 
 def benchmark_text():
-    """A file of real text, a sentence per line: BENCHMARK_TEXT, or the shared corpus where there is one."""
+    """Returns a file of real text, one sentence per line: BENCHMARK_TEXT, or else the shared corpus."""
     path = pathlib.Path(os.environ.get("BENCHMARK_TEXT", PROJECT.parent / "shared/data/plain/wiki_2021_sentences.txt"))
     if not path.is_file():
-        sys.exit(f"{path}: not there; set BENCHMARK_TEXT to about 10 MB of text, a sentence per line")
+        sys.exit(f"{path}: no such file; set BENCHMARK_TEXT to a file with about 10 MB of text, one sentence per line")
     return path
 
 
 def vocabulary_file():
-    """A vocab.txt of bert-base-uncased: BENCHMARK_VOCABULARY, or the shared one where there is one."""
+    """Returns the vocab.txt of bert-base-uncased: BENCHMARK_VOCABULARY, or else the shared one."""
     path = pathlib.Path(os.environ.get("BENCHMARK_VOCABULARY", PROJECT.parent / "shared/data/vocab/bert-uncased-vocab.txt"))
     if not path.is_file():
-        sys.exit(f"{path}: not there; set BENCHMARK_VOCABULARY to the vocab.txt of bert-base-uncased")
+        sys.exit(f"{path}: no such file; set BENCHMARK_VOCABULARY to the vocab.txt of bert-base-uncased")
     return path

@@ -1,4 +1,4 @@
-"""Where the held-out losses of runs on different kernel sets end; exits with 1 where a goal is missed.
+"""Compares the final held-out losses of runs on different kernel sets; exits with 1 if a goal is missed.
 
 Usage: kernel_sets.py FOLDER DRAW_CURVES PICTURE BASELINE RUN...     runs named after a set, or BASELINE_dropout_seed_N
 """

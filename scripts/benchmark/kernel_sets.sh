@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# All kernel sets learn alike: from one seed, the same steps of two layers of 128 on each set that the processor has, and on the
-# reference with three other seeds of dropout. Prints the mean held-out loss of the last five evaluations of each run, draws all
-# curves into one picture, and fails where sets differ by more than those seeds do, or by 0.5 %. An hour or two on two cores: the
-# reference, whose dropout is plain ATen, takes most of it. With --gpu it is the GPU against the CPU's fastest set, on which the other
-# seeds run too, all without dropout in attention, whose masks are flash attention's own on a GPU.
-#   scripts/benchmark/kernel_sets.sh [--gpu] [--steps 1000] [--output build/kernel_sets]      run again, it goes on where it stopped
-# The text: BENCHMARK_TEXT, or the shared corpus where there is one.
+# Checks that all kernel sets learn alike. Trains two layers of width 128 from one seed on each set that the processor supports, and on
+# the reference with three other dropout seeds. Prints the mean held-out loss of the last five evaluations of each run, draws all curves
+# into one chart, and fails if the sets differ by more than those seeds do, or by 0.5 %. Takes an hour or two on two cores, most of it
+# for the reference, whose dropout is plain ATen. --gpu compares the GPU with the CPU's fastest set, on which the other seeds run too,
+# all without dropout in attention, because on a GPU flash attention draws its own masks.
+#   scripts/benchmark/kernel_sets.sh [--gpu] [--steps 1000] [--output build/kernel_sets]      a second call continues
+# The text is BENCHMARK_TEXT, or else the shared corpus.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 steps=1000 output=build/kernel_sets gpu=no
@@ -24,7 +24,7 @@ scripts/benchmark/learning/make_shards.sh "$output" >&2
 program=build/release/bertpretrain runs=()
 model=(--set model.hidden_size=128 --set model.num_hidden_layers=2 --set model.num_attention_heads=2 --set model.intermediate_size=512)
 
-# train NAME [OPTION...]: a run in the folder of that name; one that has ended is left as it is.
+# train NAME [OPTION...]: trains a run in the folder of that name; a finished run is unchanged.
 train() {
   echo "== $1" >&2
   $program train scripts/benchmark/learning/experiment.json "${model[@]}" --set training.device=cpu \
@@ -33,7 +33,7 @@ train() {
     --output "$output/$steps/$1" >&2
   runs+=("$1")
 }
-# seeds BASELINE [OPTION...]: the same with three other seeds of dropout.
+# seeds BASELINE [OPTION...]: trains the same with three other dropout seeds.
 seeds() { for seed in 1 2 3; do train "$1_dropout_seed_$seed" --set training.dropout_seed=$seed "${@:2}"; done; }
 
 if [[ $gpu == yes ]]; then
@@ -46,7 +46,7 @@ else
   baseline=reference picture=kernel_sets.svg
   for set in amx avx512_bf16 avx512 avx2 reference; do
     if BERTPRETRAIN_CPU_CAPABILITY=$set $program --version >/dev/null 2>&1; then BERTPRETRAIN_CPU_CAPABILITY=$set train $set
-    else echo "$set: this processor has less"; fi
+    else echo "$set: not supported by this processor, skipped"; fi
   done
   BERTPRETRAIN_CPU_CAPABILITY=reference seeds reference
 fi

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Learning is right: our bf16 run and Hugging Face's model in plain PyTorch, fp32, with the same initial weights, samples in the
-# same order, schedule, and dropout 0.1; prints both held-out curves and draws them into one picture. About an hour on two cores.
-#   scripts/benchmark/learning.sh [--steps 1500] [--output build/learning]      run again, it goes on where it stopped
-# The text: BENCHMARK_TEXT, or the shared corpus where there is one.
+# Checks that our program learns as PyTorch does: trains our model in bf16 and Hugging Face's in plain PyTorch, fp32, with the same
+# initial weights, samples in the same order, schedule, and dropout 0.1. Prints both held-out curves and draws them into one chart.
+# Takes about an hour on two cores.
+#   scripts/benchmark/learning.sh [--steps 1500] [--output build/learning]      a second call continues
+# The text is BENCHMARK_TEXT, or else the shared corpus.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 steps=1500 output=build/learning
@@ -25,7 +26,7 @@ scripts/benchmark/learning/make_shards.sh "$output" >&2
 echo "== ours" >&2
 $build/bertpretrain train $experiment --set "data.training_shards=$output/shards" --set "schedule.total_steps=$steps" \
   --output "$output/ours-$steps" >&2
-# The rate of a linear schedule's last step is 0: after a run of one step the weights are still those of the start.
+# The learning rate of a linear schedule's last step is 0, so a run of one step saves the initial weights.
 [[ -e $output/start/checkpoints/step_00000001/COMPLETE.json ]] ||
   $build/bertpretrain train $experiment --set "data.training_shards=$output/shards" --set schedule.total_steps=1 \
     --output "$output/start" >&2

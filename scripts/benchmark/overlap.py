@@ -1,6 +1,6 @@
-"""How much of the communication hides behind the computing: two ranks in two network namespaces, joined by a link of limited
-bandwidth. For every bandwidth: compute (the step without what it waits for, on an unlimited link), communication (bytes sent / bandwidth),
-and the step. Called by overlap.sh; needs the right to make namespaces."""
+"""Measures how much communication overlaps with computing: two ranks in two network namespaces, joined by a link of limited bandwidth.
+For every bandwidth it prints compute (the step minus its waits for communication, on an unlimited link), communication (bytes sent /
+bandwidth), and the step. Called by overlap.sh; needs permission to create network namespaces."""
 import argparse
 import json
 import os
@@ -24,7 +24,7 @@ def sh(command):
 
 
 class Link:
-    """Hosts a and b, 10.78.0.1 and 10.78.0.2."""
+    """A link between two namespaces, host a (10.78.0.1) and host b (10.78.0.2)."""
 
     def __enter__(self):
         self.__exit__()
@@ -51,7 +51,7 @@ class Run:
         self.config, self.output, self.ranks, self.seen = config, tempfile.mkdtemp(dir=folder), [], 0
 
     def __enter__(self):
-        cores = sorted(os.sched_getaffinity(0))  # two hosts share no core
+        cores = sorted(os.sched_getaffinity(0))  # one core per host
         for rank, host in enumerate("ab"):
             environment = dict(os.environ, OMP_NUM_THREADS="1", RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="10.78.0.1",
                                MASTER_PORT="29555")
@@ -61,7 +61,7 @@ class Run:
         return self
 
     def steps(self, count, skip):
-        """Rank 0's records of the next steps, without the first `skip`, in which what came before still counts."""
+        """Returns rank 0's records of the next `count` steps after the first `skip`, which the previous link speed still affects."""
         metrics, end = pathlib.Path(self.output) / "metrics.jsonl", self.seen + skip + count
         lines = []
         while len(lines) < end:
@@ -85,8 +85,8 @@ def median(records, value):
 
 
 def measure(link, config, folder, share, steps, rounds):
-    """One run, in which the link is free and limited in turns, so that what is compared lies seconds apart: the machine's speed
-    drifts. The limit makes communication take `share` of the compute of the first steps."""
+    """Measures one run, in which the link is unlimited and limited in turns. The compared steps are then only seconds apart, because
+    the machine's speed drifts. The limit makes communication take `share` of the compute time of the first steps."""
     link.limit(None)
     rows, megabits = [], None
     with Run(config, folder) as run:
@@ -108,7 +108,7 @@ def measure(link, config, folder, share, steps, rounds):
 
 
 def picture(rows, title):
-    """Step, compute and communication over bandwidth, as SVG."""
+    """Returns a chart of step, compute and communication over bandwidth, as SVG."""
     width, height, left, bottom = 640, 360, 60, 40
     top = max(max(row["step"], row["communication"]) for row in rows) * 1.1
     x = lambda i: left + 20 + i * (width - left - 60) / max(1, len(rows) - 1)
@@ -131,11 +131,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--shape", choices=SHAPES, default="24x256")
     parser.add_argument("--share", type=float, nargs="*", default=[0.3, 0.5, 0.6, 0.7, 1.0, 1.5],
-                        help="communication as a share of compute: chooses the bandwidths")
+                        help="communication as a share of compute, from which the bandwidths are chosen")
     parser.add_argument("--bucket-mib", type=float, default=0.5)
-    parser.add_argument("--steps", type=int, default=5, help="on each side of a round, behind one that is left out")
-    parser.add_argument("--rounds", type=int, default=5, help="per bandwidth, each with a free and a limited link")
-    parser.add_argument("--picture", type=pathlib.Path, help="writes the chart (SVG) there")
+    parser.add_argument("--steps", type=int, default=5, help="measured steps on each side of a round, after one that is skipped")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds per bandwidth, each with an unlimited and a limited link")
+    parser.add_argument("--picture", type=pathlib.Path, help="writes the chart (SVG) to this file")
     arguments = parser.parse_args()
     layers, hidden, heads, vocabulary, micro_batch = SHAPES[arguments.shape]
     with tempfile.TemporaryDirectory() as name, Link() as link:
@@ -159,7 +159,7 @@ def main():
                   f"{row['step']:7.3f}   {row['ratio']:34.3f}   {row['waited']:8.3f}   {row['free_step']:17.3f}", flush=True)
         if arguments.picture:
             arguments.picture.write_text(picture(sorted(table, key=lambda row: row["megabits"]),
-                                                 f"{arguments.shape}: what a step takes over a limited link"))
+                                                 f"{arguments.shape}: seconds of a step over a limited link"))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""What `bertpretrain plan` says of a rank's memory beside the largest resident set of real runs: three models on 1, 2 and 4 ranks
-of this machine, over Gloo. Called by plan.sh."""
+"""Compares `bertpretrain plan`'s estimate of a rank's memory with the largest resident set of real runs: three models on 1, 2 and 4
+ranks of this machine, over Gloo. Called by plan.sh."""
 import argparse
 import json
 import os
@@ -18,13 +18,13 @@ MODELS = {"33M": (6, 512, 8, 8), "44M": (3, 768, 12, 4), "110M": (12, 768, 12, 2
 
 
 def ranks_of(process):
-    """The processes that train: those that the first one has started."""
+    """Returns the ids of the processes that train: the children of the first one."""
     children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     return [int(child) for child in children]
 
 
 def measured(config, folder, ranks, steps):
-    """The largest resident set that a rank had in some steps, in bytes."""
+    """Returns the largest resident set of a rank during `steps` steps, in bytes."""
     output = pathlib.Path(tempfile.mkdtemp(dir=folder))
     process = subprocess.Popen([PROGRAM, "train", str(config), "--output", str(output), "--local-ranks", str(ranks)],
                                env=dict(os.environ, OMP_NUM_THREADS="1"), stderr=subprocess.PIPE, text=True)

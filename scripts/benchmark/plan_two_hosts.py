@@ -1,5 +1,5 @@
-"""What `bertpretrain plan` says of a step over a slow link, fitted to runs over two other links, beside the run itself: two
-namespaces are the hosts (see overlap.py). Called by plan.sh; needs the right to make namespaces."""
+"""Compares `bertpretrain plan`'s estimate of a step over a slow link, fitted to runs over two other links, with the run itself. The
+hosts are two network namespaces (see overlap.py). Called by plan.sh; needs permission to create network namespaces."""
 import argparse
 import json
 import pathlib

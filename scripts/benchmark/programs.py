@@ -1,4 +1,4 @@
-"""Where the benchmarks find the programs: in the folder BERTPRETRAIN_PROGRAMS, otherwise in this source tree's build/release."""
+"""Finds the programs: in the folder BERTPRETRAIN_PROGRAMS, otherwise in this source tree's build/release."""
 import importlib.util
 import os
 import pathlib
@@ -12,25 +12,25 @@ def programs_folder():
 
 
 def program(name):
-    """The path of one of our programs. The file may be missing."""
+    """Returns the path of one of our programs. The file may be missing."""
     return str(programs_folder() / name)
 
 
 def torch_folder():
-    """The folder of this Python's PyTorch, or None. Does not import it."""
+    """Returns the folder of this Python's PyTorch, or None. Does not import it."""
     found = importlib.util.find_spec("torch")
     return pathlib.Path(found.origin).parent if found and found.origin else None
 
 
 def can_import(*modules):
-    """Whether this Python finds all of them. Does not import them, which takes seconds for PyTorch."""
-    needed = [*modules, "typing_extensions"] if "torch" in modules else modules  # without which PyTorch cannot be imported
+    """Returns whether this Python finds all of them. Does not import them, because importing PyTorch takes seconds."""
+    needed = [*modules, "typing_extensions"] if "torch" in modules else modules  # PyTorch's import needs it
     return all(importlib.util.find_spec(module) for module in needed)
 
 
 def program_environment(**variables):
-    """The environment in which programs run: this one, `variables`, and PyTorch's libraries where the programs lie elsewhere than
-    in build/release, whose programs know their libraries."""
+    """Returns the environment for programs: this process's, `variables`, and, for programs outside build/release, the search path of
+    PyTorch's libraries. Programs in build/release find them by themselves."""
     environment = dict(os.environ, **variables)
     torch = torch_folder()
     if torch and "BERTPRETRAIN_PROGRAMS" in os.environ:

@@ -1,6 +1,6 @@
-"""The peer of text_to_h5.py: create_pretraining_data.py's semantics as one writes them in Python, with Hugging Face's tokenizers
-for the text and h5py for the file. Batched where the library batches (a call per article, Rust inside), lists elsewhere, as in
-the scripts in use; numpy only where rows become arrays.
+"""The peer of text_to_h5.py: create_pretraining_data.py's semantics in plain Python, with Hugging Face's tokenizers for the text and
+h5py for the file. It tokenizes in batches (one call of the Rust library per article), and otherwise uses lists, as the published
+scripts do, with numpy only for the final arrays.
 
     python_text_to_h5.py TEXT VOCABULARY OUTPUT [SEQUENCE_LENGTH MAX_PREDICTIONS DUPLICATE_FACTOR]
 """
@@ -17,7 +17,7 @@ SHORT_SEQUENCE_PROBABILITY, MASKED_LM_PROBABILITY, SEED = 0.1, 0.15, 12345
 
 
 def read_documents(text, tokenizer):
-    """Token ids: a list of sentences per article."""
+    """Returns token ids: a list of sentences per article."""
     documents, sentences = [], []
 
     def close():

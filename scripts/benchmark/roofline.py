@@ -1,5 +1,5 @@
-"""Takes our training step apart: the processor's roof by its own probe, every product and every fused operation timed by itself, all in
-turns, and a real step beside their sum. Prints tables, draws a chart. Called by roofline.sh."""
+"""Times the parts of our training step: measures the processor's peak rate, every matmul and every fused operation by itself, in turns,
+and compares their sum with a real step. Prints tables, draws a chart. Called by roofline.sh."""
 import argparse
 import json
 import os
@@ -16,7 +16,7 @@ COLORS = {"products": "#1f77b4", "attention": "#ff7f0e", "LayerNorm": "#2ca02c",
 
 
 def real_step(arguments):
-    """Median seconds of a step of one micro-batch, as training_step.sh and device_step.sh run it."""
+    """Returns the median seconds of a step of one micro-batch, run as in training_step.sh and device_step.sh."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         write_shard(folder, sample_rows(arguments.micro_batch, 0.0, arguments.length))
@@ -39,12 +39,12 @@ def print_roofs(timed):
     print("multiply-add                   before     after   TFLOP/s")
     for name, before in timed["roofs_before"].items():
         after = timed["roofs_after"][name]
-        print(f"  {name:24} {before / 1e12:10.3f} {after / 1e12:9.3f}" if before else f"  {name:24}          - not of this processor")
+        print(f"  {name:24} {before / 1e12:10.3f} {after / 1e12:9.3f}" if before else f"  {name:24}          - not supported by this processor")
     return max(max(timed["roofs_before"].values()), max(timed["roofs_after"].values()))
 
 
 def print_candidates(timed, roof):
-    print("\nproducts, GFLOP/s (the same operands, in turns)     ours   oneDNN      MKL    ours / best   ours / roof")
+    print("\nmatmuls, GFLOP/s (the same operands, in turns)      ours   oneDNN      MKL    ours / best   ours / roof")
     for row in timed["candidates"]:
         rate = {side: row["flops"] / row[side] / 1e9 for side in ("ours", "oneDNN", "MKL")}
         best = max(rate["oneDNN"], rate["MKL"])
@@ -70,7 +70,7 @@ def groups_of(parts, step):
 
 
 def picture(groups, step, title):
-    """One bar, a segment per group, with its share of the step."""
+    """Returns an SVG chart with one bar per group and its share of the step."""
     width, bar = 900, 620
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{70 + 22 * len(groups)}" font-family="sans-serif" '
            f'font-size="13"><rect width="100%" height="100%" fill="white"/><text x="10" y="20">{title}</text>']
@@ -89,16 +89,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--size", choices=["small", "base", "large", "1.5b"], default="large")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--micro-batch", type=int, default=16, help="sequences computed at once; on a CPU 16")
-    parser.add_argument("--length", type=int, choices=PREDICTIONS, default=128, help="on a CPU 128")
+    parser.add_argument("--micro-batch", type=int, default=16, help="sequences computed at once; must be 16 on a CPU")
+    parser.add_argument("--length", type=int, choices=PREDICTIONS, default=128, help="tokens per sequence; must be 128 on a CPU")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--picture", type=pathlib.Path, help="writes the chart (SVG) there")
-    parser.add_argument("--json", type=pathlib.Path, help="writes the times there, the parts' before the last real step is run")
+    parser.add_argument("--picture", type=pathlib.Path, help="writes the chart (SVG) to this file")
+    parser.add_argument("--json", type=pathlib.Path, help="writes the times to this file, those of the parts before the last real step")
     arguments = parser.parse_args()
     if arguments.device == "cpu" and (arguments.micro_batch, arguments.length) != (16, 128):
-        parser.error("on a CPU the parts are those of 16 x 128")
+        parser.error("on a CPU only --micro-batch 16 --length 128 is supported")
     step_before = real_step(arguments)
     timed = timed_parts(arguments)
     if arguments.json:
@@ -120,11 +120,11 @@ def main():
     update = {part["name"]: part["bytes"] / part["seconds"] for part in timed["parts"] if part["group"] == "update"}
     copy = next(rate for name, rate in update.items() if name.startswith("copy"))
     print("\n" + "\n".join(f"  {name:12} {seconds * 1e3:9.1f} ms  {seconds / step:6.1%}" for name, seconds in groups.items()))
-    print(f"\nproducts: {flops / in_products / 1e9:.1f} GFLOP/s, {flops / in_products / roof:.3f} of the roof; "
-          f"the step: {flops / step / 1e9:.1f} GFLOP/s of products, {flops / step / roof:.3f} of the roof; "
+    print(f"\nmatmuls: {flops / in_products / 1e9:.1f} GFLOP/s, {flops / in_products / roof:.3f} of the roof; "
+          f"the step: {flops / step / 1e9:.1f} GFLOP/s of matmuls, {flops / step / roof:.3f} of the roof; "
           f"AdamW: {update['AdamW'] / copy:.2f} of copy bandwidth ({copy / 1e9:.1f} GB/s)")
     if arguments.picture:
-        arguments.picture.write_text(picture(groups, step, f"{title}: where a training step's time goes"))
+        arguments.picture.write_text(picture(groups, step, f"{title}: the parts of a training step"))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How fast this machine can multiply, what share of that the step's products reach, and where the rest of the time goes.
+# Measures this machine's peak multiply-add rate, the share of it that the step's matmuls reach, and the time of all other parts.
 #   scripts/benchmark/roofline.sh [--size base|large|1.5b] [--device cpu|cuda] [--rounds 9] [--picture roofline.svg]
 #       on a GPU also [--micro-batch 384] [--length 128|512]
 set -euo pipefail

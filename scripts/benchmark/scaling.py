@@ -1,4 +1,4 @@
-"""One and two ranks, one thread each, on the same two cores: ours (ZeRO-1) and PyTorch's DistributedDataParallel with
+"""Times one and two ranks, one thread each, on the same two cores: our program (ZeRO-1), and PyTorch's DistributedDataParallel with
 ZeroRedundancyOptimizer on Hugging Face's BERT, A B A B in one run. bf16, dropout 0.1, AdamW. Called by scaling.sh."""
 import argparse
 import json

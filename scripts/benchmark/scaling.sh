@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One and two ranks of ours and of PyTorch's DDP + ZeroRedundancyOptimizer, interleaved in one run; prints rates and efficiencies.
+# Times one and two ranks of our program and of PyTorch's DDP + ZeroRedundancyOptimizer, interleaved; prints rates and efficiencies.
 #   scripts/benchmark/scaling.sh [--size small|base|large] [--accumulation 4] [--rounds 5] [--steps 2]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

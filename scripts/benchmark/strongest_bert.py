@@ -1,6 +1,6 @@
-"""The strongest BERT pretraining step that we know how to write in plain PyTorch, as a peer: one product for query, key and
-value, flash attention (over ragged sequences where there is padding), heads at masked positions only. Its losses are those of
-Hugging Face's BertForPreTraining; `agrees_with_hf` says how near.
+"""The fastest BERT pretraining step that we can write in plain PyTorch, as a peer: one matmul for query, key and value, flash
+attention (over ragged sequences if there is padding), heads at masked positions only. Its losses equal those of Hugging Face's
+BertForPreTraining; `agrees_with_hf` returns the difference.
 
 Axes: T tokens of all sequences, B sequences, S the padded length, H hidden size, N heads, D features of a head, M masked positions.
 """
@@ -29,7 +29,7 @@ class Layer(nn.Module):
         if q.is_cuda:
             return torch.ops.aten._flash_attention_forward(q, k, v, starts, starts, longest, longest, p, False, False)[0].flatten(1)
         parts = [F.scaled_dot_product_attention(*(x[a:b].transpose(0, 1) for x in (q, k, v)), dropout_p=p).transpose(0, 1)
-                 for a, b in zip(starts.tolist(), starts.tolist()[1:])]  # flash attention is for GPUs; here only to be checked
+                 for a, b in zip(starts.tolist(), starts.tolist()[1:])]  # flash attention needs a GPU; this path is only for the check
         return torch.cat(parts).flatten(1)
 
     def forward(self, x_TH, batch):
@@ -62,8 +62,8 @@ class StrongestBert(nn.Module):
 
 
 def batch_of_rows(rows, device):
-    """What StrongestBert takes, of rows as sample_rows() gives them. Where there is padding it is left out, and starts_B1 (int32) says where
-    sequences begin; ids, positions and counts are int64."""
+    """Returns the batch that StrongestBert takes, from rows of sample_rows(). Padding is removed; if there was any, starts_B1 (int32) has
+    the first token of each sequence and the number of tokens. All other tensors are int64."""
     rows = {name: torch.tensor(values) for name, values in rows.items()}
     B, S = rows["input_ids"].shape
     lengths_B = rows["input_mask"].sum(1)
@@ -79,7 +79,7 @@ def batch_of_rows(rows, device):
 
 
 def weights_of(hf):
-    """Those of a BertForPreTraining, under our names."""
+    """Returns the weights of a BertForPreTraining under our names."""
     theirs, weights = hf.state_dict(), {}
 
     def take(ours, *names):
@@ -104,8 +104,8 @@ def weights_of(hf):
 
 
 def agrees_with_hf():
-    """The largest relative difference of loss and of the word embeddings' gradient, in fp32 without dropout, with and without
-    padding, on the CPU."""
+    """Returns the largest relative difference of the loss and of the word embeddings' gradient, in fp32 without dropout, with and
+    without padding, on the CPU."""
     from hf_model import batch_of, model_of
     hf = model_of("tiny").eval()
     ours = StrongestBert(*SIZES["tiny"], hf.config.vocab_size, hf.config.max_position_embeddings).eval()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What metrics.jsonl, TensorBoard, Prometheus (file and HTTP) and the progress line cost a step of the smallest model: quickstart's.
+# Measures what metrics.jsonl, TensorBoard, Prometheus (file and HTTP) and the progress line cost per step of the quickstart's model.
 #   scripts/benchmark/telemetry.sh [STEPS]      300 when not given
-# A step's `saving_seconds`, where nothing is saved, is the time from one step's numbers to the next step: all of it is telemetry.
+# In a run without checkpoints a step's `saving_seconds` is the time from its numbers to the next step: all of it is telemetry.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 steps=${1:-300}
@@ -21,6 +21,6 @@ trap 'rm -rf "$folder"' EXIT
 import json, statistics, sys
 steps = [json.loads(line) for line in open(sys.argv[1])][10:]
 told, taken = ([step[key] for step in steps] for key in ("saving_seconds", "step_seconds"))
-print(f"{len(steps)} steps of {1e3 * statistics.median(taken):.2f} ms (median); telling of one takes {1e6 * statistics.median(told):.0f} us: "
+print(f"{len(steps)} steps of {1e3 * statistics.median(taken):.2f} ms (median); reporting one takes {1e6 * statistics.median(told):.0f} us: "
       f"{100 * sum(told) / sum(taken):.3f} % of all step time (goal: at most 0.5)")
 PYTHON

@@ -1,5 +1,5 @@
-"""A PyTorch process that answers tasks one after another, so that PyTorch and transformers are imported once, not once per side
-and round. The tasks are those of torch_step.py."""
+"""A PyTorch process that runs tasks one after another, so that PyTorch and transformers are imported once, and not once per side
+and round. torch_step.py describes the tasks."""
 import json
 import pathlib
 import queue
@@ -11,7 +11,7 @@ from training_step import SideFailed
 
 
 class TorchProcess:
-    """Starts the process at once and returns; the first task waits until it is ready."""
+    """Starts the process and returns at once; the first task waits until the process is ready."""
 
     def __init__(self):
         self.process = subprocess.Popen([sys.executable, str(pathlib.Path(__file__).with_name("torch_step.py"))],
@@ -26,8 +26,8 @@ class TorchProcess:
         answers.put({"error": "the PyTorch process ended"})
 
     def ask(self, task, limit=None):
-        """The answer to a task, as torch_step.py describes it. Raises SideFailed where it fails or takes longer than `limit` seconds;
-        in the second case the process is started again for the next task."""
+        """Runs a task and returns its answer, as torch_step.py describes it. Raises SideFailed if the task fails or takes longer than
+        `limit` seconds; in the second case the process is restarted for the next task."""
         try:
             print(json.dumps(task), file=self.process.stdin, flush=True)
             answer = self.answers.get(timeout=limit)

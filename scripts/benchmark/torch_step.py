@@ -1,13 +1,13 @@
-"""PyTorch's sides of device_step.py: optimizer steps of bf16 autocast and fused AdamW, gradients of several micro-batches added up.
+"""PyTorch's sides of device_step.py: optimizer steps with bf16 autocast, fused AdamW and gradient accumulation.
 
 Reads tasks from standard input, one JSON object per line, and answers each with one line, in order: its result, or {"error": text}.
-    {"way": "check"}                   {"difference": how far strongest is from Hugging Face's model; null without transformers}
-    {"way": "roof", "device"}          {"flops_per_second": of a product of 8,192 x 8,192 matrices in bf16}
+    {"way": "check"}                   {"difference": between strongest and Hugging Face's model; null without transformers}
+    {"way": "roof", "device"}          {"flops_per_second": of a matmul of 8,192 x 8,192 matrices in bf16 (1,024 x 1,024 on a CPU)}
     {"way": hf | hf-compile | strongest, "side": a name, "size", "device", "micro_batch", "accumulation", "steps", "padding", "places",
      "compile": whole | layers, "micro_batches": those to try, or null}
                                        {"seconds": of each step, "device_bytes", "micro_batch"}
-A side's model is kept for its next task, in host memory, so that the device is free meanwhile and nothing is compiled twice.
-strongest works in passes of as many sequences as are fastest among `micro_batches`; null tries all that cut a step evenly.
+A side's model is kept in host memory for its next task, so that the device is free in between and nothing is compiled twice.
+strongest uses the fastest number of sequences per pass among `micro_batches`; null tries all that divide a step evenly.
 """
 import gc
 import importlib.util
@@ -51,7 +51,7 @@ def free(device):
 
 
 class Side:
-    """One way to train, in passes of `micro_batch` sequences."""
+    """One implementation that trains in passes of `micro_batch` sequences."""
 
     def __init__(self, task, micro_batch):
         self.device, self.micro_batch = task["device"], micro_batch
@@ -60,7 +60,7 @@ class Side:
         if task["way"] == "strongest":
             from strongest_bert import StrongestBert, batch_of_rows
             torch.manual_seed(0)
-            with torch.device(self.device):  # drawing the weights there takes no time
+            with torch.device(self.device):  # initializing the weights is fast there
                 self.model = StrongestBert(*SIZES[task["size"]], 30528, max(512, task["places"]))
             self.inputs, layers = {"batch": batch_of_rows(sample_rows(micro_batch, *what), self.device)}, self.model.layers
         else:
@@ -73,12 +73,12 @@ class Side:
         if task["way"] != "hf" and task["compile"] == "whole":
             self.forward = torch.compile(self.model)
         elif task["way"] != "hf":
-            for layer in layers:  # one compilation serves all layers
+            for layer in layers:  # the layers share one compilation
                 layer.compile()
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, fused=True)
 
     def move(self, device):
-        """Weights and optimizer state; a compiled model that comes back is not compiled again."""
+        """Moves weights and optimizer state. A compiled model that returns to its device is not compiled again."""
         self.optimizer.zero_grad(set_to_none=True)
         self.model.to(device)
         for state in self.optimizer.state.values():
@@ -101,7 +101,7 @@ class Side:
 
 
 def fastest_micro_batch(task):
-    """Among those that are to be tried; the first that does not fit ends the search."""
+    """Returns the fastest of the candidates. The first one that does not fit into memory ends the search."""
     sequences, rates = task["micro_batch"] * task["accumulation"], {}
     candidates = task["micro_batches"] or [sequences // passes for passes in range(task["accumulation"], 0, -1)
                                            if task["accumulation"] % passes == 0]
@@ -120,7 +120,7 @@ def fastest_micro_batch(task):
 
 
 def time_side(task, sides):
-    """`sides` holds those of earlier tasks by name."""
+    """Times the side of a task. `sides` maps names to the sides of earlier tasks."""
     device, side = task["device"], sides.pop(task["side"], None)
     if side is None:
         side = Side(task, fastest_micro_batch(task) if task["way"] == "strongest" else task["micro_batch"])
@@ -146,7 +146,7 @@ def answer(task, sides):
 
 def main():
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # libraries print too
+    os.dup2(2, 1)  # libraries print to standard output, too
     torch.set_float32_matmul_precision("high")
     sides = {}
     for line in sys.stdin:

@@ -18,13 +18,13 @@ from programs import program, program_environment
 SIZES = {"tiny": (2, 128, 2), "small": (4, 512, 8), "base": (12, 768, 12), "large": (24, 1024, 16), "1.5b": (48, 1600, 25)}
 LENGTH, PREDICTIONS = 128, {128: 20, 512: 80}  # masked positions of a sequence, by its length
 TYPES = {"input_ids": "i", "input_mask": "b", "segment_ids": "b", "masked_lm_positions": "i", "masked_lm_ids": "i",
-         "next_sentence_labels": "b"}  # of a shard's datasets: 32 or 8 bits
+         "next_sentence_labels": "b"}  # types of a shard's datasets: 32 or 8 bits
 WARM_UP = 2  # steps not counted, on both sides; the second still allocates memory
 
 
 def sample_rows(count, padding, places=LENGTH, ids=range(1000, 30000)):
-    """Rows as shards hold them, {name: a list per row, or a number}: random ids, lengths that leave `padding` of the places empty on
-    average."""
+    """Returns rows as in shards, {name: a list or a number per row}, with random ids and lengths. On average a share of `padding` of
+    the positions is padding."""
     draw, predictions = random.Random(0), PREDICTIONS[places]
     rows = {name: [] for name in TYPES}
     for _ in range(count):
@@ -66,7 +66,7 @@ class SideFailed(SystemExit):
 
 def run_ours(config, folder, steps, threads, options=(), environment=None, limit=float("inf")):
     """Trains until `steps` steps after the first WARM_UP are logged, then kills the run. Returns their seconds and records, and the
-    peak resident memory. Raises SideFailed where the run ends by itself, or takes longer than `limit` seconds."""
+    peak resident memory. Raises SideFailed if the run ends by itself, or takes longer than `limit` seconds."""
     output, begin = pathlib.Path(tempfile.mkdtemp(dir=folder)), time.monotonic()
     environment = program_environment(OMP_NUM_THREADS=str(threads), **(environment or {}))
     log, metrics, lines, peak = output.with_suffix(".stderr"), output / "metrics.jsonl", [], 0
@@ -78,7 +78,7 @@ def run_ours(config, folder, steps, threads, options=(), environment=None, limit
             if process.poll() is not None:
                 raise SideFailed(f"our side ended with exit status {process.returncode}:\n{log.read_text()}")
             if time.monotonic() - begin > limit:
-                raise SideFailed(f"our side was not done after {limit:.0f} s:\n{log.read_text()[-2000:]}")
+                raise SideFailed(f"our side did not finish within {limit:.0f} s:\n{log.read_text()[-2000:]}")
             time.sleep(0.2)
             peak = max(peak, peak_bytes(process.pid)) if process.poll() is None else peak
             lines = metrics.read_text().splitlines() if metrics.exists() else []
@@ -98,21 +98,21 @@ def run_peer(arguments, kind, padding, cache):
 
 
 def limits(arguments):
-    """The environment in which ATen, oneDNN, MKL and our kernels use no more than AVX2."""
+    """Returns the environment in which ATen, oneDNN, MKL and our kernels use no more than AVX2; {} without --avx2."""
     if not arguments.avx2:
         return {}
     return {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2",
             "BERTPRETRAIN_CPU_CAPABILITY": "avx2"}
 
 
-SIDES = {  # name: (whose, precision or way to run it, with padding); the ratios are to "ours"
+SIDES = {  # name: (implementation, precision or mode, with padding); the ratios are to the first side given
     "ours": ("ours", "bf16", False), "ours-fp32": ("ours", "fp32", False), "ours-real-lengths": ("ours", "bf16", True),
     "hf": ("hf", "eager", False), "hf-compile": ("hf", "compile", False), "hf-fp32": ("hf", "fp32", False),
     "hf-real-lengths": ("hf", "eager", True)}
 
 
 class Contest:
-    """The sides' data, and what is learnt of them."""
+    """The input data, and each side's peak memory."""
 
     def __init__(self, arguments, folder):
         self.arguments, self.folder, self.peaks = arguments, folder, {}
@@ -141,7 +141,7 @@ class Contest:
 
 
 def print_roof(when, arguments):
-    """The processor's own rate, so that a round in which the machine was slow shows."""
+    """Prints the processor's peak rate, so that a slow phase of the machine is visible."""
     roofs = json.loads(subprocess.run([program("time_parts"), "roof"], check=True, stdout=subprocess.PIPE, text=True,
                                       env=program_environment(OMP_NUM_THREADS=str(arguments.threads))).stdout)
     print(f"roof {when}: " + ", ".join(f"{name} {rate / 1e12:.3f} TFLOP/s" for name, rate in roofs.items() if rate), flush=True)
@@ -155,7 +155,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--padding", type=float, default=0.1, help="mean share of padding where lengths are real; theirs computes it")
+    parser.add_argument("--padding", type=float, default=0.1,
+                        help="mean share of padding on the sides with real lengths; Hugging Face's computes the padding")
     parser.add_argument("--avx2", action="store_true", help="both sides use no more than AVX2")
     arguments = parser.parse_args()
     print_roof("before", arguments)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Our training step against Hugging Face's on this machine, interleaved in one run; prints all sides and the ratios.
+# Times our training step and Hugging Face's on this machine, interleaved in one run; prints all sides and the ratios.
 #   scripts/benchmark/training_step.sh --size base|large [--rounds 5] [--steps 3] [--padding 0.1] [--avx2]
 #       [--sides ours ours-fp32 ours-real-lengths hf hf-compile hf-fp32 hf-real-lengths]
 set -euo pipefail

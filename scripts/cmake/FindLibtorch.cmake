@@ -1,7 +1,8 @@
-# libtorch as the torch wheel of .venv carries it (or LIBTORCH_ROOT). torch's own TorchConfig.cmake wants a whole CUDA
-# toolkit even for a CPU program; this names what we use and nothing else.
-#   Libtorch::torch   include folders, libraries, definitions
-#   LIBTORCH_CUDA     true when the wheel has its CUDA half and nvcc is here; LIBTORCH_CUDA_HEADERS: the CUDA runtime's are
+# Finds libtorch in the torch wheel of .venv (or in LIBTORCH_ROOT). torch's own TorchConfig.cmake requires a complete CUDA
+# toolkit even for a CPU program; this module requires only what we use.
+#   Libtorch::torch        include folders, libraries, definitions
+#   LIBTORCH_CUDA          true when the wheel has its CUDA half and nvcc was found
+#   LIBTORCH_CUDA_HEADERS  true when the CUDA runtime's headers were found
 if(NOT LIBTORCH_ROOT)
   file(GLOB LIBTORCH_ROOT "${CMAKE_SOURCE_DIR}/.venv/lib/python3.*/site-packages/torch")
 endif()
@@ -14,11 +15,11 @@ find_package_handle_standard_args(Libtorch REQUIRED_VARS LIBTORCH_CPU_LIBRARY LI
                                   REASON_FAILURE_MESSAGE "run scripts/setup.sh, or give -DLIBTORCH_ROOT=FOLDER")
 
 find_library(LIBTORCH_CUDA_LIBRARY torch_cuda PATHS "${LIBTORCH_ROOT}/lib" NO_DEFAULT_PATH)
-# The compiler and the headers that .venv holds are those of torch's CUDA; a toolkit of the machine is the second choice.
+# Prefers the compiler and headers of .venv, which have torch's CUDA version, to a toolkit installed on the machine.
 file(GLOB LIBTORCH_CUDA_FOLDER "${LIBTORCH_ROOT}/../nvidia/cu[0-9]*")
 find_program(NVCC nvcc HINTS "${LIBTORCH_CUDA_FOLDER}/bin" PATHS /usr/local/cuda/bin)
 get_filename_component(nvcc_folder "${NVCC}" DIRECTORY)
-# The runtime's headers include crt/ and nv/, which are wheels of their own: a folder without them is no use.
+# The runtime's headers include crt/ and nv/, which come in separate wheels: a folder without them does not compile.
 set(cuda_includes "${LIBTORCH_CUDA_FOLDER}/include" "${nvcc_folder}/../include" /usr/local/cuda/include)
 find_path(CUDA_RUNTIME_INCLUDE crt/host_config.h PATHS ${cuda_includes} NO_DEFAULT_PATH)
 find_path(CUDA_CCCL_INCLUDE nv/target HINTS "${CUDA_RUNTIME_INCLUDE}" PATH_SUFFIXES cccl)
@@ -39,7 +40,7 @@ target_include_directories(Libtorch::torch SYSTEM INTERFACE "${LIBTORCH_ROOT}/in
 target_compile_definitions(Libtorch::torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
 # --disable-new-dtags: libtorch_cpu's own dependencies (its OpenMP among them) must be found beside it.
 target_link_options(Libtorch::torch INTERFACE "-Wl,--disable-new-dtags")
-# libtorch's own OpenMP, so that a program has one pool of threads and not two.
+# Links libtorch's own OpenMP, so that a program has one thread pool and not two.
 file(GLOB LIBTORCH_OPENMP "${LIBTORCH_ROOT}/lib/libgomp*.so*")
 if(NOT LIBTORCH_OPENMP)
   set(LIBTORCH_OPENMP gomp)

@@ -1,4 +1,4 @@
-# The library under both programs' command lines, and the header with the commit, looked up at each build.
+# The library of both programs' command lines, and the header with the commit, which each build looks up.
 set(commit_header "${CMAKE_BINARY_DIR}/generated/command_line/commit.h")
 add_custom_target(commit
   COMMAND ${CMAKE_COMMAND} "-DSOURCE=${CMAKE_SOURCE_DIR}" "-DOUTPUT=${commit_header}"

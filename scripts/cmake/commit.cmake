@@ -1,5 +1,5 @@
-# Writes OUTPUT, which says of which commit a build is ("+" after it: with changes). Run at each build; the file changes only when
-# the answer does, so nothing else is compiled again. BERTPRETRAIN_COMMIT answers where there is no git, as in an image.
+# Writes OUTPUT, a header with the commit of the build; "+" after it means uncommitted changes. Runs at each build. The file is
+# rewritten only when the commit changes, so nothing else is compiled again. Without git, as in an image, set BERTPRETRAIN_COMMIT.
 set(commit "${BERTPRETRAIN_COMMIT}")
 if(NOT commit)
   execute_process(COMMAND git -C "${SOURCE}" rev-parse --short=12 HEAD OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE

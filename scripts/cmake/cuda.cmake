@@ -1,7 +1,7 @@
-# libbertpretrain_cuda.so, which the program opens when tensors lie on a GPU (lib/kernels/open_cuda_module.h). nvcc is called for each
-# .cu file alone: CMake's own CUDA language wants to link a program first, and CMake 3.25 cannot with nvcc 13.
+# libbertpretrain_cuda.so, which the program loads when tensors are on a GPU (lib/kernels/open_cuda_module.h). A custom command calls nvcc
+# for each .cu file: CMake's own CUDA language first links a test program, which fails with CMake 3.25 and nvcc 13.
 #   BERTPRETRAIN_CUDA  true when the module is built
-file(GLOB CUDART_LIBRARY "${LIBTORCH_ROOT}/../nvidia/*/lib/libcudart.so.*")  # torch's own: two runtimes would not share streams
+file(GLOB CUDART_LIBRARY "${LIBTORCH_ROOT}/../nvidia/*/lib/libcudart.so.*")  # torch's own: two CUDA runtimes would not share streams
 set(BERTPRETRAIN_CUDA OFF)
 if(BERTPRETRAIN_GPU AND LIBTORCH_CUDA AND LIBTORCH_C10_CUDA_LIBRARY AND LIBTORCH_CUDA_HEADERS AND CUDART_LIBRARY)
   set(BERTPRETRAIN_CUDA ON)
@@ -11,7 +11,7 @@ if(BERTPRETRAIN_GPU AND LIBTORCH_CUDA AND LIBTORCH_C10_CUDA_LIBRARY AND LIBTORCH
   foreach(kernel IN LISTS kernels)
     get_filename_component(name "${kernel}" NAME)
     set(object "${CMAKE_BINARY_DIR}/cuda/${name}.o")
-    # Ampere, Hopper, Blackwell, and what comes after by the driver's own compiler. A kernel that spills registers fails the build.
+    # Ampere, Hopper, Blackwell; the driver compiles the PTX for later GPUs. A kernel that spills registers fails the build.
     set(options -std=c++20 -O3 -lineinfo -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
                 -gencode arch=compute_100,code=sm_100 -gencode arch=compute_100,code=compute_100 -Xptxas -warn-spills,-Werror -ccbin "${CMAKE_CXX_COMPILER}" -Xcompiler -fPIC,-Wall,-Wextra
                 -Werror all-warnings "-I${CMAKE_SOURCE_DIR}/lib")
@@ -31,7 +31,7 @@ if(BERTPRETRAIN_GPU AND LIBTORCH_CUDA AND LIBTORCH_C10_CUDA_LIBRARY AND LIBTORCH
   set_target_properties(bertpretrain_cuda PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 endif()
 
-# uses_cuda_module(PROGRAM): lets it find the module beside itself and share its own symbols with it.
+# uses_cuda_module(PROGRAM): lets the program find the module in its own folder, and exports its symbols to the module.
 function(uses_cuda_module program)
   if(BERTPRETRAIN_CUDA)
     add_dependencies(${program} bertpretrain_cuda)

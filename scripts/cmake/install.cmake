@@ -1,5 +1,5 @@
-# `cmake --install build/release --prefix DIR`, and `cpack` in build/release for a .deb. libtorch's libraries for CPUs travel along in
-# a folder of their own, found relative to the program: a prefix may be moved. Man pages and completion are printed by the programs.
+# `cmake --install build/release --prefix DIR`, and `cpack` in build/release for a .deb. libtorch's libraries for CPUs are installed in
+# their own folder. The programs find it by a relative path, so the prefix may be moved. They also print their man pages and completion.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # installs what was built, without building tests first
 include(GNUInstallDirs)
 set(private_folder "${CMAKE_INSTALL_LIBDIR}/bertpretrain")
@@ -27,8 +27,8 @@ install(DIRECTORY configs/ DESTINATION "${CMAKE_INSTALL_DATADIR}/bertpretrain/co
 if(BERTPRETRAIN_TORCH)
   file(RELATIVE_PATH to_private "/${CMAKE_INSTALL_BINDIR}" "/${private_folder}")
   set_target_properties(bertpretrain PROPERTIES INSTALL_RPATH "$ORIGIN/${to_private}")
-  # The module for GPUs stays out, as libtorch_cuda and its gigabytes do: GPU users take the image.
-  # libcudart and libcupti: the wheel's libtorch_cpu asks for them even where there is no GPU.
+  # Neither the GPU modules nor libtorch_cuda, which has gigabytes, are installed: GPU users take the image.
+  # libcudart and libcupti: the wheel's libtorch_cpu links against them, with or without a GPU.
   get_filename_component(site_packages "${LIBTORCH_ROOT}" DIRECTORY)
   file(GLOB bundled "${LIBTORCH_ROOT}/lib/libtorch_cpu.so" "${LIBTORCH_ROOT}/lib/libc10.so" "${LIBTORCH_ROOT}/lib/libgomp*.so*"
        "${site_packages}/nvidia/*/lib/libcudart.so.*" "${site_packages}/nvidia/*/lib/libcupti.so.*")
@@ -37,7 +37,7 @@ if(BERTPRETRAIN_TORCH)
     file(GLOB licences "${site_packages}/${package}-*.dist-info/licenses/*")
     install(FILES ${licences} DESTINATION "${CMAKE_INSTALL_DOCDIR}/${package}")
   endforeach()
-  # GCC's, with the exception for run-time libraries; its text is Debian's /usr/share/common-licenses/GPL-3.
+  # libgomp has GCC's licence with the exception for run-time libraries; Debian has its text in /usr/share/common-licenses/GPL-3.
   install(FILES scripts/cmake/libgomp_licence.txt DESTINATION "${CMAKE_INSTALL_DOCDIR}/libgomp")
 endif()
 
@@ -49,7 +49,7 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Pretrains BERT from a Wikipedia dump to a
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # what comes from Debian's own packages
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # finds the Debian packages that the libraries belong to
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${LIBTORCH_ROOT}/lib ${site_packages}/nvidia/cu13/lib)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_THREADS 0)

@@ -1,9 +1,9 @@
-# sqrt need not set errno and comparisons need not trap, or both stay calls per element. For the whole target, because its
-# precompiled header must be compiled with the same.
+# Without these options the compiler does not vectorize loops with sqrt (which sets errno) or comparisons (which may trap). They apply to
+# the whole target, because its precompiled header must be compiled with the same options.
 target_compile_options(bertpretrain_train PRIVATE -fno-math-errno -fno-trapping-math)
-# Each file of CPU kernels chooses its own instruction sets.
+# Each file of CPU kernels chooses its own instruction sets, so it is compiled alone.
 file(GLOB files "${CMAKE_SOURCE_DIR}/lib/kernels/cpu/*.cpp")
 set_source_files_properties(${files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-# The optimizer's results are compared between slicings and machines: no fused multiply-add where the code has none.
+# The optimizer's results must not depend on slicing or machine, so the compiler may not contract to fused multiply-adds.
 set_source_files_properties("${CMAKE_SOURCE_DIR}/lib/kernels/cpu/optimizer_kernels.cpp" PROPERTIES
   COMPILE_OPTIONS "-ffp-contract=off" SKIP_PRECOMPILE_HEADERS ON)

@@ -1,7 +1,7 @@
-# libbertpretrain_nccl.so, which the program opens where several ranks have GPUs (lib/parallel/nccl_module.h). It needs no nvcc, only
-# headers: NCCL's and the CUDA runtime's, which .venv holds (scripts/requirements.txt).
+# libbertpretrain_nccl.so, which the program loads when several ranks have GPUs (lib/parallel/nccl_module.h). It needs no nvcc, only
+# the headers of NCCL and the CUDA runtime, which .venv holds (scripts/requirements.txt).
 file(GLOB NVIDIA_FOLDER "${LIBTORCH_ROOT}/../nvidia")
-find_path(NCCL_INCLUDE nccl.h PATHS "${NVIDIA_FOLDER}/nccl/include" NO_DEFAULT_PATH)  # torch's own: another version's would not fit
+find_path(NCCL_INCLUDE nccl.h PATHS "${NVIDIA_FOLDER}/nccl/include" NO_DEFAULT_PATH)  # torch's own: those of another version may not match
 find_path(NCCL_INCLUDE nccl.h)
 find_library(LIBTORCH_C10_CUDA_LIBRARY c10_cuda PATHS "${LIBTORCH_ROOT}/lib" NO_DEFAULT_PATH)
 set(BERTPRETRAIN_NCCL OFF)
@@ -17,7 +17,7 @@ if(BERTPRETRAIN_GPU AND LIBTORCH_CUDA_LIBRARY AND LIBTORCH_C10_CUDA_LIBRARY AND 
   set_target_properties(bertpretrain_nccl PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 endif()
 
-# uses_nccl_module(PROGRAM): lets it find the module beside itself and share its own symbols with it.
+# uses_nccl_module(PROGRAM): lets the program find the module in its own folder, and exports its symbols to the module.
 function(uses_nccl_module program)
   if(BERTPRETRAIN_NCCL)
     add_dependencies(${program} bertpretrain_nccl)

@@ -1,6 +1,6 @@
 # `cmake --install build/release --component portable --prefix DIR`: the programs, GPU tests and modules of the archive that
-# scripts/package_portable.sh makes. They find their libraries in lib/bertpretrain, and PyTorch's through bin/'s launcher.
-# --disable-new-dtags: the search path holds for the libraries' own dependencies too.
+# scripts/package_portable.sh builds. They find their libraries in lib/bertpretrain, and PyTorch's through the launcher in bin/.
+# --disable-new-dtags: makes the search path apply to the libraries' own dependencies too.
 target_link_options(bertpretrain_data PRIVATE "-Wl,--disable-new-dtags")
 foreach(program bertpretrain bertpretrain_data test_gpu time_parts)
   if(TARGET ${program})

@@ -1,4 +1,4 @@
-# What was decided, in five lines.
+# Prints the configuration in four lines.
 message(STATUS "bertpretrain: ${CMAKE_BUILD_TYPE}, sanitizer: '${BERTPRETRAIN_SANITIZER}'")
 message(STATUS "  HDF5 ${HDF5_VERSION}, nlohmann_json ${nlohmann_json_VERSION}, spdlog ${spdlog_VERSION}")
 if(BERTPRETRAIN_TORCH)

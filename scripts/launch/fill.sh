@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints a manifest with its ${NAMES} replaced from parameters.sh:  scripts/launch/fill.sh FILE...
-# Lines marked "# efa" are for hosts with EFA adapters, "# gpu" for hosts with GPUs; they are left out for others.
+# Prints manifests with their ${NAMES} replaced from parameters.sh:  scripts/launch/fill.sh FILE...
+# Lines marked "# efa" are for hosts with EFA adapters, and "# gpu" for hosts with GPUs. They are omitted for other hosts.
 set -euo pipefail
 folder=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/launch/parameters.sh
@@ -15,7 +15,7 @@ for file in "$@"; do
   names=$(grep -oE '\$\{[A-Z_]+\}' <<<"$lines" | sort -u || true)
   for name in $names; do
     plain=${name:2:-1}
-    [[ -n ${!plain+set} ]] || { echo "fill: $file: $plain is in no line of parameters.sh; set it" >&2; exit 2; }
+    [[ -n ${!plain+set} ]] || { echo "fill: $file: parameters.sh does not set $plain; set it" >&2; exit 2; }
   done
   envsubst "$names" <<<"$lines" | sed 's/ *# \(efa\|gpu\)$//'
 done

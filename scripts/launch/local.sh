@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Trains with all devices of this host, started again by torchrun when a rank is lost:
+# Trains with all devices of this host; torchrun restarts the ranks when one is lost:
 #   PROCESSES_PER_NODE=8 scripts/launch/local.sh CONFIG [OPTIONS of `bertpretrain train`]
 # Without torchrun, and without restarts: `bertpretrain train CONFIG --local-ranks 8`.
 set -euo pipefail
 folder=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/launch/parameters.sh
 source "$folder/parameters.sh"
-PATH=$folder/../../build/release:$folder/../../.venv/bin:$PATH # this checkout's, where it is one
+PATH=$folder/../../build/release:$folder/../../.venv/bin:$PATH # the programs of this checkout, if this is one
 exec "$folder/node.sh" train "$@"

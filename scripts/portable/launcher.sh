@@ -2,8 +2,8 @@
 # Starts the program libexec/NAME, where NAME is this file's name, with the libraries of this machine's PyTorch:
 #   NAME [--torch DIR] ARGUMENTS...
 # PyTorch is taken from --torch DIR, else from BERTPRETRAIN_TORCH, else from the python3 on the PATH. DIR is the folder `torch` of an
-# installation, a folder that contains it, or a virtual environment. Exits with 2 and a message where no PyTorch fits.
-# scripts/package_portable.sh fills in what stands between @ signs.
+# installation, a folder that contains it, or a virtual environment. Exits with 2 and a message if no PyTorch fits.
+# scripts/package_portable.sh replaces the words between @ signs.
 set -eu
 version=@TORCH_VERSION@ cuda=@CUDA_VERSION@ glibc_minor=@GLIBC_MINOR@
 self=$(readlink -f "$0")
@@ -27,12 +27,12 @@ torch_below() {
 torch_of_python() {
   python3 -c '
 import importlib.util, sys
-sys.path[:] = filter(None, sys.path)  # not a folder torch of the current one
+sys.path[:] = filter(None, sys.path)  # ignores a folder named torch in the current folder
 spec = importlib.util.find_spec("torch")
 print(spec.submodule_search_locations[0] if spec and spec.submodule_search_locations else "")' 2>/dev/null || true
 }
 
-# Prints the value of $1 in torch/version.py without quotes. LibTorch without Python has its version in build-version.
+# Prints the value of $1 in torch/version.py without quotes. A LibTorch without Python has its version in build-version instead.
 version_entry() {
   if [ -r "$torch/version.py" ]; then
     sed -n "s/^$1[^=]*= *//p" "$torch/version.py" | tr -d "\"'"
@@ -83,12 +83,12 @@ fi
 
 found=$(version_entry __version__)
 [ "${found%%+*}" = "$version" ] ||
-  give_up "found PyTorch ${found:-of unknown version} in $torch (of $where); expected: $version, with which this program was built" "$remedy"
+  give_up "found PyTorch ${found:-of unknown version} in $torch (of $where); expected: $version, the version this program was built with" "$remedy"
 LC_ALL=C grep -q __cxx11 "$torch/lib/libc10.so" ||
   give_up "PyTorch $found in $torch was built with the old C++ ABI (_GLIBCXX_USE_CXX11_ABI=0); expected: the C++11 ABI" \
     "PyTorch's own packages have it since 2.7; $remedy"
 
-# Conda's torch/lib holds links: what they lead to lies among further libraries.
+# Conda's torch/lib holds links, and the folder that they point to holds more of the libraries.
 libraries=$torch/lib real=$(dirname "$(readlink -f "$torch/lib/libtorch_cpu.so")")
 [ "$real" = "$(readlink -f "$torch/lib")" ] || libraries=$libraries:$real
 # Only the fallback OpenMP, never lib/bertpretrain: Python would load that folder's OpenSSL instead of its own.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Proves the unpacked archive in the current folder: refusals, data, training that is killed and resumed, evaluation, tests, benchmarks.
+# Tests the unpacked archive in the current folder: refusals, data, training that is killed and resumed, evaluation, tests, benchmarks.
 # scripts/check_portable.sh runs it in a bare system, as an ordinary user:  prove.sh STEPS
 #   /opt/pytorch        a folder with the package torch
 #   /opt/pytorch_cpu    the same without its CUDA half

@@ -9,7 +9,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// A band of each of these shards, whole.
+/// Shards with the given numbers of rows, each of one band.
 struct Bands {
     explicit Bands(const std::vector<std::int64_t>& rows_of_shard)
         : shards(rows_of_shard), surveyed(survey_shards(shards.files, sample_format())) {}
@@ -23,7 +23,7 @@ const std::int64_t row_bytes = bytes_of_row(sample_length, sample_predictions);
 
 }  // namespace
 
-TEST_CASE("the bytes of a row are those of its vectors") {
+TEST_CASE("bytes_of_row() is the size of a row's vectors") {
     const ShardRows rows = empty_rows(7, sample_length, sample_predictions);
     const std::size_t bytes = rows.input_ids_RS.size() * 4 + rows.input_mask_RS.size() + rows.segment_ids_RS.size() +
                               rows.masked_lm_positions_RP.size() * 4 + rows.masked_lm_ids_RP.size() * 4 +
@@ -45,12 +45,12 @@ TEST_CASE("the cache gives the shard's rows and never holds more than its limit"
     CHECK(cache.reads() < 60);
 }
 
-TEST_CASE("the band unused for longest makes room, and what is at hand is not read again") {
+TEST_CASE("the least recently used band is evicted, and a cached band is not read again") {
     const Bands bands({10, 10, 10});
     BandCache cache(bands.surveyed, sample_format(), 20 * row_bytes);
     for (const std::int64_t shard : {0, 1, 0, 1, 0}) cache.rows_of(shard, bands.of(shard));
     CHECK(cache.reads() == 2);
-    cache.rows_of(2, bands.of(2));  // puts out 1
+    cache.rows_of(2, bands.of(2));  // evicts 1
     cache.rows_of(0, bands.of(0));
     CHECK(cache.reads() == 3);
     cache.rows_of(1, bands.of(1));
@@ -68,7 +68,7 @@ TEST_CASE("bands of past windows are dropped") {
     CHECK(cache.bytes() == 0);
 }
 
-TEST_CASE("a band above the limit is kept alone") {
+TEST_CASE("a band larger than the limit is kept as the only one") {
     const Bands bands({10, 50});
     BandCache cache(bands.surveyed, sample_format(), 20 * row_bytes);
     cache.rows_of(0, bands.of(0));
@@ -76,14 +76,14 @@ TEST_CASE("a band above the limit is kept alone") {
     CHECK(cache.bytes() == 50 * row_bytes);
 }
 
-TEST_CASE("reading ahead fills the room that is left, on any number of threads, and puts nothing out") {
+TEST_CASE("reading ahead fills the remaining room, on any number of threads, and evicts nothing") {
     const Bands bands({10, 20, 30, 40, 10});
     std::vector<NumberedBand> wanted;
     for (std::int64_t shard = 0; shard < 5; ++shard) wanted.push_back({shard, bands.of(shard)});
     for (const std::size_t threads : {std::size_t{1}, std::size_t{3}}) {
         BandCache cache(bands.surveyed, sample_format(), 75 * row_bytes, threads);
         cache.rows_of(4, bands.of(4));
-        cache.read_ahead(wanted);  // 10 are there; 10, 20 and 30 more fit, 40 do not
+        cache.read_ahead(wanted);  // 10 rows are cached; 10, 20 and 30 more fit, 40 do not
         CHECK(cache.reads() == 4);
         CHECK(cache.bytes() == 70 * row_bytes);
         for (const std::int64_t shard : {0, 1, 2, 4})

@@ -20,7 +20,7 @@ BatchLoaderSettings small_settings() {
     return settings;
 }
 
-/// Everything that a step trains on.
+/// Returns all values that a step trains on.
 std::vector<std::int64_t> content_of(const GlobalBatch& batch) {
     std::vector<std::int64_t> content{batch.sequences, batch.tokens, batch.masked};
     const auto append = [&](const at::Tensor& tensor) {
@@ -39,7 +39,7 @@ std::vector<std::int64_t> content_of(const GlobalBatch& batch) {
 
 }  // namespace
 
-TEST_CASE("steps are the same samples in micro-batches of another size from where it is set") {
+TEST_CASE("a new micro-batch size takes effect at the present step, with the same samples") {
     const SampleShards shards({10, 20, 5, 12, 3});
     BatchLoader loader(shards.files, small_settings()), as_before(shards.files, small_settings());
     const auto numbers = [](const GlobalBatch& batch) {
@@ -61,7 +61,7 @@ TEST_CASE("steps are the same samples in micro-batches of another size from wher
     }
 }
 
-TEST_CASE("seeking a step and reading gives what reading on from the start gives") {
+TEST_CASE("seeking a step gives the same batches as reading from the start") {
     const SampleShards shards({10, 20, 5, 12, 3});
     BatchLoader loader(shards.files, small_settings());
     std::vector<std::vector<std::int64_t>> steps;
@@ -84,7 +84,7 @@ TEST_CASE("seeking a step and reading gives what reading on from the start gives
     CHECK(loader.rows_per_epoch() == 50);
 }
 
-TEST_CASE("a step far away is reached at once") {
+TEST_CASE("seeking a very late step takes no longer than an early one") {
     const SampleShards shards({10, 20, 5});
     BatchLoader loader(shards.files, small_settings());
     loader.seek(1'000'000'000'000);
@@ -92,7 +92,7 @@ TEST_CASE("a step far away is reached at once") {
     CHECK(loader.position() == 1'000'000'000'001);
 }
 
-TEST_CASE("a loader may go away at any moment") {
+TEST_CASE("a loader may be destroyed at any moment") {
     const SampleShards shards({10, 20, 5, 12, 3});
     for (int steps = 0; steps < 12; ++steps) {
         BatchLoader loader(shards.files, small_settings());
@@ -101,10 +101,10 @@ TEST_CASE("a loader may go away at any moment") {
     }
 }
 
-TEST_CASE("a bad row stops the step that holds it, by file and row, and not the steps before") {
+TEST_CASE("a bad row makes the step that holds it fail with file and row, but not earlier steps") {
     const SampleShards shards({12, 12, 12, 12});
     BatchLoaderSettings settings = small_settings();
-    settings.window_rows = 24;  // two windows of two bands an epoch: steps 1 and 2 read two shards, 3 and 4 the others
+    settings.window_rows = 24;  // two windows of two bands per epoch: steps 1 and 2 read two shards, 3 and 4 the others
     std::size_t late_shard = 0;
     {
         BatchLoader loader(shards.files, settings);
@@ -122,7 +122,7 @@ TEST_CASE("a bad row stops the step that holds it, by file and row, and not the 
     }
 }
 
-TEST_CASE("what cannot be trained on is refused when the loader is made") {
+TEST_CASE("data that cannot be trained on is refused when the loader is constructed") {
     const SampleShards shards({10});
     BatchLoaderSettings settings = small_settings();
     settings.format = sample_format(2 * sample_length);

@@ -23,7 +23,7 @@ Values values_of(const at::Tensor& tensor) {
     return {data, data + tensor.numel()};
 }
 
-/// `values`, then fillers up to a multiple.
+/// Returns `values` with `filler` appended up to a multiple.
 Values filled(Values values, std::int64_t multiple, std::int64_t filler = 0) {
     const std::int64_t size = std::ssize(values);
     values.resize(static_cast<std::size_t>((size + multiple - 1) / multiple * multiple), filler);
@@ -36,7 +36,8 @@ Values picked(const Values& from, const Values& index) {
     return result;
 }
 
-/// The reference's way: a padded batch with a label for every position, -1 where nothing is asked; then the padding is cut out.
+/// Compares with the reference: a padded batch with a label for every position (-1: none), from which the padding is then
+/// removed.
 void compare_with_padded(const ShardRows& rows, const std::vector<std::int64_t>& selected) {
     Values ids, types, positions, samples, masked_rows, masked_labels, labels, starts{0}, numbers;
     const std::int64_t S = rows.sequence_length, P = rows.max_predictions;
@@ -115,7 +116,7 @@ TEST_CASE("a list of masked positions ends at its first 0, or is full") {
     CHECK(samples.masked_labels_M == Values{30, 10, 50});
 }
 
-TEST_CASE("rows that were never checked do not reach beyond their tokens") {
+TEST_CASE("unchecked rows cause no access beyond their tokens") {
     ShardRows rows = empty_rows(1, 6, 2);
     rows.input_mask_RS = {1, 1, 1, 0, 0, 0};
     rows.masked_lm_positions_RP = {3, 0};

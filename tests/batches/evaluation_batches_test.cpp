@@ -19,7 +19,7 @@ EvaluationSettings settings_of(std::int64_t micro_batch_size, std::int64_t max_s
     return settings;
 }
 
-/// All that is left, and a check that only the last micro-batch is short.
+/// Reads all remaining micro-batches, and checks that only the last one is short.
 std::vector<Origin> read_all(EvaluationBatches& batches, std::int64_t micro_batch_size) {
     std::vector<Origin> all;
     std::int64_t size_before = micro_batch_size;
@@ -41,7 +41,7 @@ std::vector<Origin> first_rows(const std::vector<std::int64_t>& rows_of_shard) {
 
 }  // namespace
 
-TEST_CASE("evaluation sees every row once, in the order of the files, whatever the micro-batch") {
+TEST_CASE("evaluation reads every row once, in the order of the files, for any micro-batch size") {
     const SampleShards shards({10, 3, 17});
     for (const std::int64_t micro_batch_size : {1, 4, 30, 64}) {
         EvaluationBatches batches(shards.files, settings_of(micro_batch_size));
@@ -52,7 +52,7 @@ TEST_CASE("evaluation sees every row once, in the order of the files, whatever t
     }
 }
 
-TEST_CASE("a capped evaluation takes each shard's first rows, in proportion, and exactly so many") {
+TEST_CASE("a limited evaluation reads each shard's first rows in proportion, and exactly the limit in all") {
     const SampleShards shards({100, 50, 10, 40});
     EvaluationBatches batches(shards.files, settings_of(8, 20));
     CHECK(read_all(batches, 8) == first_rows({10, 5, 1, 4}));
@@ -66,7 +66,7 @@ TEST_CASE("a capped evaluation takes each shard's first rows, in proportion, and
     }
 }
 
-TEST_CASE("evaluation crosses the bands of a shard") {
+TEST_CASE("evaluation reads a shard of several bands") {
     SampleShards shards({}, 4096);
     shards.add(70, 4096);  // bands of 32 rows
     shards.add(40, 4096);
@@ -76,7 +76,7 @@ TEST_CASE("evaluation crosses the bands of a shard") {
     CHECK(read_all(batches, 9) == first_rows({70, 40}));
 }
 
-TEST_CASE("ranks share an evaluation without gap or overlap, and numbers stay those of the whole") {
+TEST_CASE("ranks share an evaluation without gap or overlap, and sample numbers are those of a single rank") {
     const SampleShards shards({10, 3, 17});
     for (const std::int64_t world_size : {1, 3, 4, 40}) {
         std::vector<Origin> together;

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Waits, at most five seconds, until `holds` does.
+/// Waits until `holds()` is true, at most five seconds.
 template <class Condition>
 bool comes_true(const Condition& holds) {
     const auto end = std::chrono::steady_clock::now() + 5s;
@@ -22,7 +22,7 @@ bool comes_true(const Condition& holds) {
 
 }  // namespace
 
-TEST_CASE("items come in order, and only so many are made ahead") {
+TEST_CASE("items arrive in order, and a limited number of them is made ahead") {
     std::atomic<std::int64_t> made{0};
     Prefetcher<std::string> prefetcher(
         [&](std::int64_t position, const std::stop_token&) {
@@ -40,7 +40,7 @@ TEST_CASE("items come in order, and only so many are made ahead") {
     }
 }
 
-TEST_CASE("what the thread throws arrives in its turn, every time, until another position is sought") {
+TEST_CASE("an exception of the thread is thrown at its position, every time, until a seek") {
     Prefetcher<std::int64_t> prefetcher(
         [](std::int64_t position, const std::stop_token&) {
             if (position == 2) throw std::runtime_error("row 2");
@@ -56,7 +56,7 @@ TEST_CASE("what the thread throws arrives in its turn, every time, until another
     CHECK(prefetcher.next() == 3);
 }
 
-TEST_CASE("seeking throws away what was made, and never makes two items at once") {
+TEST_CASE("a seek discards items made ahead, and never makes two items at once") {
     std::atomic<bool> is_making{false}, were_two{false};
     std::atomic<std::int64_t> made{0};
     Prefetcher<std::int64_t> prefetcher(
@@ -75,13 +75,13 @@ TEST_CASE("seeking throws away what was made, and never makes two items at once"
     }
     CHECK(comes_true([&] { return made >= 12; }));
     const std::int64_t made_before = made;
-    prefetcher.seek(3);  // the next one anyway
+    prefetcher.seek(3);  // already the next position
     CHECK(prefetcher.next() == 3);
     CHECK(made - made_before <= 1);
     CHECK_FALSE(were_two);
 }
 
-TEST_CASE("destruction asks the making to stop and waits for it") {
+TEST_CASE("the destructor asks the running call to stop and waits for it") {
     std::atomic<bool> has_begun{false}, has_ended{false};
     {
         Prefetcher<int> prefetcher(

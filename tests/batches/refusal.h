@@ -1,11 +1,11 @@
 #pragma once
-// What a refusal says, in a form that Catch2 2 and 3 both compare.
+// Messages of exceptions, in a form that Catch2 2 and 3 both compare.
 
 #include <string>
 
 namespace bertpretrain::testing {
 
-/// The message of the `Expected` that `action` throws; empty when it throws none.
+/// Returns the message of the `Expected` that `action` throws; "" if it throws none.
 template <class Expected, class Action>
 std::string refusal_of(const Action& action) {
     try {
@@ -14,7 +14,7 @@ std::string refusal_of(const Action& action) {
     return {};
 }
 
-/// `message` when it lacks one of `parts`, else nothing: CHECK(missing_in(...).empty()) prints what was said instead.
+/// Returns `message` if it lacks one of `parts`, else "": CHECK(missing_in(...).empty()) then prints the message.
 template <class... Parts>
 std::string missing_in(const std::string& message, const Parts&... parts) {
     const bool has_all = (... && (message.find(parts) != std::string::npos));

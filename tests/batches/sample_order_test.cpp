@@ -43,21 +43,21 @@ TEST_CASE("each epoch holds every row once") {
     }
 }
 
-TEST_CASE("epochs and seeds have orders of their own") {
+TEST_CASE("the order differs between epochs and between seeds") {
     SampleOrder order(uneven, 7, 50), other_seed(uneven, 8, 50);
     CHECK(rows_of(order, 0, 402) != rows_of(order, 402, 804));
     CHECK(rows_of(order, 0, 402) != rows_of(other_seed, 0, 402));
 }
 
 TEST_CASE("the order of a seed never changes: checkpoints rely on it") {
-    SampleOrder order(uneven, 42, 50);  // another order needs another order_version in the fingerprint
+    SampleOrder order(uneven, 42, 50);  // a changed order needs a new order_version in the fingerprint
     CHECK(rows_of(order, 0, 4) == std::vector<Row>{{4, 191}, {4, 197}, {3, 57}, {3, 62}});
     CHECK(rows_of(order, 401, 404) == std::vector<Row>{{4, 62}, {1, 47}, {1, 49}});
     CHECK(rows_of(order, 4020, 4021) == std::vector<Row>{{0, 2}});
     CHECK(order.fingerprint() == "order 1, seed 42, window 50, files 5, rows 402, bands 39, hash 4a584e85ae79188b");
 }
 
-TEST_CASE("the order is asked in any order, and a far sample as fast as the first") {
+TEST_CASE("samples may be looked up in any order, and a late one as fast as the first") {
     SampleOrder forward(uneven, 7, 50), jumping(uneven, 7, 50);
     const std::vector<Row> rows = rows_of(forward, 0, 1000);
     for (std::int64_t n = 999; n >= 0; n -= 13) CHECK(rows_of(jumping, n, n + 1).front() == rows[static_cast<std::size_t>(n)]);
@@ -67,7 +67,7 @@ TEST_CASE("the order is asked in any order, and a far sample as fast as the firs
     CHECK(seen.size() == 402);
 }
 
-TEST_CASE("samples are spread over the corpus, and neighbours are parted") {
+TEST_CASE("samples are spread over the corpus, and neighbouring rows are separated") {
     SampleOrder order({{"a", 2000, 50, {}}, {"b", 2000, 50, {}}}, 3, 400);
     const std::vector<Row> rows = rows_of(order, 0, 4000);
     double distance = 0, same_band = 0, still_neighbours = 0;
@@ -76,7 +76,7 @@ TEST_CASE("samples are spread over the corpus, and neighbours are parted") {
         same_band += rows[n].first == rows[n + 1].first && rows[n].second / 50 == rows[n + 1].second / 50;
         still_neighbours += rows[n].first == rows[n + 1].first && rows[n].second + 1 == rows[n + 1].second;
     }
-    CHECK(distance / 4000 == Approx(1.0 / 3).margin(0.08));  // of two independent uniform places
+    CHECK(distance / 4000 == Approx(1.0 / 3).margin(0.08));  // the mean distance of two independent uniform positions
     CHECK(same_band / 4000 == Approx(50.0 / 400).margin(0.04));
     CHECK(still_neighbours / 4000 < 0.01);
 }
@@ -94,7 +94,7 @@ TEST_CASE("every row is equally likely to come first") {
     CHECK(chi_squared < 27.9);  // 9 degrees of freedom, p = 0.001
 }
 
-TEST_CASE("a window has at least two bands, and no more rows than promised") {
+TEST_CASE("a window has at least two bands, and at most most_rows_in_window() rows") {
     for (const std::int64_t window : {1, 20, 50, 150}) {
         SampleOrder order(uneven, 5, window);
         std::map<std::int64_t, std::set<std::int64_t>> bands_of_window;
@@ -119,14 +119,14 @@ TEST_CASE("a window has at least two bands, and no more rows than promised") {
     CHECK(SampleOrder({{"a", 3, 8, {}}}, 5).most_rows_in_window() == 3);
 }
 
-TEST_CASE("a single band is an order too") {
+TEST_CASE("a corpus of a single band has an order") {
     SampleOrder order({{"a", 5, 100, {}}}, 1);
     const std::vector<Row> rows = rows_of(order, 0, 10);
     CHECK(std::set<Row>(rows.begin(), rows.begin() + 5).size() == 5);
     CHECK(std::set<Row>(rows.begin() + 5, rows.end()).size() == 5);
 }
 
-TEST_CASE("the fingerprint tells every order from every other") {
+TEST_CASE("different orders have different fingerprints") {
     const auto fingerprint = [](const std::vector<OrderedShard>& shards, std::uint64_t seed, std::int64_t window) {
         return SampleOrder(shards, seed, window).fingerprint();
     };
@@ -150,12 +150,12 @@ TEST_CASE("the fingerprint tells every order from every other") {
     CHECK(all.front().find("seed 7, window 50, files 5, rows 402, bands 39") != std::string::npos);
 }
 
-TEST_CASE("no rows are refused") {
+TEST_CASE("a corpus without rows is refused") {
     CHECK_THROWS_AS(SampleOrder({}, 1), DataError);
     CHECK_THROWS_AS(SampleOrder({{"a", 0, 0, {}}}, 1), DataError);
 }
 
-TEST_CASE("windows follow one another without a gap, over the ends of epochs, and their samples lie in their bands") {
+TEST_CASE("windows are contiguous across epochs, and their samples lie in their bands") {
     SampleOrder order(uneven, 7, 50), windows(uneven, 7, 50);
     std::int64_t begin = 0;
     while (begin < 3 * 402) {

@@ -1,5 +1,5 @@
 #pragma once
-// Small shards whose rows say where they come from.
+// Small shards whose rows contain their shard and row number.
 
 #include <algorithm>
 #include <cstddef>
@@ -24,7 +24,7 @@ inline RowFormat sample_format(std::int64_t sequence_length = sample_length) {
     return {.sequence_length = sequence_length, .max_position_embeddings = sequence_length, .vocab_size = sample_vocabulary};
 }
 
-/// Row `row` of shard `shard`: random length, segments, masks and labels; the first two ids after [CLS] are shard and row.
+/// Makes row `row` of shard `shard`: random length, segments, masks and labels; the first two ids after [CLS] are shard and row.
 inline void fill_row(ShardRows& rows, std::int64_t at, std::int64_t shard, std::int64_t row) {
     RandomSequence random(static_cast<std::uint64_t>(shard), Purpose::masking, static_cast<std::uint64_t>(row));
     const std::int64_t S = rows.sequence_length, P = rows.max_predictions;
@@ -52,7 +52,7 @@ inline ShardRows sample_rows(std::int64_t shard, std::int64_t first, std::int64_
     return rows;
 }
 
-/// Shards 0, 1, ... with so many rows each, one band each (the writer's bands are taller than any of them).
+/// Shards 0, 1, ... with the given numbers of rows, one band each (the writer's bands have more rows than any of them).
 class SampleShards {
 public:
     explicit SampleShards(const std::vector<std::int64_t>& rows_of_shard, std::int64_t sequence_length = sample_length) {
@@ -70,7 +70,7 @@ public:
             1);
     }
 
-    /// Writes shard `shard` again with one id outside the vocabulary.
+    /// Rewrites shard `shard` with one id outside the vocabulary.
     void spoil(std::size_t shard, std::int64_t rows, std::int64_t bad_row) const {
         write_shard(
             files[shard], {rows, sample_length, sample_predictions},
@@ -89,7 +89,7 @@ public:
 
 using Origin = std::pair<std::int64_t, std::int64_t>;  ///< shard, row
 
-/// Where each sequence of a batch comes from, by its own words.
+/// Returns shard and row of each sequence of a batch, read from its ids.
 inline std::vector<Origin> origins_of(const MicroBatch& batch) {
     std::vector<Origin> origins;
     const auto* ids = batch.input_ids_T.const_data_ptr<std::int64_t>();

@@ -29,7 +29,7 @@ Manifest manifest_of(const SampleShards& shards, const std::vector<std::int64_t>
 
 }  // namespace
 
-TEST_CASE("the survey sorts by name, whatever the order given") {
+TEST_CASE("the survey sorts the shards by name") {
     const SampleShards shards({4, 5, 6});
     const std::vector<ShardFile> found = survey_shards({shards.files[2], shards.files[0], shards.files[1]}, sample_format());
     REQUIRE(found.size() == 3);
@@ -41,7 +41,7 @@ TEST_CASE("the survey sorts by name, whatever the order given") {
     }
 }
 
-TEST_CASE("a shard of another sequence length is refused with both lengths and a way out") {
+TEST_CASE("a shard of another sequence length is refused with both lengths and advice") {
     SampleShards shards({4});
     shards.add(4, 2 * sample_length);
     const std::string refusal = refusal_of<DataError>([&] { survey_shards(shards.files, sample_format()); });
@@ -62,7 +62,7 @@ TEST_CASE("missing shards are refused by name") {
               .empty());
 }
 
-TEST_CASE("checksums come from the manifest, and a file that is not as it says is refused") {
+TEST_CASE("checksums come from the manifest, and a file that differs from it is refused") {
     SampleShards shards({4, 5, 6});
     write_manifest(shards.folder.path(), manifest_of(shards, {4, 5}));
     const std::vector<ShardFile> found = survey_shards(shards.files, sample_format());
@@ -76,7 +76,7 @@ TEST_CASE("checksums come from the manifest, and a file that is not as it says i
               .empty());
 }
 
-TEST_CASE("a flipped bit is found by the manifest's checksum before the HDF5 library sees the file") {
+TEST_CASE("a flipped bit is found by the manifest's checksum before the HDF5 library opens the file") {
     const SampleShards shards({40});
     write_manifest(shards.folder.path(), manifest_of(shards, {40}));
     std::string bytes = read_text(shards.files[0]);
@@ -90,7 +90,7 @@ TEST_CASE("a flipped bit is found by the manifest's checksum before the HDF5 lib
               .empty());
 }
 
-TEST_CASE("an id out of the vocabulary is refused with file, row and value") {
+TEST_CASE("an id outside the vocabulary is refused with file, row and value") {
     const SampleShards shards({4, 9});
     shards.spoil(1, 9, 6);
     const std::vector<ShardFile> found = survey_shards(shards.files, sample_format());
@@ -100,7 +100,7 @@ TEST_CASE("an id out of the vocabulary is refused with file, row and value") {
               .empty());
 }
 
-TEST_CASE("shards without a manifest are known by the checksum of their bytes") {
+TEST_CASE("shards without a manifest are identified by the checksum of their bytes") {
     const SampleShards shards({4, 5});
     const std::vector<ShardFile> found = survey_shards(shards.files, sample_format());
     for (std::size_t s = 0; s < 2; ++s) CHECK(found[s].crc32 == crc32_of_file(shards.files[s]));
@@ -108,7 +108,7 @@ TEST_CASE("shards without a manifest are known by the checksum of their bytes") 
 
 namespace {
 
-/// Puts the bytes into a new file under the old name and with the old time: another inode, as after a new mount.
+/// Replaces a file by a copy with the same name and modification time, but another inode, as after a new mount.
 void store_again(const std::filesystem::path& file, const std::string& bytes) {
     const auto time = std::filesystem::last_write_time(file);
     const std::filesystem::path copy = file.string() + ".copy";
@@ -119,7 +119,7 @@ void store_again(const std::filesystem::path& file, const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("a shard with another inode and device is read on where its bytes are the same, and refused where they changed") {
+TEST_CASE("a shard with another inode and device is still read if its bytes are unchanged, and refused if they changed") {
     const SampleShards shards({9});
     const std::filesystem::path& file = shards.files[0];
     const std::vector<ShardFile> found = survey_shards(shards.files, sample_format());
@@ -136,7 +136,7 @@ TEST_CASE("a shard with another inode and device is read on where its bytes are 
               .empty());
 }
 
-TEST_CASE("a shard replaced while a run reads it is noticed") {
+TEST_CASE("a shard that is replaced while a run reads it is refused") {
     SampleShards shards({9});
     const std::vector<ShardFile> found = survey_shards(shards.files, sample_format());
     shards.files.clear();

@@ -26,7 +26,7 @@ BatchLoaderSettings settings_of(std::int64_t global_batch_sequences, std::int64_
     return settings;
 }
 
-/// Sample numbers of a step with where they come from, in the batch's order.
+/// Returns the sample numbers of a step with their shards and rows, in the batch's order.
 std::vector<std::pair<std::int64_t, Origin>> samples_of(const GlobalBatch& batch) {
     std::vector<std::pair<std::int64_t, Origin>> samples;
     for (const MicroBatch& micro_batch : batch.micro_batches) {
@@ -38,7 +38,7 @@ std::vector<std::pair<std::int64_t, Origin>> samples_of(const GlobalBatch& batch
 
 }  // namespace
 
-TEST_CASE("step k holds samples (k - 1) G to k G of the order, as the shards have them") {
+TEST_CASE("step k holds samples (k - 1) G to k G of the order, with the shards' rows") {
     const SampleShards shards(uneven);
     StepSource source(shards.files, settings_of(24, 8));
     std::vector<OrderedShard> ordered;
@@ -78,7 +78,7 @@ TEST_CASE("the micro-batch's size changes neither the samples nor their order") 
     }
 }
 
-TEST_CASE("an epoch's last batch runs on into the next epoch, so that every row is used in each") {
+TEST_CASE("an epoch's last batch continues into the next epoch, so that every row is used in each") {
     const SampleShards shards(uneven);
     StepSource source(shards.files, settings_of(24, 8));
     std::map<Origin, int> seen_at_epoch[3];
@@ -101,7 +101,7 @@ TEST_CASE("a step larger than the corpus holds it several times") {
     for (const auto& [origin, times] : seen) CHECK(times == 4);
 }
 
-TEST_CASE("the ranks together compute the samples of one, and each reads its share of the bands") {
+TEST_CASE("all ranks together compute the samples of a single rank, and each reads its share of the bands") {
     const std::vector<std::int64_t> twelve(12, 20);
     const SampleShards shards(twelve);
     BatchLoaderSettings settings = settings_of(24, 4);
@@ -133,9 +133,9 @@ TEST_CASE("the ranks together compute the samples of one, and each reads its sha
             CHECK(together == samples_of(whole));
             CHECK(tokens == whole.tokens);
             CHECK(masked == whole.masked);
-            if (world_size <= 4) CHECK(most - least <= sample_length);  // cuts lie within half a row of their place
+            if (world_size <= 4) CHECK(most - least <= sample_length);  // each cut is within half a row of the ideal position
         }
-        if (world_size == 3)  // four bands each, those that the cuts between ranks wander over, and two of the next epoch
+        if (world_size == 3)  // four bands each, those at the moving cuts between ranks, and two of the next epoch
             for (StepSource& rank : ranks) CHECK(rank.cache().reads() <= 10);
     }
 }
@@ -143,19 +143,19 @@ TEST_CASE("the ranks together compute the samples of one, and each reads its sha
 TEST_CASE("an epoch reads every band once, within the memory of two windows") {
     const SampleShards shards(std::vector<std::int64_t>(20, 10));
     BatchLoaderSettings settings = settings_of(20, 5);
-    settings.cache_bytes = GENERATE(std::int64_t{0}, std::int64_t{1} << 30);  // what is past goes, even where there is room
+    settings.cache_bytes = GENERATE(std::int64_t{0}, std::int64_t{1} << 30);  // past bands are dropped even if there is room
     StepSource source(shards.files, settings);
     SampleOrder order(std::vector<OrderedShard>(20, {"x", 10, 10, {}}), 5, 40);
     for (std::int64_t step = 1; step <= 10; ++step) {
         source.make(step);
         CHECK(source.cache().bytes() <= 2 * order.most_rows_in_window() * bytes_of_row(sample_length, sample_predictions));
     }
-    CHECK(source.cache().reads() == 20 + 4);  // the next epoch's first window is there
+    CHECK(source.cache().reads() == 20 + 4);  // the next epoch's first window has been read
     for (std::int64_t step = 11; step <= 20; ++step) source.make(step);
     CHECK(source.cache().reads() == 40 + 4);
 }
 
-TEST_CASE("a cache too small for the window costs readings, nothing else") {
+TEST_CASE("with a cache too small for the window bands are read more often, with the same samples") {
     const SampleShards shards(uneven);
     BatchLoaderSettings settings = settings_of(24, 8);
     StepSource ample(shards.files, settings);
@@ -163,7 +163,7 @@ TEST_CASE("a cache too small for the window costs readings, nothing else") {
     StepSource scarce(shards.files, settings);
     for (std::int64_t step = 1; step <= 5; ++step) {
         CHECK(samples_of(scarce.make(step)) == samples_of(ample.make(step)));
-        CHECK(scarce.cache().bytes() <= 30 * bytes_of_row(sample_length, sample_predictions));  // the largest band alone
+        CHECK(scarce.cache().bytes() <= 30 * bytes_of_row(sample_length, sample_predictions));  // the largest band
     }
     CHECK(scarce.cache().reads() <= 5 * 7);  // no band twice in a step
 }
@@ -198,7 +198,7 @@ TEST_CASE("a shard of several bands is read band by band") {
     std::set<Origin> seen;
     for (const auto& [number, origin] : samples_of(source.make(1))) seen.insert(origin);
     CHECK(seen.size() == 103);
-    CHECK(source.cache().reads() == 5 + 2);  // all, and the next epoch's first window
+    CHECK(source.cache().reads() == 5 + 2);  // all bands, and the next epoch's first window
     CHECK(source.fingerprint().find("bands 5") != std::string::npos);
 }
 
@@ -234,7 +234,7 @@ TEST_CASE("NVIDIA's own shards give each of their rows once an epoch") {
     CHECK(found == expected);
 }
 
-TEST_CASE("more ranks than sequences in a step are told how many there may be") {
+TEST_CASE("more ranks than sequences in a step are refused with the largest possible number") {
     const SampleShards shards({10});
     BatchLoaderSettings settings = settings_of(24, 4);
     settings.world_size = 30;
@@ -242,10 +242,10 @@ TEST_CASE("more ranks than sequences in a step are told how many there may be") 
     CHECK(missing_in(refusal, "24 sequences", "at most 24 ranks", "batch.global_batch_size").empty());
 }
 
-TEST_CASE("no step after the first window reads more than its share: bands of the next window come one by one before it begins") {
+TEST_CASE("after the first window no step reads more than its share: the next window's bands are read one by one in advance") {
     const SampleShards shards(std::vector<std::int64_t>(40, 10));
-    StepSource source(shards.files, settings_of(4, 4));                 // a window holds 40 rows of 4 bands
-    for (std::int64_t step = 1; step <= 10; ++step) source.make(step);  // the first window, which nobody read ahead
+    StepSource source(shards.files, settings_of(4, 4));                 // a window has 40 rows of 4 bands
+    for (std::int64_t step = 1; step <= 10; ++step) source.make(step);  // the first window, which was not read ahead
     for (std::int64_t step = 11; step <= 200; ++step) {                 // to the end of the second epoch
         const std::int64_t before = source.cache().reads();
         source.make(step);
@@ -261,7 +261,7 @@ struct MaskedSample {
     bool operator==(const MaskedSample&) const = default;
 };
 
-/// What a step makes of each sample: a rank's part, by number.
+/// Adds ids, masked positions and labels of a rank's samples of a step to `samples`, by sample number.
 void collect(const GlobalBatch& batch, std::map<std::int64_t, MaskedSample>& samples) {
     for (const MicroBatch& micro_batch : batch.micro_batches) {
         const auto* ids = micro_batch.input_ids_T.const_data_ptr<std::int64_t>();
@@ -282,7 +282,7 @@ void collect(const GlobalBatch& batch, std::map<std::int64_t, MaskedSample>& sam
 
 }  // namespace
 
-TEST_CASE("masks drawn again depend on the sample's number: not on ranks, micro-batches or where a run goes on") {
+TEST_CASE("dynamic masks depend on the sample's number: not on ranks, micro-batches or the step of a resume") {
     constexpr std::int32_t cls = 1998;
     SampleShards shards({});
     shards.files.push_back(shards.folder / "wiki_training_0000.h5");
@@ -315,13 +315,13 @@ TEST_CASE("masks drawn again depend on the sample's number: not on ranks, micro-
     CHECK(run(4, 1, {10, 1, 9, 2, 8, 3, 7, 4, 6, 5}) == expected);
     const auto resumed = run(1, 8, {7, 8});
     CHECK(std::equal(resumed.begin(), resumed.end(), expected.find(48)));
-    // The same rows in the second epoch, hidden elsewhere.
+    // The same rows have other masks in the second epoch.
     std::set<std::vector<std::int64_t>> first_epoch, second_epoch;
     for (const auto& [number, sample] : expected) (number < 40 ? first_epoch : second_epoch).insert(sample.ids);
     CHECK(first_epoch != second_epoch);
 }
 
-TEST_CASE("a step's rows by file are those that its samples hold, of all ranks") {
+TEST_CASE("a step's rows by file are the rows of the samples of all ranks") {
     const SampleShards shards(uneven);
     BatchLoaderSettings settings = settings_of(24, 8);
     settings.world_size = 2;

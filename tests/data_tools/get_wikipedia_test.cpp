@@ -87,7 +87,7 @@ TEST_CASE("a file with a wrong checksum is refused and deleted") {
     const TemporaryFolder into;
     const CommandResult result = site.get(into);
     CHECK(result.exit_code == 3);
-    CHECK(result.err.find("other than its checksum") != std::string::npos);
+    CHECK(result.err.find("does not match its SHA-1 checksum") != std::string::npos);
     CHECK_FALSE(std::filesystem::exists(into / ("out/" + name)));
     CHECK_FALSE(std::filesystem::exists(into / ("out/" + name + ".partial")));
 }

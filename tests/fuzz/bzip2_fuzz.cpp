@@ -1,4 +1,4 @@
-// A block of a bzip2 file. For any input our decoder reports damage, or unpacks to what libbz2 makes of the whole stream.
+// A block of a bzip2 file. For any input Bzip2BlockDecoder reports damage, or gives the same bytes as libbz2 on the whole stream.
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
 
-/// What libbz2 makes of a whole stream; empty when it finds damage or more than `most_bytes`.
+/// Unpacks a whole stream with libbz2. Returns "" if libbz2 finds damage or more than `most_bytes`.
 std::string by_libbz2(std::string stream) {
     std::string plain(most_bytes, '\0');
     auto size = static_cast<unsigned>(plain.size());
@@ -23,14 +23,14 @@ std::string by_libbz2(std::string stream) {
 
 }  // namespace
 
-/// The input is a bzip2 stream with one block; without its header and the 80 bits of its end it is the block.
+/// The input is a bzip2 stream with one block. The block is the stream without its header and the 80 bits of its end.
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
     if (size < 24) return 0;
     const std::string stream(reinterpret_cast<const char*>(data), size);
     bertpretrain::Bzip2Piece piece;
     piece.packed = stream.substr(4);
     piece.level = '1';  // larger blocks would only take longer to allocate
-    // The end begins at one of eight bits: padding fills the last byte.
+    // The end may begin at any of eight bits, because padding fills the last byte.
     for (unsigned padding = 0; padding < 8; ++padding) {
         piece.bits = piece.packed.size() * 8 - 80 - padding;
         bertpretrain::Bzip2BlockDecoder decoder(piece);

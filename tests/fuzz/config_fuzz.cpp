@@ -1,4 +1,4 @@
-// Settings files and command line overrides: whatever the text, a config or one ConfigError; and what is written reads back.
+// Settings files and command line overrides: any text gives a config or one ConfigError, and a written config reads back.
 
 #include <cstdlib>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// The first line is an override, the rest the file.
+/// Splits the input: the first line is an override, the rest the file.
 void read_as_settings(std::string_view input) {
     const std::size_t line_end = input.find('\n');
     const std::string override_text(input.substr(0, line_end));

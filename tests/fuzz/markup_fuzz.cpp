@@ -1,4 +1,4 @@
-// Wikitext: whatever the bytes, paragraphs without line breaks and sentences without losing a word's order.
+// Wikitext: any bytes give paragraphs without line breaks, and sentences that keep the order of the words.
 
 #include <cstdlib>
 #include <string>
@@ -18,7 +18,7 @@ void require(bool holds) {
     if (!holds) std::abort();
 }
 
-/// Every sentence stands in the paragraph, in order, with nothing between them that a rule may not drop.
+/// Checks that the paragraph holds all sentences in order, with only text between them that a rule may drop.
 void check_sentences(const std::string& paragraph, const std::vector<std::string>& sentences) {
     std::size_t position = 0;
     for (const std::string& sentence : sentences) {

@@ -1,5 +1,5 @@
 #pragma once
-// A file that lies in memory only, for readers that take a path.
+// A file in memory, for readers that take a path.
 
 #include <cstddef>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// .pt files and the pickles in them: any bytes are read or end in one refusal. What is read is read to its ends, and comes back
-// from our writer as the same tree.
+// .pt files and the pickles in them: any bytes are read or refused with one error. All values that are read are accessed
+// completely, and give the same tree after our writer.
 
 #include <cstdlib>
 #include <span>
@@ -25,7 +25,7 @@ void read_ends(const PtReader& reader) {
     });
 }
 
-/// Written again, a tree gives a pickle that is read as a tree that gives the same pickle.
+/// Checks that writing a tree, reading it, and writing it again gives the same pickle.
 void write_again(const PtValue& tree) {
     const std::string once = pickle_of(tree);
     PtValue again;
@@ -33,7 +33,7 @@ void write_again(const PtValue& tree) {
         again = unpickle(std::as_bytes(std::span(once)));
     } catch (const PickleRefusal& refusal) {
         if (std::string(refusal.what()).find("more values") == std::string::npos) std::abort();
-        return;  // shared values were copied, and are too many now
+        return;  // copies of shared values exceed the limit
     }
     if (pickle_of(again) != once) std::abort();
 }

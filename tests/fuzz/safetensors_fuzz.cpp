@@ -1,5 +1,5 @@
-// safetensors files: any bytes are read or end in one refusal. What is read lies inside the file, fills it, and is read to its
-// ends.
+// safetensors files: any bytes are read or refused with one error. The tensors that are read lie inside the file, fill it, and
+// are accessed completely.
 
 #include <cstdlib>
 #include <span>

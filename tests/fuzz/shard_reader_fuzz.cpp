@@ -1,5 +1,5 @@
-// Our part of the shard reader, from a dataset's description and its raw chunks on: any description and any bytes give values or
-// one DataError; sound chunks give the values that plain loops give; rows that pass the check can be used.
+// Our part of the shard reader, which starts from a dataset's description and its raw chunks. Any description and any bytes give
+// values or one DataError; valid chunks give the same values as plain loops; rows that pass the check are usable.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-/// The fuzzer's bytes, taken one after the other; zeros at their end.
+/// Returns the fuzzer's bytes one after the other, then zeros.
 struct Input {
     std::span<const unsigned char> left;
 
@@ -53,7 +53,7 @@ ChunkedDataset any_description(Input& input) {
     return dataset;
 }
 
-/// The chunk's value at a place, by a plain loop.
+/// Returns the chunk's value at a position, computed by a plain loop.
 template <class Value>
 Value value_at(const ChunkedDataset& dataset, const Bytes& chunk, std::int64_t row, std::int64_t column) {
     const auto bytes = static_cast<std::size_t>(dataset.value_bytes);
@@ -70,7 +70,7 @@ Value value_at(const ChunkedDataset& dataset, const Bytes& chunk, std::int64_t r
 template <class Value>
 std::vector<Value> read_rows(const ChunkedDataset& dataset, const Bytes& file, std::int64_t first, std::int64_t count) {
     const ReadAt read_at = [&](std::uint64_t offset, std::span<unsigned char> to) {
-        if (offset > file.size() || to.size() > file.size() - offset) std::abort();  // require_plausible() let it through
+        if (offset > file.size() || to.size() > file.size() - offset) std::abort();  // require_plausible() should have refused it
         std::copy_n(file.begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.begin());
     };
     std::vector<Value> values(static_cast<std::size_t>(count * dataset.columns));
@@ -79,7 +79,7 @@ std::vector<Value> read_rows(const ChunkedDataset& dataset, const Bytes& file, s
     return values;
 }
 
-/// Chunks as the fuzzer places them, in the bytes that it gives.
+/// Chunks at positions and with bytes from the fuzzer.
 void read_any_file(Input& input) {
     ChunkedDataset dataset = any_description(input);
     const std::uint64_t chunks = input.number(64);
@@ -106,7 +106,7 @@ void compress_into(const ChunkedDataset& dataset, const Bytes& chunk, Bytes& fil
     file.insert(file.end(), stored.begin(), stored.end());
 }
 
-/// A file as a writer makes it, then perhaps one byte of it changed.
+/// A file as a writer makes it, possibly with one byte changed.
 void read_written_file(Input& input) {
     ChunkedDataset dataset = any_description(input);
     if (dataset.chunks_across() * dataset.chunks_down() * dataset.chunk_bytes() > 1 << 20) return;
@@ -137,7 +137,7 @@ void read_written_file(Input& input) {
         }
 }
 
-/// Whatever rows hold, the check refuses them or they can be used.
+/// Checks that any rows are either refused or usable.
 void use_rows(Input& input) {
     constexpr std::int32_t vocabulary_size = 60;
     ShardRows rows;

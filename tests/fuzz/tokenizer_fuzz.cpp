@@ -1,5 +1,5 @@
-// Any vocabulary and any bytes as text, under every tool's rules and every casing: the ids are those of a plain search for the
-// longest piece, and words do not depend on what stands beyond a blank.
+// Any vocabulary and any bytes as text, under every tool's rules and every casing: the ids equal those of a plain search for the
+// longest piece, and a word's ids do not depend on the text beyond the next space.
 
 #include <cstdlib>
 #include <memory>
@@ -20,7 +20,8 @@ void expect(bool holds) {
     if (!holds) std::abort();
 }
 
-/// The first lines, up to an empty one, after the special tokens. @throws DataError e.g. when a token stands there twice
+/// Reads a vocabulary: the special tokens, then the first lines up to an empty one. @throws DataError, for example if a token is
+/// repeated
 std::shared_ptr<const Vocabulary> read_vocabulary(std::string_view& input) {
     std::vector<std::string> tokens(std::begin(special_tokens), std::end(special_tokens));
     while (!input.empty()) {
@@ -54,7 +55,7 @@ void check_text(std::shared_ptr<const Vocabulary> vocabulary, std::string_view t
     for (const std::int32_t id : ids) expect(id >= 0 && id < vocabulary->size());
     const std::vector<std::string> words = words_of(text, casing, rules);
     check_blanks(text, words, casing, rules);
-    if (text.find('[') != std::string_view::npos && rules != TokenRules::google) return;  // perhaps a special token
+    if (text.find('[') != std::string_view::npos && rules != TokenRules::google) return;  // may be a special token
     std::vector<std::int32_t> expected;
     for (const std::string& word : words)
         for (const std::int32_t id : testing::plain_match(*vocabulary, rules == TokenRules::google ? 200 : 100, word))

@@ -1,6 +1,6 @@
 """Fills every manifest of scripts/launch, for hosts with and without GPUs and EFA, and checks it against its API's schema:
 Kubernetes' OpenAPI (kubernetes-validate), Kubeflow's own models (kubeflow-trainer-api, kubeflow-training), AWS's service models
-(botocore), and for eksctl the fields of its published schema that we use. Prints one line per document; exit 1 when one is refused."""
+(botocore), and for eksctl the fields of its published schema that we use. Prints one line per document; exits with 1 if one is refused."""
 import copy
 import itertools
 import json
@@ -38,7 +38,7 @@ def without_nones(value):
 
 
 def same_or_refuse(given, kept, where):
-    """A model that read a document drops what it does not know: every field given must be among those kept."""
+    """Checks that every given field is among the kept ones: a model drops the fields of a document that it does not know."""
     if isinstance(given, dict):
         for key, value in given.items():
             if not isinstance(kept, dict) or key not in kept:
@@ -52,7 +52,7 @@ def same_or_refuse(given, kept, where):
 
 
 def pods_of(document):
-    """Every pod template in a document."""
+    """Yields every pod template in a document."""
     if isinstance(document, dict):
         if "containers" in document:
             yield document
@@ -64,7 +64,7 @@ def pods_of(document):
 
 
 class TrainingClient(ApiClient):
-    """Deserializes with Kubeflow's models beside Kubernetes' own."""
+    """Deserializes with Kubeflow's models together with Kubernetes' own."""
 
     def _ApiClient__deserialize(self, data, klass):
         if isinstance(klass, str) and hasattr(training_models, klass) and not hasattr(kubernetes_models, klass):
@@ -87,7 +87,7 @@ def check_kubeflow(document):
 
 
 def check(document):
-    """Raises when the document is none that its API takes."""
+    """Raises if the document's API does not accept it."""
     api = document["apiVersion"]
     if api.startswith("eksctl.io"):
         jsonschema.validate(document, json.loads((pathlib.Path(__file__).parent / "eksctl_schema.json").read_text()))
@@ -98,7 +98,7 @@ def check(document):
 
 
 def check_safety(document):
-    """Pods run as no root, gain no rights, hold no secret; images are pinned."""
+    """Checks that pods do not run as root, gain no privileges and hold no secrets, and that images are pinned."""
     for pod in pods_of(document):
         owner = document["metadata"]["name"] == "bertpretrain-storage-owner"  # a new file system belongs to root
         if not owner and pod.get("securityContext", {}).get("runAsNonRoot") is not True:
@@ -115,7 +115,7 @@ def check_safety(document):
 
 
 def broken(document):
-    """Copies of a document, each with one field too many, which a real check refuses."""
+    """Returns copies of a document, each with one extra field, which a real check refuses."""
     for path in (["spec"], ["metadata"]):
         copied = copy.deepcopy(document)
         inner = copied
@@ -136,7 +136,7 @@ def broken(document):
 def refused(document):
     try:
         check(document)
-    except Exception:  # whatever the library throws
+    except Exception:  # the libraries have no common exception type
         return True
     return False
 

@@ -1,4 +1,4 @@
-// scripts/benchmark/first_light.sh with stand-ins for our programs: what it does with stages that pass, fail and hang.
+// scripts/benchmark/first_light.sh with replacements of our programs: stages that pass, fail and hang.
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
@@ -19,7 +19,7 @@ constexpr const char* wrong_test = R"(<TestCase name="two"><Expression success="
 constexpr const char* skipped_test = R"(<TestCase name="three"><Warning>skipped: there is no GPU here</Warning>
   <OverallResult success="true" durationInSeconds="0"/></TestCase><TestCase name="four"><Expr)";
 
-/// A folder of programs and a folder of results.
+/// Runs first_light.sh with a folder of replaced programs and a folder of results.
 class FirstLight {
 public:
     FirstLight() {
@@ -32,7 +32,7 @@ public:
         write_text(file, "#!/bin/sh\n" + lines + "\n");
         fs::permissions(file, fs::perms::owner_all);
     }
-    /// test_gpu prints this XML.
+    /// Makes test_gpu print this XML.
     void install_tests(const std::string& xml) { install("test_gpu", "cat <<'END'\n" + xml + "\nEND"); }
     void write_results(const json& results) {
         fs::create_directory(folder_ / "out");
@@ -53,7 +53,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 }  // namespace
 
-TEST_CASE("first light goes on after a stage that hangs and one that fails, and keeps both results") {
+TEST_CASE("first light continues after a stage that hangs and one that fails, and keeps both results") {
     FirstLight light;
     light.install("test_gpu", "exec sleep 60");
     const CommandResult result = light.run("--minutes 0.05 --stages tests proof");
@@ -66,7 +66,7 @@ TEST_CASE("first light goes on after a stage that hangs and one that fails, and 
     CHECK(has(light.page(), "bertpretrain 1.2.3"));
 }
 
-TEST_CASE("first light called again runs what has not passed with this build, and keeps the other results") {
+TEST_CASE("a second call of first light runs the stages that have not passed with this build, and keeps the other results") {
     FirstLight light;
     json stages;
     for (const char* name :
@@ -85,7 +85,7 @@ TEST_CASE("first light called again runs what has not passed with this build, an
     CHECK_FALSE(has(result.out, "== device"));
 }
 
-TEST_CASE("first light reports each GPU test's verdict, of tests that were cut off too, and repeats failed ones alone") {
+TEST_CASE("first light reports each GPU test's verdict, also in truncated output, and repeats failed tests alone") {
     FirstLight light;
     light.install_tests(std::string(two_tests) + wrong_test + skipped_test);
     const CommandResult result = light.run("--minutes 1 --stages tests");
@@ -102,7 +102,7 @@ TEST_CASE("first light reports each GPU test's verdict, of tests that were cut o
     CHECK(tests[3].at("verdict") == "unfinished");
 }
 
-TEST_CASE("first light ends what a stage has started when it is ended itself") {
+TEST_CASE("when first light is stopped, it ends the processes of its stage") {
     FirstLight light;
     light.install("test_gpu", "exec sleep 61.5");
     const CommandResult result = light.run("--minutes 1 --stages tests & sleep 2; kill $!; wait $!");
@@ -111,7 +111,7 @@ TEST_CASE("first light ends what a stage has started when it is ended itself") {
     CHECK(run_command("pgrep -fx 'sleep 61[.]5'").exit_code != 0);
 }
 
-TEST_CASE("first light refuses stages that it does not know and a folder without programs") {
+TEST_CASE("first light refuses unknown stages and a folder without programs") {
     FirstLight light;
     const CommandResult unknown = light.run("--stages warp");
     CHECK(unknown.exit_code == 2);

@@ -1,4 +1,4 @@
-// What --help says, the man page and bash completion say too; --version names what a report of a fault needs.
+// The man page and bash completion have everything that --help lists; --version prints what a bug report needs.
 #include <regex>
 
 #include "core/error.h"
@@ -10,7 +10,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// The two programs, as far as this build has them.
+/// Returns the names of those of the two programs that this build has.
 std::vector<std::string> programs() {
     std::vector<std::string> found;
     for (const std::string name : {"bertpretrain", "bertpretrain_data"})
@@ -31,7 +31,7 @@ struct HelpEntry {
     std::string description;  ///< as --help words it
 };
 
-/// Every option and subcommand that --help lists, at any depth.
+/// Returns every option and subcommand that --help lists, at any depth.
 void collect_help(const std::string& program, const std::string& command, std::vector<HelpEntry>& entries) {
     static const std::regex line(R"(\n  (?:-\w,)?(--[\w-]+|\w+)[^\n]*?(?:  +|\n {10,})([A-Z][^\n]*))");
     const std::string help = output_of(concat(program, command, " --help"));
@@ -44,7 +44,7 @@ void collect_help(const std::string& program, const std::string& command, std::v
     }
 }
 
-/// A man page's words without troff's escapes, with single spaces.
+/// Returns a man page's words without troff's escapes, separated by single spaces.
 std::string words_of(const std::string& page) {
     const std::string unescaped =
         std::regex_replace(std::regex_replace(page, std::regex(R"(\\f[BIR]|\\&)"), ""), std::regex(R"(\\-)"), "-");
@@ -67,19 +67,19 @@ TEST_CASE("the man page holds every command and option with its description") {
     }
 }
 
-TEST_CASE("bash completes every command and option, and files where neither fits") {
+TEST_CASE("bash completes every command and option, and elsewhere files") {
     for (const std::string& program : programs()) {
         const std::string name = std::filesystem::path(program).filename().string();
         std::vector<HelpEntry> entries;
         collect_help(program, "", entries);
         const TemporaryFolder folder;
         write_text(folder / "completion", output_of(program + " --bash-completion"));
-        const auto complete = [&](const std::string& words) {  // of the last word
+        const auto complete = [&](const std::string& words) {  // returns the completions of the last word
             return output_of(concat("bash -euc 'source ", (folder / "completion").string(), "; COMP_WORDS=(", name, words,
                                     "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=(); _", name,
                                     "; echo \" ${COMPREPLY[*]} \"'"));
         };
-        std::map<std::string, std::string> answers;  // one bash per command
+        std::map<std::string, std::string> answers;  // one bash process per command
         for (const HelpEntry& entry : entries) {
             const std::string words = concat(entry.command, entry.name.starts_with("--") ? " --" : " \"\"");
             if (!answers.contains(words)) answers[words] = complete(words);
@@ -93,7 +93,7 @@ TEST_CASE("bash completes every command and option, and files where neither fits
     }
 }
 
-TEST_CASE("--version names the commit and the versions of what the program stands on") {
+TEST_CASE("--version prints the commit and the versions of the program's libraries") {
     for (const std::string& program : programs()) {
         const std::string version = output_of(program + " --version");
         CAPTURE(version);

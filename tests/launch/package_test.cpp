@@ -1,4 +1,4 @@
-// What is installed, where nothing else of ours is.
+// Installed programs work without the source tree.
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/command.h"
@@ -8,7 +8,7 @@ using namespace bertpretrain;
 using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
 
-TEST_CASE("an installed folder may be moved: its programs find what they need beside them, and bring manuals and completion") {
+TEST_CASE("an installed folder may be moved, and has the programs' libraries, manuals and completion") {
     const TemporaryFolder folder;
     const CommandResult installed =
         run_command(concat("cmake --install " PROGRAM_FOLDER " --prefix ", (folder / "here").string()));
@@ -33,7 +33,7 @@ TEST_CASE("an installed folder may be moved: its programs find what they need be
     CHECK(fs::exists(there / "share/bertpretrain/configs/quickstart.json"));
 }
 
-TEST_CASE("the .deb installs on a clean Debian and trains quickstart's model there", "[.long]") {
+TEST_CASE("the .deb installs on a clean Debian and trains the quickstart's model there", "[.long]") {
     if (run_command("test $(id -u) = 0 && command -v debootstrap && unshare --mount true").exit_code != 0)
         SKIP_TEST(skip::no_clean_system, "needs root, debootstrap and mount namespaces");
     const CommandResult result = run_command("scripts/check_package.sh 200");

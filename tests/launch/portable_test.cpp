@@ -1,4 +1,4 @@
-// The portable archive's launcher, with stand-ins for the program and for PyTorch's folders.
+// The portable archive's launcher, with replacements of the program and of PyTorch's folders.
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/command.h"
@@ -17,7 +17,7 @@ void write_script(const fs::path& file, const std::string& lines) {
     fs::permissions(file, fs::perms::owner_all);
 }
 
-/// An unpacked archive, built for PyTorch 2.11.0, CUDA 13.0 and glibc 2.`glibc_minor`, whose program prints what it was given.
+/// An unpacked archive, built for PyTorch 2.11.0, CUDA 13.0 and glibc 2.`glibc_minor`, whose program prints its arguments.
 class Archive {
 public:
     explicit Archive(const std::string& glibc_minor = "17") {
@@ -30,7 +30,7 @@ public:
                            (folder_ / "tools").string(), "/; done"));
     }
 
-    /// Makes a folder `torch` as an installation has it. @returns its path
+    /// Makes a folder `torch` as in an installation. @returns its path
     fs::path install_torch(const std::string& version, const std::string& symbols = new_abi,
                            const std::string& where = "site") const {
         const fs::path torch = folder_ / where / "torch";
@@ -43,7 +43,7 @@ public:
         return torch;
     }
 
-    /// A python3 on the PATH, whose package torch lies in `torch` (empty: it has none).
+    /// Puts a python3 on the PATH whose package torch is in `torch` (empty: it has no torch).
     void install_python(const std::string& torch) { write_script(folder_ / "tools/python3", concat("echo '", torch, "'\n")); }
 
     /// Runs the launcher; `variables` may begin with options of `env`.
@@ -80,14 +80,14 @@ TEST_CASE("the launcher takes PyTorch from --torch, else from BERTPRETRAIN_TORCH
     const auto libraries = [](const fs::path& torch) { return concat("libraries: ", (torch / "lib").string(), "\n"); };
     CHECK(archive.run("train").out == libraries(of_python) + "argument: train\n");
     CHECK(archive.run("train", variable).out == libraries(of_variable) + "argument: train\n");
-    // The folder around `torch` will do, and the option may stand anywhere.
+    // The folder around `torch` is accepted too, and the option may be anywhere.
     const std::string around = of_option.parent_path().string();
     CHECK(archive.run("--torch " + around + " train 'a b'", variable).out ==
           libraries(of_option) + "argument: train\nargument: a b\n");
     CHECK(archive.run("train --torch=" + around + " ''").out == libraries(of_option) + "argument: train\nargument: \n");
 }
 
-TEST_CASE("the launcher asks Python for its package torch, and takes no folder of that name in the current one") {
+TEST_CASE("the launcher asks Python for its package torch, and ignores a folder named torch in the current folder") {
     const Archive archive;
     const fs::path torch = archive.install_torch("2.11.0");
     archive.install_torch("2.11.0", new_abi, "current");
@@ -99,7 +99,7 @@ TEST_CASE("the launcher asks Python for its package torch, and takes no folder o
     CHECK(result.out == concat("libraries: ", (torch / "lib").string(), "\nargument: train\n"));
 }
 
-TEST_CASE("the launcher says where it looked for PyTorch and how to name one") {
+TEST_CASE("the launcher prints where it looked for PyTorch and how to name one") {
     Archive archive;
     check_refusal(archive.run("train"),
                   {"PyTorch was not found", "no python3 on the PATH", "pip install torch==2.11.0", "--torch DIR"});
@@ -121,7 +121,7 @@ TEST_CASE("the launcher refuses a PyTorch of another version or C++ ABI, and a g
     check_refusal(Archive("99").run("train"), {"this machine has glibc 2.", "expected: glibc 2.99 or newer"});
 }
 
-TEST_CASE("the launcher never puts the archive's own libraries on the search path, but OpenMP where PyTorch has none") {
+TEST_CASE("the launcher adds none of the archive's libraries to the search path except OpenMP, if PyTorch has none") {
     Archive archive;
     const fs::path torch = archive.install_torch("2.11.0");
     const std::string root = archive.path().string(), lib = (torch / "lib").string();
@@ -129,7 +129,7 @@ TEST_CASE("the launcher never puts the archive's own libraries on the search pat
           concat("libraries: ", lib, ":/theirs\nargument: \n"));
     fs::remove(torch / "lib/libgomp.so.1");
     CHECK(archive.run("--torch " + torch.string()).out == concat("libraries: ", lib, ":", root, "/lib/fallback\nargument: \n"));
-    // Conda's packages: torch/lib holds links into a folder of further libraries.
+    // Conda's packages: torch/lib holds links into a folder with more of the libraries.
     fs::create_directory(archive.path() / "conda");
     fs::rename(torch / "lib/libtorch_cpu.so", archive.path() / "conda/libtorch_cpu.so");
     write_text(archive.path() / "conda/libgomp.so.1", "");
@@ -147,7 +147,7 @@ TEST_CASE("the launcher works through a link, from a folder whose name has a spa
     CHECK(archive.run("--torch " + torch.string() + " train").out.find("argument: train") != std::string::npos);
 }
 
-TEST_CASE("shellcheck finds nothing in the launcher and in what packs it") {
+TEST_CASE("shellcheck finds nothing in the launcher and its packaging scripts") {
     INFO("scripts/setup.sh --oracles installs shellcheck");
     REQUIRE(run_command("command -v shellcheck").exit_code == 0);
     const CommandResult result =

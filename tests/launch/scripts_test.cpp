@@ -1,4 +1,4 @@
-// The launch scripts, with stand-ins for the clouds' command lines that only write down what they are asked.
+// The launch scripts, with replacements of the clouds' command lines that only record their calls.
 #include <regex>
 
 #include "core/error.h"
@@ -21,7 +21,7 @@ std::vector<fs::path> files_below(const fs::path& folder, const std::string& end
     return files;
 }
 
-/// Commands that take the place of kubectl, eksctl, helm and aws: each call becomes a line of calls(), `answers` is what they do.
+/// Replaces kubectl, eksctl, helm and aws: each call becomes a line of calls(), and runs the shell code `answers`.
 class StandIns {
 public:
     explicit StandIns(const std::string& answers) {
@@ -33,7 +33,7 @@ public:
         }
     }
 
-    /// Runs a launch script, with `typed` at its keyboard.
+    /// Runs a launch script with `typed` on its standard input.
     CommandResult run(const std::string& script, const std::string& typed = "") const {
         return run_command(concat("echo '", typed, "' | ", command(script)));
     }
@@ -50,7 +50,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 }  // namespace
 
-TEST_CASE("every manifest is what its API takes, with and without GPUs and EFA; no pod is root or holds a secret") {
+TEST_CASE("every manifest is valid for its API, with and without GPUs and EFA; no pod is root or holds a secret") {
     if (run_command(PYTHON " -c 'import kubernetes_validate, kubeflow.training, kubeflow_trainer_api, botocore'").exit_code != 0)
         SKIP_TEST(skip::no_oracle, "no Python with the schemas of Kubernetes, Kubeflow and AWS");
     const CommandResult result = run_command(PYTHON " tests/launch/check_manifests.py");
@@ -60,7 +60,7 @@ TEST_CASE("every manifest is what its API takes, with and without GPUs and EFA; 
         CHECK(has(result.out, kind));
 }
 
-TEST_CASE("a manifest with a name that parameters.sh does not have is refused by that name") {
+TEST_CASE("a manifest with a name that parameters.sh does not set is refused with that name") {
     const TemporaryFolder folder;
     write_text(folder / "some.yaml", "a: ${CLUSTER}\nb: ${NO_SUCH_NAME}\n");
     const CommandResult result = run_command(concat((launch / "fill.sh").string(), " ", (folder / "some.yaml").string()));
@@ -68,14 +68,14 @@ TEST_CASE("a manifest with a name that parameters.sh does not have is refused by
     CHECK(has(result.err, "NO_SUCH_NAME"));
 }
 
-TEST_CASE("a variable that is set wins over parameters.sh") {
+TEST_CASE("a variable that is already set has precedence over parameters.sh") {
     const TemporaryFolder folder;
     write_text(folder / "some.yaml", "a: ${CLUSTER}\n");
     CHECK(run_command(concat("CLUSTER=mine ", (launch / "fill.sh").string(), " ", (folder / "some.yaml").string())).out ==
           "a: mine\n");
 }
 
-TEST_CASE("every create has its delete, which asks first") {
+TEST_CASE("every create script has a delete script, which asks first") {
     for (const fs::path& file : files_below(launch, ".sh")) {
         const std::string name = file.filename().string();
         if (name.starts_with("create")) {
@@ -101,7 +101,7 @@ TEST_CASE("a cluster is not deleted before its volumes") {
     CHECK(has(without_volumes.calls(), "eksctl delete cluster"));
 }
 
-TEST_CASE("storage lies in the workers' zone and the cluster's security group") {
+TEST_CASE("the storage is in the workers' zone and the cluster's security group") {
     const StandIns clouds(R"(case $command in
         *vpcId*) echo vpc-7 ;; *clusterSecurityGroupId*) echo sg-7 ;; *describe-subnets*) echo subnet-7 ;;
         *'apply -f -'*) cat >"$0.applied" ;; esac)");
@@ -112,7 +112,7 @@ TEST_CASE("storage lies in the workers' zone and the cluster's security group") 
     CHECK_FALSE(has(no_subnet.calls(), "apply"));
 }
 
-TEST_CASE("training starts after the preflight, and not at all when that fails") {
+TEST_CASE("training starts after the preflight, and only if it passed") {
     const auto clouds_where_preflight = [](const std::string& ends) {
         return std::make_unique<StandIns>(
             "case $command in *'get job'*) echo " + ends +
@@ -135,10 +135,10 @@ TEST_CASE("a preflight checks the settings that the job will have") {
         run_command(concat("TRAIN_OPTIONS='--profile 5 --set batch.micro_batch_size=8 --set data.loader_threads=2' ",
                            (launch / "fill.sh").string(), " ", (launch / "aws_eks/preflight.yaml").string()));
     CHECK(has(result.out, "--set batch.micro_batch_size=8 --set data.loader_threads=2"));
-    CHECK_FALSE(has(result.out, "--profile"));  // no option of preflight
+    CHECK_FALSE(has(result.out, "--profile"));  // not an option of preflight
 }
 
-TEST_CASE("a job that has ended makes room for the same one, started again; one that runs stays") {
+TEST_CASE("a job that has ended is deleted before it is started again; a running one stays") {
     const auto calls_where_job = [](const std::string& has_condition) {
         const StandIns clouds("case $command in *'get trainjobs.trainer.kubeflow.org bertpretrain '*) echo '" + has_condition +
                               "' ;; *apply*) cat >/dev/null ;; esac");
@@ -152,7 +152,7 @@ TEST_CASE("a job that has ended makes room for the same one, started again; one 
     CHECK_FALSE(has(calls_where_job(""), deletion));
 }
 
-TEST_CASE("scaling trains on each number of hosts in turn, each in a folder of its own") {
+TEST_CASE("scaling trains on each number of hosts in turn, each in its own folder") {
     const StandIns clouds(
         "case $command in *'get trainjob'*) echo Complete ;; *'get job'*) echo Complete ;;"
         " *apply*|*'run bertpretrain-table'*) cat | grep -E 'numNodes|runs/|TRAIN_OPTIONS' >>\"$(dirname \"$0\")/calls\" ;; "
@@ -166,11 +166,11 @@ TEST_CASE("scaling trains on each number of hosts in turn, each in a folder of i
     CHECK(calls.find("numNodes: 4") > calls.rfind("numNodes: 1"));
     CHECK(has(calls, "--set schedule.total_steps=5 "));
     CHECK(has(calls, "--set batch.global_batch_size=0 "));  // grows with the hosts
-    CHECK_FALSE(has(calls, "--resume never"));  // or the same command, run again, would be refused for the checkpoints
+    CHECK_FALSE(has(calls, "--resume never"));              // with it, a second call would be refused because of the checkpoints
     CHECK(has(calls, R"("report", "--scaling", "/shared/runs/bert_large_scaling_1", "/shared/runs/bert_large_scaling_4"])"));
 }
 
-TEST_CASE("a Batch job is registered as parameters.sh has it, and submitted for so many hosts") {
+TEST_CASE("a Batch job is registered and submitted with the values and the number of hosts of parameters.sh") {
     const StandIns clouds("[[ $command != *register-job-definition* ]] || echo arn:7");
     const CommandResult result = run_command(concat("NODES=8 RUN=large ", clouds.command("aws_batch/submit.sh")));
     INFO(result.err);
@@ -179,7 +179,7 @@ TEST_CASE("a Batch job is registered as parameters.sh has it, and submitted for 
     CHECK(has(clouds.calls(), "numNodes=8"));
 }
 
-TEST_CASE("Slurm queues again what starting again mends: a lost peer, our bug, a killed or crashed rank") {
+TEST_CASE("a Slurm job is requeued after a lost peer, our bug, and a killed or crashed rank") {
     const TemporaryFolder folder;
     write_text(folder / "srun", "#!/bin/sh\nexit $CODE\n");
     write_text(folder / "scontrol", "#!/bin/sh\necho \"$1\"\n");
@@ -188,13 +188,13 @@ TEST_CASE("Slurm queues again what starting again mends: a lost peer, our bug, a
         CAPTURE(code);
         const CommandResult result = run_command(concat("PATH='", folder.path().string(), "':$PATH SLURM_JOB_ID=7 CODE=", code,
                                                         " ", (launch / "slurm.sh").string(), " some.json"));
-        const bool mends = code == 5 || code == 70 || (code > 130 && code != 143);
-        CHECK(has(result.out, "requeue") == mends);
-        CHECK(result.exit_code == (mends ? 0 : code));
+        const bool is_requeued = code == 5 || code == 70 || (code > 130 && code != 143);
+        CHECK(has(result.out, "requeue") == is_requeued);
+        CHECK(result.exit_code == (is_requeued ? 0 : code));
     }
 }
 
-TEST_CASE("the ranks of a host share its cores, where nobody has said how many threads each has") {
+TEST_CASE("the ranks of a host share its cores, unless OMP_NUM_THREADS is set") {
     const TemporaryFolder folder;
     write_text(folder / "nproc", "#!/bin/sh\necho 64\n");
     write_text(folder / "torchrun", "#!/bin/sh\necho \"$OMP_NUM_THREADS threads\"\n");
@@ -208,7 +208,7 @@ TEST_CASE("the ranks of a host share its cores, where nobody has said how many t
     CHECK(threads("OMP_NUM_THREADS=3") == "3 threads\n");
 }
 
-TEST_CASE("images run as no root and name their base by version") {
+TEST_CASE("images do not run as root, and name their base image with a version") {
     for (const std::string name : {"Dockerfile.cpu", "Dockerfile.gpu"}) {
         const std::string text = read_text(launch / "docker" / name);
         INFO(name);

@@ -1,5 +1,5 @@
-// Loaded into a program by LD_PRELOAD: sets the calendar's clock back while the program runs, as an administrator or NTP may.
-//   CLOCK_WHEN  a file: once it is there, CLOCK_REALTIME is an hour earlier; CLOCK_MONOTONIC goes on
+// For LD_PRELOAD: sets the system clock back while a program runs, as an administrator or NTP may.
+//   CLOCK_WHEN  a file: while it exists, CLOCK_REALTIME is an hour earlier; CLOCK_MONOTONIC is unchanged
 #include <cstdlib>
 #include <ctime>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Runs a program as a user would, and says what it printed.
+// Runs a program as a user would, and returns its output.
 
 #include <string>
 
@@ -16,7 +16,7 @@ struct CommandResult {
     std::string err;     ///< standard error
 };
 
-/// Runs `command` in a shell, from the project's folder.
+/// Runs `command` in a shell in the project's folder, and waits until it has ended.
 inline CommandResult run_command(const std::string& command) {
     const TemporaryFolder folder;
     const std::string out = (folder / "out").string(), err = (folder / "err").string();

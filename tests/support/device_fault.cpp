@@ -1,7 +1,6 @@
-// Loaded into the program by LD_PRELOAD: matrix products of one rank come out wrong now and then, or late, as those of a bad
-// device would.
-//   FAULT_RANK   the rank ($RANK) that it strikes
-//   FAULT_DO     wrong: every seventh product has one wrong element; slow: each takes 50 ms longer
+// For LD_PRELOAD: makes some matmuls of one rank wrong, or all of them slow, to imitate a bad device.
+//   FAULT_RANK   the affected rank ($RANK)
+//   FAULT_DO     wrong: every seventh matmul has one wrong element; slow: each takes 50 ms longer
 #include <atomic>
 #include <cstdlib>
 #include <cstring>

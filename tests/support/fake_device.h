@@ -1,5 +1,5 @@
 #pragma once
-// A device with streams and events, and nothing else: what is measured on a GPU's streams can be tested without one.
+// A device that has only streams and events, so that measurements on a GPU's streams can be tested without a GPU.
 
 #include <algorithm>
 #include <array>
@@ -10,18 +10,18 @@
 
 namespace bertpretrain::testing {
 
-/// Registered as torch's "PrivateUse1". The clock of each stream moves when a test says so, or when it waits for an event.
+/// Registered as torch's "PrivateUse1". A stream's clock advances when a test advances it, or when it waits for an event.
 struct FakeDevice final : c10::impl::DeviceGuardImplInterface {
     static constexpr c10::DeviceType kind = c10::DeviceType::PrivateUse1;
     static inline const c10::Device device{kind, 0};
 
-    /// When each stream has done what is queued on it, in milliseconds; the current stream is number 0.
+    /// The time in milliseconds when each stream will have finished its queued work; the current stream is number 0.
     static inline std::array<double, 2> streams{};
-    /// The device has come so far: later events have not happened yet.
+    /// The device's present time: events with a later time have not happened yet.
     static inline double now = 1e30;
 
     static c10::Stream stream(c10::StreamId number) { return c10::Stream(c10::Stream::UNSAFE, device, number); }
-    /// Queues work that takes so long.
+    /// Queues work that takes this long.
     static void work(c10::StreamId number, double milliseconds) { streams.at(static_cast<std::size_t>(number)) += milliseconds; }
     static void restart() {
         streams = {};

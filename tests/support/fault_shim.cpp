@@ -1,13 +1,13 @@
-// Loaded into a program by LD_PRELOAD: makes one call of the C library hang or fail, as a bad disk would.
+// For LD_PRELOAD: makes calls of one function of the C library hang, fail or take longer, to imitate a bad disk.
 //   FAULT_CALL   pread, pwrite, write, fsync or readdir
-//   FAULT_FILE   part of the path of the files it is about
-//   FAULT_WHEN   a file: until it is there, nothing happens
-//   FAULT_AFTER  so many such calls go well first (0)
-//   FAULT_RANK   the rank ($RANK) that it strikes; every process where it is not set
+//   FAULT_FILE   part of the path of the affected files
+//   FAULT_WHEN   a file: nothing happens until it exists
+//   FAULT_AFTER  how many such calls succeed first (0)
+//   FAULT_RANK   the affected rank ($RANK); every process if not set
 //   FAULT_DO     hang, fail, or slow: every such call takes FAULT_SECONDS longer
 //   FAULT_ERROR  errno of a call that fails (5: EIO)
-//   FAULT_TIMES  how many calls then fail (1); hanging ones hang for good
-//   FAULT_ONCE   a file that is made when it strikes; where it is there already, nothing happens (so that restarts go well)
+//   FAULT_TIMES  how many calls then fail (1); calls that hang never return
+//   FAULT_ONCE   a file that the first fault creates; if it exists already, nothing happens (so that restarts succeed)
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -40,10 +40,10 @@ void wait_seconds(double seconds) {
     while (::nanosleep(&rest, &rest) != 0 && errno == EINTR) {}
 }
 
-/// @returns whether this call is to fail, errno set; does not return where it is to hang
+/// Returns whether this call must fail, with errno set. Does not return if the call must hang.
 bool strikes(const char* call, int file) {
     static std::atomic<long> calls{0};
-    static std::atomic<bool> spent{false};  // it has struck, in an earlier process or another one
+    static std::atomic<bool> spent{false};  // the fault has happened already, in another process
     if (spent) return false;
     if (variable("FAULT_CALL", "") != call || path_of(file).find(variable("FAULT_FILE", "")) == std::string::npos) return false;
     if (const std::string when = variable("FAULT_WHEN", ""); !when.empty() && ::access(when.c_str(), F_OK) != 0) return false;

@@ -12,7 +12,7 @@
 
 namespace bertpretrain::testing {
 
-/// A folder of this test's own, gone when the test ends.
+/// A temporary folder, deleted with the object.
 class TemporaryFolder {
 public:
     TemporaryFolder() {
@@ -38,7 +38,7 @@ inline std::string read_text(const std::filesystem::path& file) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The ended lines of a file that another process may be writing; none where there is no file yet.
+/// Returns the complete lines of a file that another process may be writing; none if the file does not exist.
 inline std::vector<std::string> lines_so_far(const std::filesystem::path& file) {
     std::vector<std::string> lines;
     const std::string text = read_text(file);

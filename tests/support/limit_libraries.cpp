@@ -1,4 +1,4 @@
-// Limits libtorch before a test can use it, as the program does.
+// Limits libtorch's CPU instructions before any test uses it, as the program does.
 #include <cstdlib>
 #include <iostream>
 

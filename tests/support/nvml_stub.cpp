@@ -1,4 +1,4 @@
-// Stands in for NVIDIA's management library where there is no driver: one GPU, by its C interface as the manual declares it.
+// Replaces NVIDIA's management library on machines without a driver: the C interface as the manual declares it, with one GPU.
 #include <cstring>
 
 extern "C" {

@@ -1,11 +1,11 @@
 #pragma once
-// Plans for tests: resolved for a made-up machine.
+// Plans for tests, resolved for an invented machine.
 
 #include "plan/resolve.h"
 
 namespace bertpretrain::testing {
 
-/// The plan of a fresh start. @param gpus of each host
+/// Returns the plan of a fresh start, or of a resume from `checkpoint`. @param gpus number of GPUs per host
 inline RunPlan plan_of(const RequestedExperiment& experiment, std::int64_t ranks = 1, std::int64_t gpus = 0,
                        const CheckpointFacts* checkpoint = nullptr) {
     Launch launch;
@@ -16,7 +16,7 @@ inline RunPlan plan_of(const RequestedExperiment& experiment, std::int64_t ranks
     return resolve(experiment, launch, machine, {}, checkpoint);
 }
 
-/// The plan of a run that resumes from a checkpoint with these settings and this progress.
+/// Returns the plan of a run that resumes from a checkpoint with these settings and this progress.
 inline RunPlan resumed_plan(const RequestedExperiment& experiment, const TrainingProgress& progress, std::int64_t ranks = 1,
                             std::int64_t gpus = 0) {
     const CheckpointFacts checkpoint{experiment.settings, progress};

@@ -1,5 +1,5 @@
 #pragma once
-// A program that runs beside the test, so that the test can send it signals.
+// A program that runs in parallel with the test, so that the test can send it signals.
 
 #include <algorithm>
 #include <chrono>
@@ -20,13 +20,14 @@ namespace bertpretrain::testing {
 
 inline void sleep_seconds(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// Runs one command from the project's folder, without a shell between it and the signals. Killed with the object.
+/// Runs one command in the project's folder. The shell is replaced by the command, which therefore gets the signals. The
+/// destructor kills the command.
 class Process {
 public:
     explicit Process(const std::string& command) {
         pid_ = ::fork();
         if (pid_ != 0) return;
-        std::signal(SIGHUP, SIG_DFL);  // ignored where nohup started the tests
+        std::signal(SIGHUP, SIG_DFL);  // it is ignored if nohup started the tests
         ::execl("/bin/sh", "sh", "-c", ("cd '" + project_folder() + "' && exec " + command + " >/dev/null 2>&1").c_str(),
                 static_cast<char*>(nullptr));
         ::_exit(127);
@@ -50,7 +51,7 @@ public:
         if (!ended()) ::kill(pid_, signal);
     }
 
-    /// Waits for the end. @returns the exit code; 128 + signal number when a signal ended it
+    /// Blocks until the command has ended. @returns the exit code; 128 + signal number when a signal ended it
     int wait() {
         int status = 0;
         if (exit_code_ < 0 && ::waitpid(pid_, &status, 0) == pid_) remember(status);
@@ -64,7 +65,7 @@ private:
     int exit_code_ = -1;
 };
 
-/// Waits until `holds()`, or `process` has ended, or a minute has passed. @returns whether it holds
+/// Waits until `holds()` is true, `process` has ended, or a minute has passed. @returns whether `holds()` is true
 template <class Condition>
 bool wait_until(Process& process, const Condition& holds) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -72,7 +73,7 @@ bool wait_until(Process& process, const Condition& holds) {
     return holds();
 }
 
-/// The processes that `parent` has started and that still run, oldest first.
+/// Returns the running children of `parent`, by ascending process id.
 inline std::vector<pid_t> children_of(pid_t parent) {
     std::vector<pid_t> children;
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -83,7 +84,7 @@ inline std::vector<pid_t> children_of(pid_t parent) {
         std::string stat;
         try {
             stat = read_text(entry.path() / "stat");
-        } catch (const std::exception&) { continue; }  // it has ended meanwhile
+        } catch (const std::exception&) { continue; }  // the process has ended in the meantime
         const std::size_t after_name = stat.rfind(')');
         if (after_name == stat.npos) continue;
         std::istringstream fields(stat.substr(after_name + 1));

@@ -1,12 +1,12 @@
 #pragma once
-// Many ranks in one test, over real sockets.
+// Runs many ranks in one test, over real sockets.
 
 #include "parallel/gloo_world.h"
 #include "support/run_ranks.h"
 
 namespace bertpretrain::testing {
 
-/// As run_ranks; each thread has its own connections, as processes would.
+/// As run_ranks, but each thread has its own connections, as processes would have.
 inline void run_gloo_ranks(std::int64_t ranks, const std::function<void(World&)>& body) {
     const MeetingPlace place = MeetingPlace::in_this_process();
     run_ranks(ranks, [&](World& threads) {

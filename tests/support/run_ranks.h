@@ -1,5 +1,5 @@
 #pragma once
-// Many ranks in one test: each is a thread.
+// Runs many ranks in one test, each as a thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace bertpretrain::testing {
 
-/// Calls body(world) on n threads, rank by rank; returns when all are done.
-/// The error that came first is thrown again; the other ranks do not wait for the failed one.
+/// Calls body(world) on one thread per rank, and returns when all have ended.
+/// Throws the first error of a rank; the other ranks do not wait for the failed one.
 inline void run_ranks(std::int64_t ranks, const std::function<void(World&)>& body) {
     ThreadGroup group(ranks);
     std::exception_ptr first;

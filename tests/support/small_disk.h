@@ -1,5 +1,5 @@
 #pragma once
-// File systems of a test's own, in a mount namespace that nobody else sees.
+// Private file systems for a test, in its own mount namespace.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace bertpretrain::testing {
 
-/// `script` for a shell in a new mount namespace, with the right to mount. @returns a command
+/// Returns a command that runs `script` in a shell in a new mount namespace, with permission to mount.
 inline std::string in_mount_namespace(const std::string& script) {
     std::string quoted;
     for (const char c : script) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -17,7 +17,7 @@ inline std::string in_mount_namespace(const std::string& script) {
 
 }  // namespace bertpretrain::testing
 
-/// Skips the test where mounting is not permitted.
+/// Skips the test if mounting is refused.
 #define NEEDS_MOUNTS()                                                                                                 \
     if (const auto mounts =                                                                                            \
             bertpretrain::testing::run_command(bertpretrain::testing::in_mount_namespace("mount -t tmpfs none /mnt")); \

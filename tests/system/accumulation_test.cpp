@@ -1,4 +1,4 @@
-// How a global batch is cut into micro-batches does not matter, dropout included.
+// The split of a global batch into micro-batches does not change the result, with dropout too.
 
 #include <cmath>
 
@@ -14,7 +14,7 @@ std::string cut(int micro_batch_size, int gradient_accumulation_steps) {
            " --set batch.gradient_accumulation_steps=" + std::to_string(gradient_accumulation_steps);
 }
 
-/// The largest relative difference of any number of any line.
+/// Returns the largest relative difference of any number of any line.
 double largest_difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
     double largest = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -45,10 +45,10 @@ TEST_CASE("24 sequences as 4 x 6, 8 x 3 and 24 x 1 train the same model, with dr
     CHECK(largest_difference(by_4, by_8) < 1e-5);
     CHECK(largest_difference(by_4, by_24) < 1e-5);
     CHECK(largest_difference(by_4, numbers_of(folder / "merged")) < 1e-5);
-    CHECK(numbers_of(folder / "merged") != by_4);  // it was merged: sums come in another order
+    CHECK(numbers_of(folder / "merged") != by_4);  // merged: sums are added in another order
     CHECK(missing_words(merged.out + merged.err, {"in 2 micro-batch(es) of up to 12"}) == "");
 
-    // without dropout the very first loss is another one: it was on
+    // without dropout the first loss differs, so dropout was on
     const std::string without =
         " --set schedule.total_steps=1 --set model.hidden_dropout_prob=0 --set model.attention_probs_dropout_prob=0";
     REQUIRE(train(config, folder / "without", cut(24, 1) + without).exit_code == 0);

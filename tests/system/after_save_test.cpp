@@ -1,4 +1,4 @@
-// checkpoint.after_save: a command on each checkpoint, which neither delays a run nor outlives it unnoticed.
+// checkpoint.after_save: the command on each checkpoint does not delay a run, and its failure is reported.
 
 #include <iterator>
 
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Options of `train` for a command that runs on the checkpoint of step 20, the last one, and does nothing on the others.
+/// Returns options of `train` for a command that acts only on the last checkpoint, that of step 20.
 std::string on_last(const std::string& command) {
     return concat("--set 'checkpoint.after_save=case $1 in *20) ", command, ";; esac' ");
 }
@@ -29,7 +29,7 @@ TEST_CASE("the failure of the last checkpoint's command is logged before the run
     CHECK(missing_words(result.err, {"checkpoint.after_save of step 20 ended with exit code 7"}) == "");
 }
 
-TEST_CASE("as PID 1, whose end kills all others, the program waits for the last checkpoint's command") {
+TEST_CASE("as PID 1, whose end kills all other processes, the program waits for the last checkpoint's command") {
     NEEDS_TRAIN();
     NEEDS_MOUNTS();
     const TemporaryFolder folder;
@@ -51,11 +51,11 @@ TEST_CASE("a command that hangs is reported and ended after checkpoint.after_sav
     CHECK(missing_words(result.err, {"checkpoint.after_save of step 20 has run for 1 s", "after_save_seconds"}) == "");
 }
 
-TEST_CASE("a run that a signal stops waits for commands until its grace is over, and leaves them running") {
+TEST_CASE("a run stopped by a signal waits for commands until checkpoint.stop_grace_seconds, and leaves them running") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run", go = folder / "go", began = folder / "began", done = folder / "done";
-    for (const fs::path& counted : {began, done}) fs::create_directory(counted);  // two commands may run
+    for (const fs::path& counted : {began, done}) fs::create_directory(counted);  // at most two commands run at a time
     const std::string command = concat("touch ", (began / "$$").string(), "; while [ -e ", run.string(), " ] && [ ! -e ",
                                        go.string(), " ]; do sleep 0.01; done; touch ", (done / "$$").string());
     const auto count = [](const fs::path& counted) {

@@ -1,4 +1,4 @@
-// Bad inputs to `bertpretrain_data`: one clear message, the documented exit code, nothing half-made left behind.
+// Bad inputs to `bertpretrain_data` give one clear message and the documented exit code, and leave no partial output.
 
 #include "support/catch.h"
 #include "system/refusal.h"
@@ -71,7 +71,7 @@ std::string in_folder(std::string arguments, const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("bertpretrain_data refuses bad inputs with one message, and leaves what there is as it was") {
+TEST_CASE("bertpretrain_data refuses bad inputs with one message, and changes no existing file") {
     const TemporaryFolder folder;
     fs::copy(sample_data().folder, folder.path(), fs::copy_options::recursive);
     write_text(folder / "no_article.xml", "<mediawiki></mediawiki>");

@@ -16,7 +16,7 @@ CommandResult evaluate(const fs::path& checkpoint, const std::string& options) {
 
 }  // namespace
 
-TEST_CASE("an output that is no folder, or cannot be written, is refused") {
+TEST_CASE("an output that is not a folder, or cannot be written, is refused") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder);
@@ -27,7 +27,7 @@ TEST_CASE("an output that is no folder, or cannot be written, is refused") {
     CHECK(read_text(folder / "file") == "precious");
 }
 
-TEST_CASE("a folder in which another process trains is refused, and that process goes on") {
+TEST_CASE("a folder in which another process trains is refused, and that process continues") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder), run = folder / "run";
@@ -40,7 +40,7 @@ TEST_CASE("a folder in which another process trains is refused, and that process
     CHECK(first.wait() == 128 + SIGTERM);
 }
 
-TEST_CASE("a refused request leaves an existing run as it was") {
+TEST_CASE("a refused request changes nothing in an existing run") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     copy_finished_run(folder / "run");
@@ -54,7 +54,7 @@ TEST_CASE("a refused request leaves an existing run as it was") {
     }
 }
 
-TEST_CASE("evaluate refuses what is no checkpoint") {
+TEST_CASE("evaluate refuses a path that is not a checkpoint") {
     NEEDS_TRAIN();
     const std::string shards = "--shards " + sample_data().shards.string();
     const TemporaryFolder folder;
@@ -66,7 +66,7 @@ TEST_CASE("evaluate refuses what is no checkpoint") {
     check_refusal(evaluate(folder / "cut", shards), checkpoint_exit, {"cut/model.pt", "1000"}, "cut short");
 }
 
-TEST_CASE("evaluate refuses shards that are not there, and options it does not know") {
+TEST_CASE("evaluate refuses missing shards and unknown options") {
     NEEDS_TRAIN();
     const fs::path& run = finished_run().run;
     check_refusal(evaluate(run, ""), config_exit, {"--shards"}, "no shards");

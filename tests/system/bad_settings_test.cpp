@@ -1,4 +1,4 @@
-// Requests to `train` that cannot be met: one clear message, the documented exit code, nothing begun.
+// Requests to `train` that cannot be met give one clear message and the documented exit code, and start nothing.
 
 #include "support/catch.h"
 #include "system/refusal.h"
@@ -44,7 +44,7 @@ const std::vector<BadSetting> bad_settings{
     {R"({"optimizer": {"name": "adam"}})", config_exit, {"optimizer.name = \"adam\"", "\"adamw\", \"lamb\", \"lans\""}},
     {R"({"optimizer": {"betas": [0.9, 0.99, 0.999]}})", config_exit, {"optimizer.betas", "3 numbers", "expected two"}},
     {R"({"optimizer": {"betas": [0.9, 1]}})", config_exit, {"optimizer.betas", "1", "below 1"}},
-    // what two settings say together
+    // conflicts between two settings
     {R"({"model": {"num_attention_heads": 3}})", config_exit, {"model.hidden_size = 64", "model.num_attention_heads = 3"}},
     {R"({"model": {"hidden_size": 60}})", config_exit, {"model.hidden_size = 60", "multiple of 8"}},
     {R"({"data": {"sequence_length": 128}})", config_exit, {"data.sequence_length = 128", "model.max_position_embeddings = 64"}},
@@ -55,7 +55,7 @@ const std::vector<BadSetting> bad_settings{
      config_exit,
      {"batch.device_micro_batch = 8", "loss_mean", "leave device_micro_batch out"}},
     {R"({"schedule": {"warmup_ratio": 1}})", config_exit, {"schedule.warmup_ratio", "below 1"}},
-    // what settings and data say together
+    // conflicts between settings and data
     {R"({"data": {"sequence_length": 32}})",
      data_exit,
      {"sample_training_0000.h5", "64 tokens", "expected 32", "data.sequence_length"}},
@@ -67,7 +67,7 @@ const std::vector<BadSetting> bad_settings{
     {R"({"data": {"training_shards": "CMakeLists.txt"}})", data_exit, {"CMakeLists.txt", "is not a folder"}},
     {R"({"data": {"held_out_shards": "lib"}})", data_exit, {"lib", "expected a folder with .h5 or .hdf5 files", "test"}},
     {R"({"data": {"vocabulary": "no_such_vocab.txt"}})", data_exit, {"no_such_vocab.txt", "cannot be read"}},
-    // what the machine cannot do
+    // requests that this machine cannot meet
     {R"({"model": {"hidden_size": 65536, "num_hidden_layers": 1024}})",
      config_exit,
      {"parameters", "memory", "this machine or container has"}},
@@ -117,7 +117,7 @@ TEST_CASE("settings that cannot be met are refused before any training") {
     }
 }
 
-TEST_CASE("a file that is no experiment is refused with the place of the fault") {
+TEST_CASE("a file that is not an experiment is refused with the place of the error") {
     NEEDS_TRAIN();
     for (const BadFile& bad : bad_files) {
         const TemporaryFolder folder;
@@ -132,7 +132,7 @@ TEST_CASE("a file that is no experiment is refused with the place of the fault")
                                   "a folder", folder / "run");
 }
 
-TEST_CASE("command lines that make no sense are refused with what is wrong in them") {
+TEST_CASE("invalid command lines are refused with the reason") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder);
@@ -199,7 +199,7 @@ TEST_CASE("--quiet and --log-level leave messages out on standard error, not in 
     check_refusal(train(config, folder / "run", "--quiet --log-level info"), config_exit, {"--quiet"}, "both");
 }
 
-TEST_CASE("an instruction set that cannot be had is refused") {
+TEST_CASE("an instruction set that the processor lacks is refused") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const std::string command = train_command(write_experiment(folder), folder / "run");
@@ -207,7 +207,7 @@ TEST_CASE("an instruction set that cannot be had is refused") {
                                   {"BERTPRETRAIN_CPU_CAPABILITY = avx9", "reference", "avx512_bf16"}, "avx9", folder / "run");
 }
 
-TEST_CASE("a GPU that is not there is refused, not replaced") {
+TEST_CASE("a requested GPU that does not exist is refused, not replaced by the CPU") {
     NEEDS_TRAIN();
     if (fs::exists("/dev/nvidiactl")) SKIP_TEST(skip::gpu, "there is one to choose");
     const TemporaryFolder folder;
@@ -216,7 +216,7 @@ TEST_CASE("a GPU that is not there is refused, not replaced") {
                                   {"training.device = \"cuda\"", "cpu"}, "cuda", folder / "run");
 }
 
-TEST_CASE("settings that are refused are the cause that a run's folder tells to whoever starts it again") {
+TEST_CASE("a run's exit.json names refused settings as the cause, for the process that restarts it") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run";

@@ -1,6 +1,7 @@
-"""Shards spoilt in many ways.
+"""Makes shards that are damaged in many ways.
 
-Usage: bad_shards.py SHARDS FOLDER. Makes FOLDER/NAME for each way; without a manifest, whose checks come first. Exits 77 without h5py.
+Usage: bad_shards.py SHARDS FOLDER. Makes FOLDER/NAME for each kind of damage, without a manifest, because its checks would come first.
+Exits with 77 without h5py.
 """
 
 import shutil
@@ -17,7 +18,7 @@ source, target = Path(sys.argv[1]), Path(sys.argv[2])
 
 
 def spoilt(name, with_manifest=False):
-    """A copy of the shards; the file to spoil."""
+    """Copies the shards, and returns the file to damage."""
     shutil.copytree(source, target / name)
     if not with_manifest:
         (target / name / "manifest.json").unlink()

@@ -1,4 +1,4 @@
-// Damaged shards: `train` names the file and what is wrong, and leaves with exit code 3 before any training.
+// For damaged shards `train` names the file and the damage, and ends with exit code 3 before any training.
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 struct BadShard {
-    std::string name;  ///< of the folder that bad_shards.py makes
+    std::string name;  ///< name of the folder that bad_shards.py makes
     std::vector<std::string> words;
 };
 
@@ -48,7 +48,7 @@ const std::vector<BadShard> bad_shards{
     {"other_vocabulary", {"vocab.txt", "is not the vocabulary", "other_vocabulary", "checksum"}},
 };
 
-/// A folder with a folder of shards for each of the above, made once; absent where Python has no h5py.
+/// Returns a folder with a folder of shards for each of the above, made once; nothing if Python has no h5py.
 const fs::path& spoilt_shards() {
     static const TemporaryFolder folder;
     static const fs::path made = [] {
@@ -65,7 +65,7 @@ std::string training_on(const std::string& name) { return "--set data.training_s
 
 }  // namespace
 
-/// Skips the test where the damaged shards cannot be made.
+/// Skips the test if bad_shards.py cannot run.
 #define NEEDS_SPOILT_SHARDS() \
     NEEDS_TRAIN();            \
     if (spoilt_shards().empty()) SKIP_TEST(skip::no_oracle, "no Python with h5py")
@@ -80,7 +80,7 @@ TEST_CASE("a damaged training shard is refused before any training") {
     }
 }
 
-TEST_CASE("without evaluation no held-out shards are asked for") {
+TEST_CASE("without evaluation no held-out shards are needed") {
     NEEDS_SPOILT_SHARDS();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder, {{"evaluation", {{"every_steps", 0}}}, {"schedule", {{"total_steps", 1}}}});
@@ -94,10 +94,10 @@ TEST_CASE("a damaged held-out shard is refused before training") {
     const CommandResult result = train(config, folder / "run", training_on("held_out_id"));
     check_refusal(result, data_exit, {"sample_test_0000.h5", "input_ids[3, 5] is 800"}, "held_out_id");
     CHECK(!fs::exists(folder / "run/metrics.jsonl"));
-    // with a whole held-out shard the same command trains
-    const CommandResult mended = train(
+    // with an intact held-out shard the same command trains
+    const CommandResult repaired = train(
         config, folder / "run", training_on("held_out_id") + " --set data.held_out_shards=" + sample_data().shards.string());
-    CHECK(mended.exit_code == 0);
+    CHECK(repaired.exit_code == 0);
 }
 
 TEST_CASE("evaluate refuses shards that do not fit the checkpoint") {
@@ -109,7 +109,7 @@ TEST_CASE("evaluate refuses shards that do not fit the checkpoint") {
                   "no_held_out");
 }
 
-TEST_CASE("a run does not go on with shards whose rows were replaced, though no manifest lists them") {
+TEST_CASE("a run refuses to resume with shards whose rows were replaced, though no manifest lists them") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path shards = folder / "shards", run = folder / "run";
@@ -132,7 +132,7 @@ END)");
     CHECK(train(config, run, on_these).exit_code == 0);
 }
 
-TEST_CASE("a shard that cannot be read any more ends a run, but not before its last update is saved") {
+TEST_CASE("a shard that becomes unreadable ends a run after its last update is saved") {
     NEEDS_TRAIN();
     const int ranks = GENERATE(1, 2);
     INFO("ranks " << ranks);

@@ -1,4 +1,4 @@
-// The best checkpoint of a run outlives the newer ones.
+// The best checkpoint of a run is kept when newer ones are deleted.
 
 #include "support/catch.h"
 #include "system/small_run.h"
@@ -7,7 +7,7 @@ using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-TEST_CASE("a run that wavers keeps its best checkpoint, which evaluates to the loss that it was kept for") {
+TEST_CASE("a run with an unsteady loss keeps its best checkpoint, which evaluates to the recorded loss") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config =

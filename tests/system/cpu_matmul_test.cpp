@@ -1,4 +1,4 @@
-// A run keeps the library that multiplies.
+// A run keeps its matmul library.
 
 #include "support/catch.h"
 #include "system/small_run.h"
@@ -23,12 +23,12 @@ std::vector<std::string> eight_steps(const TemporaryFolder& folder, const std::s
 
 }  // namespace
 
-TEST_CASE("a resumed run multiplies with the library that it began with, to the bit") {
+TEST_CASE("a resumed run uses the matmul library that it began with, bit for bit") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const auto mkl = eight_steps(folder, "mkl", "mkl");
-    if (read_text(folder / "mkl_mkl/log.txt").find("multiplied by     mkl") == std::string::npos)
-        SKIP_TEST(skip::no_bf16, "no MKL, or no bf16 instructions");
+    if (read_text(folder / "mkl_mkl/log.txt").find("matmul library    mkl") == std::string::npos)
+        SKIP_TEST(skip::no_bf16, "no MKL, or no bf16 matmuls on this processor");
     const auto onednn = eight_steps(folder, "onednn", "onednn");
     REQUIRE(mkl != onednn);
     CHECK(first_difference(eight_steps(folder, "mkl", "measured"), mkl) == "");

@@ -1,4 +1,4 @@
-// A seed of dropout alone.
+// training.dropout_seed changes the dropout masks only.
 
 #include "support/catch.h"
 #include "system/small_run.h"
@@ -15,7 +15,7 @@ std::vector<std::string> one_step(const TemporaryFolder& folder, const std::stri
 
 }  // namespace
 
-TEST_CASE("a seed of dropout drops others, and changes neither weights nor samples") {
+TEST_CASE("a dropout seed changes the dropout masks, but neither initial weights nor samples") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const std::string without = " --set model.hidden_dropout_prob=0 --set model.attention_probs_dropout_prob=0",

@@ -1,4 +1,4 @@
-// Training with masks drawn anew, as a user runs it.
+// Training with dynamic masking, as a user runs it.
 
 #include <csignal>
 
@@ -15,7 +15,7 @@ const nlohmann::json dynamic_whole_words = {{"data", {{"masking", "dynamic"}, {"
 
 }  // namespace
 
-TEST_CASE("a run with masks drawn anew that is killed goes on with the same ones, and other masks make another run") {
+TEST_CASE("a killed run with dynamic masking resumes with the same masks, and another masking setting gives another run") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder, dynamic_whole_words);
@@ -32,7 +32,7 @@ TEST_CASE("a run with masks drawn anew that is killed goes on with the same ones
     CHECK(first_difference(whole, numbers_of(folder / "killed")) == "");
 }
 
-TEST_CASE("masks drawn anew need a vocabulary, and a setting that would change nothing is refused") {
+TEST_CASE("dynamic masking needs a vocabulary, and a setting that would have no effect is refused") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder, dynamic_whole_words);

@@ -1,4 +1,4 @@
-// Texts to vectors: as transformers gives them, whatever is killed, and on any number of ranks.
+// The vectors of `embed` equal those of transformers, after a kill and on any number of ranks.
 #include "support/catch.h"
 #include "support/process.h"
 #include "support/shared_data.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int package_missing = 77, program_missing = 127;
 
-/// Lines of the sample's sentences, with what is unusual among them.
+/// Returns lines of the sample's sentences, with unusual lines among them.
 std::string some_lines(std::size_t count) {
     std::string text = read_text(sample_data().text), lines;
     for (std::size_t i = 0, at = 0; i < count && at < text.size(); ++i) {
@@ -75,7 +75,7 @@ TEST_CASE("the vectors of models that transformers saved are transformers'") {
     NEEDS_TRAIN();
     NEEDS_SHARED_DATA();
     const TemporaryFolder folder;
-    std::string numbered;  // words of coldfire's vocabulary, in lines of 0 to 150 of them
+    std::string numbered;  // lines of 0 to 150 words of coldfire's vocabulary
     for (int line = 0; line < 40; ++line) {
         for (int word = 0; word < line * line / 10; ++word)
             numbered += "t" + std::to_string(5 + (line * 31 + word * 7) % 251) + " ";
@@ -125,7 +125,7 @@ TEST_CASE("ranks, batches, standard input and a kill do not change the file") {
     const fs::path killed = folder / "killed.npy";
     {
         Process process(embed_command(model, folder / "text", killed));
-        REQUIRE(wait_until(process, [&] {  // a part is done: a mark in the list of them is no longer -1
+        REQUIRE(wait_until(process, [&] {  // a part is done: its entry in the list is no longer -1
             const std::string marks = read_text(killed.string() + ".partial/done");
             return marks.find('\0') != std::string::npos;
         }));
@@ -144,7 +144,7 @@ TEST_CASE("ranks, batches, standard input and a kill do not change the file") {
     CHECK_FALSE(fs::exists(killed.string() + ".partial"));
 }
 
-TEST_CASE("what embed refuses, it names, and what it cuts off, it counts") {
+TEST_CASE("embed names the lines that it refuses, and counts those that it truncates") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path &model = finished_run().run, output = folder / "vectors.npy";

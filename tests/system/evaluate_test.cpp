@@ -1,4 +1,4 @@
-// Held-out numbers of many checkpoints, and what they do not depend on.
+// Held-out numbers of many checkpoints do not depend on ranks, micro-batches or which checkpoints are evaluated together.
 #include <cmath>
 #include <sstream>
 
@@ -38,7 +38,7 @@ fs::path step(const std::string& number) { return finished_run().run / "checkpoi
 
 }  // namespace
 
-TEST_CASE("the curve of a run is what its checkpoints give one by one, whatever the ranks and micro-batches") {
+TEST_CASE("the curve of a run equals its checkpoints' results one by one, for any number of ranks and micro-batch size") {
     NEEDS_TRAIN();
     const auto curve = lines_of(evaluate(finished_run().run.string(), "--all --json"));
     REQUIRE(curve.size() == 7);
@@ -62,7 +62,7 @@ TEST_CASE("the curve of a run is what its checkpoints give one by one, whatever 
           "");
 }
 
-TEST_CASE("a checkpoint that is worse than the baseline is exit 6, one that is not is exit 0") {
+TEST_CASE("a checkpoint that is worse than the baseline gives exit 6, another gives exit 0") {
     NEEDS_TRAIN();
     const std::string early = step("03").string(), late = step("20").string();
     CHECK(evaluate(late, "--baseline " + early).exit_code == 0);

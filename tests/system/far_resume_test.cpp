@@ -1,4 +1,4 @@
-// How far a run has come does not matter to how soon it goes on.
+// The time that a resume takes does not depend on the step.
 
 #include <chrono>
 
@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A copy of finished_run()'s checkpoint of step 3 that says it is of another step.
+/// Copies finished_run()'s checkpoint of step 3 with another step number.
 void write_checkpoint_of(std::int64_t step, const fs::path& run) {
     const std::string digits = std::to_string(step);
     const fs::path folder = run / "checkpoints" / ("step_" + std::string(8 - digits.size(), '0') + digits);
@@ -27,7 +27,7 @@ void write_checkpoint_of(std::int64_t step, const fs::path& run) {
     write_text(folder / "COMPLETE.json", mark.dump());
 }
 
-/// Seconds until a run that stands at `step` has taken one more.
+/// Returns the seconds in which a run resumes at `step` and takes one more step.
 double seconds_to_go_on(std::int64_t step) {
     const TemporaryFolder folder;
     write_checkpoint_of(step, folder / "run");
@@ -43,9 +43,9 @@ double seconds_to_go_on(std::int64_t step) {
 
 }  // namespace
 
-TEST_CASE("a run goes on from step 1,000,000 as soon as from step 1") {
+TEST_CASE("a run resumes from step 1,000,000 as fast as from step 1") {
     NEEDS_TRAIN();
     const double near = seconds_to_go_on(1), far = seconds_to_go_on(1'000'000);
     WARN("seconds from the command to the end of one step: " << near << " at step 1, " << far << " at step 1,000,000");
-    CHECK(far < 3 * near + 5);  // even 10 microseconds for each of those steps would be more
+    CHECK(far < 3 * near + 5);  // even 10 microseconds per skipped step would exceed this
 }

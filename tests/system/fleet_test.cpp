@@ -1,4 +1,4 @@
-// Many short supervised jobs, each struck by a transient fault: they finish with nobody touching them.
+// Many short supervised jobs, each with a transient fault, finish without help from a person.
 //   BERTPRETRAIN_FLEET_JOBS: how many (200)
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t total_steps = 60, save_every = 6, late_steps = total_steps / 20;  // the last 5 %
 constexpr double most_seconds = 400;
 
-/// What happened to the jobs of one kind of fault.
+/// The results of the jobs with one kind of fault.
 struct Account {
     std::int64_t jobs = 0, finished = 0, restarts = 0, steps_redone = 0;
     double seconds_lost = 0;
@@ -33,7 +33,7 @@ std::int64_t steps_of(const fs::path& run) {
     return std::count(metrics.begin(), metrics.end(), '\n');  // without evaluations: one line per step
 }
 
-/// Steps at which the run was begun again.
+/// Returns the steps at which the run was restarted.
 std::vector<std::int64_t> resumed_at(const fs::path& run) {
     std::vector<std::int64_t> steps;
     std::istringstream lines(read_text(run / "events.jsonl"));
@@ -65,7 +65,7 @@ public:
         fs::remove(folder_ / "struck");
         const double begin = seconds_now();
         Process process(command(fault, run));
-        if (fault == "hanging read") late = false;  // the last steps' rows are in memory long before
+        if (fault == "hanging read") late = false;  // the rows of the last steps are read long before
         const std::int64_t strike_at = fault == "hanging read" ? random_below(12)
                                        : late                  ? total_steps - random_below(late_steps) - 1
                                                                : random_below(total_steps - late_steps);
@@ -97,7 +97,7 @@ private:
                       train_program, " train ", config_.string(), " --output ", run.string(), " --local-ranks 2");
     }
 
-    /// Waits for the moment and strikes. @returns the steps done by then
+    /// Waits for the moment and causes the fault. @returns the steps done by then
     std::int64_t strike(const std::string& fault, Process& process, const fs::path& run, std::int64_t at) {
         wait_until(process, [&] { return steps_of(run) >= at; });
         const std::int64_t reached = steps_of(run);
@@ -143,7 +143,8 @@ std::int64_t number_of_jobs() {
 
 }  // namespace
 
-TEST_CASE("of a fleet of supervised jobs struck by transient faults 99.5 % finish by themselves, as if undisturbed", "[.long]") {
+TEST_CASE("of supervised jobs with transient faults 99.5 % finish by themselves, with the results of undisturbed ones",
+          "[.long]") {
     NEEDS_TRAIN();
     const unsigned seed = std::random_device()();
     INFO("seed " << seed);

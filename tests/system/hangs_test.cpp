@@ -1,4 +1,4 @@
-// A run that hangs says where, and ends with exit 5.
+// A run that hangs logs where it hangs, and ends with exit 5.
 
 #include "system/run_progress.h"
 
@@ -8,7 +8,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Makes a call of the C library hang for ever in a run under way.
+/// Makes a call of the C library hang forever in a running run.
 void check_hang(const std::string& call_and_file, const std::string& phase, const std::string& function) {
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
@@ -28,12 +28,12 @@ void check_hang(const std::string& call_and_file, const std::string& phase, cons
 
 }  // namespace
 
-TEST_CASE("a disk that stops answering in the middle of a shard is a hang in data") {
+TEST_CASE("a disk that stops answering while a shard is read is reported as a hang in data") {
     NEEDS_TRAIN();
     check_hang("FAULT_CALL=pread FAULT_FILE=.h5", "data", "pread");
 }
 
-TEST_CASE("a disk that stops answering while shards are looked through is a hang in the start") {
+TEST_CASE("a disk that stops answering while shards are checked is reported as a hang in the start") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
@@ -47,12 +47,12 @@ TEST_CASE("a disk that stops answering while shards are looked through is a hang
     CHECK(missing_words(read_text(run / "log.txt"), {"thread ", "bertpretrain::", "pread"}) == "");
 }
 
-TEST_CASE("a disk that stops answering in the middle of a checkpoint is a hang in saving") {
+TEST_CASE("a disk that stops answering while a checkpoint is written is reported as a hang in saving") {
     NEEDS_TRAIN();
     check_hang("FAULT_CALL=fsync FAULT_FILE=step_", "saving", "fsync");
 }
 
-TEST_CASE("one process that is asked to stop ends within 30 s although a thread of it is stuck in a read") {
+TEST_CASE("a process that gets a stop signal ends within 30 s although one of its threads is stuck in a read") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
@@ -69,7 +69,7 @@ TEST_CASE("one process that is asked to stop ends within 30 s although a thread 
     CHECK(missing_words(rest.err, {concat("going on from step ", step)}) == "");
 }
 
-TEST_CASE("a run that fails while a thread of it is stuck in a read ends with the failure's code and message") {
+TEST_CASE("a run that fails while one of its threads is stuck in a read ends with the failure's code and message") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
@@ -86,7 +86,7 @@ TEST_CASE("a run that fails while a thread of it is stuck in a read ends with th
     CHECK(missing_words(read_text(run / "log.txt"), {"checkpoint error", "checkpoints"}) == "");
 }
 
-TEST_CASE("a checkpoint that is written slowly but steadily is no hang, in the background, at the end or at a stop") {
+TEST_CASE("a checkpoint that is written slowly but steadily is not a hang, in the background, at the end or at a stop") {
     NEEDS_TRAIN();
     for (const bool stops : {true, false}) {
         CAPTURE(stops);

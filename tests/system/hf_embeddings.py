@@ -1,7 +1,7 @@
-"""How far vectors of ours are from transformers'.
+"""Compares our vectors with those of transformers.
 
 Usage: hf_embeddings.py MODEL TEXT VECTORS... MODEL is a folder for from_pretrained with a vocab.txt; VECTORS are files named mean.npy,
-cls.h5 and the like. Prints {file's name: largest difference}. Exits 77 where a package is missing.
+cls.h5 and the like. Prints {file's name: largest difference}. Exits with 77 if a package is missing.
 """
 
 import json
@@ -25,7 +25,7 @@ BATCH = 7
 
 
 def theirs(folder, lines):
-    """{name: vectors}, in ragged batches."""
+    """Returns {name: vectors}, computed in batches of unequal lengths."""
     config = json.loads((folder / "tokenizer_config.json").read_text()) if (folder / "tokenizer_config.json").exists() else {}
     tokenizer = BertTokenizer(vocab=str(folder / "vocab.txt"), do_lower_case=config.get("do_lower_case", True))
     model = AutoModel.from_pretrained(folder).eval()

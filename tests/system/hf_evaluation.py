@@ -1,7 +1,7 @@
-"""The held-out loss of a checkpoint according to Hugging Face, in one batch.
+"""Computes the held-out loss of a checkpoint with Hugging Face's model, in one batch.
 
-Usage: hf_evaluation.py MODEL SHARD. MODEL is a checkpoint of ours or a folder for from_pretrained. Prints one JSON object under the names of `bertpretrain evaluate --json`. Exits 77 where a
-package is missing.
+Usage: hf_evaluation.py MODEL SHARD. MODEL is one of our checkpoints or a folder for from_pretrained. Prints one JSON object with the keys
+of `bertpretrain evaluate --json`. Exits with 77 if a package is missing.
 """
 
 import json
@@ -20,7 +20,7 @@ except ImportError as error:
 
 
 def hf_batch(shard):
-    """All rows of an open shard as the arguments of BertForPreTraining; -100 stands where nothing is asked."""
+    """Returns all rows of an open shard as the arguments of BertForPreTraining; positions without a label have -100."""
     tensors = {name: torch.from_numpy(shard[name][:]).long() for name in shard}
     labels = torch.full_like(tensors["input_ids"], -100)
     for row, (positions, ids) in enumerate(zip(tensors["masked_lm_positions"], tensors["masked_lm_ids"])):

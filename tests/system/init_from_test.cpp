@@ -1,4 +1,4 @@
-// Runs that begin with somebody's weights.
+// Runs that initialize the model from another checkpoint.
 
 #include <cmath>
 #include <sstream>
@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-/// A run of other samples and another schedule that begins with the weights of `source`.
+/// Trains on other samples with another schedule, from the weights of `source`.
 fs::path write_second_experiment(const TemporaryFolder& folder, const fs::path& source, const json& patch = json::object()) {
     json changes = {{"initialization", {{"init_from", source.string()}}},
                     {"training", {{"seed", 8}}},
@@ -24,7 +24,7 @@ fs::path write_second_experiment(const TemporaryFolder& folder, const fs::path& 
     return write_experiment(folder, changes);
 }
 
-/// The lines of a second run, which must succeed and say what it began with.
+/// Returns the lines of a second run, which must succeed and log the weights that it began with.
 std::vector<std::string> second_run(const fs::path& source, const std::string& options = "", const json& patch = json::object()) {
     const TemporaryFolder folder;
     const fs::path config = write_second_experiment(folder, source, patch);
@@ -35,7 +35,7 @@ std::vector<std::string> second_run(const fs::path& source, const std::string& o
     return numbers_of(folder / "run");
 }
 
-/// The largest difference of the losses of two runs of equally many steps.
+/// Returns the largest difference of the losses of two runs with equally many steps.
 double loss_difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
     REQUIRE(a.size() == b.size());
     double largest = 0;
@@ -45,7 +45,7 @@ double loss_difference(const std::vector<std::string>& a, const std::vector<std:
     return largest;
 }
 
-/// Train, then begin anew from it in every way: the losses are those of one way.
+/// Trains a run, then trains from its weights in every format, and checks that all formats give the same losses.
 void check_every_way(const fs::path& run, const std::string& step) {
     const fs::path checkpoint = run / "checkpoints" / step;
     const std::vector<std::string> expected = second_run(run);
@@ -59,7 +59,7 @@ void check_every_way(const fs::path& run, const std::string& step) {
     REQUIRE(python.err == "");
     CHECK(first_difference(second_run(folder / "trip.bin"), expected) == "");
     const double trained = json::parse(expected.front()).at("loss").get<double>();
-    CHECK(trained < std::log(800) + std::log(2) - 0.1);  // it knows something already
+    CHECK(trained < std::log(800) + std::log(2) - 0.1);  // below a random model's loss
 }
 
 }  // namespace
@@ -69,7 +69,8 @@ TEST_CASE("a run that begins with another's weights has the same losses from its
     check_every_way(finished_run().run, "step_00000020");
 }
 
-TEST_CASE("two hundred steps, then others from their weights, in every way", "[.long]") {
+TEST_CASE("runs from the weights of a run of 200 steps have the same losses from its file, Python's copy and on two ranks",
+          "[.long]") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(
@@ -79,7 +80,7 @@ TEST_CASE("two hundred steps, then others from their weights, in every way", "[.
     check_every_way(folder / "run", "step_00000200");
 }
 
-TEST_CASE("with its moments and their count a run's weights go on as the run itself does") {
+TEST_CASE("a new run with a run's weights, moments and their count continues as the run itself does") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     if (!make_one_batch(folder / "shards")) SKIP_TEST(skip::no_oracle, "no Python with h5py");
@@ -99,12 +100,12 @@ TEST_CASE("with its moments and their count a run's weights go on as the run its
     const auto whole = losses("whole", 12, json::object());
     const std::string source = (folder / "whole/checkpoints/step_00000006").string();
     const std::vector<std::string> expected(whole.begin() + 6, whole.end());
-    losses("kept", 3, {{"init_from", source}, {"init_moments", true}});  // stopped, then gone on with
+    losses("kept", 3, {{"init_from", source}, {"init_moments", true}});  // stopped, then resumed
     CHECK(loss_difference(losses("kept", 6, {{"init_from", source}, {"init_moments", true}}), expected) < 1e-5);
     CHECK(loss_difference(losses("fresh", 6, {{"init_from", source}}), expected) > 1e-3);
 }
 
-TEST_CASE("a randomly initialised model of Hugging Face trains here with the losses that it has there") {
+TEST_CASE("a randomly initialized Hugging Face model has the same training losses here as in PyTorch") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     if (!make_one_batch(folder / "shards")) SKIP_TEST(skip::no_oracle, "no Python with h5py");
@@ -143,7 +144,7 @@ END)");
     CHECK(difference < 1e-4);
 }
 
-TEST_CASE("weights that do not fit are refused before anything is trained") {
+TEST_CASE("weights that do not fit the model are refused before any training") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path model = finished_run().run / "checkpoints/step_00000020/model.pt";
@@ -168,7 +169,7 @@ TEST_CASE("weights that do not fit are refused before anything is trained") {
                   {"initialization have no effect"}, "init_missing without init_from");
 }
 
-TEST_CASE("inspect verifies every checkpoint of a run, and names what is damaged") {
+TEST_CASE("inspect verifies every checkpoint of a run, and names the damaged ones") {
     NEEDS_TRAIN();
     const auto inspect = [](const fs::path& path, const std::string& options) {
         return run_command(train_program + " inspect " + path.string() + " " + options);

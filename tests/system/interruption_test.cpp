@@ -1,4 +1,4 @@
-// A run that is killed and started again is the same run, to the last bit.
+// A run that is killed and restarted gives the same bits as an uninterrupted one.
 
 #include <csignal>
 
@@ -24,7 +24,7 @@ bool same_file(const fs::path& run, const fs::path& other_run, const std::string
     return !content.empty() && content == read_text(other_run / file);
 }
 
-/// What tells one moment of saving from another; nothing while no checkpoint is being written.
+/// Returns a text that differs between moments of saving; empty while no checkpoint is being written.
 std::string partial_folder(const fs::path& run) {
     std::error_code gone;
     for (const auto& entry : fs::directory_iterator(run / "checkpoints", gone)) {
@@ -37,17 +37,17 @@ std::string partial_folder(const fs::path& run) {
 
 bool finished(const fs::path& run) { return read_text(run / "events.jsonl").find("\"finish\"") != std::string::npos; }
 
-/// A run to be killed at random moments, a third of them while it writes a checkpoint.
+/// A run that is killed at random moments, a third of them while it writes a checkpoint.
 class Victim {
 public:
     Victim(std::string command, fs::path run, double undisturbed_seconds, std::mt19937& random)
         : command_(std::move(command)), run_(std::move(run)), pause_(0, 0.8 * undisturbed_seconds), random_(random) {}
 
-    /// One life. @returns whether it was killed; else it had finished
+    /// Starts the run once and kills it at a random moment. @returns whether it was killed; false if it had finished
     bool live_and_die(bool while_saving) {
         Process process(command_);
         if (while_saving) {
-            const std::string left_behind = partial_folder(run_);  // by the life before
+            const std::string left_behind = partial_folder(run_);  // by the previous start
             std::string now;
             wait_until(process, [&] { return !(now = partial_folder(run_)).empty() && now != left_behind; });
             sleep_seconds(std::uniform_real_distribution<double>(0, 0.004)(random_));
@@ -55,7 +55,7 @@ public:
             sleep_seconds(pause_(random_));
         }
         if (process.ended() || finished(run_)) return process.wait() != 0;
-        std::vector<pid_t> candidates = children_of(process.pid());  // the ranks, where there are several
+        std::vector<pid_t> candidates = children_of(process.pid());  // the ranks, if there are several
         candidates.push_back(process.pid());
         ::kill(candidates[random_() % candidates.size()], SIGKILL);
         return process.wait() != 0;
@@ -82,7 +82,7 @@ void check_equals(const fs::path& run, const fs::path& undisturbed) {
     CHECK(partial_folder(run).empty());
 }
 
-/// Runs of 40 steps, each killed again and again until it finishes, until there were so many kills.
+/// Trains runs of 40 steps, each killed and restarted until it finishes, until the number of kills is reached.
 void check_kills(const std::string& options, const nlohmann::json& patch, int kills) {
     const TemporaryFolder folder;
     nlohmann::json experiment = {{"schedule", {{"total_steps", 40}}}, {"checkpoint", {{"save_every_steps", 4}}}};
@@ -110,7 +110,7 @@ nlohmann::json bf16_lamb() {
     return {{"training", {{"precision", "bf16"}}}, {"optimizer", {{"name", "lamb"}, {"learning_rate", 0.01}}}};
 }
 
-/// As many sequences as one rank takes.
+/// Options of two ranks with the same global batch as one rank.
 const std::string two_ranks = "--local-ranks 2 --set batch.global_batch_size=24 --set parallel.first_step_timeout_seconds=20";
 
 }  // namespace

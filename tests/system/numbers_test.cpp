@@ -1,4 +1,4 @@
-// Numbers that are not finite: updates are skipped, nothing of it is saved, and the run ends with exit 6 where they stay.
+// Updates with numbers that are not finite are skipped and never saved, and a run in which they persist ends with exit 6.
 
 #include <cmath>
 
@@ -15,7 +15,7 @@ namespace {
 
 bool has_python_torch() { return run_command(PYTHON " -c 'import torch'").exit_code == 0; }
 
-/// A run of three steps whose checkpoint holds a weight that makes every loss infinite or NaN, and then goes on.
+/// Trains three steps, puts a weight that makes every loss infinite or NaN into the checkpoint, and resumes.
 CommandResult go_on_with(const std::string& value, const fs::path& config, const fs::path& run) {
     const CommandResult begun = train(config, run, "--set schedule.total_steps=3");
     check(begun.exit_code == 0, begun.err);
@@ -41,7 +41,7 @@ std::size_t count(const std::string& text, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("updates without finite numbers are skipped, told once with their rows, and end the run when too many come in a row") {
+TEST_CASE("updates that are not finite are skipped, logged once with their rows, and end the run after too many in a row") {
     NEEDS_TRAIN();
     if (!has_python_torch()) SKIP_TEST(skip::no_oracle, "no Python with torch");
     const TemporaryFolder folder;
@@ -50,7 +50,7 @@ TEST_CASE("updates without finite numbers are skipped, told once with their rows
     INFO(result.err);
     CHECK(result.exit_code == 6);
     CHECK(nlohmann::json::parse(read_text(run / "exit.json")).at("code") == 6);
-    CHECK(count(result.err, "the update was skipped") == 5);  // by one rank of two
+    CHECK(count(result.err, "the update was skipped") == 5);  // logged by one rank of two
     const auto skipped = events_of(run, "skipped_update");
     REQUIRE(skipped.size() == 5);
     for (const auto& event : skipped) {

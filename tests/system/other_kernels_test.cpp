@@ -1,11 +1,11 @@
-// A run that goes on with other instructions.
+// A run that is resumed with other instructions.
 
 #include "support/catch.h"
 #include "system/small_run.h"
 
 using namespace bertpretrain::testing;
 
-TEST_CASE("a run that goes on with other kernels says so, and one with the same says nothing") {
+TEST_CASE("a run that is resumed with other kernels logs that, and one with the same kernels does not") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     copy_finished_run(folder / "run");

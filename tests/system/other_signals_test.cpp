@@ -1,4 +1,4 @@
-// Signals other than SIGTERM, SIGINT and SIGUSR1: which ask for an end, which are ignored, which end at once.
+// Signals other than SIGTERM, SIGINT and SIGUSR1: some stop the run after a save, some end it at once, some are ignored.
 
 #include <csignal>
 
@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A command that starts with a signal ignored, as `nohup` starts one.
+/// Returns a command line that runs `command` with a signal ignored, as `nohup` does.
 std::string ignoring(const std::string& signal, const std::string& command) {
     return concat("env --ignore-signal=", signal, " ", command);
 }
@@ -19,7 +19,7 @@ fs::path endless_experiment(const TemporaryFolder& folder) {
     return write_experiment(folder, {{"schedule", {{"total_steps", 100000}}}, {"checkpoint", {{"save_every_steps", 0}}}});
 }
 
-/// The same command goes on from the last step that the run has recorded.
+/// Checks that the same command resumes from the last step that the run has recorded.
 void check_was_saved(const fs::path& config, const fs::path& run, const std::string& options = "") {
     const std::size_t step = steps_of(run);
     const CommandResult rest = train(config, run, concat(options, " --set schedule.total_steps=", step + 1));
@@ -28,7 +28,7 @@ void check_was_saved(const fs::path& config, const fs::path& run, const std::str
 
 }  // namespace
 
-TEST_CASE("a run saves and leaves on a closed terminal, a batch system's warning and an alarm") {
+TEST_CASE("a run saves and exits on a closed terminal, a batch system's warning and an alarm") {
     NEEDS_TRAIN();
     for (const int signal : {SIGHUP, SIGUSR2, SIGXCPU, SIGALRM}) {
         CAPTURE(signal);
@@ -55,7 +55,7 @@ TEST_CASE("a closed terminal stops every rank of --local-ranks after a save") {
     check_was_saved(config, run, "--local-ranks 2");
 }
 
-TEST_CASE("a run that nohup has started outlives its terminal, with local ranks too") {
+TEST_CASE("a run started by nohup continues when its terminal is closed, with local ranks too") {
     NEEDS_TRAIN();
     for (const std::string options : {"", "--local-ranks 2"}) {
         CAPTURE(options);
@@ -83,7 +83,7 @@ TEST_CASE("SIGQUIT ends a run at once, without a save") {
     CHECK(complete_checkpoints(run) == 0);
 }
 
-TEST_CASE("ranks that end are noticed although the program was started with SIGCHLD ignored") {
+TEST_CASE("the end of ranks is noticed although the program was started with SIGCHLD ignored") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 2}}}});
@@ -91,7 +91,7 @@ TEST_CASE("ranks that end are noticed although the program was started with SIGC
     CHECK(wait_for_end(process) == 0);
 }
 
-TEST_CASE("checkpoint.after_save runs with SIGPIPE as every program expects it") {
+TEST_CASE("checkpoint.after_save runs with SIGPIPE's default action") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const std::string command = concat("sh -c 'kill -PIPE $$'; echo $? >> ", (folder / "status").string());

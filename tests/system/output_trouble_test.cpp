@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// File descriptor 9 of this process, which commands started from here inherit: `>&9`.
+/// File descriptor 9 of this process, which commands inherit and use as `>&9`.
 class Nine {
 public:
     explicit Nine(int descriptor) {
@@ -26,7 +26,7 @@ public:
     ~Nine() { ::close(9); }
 };
 
-/// The writing end of a pipe whose reader has left.
+/// The write end of a pipe whose reader has closed it.
 int dead_pipe() {
     int ends[2];
     REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
@@ -34,7 +34,7 @@ int dead_pipe() {
     return ends[1];
 }
 
-/// Fills what descriptor 9 leads to: the next write to it blocks.
+/// Fills the pipe or terminal of descriptor 9, so that the next write to it blocks.
 void fill_nine() {
     const int same = ::open("/proc/self/fd/9", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     REQUIRE(same >= 0);
@@ -43,7 +43,7 @@ void fill_nine() {
     ::close(same);
 }
 
-/// Trains with descriptor 9 as its standard error, fills that, and asks the run to stop.
+/// Trains with descriptor 9 as standard error, fills it, and stops the run by a signal.
 void check_trains_and_stops() {
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
@@ -53,7 +53,7 @@ void check_trains_and_stops() {
     REQUIRE(wait_until(process, [&] { return steps_of(run) >= 4; }));
     fill_nine();
     const std::size_t then = steps_of(run);
-    REQUIRE(wait_until(process, [&] { return steps_of(run) >= then + 50; }));  // with ten lines of evaluations between them
+    REQUIRE(wait_until(process, [&] { return steps_of(run) >= then + 50; }));  // with ten evaluation lines between them
     process.send(SIGTERM);
     CHECK(wait_for_end(process) == 143);
     CHECK(recorded_code(run) == 143);
@@ -63,7 +63,7 @@ void check_trains_and_stops() {
 
 }  // namespace
 
-TEST_CASE("a pipe on standard error that is not read holds up neither training nor a stop") {
+TEST_CASE("a pipe on standard error that is not read delays neither training nor a stop") {
     NEEDS_TRAIN();
     int ends[2];
     REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
@@ -72,7 +72,7 @@ TEST_CASE("a pipe on standard error that is not read holds up neither training n
     ::close(ends[0]);
 }
 
-TEST_CASE("a terminal whose output was halted holds up neither training nor a stop") {
+TEST_CASE("a terminal whose output was halted delays neither training nor a stop") {
     NEEDS_TRAIN();
     const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     REQUIRE(terminal >= 0);
@@ -85,7 +85,7 @@ TEST_CASE("a terminal whose output was halted holds up neither training nor a st
     ::close(terminal);
 }
 
-TEST_CASE("a run whose output has lost its reader trains to its end") {
+TEST_CASE("a run whose output has no reader any more trains to its end") {
     NEEDS_TRAIN();
     const Nine nine(dead_pipe());
     for (const std::string options : {"", "--local-ranks 2"}) {
@@ -96,7 +96,7 @@ TEST_CASE("a run whose output has lost its reader trains to its end") {
     }
 }
 
-TEST_CASE("a command whose reader has left ends with 141 and without a message") {
+TEST_CASE("a command whose output has no reader any more ends with 141 and without a message") {
     NEEDS_TRAIN();
     const Nine nine(dead_pipe());
     for (const std::string& command : {train_program + " config explain",
@@ -108,7 +108,7 @@ TEST_CASE("a command whose reader has left ends with 141 and without a message")
     }
 }
 
-TEST_CASE("a command whose result does not fit on the disk says so, and ends with 3") {
+TEST_CASE("a command whose result does not fit on the disk reports that, and ends with 3") {
     NEEDS_TRAIN();
     const CommandResult result = run_command(train_program + " config explain >/dev/full");
     CHECK(result.exit_code == 3);

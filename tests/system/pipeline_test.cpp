@@ -1,4 +1,4 @@
-// The production loop: one generation after another, and none that is worse.
+// The production loop: each generation trains from the one before, and a worse one is refused.
 #include "support/catch.h"
 #include "system/small_run.h"
 
@@ -21,7 +21,7 @@ CommandResult pipeline(const TemporaryFolder& folder, const std::string& options
 
 }  // namespace
 
-TEST_CASE("the pipeline makes a generation from the one before, goes on where it stopped, and refuses a worse one") {
+TEST_CASE("the pipeline trains a generation from the one before, continues after a failure, and refuses a worse one") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path models = folder / "models";
@@ -52,5 +52,5 @@ TEST_CASE("the pipeline makes a generation from the one before, goes on where it
     CHECK(worse.exit_code == 6);
     CHECK(missing_words(worse.err, {"held-out mlm_loss", "is worse than that of", "refused"}) == "");
     CHECK(fs::read_symlink(models / "current") == "0002");
-    CHECK(pipeline(folder, "--set optimizer.learning_rate=3").exit_code == 6);  // and stays refused
+    CHECK(pipeline(folder, "--set optimizer.learning_rate=3").exit_code == 6);  // refused again
 }

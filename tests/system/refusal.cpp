@@ -20,7 +20,7 @@ void check_refusal(const CommandResult& result, int exit_code, const std::vector
     CHECK(result.exit_code == exit_code);
     CHECK(missing_words(result.err, words) == "");
     CHECK(result.out == "");
-    // The option parser's own messages have no kind.
+    // Messages of the option parser do not begin with a kind of error.
     const std::string kind = exit_code == config_exit ? "config error: "
                              : exit_code == data_exit ? "data error: "
                                                       : "checkpoint error: ";

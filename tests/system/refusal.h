@@ -1,5 +1,5 @@
 #pragma once
-// What every refusal of a bad request has in common.
+// Checks that hold for every refusal of a bad request.
 
 #include <filesystem>
 #include <string>
@@ -16,7 +16,7 @@ constexpr int config_exit = 2, data_exit = 3, checkpoint_exit = 4;
 /// @param request printed when a check fails
 void check_refusal(const CommandResult& result, int exit_code, const std::vector<std::string>& words, const std::string& request);
 
-/// check_refusal(), and that nothing was trained in the run's folder.
+/// As check_refusal(), and checks that nothing was trained in the run's folder.
 void check_refused_before_training(const CommandResult& result, int exit_code, const std::vector<std::string>& words,
                                    const std::string& request, const std::filesystem::path& run);
 

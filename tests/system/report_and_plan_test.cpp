@@ -1,4 +1,4 @@
-// What `report`, `plan` and `config` say of real runs and files.
+// The output of `report`, `plan` and `config` for real runs and files.
 #include "core/error.h"
 #include "support/catch.h"
 #include "system/small_run.h"
@@ -14,7 +14,7 @@ CommandResult bertpretrain_command(const std::string& rest) { return run_command
 
 }  // namespace
 
-TEST_CASE("report makes a page, charts and a table of a real run, and tells what a target cost") {
+TEST_CASE("report makes a page, charts and a table of a real run, and prints the cost of a target") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const std::string run = finished_run().run.string(), page = (folder / "report.html").string();
@@ -68,8 +68,8 @@ TEST_CASE("plan names the machine that it assumes, the currency and the date of 
     NEEDS_TRAIN();
     const CommandResult result = bertpretrain_command("plan configs/bert_base.json --accelerator a100 --world-size 8");
     CAPTURE(result.err);
-    CHECK(missing_words(result.out, {"Assumed machines", "a100: nodes of 8 with 80 GiB", "USD an hour",
-                                     "us-east-1", "cost, USD", "efa4: "}) == "");
+    CHECK(missing_words(result.out, {"Assumed machines", "a100: nodes of 8 with 80 GiB", "USD an hour", "us-east-1", "cost, USD",
+                                     "efa4: "}) == "");
     CHECK(missing_words(bertpretrain_command("plan configs/bert_base.json --price 3").out, {"3 USD an hour", "price: --price"}) ==
           "");
     const json line = json::parse(bertpretrain_command("plan configs/bert_base.json --world-size 8 --json").out).at("plan")[0];
@@ -77,7 +77,7 @@ TEST_CASE("plan names the machine that it assumes, the currency and the date of 
     CHECK(missing_words(line.at("assumed"), {"2024"}) == "");
 }
 
-TEST_CASE("plan compares each accelerator's memory with what a rank keeps in it, and counts the host's apart") {
+TEST_CASE("plan compares each accelerator's memory with a rank's GPU memory, and counts host memory separately") {
     NEEDS_TRAIN();
     const std::string command = "plan configs/bert_5b.json --accelerator a100-40,a100 --world-size 2";
     const CommandResult result = bertpretrain_command(command + " --json");
@@ -93,13 +93,13 @@ TEST_CASE("plan compares each accelerator's memory with what a rank keeps in it,
     CHECK(planned[1].at("fits").get<bool>());
     const CommandResult table = bertpretrain_command(command);
     CHECK(missing_words(table.out, {"fits a100-40", "fits a100\n", "accelerator", "host"}) == "");
-    // The snapshot lies on the host: 8 ranks need less than 32 GiB each.
+    // The snapshot is in host memory: 8 ranks need less than 32 GiB each.
     const CommandResult small =
         bertpretrain_command("plan configs/bert_5b.json --accelerator gaudi1 --memory-gib 32 --world-size 8 --json");
     CHECK(json::parse(small.out).at("plan")[0].at("fits").get<bool>());
 }
 
-TEST_CASE("a run leaves events for TensorBoard and a file for Prometheus, and a resumed one tells what was lost") {
+TEST_CASE("a run writes events for TensorBoard and a file for Prometheus, and a resumed one records the lost steps") {
     NEEDS_TRAIN();
     const fs::path run = finished_run().run;
     CHECK(read_text(run / "metrics.prom").find("\nbertpretrain_step{run=\"run\"} 20\n") != std::string::npos);
@@ -117,7 +117,7 @@ TEST_CASE("a run leaves events for TensorBoard and a file for Prometheus, and a 
     CHECK(report.exit_code == 0);
 }
 
-TEST_CASE("train --profile leaves a Chrome trace of each rank") {
+TEST_CASE("train --profile writes a Chrome trace of each rank") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder, {{"schedule", {{"total_steps", 6}}}, {"evaluation", {{"every_steps", 0}}}});

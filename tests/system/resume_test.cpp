@@ -1,4 +1,4 @@
-// What a run may go on with, and from which checkpoint.
+// Resuming: from which checkpoint, and with which changed settings.
 
 #include <algorithm>
 #include <tuple>
@@ -25,7 +25,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
     return names;
 }
 
-/// Changes a number in a checkpoint as if it had been saved so.
+/// Changes a number in a checkpoint and fixes its checksums.
 void say_in_progress(const fs::path& checkpoint, const std::string& key, const nlohmann::json& value) {
     const fs::path file = checkpoint / "training_state.json", marked = checkpoint / "COMPLETE.json";
     auto progress = nlohmann::json::parse(read_text(file)), mark = nlohmann::json::parse(read_text(marked));
@@ -35,14 +35,14 @@ void say_in_progress(const fs::path& checkpoint, const std::string& key, const n
     write_text(marked, mark.dump());
 }
 
-/// A copy of the finished run as it was after step 18.
+/// Copies the finished run as it was after step 18.
 fs::path run_until_18(const TemporaryFolder& folder) {
     copy_finished_run(folder / "run");
     fs::remove_all(folder / "run/checkpoints/step_00000020");
     return folder / "run";
 }
 
-/// Goes on from step 15, because the checkpoint of step 18 is damaged, which is said.
+/// Checks that the run resumes from step 15 with a warning, because the checkpoint of step 18 is damaged.
 void check_goes_on_from_15(const fs::path& run, const std::string& damaged) {
     const CommandResult result = train(finished_run().config, run);
     CHECK(result.exit_code == 0);
@@ -50,7 +50,7 @@ void check_goes_on_from_15(const fs::path& run, const std::string& damaged) {
     CHECK(first_difference(numbers_of(run), numbers_of(finished_run().run)) == "");
 }
 
-/// Refused, and the run is as it was.
+/// Checks that the command is refused and the run unchanged.
 void check_refused(const fs::path& run, const std::string& options, int exit_code, const std::vector<std::string>& words) {
     const auto before = files_of(run);
     const CommandResult result = train(finished_run().config, run, options);
@@ -73,7 +73,7 @@ TEST_CASE("a damaged newest checkpoint is named in a warning, and the one before
     }
 }
 
-TEST_CASE("a checkpoint that is cut short or lacks a file is named in a warning too") {
+TEST_CASE("a checkpoint that is truncated or lacks a file is named in a warning too") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = run_until_18(folder);
@@ -84,7 +84,7 @@ TEST_CASE("a checkpoint that is cut short or lacks a file is named in a warning 
     check_goes_on_from_15(run, "training_state.json");
 }
 
-TEST_CASE("a run that goes on from before a damaged checkpoint keeps its own, and sets the damaged one aside") {
+TEST_CASE("a run that resumes from before a damaged checkpoint keeps its own new one, and sets the damaged one aside") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run", checkpoints = run / "checkpoints";
@@ -100,18 +100,18 @@ TEST_CASE("a run that goes on from before a damaged checkpoint keeps its own, an
     CHECK(train(finished_run().config, run, "--set schedule.total_steps=18").exit_code == 0);
 }
 
-TEST_CASE("where every checkpoint is damaged nothing is begun anew and nothing is lost") {
+TEST_CASE("if every checkpoint is damaged, the run does not start from scratch and no file is lost") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     copy_finished_run(folder / "run");
-    fs::remove(folder / "run/checkpoints/best");  // another name of one of them
+    fs::remove(folder / "run/checkpoints/best");  // a link to one of them
     for (const auto& entry : fs::directory_iterator(folder / "run/checkpoints")) flip_byte(entry.path() / "model.pt");
     check_refused(folder / "run", "", 4, {"checkpoint error: ", "step_00000020", "model.pt"});
     for (const auto& entry : fs::directory_iterator(folder / "run/checkpoints")) fs::resize_file(entry.path() / "model.pt", 1000);
     check_refused(folder / "run", "", 4, {"checkpoint error: ", "step_00000020", "model.pt"});
 }
 
-TEST_CASE("a run goes on from the step asked for") {
+TEST_CASE("a run resumes from the requested step") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     copy_finished_run(folder / "run");
@@ -121,7 +121,7 @@ TEST_CASE("a run goes on from the step asked for") {
     CHECK(first_difference(numbers_of(folder / "run"), numbers_of(finished_run().run)) == "");
 }
 
-TEST_CASE("a run that goes another way from an older step sets the later checkpoints aside, and does not meet them again") {
+TEST_CASE("a run that resumes from an older step sets the later checkpoints aside, and ignores them from then on") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run", checkpoints = run / "checkpoints";
@@ -146,7 +146,7 @@ TEST_CASE("a run that goes another way from an older step sets the later checkpo
     CHECK(on.err.find("moved to") == std::string::npos);
 }
 
-TEST_CASE("a checkpoint whose numbers make no sense, though its checksums hold, is refused by file and key") {
+TEST_CASE("a checkpoint with impossible numbers and correct checksums is refused with file and key") {
     NEEDS_TRAIN();
     using nlohmann::json;
     for (const auto& [key, value, expected] :
@@ -170,7 +170,7 @@ TEST_CASE("a checkpoint whose numbers make no sense, though its checksums hold, 
     CHECK(missing_words(result.err, {"training_state.json", "\"casing\" is true", "a text"}) == "");
 }
 
-TEST_CASE("what a launcher starts again goes on, whatever the first start was asked for") {
+TEST_CASE("after an attempt has applied --resume, a launcher's restart resumes from the newest checkpoint") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
@@ -185,13 +185,13 @@ TEST_CASE("what a launcher starts again goes on, whatever the first start was as
     CHECK(start(0, "--resume never --set schedule.total_steps=6", "fresh start") == 0);
     CHECK(start(1, "--resume never --set schedule.total_steps=9", "going on from step 6 ") == 0);
     CHECK(start(0, "--resume never --set schedule.total_steps=9", "holds checkpoints of an earlier run") == 2);
-    CHECK(start(1, "--resume 3 --set schedule.total_steps=9", "going on from step 3 ") == 0);  // the first came to nothing
+    CHECK(start(1, "--resume 3 --set schedule.total_steps=9", "going on from step 3 ") == 0);  // no attempt has applied it yet
     CHECK(start(2, "--resume 3 --set schedule.total_steps=12", "going on from step 9 ") == 0);
-    CHECK(start(0, "--resume 3 --set schedule.total_steps=6", "going on from step 3 ") == 0);  // a person asks for it once more
+    CHECK(start(0, "--resume 3 --set schedule.total_steps=6", "going on from step 3 ") == 0);  // attempt 0 applies it again
     CHECK(start(1, "--resume never --set schedule.total_steps=9", "holds checkpoints of an earlier run") == 2);
 }
 
-TEST_CASE("a step without a checkpoint is refused with the steps that there are") {
+TEST_CASE("a step without a checkpoint is refused with a list of the steps that have one") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     copy_finished_run(folder / "run");
@@ -205,7 +205,7 @@ TEST_CASE("a fresh start is refused in a folder with checkpoints") {
     check_refused(folder / "run", "--resume never", 2, {"config error: ", "step_00000020", "--resume auto", "--output"});
 }
 
-TEST_CASE("a setting that makes another run is refused with both values") {
+TEST_CASE("a changed setting that would make another run is refused with both values") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     copy_finished_run(folder / "run");
@@ -240,7 +240,7 @@ TEST_CASE("the global batch may be given as the number that the run has, and as 
                   {"batch.global_batch_size: 8 in the checkpoint, 16 now"});
 }
 
-TEST_CASE("the same global batch in other pieces goes on") {
+TEST_CASE("a run resumes with the same global batch in other micro-batches") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = run_until_18(folder);
@@ -251,7 +251,7 @@ TEST_CASE("the same global batch in other pieces goes on") {
     CHECK(numbers_of(run).size() == numbers_of(finished_run().run).size());
 }
 
-TEST_CASE("a run goes on with more steps as if it had been meant to be so long") {
+TEST_CASE("a run resumed with more steps equals one that was started with as many") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(

@@ -1,4 +1,4 @@
-// A run writes only into the folder that it holds, though the folder is renamed.
+// A run writes only into the folder that it has locked, even if the folder is renamed.
 
 #include <cstdio>
 
@@ -31,12 +31,12 @@ std::string endless(const fs::path& config, const fs::path& run, const std::stri
     return train_command(config, run, "--set schedule.total_steps=100000 --set checkpoint.keep_last=3 " + options);
 }
 
-/// The step of the last line of the metrics.
+/// Returns the step of the last line of the metrics.
 std::int64_t last_step(const fs::path& run) {
     return nlohmann::json::parse(lines_so_far(run / "metrics.jsonl").back()).at("step").get<std::int64_t>();
 }
 
-/// Holds RUN/.lock as a process of another host would.
+/// Locks RUN/.lock as a process of another host would.
 class LockFile {
 public:
     explicit LockFile(const fs::path& run) : file_(::open((run / ".lock").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644)) {
@@ -62,7 +62,7 @@ TEST_CASE(
     Process first(endless(config, run, options));
     REQUIRE(wait_until(first, [&] { return has_saved(run); }));
     fs::create_directory(moved);
-    REQUIRE(::renameat2(AT_FDCWD, run.c_str(), AT_FDCWD, moved.c_str(), RENAME_EXCHANGE) == 0);  // both at once
+    REQUIRE(::renameat2(AT_FDCWD, run.c_str(), AT_FDCWD, moved.c_str(), RENAME_EXCHANGE) == 0);  // swaps both atomically
     CHECK(ends(first));
     CHECK(fs::is_empty(run));
     first.send(SIGKILL);
@@ -70,19 +70,19 @@ TEST_CASE(
     CHECK(missing_words(read_text(moved / "log.txt"),
                         {concat("was renamed to ", moved.string(), ", and another folder now has its name")}) == "");
     CHECK(missing_words(read_text(moved / "exit.json"), {"\"code\": 4", run.string(), moved.string()}) == "");
-    CHECK(read_text(moved / "log.txt").find("is not saved") == std::string::npos);  // a save under way went on
+    CHECK(read_text(moved / "log.txt").find("is not saved") == std::string::npos);  // a save in progress was completed
     CHECK(run_command(train_program + " inspect --verify " + moved.string()).exit_code == 0);
     CHECK(fs::exists(
         moved / concat("checkpoints/step_", std::string(8 - std::to_string(last_step(moved)).size(), '0'), last_step(moved))));
 }
 
-TEST_CASE("a run whose folder was deleted ends with exit 4, and makes no other in its place") {
+TEST_CASE("a run whose folder was deleted ends with exit 4, and creates no other in its place") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder), run = folder / "run";
     Process first(endless(config, run));
     REQUIRE(wait_until(first, [&] { return has_saved(run); }));
-    fs::rename(run, folder / "aside");  // in one step, while the run writes into it
+    fs::rename(run, folder / "aside");  // atomically, while the run writes into it
     std::error_code written_meanwhile;
     while (fs::exists(folder / "aside")) fs::remove_all(folder / "aside", written_meanwhile);
     CHECK(ends(first));
@@ -91,7 +91,7 @@ TEST_CASE("a run whose folder was deleted ends with exit 4, and makes no other i
     CHECK(first.wait() == checkpoint_exit);
 }
 
-TEST_CASE("removing the lock file lets no second run in; the first one goes on and puts it back") {
+TEST_CASE("after the lock file was removed a second run is still refused; the first one continues and restores the file") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder), run = folder / "run";
@@ -105,7 +105,7 @@ TEST_CASE("removing the lock file lets no second run in; the first one goes on a
     CHECK(first.wait() == 128 + SIGTERM);
 }
 
-TEST_CASE("a run ends with exit 4 where another process has taken its lock file") {
+TEST_CASE("a run ends with exit 4 if another process has taken its lock file") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder), run = folder / "run";
@@ -121,7 +121,7 @@ TEST_CASE("a run ends with exit 4 where another process has taken its lock file"
     CHECK(missing_words(read_text(run / "log.txt"), {"another process"}) == "");
 }
 
-TEST_CASE("a start that is refused because another process trains there leaves no record of its end there") {
+TEST_CASE("a start that is refused because another process trains in the folder writes no exit.json into it") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder), run = folder / "run";

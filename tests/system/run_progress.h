@@ -1,5 +1,5 @@
 #pragma once
-// Watches a run under way, waits for its end, and makes calls of the C library fail in it.
+// Watches a running run, waits for its end, and makes calls of the C library fail in it.
 
 #include <chrono>
 #include <cstddef>
@@ -15,17 +15,17 @@
 
 namespace bertpretrain::testing {
 
-/// A run that is asked to stop has ended after so many seconds.
+/// The longest time in seconds in which a run ends after a stop signal.
 inline constexpr double time_to_stop = 30;
 
-/// Waits for the end. @returns the exit code, -1 when it took too long
+/// Waits for the end. @returns the exit code, or -1 after a timeout
 inline int wait_for_end(Process& process, double seconds = time_to_stop) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     while (!process.ended() && std::chrono::steady_clock::now() < end) sleep_seconds(0.01);
     return process.ended() ? process.wait() : -1;
 }
 
-/// The steps that metrics.jsonl has so far.
+/// Returns the number of steps in metrics.jsonl so far.
 inline std::size_t steps_of(const std::filesystem::path& run) {
     std::size_t steps = 0;
     for (const std::string& line : lines_so_far(run / "metrics.jsonl")) steps += line.find("held_out") == line.npos ? 1U : 0U;
@@ -42,7 +42,7 @@ inline bool stands_still(Process& process, const std::filesystem::path& run) {
     });
 }
 
-/// The code in exit.json; -1 where there is no such file.
+/// Returns the code in exit.json; -1 if there is no such file.
 inline int recorded_code(const std::filesystem::path& run) {
     if (!std::filesystem::exists(run / "exit.json")) return -1;
     return nlohmann::json::parse(read_text(run / "exit.json")).at("code").get<int>();
@@ -57,7 +57,7 @@ inline std::size_t complete_checkpoints(const std::filesystem::path& run) {
     return count;
 }
 
-/// Runs the command to its end. The run then has the same numbers as one that was not disturbed.
+/// Runs the command to its end, and checks that the run then has the same numbers as an undisturbed one.
 inline void check_goes_on(const std::filesystem::path& config, const std::filesystem::path& run,
                           const std::filesystem::path& undisturbed, const std::string& options = "") {
     CHECK((complete_checkpoints(run) == 0 || run_command(train_program + " inspect --verify " + run.string()).exit_code == 0));
@@ -67,7 +67,7 @@ inline void check_goes_on(const std::filesystem::path& config, const std::filesy
     CHECK(first_difference(numbers_of(run), numbers_of(undisturbed)) == "");
 }
 
-/// A command in which calls of the C library hang, fail or are slow once `when` exists (support/fault_shim.cpp).
+/// Returns a command in which calls of the C library hang, fail or are slow once `when` exists (support/fault_shim.cpp).
 inline std::string with_fault(const std::string& fault, const std::filesystem::path& when, const std::string& command) {
     return concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_WHEN=", when.string(), " ", fault, " ", command);
 }

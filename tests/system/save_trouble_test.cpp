@@ -1,4 +1,5 @@
-// Disks that are full, fail or vanish while a run saves: it follows checkpoint.on_save_error, and the last good checkpoint stays.
+// If a disk is full, fails or vanishes during a save, the run follows checkpoint.on_save_error, and the last good checkpoint
+// stays.
 
 #include <cerrno>
 
@@ -17,11 +18,11 @@ namespace {
 
 constexpr int checkpoint_exit = 4;
 
-/// The steps of the checkpoints that are there, each of which must have all its files whole.
+/// Returns the steps of the existing checkpoints, and checks that all their files are intact.
 std::vector<std::int64_t> steps_saved(const fs::path& run) {
     std::vector<std::int64_t> steps;
     for (const auto& entry : fs::directory_iterator(run / "checkpoints")) {
-        if (entry.is_symlink()) continue;  // best
+        if (entry.is_symlink()) continue;  // the link `best`
         const auto mark = nlohmann::json::parse(read_text(entry.path() / "COMPLETE.json"));
         for (const auto& [name, file] : mark.at("files").items())
             CHECK(bertpretrain::crc32_of_file(entry.path() / name) == file.at("crc32").get<std::uint32_t>());
@@ -31,13 +32,13 @@ std::vector<std::int64_t> steps_saved(const fs::path& run) {
     return steps;
 }
 
-/// Calls on a save's files that fail.
+/// Calls of the C library on a save's files that fail.
 struct Failure {
     std::string call;
     int error, good_before, times;
 };
 
-/// `train` where some calls fail.
+/// Returns a command that runs `train` with failing calls.
 CommandResult train_on_failing_disk(const Failure& failure, const fs::path& run, const std::string& options = "") {
     return run_command(concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_FILE=.partial/ FAULT_DO=fail FAULT_CALL=",
                               failure.call, " FAULT_ERROR=", failure.error, " FAULT_AFTER=", failure.good_before,
@@ -50,7 +51,7 @@ void check_same_end(const fs::path& run) {
            read_text(finished_run().run / "checkpoints/step_00000020/model.pt")));
 }
 
-/// Failures that hit the first save only, and what is said of them.
+/// Failures that affect only the first save, and the words of their warnings.
 std::pair<Failure, std::string> first_save_failure() {
     using Case = std::pair<Failure, std::string>;
     return GENERATE(Case{{"pwrite", EIO, 0, 1}, "model.pt: cannot be written (Input/output error)"},
@@ -61,7 +62,7 @@ std::pair<Failure, std::string> first_save_failure() {
 
 }  // namespace
 
-TEST_CASE("a save that fails costs that checkpoint and nothing else") {
+TEST_CASE("a save that fails loses only that checkpoint") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const auto [failure, words] = first_save_failure();
@@ -90,7 +91,7 @@ TEST_CASE(
     CHECK(steps_saved(run) == std::vector<std::int64_t>{3, 6, 9, 12, 15, 18, 20});
 }
 
-TEST_CASE("the last save of a run must succeed: else exit 4, and the checkpoint before it stays") {
+TEST_CASE("a run whose last save fails ends with exit 4, and the checkpoint before it stays") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
@@ -102,7 +103,7 @@ TEST_CASE("the last save of a run must succeed: else exit 4, and the checkpoint 
     CHECK(steps_saved(run) == std::vector<std::int64_t>{3, 6});
 }
 
-TEST_CASE("a folder of checkpoints that cannot be listed costs a save at most, and is named") {
+TEST_CASE("a folder of checkpoints that cannot be listed loses one save at most, and is named") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const int good_before = GENERATE(0, 1, 4, 11);  // in remove_unfinished(), or after the save in prune()
@@ -116,7 +117,7 @@ TEST_CASE("a folder of checkpoints that cannot be listed costs a save at most, a
     CHECK(steps_saved(folder / "run").back() == 20);
 }
 
-TEST_CASE("a folder of checkpoints that cannot be listed is not taken for an empty one when a run goes on") {
+TEST_CASE("a folder of checkpoints that cannot be listed is not taken for an empty one when a run resumes") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     copy_finished_run(folder / "run");
@@ -141,7 +142,7 @@ TEST_CASE("a disk that is full for some steps loses no line of the metrics, and 
     check_same_end(folder / "run");
 }
 
-TEST_CASE("on a disk with room for one checkpoint the first stays, and with more room the run goes on to the same end") {
+TEST_CASE("on a disk with room for one checkpoint the first stays, and with more room the run resumes to the same end") {
     NEEDS_TRAIN();
     NEEDS_MOUNTS();
     const TemporaryFolder folder;
@@ -172,7 +173,7 @@ TEST_CASE("a disk with no room for a single checkpoint is refused before trainin
     CHECK(missing_words(result.err, {"no space for even one checkpoint", "free now: ", "--output"}) == "");
 }
 
-TEST_CASE("checkpoints on a disk that is read-only now: the run goes on, and ends with exit 4") {
+TEST_CASE("when the disk of the checkpoints becomes read-only, the run continues to its end and exits with 4") {
     NEEDS_TRAIN();
     NEEDS_MOUNTS();
     const TemporaryFolder folder;
@@ -187,7 +188,7 @@ TEST_CASE("checkpoints on a disk that is read-only now: the run goes on, and end
     CHECK(steps_saved(run) == std::vector<std::int64_t>{3, 6});
 }
 
-TEST_CASE("checkpoints that vanish while a run trains are missed, and the next save makes the folder anew") {
+TEST_CASE("if checkpoints vanish while a run trains, it logs a warning, and the next save creates the folder again") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
@@ -200,7 +201,7 @@ TEST_CASE("checkpoints that vanish while a run trains are missed, and the next s
     CHECK(steps.back() == 200);
 }
 
-TEST_CASE("a loss picture that cannot be written costs a run nothing but the picture") {
+TEST_CASE("a loss chart that cannot be written does not affect the run") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run";

@@ -1,4 +1,4 @@
-// A run that is asked to stop saves and leaves, wherever it is; the same command goes on from there.
+// A run that gets a stop signal saves and exits in any phase, and the same command resumes it.
 
 #include <random>
 
@@ -17,7 +17,7 @@ nlohmann::json long_steps() {
 
 }  // namespace
 
-TEST_CASE("a signal while the run starts ends it at once, on one rank and on two, and harms nothing") {
+TEST_CASE("a signal during startup ends the run at once, on one rank and on two, without damage") {
     NEEDS_TRAIN();
     const unsigned seed = std::random_device()();
     INFO("seed " << seed);
@@ -36,7 +36,7 @@ TEST_CASE("a signal while the run starts ends it at once, on one rank and on two
         Process process(train_command(finished_run().config, folder / "run", options));
         const auto begin = std::chrono::steady_clock::now();
         const std::chrono::duration<double> pause(std::uniform_real_distribution<double>(0.02, start_up)(random));
-        // not later than its first step: the measured start may have been slower
+        // not after its first step: the measured start may have been slower
         wait_until(process, [&] { return std::chrono::steady_clock::now() - begin > pause || steps_of(folder / "run") > 0; });
         process.send(SIGTERM);
         CHECK(wait_for_end(process) == 143);
@@ -44,7 +44,7 @@ TEST_CASE("a signal while the run starts ends it at once, on one rank and on two
     }
 }
 
-TEST_CASE("a signal to stop saves the step it comes in, and the same command goes on from there") {
+TEST_CASE("after a stop signal the present step is saved, and the same command resumes from it") {
     NEEDS_TRAIN();
     for (const int signal : {SIGTERM, SIGINT}) {
         const TemporaryFolder folder;
@@ -79,7 +79,7 @@ TEST_CASE("a signal to one rank of two stops both at the same step") {
     CHECK(missing_words(rest.err, {concat("going on from step ", step)}) == "");
 }
 
-TEST_CASE("a stop request that launcher and ranks get several times within milliseconds is one request, and the run saves") {
+TEST_CASE("stop signals that launcher and ranks get within milliseconds count as one request, and the run saves") {
     NEEDS_TRAIN();
     for (const std::string options : {"", "--local-ranks 2"}) {
         CAPTURE(options);
@@ -88,7 +88,7 @@ TEST_CASE("a stop request that launcher and ranks get several times within milli
         Process process(train_command(config, folder / "run", options));
         REQUIRE(wait_until(process, [&] { return steps_of(folder / "run") >= 4; }));
         const auto ranks = children_of(process.pid());
-        for (int delivery = 0; delivery < 3; ++delivery) {  // systemd asks every process of a unit, and a launcher its ranks
+        for (int delivery = 0; delivery < 3; ++delivery) {  // systemd signals every process of a unit, and a launcher its ranks
             process.send(SIGTERM);
             process.send(SIGUSR1);
             for (const pid_t rank : ranks) ::kill(rank, SIGTERM);
@@ -102,7 +102,7 @@ TEST_CASE("a stop request that launcher and ranks get several times within milli
     }
 }
 
-TEST_CASE("a signal to either rank ends the wait of both for data that does not come") {
+TEST_CASE("a signal to either rank ends the wait of both for data that never arrives") {
     NEEDS_TRAIN();
     for (const std::size_t asked : {0U, 1U}) {
         const TemporaryFolder folder;
@@ -120,7 +120,7 @@ TEST_CASE("a signal to either rank ends the wait of both for data that does not 
     }
 }
 
-TEST_CASE("a long step is left between two micro-batches, and done again when the run goes on") {
+TEST_CASE("a long step is interrupted between two micro-batches, and repeated after the resume") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder, long_steps());
@@ -136,7 +136,7 @@ TEST_CASE("a long step is left between two micro-batches, and done again when th
     }
 }
 
-TEST_CASE("an evaluation that is interrupted is made up for when the run goes on") {
+TEST_CASE("an interrupted evaluation is repeated after the resume") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config =
@@ -153,7 +153,7 @@ TEST_CASE("an evaluation that is interrupted is made up for when the run goes on
     check_goes_on(config, run, folder / "undisturbed");
 }
 
-TEST_CASE("a signal while a checkpoint is written leaves after it; one 2 s later at once, and the last checkpoint stays") {
+TEST_CASE("a signal during a save exits after the save, a second one 2 s later at once, and the last checkpoint stays") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
@@ -172,7 +172,7 @@ TEST_CASE("a signal while a checkpoint is written leaves after it; one 2 s later
     check_goes_on(finished_run().config, run, finished_run().run);
 }
 
-TEST_CASE("SIGUSR1 to any rank saves, and the run goes on") {
+TEST_CASE("SIGUSR1 to any rank saves, and the run continues") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config =
@@ -191,7 +191,7 @@ TEST_CASE("SIGUSR1 to any rank saves, and the run goes on") {
     CHECK(complete_checkpoints(folder / "run") == 2);
 }
 
-TEST_CASE("a rank that dies while the others save is no clean stop: exit 5, and exit.json says so") {
+TEST_CASE("if a rank dies while the others save, the stop is a failure with exit 5 in exit.json") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run";

@@ -1,4 +1,4 @@
-"""Makes a checkpoint's moments zero and its updates skipped ones, and makes its checksums fit:  FOLDER"""
+"""Sets a checkpoint's moments to zero, marks its updates as skipped, and fixes its checksums.  Usage: skip_updates.py FOLDER"""
 import json
 import pathlib
 import sys

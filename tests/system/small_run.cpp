@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-/// A result that the other tests build on.
+/// Checks a command whose result the other tests need.
 CommandResult needed(CommandResult result) {
     check(result.exit_code == 0, "a test's preparation failed: ", result.err);
     return result;

@@ -1,4 +1,4 @@
-// A run for a long time: what it holds does not grow.
+// The memory, files and threads of a long run do not grow.
 //   BERTPRETRAIN_SOAK_MINUTES: how long (15)
 
 #include <cstdlib>
@@ -19,18 +19,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What a process holds.
+/// The resources of a process.
 struct Holding {
     double mib = 0;
     std::int64_t files = 0, threads = 0;
 };
 
-/// The larger of each.
+/// Returns the maximum of each resource.
 Holding larger(const Holding& a, const Holding& b) {
     return {std::max(a.mib, b.mib), std::max(a.files, b.files), std::max(a.threads, b.threads)};
 }
 
-/// Nothing when the process has ended.
+/// Returns nothing if the process has ended.
 std::optional<Holding> holding_of(pid_t process) {
     const fs::path folder = "/proc/" + std::to_string(process);
     Holding holding;
@@ -44,7 +44,7 @@ std::optional<Holding> holding_of(pid_t process) {
     return holding.mib > 0 && holding.files > 0 ? std::optional(holding) : std::nullopt;
 }
 
-/// A life of the run, from one kill to the next: the most that a rank held in each third of it.
+/// One start of the run, up to its kill: the largest resources of a rank in each third of that time.
 using Life = std::array<Holding, 3>;
 
 double minutes() {
@@ -57,7 +57,7 @@ std::vector<pid_t> ranks_of(pid_t script) {
     return launchers.empty() ? std::vector<pid_t>{} : children_of(launchers.front());
 }
 
-/// Watches the ranks for some seconds.
+/// Watches the ranks for this many seconds.
 Life watch(Process& process, double seconds) {
     Life life;
     const double begin = seconds_now();

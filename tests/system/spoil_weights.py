@@ -1,4 +1,4 @@
-"""Gives every weight of the last LayerNorm in a checkpoint one value, and makes the checkpoint's checksums fit:  FOLDER VALUE"""
+"""Sets every weight of the last LayerNorm in a checkpoint to VALUE, and fixes its checksums.  Usage: spoil_weights.py FOLDER VALUE"""
 import json
 import pathlib
 import sys

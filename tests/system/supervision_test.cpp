@@ -1,4 +1,4 @@
-// scripts/run_until_done.sh: what is started again, and what is left to people.
+// scripts/run_until_done.sh restarts a run only if that can help.
 
 #include <regex>
 #include <set>
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A run whose attempts are told beforehand, a line of shell each; after the last it is done.
+/// A run whose attempts are given in advance, one line of shell each; after the last one it succeeds.
 class ToldRun {
 public:
     explicit ToldRun(const std::vector<std::string>& attempts) {
@@ -40,7 +40,7 @@ private:
     fs::path run_ = folder_ / "run", attempts_ = folder_ / "attempts", script_ = folder_ / "script";
 };
 
-/// Shell that leaves an exit.json as the program does, and ends with another status, as torchrun does.
+/// Returns shell code that writes an exit.json as the program does, and ends with another status, as torchrun does.
 std::string fails(int code, int status = 1) {
     return concat(R"(printf '{\n  "code": )", code, R"(,\n  "cause": "x",\n  "rank": 0\n}\n' > exit.json; exit )", status);
 }
@@ -49,7 +49,7 @@ std::string saves(std::int64_t step) {
     return concat("mkdir -p checkpoints/step_0000000", step, "; touch checkpoints/step_0000000", step, "/COMPLETE.json; ");
 }
 
-/// Codes at the beginnings of the rows of a table of a page, with the last cell.
+/// Returns the codes in the first cells of a page's exit code table, with the last cell of each row.
 std::map<std::string, std::string> exit_code_table(const fs::path& page) {
     std::map<std::string, std::string> table;
     const std::string text = read_text(page);
@@ -64,7 +64,7 @@ bool is_locked(const fs::path& folder) { return run_command("flock --nonblock " 
 
 }  // namespace
 
-TEST_CASE("exit codes are the program's in every table, and what the tables say of starting again is what the script does") {
+TEST_CASE("the pages' tables list the program's exit codes, and the script restarts as the tables say") {
     for (const ExitCode code :
          {ExitCode::config, ExitCode::data, ExitCode::checkpoint, ExitCode::distributed, ExitCode::numbers, ExitCode::bug})
         REQUIRE(error_codes.count(static_cast<int>(code)) == 1);
@@ -86,7 +86,7 @@ TEST_CASE("exit codes are the program's in every table, and what the tables say 
     }
 }
 
-TEST_CASE("a killed command is started again, one that a person stopped is not") {
+TEST_CASE("a killed command is restarted, one that a person stopped is not") {
     const ToldRun killed({"kill -KILL $$", "kill -SEGV $$"}), stopped({fails(143)}), interrupted({"exit 130"});
     CHECK(killed.supervise().exit_code == 0);
     CHECK(killed.attempts() == 3);
@@ -96,7 +96,7 @@ TEST_CASE("a killed command is started again, one that a person stopped is not")
     CHECK(interrupted.attempts() == 1);
 }
 
-TEST_CASE("three restarts without a newer checkpoint are the end, with the last code; a checkpoint makes them three again") {
+TEST_CASE("after three restarts without a newer checkpoint the script ends with the last code; a checkpoint allows three more") {
     const ToldRun stuck(std::vector<std::string>(10, fails(5)));
     const CommandResult result = stuck.supervise();
     CHECK(result.exit_code == 5);
@@ -107,21 +107,21 @@ TEST_CASE("three restarts without a newer checkpoint are the end, with the last 
     CHECK(slow.attempts() == 8);
 }
 
-TEST_CASE("a command is told that it is started again") {
+TEST_CASE("a restarted command gets BERTPRETRAIN_RESTART") {
     const std::string note = "echo \"again: ${BERTPRETRAIN_RESTART:-no}\" >> told; ";
     const ToldRun run({note + "exit 5", note});
     CHECK(run.supervise().exit_code == 0);
     CHECK(read_text(run.run() / "told") == "again: no\nagain: 1\n");
 }
 
-TEST_CASE("a record that an earlier run left behind is not taken for this one's") {
+TEST_CASE("an exit.json left by an earlier run is ignored") {
     const ToldRun run({"exit 5"});
     write_text(run.run() / "exit.json", "{\n  \"code\": 3,\n  \"cause\": \"long ago\"\n}\n");
     CHECK(run.supervise().exit_code == 0);
     CHECK(run.attempts() == 2);
 }
 
-TEST_CASE("a signal to the script reaches the command once, and nothing is started again") {
+TEST_CASE("a signal to the script reaches the command once, and nothing is restarted") {
     const ToldRun run({"trap 'echo asked >> asked; sleep 0.2; exit 143' TERM; touch ready; while :; do sleep 0.01; done"});
     Process script(run.command());
     REQUIRE(wait_until(script, [&] { return fs::exists(run.run() / "ready"); }));
@@ -131,7 +131,7 @@ TEST_CASE("a signal to the script reaches the command once, and nothing is start
     CHECK(read_text(run.run() / "asked") == "asked\n");
 }
 
-TEST_CASE("every signal that asks the program to stop is the end, with the same code") {
+TEST_CASE("after every stop signal of the program the script ends with the same code") {
     for (const int code : {129, 130, 131, 140, 142, 143, 152}) {
         CAPTURE(code);
         const ToldRun run({fails(code)});
@@ -140,7 +140,7 @@ TEST_CASE("every signal that asks the program to stop is the end, with the same 
     }
 }
 
-TEST_CASE("a closed terminal, and SIGQUIT, reach the command through the script, which then ends so") {
+TEST_CASE("the script passes SIGHUP and SIGQUIT on to the command, and ends with the same signal's code") {
     for (const auto& [name, number] : {std::pair("HUP", SIGHUP), std::pair("QUIT", SIGQUIT)}) {
         CAPTURE(name);
         const ToldRun run({concat("trap 'echo asked >> asked; exit ", 128 + number, "' ", name,
@@ -154,7 +154,7 @@ TEST_CASE("a closed terminal, and SIGQUIT, reach the command through the script,
     }
 }
 
-TEST_CASE("a script that nohup has started outlives its terminal") {
+TEST_CASE("a script started by nohup continues when its terminal is closed") {
     const ToldRun run({"touch ready; while [ ! -e end ]; do sleep 0.01; done"});
     Process script("sh -c 'trap \"\" HUP; exec " + run.command() + "'");
     REQUIRE(wait_until(script, [&] { return fs::exists(run.run() / "ready"); }));
@@ -164,7 +164,7 @@ TEST_CASE("a script that nohup has started outlives its terminal") {
     CHECK(script.wait() == 0);
 }
 
-TEST_CASE("a stop whose last save was lost is no clean stop: the script ends with the run's own code") {
+TEST_CASE("if the last save of a stopped run failed, the script ends with the run's own code") {
     const ToldRun run({"trap 'cp lost exit.json; exit 1' TERM; touch ready; while :; do sleep 0.01; done"});
     write_text(run.run() / "lost", "{\n  \"code\": 5,\n  \"cause\": \"x\",\n  \"rank\": 0\n}\n");
     Process script(run.command());
@@ -174,14 +174,14 @@ TEST_CASE("a stop whose last save was lost is no clean stop: the script ends wit
     CHECK(run.attempts() == 1);
 }
 
-TEST_CASE("a folder that another process is about to release is waited for, alone and with local ranks") {
+TEST_CASE("the program waits for a folder that another process soon releases, alone and with local ranks") {
     NEEDS_TRAIN();
     for (const std::string options : {"", "--local-ranks 2"}) {
         CAPTURE(options);
         const TemporaryFolder folder;
         const fs::path run = folder / "run";
         fs::create_directory(run);
-        Process earlier(concat("flock --no-fork ", run.string(), " sleep 8"));  // longer than a process alone waits
+        Process earlier(concat("flock --no-fork ", run.string(), " sleep 8"));  // longer than the default wait
         REQUIRE(wait_until(earlier, [&] { return is_locked(run); }));
         const std::string command = train_command(finished_run().config, run, options);
         const CommandResult result = run_command(concat("scripts/run_until_done.sh ", run.string(), " -- ", command));
@@ -191,7 +191,7 @@ TEST_CASE("a folder that another process is about to release is waited for, alon
     }
 }
 
-TEST_CASE("a folder that another process holds for longer than the limit is given up, with code 2") {
+TEST_CASE("if another process holds the folder for longer than the limit, the script ends with code 2") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
@@ -205,7 +205,7 @@ TEST_CASE("a folder that another process holds for longer than the limit is give
     CHECK(missing_words(result.err, {"another process is training in this folder; wait for it"}) == "");
 }
 
-TEST_CASE("a command that does not exist, and a request without one, are told at once") {
+TEST_CASE("a missing command, and a request without one, end the script at once") {
     const TemporaryFolder folder;
     CHECK(run_command("scripts/run_until_done.sh " + folder.path().string() + " -- /does/not/exist").exit_code == 127);
     CHECK(run_command("scripts/run_until_done.sh " + folder.path().string() + " true").exit_code == 2);

@@ -1,4 +1,4 @@
-// What a run writes about itself: it stops no step, follows the clock that never goes back, and is not lost in silence.
+// Telemetry never blocks a step, uses the monotonic clock, and reports lines that it loses.
 
 #include <cerrno>
 
@@ -20,14 +20,14 @@ std::string with_fault(const std::string& fault, const std::string& command) {
     return concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so ", fault, " ", command);
 }
 
-/// The value of bertpretrain_step in a run's metrics.prom; 0 where there is none yet.
+/// Returns the value of bertpretrain_step in a run's metrics.prom; 0 if there is none yet.
 double step_shown(const fs::path& run) {
     const std::string text = read_text(run / "metrics.prom"), name = "bertpretrain_step{run=\"run\"} ";
     const std::size_t at = text.find(name);
     return at == text.npos ? 0 : std::stod(text.substr(at + name.size()));
 }
 
-/// The number in the column `name` of the only row that `report` prints.
+/// Returns the number in the column `name` of the only row that `report` prints.
 double reported(const fs::path& run, const std::string& name) {
     const CommandResult result = run_command(train_program + " report " + run.string());
     INFO(result.err);
@@ -39,7 +39,7 @@ double reported(const fs::path& run, const std::string& name) {
     return std::stod(row.substr(begin, end - begin));
 }
 
-/// The largest memory that a command held, in bytes.
+/// Returns the peak memory of a command, in bytes.
 std::int64_t peak_bytes(const std::string& command) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -56,7 +56,7 @@ std::int64_t peak_bytes(const std::string& command) {
 
 }  // namespace
 
-TEST_CASE("a disk that never flushes metrics.prom stops no step and no save") {
+TEST_CASE("a disk that never flushes metrics.prom blocks no step and no save") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
@@ -69,7 +69,7 @@ TEST_CASE("a disk that never flushes metrics.prom stops no step and no save") {
     CHECK(fs::exists(run / "checkpoints/step_00000020/COMPLETE.json"));
 }
 
-TEST_CASE("a clock that is set back during a run freezes neither metrics.prom nor the hours that report counts") {
+TEST_CASE("a clock that is set back during a run stops neither metrics.prom nor the hours that report counts") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder), run = folder / "run";
@@ -85,7 +85,7 @@ TEST_CASE("a clock that is set back during a run freezes neither metrics.prom no
     CHECK(reported(run, "hours") >= 0.002);  // metrics.prom was replaced after ten seconds
 }
 
-TEST_CASE("a run whose last lines cannot be written ends with exit 3 and says how many are missing") {
+TEST_CASE("a run whose last lines cannot be written ends with exit 3 and reports how many are missing") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const CommandResult result =
@@ -98,7 +98,7 @@ TEST_CASE("a run whose last lines cannot be written ends with exit 3 and says ho
     CHECK(fs::exists(folder / "run/checkpoints/step_00000020/COMPLETE.json"));
 }
 
-TEST_CASE("metrics.jsonl must be a file: a device that drops its lines is refused before training") {
+TEST_CASE("a metrics.jsonl that is a device, which would drop its lines, is refused before training") {
     NEEDS_TRAIN();
     for (const std::string device : {"/dev/null", "/dev/full"}) {
         const TemporaryFolder folder;
@@ -111,7 +111,7 @@ TEST_CASE("metrics.jsonl must be a file: a device that drops its lines is refuse
     }
 }
 
-TEST_CASE("a run folder's name that is not UTF-8 and holds escape sequences spoils neither a terminal nor metrics.prom") {
+TEST_CASE("a folder name with invalid UTF-8 and escape sequences is printed safely on terminals and in metrics.prom") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path run = folder / "a\x1b[31mred\xff";
@@ -144,7 +144,7 @@ TEST_CASE("a run's memory does not grow with the length of its metrics") {
     CHECK(peak("long") - peak("short") < 20'000'000);
 }
 
-TEST_CASE("report leaves out lines whose times, counts or durations cannot be, and says so") {
+TEST_CASE("report skips lines with impossible times, counts or durations, and prints a warning") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     copy_finished_run(folder / "run");
@@ -167,7 +167,7 @@ TEST_CASE("report leaves out lines whose times, counts or durations cannot be, a
     CHECK(missing_words(result.err, {"metrics.jsonl: skipped 6 damaged line(s)"}) == "");
 }
 
-TEST_CASE("an event about a step names at most 20 of its rows, and how many there were") {
+TEST_CASE("an event about a step names at most 20 of its rows, and their number") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path config = write_experiment(folder, {{"batch", {{"micro_batch_size", 16}}}}), run = folder / "run";

@@ -1,4 +1,4 @@
-"""What other tokenizers make of texts that are hard on purpose, for tokenizer_parity_test.cpp.
+"""Runs other tokenizers on intentionally difficult texts, for tokenizer_parity_test.cpp.
 
   tokenizer_oracle.py vocabulary FILE                 every character as a token, and 60,000 pieces of random words
   tokenizer_oracle.py scalars FILE                    every Unicode scalar value alone and between letters
@@ -6,7 +6,7 @@
   tokenizer_oracle.py ids RULES CASING VOCABULARY TEXT FILE     a line of ids per line
 
 Under the rules of google and nvidia the ids come from the plain functions below, which follow this Python's Unicode version;
-code points that are assigned in one version and not in another are then left out of the texts (`--python-unicode`)."""
+code points that are not assigned in all versions are then left out of the texts (`--python-unicode`)."""
 import os
 import random
 import sys
@@ -15,7 +15,7 @@ import unicodedata
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 NEVER_ASSIGNED = [0x378, 0xFDD0, 0xFFFF, 0x1FFFE, 0x40000, 0x9ABCD, 0x10FFFF]
 
-# First and last code points that words of the random text are drawn from together, one script a line.
+# First and last code points of ranges, one script per line. Each random word is drawn from one line.
 SCRIPTS = [
     [(0x61, 0x7A)], [(0x41, 0x5A), (0x61, 0x7A)], [(0x30, 0x39)], [(0x21, 0x7E)], [(0x61, 0x7A), (0xC0, 0x24F)],
     [(0x61, 0x7A), (0x300, 0x36F)], [(0x1E00, 0x1EFF)], [(0x391, 0x3C9), (0x3A3, 0x3A3), (0x1F00, 0x1FFF)], [(0x400, 0x52F)],
@@ -82,7 +82,7 @@ def write_random(file, megabytes, keep):
 
 
 class Translation(dict):
-    """What becomes of each character, asked once."""
+    """Caches the result for each character."""
 
     def __init__(self, rule):
         self.rule = rule
@@ -105,7 +105,7 @@ def is_punctuation(character):
 
 
 class PlainTokenizer:
-    """The steps of google-research/bert's tokenization.py and of NVIDIA's, from their published sources."""
+    """The steps of google-research/bert's tokenization.py and of NVIDIA's, after their published sources."""
 
     def __init__(self, rules, lowercase, vocabulary):
         control = ("Cc", "Cf") if rules == "google" else ("Cc", "Cf", "Co", "Cs", "Cn")

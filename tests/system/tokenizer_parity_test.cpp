@@ -1,5 +1,5 @@
-// `tokenize` beside the package `tokenizers`, and beside the other two tools' steps in plain Python (tokenizer_oracle.py), on
-// texts made to be hard.
+// Compares `tokenize` with the package `tokenizers`, and with the steps of two other tools in plain Python (tokenizer_oracle.py),
+// on intentionally difficult texts.
 
 #include "support/catch.h"
 #include "support/command.h"
@@ -12,7 +12,7 @@ namespace {
 
 const std::string oracle = PYTHON " tests/system/tokenizer_oracle.py ";
 
-/// A vocabulary with every character, and texts; not available where Python lacks the package `tokenizers`.
+/// A vocabulary with every character, and texts. Unavailable if Python lacks the package `tokenizers`.
 class Oracle {
 public:
     Oracle() : available_(run_command(oracle + "vocabulary " + path("vocab.txt")).exit_code == 0) {}

@@ -1,4 +1,4 @@
-// The same numbers as PyTorch with Hugging Face's model.
+// Training gives the same numbers as PyTorch with Hugging Face's model.
 
 #include <cmath>
 #include <sstream>
@@ -36,7 +36,7 @@ TEST_CASE("a hundred AdamW steps have the losses and gradient norms of a plain P
                                   {"checkpoint", {{"save_every_steps", 0}}},
                                   {"evaluation", {{"every_steps", 0}}}});
     REQUIRE(train(config, folder / "run").exit_code == 0);
-    // The rate of a linear schedule's last step is 0: after a run of one step the weights are still those of the start.
+    // The learning rate of a linear schedule's last step is 0, so a run of one step saves the initial weights.
     REQUIRE(train(config, folder / "start", "--set schedule.total_steps=1").exit_code == 0);
     const CommandResult oracle =
         run_command("OMP_NUM_THREADS=1 " PYTHON " tests/system/torch_training.py " +
@@ -62,7 +62,7 @@ TEST_CASE("a hundred AdamW steps have the losses and gradient norms of a plain P
     CHECK(json::parse(ours.back()).at("loss").get<double>() < json::parse(ours.front()).at("loss").get<double>() - 2);
 }
 
-TEST_CASE("a checkpoint loads strictly into Hugging Face's model, and its held-out losses are ours") {
+TEST_CASE("a checkpoint loads strictly into Hugging Face's model, which has our held-out losses") {
     NEEDS_TRAIN();
     const fs::path checkpoint = finished_run().run / "checkpoints/step_00000020", shards = sample_data().shards;
     const CommandResult oracle = run_command("OMP_NUM_THREADS=1 " PYTHON " tests/system/hf_evaluation.py " + checkpoint.string() +

@@ -1,7 +1,7 @@
-"""Trains as `bertpretrain train` does, with nothing but PyTorch and Hugging Face's model, on a shard that is one global batch.
+"""Trains as `bertpretrain train` does, with only PyTorch and Hugging Face's model, on a shard that is one global batch.
 
-Usage: torch_training.py CHECKPOINT SHARD STEPS. CHECKPOINT holds weights that no update has changed yet, and the settings.
-Prints one JSON object per step: loss, mlm_loss, nsp_loss, grad_norm. Exits 77 where a package is missing.
+Usage: torch_training.py CHECKPOINT SHARD STEPS. CHECKPOINT holds the initial weights and the settings.
+Prints one JSON object per step: loss, mlm_loss, nsp_loss, grad_norm. Exits with 77 if a package is missing.
 """
 
 import json
@@ -21,7 +21,7 @@ from hf_evaluation import hf_batch
 
 
 def learning_rate(schedule, peak, step):
-    """warmup_linear: up to the peak in warmup_ratio of the steps, then straight down to 0 at the last."""
+    """The schedule warmup_linear: linearly up to the peak within warmup_ratio of the steps, then linearly down to 0 at the last one."""
     progress, warmup = step / schedule["total_steps"], schedule["warmup_ratio"]
     return peak * (progress / warmup if progress < warmup else (1 - progress) / (1 - warmup))
 

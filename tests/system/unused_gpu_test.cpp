@@ -1,4 +1,4 @@
-// A host whose GPU is not used says so.
+// A run that does not use the host's GPU logs a warning.
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/small_disk.h"
@@ -9,7 +9,8 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// What a start says on a host with no more than the driver's device file: it ends at once, for there are no shards.
+/// Returns the messages of a start on a host that has only the driver's device file. It ends at once, because there are no
+/// shards.
 std::string said_where_driver_is(const TemporaryFolder& folder, const std::string& settings, const std::string& variables = "") {
     const std::string dev = (folder / "dev").string();
     const std::string command = concat(variables, train_command(PROJECT_FOLDER "/configs/quickstart.json", folder / "run",
@@ -23,7 +24,7 @@ std::string said_where_driver_is(const TemporaryFolder& folder, const std::strin
 
 }  // namespace
 
-TEST_CASE("a run on the CPU of a host with an NVIDIA driver is warned of, unless somebody asked for it") {
+TEST_CASE("a run on the CPU of a host with an NVIDIA driver logs a warning, unless the settings ask for the CPU") {
     NEEDS_TRAIN();
     NEEDS_MOUNTS();
     if (std::filesystem::exists("/dev/nvidiactl")) SKIP_TEST(skip::gpu, "the program may use it");

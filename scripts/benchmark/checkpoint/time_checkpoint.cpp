@@ -1,7 +1,7 @@
-// Times one thing that saving or loading does, on a state of a model's size; prints its seconds.
+// Times one operation of saving or loading, on a state of a model's size, and prints its seconds.
 //   time_checkpoint save FOLDER LAYERS HIDDEN       a whole checkpoint, flushed to the disk
 //   time_checkpoint load FOLDER LAYERS HIDDEN       checksums verified, everything copied into the optimizer
-//   time_checkpoint snapshot ROUNDS LAYERS HIDDEN   the copy that training waits for, and memcpy of as many bytes: two per line
+//   time_checkpoint snapshot ROUNDS LAYERS HIDDEN   per line: the copy that training waits for, and memcpy of as many bytes
 
 #include <cstring>
 #include <iostream>

@@ -1,8 +1,9 @@
-"""A packed dump to sentences, on two cores: our whole program (unpacking, XML, markup, sentences, writing) against what only
-unpacks it (`lbzip2 -dc > /dev/null`, apt-get install lbzip2); then our two threads against our one, which is pinned to one core.
+"""Times the way from a packed dump to sentences on two cores: our whole program (unpacking, XML, markup, sentences, writing)
+against unpacking alone (`lbzip2 -dc > /dev/null`, apt-get install lbzip2). Then two of our threads against one, pinned to one core.
 
 BENCHMARK_DUMP names a pages-articles.xml.bz2. Without it the pages of the real dump slice beside the checkout, or else of the
-sample encyclopaedia, are repeated to about 36 MB of XML and packed as one stream and as many (as Wikimedia's multistream dumps)."""
+sample encyclopaedia, are repeated to about 36 MB of XML and packed twice: as one stream, and as many (as Wikimedia's multistream
+dumps)."""
 import bz2
 import os
 import pathlib
@@ -21,7 +22,7 @@ PAGES_PER_STREAM = 100
 
 
 def repeated_pages():
-    """The header, a list of pages, and the end of a dump of about XML_BYTES."""
+    """Returns the header, a list of pages, and the end of a dump of about XML_BYTES."""
     xml = bz2.open(SLICE).read() if SLICE.is_file() else SAMPLE.read_bytes()
     first, end = xml.index(b"<page>"), xml.rindex(b"</page>") + len(b"</page>")
     pages = [page + b"</page>" for page in xml[first:end].split(b"</page>")[:-1]]
@@ -29,7 +30,7 @@ def repeated_pages():
 
 
 def packed_dumps(folder):
-    """{name: file}"""
+    """Returns {name: file}."""
     if given := os.environ.get("BENCHMARK_DUMP"):
         return {"the given dump": pathlib.Path(given)}
     header, pages, end = repeated_pages()

@@ -1,5 +1,5 @@
-"""A gzip shard of 100,000 rows (128 tokens, 20 predictions), whole, into memory: our reader against h5py, in NVIDIA's layout
-(chunks of two columns) and in ours (bands of rows). Both open the file, read all six datasets, and have it in the page cache."""
+"""Times reading a whole gzip shard of 100,000 rows (128 tokens, 20 predictions) into memory: our reader against h5py, in NVIDIA's
+layout (chunks of two columns) and in ours (bands of rows). Both open the file and read all six datasets from the page cache."""
 import pathlib
 import subprocess
 import tempfile
@@ -16,7 +16,7 @@ DATASETS = ("input_ids", "input_mask", "segment_ids", "masked_lm_positions", "ma
 
 
 def make_shards(folder):
-    """Real rows as our tool makes them, repeated to the number wanted; h5py then writes both layouts."""
+    """Builds real rows with our tool, repeats them to ROWS, and writes both layouts with h5py."""
     run_program([PROJECT / "build/release/bertpretrain_data", "shard", short_text(folder), "--vocabulary", vocabulary_file(),
                  "--output", folder / "made", "--sequence-length", SEQUENCE, "--max-predictions", PREDICTIONS, "--shards", 1,
                  "--duplicate-factor", 5, "--held-out-fraction", 0, "--held-out-shards", 0, "--name", "made"])

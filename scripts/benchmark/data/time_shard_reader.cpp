@@ -1,4 +1,4 @@
-// Reads a shard whole: time_shard_reader FILE THREADS. Prints the seconds from opening it to having all rows in memory.
+// Reads a whole shard: time_shard_reader FILE THREADS. Prints the seconds from opening it until all rows are in memory.
 
 #include <chrono>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-"""Text to ids on one core: our whole program (start, vocabulary, reading the file, printing the ids) against Hugging Face's
-tokenizers on lines that are already in memory, one thread, ids taken out; then our two threads against our one, on the text ten
-times over, so that starting counts little."""
+"""Times the way from text to ids on one core: our whole program (start, vocabulary, reading the file, printing the ids) against
+Hugging Face's tokenizers on lines that are already in memory, one thread, ids read from the result. Then two of our threads
+against one, on the text ten times over, so that the start counts little."""
 import os
 import tempfile
 

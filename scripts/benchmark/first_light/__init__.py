@@ -1,1 +1,1 @@
-"""The stages of first_light.sh, a file each."""
+"""The stages of first_light.sh, one file each."""

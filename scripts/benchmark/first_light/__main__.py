@@ -1,4 +1,4 @@
-"""Runs the stages of first_light.sh one after another, each within its limit and the time that is left."""
+"""Runs the stages of first_light.sh one after another, each within its own time limit and the total."""
 import argparse
 import os
 import pathlib
@@ -14,18 +14,18 @@ from . import device, gpu_tests, learning, nccl, passes, proof, roofline, saniti
 from .results import read, write
 from .stage import FAILED, PASSED, TIMED_OUT, UNAVAILABLE, Result, Stage
 
-STAGES = {  # name: (title, its work, its limit as a share of --minutes); the most valuable first, and the shares exceed 1
-    "device": ("what the device is and how fast it multiplies and copies", device.run, 0.15),
+STAGES = {  # name: (title, function, limit as a share of --minutes). The most important first; the shares add up to more than 1.
+    "device": ("the device and its GEMM and copy rates", device.run, 0.15),
     "tests": ("GPU tests, with synchronous launches", gpu_tests.run, 0.25),
-    "step": ("the training step of 128 tokens beside PyTorch's", step.run_128, 0.4),
-    "roofline": ("where a training step's time goes", roofline.run, 0.15),
+    "step": ("the training step of 128 tokens compared with PyTorch's", step.run_128, 0.4),
+    "roofline": ("the time of each part of a training step", roofline.run, 0.15),
     "learning": ("learning on the device and on the CPU", learning.run, 0.15),
-    "proof": ("preflight: what the device computes", proof.run, 0.1),
-    "memory": ("memory against the estimate of `plan`", passes.run_memory, 0.1),
+    "proof": ("preflight: whether the device computes correctly", proof.run, 0.1),
+    "memory": ("memory compared with the estimate of `plan`", passes.run_memory, 0.1),
     "sanitizer": ("compute-sanitizer on the kernel tests", sanitizer.run, 0.25),
     "sweep": ("the training step by sequences per pass", passes.run_sweep, 0.25),
-    "step512": ("the training step of 512 tokens beside PyTorch's", step.run_512, 0.4),
-    "nccl": ("a world of one through NCCL", nccl.run, 0.1),
+    "step512": ("the training step of 512 tokens compared with PyTorch's", step.run_512, 0.4),
+    "nccl": ("a single process that communicates through NCCL", nccl.run, 0.1),
 }
 
 
@@ -34,10 +34,10 @@ def parsed_arguments():
                                      description="Checks and times BERT pretraining on a GPU, stage by stage.",
                                      epilog="stages:\n" + "\n".join(f"  {name:10} {title}" for name, (title, *_) in STAGES.items()))
     parser.add_argument("--minutes", type=float, default=8, help="time for all stages together (default: 8)")
-    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: tiny sizes, to see that the stages run")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: only checks, with tiny sizes, that the stages run")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("first_light"), metavar="DIR",
                         help="folder of first_light.md and first_light.json (default: first_light)")
-    parser.add_argument("--logs", type=pathlib.Path, metavar="DIR", help="folder of logs, pictures and data (default: that of --output)")
+    parser.add_argument("--logs", type=pathlib.Path, metavar="DIR", help="folder of logs, charts and data (default: that of --output)")
     parser.add_argument("--stages", nargs="+", choices=STAGES, metavar="STAGE",
                         help="run these, in this order; when not given, all that have not passed")
     parser.add_argument("--programs", type=pathlib.Path, metavar="DIR", help="folder of our programs (default: build/release)")
@@ -72,19 +72,19 @@ def run_stage(name, arguments, limit):
 
 
 def not_passed(results):
-    """Stages that have not passed, or passed with another build of the program."""
+    """Returns the stages that have not passed with this build of the program."""
     good = [name for name, stage in results["stages"].items() if (stage["status"], stage.get("version")) == (PASSED, results["version"])]
     return [name for name in STAGES if name not in good]
 
 
 def run_stages(names, arguments, results, deadline):
-    """Returns whether all of them passed or were not available. Writes the results after each."""
+    """Runs these stages and writes the results after each. Returns whether each of them passed or was not available."""
     well, shares = True, sum(STAGES[name][2] for name in names)
     for name in names:
         begin = time.monotonic()
         limit = min(deadline - begin, 60 * arguments.minutes * STAGES[name][2] / min(1, shares))
         if limit < 0.02 * 60 * arguments.minutes:
-            print(f"{name}: not run, no time is left; call first light again to go on")
+            print(f"{name}: not run, because no time is left; run first_light.sh again to continue")
             well = False
             continue
         print(f"== {name}: {STAGES[name][0]} (at most {limit:.0f} s)", flush=True)

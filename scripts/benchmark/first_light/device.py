@@ -1,4 +1,4 @@
-"""Stage `device`: facts about the device, its bf16 GEMM rate on random data and its copy rate."""
+"""Stage `device`: prints facts about the device, its bf16 GEMM rate on random data, and its copy rate."""
 import json
 import sys
 
@@ -9,7 +9,7 @@ from .stage import FAILED, PASSED, UNAVAILABLE, Result, block, table
 
 def run(stage):
     if not can_import("torch"):
-        return Result(UNAVAILABLE, f"{sys.executable} cannot import PyTorch, which measures the device")
+        return Result(UNAVAILABLE, f"{sys.executable} cannot import PyTorch, which this stage needs to measure the device")
     done = stage.run_python("first_light/device_facts.py", stage.device)
     if done.code != 0:
         return Result(done.status, "PyTorch could not use the device", {}, block(done.tail()))

@@ -1,4 +1,4 @@
-"""Prints what a device is and its own rates of matmul and copying, as one JSON object.  Usage: device_facts.py cuda|cpu"""
+"""Prints facts about a device and its rates of matmul and copying, as one JSON object.  Usage: device_facts.py cuda|cpu"""
 import json
 import os
 import pathlib
@@ -16,7 +16,7 @@ QUERIES = ("driver_version", "clocks.sm", "clocks.max.sm", "clocks.mem", "power.
 
 
 def ask_driver():
-    """{query: value} of the first GPU by nvidia-smi; {} without it."""
+    """Returns {query: value} of the first GPU from nvidia-smi; {} without nvidia-smi."""
     if not shutil.which("nvidia-smi"):
         return {}
     result = subprocess.run(["nvidia-smi", f"--query-gpu={','.join(QUERIES)}", "--format=csv,noheader"], capture_output=True, text=True)
@@ -24,7 +24,7 @@ def ask_driver():
 
 
 def median_seconds(call, device, rounds):
-    """Of one call; on a GPU ten behind each other."""
+    """Returns the median seconds of one call. On a GPU each round queues ten calls and divides their time by ten."""
     repetitions = 10 if device == "cuda" else 1
     seconds = []
     for _ in range(rounds + 1):
@@ -44,7 +44,7 @@ def rates(device):
     gemm = 2 * side**3 / median_seconds(lambda: torch.matmul(a, b, out=product), device, 7)
     during_gemm = {}
     if device == "cuda":
-        for _ in range(1500):  # about two seconds of work on the device, during which the driver is asked
+        for _ in range(1500):  # about two seconds of work on the device, during which the driver is queried
             torch.matmul(a, b, out=product)
         during_gemm = ask_driver()
         torch.cuda.synchronize()

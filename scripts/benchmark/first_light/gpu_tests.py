@@ -1,4 +1,4 @@
-"""Stage `tests`: test_gpu with CUDA_LAUNCH_BLOCKING=1, so that a kernel's fault shows in the test that launched it."""
+"""Stage `tests`: runs test_gpu with CUDA_LAUNCH_BLOCKING=1, so that a kernel's fault appears in the test that launched it."""
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -9,7 +9,8 @@ from .stage import FAILED, PASSED, TIMED_OUT, Result, block, table
 
 
 def environment():
-    """Synchronous launches, and where the tests find programs and files; in the portable archive its launcher says that."""
+    """Returns the variables for synchronous launches and for the paths of programs and files. The portable archive's launcher sets
+    the paths itself."""
     variables = {"CUDA_LAUNCH_BLOCKING": "1"}
     if any(programs_folder().glob("libbertpretrain_*.so")):
         variables |= {"BERTPRETRAIN_TEST_PROJECT": str(PROJECT), "BERTPRETRAIN_TEST_PROGRAMS": str(programs_folder())}
@@ -17,7 +18,8 @@ def environment():
 
 
 def verdicts(xml):
-    """[{"name", "verdict": passed, failed, skipped or unfinished, "seconds", "message"}] from Catch2's XML, which may be cut off."""
+    """Returns [{"name", "verdict": passed, failed, skipped or unfinished, "seconds", "message"}] from Catch2's XML, which may be
+    truncated."""
     found = []
     for text in re.split(r"(?=<TestCase )", xml)[1:]:
         name = re.match(r'<TestCase name="([^"]*)"', text)
@@ -36,14 +38,14 @@ def verdicts(xml):
 
 
 def messages(element):
-    """Of a failed test: its expressions with their values, exceptions and fatal errors."""
+    """Returns the messages of a failed test: its expressions with their values, exceptions and fatal errors."""
     texts = [" ".join((part.text or "").split()) for part in element.iter()
              if part.tag in ("Expanded", "Exception", "FatalErrorCondition", "Info", "Failure")]
     return "; ".join(texts)[:1500]
 
 
 def run_again(stage, failed):
-    """A fault may spoil a process's later tests: says of each failed test whether it also fails alone."""
+    """Runs each failed test alone and records its verdict, because a fault may also break later tests of the same process."""
     for case in failed:
         if stage.remaining() < 10:
             break
@@ -63,7 +65,7 @@ def run(stage):
     count = {verdict: sum(case["verdict"] == verdict for case in cases) for verdict in ("passed", "failed", "skipped", "unfinished")}
     status = TIMED_OUT if done.code is None else FAILED if failed or not cases or done.code != 0 else PASSED
     if stage.on_gpu and count["skipped"]:
-        status = FAILED  # skipping would make a missing GPU library look like success
+        status = FAILED  # otherwise a missing GPU library would look like success
     rows = [(case["name"], case["verdict"] + (f", alone {case['alone']}" if "alone" in case else ""), f"{case['seconds']:.2f}",
              case["message"].replace("|", "/")) for case in cases]
     text = table(("test", "verdict", "seconds", "message"), rows) + (block(done.tail()) if status != PASSED else "")

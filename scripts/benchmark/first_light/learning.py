@@ -1,4 +1,4 @@
-"""Stage `learning`: the quickstart's model from the same seed on the device and on the CPU; compares the held-out losses."""
+"""Stage `learning`: trains the quickstart's model from the same seed on the device and on the CPU, and compares the held-out losses."""
 import json
 import shutil
 import statistics
@@ -9,7 +9,8 @@ from programs import PROJECT, program
 from . import sample_data
 from .stage import FAILED, PASSED, TIMED_OUT, Result, block, table
 
-DROPOUT = ["--set", "model.hidden_dropout_prob=0.1", "--set", "model.attention_probs_dropout_prob=0.1"]  # masks belong to samples
+# Dropout masks depend on the sample, not on the device.
+DROPOUT = ["--set", "model.hidden_dropout_prob=0.1", "--set", "model.attention_probs_dropout_prob=0.1"]
 TITLE = "Held-out masked-word loss from the same seed"
 
 
@@ -22,7 +23,7 @@ def start(stage, name, device, data, steps):
 
 
 def draw(stage, curves):
-    """An SVG picture of the curves by draw_curves, where that program was built."""
+    """Draws the curves as SVG with draw_curves, if that program was built."""
     chart = json.dumps({"title": TITLE, "x": "step", "y": "nats", "lines": {name: sorted(points.items()) for name, points in
                                                                           curves.items()}, "levels": {}})
     (stage.folder / "chart.json").write_text(chart)

@@ -1,4 +1,4 @@
-"""Stage `nccl`: a run whose single process communicates with itself (through NCCL on a GPU, else Gloo) beside one that does not."""
+"""Stage `nccl`: compares a run whose single process communicates with itself (through NCCL on a GPU, else Gloo) with a plain run."""
 import json
 import shutil
 import statistics
@@ -30,7 +30,7 @@ def run(stage):
     summary = (f"{'losses equal' if not differ else f'losses differ from step {differ[0]}'} in {len(forced)} steps; a step takes "
                f"{1e3 * seconds['forced']:.1f} ms with communication, {1e3 * seconds['alone']:.1f} ms without")
     if not communicated:
-        summary = f"this program does not know {FORCED}"
+        summary = f"this program does not support {FORCED}"
     keys = ("bytes_sent", "communication_seconds", "exposed_communication_seconds")
     rows = [(key, *(f"{statistics.median(record.get(key, 0) for record in records):.6g}" for records, _ in runs.values()))
             for key in ("step_seconds", *keys)]

@@ -1,11 +1,11 @@
-"""Stages `sweep` and `memory`: our step by the number of sequences per pass: its rate, and its memory against `plan`'s estimate."""
+"""Stages `sweep` and `memory`: the rate of our step by the number of sequences per pass, and its memory against `plan`'s estimate."""
 from .stage import FAILED, PASSED, TIMED_OUT, Result, block, read_json, table
 
 GIB = 2**30
 
 
 def measure(stage, steps, passes):
-    """{sequences per pass, or auto: its numbers}, and the finished command."""
+    """Returns {sequences per pass, or auto: its numbers}, and the finished command."""
     file = stage.folder / "passes.json"
     file.unlink(missing_ok=True)
     shape = ("large", 16, 24) if stage.on_gpu else ("tiny", 2, 4)

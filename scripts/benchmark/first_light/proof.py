@@ -1,4 +1,5 @@
-"""Stage `proof`: `bertpretrain preflight`: what the device computes, each kernel beside plain ATen, and a short run with a checkpoint."""
+"""Stage `proof`: runs `bertpretrain preflight`, which checks the device, each kernel against plain ATen, and a short run with a
+checkpoint."""
 import shutil
 
 from programs import PROJECT, program
@@ -6,7 +7,7 @@ from programs import PROJECT, program
 from . import sample_data
 from .stage import Result, block
 
-# The quickstart's model, on a GPU as wide as BERT-Large: kernels are chosen by their time.
+# The quickstart's model; on a GPU with BERT-Large's widths, because the choice of kernels depends on their times.
 LARGE = [option for setting in ("hidden_size=1024", "num_attention_heads=16", "intermediate_size=4096")
          for option in ("--set", f"model.{setting}")]
 

@@ -7,7 +7,7 @@ from .stage import read_json
 
 
 def read(folder):
-    """What earlier calls have left there."""
+    """Returns the results of earlier calls in this folder."""
     return read_json(folder / "first_light.json") or {"stages": {}}
 
 

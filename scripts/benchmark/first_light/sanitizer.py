@@ -1,4 +1,4 @@
-"""Stage `sanitizer`: compute-sanitizer's memcheck, then racecheck, on the tests of test_gpu that run kernels of ours."""
+"""Stage `sanitizer`: runs compute-sanitizer's memcheck, then racecheck, on the tests of test_gpu that run our kernels."""
 import os
 import pathlib
 import re
@@ -10,12 +10,12 @@ from programs import program
 from .gpu_tests import environment
 from .stage import FAILED, PASSED, TIMED_OUT, UNAVAILABLE, Result, block
 
-# Those of one operation each. Under the tool a trial pass of a whole model takes minutes, and limits of time cannot be kept.
+# The tests of single operations. Under the tool a trial pass of a whole model takes minutes, and tests with time limits fail.
 KERNEL_TESTS = '"on a GPU*"~"*trial pass*"~"*within*"'
 
 
 def find_sanitizer():
-    """The tool on the PATH, in a CUDA toolkit or in a PyPI wheel (nvidia-cuda-sanitizer-api), or None."""
+    """Returns the tool's path on the PATH, in a CUDA toolkit or in a PyPI wheel (nvidia-cuda-sanitizer-api), or None."""
     on_path = shutil.which("compute-sanitizer")
     if on_path:
         return on_path
@@ -31,7 +31,8 @@ def find_sanitizer():
 
 
 def check(stage, tool, kind):
-    """Without PyTorch's caching of memory: an access past a tensor's end is then one past an allocation's end, which the tool sees."""
+    """Runs one tool without PyTorch's caching allocator: an access past a tensor's end is then past an allocation's end, which the
+    tool detects."""
     command = [tool, "--tool", kind, "--target-processes", "all", "--error-exitcode", "99", program("test_gpu"), KERNEL_TESTS]
     done = stage.run(command, kind, CUDA_MODULE_LOADING="LAZY", PYTORCH_NO_CUDA_MEMORY_CACHING="1", **environment())
     found = re.findall(r"========= (?:ERROR|RACECHECK) SUMMARY: (.*)", done.output + done.log.read_text(errors="replace"))

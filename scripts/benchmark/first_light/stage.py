@@ -1,4 +1,4 @@
-"""What a stage of first_light.sh gets and what it gives back."""
+"""The inputs and the result of a stage of first_light.sh."""
 import dataclasses
 import json
 import os
@@ -39,7 +39,7 @@ class Finished:
 
 
 class Stage:
-    """A stage under way: its folder, its deadline, and commands that end with it."""
+    """A running stage: its folder, its deadline, and its commands, which end with it."""
 
     def __init__(self, name, arguments, limit):
         self.name, self.arguments, self.device = name, arguments, arguments.device
@@ -54,7 +54,7 @@ class Stage:
         return max(0.0, self.deadline - time.monotonic())
 
     def start(self, command, log_name, **environment):
-        """Starts a command in a process group of its own; its output goes into files of the stage's folder."""
+        """Starts a command in its own process group; its output goes into files of the stage's folder."""
         log = self.folder / f"{log_name}.log"
         with open(log, "w") as errors, open(log.with_suffix(".out"), "w") as output:
             process = subprocess.Popen([str(part) for part in command], stdout=output, stderr=errors, cwd=PROJECT,
@@ -74,7 +74,7 @@ class Stage:
         return Finished(code, log.with_suffix(".out").read_text(errors="replace"), log)
 
     def end(self):
-        """Ends what is still running, and deletes checkpoints."""
+        """Ends all commands that still run, and deletes checkpoints."""
         for process in self.processes:
             end_group(process)
         for checkpoints in self.folder.glob("*/checkpoints"):
@@ -84,14 +84,14 @@ class Stage:
         return self.finish(self.start(command, log_name, **environment))
 
     def run_python(self, file, *arguments, log_name="command", **environment):
-        """Runs a file of scripts/benchmark by this Python."""
+        """Runs a file of scripts/benchmark with this Python."""
         script = PROJECT / "scripts/benchmark" / file
         path = os.pathsep.join([str(PROJECT / "scripts/benchmark"), os.environ.get("PYTHONPATH", "")])
         return self.run([sys.executable, script, *arguments], log_name, PYTHONPATH=path, **environment)
 
 
 def end_group(process):
-    """Ends a command and all that it has started: first by SIGTERM, so that it can report what it has, then by SIGKILL."""
+    """Ends a command and all processes that it started: first with SIGTERM, so that it can write its results, then with SIGKILL."""
     for number, seconds in ((signal.SIGTERM, 2), (signal.SIGKILL, 10)):
         try:
             os.killpg(process.pid, number)
@@ -104,7 +104,7 @@ def end_group(process):
 
 
 def read_json(path):
-    """What a JSON file holds, or {} where it is missing or cut off."""
+    """Returns the content of a JSON file, or {} if it is missing or truncated."""
     try:
         return json.loads(pathlib.Path(path).read_text())
     except (OSError, ValueError):
@@ -112,7 +112,7 @@ def read_json(path):
 
 
 def table(titles, rows):
-    """A Markdown table; nothing where there are no rows."""
+    """Returns a Markdown table, or an empty text if there are no rows."""
     if not rows:
         return ""
     lines = [titles, ["---"] * len(titles)] + [[str(cell) for cell in row] for row in rows]
@@ -120,7 +120,7 @@ def table(titles, rows):
 
 
 def block(text):
-    """Preformatted text in Markdown; nothing where there is none."""
+    """Returns preformatted text in Markdown, or an empty text if `text` is blank."""
     if not text.strip():
         return ""
     return f"```\n{text.rstrip()}\n```\n"

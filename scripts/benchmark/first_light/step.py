@@ -1,4 +1,4 @@
-"""Stages `step` and `step512`: device_step.py, with fewer rounds. Sides that compile come last."""
+"""Stages `step` and `step512`: run device_step.py with fewer rounds. Sides that compile come last."""
 from programs import can_import
 
 from .stage import Result, block, read_json, table
@@ -30,7 +30,7 @@ def summary_of(sides, left_out):
             share = f" ({one['share_of_roof']:.3f})" if one["share_of_roof"] else ""
             rates.append(f"{side} {one['sequences_per_second']:.1f} seq/s{share}")
     summary = ", ".join(rates) or "no side was timed"
-    return summary + (f"; left out, because this Python lacks their packages: {', '.join(left_out)}" if left_out else "")
+    return summary + (f"; skipped, because this Python lacks their packages: {', '.join(left_out)}" if left_out else "")
 
 
 def run(stage, length):

@@ -1,4 +1,4 @@
-"""Trains some steps for each number of sequences per pass (batch.device_micro_batch) and writes rate, memory and `plan`'s estimate
+"""Trains STEPS steps for each number of sequences per pass (batch.device_micro_batch), and writes rate, memory and `plan`'s estimate
 as JSON after each.  Usage: time_passes.py FILE DEVICE SIZE MICRO_BATCH ACCUMULATION STEPS LIMIT PASS...     a PASS of 0: auto"""
 import json
 import pathlib
@@ -12,7 +12,7 @@ from training_step import SideFailed, experiment, run_ours, sample_rows, write_s
 
 
 def planned_bytes(config, device):
-    """What `plan` estimates for one rank: a GPU's memory, or on a CPU the host's."""
+    """Returns `plan`'s estimate of one rank's memory in bytes, of the GPU or on a CPU of the host; None if `plan` fails."""
     done = subprocess.run([program("bertpretrain"), "plan", str(config), "--world-size", "1", "--json"], capture_output=True, text=True,
                           env=program_environment())
     if done.returncode != 0:

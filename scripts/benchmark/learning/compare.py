@@ -1,4 +1,4 @@
-"""The two held-out curves beside each other; exits with 1 where a goal is missed.
+"""Prints both held-out curves side by side; exits with 1 if a goal is missed.
 
 Usage: compare.py OUR_METRICS THEIR_METRICS MANIFEST DRAW_CURVES PICTURE
 """

@@ -1,4 +1,5 @@
-// Draws {"title", "x", "y", "lines": {name: [[x, y], ...]}, "levels": {name: y}} from standard input as SVG on standard output.
+// Reads {"title", "x", "y", "lines": {name: [[x, y], ...]}, "levels": {name: y}} from standard input, writes SVG to standard
+// output.
 #include <iostream>
 
 #include <nlohmann/json.hpp>

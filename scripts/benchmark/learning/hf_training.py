@@ -1,8 +1,8 @@
-"""Trains Hugging Face's BERT in fp32 with plain PyTorch on the samples of a run of ours, in its order, with its schedule.
+"""Trains Hugging Face's BERT in fp32 with plain PyTorch on the samples of one of our runs, in the same order, with the same schedule.
 
-Usage: hf_training.py START ORDER SHARDS HELD_OUT OUTPUT STEPS. START is a checkpoint of ours that no update has changed yet (its settings
-are the run's); ORDER lists "FILE ROW" per sample; HELD_OUT is a shard. Writes OUTPUT/metrics.jsonl: {"step", "held_out_mlm_loss"} where the
-run evaluates, and "mlm_loss" of every step. Run again, it goes on from OUTPUT/state.pt.
+Usage: hf_training.py START ORDER SHARDS HELD_OUT OUTPUT STEPS. START is one of our checkpoints with the initial weights and the run's
+settings; ORDER lists "FILE ROW" per sample; HELD_OUT is a shard. Writes OUTPUT/metrics.jsonl: "mlm_loss" of every step, and
+"held_out_mlm_loss" at the steps where the run evaluates. A second call resumes from OUTPUT/state.pt.
 """
 
 import json
@@ -22,7 +22,8 @@ from torch_training import learning_rate
 
 
 def losses(model, batch):
-    """MLM over masked positions only: the same loss as over all with ignored labels, without their useless products."""
+    """Returns MLM loss, NSP loss and the number of masked positions. The MLM head runs on masked positions only, which gives the same
+    loss as all positions with ignored labels, in fewer matmuls."""
     labels, next_sentence_label = batch["labels"], batch["next_sentence_label"]
     encoded = model.bert(batch["input_ids"], batch["attention_mask"], batch["token_type_ids"])
     asked = labels != -100
@@ -36,7 +37,7 @@ def rows_of(shard):
 
 
 def batch_of(shards, places):
-    """The rows that "FILE ROW" lines name, as one batch."""
+    """Returns the rows named by "FILE ROW" lines as one batch."""
     rows = [(shards[name], int(row)) for name, row in (place.split() for place in places)]
     return hf_batch({key: numpy.stack([shard[key][row] for shard, row in rows]) for key in rows[0][0]})
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A vocabulary of 2,000 and shards of 128 tokens, one of them held out, of the text that the learning benchmarks train on; what is
-# there already stays:  scripts/benchmark/learning/make_shards.sh FOLDER
-# The text: BENCHMARK_TEXT, or the shared corpus where there is one.
+# Builds the data of the learning benchmarks: a vocabulary of 2,000 and shards of 128 tokens, one of them held out. Files that exist
+# are kept:  scripts/benchmark/learning/make_shards.sh FOLDER
+# The text is BENCHMARK_TEXT, or else the shared corpus.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 output=${1:?which folder} program=build/release/bertpretrain_data

@@ -1,4 +1,5 @@
-// Prints which rows a run reads, in its order, a "FILE ROW" per sample, so that another program can train on the same:
+// Prints the rows that a run reads, in the run's order, one "FILE ROW" per sample, so that another program can train on the same
+// rows:
 //   print_sample_order SHARDS SEQUENCE_LENGTH SEED SAMPLES
 #include <iostream>
 #include <string>

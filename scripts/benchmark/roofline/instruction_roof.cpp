@@ -9,7 +9,7 @@
 #include "core/clock.h"
 
 #if defined(__x86_64__)
-// GCC 12 takes the deliberately undefined operands inside its own header for mistakes (GCC bug 105593).
+// GCC 12 warns of deliberately undefined operands in its own header (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #include <cpuid.h>
@@ -20,7 +20,7 @@
 namespace bertpretrain::benchmark {
 namespace {
 
-// Twelve independent sums hide the latency of two units; the loops' results are kept from the optimizer by KEEP.
+// Twelve independent sums hide the latency of two units. KEEP prevents the compiler from removing the loops' results.
 #define KEEP(value) asm volatile("" : "+v"(value))
 constexpr int sums = 12;
 constexpr std::int64_t rounds = 2'000'000;
@@ -79,7 +79,7 @@ __attribute__((target("amx-tile,amx-bf16"))) void multiply_amx() {
     asm volatile("tilerelease");
 }
 
-/// Linux gives tiles only to processes that ask.
+/// Returns whether this process can use AMX with bf16. Requests the tile state from Linux, which AMX needs.
 bool may_use_amx() {
     constexpr int ask_for_state = 0x1023, tile_data = 18;
     unsigned a = 0, b = 0, c = 0, d = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// How fast the processor can multiply when nothing has to be fetched.
+// The processor's peak multiply-add rate, with all operands in registers.
 
 #include <string>
 #include <vector>
@@ -8,11 +8,11 @@ namespace bertpretrain::benchmark {
 
 struct InstructionRoof {
     std::string name;
-    double flops_per_second = 0;  ///< of all threads together; 0: the processor has no such instruction
+    double flops_per_second = 0;  ///< summed over all threads; 0: the processor lacks the instruction
 };
 
-/// Register-fed multiply-add in fp32 (AVX2, AVX-512), of bf16 pairs (AVX-512), and of bf16 tiles (AMX), the best of several
-/// short runs of `threads` threads at once.
+/// Returns the rates of multiply-add in registers in fp32 (AVX2, AVX-512), of bf16 pairs (AVX-512), and of bf16 tiles (AMX): each
+/// the best of several short runs of `threads` threads at once.
 std::vector<InstructionRoof> instruction_roofs(int threads);
 
 }  // namespace bertpretrain::benchmark

@@ -12,14 +12,14 @@ namespace {
 
 constexpr double probability = 0.1, eps = 1e-12;
 
-/// Operands of one micro-batch, and what the forward left for the backward.
+/// The operands of one micro-batch, and the results that the forward saves for the backward.
 struct Operands {
     std::int64_t T, H, F, M, V;
     SequenceLayout layout;
     RowKeys rows;
     at::Tensor ids_T, positions_T, types_T, labels_M, bias_3H, bias_F, bias_V, word_VH, position_PH, type_KH, d_word_VH;
     at::Tensor d_bias_3H, d_bias_F, d_bias_V, totals_2, d_sum_TH;
-    NormResult before;  ///< of the sublayer before this one
+    NormResult before;  ///< output of the previous sublayer
     NormParameters norm, d_norm;
     struct Set {
         at::Tensor normed_TH, fp32_TH, x_TF, dy_TF, qkv_T3H, logits_MV;
@@ -65,13 +65,13 @@ struct Operands {
     Dropout hidden() const { return {philox_key(1, Purpose::hidden_dropout), 1, probability}; }
     Attention attention_shape() const { return {layout, H / 64, {philox_key(1, Purpose::attention_dropout), 1, probability}}; }
     NormResult norm_forward(const Set& s) const {
-        const bool again = s.fp32_TH.is_cuda();  // as the model does it: encoder_layer.cpp
+        const bool again = s.fp32_TH.is_cuda();  // as the model does (encoder_layer.cpp)
         const Residual residual = again ? Residual::of(before, norm) : Residual(s.fp32_TH);
         return dropout_residual_norm({s.normed_TH, norm.bias_H, residual, norm, eps, hidden(), rows, at::kBFloat16, !again});
     }
 };
 
-/// The optimizer over all parameters of the encoder.
+/// The optimizer's update of all parameters of the encoder.
 struct Update {
     std::int64_t elements;
     OptimizerState state;
@@ -149,11 +149,11 @@ std::vector<Part> other_parts(const StepShape& shape) {
              softmax_cross_entropy(o->sets[i].logits_MV, o->bias_V, o->labels_M, 1e-3, o->d_bias_V, o->totals_2);
          },
          "loss"},
-        {"gradients to zero, but for the layers'", 1, 0, 4 * static_cast<double>(others),
+        {"zeroing of gradients outside the layers", 1, 0, 4 * static_cast<double>(others),
          [update, others](std::size_t) { update->gradient.narrow(0, 0, others).zero_(); }, "update"},
-        {"norm of the gradient", 1, 0, 4 * P, [update](std::size_t) { update->sum_squares(); }, "update"},
+        {"gradient norm", 1, 0, 4 * P, [update](std::size_t) { update->sum_squares(); }, "update"},
         {"AdamW", 1, 0, (4 + 3 * 8 + 2) * P, [update](std::size_t) { update->adamw(); }, "update"},
-        {"copy (what the update is held against)", 0, 0, 8 * P,
+        {"copy (reference for the update)", 0, 0, 8 * P,
          [update](std::size_t) { update->state.exp_avg.copy_(update->state.master); }, "update"},
     };
 }

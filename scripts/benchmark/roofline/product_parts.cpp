@@ -3,7 +3,7 @@
 #include "kernels/matmul.h"
 #include "step_parts.h"
 
-// Exported by libtorch_cpu, which declares it nowhere: Intel oneMKL, "cblas_gemm_bf16bf16f32".
+// libtorch_cpu exports this function but has no header for it: Intel oneMKL, "cblas_gemm_bf16bf16f32".
 extern "C" void cblas_gemm_bf16bf16f32(int layout, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
                                        const void* a, int lda, const void* b, int ldb, float beta, float* c, int ldc);
 
@@ -12,10 +12,10 @@ namespace {
 
 constexpr int row_major = 101, plain = 111, transposed = 112;
 
-/// The operands of one Linear layer's three products.
+/// The operands of one Linear layer's three matmuls.
 struct Linear {
     std::int64_t T, I, O;
-    std::vector<at::Tensor> x_TI, weight_OI, dy_TO, d_weight_OI, exact;  // the last: where MKL puts its products
+    std::vector<at::Tensor> x_TI, weight_OI, dy_TO, d_weight_OI, exact;  // the last: MKL's output
 
     Linear(at::Device device, std::int64_t tokens, std::int64_t inputs, std::int64_t outputs) : T(tokens), I(inputs), O(outputs) {
         const at::TensorOptions fp32(device);
@@ -34,7 +34,7 @@ struct Named {
     std::string name;
     double calls;
     std::int64_t tokens, inputs, outputs;
-    bool accumulate = false;  ///< of a step of one micro-batch, as the model adds it up
+    bool accumulate = false;  ///< whether dW is added to the gradient, as the model does in a step of one micro-batch
 };
 
 std::vector<Named> linears(const StepShape& s) {

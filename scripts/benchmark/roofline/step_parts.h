@@ -1,5 +1,5 @@
 #pragma once
-// A training step taken apart: each operation that it is made of, ready to be timed by itself.
+// The operations of a training step, each ready to be timed by itself.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,21 +18,20 @@ struct StepShape {
 
 struct Part {
     std::string name;
-    double calls = 1;             ///< in a step
-    double flops = 0, bytes = 0;  ///< of one call: of products, or of what has to pass through memory
+    double calls = 1;             ///< per step
+    double flops = 0, bytes = 0;  ///< per call: FLOPs of a matmul, or bytes read and written by another operation
     std::function<void(std::size_t)>
-        run;                 ///< the argument chooses one of several sets of operands, so that none stays in a cache
+        run;                 ///< the argument selects one of several sets of operands, so that none stays in a cache
     std::string group = {};  ///< "products", "attention", ...
 };
 constexpr std::size_t operand_sets = 4;
 
-/// Products of every shape: forward, and both of the backward.
+/// Returns the matmuls of every shape: the forward's, and both of the backward.
 std::vector<Part> product_parts(const StepShape& shape);
-/// The fused operations, the optimizer, and what else passes over memory.
+/// Returns the fused operations, the optimizer, and the other operations bound by memory.
 std::vector<Part> other_parts(const StepShape& shape);
 
-/// On the CPU: a product as the program does it, as torch's mm alone (oneDNN), and as MKL's bf16 x bf16 -> fp32; the same
-/// operands.
+/// A matmul on the CPU, with the same operands by the program, by torch's mm alone (oneDNN), and by MKL's bf16 x bf16 -> fp32.
 struct MatmulCandidates {
     std::string name;
     double flops = 0;

@@ -1,6 +1,6 @@
-// Times what a training step is made of, every part in every round; prints one JSON object.
-//   time_parts LAYERS HIDDEN ROUNDS [cuda SEQUENCES LENGTH MASKED]   on the GPU, in passes of so many sequences
-//   time_parts roof                  only the processor's own rate
+// Times the parts of a training step, each part once per round, and prints one JSON object.
+//   time_parts LAYERS HIDDEN ROUNDS [cuda SEQUENCES LENGTH MASKED]   cuda: on the GPU, in passes of SEQUENCES sequences
+//   time_parts roof                  only the processor's peak rate
 
 #include <algorithm>
 #include <iostream>
@@ -25,7 +25,7 @@ using namespace bertpretrain;
 using namespace bertpretrain::benchmark;
 using nlohmann::json;
 
-/// Many times behind each other on a GPU, which is idle until the first arrives.
+/// Returns the seconds of one call. On a GPU, queues 20 calls and divides by 20, because the GPU is idle until the first arrives.
 double seconds_of(const std::function<void(std::size_t)>& run, std::size_t set, at::Device device) {
     const int repetitions = device.is_cpu() ? 1 : 20;
     synchronize(device);
@@ -35,7 +35,7 @@ double seconds_of(const std::function<void(std::size_t)>& run, std::size_t set, 
     return (seconds_now() - begin) / repetitions;
 }
 
-/// Median seconds of each, all in turns.
+/// Returns the median seconds of each, with all timed in turns.
 std::vector<double> time_in_turns(const std::vector<std::function<void(std::size_t)>>& runs, int rounds, at::Device device) {
     std::vector<std::vector<double>> seconds(runs.size());
     for (int round = -1; round < rounds; ++round)
@@ -48,7 +48,7 @@ std::vector<double> time_in_turns(const std::vector<std::function<void(std::size
     return medians;
 }
 
-/// Products are made as a run makes them: by the library that is found to be the fastest for each.
+/// Uses the fastest measured library for each matmul, as a run does.
 void choose_matmul_libraries(const StepShape& shape) {
     BertConfig model;
     model.hidden_size = shape.hidden;

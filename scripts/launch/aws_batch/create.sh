@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the placement group, the compute environment and the queue of parameters.sh. Idle, they cost nothing: hosts come with jobs.
-# Deleted again by: scripts/launch/aws_batch/delete.sh
+# Creates the placement group, the compute environment and the queue of parameters.sh. They cost nothing while idle: hosts start with jobs.
+# To delete them: scripts/launch/aws_batch/delete.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
@@ -16,8 +16,8 @@ status() {
     --query 'computeEnvironments[0].status' --output text
 }
 until [[ $(status) == VALID ]]; do
-  [[ $(status) != INVALID ]] || { echo "create: the compute environment is INVALID; its statusReason says why" >&2; exit 2; }
+  [[ $(status) != INVALID ]] || { echo "create: the compute environment is INVALID; see its statusReason" >&2; exit 2; }
   sleep 5
 done
 aws batch create-job-queue --region "$AWS_REGION" --cli-input-json "file://$filled/job_queue.json" >/dev/null
-echo "create: queue $BATCH_NAME takes jobs of ${NODES} x ${INSTANCE_TYPE}"
+echo "create: queue $BATCH_NAME accepts jobs of ${NODES} x ${INSTANCE_TYPE}"

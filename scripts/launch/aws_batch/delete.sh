@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Deletes the queue, the compute environment with its hosts, and the placement group. Jobs that run are lost up to their last
-# checkpoint; what lies in SHARED_FOLDER's file system stays, and goes on costing until you delete that.
+# Deletes the queue, the compute environment with its hosts, and the placement group. Running jobs lose the steps since their last
+# checkpoint. The file system at SHARED_FOLDER stays, and costs money until you delete it.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
@@ -9,7 +9,7 @@ read -r -p "delete queue and compute environment $BATCH_NAME, and all jobs in th
 batch() { aws batch "$1" --region "$AWS_REGION" "${@:2}"; }
 # shellcheck disable=SC2016  # the backquotes are the query's
 gone() { [[ $(batch "$@" --query 'length(*[0][?status!=`DELETED`])' --output text) == 0 ]]; }
-# settled WHAT...: waits until a change that was asked for is done
+# settled WHAT...: waits until a requested change is done
 settled() { until [[ $(batch "$@" --query '*[0][0].status' --output text) == VALID ]]; do sleep 5; done; }
 
 batch update-job-queue --job-queue "$BATCH_NAME" --state DISABLED >/dev/null

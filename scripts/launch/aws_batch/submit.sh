@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Registers the job definition as parameters.sh has it now, and submits a job:  NODES=8 RUN=large scripts/launch/aws_batch/submit.sh
-# Submitted again after a failure, it goes on from the run's last checkpoint.
+# Registers the job definition with the present parameters.sh, and submits a job:  NODES=8 RUN=large scripts/launch/aws_batch/submit.sh
+# A job submitted again after a failure resumes from the run's last checkpoint.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh

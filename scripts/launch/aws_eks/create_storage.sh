@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the shared file system, in the workers' zone and the cluster's security group (which lets its members talk to each other, as
-# Lustre asks). It costs by size and time, used or not. Deleted again by: scripts/launch/aws_eks/delete_storage.sh
+# Creates the shared file system, in the workers' zone and the cluster's security group (which allows traffic between its members, as
+# Lustre requires). It is billed by size and time, used or not. To delete it: scripts/launch/aws_eks/delete_storage.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Deletes the cluster. Volumes come first, by delete_storage.sh: a file system whose cluster is gone goes on costing, unseen.
+# Deletes the cluster. Delete volumes first, with delete_storage.sh: a file system without its cluster still costs money.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 volumes=$(kubectl get persistentvolumes --output name)
 if [[ -n $volumes ]]; then
-  echo "delete_cluster: these volumes are still there, delete them first (scripts/launch/aws_eks/delete_storage.sh):" >&2
+  echo "delete_cluster: these volumes still exist; delete them first with scripts/launch/aws_eks/delete_storage.sh:" >&2
   echo "$volumes" >&2
   exit 2
 fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Deletes the shared file system: all shards, runs and checkpoints on it. Copy what you want to keep first.
+# Deletes the shared file system with all its shards, runs and checkpoints. First copy what you want to keep.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# GPU metrics (NVIDIA's DCGM exporter) for Prometheus, with Grafana, or for CloudWatch's Container Insights:
+# Installs GPU metrics (NVIDIA's DCGM exporter) for Prometheus, with Grafana, or for CloudWatch's Container Insights:
 #   scripts/launch/aws_eks/monitoring.sh create prometheus|cloudwatch
-#   scripts/launch/aws_eks/monitoring.sh delete prometheus|cloudwatch     what was recorded is deleted with it (CloudWatch keeps its own)
+#   scripts/launch/aws_eks/monitoring.sh delete prometheus|cloudwatch     also deletes the recorded metrics (CloudWatch keeps its own)
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
@@ -18,7 +18,7 @@ case "${1:-} ${2:-}" in
   "delete prometheus")
     helm uninstall "${exporter[@]}"
     helm uninstall "${prometheus[@]}" ;;
-  "create cloudwatch") # brings a DCGM exporter of its own
+  "create cloudwatch") # includes its own DCGM exporter
     eksctl create "${addon[@]}" --attach-policy-arn arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy ;;
   "delete cloudwatch") eksctl delete "${addon[@]}" ;;
   *) echo "monitoring: expected create or delete, then prometheus or cloudwatch" >&2; exit 2 ;;

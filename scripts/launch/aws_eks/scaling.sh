@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Trains the same experiment for some steps on 1, 2, 4, ... hosts, one after the other, each in a run folder of its own:
+# Trains the same experiment for STEPS steps on 1, 2, 4, ... hosts, one after the other, each in its own run folder:
 #   STEPS=60 COUNTS="1 2 4 8" scripts/launch/aws_eks/scaling.sh [--without-preflight]
-# The global batch grows with the hosts, 16 x 24 for each rank, as in the published tables; give --set batch.global_batch_size=N in
-# TRAIN_OPTIONS to keep it.
-# Then prints the table of `bertpretrain report --scaling`. Run again, what is done already is not done again; with another RUN it is.
+# The global batch grows with the hosts, 16 x 24 for each rank, as in the published tables. To keep it constant, put
+# --set batch.global_batch_size=N into TRAIN_OPTIONS.
+# Then it prints the table of `bertpretrain report --scaling`. A second call skips runs that are complete; another RUN starts all again.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh

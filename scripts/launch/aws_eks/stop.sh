@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Stops training: its ranks save a checkpoint and end. Removes jobs, runtime and etcd; the run's folder stays.
+# Stops training: the ranks save a checkpoint and exit. Removes jobs, runtime and etcd; the run's folder stays.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh

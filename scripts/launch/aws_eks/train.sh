@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the hosts and their network, then starts training on them:
 #   scripts/launch/aws_eks/train.sh trainjob|pytorchjob|torchelastic [--without-preflight]
-# Started again, it goes on from the run's last checkpoint. Stopped, and its job removed, by: scripts/launch/aws_eks/stop.sh
+# A second call resumes from the run's last checkpoint. To stop training and remove the job: scripts/launch/aws_eks/stop.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
@@ -12,7 +12,7 @@ in_namespace() { kubectl --namespace "$NAMESPACE" "$@"; }
 
 columns='POD:.metadata.name,HOST:.spec.nodeName,EXIT:.status.containerStatuses[0].state.terminated.exitCode'
 
-# Prints the bandwidth table; when it failed, also which pod ran on which host and how each ended.
+# Prints the bandwidth table. If the preflight failed, also prints which pod ran on which host and how each ended.
 preflight() {
   in_namespace delete job bertpretrain-preflight --ignore-not-found --wait
   scripts/launch/fill.sh scripts/launch/aws_eks/preflight.yaml | kubectl apply -f -
@@ -21,13 +21,13 @@ preflight() {
   done
   in_namespace logs --selector batch.kubernetes.io/job-completion-index=0,app=bertpretrain-preflight --tail=-1
   [[ ${BASH_REMATCH[1]} == Complete ]] && return
-  echo "train: the preflight failed; nothing was started. Who ran where, and ended how:" >&2
+  echo "train: the preflight failed; training was not started. The pods, their hosts and exit codes:" >&2
   in_namespace get pods --selector app=bertpretrain-preflight --output "custom-columns=$columns" >&2
   in_namespace logs --selector app=bertpretrain-preflight --tail=5 --prefix >&2
   exit 5
 }
 
-# A job that has ended keeps its name: applied again, it would start nothing.
+# A job that has ended keeps its name, and applying it again would start nothing.
 remove_ended() {
   local resource=jobs.batch ended
   case $kind in trainjob) resource=trainjobs.trainer.kubeflow.org ;; pytorchjob) resource=pytorchjobs.kubeflow.org ;; esac

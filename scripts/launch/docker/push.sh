@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds an image and pushes it to your account's registry, made when missing:  scripts/launch/docker/push.sh gpu|cpu
-# Deleted again by: scripts/launch/docker/delete.sh
+# Builds an image and pushes it to your account's registry, which it creates if missing:  scripts/launch/docker/push.sh gpu|cpu
+# To delete it: scripts/launch/docker/delete.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh

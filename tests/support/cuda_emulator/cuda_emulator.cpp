@@ -1,4 +1,4 @@
-// Blocks of fibers and the order in which they run.
+// Runs each block's threads as fibers, in a random order.
 #include <ucontext.h>
 
 #include <algorithm>
@@ -28,8 +28,8 @@ struct Fiber {
     State state = State::done;
 };
 
-/// What the lanes of a warp give to each other. A lane that reads `published` has not yet come to the next exchange, so
-/// nothing is overwritten too early.
+/// The values that the lanes of a warp exchange. A lane reads `published` before it arrives at the next exchange, so no value is
+/// overwritten too early.
 struct Exchange {
     std::array<std::uint64_t, warp_lanes> given{}, published{};
     unsigned arrived = 0;
@@ -62,7 +62,7 @@ void fiber_main() {
     swapcontext(&block().fiber().context, &block().scheduler);
 }
 
-/// Lets others run until somebody makes this fiber runnable again.
+/// Sets the running fiber's state and switches to the scheduler. Returns when the fiber has been made runnable again.
 void wait(State state) {
     Fiber& self = block().fiber();
     self.state = state;
@@ -101,7 +101,7 @@ void run_warp(unsigned warp, const std::vector<unsigned>& lanes) {
     }
     for (const unsigned lane : lanes)
         require(state_of(lane) != State::waits_for_warp,
-                "lanes of a warp wait in " + block().warps[warp].kind + " for lanes that never come");
+                "lanes of a warp wait in " + block().warps[warp].kind + " for lanes that never arrive");
 }
 
 std::vector<unsigned> shuffled(unsigned count, std::mt19937_64& random) {
@@ -111,7 +111,8 @@ std::vector<unsigned> shuffled(unsigned count, std::mt19937_64& random) {
     return order;
 }
 
-/// True when there is more to run: all threads wait at a barrier, which now opens.
+/// If all threads wait at a barrier, makes them runnable and returns true. Returns false if all have ended.
+/// @throws std::logic_error if some threads wait and others have ended
 bool pass_barrier() {
     const auto end = block().fibers.begin() + block().threads;
     const auto waiting = std::count_if(block().fibers.begin(), end, [](const Fiber& f) { return f.state != State::done; });
@@ -122,7 +123,8 @@ bool pass_barrier() {
 }
 
 void run_block(std::mt19937_64& random) {
-    std::fill(block().shared.begin(), block().shared.end(), std::bit_cast<double>(~std::uint64_t{0}));  // NaNs, as bf16 too
+    std::fill(block().shared.begin(), block().shared.end(),
+              std::bit_cast<double>(~std::uint64_t{0}));  // NaNs, also when read as bf16
     start_fibers();
     do {
         const auto lanes = shuffled(warp_lanes, random);
@@ -134,9 +136,10 @@ void run_block(std::mt19937_64& random) {
 
 void run_grid(dim3 grid, dim3 threads, std::size_t shared_bytes, const std::function<void()>& body) {
     require(threads.x % warp_lanes == 0 && threads.x > 0 && threads.x <= largest_block && threads.y == 1 && threads.z == 1,
-            "a block has whole warps in one dimension, 1024 threads at most");
-    require(shared_bytes <= largest_shared, "a block has at most 227 KiB of shared memory");
-    require(grid.x > 0 && grid.y > 0 && grid.y <= 65535 && grid.z == 1, "a grid has blocks, in two dimensions");
+            "a block must have one dimension of whole warps, at most 1024 threads");
+    require(shared_bytes <= largest_shared, "a block may have at most 227 KiB of shared memory");
+    require(grid.x > 0 && grid.y > 0 && grid.y <= 65535 && grid.z == 1,
+            "a grid must have at least one block and at most two dimensions");
     gridDim = grid;
     blockDim = threads;
     block().threads = threads.x;
@@ -153,13 +156,13 @@ void wait_for_block() { wait(State::waits_for_block); }
 
 namespace {
 
-/// Returns when all lanes of the warp have given theirs.
+/// Publishes `mine` to the warp, and returns the exchange when all lanes have arrived.
 const Exchange& meet_in_warp(unsigned mask, const char* kind, std::uint64_t mine) {
     const unsigned first = block().running / warp_lanes * warp_lanes, lane = block().running % warp_lanes;
     Exchange& warp = block().warps[block().running / warp_lanes];
     if (mask != 0xFFFFFFFF || (warp.arrived > 0 && warp.kind != kind)) {
-        warp.kind += std::string(" and ") + kind + " with some mask";
-        wait(State::waits_for_warp);  // for ever, so that the scheduler tells: no exception leaves a fiber
+        warp.kind += std::string(" and ") + kind + " with different masks or kinds";
+        wait(State::waits_for_warp);  // forever, so that the scheduler throws: no exception may leave a fiber
     }
     warp.kind = kind;
     warp.given[lane] = mine;
@@ -192,7 +195,7 @@ void* dynamic_shared_memory() { return block().shared.data(); }
 
 namespace {
 
-/// What all lanes gave, as pointers; they stay valid until this lane meets the others again.
+/// Returns the pointers of all lanes. They are valid until this lane's next exchange.
 template <class T>
 std::array<const T*, warp_lanes> pointers_in_warp(const char* kind, const T* mine) {
     const Exchange& warp = meet_in_warp(0xFFFFFFFF, kind, reinterpret_cast<std::uintptr_t>(mine));
@@ -202,7 +205,7 @@ std::array<const T*, warp_lanes> pointers_in_warp(const char* kind, const T* min
 }
 
 float of_bf16(unsigned bits) { return std::bit_cast<float>(bits << 16); }
-/// Half `which` of a register.
+/// Returns half `which` of a register as fp32.
 float half_of(unsigned pair, unsigned which) { return of_bf16(which == 0 ? pair & 0xFFFF : pair >> 16); }
 
 }  // namespace

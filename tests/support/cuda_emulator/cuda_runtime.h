@@ -1,8 +1,8 @@
 #pragma once
-// Stands in for CUDA's header of this name, so that g++ compiles the very .cu files as C++ and tests run their kernels without a
-// GPU. A launch runs at once: one block after the other, each thread a fiber that runs until it must wait for others. Blocks,
-// warps and lanes take their turns in an order drawn from a seed, and the first warp runs as far ahead as barriers let it, so
-// that a missing barrier shows as a wrong result. Only what lib/kernels/cuda uses is here.
+// Replaces CUDA's header of this name, so that g++ compiles the same .cu files as C++ and tests run their kernels without a GPU.
+// A launch runs immediately: one block after the other, with each thread as a fiber that runs until it must wait for others. The
+// order of blocks, warps and lanes is drawn from a seed, and the first warp runs as far ahead as barriers allow, so that a
+// missing barrier gives a wrong result. Declares only what lib/kernels/cuda uses.
 
 #include <bit>
 #include <cmath>
@@ -22,27 +22,27 @@ struct dim3 {
     unsigned x = 1, y = 1, z = 1;
     dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
-inline dim3 threadIdx, blockIdx, blockDim, gridDim;  // of the running fiber
+inline dim3 threadIdx, blockIdx, blockDim, gridDim;  // those of the running fiber
 
 namespace cuda_emulator {
 
-/// Every seed is another order of blocks, warps and lanes.
+/// The seed of the order of blocks, warps and lanes.
 inline std::uint64_t schedule_seed = 1;
 
-/// Runs body once per thread. @throws std::logic_error when threads wait for others that will never come
+/// Runs `body` once per thread. @throws std::logic_error when threads wait for others that cannot arrive
 void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& body);
 
 void wait_for_block();
-/// What lane `from` of this warp gave to the same call. All 32 lanes must come, with the same `kind` of call.
+/// Returns the value that lane `from` of this warp passed to the same call. All 32 lanes must call it with the same `kind`.
 std::uint64_t exchange_in_warp(unsigned mask, const char* kind, std::uint64_t mine, unsigned from);
-/// Bit l: whether lane l gave true.
+/// Returns a mask whose bit l is set if lane l passed true.
 unsigned ballot_in_warp(unsigned mask, bool mine);
 void wait_for_warp();
 
-/// Of the running block, aligned to 16 bytes; NaNs when a block begins.
+/// Returns the shared memory of the running block, aligned to 16 bytes and filled with NaNs when a block begins.
 void* dynamic_shared_memory();
 
-/// The warp's matrix instructions (kernels/cuda/tensor_cores.h says which): operands of a lane, of which all 32 must come.
+/// The warp's matrix instructions (see kernels/cuda/tensor_cores.h), with the operands of one lane. All 32 lanes must call them.
 void multiply_add(float (&sums)[4], const unsigned (&a)[4], const unsigned* b);
 void load_tiles(const std::uint16_t* row, bool transposed, unsigned (&tiles)[4]);
 
@@ -76,7 +76,7 @@ struct alignas(16) uint4 {
     unsigned x, y, z, w;
 };
 
-// The little of the runtime that a launch takes.
+// The functions of the CUDA runtime that a launch needs.
 using cudaStream_t = struct CUstream_st*;
 enum cudaError_t { cudaSuccess };
 inline const char* cudaGetErrorString(cudaError_t) { return "no error"; }

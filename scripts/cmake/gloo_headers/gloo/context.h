@@ -1,6 +1,6 @@
 #pragma once
-// The torch wheel ships c10d's ProcessGroupGloo.hpp and the library behind it, but not Gloo's own headers, which that file
-// includes. These declare what it names and no more; objects of these types are only ever made inside the library.
+// The torch wheel ships c10d's ProcessGroupGloo.hpp and its library, but not Gloo's own headers, which that file includes.
+// These headers declare only the types that it names. Only the library creates objects of these types.
 
 #include <chrono>
 #include <memory>
