@@ -11,7 +11,7 @@ namespace bertpretrain {
 
 /// Bytes of one rank.
 struct MemoryPlan {
-    std::uint64_t weights = 0;    ///< working copy: bf16 or fp32
+    std::uint64_t weights = 0;    ///< as the model computes with them: bf16 or fp32
     std::uint64_t gradients = 0;  ///< fp32, or bf16 for most
     std::uint64_t optimizer = 0;  ///< fp32 master weights and two moments: at ZeRO stage 1 this rank's slice of them
     std::uint64_t transfer = 0;   ///< of two buckets under way: the parts from other ranks, and the copy in the type on the wire

@@ -156,9 +156,9 @@ void Bzip2Splitter::end_stream(Bzip2Piece& piece, std::uint64_t at_bit) {
         return drop(filled_);
     }
     piece.stream_checksum = static_cast<std::uint32_t>(bits_at(at_bit + bzip2_mark_bits, bzip2_checksum_bits));
-    const std::string_view behind = std::string_view(buffer_).substr(end, filled_ - end);
-    const bool stream_follows = more && behind.starts_with("BZh") && border_at((end + 4) * 8) != Border::none;
-    if (behind.empty() || stream_follows || (!more && behind.starts_with("BZh"))) {
+    const std::string_view rest = std::string_view(buffer_).substr(end, filled_ - end);
+    const bool stream_follows = more && rest.starts_with("BZh") && border_at((end + 4) * 8) != Border::none;
+    if (rest.empty() || stream_follows || (!more && rest.starts_with("BZh"))) {
         piece.ending = Bzip2Piece::Ending::stream_ends;
         piece.end = file_byte_ + end;
         in_stream_ = false;

@@ -175,7 +175,7 @@ int Trainer::leave(int signal) {
     finish_records(signal != 0);
     clock_.enter(Phase::communication);
     parts_.step->settle();
-    parts_.world->barrier();  // nobody leaves while another still needs its connections
+    parts_.world->barrier();  // no rank leaves while another still needs its connections
     clock_.enter(Phase::none);
     return signal;
 }

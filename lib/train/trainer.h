@@ -103,7 +103,7 @@ private:
     Stragglers stragglers_;
     NumberGuard numbers_;
     StopAgreement stop_in_step_, stop_in_evaluation_;
-    std::optional<StepOpening> next_;   ///< of the step behind step_
+    std::optional<StepOpening> next_;   ///< of the step after step_
     std::int64_t step_ = 0;             ///< completed optimizer updates
     std::int64_t last_save_step_ = -1;  ///< the last that was saved, or whose save is under way
     std::int64_t step_evaluated_ = -1;

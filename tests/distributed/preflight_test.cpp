@@ -24,7 +24,7 @@ std::string with_bad_device(const std::string& fault, int rank, const std::strin
 
 }  // namespace
 
-TEST_CASE("a preflight of 2 and 4 ranks prints nccl-tests' table, takes five steps and leaves nothing behind") {
+TEST_CASE("a preflight of 2 and 4 ranks prints nccl-tests' table, takes five steps and leaves no files") {
     NEEDS_TRAIN();
     for (const int ranks : {2, 4}) {
         const TemporaryFolder folder;

@@ -14,7 +14,7 @@ TEST_CASE("every rank knows what every rank has found, and the first failure is 
         Findings findings(world);
         CHECK(findings.examine("easy", [] { return std::string("fine"); }));
         CHECK_FALSE(findings.examine("hard", [&]() -> std::string {
-            if (world.rank() == 1) throw DataError("torn\n  do: mend");
+            if (world.rank() == 1) throw DataError("torn\n  do: fix it");
             return "fine";
         }));
         CHECK_FALSE(findings.examine_on_first("shared", []() -> std::string { throw CheckpointError("full"); }));
@@ -22,7 +22,7 @@ TEST_CASE("every rank knows what every rank has found, and the first failure is 
         CHECK(findings.all().size() == 7);
         CHECK_THAT(findings.text(), Catch::Contains("ok      easy, ranks 0-2: fine\nok      hard, rank 0 on "));
         CHECK_THAT(findings.text(), Catch::Contains("FAILED  hard, rank 1 on " + findings.host(1) + ": data error: torn\n"));
-        CHECK_THAT(findings.text(), Catch::Contains("\n            do: mend\n"));
+        CHECK_THAT(findings.text(), Catch::Contains("\n            do: fix it\n"));
         CHECK(json_of(findings.all()[4]).at("exit_code") == 3);
     });
 }

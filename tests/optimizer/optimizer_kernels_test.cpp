@@ -82,7 +82,8 @@ TEST_CASE("the CPU's kernels do what the reference does, to rounding") {
         CHECK(at::allclose(ours.pass.state.master, reference.pass.state.master, 1e-6, 1e-6));
         CHECK(at::allclose(ours.pass.state.exp_avg, reference.pass.state.exp_avg, 1e-6, 1e-6));
         CHECK(at::allclose(ours.pass.state.exp_avg_sq, reference.pass.state.exp_avg_sq, 1e-6, 1e-6));
-        CHECK(at::allclose(ours.pass.working.to(at::kFloat), reference.pass.working.to(at::kFloat), 0x1p-7, 1e-6));
+        CHECK(
+            at::allclose(ours.pass.compute_weights.to(at::kFloat), reference.pass.compute_weights.to(at::kFloat), 0x1p-7, 1e-6));
         for (std::size_t i = 0; i < ours.sums.size(); ++i) CHECK(ours.sums[i] == Approx(reference.sums[i]).epsilon(1e-6));
     }
 }
@@ -120,7 +121,7 @@ TEST_CASE("rounding to bf16 is ATen's for ties, infinities, NaN and the smallest
     run(cpu_optimizer_kernels(), "lamb_apply", one);
     const at::Tensor expected = one.pass.state.master.to(at::kBFloat16);
     for (const TensorRun& part : blocks().parts)
-        CHECK(at::allclose(one.pass.working.narrow(0, part.begin, part.elements), expected.narrow(0, part.begin, part.elements),
-                           0, 0,
+        CHECK(at::allclose(one.pass.compute_weights.narrow(0, part.begin, part.elements),
+                           expected.narrow(0, part.begin, part.elements), 0, 0,
                            /*equal_nan=*/true));
 }

@@ -16,7 +16,7 @@ std::vector<ParameterSpec> specs() {
 }
 
 FlatParameters parameters_for(std::int64_t ranks, at::ScalarType compute_dtype = at::kBFloat16) {
-    return FlatParameters(ParameterLayout(specs(), 8000, ranks), working, at::kCPU);
+    return FlatParameters(ParameterLayout(specs(), 8000, ranks), compute_dtype, at::kCPU);
 }
 
 void require(bool holds, const char* what) {
@@ -67,7 +67,7 @@ TEST_CASE("gradients are summed over ranks, into slices or everywhere, and weigh
             buckets.start_gather(zero_stage == 0 ? weights : slice_of(layout, weights, world.rank()));
             buckets.wait_all();
             require(at::equal(parameters.compute_weights().slice(0, 0, fp32_begin), rounded.slice(0, 0, fp32_begin)),
-                    "wrong working weights");
+                    "wrong compute weights");
             require(at::equal(parameters.fp32(), weights.slice(0, fp32_begin)), "exempt weights were rounded or are wrong");
         }
     });

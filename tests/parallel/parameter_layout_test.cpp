@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "core/concat.h"
 #include "core/random.h"
 #include "support/catch.h"
 
@@ -14,7 +15,7 @@ std::vector<ParameterSpec> random_specs(std::uint64_t seed) {
     RandomSequence random(seed, Purpose::initial_weights, 0);
     std::vector<ParameterSpec> specs;
     for (std::uint32_t i = 0, count = 1 + random.below(20); i < count; ++i)
-        specs.push_back({"p" + std::to_string(i), {1 + random.below(200), 1 + random.below(i % 2 == 0 ? 3 : 100)}, true});
+        specs.push_back({concat("p", i), {1 + random.below(200), 1 + random.below(i % 2 == 0 ? 3 : 100)}, true});
     return specs;
 }
 

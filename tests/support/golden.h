@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "core/concat.h"
 #include "support/command.h"
 #include "support/files.h"
 
@@ -19,10 +20,11 @@ inline std::filesystem::path golden_sample(const std::string& name) {
                                 plain = unpacked / name;
     if (std::filesystem::exists(stored)) return stored;
     if (std::filesystem::exists(plain)) return plain;
-    const CommandResult result =
-        run_command("'" + python() + "' -c 'import bz2, sys; open(sys.argv[2], \"wb\").write(bz2.open(sys.argv[1]).read())' " +
-                    packed.string() + " " + plain.string());
-    if (result.exit_code != 0) throw std::runtime_error("golden file " + packed.string() + " cannot be unpacked: " + result.err);
+    const CommandResult result = run_command(
+        concat("'", python(), "' -c 'import bz2, sys; open(sys.argv[2], \"wb\").write(bz2.open(sys.argv[1]).read())' ",
+               packed.string(), " ", plain.string()));
+    if (result.exit_code != 0)
+        throw std::runtime_error(concat("golden file ", packed.string(), " cannot be unpacked: ", result.err));
     return plain;
 }
 

@@ -72,7 +72,7 @@ TEST_CASE("the documents of WikiExtractor's files become nearly the text that th
 TEST_CASE("sentences of real dumps are those of WikiExtractor, of several versions and with other settings") {
     NEEDS_SHARED_DATA();
     // What differs: text that it loses (sub- and superscripts: H2O, m2; quotations inside lists; titles with a colon; paragraphs
-    // behind markup that it does not close), lines in a row, which it takes for paragraphs of their own, and tags it leaves.
+    // after markup that it does not close), lines in a row, which it takes for paragraphs of their own, and tags it leaves.
     const double with_punkt = sentence_f1(shared_data() / real_dump, reference_of(reference_output), given_punkt());
     const double with_english = sentence_f1(shared_data() / real_dump, reference_of(reference_output), splitter_for({}));
     CAPTURE(with_punkt, with_english);  // measured: 0.9710 and 0.9712

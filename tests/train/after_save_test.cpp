@@ -32,7 +32,7 @@ TEST_CASE("the command gets the checkpoint's folder as its argument and in its e
     CHECK(read_text(folder / "said") == "/runs/with space/step_00000007 /runs/with space/step_00000007");
 }
 
-TEST_CASE("nobody waits for a command, and the steps whose commands run are known") {
+TEST_CASE("training does not wait for a command, and the steps whose commands run are known") {
     const TemporaryFolder folder;
     const auto begin = std::chrono::steady_clock::now();
     AfterSave after_save("while [ ! -e '" + (folder / "go").string() + "' ]; do sleep 0.01; done; exit 3");
@@ -56,13 +56,13 @@ TEST_CASE("a command has none of the program's open files: a connection that it 
     const TemporaryFolder folder;
     const int like_a_socket = ::fcntl(STDIN_FILENO, F_DUPFD, 100);  // as Gloo's, it would stay open over exec
     REQUIRE(like_a_socket >= 100);
-    AfterSave after_save("ls /proc/self/fd > '" + (folder / "open").string() + "'");
+    AfterSave after_save(concat("ls /proc/self/fd > '", (folder / "open").string(), "'"));
     after_save.start(7, "a");
     look_until_done(after_save);
     ::close(like_a_socket);
-    const std::string open = "\n" + read_text(folder / "open");
+    const std::string open = concat("\n", read_text(folder / "open"));
     CHECK(open.find("\n0\n1\n2\n") == 0);
-    CHECK(open.find("\n" + std::to_string(like_a_socket) + "\n") == open.npos);
+    CHECK(open.find(concat("\n", like_a_socket, "\n")) == open.npos);
 }
 
 TEST_CASE("no more than two commands run at a time, and the newest checkpoint's command runs when one of them has ended") {

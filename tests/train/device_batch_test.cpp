@@ -53,7 +53,7 @@ TEST_CASE("passes cut a rank's micro-batches into equal groups") {
     CHECK(pass_sizes(16, 16 * 6 + 1) == std::vector<std::int64_t>{16, 7 * 16});
 }
 
-TEST_CASE("the largest pass that stays within the memory is found in few trials, whatever is taken before it") {
+TEST_CASE("the largest pass that stays within the memory is found in few trials, however much is taken before it") {
     const std::vector<std::int64_t> sizes = pass_sizes(16, 16 * 24);
     for (const std::uint64_t fixed : {0u, 50u, 1000u, 30000u})
         for (std::uint64_t memory = 40; memory < 60000; memory = memory * 5 / 4) {
@@ -100,7 +100,7 @@ TEST_CASE("a run that goes on merges no more than it did, and less where the mem
     CHECK(choose(alone, sixteen_by_24(), 1 << 20, 1, 7) == 384);  // of another micro-batch
 }
 
-TEST_CASE("a trial pass leaves no gradient behind") {
+TEST_CASE("a trial pass leaves no gradient") {
     BertConfig model;
     model.vocab_size = 800;
     model.hidden_size = 64;

@@ -43,7 +43,7 @@ TEST_CASE("the cause of the first rank that fails in an attempt is kept, not the
     CHECK(read_exit_record(file)->attempt == 1);
 }
 
-TEST_CASE("restarts after what they cannot mend are refused with the same code; others and fresh starts are not") {
+TEST_CASE("restarts after what they cannot fix are refused with the same code; others and fresh starts are not") {
     const TemporaryFolder folder;
     const auto file = folder / "exit.json";
     CHECK(refusal(file, 1) == 0);
@@ -55,7 +55,7 @@ TEST_CASE("restarts after what they cannot mend are refused with the same code; 
         std::filesystem::remove(file);
         record_exit(file, launch_of(0, 0), error);
         CHECK(refusal(file, 1) == expected);
-        CHECK(refusal(file, 0) == 0);  // a person has started it anew
+        CHECK(refusal(file, 0) == 0);  // a person has started it again
         record_exit(file, launch_of(1, 0), DistributedError("rank 0 came late"));
         CHECK(refusal(file, 1) == 0);  // the earlier launch's cause is not this one's
     }

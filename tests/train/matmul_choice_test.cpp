@@ -30,7 +30,7 @@ json choose(const ExperimentConfig& experiment, const json& kept = nullptr, bool
     MachineFacts machine = look_at_machine();
     machine.gpus = on_cpu ? 0 : 1;
     TrainingProgress progress;
-    progress.cpu_matmul = kept;
+    progress.cpu_products = kept;
     const CheckpointFacts checkpoint{experiment, progress};
     RunPlan plan = resolve(experiment, Launch{}, machine, {}, &checkpoint);
     choose_matmul_libraries(alone, plan);

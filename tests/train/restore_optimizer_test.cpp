@@ -1,4 +1,4 @@
-// Whatever number of ranks wrote a checkpoint, and whichever of them see it now, each gets its own part back.
+// Any number of ranks may have written a checkpoint, and any of them may see it now: each gets its own part back.
 
 #include "train/restore_optimizer.h"
 
@@ -60,7 +60,7 @@ void save(const std::filesystem::path& folder, std::int64_t ranks, std::int64_t 
 
 }  // namespace
 
-TEST_CASE("a checkpoint is the same whoever wrote it, copied or not, and comes back on any number of ranks") {
+TEST_CASE("a checkpoint is the same from any writer, copied or not, and comes back on any number of ranks") {
     const TemporaryFolder run;
     const auto path = [&](std::int64_t ranks, std::int64_t stage, bool copied) {
         return run / (std::to_string(ranks) + std::to_string(stage) + std::to_string(copied));

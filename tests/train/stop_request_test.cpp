@@ -87,7 +87,7 @@ TEST_CASE("a stop request arrives although the process was started with the sign
           }) == 0);
 }
 
-TEST_CASE("a standard error that nobody reads does not hold up a stop request") {
+TEST_CASE("a standard error without a reader does not hold up a stop request") {
     int ends[2];
     REQUIRE(::pipe(ends) == 0);
     ::fcntl(ends[1], F_SETFL, O_NONBLOCK);

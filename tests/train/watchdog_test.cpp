@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "plan/experiment_config.h"
 #include "support/catch.h"
 #include "support/process.h"
 

@@ -13,7 +13,7 @@ enum class InstructionSet {
     baseline,     ///< supported by every CPU of the architecture
     avx2,         ///< with fused multiply-add: x86-64-v3
     avx512,       ///< x86-64-v4
-    avx512_bf16,  ///< dot products of bf16 pairs
+    avx512_bf16,  ///< with VDPBF16PS: multiplies pairs of bf16
     amx,          ///< matmuls of bf16 tiles
 };
 
