@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "core/concat.h"
 #include "support/catch.h"
 #include "support/files.h"
 #include "support/process.h"
