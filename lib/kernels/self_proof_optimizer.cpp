@@ -32,8 +32,8 @@ void add_results(std::vector<ProofResult>& results, const std::string& rule, con
     results.push_back({rule + "'s weights", state.master, fp32_state_bound});
     results.push_back({rule + "'s first moments", state.exp_avg, fp32_state_bound});
     results.push_back({rule + "'s second moments", state.exp_avg_sq, fp32_state_bound});
-    results.push_back(
-        {rule + "'s rounded weights", compute_weights, slice.compute_dtype == at::kBFloat16 ? bf16_weight_bound : fp32_state_bound});
+    results.push_back({rule + "'s rounded weights", compute_weights,
+                       slice.compute_dtype == at::kBFloat16 ? bf16_weight_bound : fp32_state_bound});
     results.push_back({rule + "'s sums of squares", sums, square_sum_bound});
 }
 

@@ -28,7 +28,7 @@ struct DryRun {
 /// back. All ranks call it together. Takes over the world. Removes its folder.
 /// @param beside the run's folder; the dry run's folder is next to it, on the same file system
 /// @throws Error of every kind that the run itself could throw
-DryRun dry_run(const RequestedExperiment& experiment, const std::filesystem::path& beside, std::int64_t steps, const Launch& launch,
-               std::unique_ptr<World> world, at::Device device, StopRequest& requests);
+DryRun dry_run(const RequestedExperiment& experiment, const std::filesystem::path& beside, std::int64_t steps,
+               const Launch& launch, std::unique_ptr<World> world, at::Device device, StopRequest& requests);
 
 }  // namespace bertpretrain

@@ -28,8 +28,8 @@ TEST_CASE("the program holds the prices of prices.json, each of an accelerator t
 
 TEST_CASE("a plan states the currency, date and source of each price that it assumes") {
     ForecastRow row{find_accelerator("a100"), find_network("efa4"), {}, {}, {}, 1};
-    CHECK(plan_assumptions({row}).find(concat(row.accelerator.price_per_hour, " USD an hour each (",
-                                              known_price("a100")->currency)) != std::string::npos);
+    CHECK(plan_assumptions({row}).find(
+              concat(row.accelerator.price_per_hour, " USD an hour each (", known_price("a100")->currency)) != std::string::npos);
     row.accelerator.price_per_hour = 0;
     CHECK(plan_assumptions({row}).find("an hour") == std::string::npos);
 }
