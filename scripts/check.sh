@@ -1,13 +1,21 @@
 #!/usr/bin/env bash
 # What takes long, after scripts/test.sh: every command of the documentation, first light on the CPU, the portable archive in bare
-# systems, and the data tools' tests under sanitizers.
-#   scripts/check.sh          about half an hour on two cores
+# systems, the torch-free half under sanitizers and clang-tidy.
+#   scripts/check.sh          about an hour on two cores
 #   scripts/check.sh --long   also the long tests; a test that passed for this very commit is not run again
 set -euo pipefail
 cd "$(dirname "$0")/.."
 say() { echo "check: $*"; }
 
 scripts/test.sh
+
+units=(core config text tokens shards archive telemetry reports)
+for sanitizer in asan tsan; do
+  say "unit tests of the torch-free half, $sanitizer"
+  scripts/build.sh "$sanitizer" "${units[@]/#/test_}"
+  ctest --test-dir "build/$sanitizer" --no-tests=error --output-on-failure --parallel 2 -R "^($(IFS='|'; echo "${units[*]}"))\$"
+  if [[ $sanitizer == asan ]]; then scripts/lint.sh --tidy; fi
+done
 
 say "address and undefined-behaviour sanitizers over the data tools"
 scripts/build.sh asan test_data_tools
