@@ -185,6 +185,7 @@ TEST_CASE("a vocabulary larger than the model, and dynamic masking without one, 
     DataFacts data;
     data.is_there = true;
     ExperimentConfig experiment = small();
+    experiment.model.vocab_size = 100;
     experiment.data.masking = "dynamic";
     CHECK_THROWS_WITH(resolve(experiment, Launch{}, MachineFacts{}, data, nullptr), Catch::Contains("needs the vocabulary"));
     data.vocabulary = std::make_shared<const Vocabulary>(
