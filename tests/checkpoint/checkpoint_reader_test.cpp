@@ -104,7 +104,7 @@ TEST_CASE("a COMPLETE.json of a newer format, or a malformed one, is refused") {
     refused(changed, "bytes");
     refused(nlohmann::json::array(), "damaged");
     std::filesystem::remove(folder / "COMPLETE.json");
-    CHECK_THROWS_WITH(CheckpointReader(folder), Says("no complete checkpoint"));
+    CHECK_THROWS_WITH(CheckpointReader(folder), Says("not a complete checkpoint"));
 }
 
 }  // namespace bertpretrain
