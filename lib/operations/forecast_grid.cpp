@@ -86,22 +86,25 @@ std::string plan_assumptions(const std::vector<ForecastRow>& plan) {
 }
 
 nlohmann::ordered_json plan_json(const ForecastRow& planned) {
-    nlohmann::ordered_json line{{"accelerator", planned.accelerator.name},
-                                {"network", planned.network.name},
-                                {"ranks", planned.step.world_size},
-                                {"global_batch", planned.step.global_batch},
-                                {"step_seconds", planned.time.total()},
-                                {"computing_seconds", planned.time.computing},
-                                {"optimizer_seconds", planned.time.optimizer},
-                                {"communication_seconds", planned.time.communication},
-                                {"exposed_seconds", planned.time.exposed()},
-                                {"sequences_per_second", planned.rate()},
-                                {"efficiency", planned.efficiency},
-                                {"hours", planned.forecast.hours},
-                                {"failures", planned.forecast.failures},
-                                {"currency", "USD"},
-                                {"assumed", planned.accelerator.source},
-                                {"save_every_steps", planned.forecast.save_every_steps}};
+    nlohmann::ordered_json line{
+        {"accelerator", planned.accelerator.name},
+        {"network", planned.network.name},
+        {"ranks", planned.step.world_size},
+        {"global_batch", planned.step.global_batch},
+        {"step_seconds", planned.time.total()},
+        {"computing_seconds", planned.time.computing},
+        {"optimizer_seconds", planned.time.optimizer},
+        {"communication_seconds", planned.time.communication},
+        {"exposed_seconds", planned.time.exposed()},
+        {"sequences_per_second", planned.rate()},
+        {"efficiency", planned.efficiency},
+        {"hours", planned.forecast.hours},
+        {"failures", planned.forecast.failures},
+        {"currency", "USD"},
+        {"assumed", planned.accelerator.price_source.empty()
+                        ? planned.accelerator.source
+                        : concat(planned.accelerator.source, "; price: ", planned.accelerator.price_source)},
+        {"save_every_steps", planned.forecast.save_every_steps}};
     line["cost"] = planned.forecast.cost ? nlohmann::ordered_json(*planned.forecast.cost) : nlohmann::ordered_json();
     return line;
 }
