@@ -127,7 +127,7 @@ with h5py.File(sys.argv[1], "r+") as shard:
 END)");
     INFO(changed.err);
     REQUIRE(changed.exit_code == 0);
-    check_refusal(train(config, run, on_these), 2, {"the training data's fingerprint", "in the checkpoint"}, "replaced rows");
+    check_refusal(train(config, run, on_these), 2, {"training data or seed differs", "in the checkpoint"}, "replaced rows");
     write_text(shards / "sample_training_0000.h5", bytes);
     CHECK(train(config, run, on_these).exit_code == 0);
 }

