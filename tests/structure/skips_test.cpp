@@ -52,16 +52,24 @@ TEST_CASE("SKIP_TEST ends the test and adds its line to the file that BERTPRETRA
     const CommandResult result =
         run_command("BERTPRETRAIN_SKIPS=" + file + " " PROGRAM_FOLDER "/test_structure '[skips itself]'");
     CHECK(result.exit_code == 0);
-    CHECK(has(result.out, "skipped: no oracle: to be seen"));
-    CHECK(read_text(file) == "no oracle\ttest_structure\ta test that skips itself\tto be seen\n");
-    CHECK(run_command(PROJECT_FOLDER "/scripts/list_skips.sh " + file).exit_code == 1);
+    CHECK(has(result.out, "skipped: limited instructions: to be seen"));
+    CHECK(read_text(file) == "limited instructions\ttest_structure\ta test that skips itself\tto be seen\n");
+    CHECK(run_command(PROJECT_FOLDER "/scripts/list_skips.sh " + file).exit_code == 0);
     CHECK(run_command("BERTPRETRAIN_SKIPS=/does/not/exist " PROGRAM_FOLDER "/test_structure '[skips itself]'").exit_code == 1);
 }
 
 TEST_CASE("a test that skips itself", "[.][skips itself]") {
-    SKIP_TEST(skip::no_oracle, "to be seen");
+    SKIP_TEST(skip::limited, "to be seen");
     FAIL("goes on");
 }
+
+TEST_CASE("a test whose oracle or program is missing fails, also when it runs alone") {
+    const CommandResult result = run_command(PROGRAM_FOLDER "/test_structure '[lacks its oracle]'");
+    CHECK(result.exit_code != 0);
+    CHECK(has(result.out, "cannot run here: no oracle: to be seen"));
+}
+
+TEST_CASE("a test that lacks its oracle", "[.][lacks its oracle]") { SKIP_TEST(skip::no_oracle, "to be seen"); }
 
 TEST_CASE("a test returns early only by SKIP_TEST") {
     const std::regex of_test("^    (if \\(.*\\) )?return;.*");  // statements of a test case begin in column 5
