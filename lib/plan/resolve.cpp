@@ -85,7 +85,8 @@ void resolve_vocabulary(Resolution& r) {
                                  "\n  do: set data.vocabulary to the one that the shards were made with"));
 }
 
-/// The default has changed from "lamb" to "adamw": a run that began with the old one, by a file that names none, keeps it.
+/// The default has changed from "lamb" to "adamw". A run that began with the old default, by a file that names no optimizer,
+/// keeps it. Settings without origins, which code and not a file gave, count as named.
 void resolve_optimizer(Resolution& r) {
     r.plan.optimizer = r.settings.optimizer;
     const bool is_named = r.requested.origins.empty() || r.origin_of("optimizer.name") != Origin::default_value;
@@ -261,11 +262,11 @@ RunPlan resolve(const RequestedExperiment& requested, const Launch& launch, cons
     Resolution r{requested, settings, launch, machine, data, checkpoint, {}};
     r.plan.settings = settings;
     r.plan.model = settings.model;
-    resolve_optimizer(r);
     r.plan.schedule = settings.schedule;
     r.plan.evaluation = settings.evaluation;
     r.plan.watchdog = settings.watchdog;
     list_values(r);
+    resolve_optimizer(r);
     resolve_vocab_size(r);
     resolve_data(r);
     resolve_initialization(r);
