@@ -71,7 +71,8 @@ public:
     Preflight(const PreflightArguments& arguments, const RequestedExperiment& experiment, const Launch& launch)
         : arguments_(arguments),
           experiment_(experiment),
-          plan_(resolve(experiment, launch, look_at_machine(), {}, nullptr)),
+          machine_(look_at_machine()),
+          plan_(resolve(experiment, launch, machine_, {}, nullptr)),  // check_files() adds what the shards tell
           launch_(launch),
           output_(arguments.output.empty() ? fs::path("runs") / fs::path(arguments.config).stem() : fs::path(arguments.output)),
           device_(open_device(plan_.compute.on_gpu, launch.local_rank)),
@@ -169,6 +170,9 @@ private:
 
     void check_files() {
         findings_.examine("shards", [&] {
+            const ExperimentConfig& settings = experiment_.settings;
+            plan_ = resolve(experiment_, launch_, machine_, look_at_data(settings.data, settings.evaluation.every_steps > 0),
+                            nullptr);
             const DataPlan& data = plan_.data;
             std::vector<fs::path> files = find_shards(data.training_shards, ShardKind::training);
             if (plan_.evaluation.every_steps > 0)
@@ -291,6 +295,7 @@ private:
 
     const PreflightArguments& arguments_;
     const RequestedExperiment& experiment_;
+    MachineFacts machine_;
     RunPlan plan_;
     Launch launch_;
     fs::path output_;
