@@ -145,7 +145,8 @@ void print_checkpoint(const CheckpointReader& reader, bool with_tensors) {
     if (settings) std::cout << "\n" << displayable(settings_table(*settings), "\n");
     if (!with_tensors) std::cout << "\n--tensors lists the tensors, --json prints everything\n";
     Table table({"tensor", "type", "shape"});
-    for (const TensorDescription& tensor : parameters) table.add({tensor.name, "float32", shape_text(tensor.shape)});
+    for (const TensorDescription& tensor : parameters)
+        table.add({printable(tensor.name, 200), "float32", shape_text(tensor.shape)});
     if (with_tensors) std::cout << "\n" << table.text();
     std::cout << std::flush;
 }
