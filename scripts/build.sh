@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds into build/KIND:  scripts/build.sh release|debug|asan|tsan|fuzz [TARGET...]
-#   release: a new folder compiles a dozen files at a time, which takes half the time (BERTPRETRAIN_UNITY). A developer who changes
+#   release: a new folder compiles a dozen files at a time, which reads their headers once (BERTPRETRAIN_UNITY). A developer who changes
 #   single files turns that off: BERTPRETRAIN_CMAKE_OPTIONS=-DBERTPRETRAIN_UNITY=OFF scripts/build.sh release
 #   asan (with undefined behaviour) and tsan build the torch-free half only: torch itself is not instrumented.
 #   fuzz: the programs of tests/fuzz, by clang with libFuzzer and asan (scripts/setup.sh --fuzz installs it); run one with
