@@ -17,8 +17,7 @@ TEST_CASE("a word of the list is found in any kind of file, with its line and wh
     write_text(folder / "data.bin", "patience");
     const CommandResult found = run_command(wording + folder.path().string());
     CHECK(found.exit_code == 1);
-    CHECK(found.out ==
-          "a.h:2: Dice -> Rng\na.h:2: couriers -> async queue\npage.md:1: errand -> task\n");
+    CHECK(found.out == "a.h:2: Dice -> Rng\na.h:2: couriers -> async queue\npage.md:1: errand -> task\n");
 }
 
 TEST_CASE("comments, messages, help and pages use none of the words that the list replaces") {
