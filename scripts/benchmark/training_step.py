@@ -64,14 +64,15 @@ class SideFailed(SystemExit):
     """A side could not be timed. Ends the benchmark with this message unless it is caught."""
 
 
-def run_ours(config, folder, steps, threads, options=(), environment=None, limit=float("inf")):
+def run_ours(config, folder, steps, threads, options=(), environment=None, limit=float("inf"), trainer=None):
     """Trains until `steps` steps after the first WARM_UP are logged, then kills the run. Returns their seconds and records, and the
-    peak resident memory. Raises SideFailed if the run ends by itself, or takes longer than `limit` seconds."""
+    peak resident memory. Runs `trainer` instead of this build's program if it is given. Raises SideFailed if the run ends by itself,
+    or takes longer than `limit` seconds."""
     output, begin = pathlib.Path(tempfile.mkdtemp(dir=folder)), time.monotonic()
     environment = program_environment(OMP_NUM_THREADS=str(threads), **(environment or {}))
     log, metrics, lines, peak = output.with_suffix(".stderr"), output / "metrics.jsonl", [], 0
     with open(log, "w") as errors:
-        process = subprocess.Popen([program("bertpretrain"), "train", str(config), "--output", str(output), *options],
+        process = subprocess.Popen([trainer or program("bertpretrain"), "train", str(config), "--output", str(output), *options],
                                    env=environment, stderr=errors)
     try:
         while len(lines) < steps + WARM_UP:
@@ -106,8 +107,8 @@ def limits(arguments):
 
 
 SIDES = {  # name: (implementation, precision or mode, with padding); the ratios are to the first side given
-    "ours": ("ours", "bf16", False), "ours-fp32": ("ours", "fp32", False), "ours-real-lengths": ("ours", "bf16", True),
-    "hf": ("hf", "eager", False), "hf-compile": ("hf", "compile", False), "hf-fp32": ("hf", "fp32", False),
+    "ours": ("ours", "bf16", False), "ours-before": ("before", "bf16", False), "ours-fp32": ("ours", "fp32", False),
+    "ours-real-lengths": ("ours", "bf16", True), "hf": ("hf", "eager", False), "hf-compile": ("hf", "compile", False), "hf-fp32": ("hf", "fp32", False),
     "hf-real-lengths": ("hf", "eager", True)}
 
 
@@ -131,8 +132,9 @@ class Contest:
     def run(self, side):
         whose, way, padded = SIDES[side]
         arguments = self.arguments
-        if whose == "ours":
-            result = run_ours(self.config(way, padded), self.folder, arguments.steps, arguments.threads, environment=limits(arguments))
+        if whose != "hf":
+            result = run_ours(self.config(way, padded), self.folder, arguments.steps, arguments.threads, environment=limits(arguments),
+                              trainer=arguments.before if whose == "before" else None)
         else:
             result = run_peer(arguments, way, arguments.padding if padded else 0.0, self.folder / "inductor")
         self.peaks[side] = max(self.peaks.get(side, 0), result["peak_bytes"])
@@ -158,7 +160,10 @@ def main():
     parser.add_argument("--padding", type=float, default=0.1,
                         help="mean share of padding on the sides with real lengths; Hugging Face's computes the padding")
     parser.add_argument("--avx2", action="store_true", help="both sides use no more than AVX2")
+    parser.add_argument("--before", help="the program `bertpretrain` of another build, which the side ours-before runs")
     arguments = parser.parse_args()
+    if "ours-before" in arguments.sides and not arguments.before:
+        parser.error("the side ours-before needs --before PROGRAM")
     print_roof("before", arguments)
     with tempfile.TemporaryDirectory() as name:
         contest = Contest(arguments, pathlib.Path(name))

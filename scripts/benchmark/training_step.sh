@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Times our training step and Hugging Face's on this machine, interleaved in one run; prints all sides and the ratios.
 #   scripts/benchmark/training_step.sh --size base|large [--rounds 5] [--steps 3] [--padding 0.1] [--avx2]
-#       [--sides ours ours-fp32 ours-real-lengths hf hf-compile hf-fp32 hf-real-lengths]
+#       [--sides ours ours-before ours-fp32 ours-real-lengths hf hf-compile hf-fp32 hf-real-lengths]
+#       [--before PROGRAM]   the program of another build, for the side ours-before: compares two commits
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 scripts/setup.sh --oracles >&2
