@@ -81,9 +81,13 @@ void add_config_command(CLI::App& app) {
 
     const auto files = std::make_shared<std::vector<std::string>>();
     CLI::App* check = command->add_subcommand("check", "Reads a file as `train` does, and prints all settings");
-    check->add_option("config", *files, "The experiment file (JSON), or a run's folder")->required()->expected(1);
-    check->callback(
-        [files] { std::cout << settings_table(load_experiment(settings_of(files->front()), {}), Show::all) << std::flush; });
+    const auto checked = std::make_shared<std::string>();
+    const auto overrides = std::make_shared<std::vector<std::string>>();
+    check->add_option("config", *checked, "The experiment file (JSON), or a run's folder")->required();
+    add_set_option(*check, *overrides);
+    check->callback([checked, overrides] {
+        std::cout << settings_table(load_experiment(settings_of(*checked), *overrides), Show::all) << std::flush;
+    });
 
     add_resolve_command(*command);
 

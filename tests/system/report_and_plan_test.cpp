@@ -148,6 +148,9 @@ TEST_CASE("config check tells all errors at once, compare takes files and runs, 
     CHECK(check.exit_code == 2);
     CHECK(missing_words(check.err, {"2 settings", "batch.micro_batch_size = 0", "optimizer.nam", "did you mean"}) == "");
     CHECK(bertpretrain_command("config check " + finished_run().config.string()).exit_code == 0);
+    const CommandResult overridden = bertpretrain_command("config check " + finished_run().config.string() + " --set seed=9");
+    CHECK(overridden.exit_code == 2);  // there is no such setting: --set is read and checked like the file
+    CHECK(missing_words(overridden.err, {"seed", "no such setting"}) == "");
 
     const TemporaryFolder other;
     const fs::path file = write_experiment(other, {{"optimizer", {{"learning_rate", 0.5}}}});
