@@ -56,4 +56,7 @@ phase "train BERT"
 # Dynamic masking: the sample is small, and with the masks in its shards the model learns them by heart.
 build/release/bertpretrain train configs/quickstart.json --output "$output/run" --set "data.training_shards=$output/shards" \
   --set data.masking=dynamic --set model.vocab_size=auto --set "schedule.total_steps=$steps"
+phase "predict the middle words of five sentences of the text"
+awk 'NF > 6 && NF < 13 && ++count % 50 == 0 { hidden = int(NF / 2) + 1; $hidden = "[MASK]"; print; if (++printed == 5) exit }' \
+  "$output/text.txt" | build/release/bertpretrain predict "$output/run"
 phase ""

@@ -19,6 +19,7 @@
 #include "core/strings.h"
 #include "inference/embed.h"
 #include "inference/load_model.h"
+#include "inference/model_tokenizer.h"
 #include "operations/device.h"
 #include "parallel/together.h"
 
@@ -44,16 +45,6 @@ fs::path text_file(const EmbedArguments& arguments, World& world) {
             });
     });
     return spooled;
-}
-
-WordPiece tokenizer_of(const LoadedModel& model, bool cased) {
-    if (model.vocabulary.empty())
-        throw ConfigError(concat(model.folder.string(), ": has no vocab.txt, which is needed to tokenize text"));
-    auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(model.vocabulary));
-    if (vocabulary->size() > model.config.vocab_size)
-        throw ConfigError(concat(model.vocabulary.string(), ": has ", vocabulary->size(), " tokens, but the model has ",
-                                 model.config.vocab_size));
-    return {std::move(vocabulary), cased || model.cased ? Casing::cased : Casing::uncased};
 }
 
 TextEncoderSettings encoder_settings(const EmbedArguments& arguments, const LoadedModel& model) {

@@ -1,0 +1,107 @@
+// bertpretrain predict MODEL [TEXT...]
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+
+#include "checkpoint/find_weights.h"
+#include "core/displayable.h"
+#include "core/error.h"
+#include "core/strings.h"
+#include "inference/load_model.h"
+#include "inference/model_tokenizer.h"
+#include "inference/predict_masked.h"
+#include "operations/device.h"
+
+namespace bertpretrain {
+namespace {
+
+struct PredictArguments {
+    std::string model, precision = "fp32", device = "auto";
+    std::vector<std::string> texts;
+    std::int64_t top = 5;
+    bool cased = false, json = false;
+};
+
+std::vector<std::string> lines_of(std::istream& in) {
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+/// An id beyond the vocabulary exists because the model's table is padded; it has no token.
+std::string token_text(const Vocabulary& vocabulary, std::int32_t id) {
+    return id < vocabulary.size() ? vocabulary.token(id) : concat("[", id, "]");
+}
+
+nlohmann::ordered_json json_of(const std::string& text, const PredictedText& predicted, const Vocabulary& vocabulary) {
+    nlohmann::ordered_json out{{"text", text}, {"masks", nlohmann::ordered_json::array()}};
+    for (std::size_t m = 0; m < predicted.guesses.size(); ++m) {
+        nlohmann::ordered_json guesses = nlohmann::ordered_json::array();
+        for (const TokenGuess& guess : predicted.guesses[m])
+            guesses.push_back(
+                {{"id", guess.id}, {"token", token_text(vocabulary, guess.id)}, {"probability", guess.probability}});
+        out["masks"].push_back({{"position", predicted.mask_positions[m]}, {"guesses", guesses}});
+    }
+    return out;
+}
+
+std::string text_of(const std::string& text, const PredictedText& predicted, const Vocabulary& vocabulary) {
+    std::string out = displayable(text) + "\n";
+    for (const MaskGuesses& guesses : predicted.guesses) {
+        std::vector<std::string> parts;
+        for (const TokenGuess& guess : guesses)
+            parts.push_back(concat(displayable(token_text(vocabulary, guess.id)), " ", fixed(100 * guess.probability, 1), " %"));
+        out += concat("  ", join(parts), "\n");
+    }
+    return out;
+}
+
+void predict(const PredictArguments& arguments) {
+    const bool from_input = arguments.texts.empty() || arguments.texts == std::vector<std::string>{"-"};
+    const std::vector<std::string> texts = from_input ? lines_of(std::cin) : arguments.texts;
+    const at::Device device = device_named(arguments.device, 0);
+    const LoadedModel model = load_model(arguments.model, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
+    require_parameters(model, "cls.predictions.", "predict");
+    const WordPiece tokenizer = tokenizer_of(model, arguments.cased);
+    model.bert->pack_weights();
+    const std::vector<PredictedText> predicted = predict_masked(*model.bert, tokenizer, device, texts, arguments.top,
+                                                                from_input ? "standard input" : "the command's texts");
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        std::cout << (arguments.json ? json_of(texts[i], predicted[i], tokenizer.vocabulary())
+                                               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
+                                           "\n"
+                                     : text_of(texts[i], predicted[i], tokenizer.vocabulary()));
+    std::cout << std::flush;
+}
+
+}  // namespace
+
+void add_predict_command(CLI::App& app) {
+    const auto arguments = std::make_shared<PredictArguments>();
+    CLI::App* command = app.add_subcommand("predict", "Predicts the words at [MASK] in sentences");
+    command->add_option("model", arguments->model, "A checkpoint's folder, or a run's folder (its newest checkpoint)")
+        ->required();
+    command->add_option("texts", arguments->texts,
+                        "Sentences with at least one [MASK] each. Without any, or as -, a sentence per line of standard input");
+    command->add_option("--top", arguments->top, "How many tokens to print for each [MASK], the most probable first")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
+        ->capture_default_str();
+    command->add_option("--precision", arguments->precision, "Precision of matrix multiplications")
+        ->check(CLI::IsMember({"fp32", "bf16"}))
+        ->capture_default_str();
+    command->add_option("--device", arguments->device, "The device to compute on")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->capture_default_str();
+    command->add_flag("--cased", arguments->cased, "Keep case and accents. Needed only if the model does not record its casing");
+    command->add_flag("--json", arguments->json, "Print a JSON object per sentence");
+    command->callback([arguments] { predict(*arguments); });
+}
+
+}  // namespace bertpretrain

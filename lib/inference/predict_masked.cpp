@@ -1,0 +1,72 @@
+#include "inference/predict_masked.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <ATen/ATen.h>
+
+#include "batches/build_batch.h"
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+PredictedText tokenize(const WordPiece& tokenizer, const std::string& text) {
+    const SpecialIds& special = tokenizer.vocabulary().specials();
+    PredictedText tokens;
+    tokens.ids.push_back(special.cls);
+    tokenizer.encode(text, tokens.ids);
+    tokens.ids.push_back(special.sep);
+    for (std::size_t i = 0; i < tokens.ids.size(); ++i)
+        if (tokens.ids[i] == special.mask) tokens.mask_positions.push_back(i);
+    return tokens;
+}
+
+/// One sample whose masked positions are the [MASK] tokens. Their labels are not known, and not read.
+MicroBatch batch_of(const PredictedText& tokens, at::Device device) {
+    UnpaddedSamples samples;
+    samples.lengths_B = {static_cast<std::int64_t>(tokens.ids.size())};
+    samples.numbers_B = {0};
+    samples.input_ids_T.assign(tokens.ids.begin(), tokens.ids.end());
+    samples.masked_rows_M.assign(tokens.mask_positions.begin(), tokens.mask_positions.end());
+    samples.masked_labels_M.assign(tokens.mask_positions.size(), 0);
+    return to_device(build_batch(samples, device), device);
+}
+
+/// @param probabilities_V contiguous fp64 on the CPU
+MaskGuesses most_probable(const at::Tensor& probabilities_V, std::int64_t count) {
+    const double* const of_id = probabilities_V.const_data_ptr<double>();
+    std::vector<std::int32_t> ids(static_cast<std::size_t>(probabilities_V.numel()));
+    std::iota(ids.begin(), ids.end(), 0);
+    const auto end = ids.begin() + std::min(count, probabilities_V.numel());
+    std::partial_sort(ids.begin(), end, ids.end(),
+                      [&](std::int32_t a, std::int32_t b) { return of_id[a] != of_id[b] ? of_id[a] > of_id[b] : a < b; });
+    MaskGuesses guesses;
+    for (auto id = ids.begin(); id != end; ++id) guesses.push_back({*id, of_id[*id]});
+    return guesses;
+}
+
+}  // namespace
+
+std::vector<PredictedText> predict_masked(const Bert& bert, const WordPiece& tokenizer, at::Device device,
+                                          const std::vector<std::string>& texts, std::int64_t count, const std::string& where) {
+    const auto longest = static_cast<std::size_t>(bert.config().max_position_embeddings);
+    std::vector<PredictedText> predicted;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        PredictedText tokens = tokenize(tokenizer, texts[i]);
+        if (tokens.mask_positions.empty())
+            throw ConfigError(concat(where, ": line ", i + 1, " has no [MASK]\n  do: write [MASK] for the word to predict"));
+        if (tokens.ids.size() > longest)
+            throw ConfigError(concat(where, ": line ", i + 1, " has ", tokens.ids.size(),
+                                     " tokens with [CLS] and [SEP], but the ", "model has ", longest,
+                                     " positions\n  do: shorten the line"));
+        const at::Tensor logits_MV = bert.logits(batch_of(tokens, device)).mlm_MV;
+        const at::Tensor probabilities_MV = logits_MV.cpu().to(at::kDouble).softmax(1).contiguous();
+        for (std::int64_t m = 0; m < probabilities_MV.size(0); ++m)
+            tokens.guesses.push_back(most_probable(probabilities_MV[m], count));
+        predicted.push_back(std::move(tokens));
+    }
+    return predicted;
+}
+
+}  // namespace bertpretrain
