@@ -8,6 +8,7 @@
 #include <expat.h>
 
 #include "core/error.h"
+#include "text/namespaces.h"
 #include "text/utf8.h"
 
 namespace bertpretrain {
@@ -18,6 +19,13 @@ constexpr std::size_t largest_text_bytes = std::size_t{8} << 20;
 constexpr int deepest_element = 100;
 constexpr std::string_view root = "<mediawiki>", root_end = "</mediawiki>";
 constexpr std::string_view wanted = "; pass a pages-articles.xml or .xml.bz2 file";
+
+/// Returns an attribute's value, or an empty string. @param attributes names and values in turn, which a null pointer ends
+std::string attribute(const char** attributes, const char* name) {
+    for (; attributes[0]; attributes += 2)
+        if (std::strcmp(attributes[0], name) == 0) return attributes[1];
+    return {};
+}
 
 std::int64_t number_of(const std::string& text) { return std::strtoll(text.c_str(), nullptr, 10); }
 
@@ -59,6 +67,7 @@ struct Parser {
         value = nullptr;
         if (depth == 1 && element != "mediawiki")
             return complain(concat("is not a MediaWiki dump: its outermost element is <", element, ">, expected <mediawiki>"));
+        if (depth == 1) language = attribute(attributes, "xml:lang");
         if (depth > deepest_element) return complain("nests elements deeper than any dump does");
         if (depth == 2) {
             inside_page = element == "page";
@@ -77,9 +86,7 @@ struct Parser {
             if (value) value->clear();  // drops an earlier revision's value
         } else if (!inside_page && depth == 4 && element == "namespace") {
             ns_name.clear();
-            ns_text.clear();
-            for (; attributes[0]; attributes += 2)
-                if (std::strcmp(attributes[0], "key") == 0) ns_text = attributes[1];
+            ns_text = attribute(attributes, "key");
             value = &ns_name;
         }
     }
@@ -134,7 +141,7 @@ struct Parser {
     const std::function<void(Page&)>& visit;
     const Namespaces& names;
     Namespaces found_names;
-    std::string complaint, declared_encoding;
+    std::string complaint, declared_encoding, language;
     std::exception_ptr failure;
     int depth = 0;
     bool inside_page = false, inside_revision = false;
@@ -184,6 +191,7 @@ void parse_header(std::string_view xml, PageFile& file, bool is_whole) {
         explain(parser, header, 0);
     }
     if (file.encoding.empty()) file.encoding = parser.declared_encoding;
+    file.namespaces = namespaces_of(parser.language);
     for (const auto& [name, number] : parser.found_names) file.namespaces[name] = number;
 }
 

@@ -15,7 +15,7 @@ struct PageFile {
     std::string name;  ///< for messages
     Format format = Format::dump;
     std::string encoding;                         ///< expat's name for it; empty: XML's default
-    Namespaces namespaces = common_namespaces();  ///< including the site's own names from <siteinfo>
+    Namespaces namespaces = common_namespaces();  ///< including the language's and the site's own (<siteinfo>)
 };
 
 /// Consecutive whole pages of a file, unparsed.

@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "text/namespaces.h"
 #include "text/utf8.h"
 #include "text/wiki_tags.h"
 
@@ -32,6 +33,36 @@ bool is_sister_project(std::string_view prefix) {
     return names.contains(lower_text(prefix));
 }
 
+/// Returns a namespace's name as the tables have it: in lower case, with single spaces, without marks of writing direction.
+std::string namespace_name(std::string_view prefix) {
+    std::string name;
+    for (std::size_t i = 0; i < prefix.size();) {
+        const char32_t c = next_code_point(prefix, i);
+        const bool is_direction = c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E);
+        if (is_direction) continue;
+        if (c != U'_' && c != U' ') append_code_point(name, c);
+        else if (!name.empty() && name.back() != ' ') name += ' ';
+    }
+    return lower_text(trimmed(name));
+}
+
+/// Whether the title ends in an extension, as those of files do: two to four ASCII letters or digits after a period.
+bool has_extension(std::string_view title) {
+    const std::string_view text = trimmed(title);
+    const std::size_t period = text.rfind('.');
+    if (period == std::string_view::npos || text.size() - period < 3 || text.size() - period > 5) return false;
+    return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(period) + 1, text.end(),
+                       [](char c) { return is_ascii_letter(c) || is_ascii_digit(c); });
+}
+
+/// Whether another language's name for files or categories leads the link. Pages that were copied from another wiki have such
+/// links. Titles in this language may begin with the same word ("Guru: ..."), so the rest must look like a file or category.
+bool is_foreign_file_or_category(std::string_view name, std::string_view rest) {
+    const std::int64_t number = file_or_category_namespace(name);
+    if (number == 14) return !rest.starts_with(' ') && rest.find('\n') == std::string_view::npos;
+    return number != 0 && has_extension(rest.substr(0, rest.find('|')));
+}
+
 struct Target {
     bool vanishes = false;
     std::size_t shown_from = 0;  ///< where the title begins, after ':' and prefixes of sister projects
@@ -51,9 +82,9 @@ Target classify(std::string_view content, const Namespaces& namespaces) {
             target.shown_from += end + 1;
             continue;
         }
-        std::string name = lower_text(prefix);
-        std::replace(name.begin(), name.end(), '_', ' ');
-        target.vanishes = !is_plain_mention && (namespaces.contains(name) || (is_language(prefix) && !blank_follows));
+        const std::string name = namespace_name(prefix);
+        target.vanishes = !is_plain_mention && (namespaces.contains(name) || (is_language(prefix) && !blank_follows) ||
+                                                is_foreign_file_or_category(name, content.substr(target.shown_from + end + 1)));
         return target;
     }
 }

@@ -9,8 +9,9 @@
 namespace bertpretrain {
 
 /// Replaces links with their labels. Links to other namespaces (files with their captions, categories, ...) and to other
-/// languages' articles are removed, but not titles with a colon ([[2001: A Space Odyssey]]). External links without a label are
-/// removed. Double brackets without a partner are removed, and the text in them is kept.
+/// languages' articles are removed, but not titles with a colon ([[2001: A Space Odyssey]]). Other languages' names for files and
+/// categories count too, because pages are copied between wikis. External links without a label are removed. Double brackets
+/// without a partner are removed, and the text in them is kept.
 std::string without_links(std::string_view wikitext, const Namespaces& namespaces);
 
 }  // namespace bertpretrain

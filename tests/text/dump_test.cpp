@@ -7,6 +7,7 @@
 #include "support/catch.h"
 #include "support/files.h"
 #include "support/shared_data.h"
+#include "text/namespaces.h"
 
 using namespace bertpretrain;
 using testing::bzip2;
@@ -99,6 +100,19 @@ TEST_CASE("without <ns> the namespace comes from the title, in the site's own la
     Page page;
     reader.next(page);
     CHECK(reader.namespaces().at("datei") == 6);
+}
+
+TEST_CASE("a dump's language gives its namespace aliases, with those of its variants and fallbacks") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.xml", dump_xml(page_xml("Bild:X", "a", "") + page_xml("Imagem:X", "b", "")));
+    const std::vector<Page> pages = read_all(folder / "a.xml");
+    CHECK(pages.at(0).ns == 6);
+    CHECK(pages.at(1).ns == 0);  // an article of a German wiki
+    CHECK(namespaces_of("pt").at("imagem") == 6);
+    CHECK(namespaces_of("PT-br").at("discussão") == 1);
+    CHECK(namespaces_of("tt").at("рәсем") == 6);
+    CHECK(namespaces_of("sr").at("слика") == 6);
+    CHECK(namespaces_of("unknown") == common_namespaces());
 }
 
 TEST_CASE("of several revisions the last one counts") {

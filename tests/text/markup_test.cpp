@@ -116,6 +116,22 @@ TEST_CASE("links to files, categories and other languages are removed, with capt
     CHECK(without_links("a[[Datei:x.jpg|Bild]]b", german) == "ab");
 }
 
+TEST_CASE("links to files and categories are removed under the names and aliases of all languages") {
+    for (const char* link : {"[[Imagem:lua.jpg|thumb|250px|A [[Lua]]]]", "[[Выява:месяц.jpg|злева]]", "[[Hình:trăng.jpg|nhỏ]]",
+                             "[[Gambar:wulan.JPG|jmpl]]", "[[Рәсем:ай.svg|мини]]", "[[Pilt:kuu.png|pisi]]",
+                             "[[Tập tin: trăng.jpeg|nhỏ]]", "[[ imagem :lua.jpg]]", "[[\u200Eचित्र:चंद्र.jpg|thumb]]",
+                             "[[Thể_loại:Vệ tinh]]", "[[Kategooria:Kuu]]", "[[Төркем:Ай]]"}) {
+        CAPTURE(link);
+        CHECK(links("a" + std::string(link) + "b") == "ab");
+    }
+    CHECK(links("[[:Imagem:lua.jpg]]") == "Imagem:lua.jpg");
+}
+
+TEST_CASE("a title that begins with another language's word for files stays, unless it looks like a file") {
+    CHECK(links("[[Guru: The Film|a film]] and [[Class: Action]]") == "a film and Class: Action");
+    CHECK(links("[[Figura: forma]] [[Fil:.]]") == "Figura: forma Fil:.");
+}
+
 TEST_CASE("titles with a colon keep their words") {
     CHECK(links("[[2001: A Space Odyssey]]") == "2001: A Space Odyssey");
     CHECK(links("[[Mission: Impossible|the film]]") == "the film");
