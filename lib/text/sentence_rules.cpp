@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "text/punkt.h"
 #include "text/punkt_training.h"
+#include "text/sentence_stops.h"
 #include "text/sentences.h"
 
 namespace bertpretrain {
@@ -31,7 +32,14 @@ SplitSentences learned_splitter(const std::vector<std::string_view>& articles, T
     PunktParameters learned = learn_punkt(articles, pool);
     log_info(concat("punkt learned ", learned.abbreviations.size(), " abbreviations, ", learned.collocations.size(),
                     " collocations, ", learned.sentence_starters.size(), " sentence starters"));
-    return punkt_splitter(std::move(learned));
+    // Punkt knows only the period, the question mark and the exclamation mark.
+    return [punkt = punkt_splitter(std::move(learned))](std::string_view paragraph) {
+        std::vector<std::string> sentences;
+        for_each_surely_ended(paragraph, [&](std::string_view part) {
+            for (std::string& sentence : punkt(part)) sentences.push_back(std::move(sentence));
+        });
+        return sentences;
+    };
 }
 
 }  // namespace bertpretrain

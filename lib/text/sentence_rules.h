@@ -29,7 +29,8 @@ inline bool learns_first(const SentenceRules& rules) { return rules.punkt && !ru
 /// Returns the splitter for rules that need no learning. @throws ConfigError, DataError like PunktParameters::read()
 SplitSentences splitter_for(const SentenceRules& rules);
 
-/// Returns a Punkt splitter whose parameters are learned from `articles`, a sample of the corpus with one paragraph per line.
+/// Returns a Punkt splitter whose parameters are learned from `articles`, a sample of the corpus with one paragraph per line. The
+/// full stops of scripts that have their own always end a sentence too (sentence_stops.h), which NLTK's Punkt does not know.
 /// @param pool reads the articles in parallel
 SplitSentences learned_splitter(const std::vector<std::string_view>& articles, TaskPool& pool);
 

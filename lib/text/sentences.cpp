@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "text/sentence_stops.h"
 #include "text/utf8.h"
 
 namespace bertpretrain {
@@ -11,14 +12,7 @@ bool is_opening(char32_t c) {
     return std::u32string_view(U"\"'([{\u2018\u201C\u201E\u201A\u00AB\u2039\u00BF\u00A1").find(c) != std::u32string_view::npos;
 }
 
-bool is_closing(char32_t c) {
-    return std::u32string_view(U"\"')]}\u2019\u201D\u00BB\u203A\u300D\u300F").find(c) != std::u32string_view::npos;
-}
-
-/// A full-width stop, which ends a sentence without a space after it.
-bool is_wide_stop(char32_t c) { return c == 0x3002 || c == 0xFF01 || c == 0xFF1F; }
-
-bool is_narrow_stop(char32_t c) { return c == '.' || c == '?' || c == '!' || c == 0x061F || c == 0x0964; }
+bool is_narrow_stop(char32_t c) { return c == '.' || c == '?' || c == '!'; }
 
 std::string_view without_opening(std::string_view token) {
     for (std::size_t i = 0; i < token.size(); token.remove_prefix(i), i = 0)
@@ -100,8 +94,13 @@ bool ends_sentence(const Candidate& at, const SentenceParameters& parameters) {
 
 }  // namespace
 
-std::vector<std::string> SentenceSplitter::split(std::string_view text) const {
+std::vector<std::string> SentenceSplitter::split(std::string_view paragraph) const {
     std::vector<std::string> sentences;
+    for_each_surely_ended(paragraph, [&](std::string_view part) { split_part(part, sentences); });
+    return sentences;
+}
+
+void SentenceSplitter::split_part(std::string_view text, std::vector<std::string>& sentences) const {
     const auto skip_blanks = [&](std::size_t i) { return std::min(text.find_first_not_of(" \t\n", i), text.size()); };
     std::size_t begin = skip_blanks(0), word = begin;
     const auto cut = [&](std::size_t end) {
@@ -112,17 +111,17 @@ std::vector<std::string> SentenceSplitter::split(std::string_view text) const {
         const std::size_t stop = i;
         const char32_t c = next_code_point(text, i);
         if (is_blank(c)) word = i;
-        if (!is_narrow_stop(c) && !is_wide_stop(c)) continue;
+        if (!is_narrow_stop(c)) continue;
         std::size_t end = i;
         const auto extend = [&](auto belongs) {  // moves `end` after all code points that belong
             for (std::size_t next = end; next < text.size() && belongs(next_code_point(text, next));) end = next;
         };
-        extend([](char32_t next) { return is_narrow_stop(next) || is_wide_stop(next); });
+        extend(is_narrow_stop);
         const std::string_view stops = text.substr(stop, end - stop);
-        extend(is_closing);
+        extend(is_closing_mark);
         i = end;
         const bool blank_follows = end < text.size() && skip_blanks(end) > end;
-        if (end == text.size() || !(blank_follows || is_wide_stop(c))) continue;
+        if (end == text.size() || !blank_follows) continue;
         const std::size_t next = skip_blanks(end);
         const std::string_view token = text.substr(next, std::min(text.find_first_of(" \t\n", next), text.size()) - next);
         Candidate at;
@@ -132,11 +131,10 @@ std::vector<std::string> SentenceSplitter::split(std::string_view text) const {
         at.next_is_opened = at.next.size() < token.size();
         at.is_closed = end > stop + stops.size();
         at.at_start = word == 0;
-        if (is_wide_stop(c) || ends_sentence(at, parameters_)) cut(end);
+        if (ends_sentence(at, parameters_)) cut(end);
     }
     const std::size_t last = text.find_last_not_of(" \t\n");
     if (begin < text.size() && last != std::string_view::npos) cut(last + 1);
-    return sentences;
 }
 
 }  // namespace bertpretrain

@@ -21,7 +21,8 @@ struct SentenceParameters {
 
 /// Splits where . ? or ! ends a sentence. Uses Punkt's criteria (Kiss and Strunk 2006): whether the word before the period is an
 /// abbreviation, an initial, a number or an ellipsis, and how the next word begins. A lower-case word never begins a sentence.
-/// Closing quotation marks and brackets stay with the sentence that they close. Chinese and Japanese full stops always end one.
+/// Closing quotation marks and brackets stay with the sentence that they close. The full stops of scripts that have their own
+/// always end one (sentence_stops.h).
 class SentenceSplitter {
 public:
     explicit SentenceSplitter(SentenceParameters parameters = SentenceParameters::english())
@@ -32,6 +33,9 @@ public:
     std::vector<std::string> split(std::string_view paragraph) const;
 
 private:
+    /// Appends the sentences of a part of a paragraph that has no sure stop but at its end.
+    void split_part(std::string_view text, std::vector<std::string>& sentences) const;
+
     SentenceParameters parameters_;
 };
 

@@ -1,6 +1,7 @@
 #include "text/sentences.h"
 
 #include "support/catch.h"
+#include "text/sentence_rules.h"
 
 using namespace bertpretrain;
 using Sentences = std::vector<std::string>;
@@ -53,6 +54,33 @@ TEST_CASE("closing marks stay with the sentence, and opening marks go with the n
 
 TEST_CASE("full-width stops end a sentence without a space") {
     CHECK(split("月は地球の衛星である。太陽は恒星である。") == Sentences{"月は地球の衛星である。", "太陽は恒星である。"});
+}
+
+TEST_CASE("the full stops of scripts that have their own end sentences, by our rules and by Punkt's") {
+    TaskPool pool(1);
+    const SplitSentences punkt = learned_splitter({}, pool);
+    for (const Sentences& two : {Sentences{"چاند زمین کا سیارہ ہے۔", "سورج ایک ستارہ ہے۔"},  // Urdu
+                                 Sentences{"Լուսինը արբանյակ է։", "Արևը աստղ է։"},           // Armenian
+                                 Sentences{"လသည် ဂြိုဟ်ရံဖြစ်သည်။", "နေသည် ကြယ်ဖြစ်သည်။"},              // Burmese
+                                 Sentences{"ጨረቃ ሳተላይት ናት።", "ፀሐይ ኮከብ ናት።"},                  // Amharic
+                                 Sentences{"ព្រះចន្ទជាផ្កាយរណប។", "ព្រះអាទិត្យជាផ្កាយ។"},           // Khmer
+                                 Sentences{"ཟླ་བ་ནི་རྒྱུ་སྐར་ཡིན།", "ཉི་མ་ནི་སྐར་མ་ཡིན།"},              // Tibetan
+                                 Sentences{"चंद्रमा एक उपग्रह है।", "सूर्य एक तारा है।"},           // Hindi
+                                 Sentences{"চাঁদ একটি উপগ্রহ।", "সূর্য একটি তারা।"},             // Bengali
+                                 Sentences{"月亮是卫星。", "太阳是恒星。"}}) {               // Chinese
+        const std::string paragraph = two[0] + " " + two[1];
+        CAPTURE(paragraph);
+        CHECK(split(paragraph) == two);
+        CHECK(punkt(paragraph) == two);
+    }
+}
+
+TEST_CASE("such a full stop ends no sentence inside a number or an abbreviation") {
+    for (const char* sentence : {"قیمت 1۔5 روپے ہے۔", "وہ پی۔ایچ۔ڈی ہے۔", "༄༅། ཟླ་བ་ཡིན།"}) {
+        CAPTURE(sentence);
+        CHECK(split(sentence) == Sentences{sentence});
+    }
+    CHECK(split("សៀវភៅ ប៊ិច ។ល។ នៅទីនេះ។") == Sentences{"សៀវភៅ ប៊ិច ។ល។", "នៅទីនេះ។"});
 }
 
 TEST_CASE("the splitter's word lists can be replaced") {
