@@ -1,4 +1,4 @@
-// The folder of a run that an earlier commit began (tests/golden/README.md): it must resume, evaluate and export for ever.
+// The folders of runs that earlier commits began (tests/golden/README.md): they must resume, evaluate and export for ever.
 #include <cmath>
 #include <map>
 #include <sstream>
@@ -13,11 +13,15 @@ using nlohmann::json;
 
 namespace {
 
-/// A copy of the run: `run` with a checkpoint of step 4, the shards, and the metrics of all eight steps.
+/// The commits whose runs are kept.
+constexpr const char* commits[] = {"7ab8898", "fde1060"};
+
+/// A copy of a commit's run: `run` with a checkpoint of step 4, the shards, and the metrics of all eight steps.
 class OldRun {
 public:
-    OldRun() {
-        const CommandResult unpacked = run_command("tar -xzf tests/golden/run_fde1060.tar.gz -C " + folder_.path().string());
+    explicit OldRun(const std::string& commit) {
+        const CommandResult unpacked =
+            run_command("tar -xzf tests/golden/run_" + commit + ".tar.gz -C " + folder_.path().string());
         INFO(unpacked.err);
         REQUIRE(unpacked.exit_code == 0);
     }
@@ -46,39 +50,46 @@ constexpr double rounding = 1e-3;
 
 }  // namespace
 
-TEST_CASE("a run that commit fde1060 began resumes with the losses that it would have had") {
+TEST_CASE("a run that an earlier commit began resumes with the losses that it would have had") {
     NEEDS_TRAIN();
-    const OldRun old;
-    const auto expected = losses_of(old / "run");
-    CHECK(expected.size() == 2 * 8 + 2 * 2);
-    const CommandResult resumed =
-        train(old / "experiment.json", old / "run", "--set data.training_shards=" + (old / "shards").string());
-    INFO(resumed.err);
-    REQUIRE(resumed.exit_code == 0);
-    CHECK(fs::exists(old / "run/checkpoints/step_00000008/COMPLETE.json"));
-    const auto found = losses_of(old / "run");
-    REQUIRE(found.size() == expected.size());
-    for (const auto& [name, loss] : expected) {
-        CAPTURE(name, loss, found.at(name));
-        CHECK(std::abs(found.at(name) - loss) < rounding);
+    for (const char* const commit : commits) {
+        CAPTURE(commit);
+        const OldRun old(commit);
+        const auto expected = losses_of(old / "run");
+        CHECK(expected.size() == 2 * 8 + 2 * 2);
+        const CommandResult resumed =
+            train(old / "experiment.json", old / "run", "--set data.training_shards=" + (old / "shards").string());
+        INFO(resumed.err);
+        REQUIRE(resumed.exit_code == 0);
+        CHECK(fs::exists(old / "run/checkpoints/step_00000008/COMPLETE.json"));
+        const auto found = losses_of(old / "run");
+        REQUIRE(found.size() == expected.size());
+        for (const auto& [name, loss] : expected) {
+            CAPTURE(name, loss, found.at(name));
+            CHECK(std::abs(found.at(name) - loss) < rounding);
+        }
     }
 }
 
-TEST_CASE("a run that commit fde1060 began is evaluated and exported") {
+TEST_CASE("a run that an earlier commit began is evaluated and exported") {
     NEEDS_TRAIN();
-    const OldRun old;
-    const CommandResult evaluated = run_command("env OMP_NUM_THREADS=1 " + train_program + " evaluate " + (old / "run").string() +
-                                                " --shards " + (old / "shards").string() + " --json");
-    INFO(evaluated.err);
-    REQUIRE(evaluated.exit_code == 0);
-    const json evaluation = json::parse(evaluated.out);
-    CHECK(evaluation.at("step") == 4);
-    CHECK(std::abs(evaluation.at("mlm_loss").get<double>() - losses_of(old / "run").at("held_out_mlm_loss 4")) < rounding);
-    for (const std::string format : {"hf", "state_dict", "nvidia", "torchscript"}) {
-        const CommandResult made = run_command(train_program + " export " + (old / "run").string() + " --format " + format +
-                                               " --output " + (old / format).string());
-        INFO(made.err);
-        CHECK(made.exit_code == 0);
-        CHECK(fs::exists(old / format));
+    for (const char* const commit : commits) {
+        CAPTURE(commit);
+        const OldRun old(commit);
+        const CommandResult evaluated =
+            run_command("env OMP_NUM_THREADS=1 " + train_program + " evaluate " + (old / "run").string() + " --shards " +
+                        (old / "shards").string() + " --json");
+        INFO(evaluated.err);
+        REQUIRE(evaluated.exit_code == 0);
+        const json evaluation = json::parse(evaluated.out);
+        CHECK(evaluation.at("step") == 4);
+        CHECK(std::abs(evaluation.at("mlm_loss").get<double>() - losses_of(old / "run").at("held_out_mlm_loss 4")) < rounding);
+        for (const std::string format : {"hf", "state_dict", "nvidia", "torchscript"}) {
+            const CommandResult made = run_command(train_program + " export " + (old / "run").string() + " --format " + format +
+                                                   " --output " + (old / format).string());
+            INFO(made.err);
+            CHECK(made.exit_code == 0);
+            CHECK(fs::exists(old / format));
+        }
     }
 }
