@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <iostream>
 
 #include "commands.h"
 
 #include "core/error.h"
+#include "core/log.h"
 #include "core/strings.h"
 #include "core/table.h"
+#include "shards/build_request.h"
 #include "shards/shard_builder.h"
 
 namespace bertpretrain {
@@ -32,6 +35,16 @@ void print_summary(const ShardBuildReport& report) {
               << fixed(report.manifest.unigram_cross_entropy, 4) << " nats\n";
 }
 
+/// Rows that are full would have fewer masked tokens than asked for.
+void warn_of_few_predictions(const SampleSettings& asked) {
+    constexpr double fewest = 0.12;
+    const double share = static_cast<double>(asked.max_predictions) / static_cast<double>(asked.sequence_length);
+    if (share < std::min(fewest, asked.masked_lm_prob))
+        log_warning(concat("--max-predictions ", asked.max_predictions, ": masks at most ", fixed(100 * share, 1), " % of ",
+                           asked.sequence_length, " tokens, less than the ", fixed(100 * asked.masked_lm_prob, 1),
+                           " % of --masked-lm-probability; ", default_max_predictions(asked), " would suffice"));
+}
+
 }  // namespace
 
 void add_shard_command(CLI::App& app) {
@@ -46,8 +59,10 @@ void add_shard_command(CLI::App& app) {
     std::vector<const CLI::Option*> split_options;  // not available with --compatible-with
     split_options.push_back(command->add_option("--name", settings->name, "Prefix of the shards' names")->capture_default_str());
     command->add_option("--sequence-length", samples.sequence_length, "Tokens per row, including padding")->capture_default_str();
-    command->add_option("--max-predictions", samples.max_predictions, "Maximum number of masked tokens per row")
-        ->capture_default_str();
+    const CLI::Option* predictions =
+        command->add_option("--max-predictions", samples.max_predictions,
+                            "Maximum number of masked tokens per row. Default: what --masked-lm-probability of a full row needs, "
+                            "20 at 128 tokens and 80 at 512; with --compatible-with: 20");
     command
         ->add_option("--duplicate-factor", samples.duplicate_factor,
                      "Number of passes over each article, each with other rows and masks")
@@ -79,8 +94,11 @@ void add_shard_command(CLI::App& app) {
                                 ->capture_default_str());
     command->add_flag("--overwrite", settings->overwrite,
                       "Replace the manifest in the output folder and the shards that it lists");
-    command->callback([settings, cased, rules, split_options] {
+    command->callback([settings, cased, rules, predictions, split_options] {
         SampleSettings& asked = settings->samples;
+        if (predictions->count() == 0 && asked.compatible_with == "nothing")
+            asked.max_predictions = default_max_predictions(asked);
+        warn_of_few_predictions(asked);
         if (*cased) asked.casing = "cased";
         if (asked.compatible_with != "nothing") {
             if (rules->count() == 0) asked.token_rules = asked.compatible_with;

@@ -1,5 +1,8 @@
 #include "shards/build_request.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/error.h"
 
 namespace bertpretrain {
@@ -48,6 +51,12 @@ void check_request(const ShardBuildSettings& settings) {
                                samples.held_out_fraction, " contradict each other: both must be 0, or neither"));
     check_names(settings);
     check_reference(samples);
+}
+
+std::int64_t default_max_predictions(const SampleSettings& samples) {
+    const double to_mask = samples.masked_lm_prob * static_cast<double>(samples.sequence_length);
+    const std::int64_t covering = 4 * static_cast<std::int64_t>(std::ceil(to_mask / 4 - 1e-9));
+    return std::clamp<std::int64_t>(covering, 1, std::max<std::int64_t>(1, samples.sequence_length - 3));
 }
 
 WordPiece make_tokenizer(const SampleSettings& settings, std::shared_ptr<const Vocabulary> vocabulary) {

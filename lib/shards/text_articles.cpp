@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "core/plain_text.h"
 
 namespace bertpretrain {
 namespace {
@@ -22,16 +23,18 @@ std::string_view without_white_space(std::string_view line) {
 class TextArticles::Scan {
 public:
     Scan(TextArticles& articles, std::uint32_t file, std::uint64_t part_bytes)
-        : articles_(articles), file_(file), part_bytes_(part_bytes) {
+        : articles_(articles), file_(file), part_bytes_(part_bytes), check_(articles.files_[file].path()) {
         part_.file = file;
     }
 
     void run() {
         std::vector<char> buffer(bytes_at_once);
         while (const std::size_t got = articles_.files_[file_].read_at(offset_, buffer.data(), buffer.size())) {
+            check_.add({buffer.data(), got});
             walk({buffer.data(), got});
             if ((sentences_ > 0 || line_has_text_) && offset_ - article_begin_ > largest_article) refuse_long_article();
         }
+        check_.finish();
         end_line();
         end_article();
         end_part();
@@ -94,6 +97,7 @@ private:
     std::uint32_t file_;
     std::uint64_t part_bytes_;
     TextPart part_;
+    PlainTextCheck check_;
     std::uint64_t offset_ = 0, line_begin_ = 0, article_begin_ = 0;
     std::uint32_t sentences_ = 0;  // in the current article
     bool line_has_text_ = false;

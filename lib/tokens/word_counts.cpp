@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/plain_text.h"
 #include "core/threads.h"
 #include "tokens/line_blocks.h"
 #include "tokens/word_table.h"
@@ -27,7 +28,11 @@ public:
     bool next(std::string& block) {
         const std::lock_guard lock(guard_);
         for (;;) {
-            if (blocks_ && blocks_->next(block)) return true;
+            if (blocks_ && blocks_->next(block)) {
+                check_->add(block);
+                return true;
+            }
+            if (check_) check_->finish();
             if (opened_ == files_.size()) return false;
             open(files_[opened_++]);
         }
@@ -39,12 +44,14 @@ private:
         if (!in_ || std::filesystem::is_directory(file))
             throw DataError(concat(file.string(), ": cannot be read (", std::strerror(in_ ? EISDIR : errno), ")"));
         blocks_.emplace(in_, file.string());
+        check_.emplace(file);
     }
 
     const std::vector<std::filesystem::path>& files_;
     std::size_t opened_ = 0;
     std::ifstream in_;
     std::optional<LineBlocks> blocks_;
+    std::optional<PlainTextCheck> check_;
     std::mutex guard_;
 };
 

@@ -31,7 +31,8 @@ public:
     }
     std::string shard(const std::string& options) const {
         return program + " shard " + path("text.txt") + " --vocabulary " + path("vocabulary.txt") + " --output " + path("out") +
-               " --sequence-length 32 --max-predictions 5 " + options;
+               " --sequence-length 32 " + (options.find("--max-predictions") == std::string::npos ? "--max-predictions 5 " : "") +
+               options;
     }
     std::string check(const std::string& options = "") const { return program + " check " + path("out") + " " + options; }
     std::string path(const std::string& name) const { return (folder / name).string(); }
@@ -109,6 +110,42 @@ TEST_CASE("invalid requests to shard end with exit code 2 and a message with val
     REQUIRE(run_command(corpus.shard("--shards 2 --held-out-fraction 0")).exit_code == 0);
     CHECK(run_command(corpus.shard("--shards 2 --held-out-fraction 0")).exit_code == 2);
     CHECK(run_command(corpus.shard("--shards 1 --held-out-fraction 0 --overwrite")).exit_code == 0);
+}
+
+TEST_CASE("what is not plain UTF-8 text ends shard and vocabulary with exit code 3 and its format or its byte") {
+    const Corpus corpus;
+    REQUIRE(run_command("gzip --keep " + corpus.path("text.txt")).exit_code == 0);
+    write_text(corpus.folder / "documents.jsonl", "{\"id\": 1, \"text\": \"the cat sat .\"}\n");
+    write_text(corpus.folder / "latin1.txt", "the cat sat .\nthe k\xE4se .\n");
+    const std::string vocabulary = " --vocabulary " + corpus.path("vocabulary.txt") + " --output " + corpus.path("out");
+    for (const auto& [file, found] : std::vector<std::pair<std::string, std::string>>{
+             {"text.txt.gz", "gzip"}, {"documents.jsonl", "JSON"}, {"latin1.txt", "byte 19 is not UTF-8"}})
+        for (const std::string& command :
+             {" shard " + corpus.path(file) + vocabulary,
+              " vocabulary " + corpus.path(file) + " --size 50 --output " + corpus.path("new.txt")}) {
+            const auto refused = run_command(program + command);
+            CAPTURE(command, refused.err);
+            CHECK(refused.exit_code == 3);
+            CHECK(contains(refused.err, file + ": "));
+            CHECK(contains(refused.err, found));
+            CHECK(contains(refused.err, "do: "));
+            CHECK_FALSE(std::filesystem::exists(corpus.folder / "new.txt"));
+        }
+}
+
+TEST_CASE("the number of masked tokens per row follows the row's length, and too few of them are warned of") {
+    const Corpus corpus;
+    for (const auto& [length, predictions] : std::vector<std::pair<std::string, std::string>>{{"128", "20"}, {"512", "80"}}) {
+        const auto made =
+            run_command(program + " shard " + corpus.path("text.txt") + " --vocabulary " + corpus.path("vocabulary.txt") +
+                        " --output " + corpus.path(length) + " --shards 1 --held-out-shards 1 --sequence-length " + length);
+        CAPTURE(made.err);
+        REQUIRE(made.exit_code == 0);
+        CHECK(contains(read_text(corpus.folder / length / "manifest.json"), "\"max_predictions\": " + predictions));
+        CHECK_FALSE(contains(made.err, "warning"));
+    }
+    const auto few = run_command(corpus.shard("--shards 1 --held-out-shards 1 --max-predictions 2 --overwrite"));
+    CHECK(contains(few.err, "masks at most 6.2 % of 32 tokens"));
 }
 
 TEST_CASE("--compatible-with makes the same shard from each text as NVIDIA's script, and follows that script's tokenizer") {

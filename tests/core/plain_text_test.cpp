@@ -1,0 +1,93 @@
+#include "core/plain_text.h"
+
+#include "core/error.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// The message with which a file of these bytes is refused, or "accepted". @param at_once bytes of each call
+std::string answer(std::string_view bytes, std::size_t at_once = 4096) {
+    try {
+        PlainTextCheck check("corpus.txt");
+        for (std::size_t i = 0; i < bytes.size(); i += at_once) check.add(bytes.substr(i, at_once));
+        check.finish();
+    } catch (const DataError& error) { return error.what(); }
+    return "accepted";
+}
+
+/// Whether Unicode's definition accepts the bytes: a decoder that follows the definition of the encoding form instead of ranges.
+bool is_utf8(const std::string& bytes) {
+    for (std::size_t i = 0; i < bytes.size();) {
+        const auto first = static_cast<unsigned char>(bytes[i]);
+        const std::size_t length = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
+        if (length == 0 || i + length > bytes.size()) return false;
+        std::uint32_t number = length == 1 ? first : first & (0xFFU >> (length + 1));
+        for (std::size_t k = 1; k < length; ++k) {
+            const auto next = static_cast<unsigned char>(bytes[i + k]);
+            if (next >> 6 != 2) return false;
+            number = number << 6 | (next & 0x3F);
+        }
+        const std::size_t shortest = number < 0x80 ? 1 : number < 0x800 ? 2 : number < 0x10000 ? 3 : 4;
+        if (shortest != length || number > 0x10FFFF || (number >= 0xD800 && number < 0xE000)) return false;
+        i += length;
+    }
+    return true;
+}
+
+}  // namespace
+
+TEST_CASE("plain text is accepted, with a mark of its byte order and with any script") {
+    for (const char* text : {"", "a", "Käse 中文 😀\n", "\xEF\xBB\xBFwith a mark\n", "{not json}\n", "{\"quoted\" text\n",
+                             "BZh9 is how bzip2 files begin\n", "PAR 1\n"})
+        CHECK(answer(text) == "accepted");
+}
+
+TEST_CASE("other formats are recognized by their first bytes, and the message names the format") {
+    using namespace std::string_literals;
+    for (const auto& [bytes, name] :
+         std::vector<std::pair<std::string, std::string>>{{"\x1F\x8B\x08\0"s, "gzip"},
+                                                          {"\x28\xB5\x2F\xFD\x24"s, "zstd"},
+                                                          {"\xFD"
+                                                           "7zXZ\0\0"s,
+                                                           "xz"},
+                                                          {"PK\x03\x04..."s, "zip"},
+                                                          {"BZh91AY&SY\x12"s, "bzip2"},
+                                                          {"PAR1\x15"s, "Parquet"},
+                                                          {"\x89HDF\r\n\x1A\n"s, "HDF5"},
+                                                          {"\xFF\xFE"
+                                                           "a\0"s,
+                                                           "UTF-16"},
+                                                          {"\n{\"id\": 1, \"text\": \"a\"}\n"s, "JSON"},
+                                                          {"<mediawiki xmlns"s, "Wikipedia dump"},
+                                                          {"<doc id=\"1\" url"s, "WikiExtractor"}}) {
+        CAPTURE(name);
+        CHECK_THAT(answer(bytes), Contains("corpus.txt") && Contains(name) && Contains("do: "));
+    }
+}
+
+TEST_CASE("bytes that are not UTF-8 are refused with the offset of their character") {
+    CHECK_THAT(answer("K\xE4se\n"), Contains("byte 1 "));
+    CHECK_THAT(answer("aaaa \xED\xA0\x80"), Contains("byte 5 "));  // a surrogate
+    CHECK_THAT(answer("\xC3\xA4 \xE4\xB8"), Contains("byte 3 "));  // ends inside a character
+    CHECK_THAT(answer("\xC0\x80"), Contains("byte 0 "));           // overlong
+}
+
+TEST_CASE("the same byte sequences are UTF-8 as by the definition of the encoding, in pieces of any size") {
+    const unsigned char interesting[] = {0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1,
+                                         0xC2, 0xDF, 0xE0, 0xE1, 0xED, 0xEF, 0xF0, 0xF1, 0xF4, 0xF5, 0xFF};
+    for (const unsigned char a : interesting)
+        for (const unsigned char b : interesting)
+            for (const unsigned char c : interesting)
+                for (const unsigned char d : interesting) {
+                    // A letter first, so that no byte order mark is among them.
+                    const std::string bytes{'x', static_cast<char>(a), static_cast<char>(b), static_cast<char>(c),
+                                            static_cast<char>(d)};
+                    if ((answer(bytes, 2) == "accepted") != is_utf8(bytes)) {
+                        CAPTURE(a, b, c, d);
+                        FAIL("accepted: " << answer(bytes));
+                    }
+                }
+}
