@@ -62,22 +62,22 @@ void Findings::add(const std::string& check, std::int64_t rank, const std::strin
                     found.at("detail").get<std::string>()});
 }
 
-ExitCode Findings::exit_code() const {
-    for (const Finding& finding : all_)
+ExitCode exit_code_of(const std::vector<Finding>& findings) {
+    for (const Finding& finding : findings)
         if (finding.failure) return *finding.failure;
     return ExitCode::done;
 }
 
-std::string Findings::text() const {
+std::string findings_text(const std::vector<Finding>& findings) {
     std::string text;
-    for (std::size_t first = 0, end = 0; first < all_.size(); first = end) {
-        const Finding& finding = all_[first];
+    for (std::size_t first = 0, end = 0; first < findings.size(); first = end) {
+        const Finding& finding = findings[first];
         const auto alike = [&](const Finding& other) {
             return other.check == finding.check && other.detail == finding.detail && other.failure == finding.failure;
         };
         end = first + 1;
-        while (end < all_.size() && alike(all_[end])) ++end;
-        const std::string ranks = end - first > 1 ? concat("ranks ", finding.rank, "-", all_[end - 1].rank)
+        while (end < findings.size() && alike(findings[end])) ++end;
+        const std::string ranks = end - first > 1 ? concat("ranks ", finding.rank, "-", findings[end - 1].rank)
                                                   : concat("rank ", finding.rank, " on ", finding.host);
         text += concat(finding.failure ? "FAILED  " : "ok      ", finding.check, ", ", ranks, ": ",
                        replaced(finding.detail, "\n", "\n          "), "\n");

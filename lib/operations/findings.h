@@ -37,11 +37,9 @@ public:
     /// Returns the host name of a rank.
     const std::string& host(std::int64_t rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
 
+    const std::vector<std::string>& hosts() const { return hosts_; }
+
     const std::vector<Finding>& all() const { return all_; }
-    /// Returns the exit code of the first failure; ExitCode::done without failures.
-    ExitCode exit_code() const;
-    /// Returns one line per check and rank; consecutive ranks with the same finding share a line.
-    std::string text() const;
 
 private:
     void add(const std::string& check, std::int64_t rank, const std::string& outcome);
@@ -50,6 +48,12 @@ private:
     std::vector<std::string> hosts_;
     std::vector<Finding> all_;
 };
+
+/// Returns the exit code of the first failure; ExitCode::done without failures.
+ExitCode exit_code_of(const std::vector<Finding>& findings);
+
+/// Returns one line per check and rank; consecutive ranks with the same finding share a line.
+std::string findings_text(const std::vector<Finding>& findings);
 
 /// Returns the finding in the format of --json.
 nlohmann::ordered_json json_of(const Finding& finding);

@@ -18,11 +18,12 @@ TEST_CASE("every rank knows what every rank has found, and the first failure is 
             return "fine";
         }));
         CHECK_FALSE(findings.examine_on_first("shared", []() -> std::string { throw CheckpointError("full"); }));
-        CHECK(findings.exit_code() == ExitCode::data);
+        CHECK(exit_code_of(findings.all()) == ExitCode::data);
         CHECK(findings.all().size() == 7);
-        CHECK_THAT(findings.text(), Catch::Contains("ok      easy, ranks 0-2: fine\nok      hard, rank 0 on "));
-        CHECK_THAT(findings.text(), Catch::Contains("FAILED  hard, rank 1 on " + findings.host(1) + ": data error: torn\n"));
-        CHECK_THAT(findings.text(), Catch::Contains("\n            do: fix it\n"));
+        CHECK_THAT(findings_text(findings.all()), Catch::Contains("ok      easy, ranks 0-2: fine\nok      hard, rank 0 on "));
+        CHECK_THAT(findings_text(findings.all()),
+                   Catch::Contains("FAILED  hard, rank 1 on " + findings.host(1) + ": data error: torn\n"));
+        CHECK_THAT(findings_text(findings.all()), Catch::Contains("\n            do: fix it\n"));
         CHECK(json_of(findings.all()[4]).at("exit_code") == 3);
     });
 }
@@ -31,7 +32,7 @@ TEST_CASE("a check that throws an exception other than Error has failed with exi
     SingleProcess alone;
     Findings findings(alone);
     CHECK_FALSE(findings.examine("broken", []() -> std::string { throw std::logic_error("broken rule"); }));
-    CHECK(findings.exit_code() == ExitCode::bug);
+    CHECK(exit_code_of(findings.all()) == ExitCode::bug);
 }
 
 TEST_CASE("a rank is slow below a share of the ranks' median") {

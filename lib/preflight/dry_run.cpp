@@ -1,4 +1,4 @@
-#include "train/dry_run.h"
+#include "preflight/dry_run.h"
 
 #include <unistd.h>
 
@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/median.h"
+#include "core/strings.h"
 #include "telemetry/metrics_file.h"
 #include "train/make_trainer.h"
 
@@ -89,6 +90,13 @@ DryRun dry_run(const RequestedExperiment& experiment, const fs::path& beside, st
     add_metrics(run, read_metrics(RunPaths(scratch.path()).metrics()));
     read_back(run, scratch.path());
     return run;
+}
+
+std::string describe(const DryRun& run, bool evaluates) {
+    return concat(run.steps, " steps of ", fixed(run.step_seconds, 3), " s, ", fixed(run.sequences_per_second, 1),
+                  " sequences/s, ", fixed(100 * run.data_wait_share, 1), " % of the time waiting for data; ",
+                  evaluates ? concat("held-out MLM loss ", fixed(run.held_out_mlm_loss, 4), "; ") : "", "checkpoint of ",
+                  bytes_text(run.checkpoint_bytes), " written and read back at ", fixed(run.read_gbps, 2), " GB/s");
 }
 
 }  // namespace bertpretrain

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "parallel/launch_environment.h"
 #include "parallel/world.h"
@@ -30,5 +31,8 @@ struct DryRun {
 /// @throws Error of every kind that the run itself could throw
 DryRun dry_run(const RequestedExperiment& experiment, const std::filesystem::path& beside, std::int64_t steps,
                const Launch& launch, std::unique_ptr<World> world, at::Device device, StopRequest& requests);
+
+/// Returns one line for people. @param evaluates whether the experiment evaluates
+std::string describe(const DryRun& run, bool evaluates);
 
 }  // namespace bertpretrain

@@ -1,0 +1,55 @@
+#include "preflight/file_checks.h"
+
+#include "batches/shard_samples.h"
+#include "core/error.h"
+#include "core/strings.h"
+#include "model/bert_parameters.h"
+#include "operations/machine_memory.h"
+#include "plan/memory_plan.h"
+#include "shards/manifest.h"
+#include "train/checkpoint_space.h"
+#include "train/snapshot.h"
+
+namespace bertpretrain {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string room_for(const MemoryPlan& plan, const char* where, std::uint64_t of_rank, std::int64_t ranks,
+                     std::uint64_t available) {
+    const std::uint64_t needed = of_rank * static_cast<std::uint64_t>(ranks);
+    const std::string words = concat(where, bytes_text(needed), " expected at the peak",
+                                     ranks > 1 ? concat(" of ", ranks, " ranks") : "", ", ", bytes_text(available), " available");
+    if (needed > available)
+        throw ConfigError(concat(words, " (of one rank: ", plan.text(), ")\n  do: use a smaller batch.micro_batch_size, ",
+                                 "training.activation_checkpointing, parallel.zero_stage 1, or more ranks"));
+    return words;
+}
+
+}  // namespace
+
+std::string check_shards(const RunPlan& plan, const Launch& launch) {
+    const DataPlan& data = plan.data;
+    std::vector<fs::path> files = find_shards(data.training_shards, ShardKind::training);
+    if (plan.evaluation.every_steps > 0)
+        for (const fs::path& file : find_shards(data.held_out_shards, ShardKind::held_out)) files.push_back(file);
+    const SampledShards sampled =
+        sample_shards(files, {data.sequence_length, plan.model.max_position_embeddings, plan.model.vocab_size}, launch.rank,
+                      launch.world_size, data.loader_threads);
+    return concat(sampled.files, " of ", files.size(), " files sampled, ", with_thousands(sampled.rows), " rows read");
+}
+
+std::string check_memory(const RunPlan& plan, const Launch& launch, at::Device device) {
+    const MemoryPlan memory = plan_memory(plan, bert_layout(plan.model, plan.parallel.bucket_mib, launch.world_size));
+    const std::int64_t here = launch.local_world_size;
+    if (device.is_cpu()) return room_for(memory, "", memory.peak(), here, available_host_memory());
+    return concat(room_for(memory, "GPU: ", memory.on_gpu(), 1, available_memory(device)),
+                  room_for(memory, "; host: ", memory.beside_gpu(), here, available_host_memory()));
+}
+
+std::string check_disk(const RunPlan& plan, const fs::path& run_folder) {
+    const fs::path whole = fs::absolute(run_folder / "").parent_path();
+    return require_space(whole / "checkpoints", checkpoint_bytes(plan.model), plan.checkpoint);
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,123 @@
+#include "preflight/preflight.h"
+
+#include <chrono>
+#include <memory>
+
+#include "core/error.h"
+#include "core/log.h"
+#include "core/strings.h"
+#include "kernels/kernels_in_use.h"
+#include "operations/device.h"
+#include "parallel/make_world.h"
+#include "plan/resolve.h"
+#include "preflight/file_checks.h"
+#include "preflight/network_checks.h"
+#include "train/kernel_choice.h"
+
+namespace bertpretrain {
+namespace {
+
+/// The checks of one rank.
+class Preflight {
+public:
+    Preflight(const RequestedExperiment& experiment, const PreflightRequest& request, const Launch& launch)
+        : experiment_(experiment),
+          request_(request),
+          launch_(launch),
+          machine_(look_at_machine()),
+          plan_(resolve(experiment, launch, machine_, {}, nullptr)),  // check_files() adds what the shards tell
+          device_(open_device(plan_.compute.on_gpu, launch.local_rank)),
+          world_(make_world(launch, std::chrono::seconds(static_cast<std::int64_t>(plan_.parallel.first_step_timeout_seconds)),
+                            device_)),
+          findings_(*world_) {}
+
+    PreflightResult run() {
+        check_device_of_rank();
+        check_files();
+        if (world_->size() > 1) check_network();
+        if (exit_code_of(findings_.all()) == ExitCode::done) try_run();
+        else if (launch_.rank == 0) log_warning("skipping the dry run, because an earlier check failed");
+        result_.hosts = findings_.hosts();
+        result_.findings = findings_.all();
+        return std::move(result_);
+    }
+
+private:
+    void say(const std::string& what) const {
+        if (launch_.rank == 0) log_info(what);
+    }
+
+    void check_device_of_rank() {
+        say(concat("device: ", device_.str(), ", each operation ", request_.repetitions, " times"));
+        std::vector<CheckedOperation> operations;
+        findings_.examine("device", [&] {
+            operations = check_device(device_, request_.repetitions);
+            return judge_operations(operations, request_.repetitions);
+        });
+        if (!device_.is_cpu()) findings_.examine("gpu", [&] { return judge_gpu(device_); });
+        check_kernels();
+        result_.rates = gather_rates(*world_, operations);
+        report_slow_ranks(findings_, result_.rates, request_.slow);
+    }
+
+    void check_kernels() {
+        const std::vector<KernelSet> sets = available_kernels(device_);
+        if (sets.empty()) return;
+        say("kernels: comparing each with plain ATen on the same device");
+        findings_.examine("kernels", [&] {
+            result_.proof = prove_kernels(device_, sets, {proof_shape(plan_), true, {}});
+            return describe_proof(result_.proof);
+        });
+    }
+
+    void check_files() {
+        findings_.examine("shards", [&] {
+            const ExperimentConfig& settings = experiment_.settings;
+            plan_ = resolve(experiment_, launch_, machine_, look_at_data(settings.data, settings.evaluation.every_steps > 0),
+                            nullptr);
+            return check_shards(plan_, launch_);
+        });
+        findings_.examine("memory", [&] { return check_memory(plan_, launch_, device_); });
+        findings_.examine_on_first("disk", [&] { return check_disk(plan_, request_.run_folder); });
+    }
+
+    void check_network() {
+        constexpr std::int64_t mib = std::int64_t{1} << 20;
+        const std::int64_t most = request_.max_bytes.value_or(device_.is_cpu() ? 64 * mib : 1024 * mib);
+        say(concat("collectives up to ", bytes_text(static_cast<std::uint64_t>(most)), " among ", world_->size(), " ranks"));
+        result_.collectives = measure_collectives(*world_, device_, {.to = most});
+        findings_.examine_on_first("collectives", [&] { return judge_collectives(result_.collectives); });
+        findings_.examine("transport", [&] { return check_transport(device_, launch_, request_.require_transport); });
+    }
+
+    void try_run() {
+        say(concat("dry run of ", request_.steps, " steps"));
+        const auto add = [&](ExitCode code, const std::string& detail) {
+            findings_.add({"dry run", 0, findings_.host(0), code == ExitCode::done ? std::nullopt : std::optional(code), detail});
+        };
+        try {
+            StopRequest requests;
+            result_.dry_run =
+                dry_run(experiment_, request_.run_folder, request_.steps, launch_, std::move(world_), device_, requests);
+            add(ExitCode::done, describe(*result_.dry_run, plan_.evaluation.every_steps > 0));
+        } catch (const Error& error) { add(error.code(), error.what()); }
+    }
+
+    const RequestedExperiment& experiment_;
+    const PreflightRequest& request_;
+    const Launch& launch_;
+    MachineFacts machine_;
+    RunPlan plan_;
+    at::Device device_;
+    std::unique_ptr<World> world_;
+    Findings findings_;
+    PreflightResult result_;
+};
+
+}  // namespace
+
+PreflightResult run_preflight(const RequestedExperiment& experiment, const PreflightRequest& request, const Launch& launch) {
+    return Preflight(experiment, request, launch).run();
+}
+
+}  // namespace bertpretrain
