@@ -20,8 +20,8 @@
 #include "inference/embed.h"
 #include "inference/load_model.h"
 #include "inference/model_tokenizer.h"
-#include "operations/device.h"
 #include "parallel/together.h"
+#include "plan/device_choice.h"
 
 namespace bertpretrain {
 namespace {

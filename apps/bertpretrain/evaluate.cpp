@@ -19,8 +19,8 @@
 #include "core/table.h"
 #include "inference/evaluate.h"
 #include "inference/load_model.h"
-#include "operations/device.h"
 #include "parallel/together.h"
+#include "plan/device_choice.h"
 #include "shards/manifest.h"
 #include "shards/vocabulary_match.h"
 

@@ -17,7 +17,7 @@
 #include "inference/load_model.h"
 #include "inference/model_tokenizer.h"
 #include "inference/predict_masked.h"
-#include "operations/device.h"
+#include "plan/device_choice.h"
 
 namespace bertpretrain {
 namespace {

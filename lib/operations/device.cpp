@@ -32,12 +32,6 @@ std::int64_t usable_gpus() {
     return static_cast<std::int64_t>(at::detail::getCUDAHooks().deviceCount());
 }
 
-bool means_gpu(const std::string& device, std::int64_t gpus) {
-    if (device == "cuda" && gpus == 0)
-        throw ConfigError("training.device = \"cuda\": no usable GPU was found; set it to \"cpu\" or \"auto\"");
-    return device != "cpu" && gpus > 0;
-}
-
 at::Device open_device(bool on_gpu, std::int64_t local_rank) {
     if (!on_gpu) return at::kCPU;
     const std::int64_t gpus = usable_gpus();
@@ -50,10 +44,6 @@ at::Device open_device(bool on_gpu, std::int64_t local_rank) {
     std::call_once(once, [&] { choose_allocator(device); });
     at::globalContext().setAllowBF16ReductionCuBLAS(false);  // matmuls accumulate in fp32, also where cuBLAS splits them
     return device;
-}
-
-at::Device device_named(const std::string& device, std::int64_t local_rank) {
-    return open_device(device != "cpu" && means_gpu(device, usable_gpus()), local_rank);
 }
 
 }  // namespace bertpretrain

@@ -15,15 +15,8 @@ bool has_gpu_driver();
 /// without those two seconds.
 std::int64_t usable_gpus();
 
-/// Whether training.device ("auto", "cpu" or "cuda") means a GPU on a host with so many usable ones.
-/// @throws ConfigError for "cuda" without one
-bool means_gpu(const std::string& device, std::int64_t gpus);
-
 /// The CPU, or the GPU of a rank of this host, which becomes the current one.
 /// @throws ConfigError where the host has fewer GPUs than ranks
 at::Device open_device(bool on_gpu, std::int64_t local_rank);
-
-/// means_gpu() and open_device() with the GPUs of this host, for commands without a plan.
-at::Device device_named(const std::string& device, std::int64_t local_rank = 0);
 
 }  // namespace bertpretrain

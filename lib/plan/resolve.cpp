@@ -4,8 +4,8 @@
 
 #include "config/write.h"
 #include "core/error.h"
-#include "operations/device.h"
 #include "operations/measure_matmul_libraries.h"
+#include "plan/device_choice.h"
 #include "plan/kept_choices.h"
 
 namespace bertpretrain {

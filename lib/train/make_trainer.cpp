@@ -4,10 +4,10 @@
 #include "core/log.h"
 #include "model/bert_parameters.h"
 #include "model/tensor_memory.h"
-#include "operations/device.h"
 #include "operations/gemm_roof.h"
 #include "parallel/make_world.h"
 #include "parallel/together.h"
+#include "plan/device_choice.h"
 #include "plan/memory_plan.h"
 #include "plan/resolve.h"
 #include "train/announce.h"
@@ -130,6 +130,7 @@ void probe(TrainerParts& parts, PhaseClock& clock) {
 TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std::filesystem::path& output,
                                 const ResumeRequest& resume, const Launch& launch, PhaseClock& clock) {
     clock.enter(Phase::start);
+    // The ranks connect before the plan exists, and the connection needs the device: resolve() decides it by the same rule.
     const at::Device device = device_named(experiment.settings.training.device, launch.local_rank);
     if (device.is_cpu()) keep_tensor_memory();
     const auto timeout = std::chrono::seconds(static_cast<std::int64_t>(experiment.settings.parallel.first_step_timeout_seconds));

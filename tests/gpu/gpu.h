@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "kernels/kernel_inputs.h"
 #include "kernels/open_cuda_module.h"
-#include "operations/device.h"
+#include "plan/device_choice.h"
 #include "support/command.h"
 #include "support/skip.h"
 #include "train/make_trainer.h"

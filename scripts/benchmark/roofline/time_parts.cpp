@@ -13,10 +13,10 @@
 #include "core/median.h"
 #include "instruction_roof.h"
 #include "kernels/matmul_libraries.h"
-#include "operations/device.h"
 #include "operations/device_check.h"
 #include "operations/gemm_roof.h"
 #include "operations/measure_matmul_libraries.h"
+#include "plan/device_choice.h"
 #include "step_parts.h"
 
 namespace {
