@@ -163,6 +163,7 @@ TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std
         parts.plan = resolve(experiment, connected, look_at_machine(), data, kept ? &*kept : nullptr);
         check(parts.plan.compute.on_gpu == device.is_cuda(), "the plan and the opened device differ");
     });
+    refuse_different_plans(*parts.world, parts.plan);
     if (leads)
         for (const std::string& warning : parts.plan.warnings) log_warning(warning);
     parts.kernels = choose_kernels(*parts.world, parts.plan, device);  // before the optimizer takes its own
@@ -175,7 +176,7 @@ TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std
         memory = open_model(parts, device);
         if (leads) space = make_space(parts, store);
     });
-    refuse_different_runs(*parts.world, parts.plan.settings,
+    refuse_different_data(*parts.world,
                           parts.loader->fingerprint() + (parts.held_out ? "; held out " + parts.held_out->fingerprint() : ""));
     probe(parts, clock);
     clock.enter(Phase::start);

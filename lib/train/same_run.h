@@ -1,18 +1,22 @@
 #pragma once
-// All ranks were started for one run.
+// Checks that all ranks were started for one run. Hosts may have their own copies of settings and shards. If a copy differs,
+// samples would be used twice or not at all, and slices of the weights would be updated by different rules.
 
 #include <string>
 
 #include "parallel/control_group.h"
-#include "plan/experiment_config.h"
+#include "plan/run_plan.h"
 
 namespace bertpretrain {
 
-/// Where hosts have copies of their own of the settings or the shards, one may be another: samples would be taken twice or not at
-/// all, and each slice of the weights updated by other rules. What only says where things lie on a host, or what computes there,
-/// may differ.
-/// @param data  fingerprints of what is trained and evaluated on
-/// @throws ConfigError on all ranks, naming a rank that differs from rank 0, and what differs with both values
-void refuse_different_runs(ControlGroup& ranks, const ExperimentConfig& experiment, const std::string& data);
+/// Compares every value of the plan with rank 0's, except those in which hosts may differ (a list in same_run.cpp). All ranks
+/// call it together, before they measure anything.
+/// @throws ConfigError on all ranks, with each setting in which the lowest such rank differs, both values and both origins
+void refuse_different_plans(ControlGroup& ranks, const RunPlan& plan);
+
+/// Compares the data with rank 0's. All ranks call it together.
+/// @param fingerprints of what this rank trains and evaluates on
+/// @throws ConfigError on all ranks, with the fingerprints of rank 0 and of the lowest rank that differs
+void refuse_different_data(ControlGroup& ranks, const std::string& fingerprints);
 
 }  // namespace bertpretrain
