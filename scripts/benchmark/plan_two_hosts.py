@@ -7,9 +7,9 @@ import statistics
 import subprocess
 import tempfile
 
-from overlap import SHAPES, Link, run
+from overlap import SHAPES, Link, Run
 from programs import program
-from training_step import sample_rows, write_shard
+from training_step import WARM_UP, sample_rows, write_shard
 
 PROGRAM = program("bertpretrain")
 
@@ -43,15 +43,13 @@ def main():
         write_shard(folder, sample_rows(2 * micro_batch, 0.0, ids=range(1, vocabulary)))
         cases = {(100, 0.5): [], (400, 0.5): [], (200, 0.5): [], (200, 4): []}
         rates, shares = [], []
-        for number in range(arguments.rounds):  # in turns: the machine's speed drifts
+        for _ in range(arguments.rounds):  # in turns: the machine's speed drifts
             for (megabits, bucket_mib), steps in cases.items():
-                runs = folder / f"{number}_{megabits}_{bucket_mib}"
-                runs.mkdir()
                 link.limit(megabits)
-                records = run(write_config(folder, bucket_mib), runs, arguments.steps)
-                steps += [record["step_seconds"] for record in records]
+                with Run(write_config(folder, bucket_mib), folder) as run:
+                    steps += [record["step_seconds"] for record in run.steps(arguments.steps, WARM_UP)]
                 if megabits != 200:
-                    fit = planned(write_config(folder, bucket_mib), "any:1", "--fit", str(next(runs.iterdir())))["fit"]
+                    fit = planned(write_config(folder, bucket_mib), "any:1", "--fit", run.output)["fit"]
                     rates.append(fit["tflops_per_rank"])
                     shares.append(fit["sent_gbps"] / (megabits / 8000))
         rate, share = statistics.mean(rates), statistics.mean(shares)
