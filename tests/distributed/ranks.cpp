@@ -37,19 +37,7 @@ std::vector<int> train_two(const fs::path& config, const fs::path& run, const st
 }
 
 double largest_difference(const fs::path& run_a, const fs::path& run_b) {
-    const auto a = numbers_of(run_a), b = numbers_of(run_b);
-    if (a.size() != b.size() || a.empty()) return std::numeric_limits<double>::infinity();
-    double largest = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        const auto in_a = json::parse(a[i]), in_b = json::parse(b[i]);
-        for (const auto& [key, value] : in_a.items()) {
-            if (key == "bytes_sent") continue;
-            const double x = value.get<double>(), y = in_b.at(key).get<double>();
-            const double difference = std::fabs(x - y) / std::max(1.0, std::fabs(x));
-            largest = difference <= largest ? largest : difference;  // NaN stays
-        }
-    }
-    return largest;
+    return largest_difference(numbers_of(run_a), numbers_of(run_b));
 }
 
 double parameter_difference(const fs::path& run_a, const fs::path& run_b) {

@@ -26,8 +26,7 @@ std::filesystem::path write_distributed_experiment(const TemporaryFolder& folder
 std::vector<int> train_two(const std::filesystem::path& config, const std::filesystem::path& run, const std::string& of_first,
                            const std::string& of_second);
 
-/// Returns the largest difference (relative for numbers above 1) of all recorded numbers except bytes_sent and measured times;
-/// infinity if the runs did not take the same steps.
+/// Returns largest_difference() of the runs' numbers_of().
 double largest_difference(const std::filesystem::path& run_a, const std::filesystem::path& run_b);
 
 /// Returns the largest absolute difference between the parameters of the runs' last checkpoints.

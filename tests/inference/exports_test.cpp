@@ -90,7 +90,8 @@ bool exports_equal_ours(const fs::path& checkpoint, const std::vector<std::strin
     return true;
 }
 
-/// Checks that held-out losses by transformers' own class, loaded from an exported folder, are within 0.1 % of `evaluate`.
+/// Checks that held-out results by transformers' own class, loaded from an exported folder, equal those of `evaluate`: losses to
+/// 0.1 %, and at most four predictions per sequence differ, because ties between logits depend on rounding.
 void check_held_out(const fs::path& checkpoint, const fs::path& hf_folder, const fs::path& shards, const std::string& shard) {
     const CommandResult theirs = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/hf_evaluation.py " +
                                              hf_folder.string() + " " + (shards / shard).string());
@@ -102,8 +103,10 @@ void check_held_out(const fs::path& checkpoint, const fs::path& hf_folder, const
     REQUIRE(ours.exit_code == 0);
     const json here = json::parse(ours.out), there = json::parse(theirs.out);
     for (const char* name : {"mlm_loss", "mlm_accuracy"}) {
+        const bool accuracy = std::string_view(name).ends_with("accuracy");
         INFO(name << ": " << here.at(name) << ", transformers: " << there.at(name));
-        CHECK(std::fabs(here.at(name).get<double>() - there.at(name).get<double>()) <= 0.001 * there.at(name).get<double>());
+        const double value = there.at(name), bound = accuracy ? 4 / here.at("sequences").get<double>() : 0.001 * value;
+        CHECK(std::fabs(here.at(name).get<double>() - value) <= bound);
     }
 }
 

@@ -72,6 +72,8 @@ TEST_CASE("of the masked tokens 80 % become [MASK], 10 % stay unchanged, and 10 
     }
     const double count = static_cast<double>(total);
     CHECK(total == 4000 * 19);
+    // Seeds are fixed and integers are drawn, so the counts are the same on every machine. Over 76,000 draws the shares have
+    // deviations of 0.0015 and 0.0011: the bounds are four of them. About 7,600 draws of 1000 tokens leave out 0.5 on average.
     CHECK(static_cast<double>(mask) / count == Approx(0.8001).margin(0.006));
     CHECK(static_cast<double>(same) / count == Approx(0.1001).margin(0.005));
     CHECK(others.size() > 990);  // every token of the vocabulary can be drawn, including special ones
@@ -86,7 +88,7 @@ TEST_CASE("each position is masked about equally often") {
         for (const std::int32_t position : mask_tokens(tokens, {0.15, 20}, special_ids, vocabulary_size, rng).positions)
             ++count[static_cast<std::size_t>(position)];
     }
-    const double expected = 20'000.0 * 10 / 61;
+    const double expected = 20'000.0 * 10 / 61;  // 3279, with a deviation of 52; the bound is five of them
     for (std::size_t s = 1; s < 63; ++s)
         if (s != 32) CHECK(count[s] == Approx(expected).epsilon(0.08));
 }

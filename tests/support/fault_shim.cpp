@@ -8,6 +8,7 @@
 //   FAULT_ERROR  errno of a call that fails (5: EIO)
 //   FAULT_TIMES  how many calls then fail (1); calls that hang never return
 //   FAULT_ONCE   a file that the first fault creates; if it exists already, nothing happens (so that restarts succeed)
+//   FAULT_REACHED  a file that a call creates before it hangs or fails
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -61,6 +62,8 @@ bool strikes(const char* call, int file) {
         if (spent) return false;
         ::close(mark);
     }
+    if (const std::string reached = variable("FAULT_REACHED", ""); !reached.empty())
+        ::close(::open(reached.c_str(), O_CREAT | O_WRONLY, 0644));
     while (hangs) ::pause();
     errno = std::stoi(variable("FAULT_ERROR", "5"));
     return true;

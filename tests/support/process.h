@@ -65,10 +65,10 @@ private:
     int exit_code_ = -1;
 };
 
-/// Waits until `holds()` is true, `process` has ended, or a minute has passed. @returns whether `holds()` is true
+/// Waits until `holds()` is true, `process` has ended, or three minutes have passed. @returns whether `holds()` is true
 template <class Condition>
 bool wait_until(Process& process, const Condition& holds) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(3);
     while (!holds() && !process.ended() && std::chrono::steady_clock::now() < end) sleep_seconds(0.001);
     return holds();
 }

@@ -14,19 +14,6 @@ std::string cut(int micro_batch_size, int gradient_accumulation_steps) {
            " --set batch.gradient_accumulation_steps=" + std::to_string(gradient_accumulation_steps);
 }
 
-/// Returns the largest relative difference of any number of any line.
-double largest_difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-    double largest = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        const auto in_a = nlohmann::json::parse(a[i]), in_b = nlohmann::json::parse(b[i]);
-        for (const auto& [key, value] : in_a.items()) {
-            const double x = value.get<double>(), y = in_b.at(key).get<double>();
-            largest = std::max(largest, std::fabs(x - y) / std::max(1.0, std::fabs(x)));
-        }
-    }
-    return largest;
-}
-
 }  // namespace
 
 TEST_CASE("24 sequences as 4 x 6, 8 x 3 and 24 x 1 train the same model, with dropout, and 4 x 6 by twelves") {

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "support/catch.h"
+#include "system/evaluation_bounds.h"
 #include "system/small_run.h"
 
 using namespace bertpretrain::testing;
@@ -25,15 +26,6 @@ std::vector<json> lines_of(const CommandResult& result) {
     return lines;
 }
 
-/// How far two evaluations of one checkpoint may lie apart when their passes have other sizes. A logit (below 10 here) is an fp32
-/// sum of at most 256 terms, whose order depends on the processor and on the size: its error is at most 256 roundings of
-/// 6e-8, 1.5e-4. A loss is the difference of two such numbers. A prediction differs only where the two largest logits lie closer
-/// than that, which fewer than one in 100 do: that more than four per sequence differ, of at most ten, has a chance below 1e-6.
-double bound_of(const std::string& name, double sequences) {
-    if (name == "sequences") return 0;
-    return name.ends_with("accuracy") ? 4 / sequences : 3e-4;
-}
-
 fs::path step(const std::string& number) { return finished_run().run / "checkpoints" / ("step_000000" + number); }
 
 }  // namespace
@@ -54,8 +46,8 @@ TEST_CASE("the curve of a run equals its checkpoints' results one by one, for an
         const double sequences = alone.front().at("sequences");
         for (const char* name : {"mlm_loss", "nsp_loss", "mlm_accuracy", "nsp_accuracy", "sequences"}) {
             CAPTURE(name);
-            CHECK(std::fabs(again.at(1).at(name).get<double>() - alone.front().at(name).get<double>()) <=
-                  bound_of(name, sequences));
+            const double value = alone.front().at(name);
+            CHECK(std::fabs(again.at(1).at(name).get<double>() - value) <= evaluation_bound(name, value, sequences));
         }
     }
     CHECK(missing_words(evaluate(finished_run().run.string(), "--all").out, {"step_00000003", "mlm_loss", "step_00000020"}) ==

@@ -13,7 +13,7 @@ void check_hang(const std::string& call_and_file, const std::string& phase, cons
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
     const fs::path config = write_experiment(
-        folder, {{"schedule", {{"total_steps", 100000}}}, {"watchdog", {{"data_seconds", 2}, {"saving_seconds", 2}}}});
+        folder, {{"schedule", {{"total_steps", 100000}}}, {"watchdog", {{"data_seconds", 5}, {"saving_seconds", 5}}}});
     Process process(with_fault(call_and_file, folder / "now", train_command(config, run)));
     REQUIRE(wait_until(process, [&] { return fs::exists(run / "checkpoints/step_00000003"); }));
     write_text(folder / "now", "");
@@ -38,7 +38,7 @@ TEST_CASE("a disk that stops answering while shards are checked is reported as a
     const TemporaryFolder folder;
     const fs::path run = folder / "run";
     const fs::path config =
-        write_experiment(folder, {{"watchdog", {{"first_step_seconds", 3}}}, {"parallel", {{"first_step_timeout_seconds", 2}}}});
+        write_experiment(folder, {{"watchdog", {{"first_step_seconds", 10}}}, {"parallel", {{"first_step_timeout_seconds", 5}}}});
     Process process(concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_CALL=pread FAULT_FILE=.h5 ",
                            train_command(config, run)));
     CHECK(process.wait() == 5);
@@ -60,7 +60,7 @@ TEST_CASE("a process that gets a stop signal ends within 30 s although one of it
     Process process(with_fault("FAULT_CALL=pread FAULT_FILE=.h5", folder / "now", train_command(config, run)));
     REQUIRE(wait_until(process, [&] { return steps_of(run) >= 4; }));
     write_text(folder / "now", "");
-    REQUIRE(stands_still(process, run));
+    REQUIRE(stands_still(process, run, folder / "now"));
     process.send(SIGTERM);
     CHECK(wait_for_end(process) == 143);
     CHECK(recorded_code(run) == 143);
@@ -78,7 +78,7 @@ TEST_CASE("a run that fails while one of its threads is stuck in a read ends wit
     Process process(with_fault("FAULT_CALL=pread FAULT_FILE=.h5", folder / "now", train_command(config, run)));
     REQUIRE(wait_until(process, [&] { return steps_of(run) >= 4; }));
     write_text(folder / "now", "");
-    REQUIRE(stands_still(process, run));
+    REQUIRE(stands_still(process, run, folder / "now"));
     write_text(run / "checkpoints", "a file where a folder should be");  // so that no save can succeed
     process.send(SIGTERM);
     CHECK(wait_for_end(process) == 4);

@@ -1,14 +1,18 @@
 #pragma once
 // Watches a running run, waits for its end, and makes calls of the C library fail in it.
 
-#include <chrono>
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "core/clock.h"
 #include "core/error.h"
+#include "core/median.h"
 #include "support/catch.h"
 #include "support/process.h"
 #include "system/small_run.h"
@@ -18,12 +22,37 @@ namespace bertpretrain::testing {
 /// The longest time in seconds in which a run ends after a stop signal.
 inline constexpr double time_to_stop = 30;
 
-/// Waits for the end. @returns the exit code, or -1 after a timeout
+/// Returns the seconds for which the threads of a command and its ranks have waited for a free core, summed over the threads that
+/// still run; 0 where the kernel does not count them.
+inline double seconds_without_core(const Process& process) {
+    std::vector<pid_t> programs = children_of(process.pid());
+    programs.push_back(process.pid());
+    double nanoseconds = 0;
+    for (const pid_t program : programs) {
+        std::error_code gone;
+        for (const auto& thread : std::filesystem::directory_iterator(concat("/proc/", program, "/task"), gone)) {
+            std::ifstream file(thread.path() / "schedstat");
+            double running = 0, waiting = 0;
+            if (file >> running >> waiting) nanoseconds += waiting;
+        }
+    }
+    return nanoseconds * 1e-9;
+}
+
+/// Waits for the end. Time in which threads waited for a free core does not count, because a busy machine gives them few; but the
+/// limit grows to no more than five times `seconds`. @returns the exit code, or -1 after a timeout
 inline int wait_for_end(Process& process, double seconds = time_to_stop) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    while (!process.ended() && std::chrono::steady_clock::now() < end) sleep_seconds(0.01);
+    const double begin = seconds_now(), waited_before = seconds_without_core(process);
+    double waited = 0;
+    while (!process.ended() && seconds_now() - begin < std::min(seconds + waited, 5 * seconds)) {
+        if (seconds_now() - begin >= seconds) waited = std::max(waited, seconds_without_core(process) - waited_before);
+        sleep_seconds(0.01);
+    }
     return process.ended() ? process.wait() : -1;
 }
+
+/// Returns the file that exists once a fault has happened which with_fault() lets happen after `when` exists.
+inline std::filesystem::path reached(const std::filesystem::path& when) { return when.string() + ".reached"; }
 
 /// Returns the number of steps in metrics.jsonl so far.
 inline std::size_t steps_of(const std::filesystem::path& run) {
@@ -32,13 +61,28 @@ inline std::size_t steps_of(const std::filesystem::path& run) {
     return steps;
 }
 
-/// Waits until no step has been added for a second. @returns whether that happened
-inline bool stands_still(Process& process, const std::filesystem::path& run) {
+/// Returns the median duration of the steps in metrics.jsonl so far; 0 without any.
+inline double seconds_per_step(const std::filesystem::path& run) {
+    std::vector<double> seconds;
+    for (const std::string& line : lines_so_far(run / "metrics.jsonl"))
+        if (const auto record = nlohmann::json::parse(line); record.contains("step_seconds"))
+            seconds.push_back(record.at("step_seconds"));
+    return seconds.empty() ? 0 : median(seconds);
+}
+
+/// Waits until a call hangs in the run (with_fault), and then until no step has been added for a second and for the time of fifty
+/// steps: on a busy machine steps take longer. @returns whether that happened
+inline bool stands_still(Process& process, const std::filesystem::path& run, const std::filesystem::path& when) {
+    if (!wait_until(process, [&] { return std::filesystem::exists(reached(when)); })) return false;
     std::size_t steps = 0;
+    double since = seconds_now(), pause = 1;
     return wait_until(process, [&] {
-        const std::size_t before = std::exchange(steps, steps_of(run));
-        sleep_seconds(1);
-        return before == steps;
+        if (const std::size_t now = steps_of(run); now != steps) {
+            steps = now;
+            since = seconds_now();
+            pause = std::max(1.0, 50 * seconds_per_step(run));
+        }
+        return seconds_now() - since > pause;
     });
 }
 
@@ -67,9 +111,11 @@ inline void check_goes_on(const std::filesystem::path& config, const std::filesy
     CHECK(first_difference(numbers_of(run), numbers_of(undisturbed)) == "");
 }
 
-/// Returns a command in which calls of the C library hang, fail or are slow once `when` exists (support/fault_shim.cpp).
+/// Returns a command in which calls of the C library hang, fail or are slow once `when` exists (support/fault_shim.cpp). The
+/// first that hangs or fails creates the file reached(when).
 inline std::string with_fault(const std::string& fault, const std::filesystem::path& when, const std::string& command) {
-    return concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_WHEN=", when.string(), " ", fault, " ", command);
+    return concat("env LD_PRELOAD=" PROGRAM_FOLDER "/libfault_shim.so FAULT_WHEN=", when.string(),
+                  " FAULT_REACHED=", reached(when).string(), " ", fault, " ", command);
 }
 
 }  // namespace bertpretrain::testing

@@ -111,7 +111,7 @@ TEST_CASE("a signal to either rank ends the wait of both for data that never arr
                                    train_command(config, folder / "run", "--local-ranks 2")));
         REQUIRE(wait_until(process, [&] { return steps_of(folder / "run") >= 4; }));
         write_text(folder / "now", "");
-        REQUIRE(stands_still(process, folder / "run"));
+        REQUIRE(stands_still(process, folder / "run", folder / "now"));
         const auto ranks = children_of(process.pid());
         REQUIRE(ranks.size() == 2);
         ::kill(ranks[asked], SIGTERM);

@@ -1,7 +1,9 @@
 #include "system/small_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
+#include <limits>
 #include <set>
 #include <sstream>
 
@@ -95,6 +97,21 @@ const FinishedRun& finished_run() {
 
 void copy_finished_run(const fs::path& to) {
     fs::copy(finished_run().run, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+}
+
+double largest_difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    if (a.size() != b.size() || a.empty()) return std::numeric_limits<double>::infinity();
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const json in_a = json::parse(a[i]), in_b = json::parse(b[i]);
+        for (const auto& [key, value] : in_a.items()) {
+            if (key == "bytes_sent") continue;
+            const double x = value.get<double>(), y = in_b.at(key).get<double>(), tie = key.ends_with("accuracy") ? 0.07 : 0;
+            const double difference = std::max(0.0, std::fabs(x - y) - tie) / std::max(1.0, std::fabs(x));
+            largest = difference <= largest ? largest : difference;  // NaN stays
+        }
+    }
+    return largest;
 }
 
 std::vector<std::string> numbers_of(const fs::path& run) {
