@@ -9,6 +9,7 @@ namespace bertpretrain {
 
 void add_extract_command(CLI::App& app);
 void add_vocabulary_command(CLI::App& app);
+void add_deduplicate_command(CLI::App& app);
 void add_tokenize_command(CLI::App& app);
 void add_shard_command(CLI::App& app);
 void add_check_command(CLI::App& app);

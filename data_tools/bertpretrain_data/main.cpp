@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
                  "bertpretrain_data");
     app.require_subcommand(0, 1);
     bertpretrain::add_extract_command(app);
+    bertpretrain::add_deduplicate_command(app);
     bertpretrain::add_vocabulary_command(app);
     bertpretrain::add_tokenize_command(app);
     bertpretrain::add_shard_command(app);

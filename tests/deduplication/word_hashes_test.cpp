@@ -1,0 +1,53 @@
+#include "deduplication/word_hashes.h"
+
+#include "made_up_text.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+std::vector<std::uint64_t> words_of(std::string_view text) {
+    std::vector<std::uint64_t> words;
+    WordHashes().append(text, words);
+    return words;
+}
+
+}  // namespace
+
+TEST_CASE("texts that differ in case, punctuation and white space only have the same words") {
+    CHECK(words_of("The moon, (it) is \"Round\"!") == words_of("the   MOON it is round"));
+    CHECK(words_of("«Straße» — GROSS…") == words_of("straße gross"));
+    CHECK(words_of("月は丸い。").size() > 1);
+    CHECK(words_of("... !? —").empty());
+    CHECK(words_of("Käse") != words_of("Kase"));
+    CHECK(words_of("a b") != words_of("ab"));
+}
+
+TEST_CASE("a content hash depends on the words and their order") {
+    const auto hash = [](std::string_view text) { return content_hash(words_of(text)); };
+    CHECK(hash("one two three") == hash("One, two; three."));
+    CHECK(hash("one two three") != hash("one three two"));
+    CHECK(hash("one two") != hash("one two two"));
+}
+
+TEST_CASE("the Jaccard value of hashed shingles is that of the words themselves") {
+    Numbers numbers(1);
+    for (int i = 0; i < 200; ++i) {
+        const Words a = made_up_words(numbers, 1 + numbers.below(150)), b = changed(numbers, a, numbers.below(200));
+        const auto hashed = [](const Words& words, std::size_t size) { return shingle_set(words_of(text_of(words)), size); };
+        const std::size_t size = 1 + numbers.below(6);
+        CHECK(jaccard(hashed(a, size), hashed(b, size)) == plain_jaccard(plain_shingles(a, size), plain_shingles(b, size)));
+    }
+}
+
+TEST_CASE("fewer words than a shingle are one shingle, and no words are none") {
+    std::vector<std::uint32_t> shingles;
+    hash_shingles(words_of("only three words"), 5, shingles);
+    CHECK(shingles.size() == 1);
+    CHECK(jaccard(shingle_set(words_of("a b c"), 5), shingle_set(words_of("a b d"), 5)) == 0);
+    hash_shingles({}, 5, shingles);
+    CHECK(shingles.empty());
+    CHECK(jaccard({}, {}) == 0);
+}
