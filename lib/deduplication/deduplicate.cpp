@@ -26,9 +26,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Shares of the memory, in sixteenths. While documents are read: the records, and the blocks in work. Afterwards: the records'
-// merge, which takes no more than they did, the table of documents, and the sets that are compared.
-constexpr std::uint64_t sixteenths = 16, of_contents = 1, of_bands = 4, of_sentences = 2, of_places = 1, of_table = 4,
+// Shares of the memory, in twentieths; the rest is for the program and for what the allocator keeps. While documents are read:
+// the records, and the blocks in work. Afterwards: the records' merge, which takes no more than they did, the table of documents,
+// and the sets that are compared.
+constexpr std::uint64_t twentieths = 20, of_contents = 1, of_bands = 4, of_sentences = 2, of_places = 1, of_table = 4,
                         of_sets = 3;
 constexpr std::uint64_t of_blocks = 4, bytes_per_block = std::uint64_t{6} << 20;  // a block with its fingerprints
 constexpr std::uint64_t bytes_per_document = 9;                                   // cluster, copy, size of the cluster
@@ -85,7 +86,7 @@ public:
 private:
     using Fingerprints = std::vector<DocumentFingerprint>;
 
-    std::size_t share(std::uint64_t parts) const { return settings_.memory * parts / sixteenths; }
+    std::size_t share(std::uint64_t parts) const { return settings_.memory * parts / twentieths; }
     bool is_kept(std::uint32_t document) { return clusters_->first_of(document) == document; }
 
     void read(DocumentBlocks& blocks, TaskPool& pool) {
@@ -138,7 +139,7 @@ private:
         const std::uint64_t table = bytes_per_document * documents_.size();
         if (table > share(of_table))
             throw ConfigError(concat("--memory ", bytes_text(settings_.memory), ": ", with_thousands(documents_.size()),
-                                     " documents need at least ", bytes_text(table * sixteenths / of_table)));
+                                     " documents need at least ", bytes_text(table * twentieths / of_table)));
         clusters_.emplace(documents_.size());
         is_copy_.resize(documents_.size());
         for_each_index(contents_.buckets, settings_.threads, [this](std::size_t bucket) {
