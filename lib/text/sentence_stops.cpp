@@ -41,7 +41,7 @@ std::size_t run_end(std::string_view text, std::size_t i, const Belongs& belongs
     return i;
 }
 
-bool has_word(std::string_view text) {
+bool has_letter(std::string_view text) {
     for (std::size_t i = 0; i < text.size();)
         if (is_letter_or_digit(next_code_point(text, i))) return true;
     return false;
@@ -82,7 +82,7 @@ std::size_t sure_end(std::string_view text, std::size_t begin, std::size_t stop)
     std::size_t after = stop;
     const char32_t c = next_code_point(text, after);
     if (c == khmer_stop && is_khmer_etc(text, after)) return stop;
-    if (is_tibetan_stop(c) && !has_word(text.substr(begin, stop - begin))) return stop;
+    if (is_tibetan_stop(c) && !has_letter(text.substr(begin, stop - begin))) return stop;
     if (c == urdu_stop && after < text.size() && is_urdu_abbreviation(text, begin, stop)) return stop;
     std::size_t end = run_end(text, stop, [](char32_t next) { return is_stop(next) || next == ethiopic_space; });
     end = run_end(text, end, is_closing_mark);
