@@ -2,7 +2,8 @@
 # Builds into build/KIND:  scripts/build.sh release|debug|asan|tsan|fuzz [TARGET...]
 #   release: a new folder compiles a dozen files at a time, which reads their headers once (BERTPRETRAIN_UNITY). A developer who changes
 #   single files turns that off: BERTPRETRAIN_CMAKE_OPTIONS=-DBERTPRETRAIN_UNITY=OFF scripts/build.sh release
-#   asan (with undefined behaviour) and tsan build the torch-free half only: torch itself is not instrumented.
+#   asan (with undefined behaviour) and tsan build the torch-free half only: torch itself is not instrumented. scripts/sanitize.sh also
+#   runs its tests.
 #   fuzz: the programs of tests/fuzz, by clang with libFuzzer and asan (scripts/setup.sh --fuzz installs it); run one with
 #   `build/fuzz/NAME_fuzz FOLDER`, or all of them, two minutes each, with `ctest --test-dir build/fuzz`.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What takes long, after scripts/test.sh: every command of the documentation, first light on the CPU, the portable archive in bare
-# systems, the torch-free half under sanitizers and clang-tidy.
+# What takes long, after scripts/test.sh: the data tools under sanitizers, every command of the documentation, first light on the CPU,
+# the portable archive in bare systems.
 #   scripts/check.sh          about an hour on two cores
 #   scripts/check.sh --long   also the long tests; a test that passed for this very commit is not run again
 set -euo pipefail
@@ -9,17 +9,8 @@ say() { echo "check: $*"; }
 
 scripts/test.sh
 
-units=(core config text tokens shards archive telemetry reports)
-for sanitizer in asan tsan; do
-  say "unit tests of the torch-free half, $sanitizer"
-  scripts/build.sh "$sanitizer" "${units[@]/#/test_}"
-  ctest --test-dir "build/$sanitizer" --no-tests=error --output-on-failure --parallel 2 -R "^($(IFS='|'; echo "${units[*]}"))\$"
-  if [[ $sanitizer == asan ]]; then scripts/lint.sh --tidy; fi
-done
-
-say "address and undefined-behaviour sanitizers over the data tools"
-scripts/build.sh asan test_data_tools
-ctest --test-dir build/asan --no-tests=error --output-on-failure -R '^data_tools$'
+say "the data tools under the address and undefined-behaviour sanitizers"
+scripts/sanitize.sh asan data_tools
 
 # run_long KIND: the long tests of a build, those that have not passed for this commit.
 run_long() {

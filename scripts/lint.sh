@@ -12,7 +12,7 @@ if [[ ${1:-} == --tidy ]]; then
   commands=build/asan/compile_commands.json
   [[ -e $commands ]] || { echo "lint: $commands is missing; run scripts/build.sh asan" >&2; exit 1; }
   say "clang-tidy over the torch-free half"
-  sed -n 's|.*"file": "\(.*\)".*|\1|p' "$commands" | grep -E '/bertpretrain_core.dir/Unity/|/lib/' |
+  sed -n 's|.*"file": "\(.*\)".*|\1|p' "$commands" | grep -F -e /bertpretrain_core.dir/Unity/ -e "$PWD/lib/" |
     xargs -P "$(nproc)" -n 1 "$tools/clang-tidy" -p build/asan --quiet 2>/dev/null ||
     { echo "lint: clang-tidy found the above" >&2; exit 1; }
 else

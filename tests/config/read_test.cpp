@@ -177,8 +177,8 @@ TEST_CASE("a long value is shortened in a message") {
 }
 
 TEST_CASE("a number may be left to the program where its setting says so") {
-    const auto threads = [](const std::string& json) {
-        return read_config<SampleConfig>(parse_settings(R"({"shards": ["a"], "batch": {"threads": )" + json + "}}", "run.json"),
+    const auto threads = [](const std::string& value) {
+        return read_config<SampleConfig>(parse_settings(R"({"shards": ["a"], "batch": {"threads": )" + value + "}}", "run.json"),
                                          "run.json")
             .batch.threads;
     };
@@ -191,7 +191,7 @@ TEST_CASE("a number may be left to the program where its setting says so") {
 }
 
 TEST_CASE("an integer that the program may choose is 0 until it is chosen, and auto or null in a file") {
-    const auto rows = [](const std::string& json) { return read_sample(R"({"batch": {"rows": )" + json + "}}").batch.rows; };
+    const auto rows = [](const std::string& value) { return read_sample(R"({"batch": {"rows": )" + value + "}}").batch.rows; };
     CHECK(rows("\"auto\"") == 0);
     CHECK(rows("null") == 0);
     CHECK(rows("7") == 7);

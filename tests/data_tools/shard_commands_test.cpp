@@ -8,11 +8,13 @@
 #include "shards/shard_reader.h"
 #include "support/catch.h"
 #include "support/command.h"
+#include "support/contains.h"
 #include "support/files.h"
 #include "support/golden.h"
 #include "support/skip.h"
 
 using namespace bertpretrain;
+using testing::contains;
 using namespace bertpretrain::testing;
 
 namespace {
@@ -39,8 +41,6 @@ public:
 
     TemporaryFolder folder;
 };
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

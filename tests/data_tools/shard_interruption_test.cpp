@@ -7,9 +7,11 @@
 #include "core/files.h"
 #include "support/catch.h"
 #include "support/command.h"
+#include "support/contains.h"
 #include "support/files.h"
 
 using namespace bertpretrain;
+using testing::contains;
 using namespace bertpretrain::testing;
 
 namespace {
@@ -44,8 +46,6 @@ std::map<std::string, std::string> content(const std::filesystem::path& folder) 
         files[file.path().filename().string()] = read_text(file.path());
     return files;
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// Checks that all files with a shard's final name equal those of an undisturbed run.
 void check_only_whole_shards(const std::filesystem::path& folder, const std::map<std::string, std::string>& undisturbed) {

@@ -6,9 +6,11 @@
 #include "shards/article_split.h"
 #include "shards/text_articles.h"
 #include "support/catch.h"
+#include "support/contains.h"
 #include "support/files.h"
 
 using namespace bertpretrain;
+using testing::contains;
 using namespace bertpretrain::testing;
 
 namespace {
@@ -26,8 +28,6 @@ std::string refusal(std::size_t articles, const SplitSettings& settings) {
     } catch (const ConfigError& error) { return error.what(); }
     return "accepted";
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

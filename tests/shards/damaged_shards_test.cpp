@@ -5,17 +5,17 @@
 #include "shards/shard_probe.h"
 #include "shards/shard_reader.h"
 #include "support/catch.h"
+#include "support/contains.h"
 #include "support/files.h"
 
 using namespace bertpretrain;
+using testing::contains;
 using namespace bertpretrain::testing;
 
 /// Suppressions for the address sanitizer's leak check: libhdf5 1.10 itself leaks a few bytes on some damaged files.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// Reads a file. Returns "sound", or "refused" if a DataError names it.
 std::string outcome(const std::filesystem::path& file) {

@@ -2,9 +2,11 @@
 
 #include "core/error.h"
 #include "support/catch.h"
+#include "support/contains.h"
 #include "support/files.h"
 
 using namespace bertpretrain;
+using testing::contains;
 using namespace bertpretrain::testing;
 
 namespace {
@@ -29,8 +31,6 @@ std::string answer(const std::string& text) {
     } catch (const DataError& error) { return error.what(); }
     return "accepted";
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

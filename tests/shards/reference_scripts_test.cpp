@@ -12,11 +12,13 @@
 #include "shards/shard_reader.h"
 #include "support/catch.h"
 #include "support/command.h"
+#include "support/contains.h"
 #include "support/files.h"
 #include "support/golden.h"
 #include "support/shared_data.h"
 
 using namespace bertpretrain;
+using testing::contains;
 using namespace bertpretrain::testing;
 
 namespace {
@@ -64,8 +66,6 @@ std::vector<std::int32_t> instance_stream(const ShardRows& rows) {
     }
     return stream;
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 template <class Value>
 void write_raw(const std::filesystem::path& file, const std::vector<Value>& values) {

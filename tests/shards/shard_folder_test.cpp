@@ -14,10 +14,12 @@
 #include "shards/shard_checker.h"
 #include "shards/shard_reader.h"
 #include "support/catch.h"
+#include "support/contains.h"
 #include "support/files.h"
 #include "tokens/vocabulary.h"
 
 using namespace bertpretrain;
+using testing::contains;
 using namespace bertpretrain::testing;
 
 namespace {
@@ -63,8 +65,6 @@ std::string refusal(const ShardBuildSettings& settings) {
     } catch (const ConfigError& error) { return error.what(); }
     return "accepted";
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::vector<std::string> problems(const std::filesystem::path& folder) {
     return check_shard_folder(folder, std::nullopt, 2).problems;

@@ -24,6 +24,7 @@ inline constexpr const char* gpu = "a GPU";  ///< the test is about machines wit
 inline constexpr const char* no_amx = "no amx instructions";
 inline constexpr const char* no_bf16 = "no avx512_bf16 instructions";
 inline constexpr const char* limited = "limited instructions";  ///< the same test also runs without the limit
+inline constexpr const char* sanitizer = "a sanitizer";         ///< the same test also runs without it
 inline constexpr const char* no_mkl = "no MKL";
 inline constexpr const char* no_mounts = "no mount namespaces";
 inline constexpr const char* no_hosts = "no network namespaces";

@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "support/catch.h"
 #include "support/process.h"
+#include "support/skip.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -39,6 +40,9 @@ TEST_CASE("a sleeping process uses no core, and a computing one uses one core of
 }
 
 TEST_CASE("touched memory is counted") {
+#ifdef __SANITIZE_THREAD__
+    SKIP_TEST(testing::skip::sanitizer, "the thread sanitizer uses several times the memory itself");
+#endif
     DeviceUsageMeter meter(std::nullopt, 1);
     const double before = meter.sample().memory_bytes;
     std::vector<char> touched(64 << 20, 1);

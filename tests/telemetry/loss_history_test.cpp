@@ -8,13 +8,13 @@ using namespace bertpretrain;
 
 namespace {
 
-StepRecord step_record(std::int64_t step, double loss) { return {.step = step, .mlm_loss = loss}; }
+StepRecord loss_record(std::int64_t step, double loss) { return {.step = step, .mlm_loss = loss}; }
 
 }  // namespace
 
 TEST_CASE("the losses of a short run are kept exactly") {
     LossHistory history;
-    for (std::int64_t step = 1; step <= 4096; ++step) history.add(step_record(step, 1.0 / static_cast<double>(step)));
+    for (std::int64_t step = 1; step <= 4096; ++step) history.add(loss_record(step, 1.0 / static_cast<double>(step)));
     const ChartPoints points = history.training();
     REQUIRE(points.size() == 4096);
     CHECK(history.steps_per_point() == 1);
@@ -23,7 +23,7 @@ TEST_CASE("the losses of a short run are kept exactly") {
 
 TEST_CASE("the losses of a run of any length are at most 4096 means of equally many steps") {
     LossHistory history;
-    for (std::int64_t step = 1; step <= 300'000; ++step) history.add(step_record(step, static_cast<double>(step)));
+    for (std::int64_t step = 1; step <= 300'000; ++step) history.add(loss_record(step, static_cast<double>(step)));
     const ChartPoints points = history.training();
     CHECK(points.size() <= LossHistory::most_points);
     CHECK(points.size() > LossHistory::most_points / 2);
@@ -38,7 +38,7 @@ TEST_CASE("the losses of a run of any length are at most 4096 means of equally m
 TEST_CASE("a non-finite loss makes only the mean that includes it non-finite") {
     LossHistory history;
     for (std::int64_t step = 1; step <= 5000; ++step)
-        history.add(step_record(step, step == 777 ? std::numeric_limits<double>::quiet_NaN() : 1));
+        history.add(loss_record(step, step == 777 ? std::numeric_limits<double>::quiet_NaN() : 1));
     const ChartPoints points = history.training();
     REQUIRE(history.steps_per_point() == 2);
     for (std::size_t i = 0; i < points.size(); ++i) CHECK(std::isnan(points[i].second) == (i == 388));
@@ -48,7 +48,7 @@ TEST_CASE(
     "evaluations are bounded too, and of two merged ones the later remains, with the training loss since the one before both") {
     LossHistory history;
     for (std::int64_t step = 1; step <= 4097; ++step) {
-        history.add(step_record(step, static_cast<double>(step)));
+        history.add(loss_record(step, static_cast<double>(step)));
         history.add(EvaluationRecord{.step = step, .mlm_loss = 7});
     }
     const std::vector<EvaluatedLoss>& evaluations = history.evaluations();

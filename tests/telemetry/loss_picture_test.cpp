@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <regex>
 
 #include <expat.h>
 
@@ -30,9 +29,11 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 /// Returns the "x,y" pairs of the path drawn in `color`, with 'M' where the line is interrupted.
 std::string path_of(const std::string& svg, const std::string& color) {
-    std::smatch match;
-    const bool found = std::regex_search(svg, match, std::regex("<path d=\"([^\"]*)\" fill=\"none\" stroke=\"" + color));
-    return found ? match[1].str() : "";
+    const std::string begin = "<path d=\"";
+    const std::size_t end = svg.find("\" fill=\"none\" stroke=\"" + color);
+    if (end == std::string::npos) return "";
+    const std::size_t first = svg.rfind(begin, end) + begin.size();
+    return svg.substr(first, end - first);
 }
 
 Metrics sample_metrics(std::int64_t steps) {

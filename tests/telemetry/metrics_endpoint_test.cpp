@@ -44,7 +44,7 @@ int begin_request(std::uint16_t port) {
     return socket;
 }
 
-const std::string step_line = "bertpretrain_step{run=\"r\"} 7\n";
+const std::string exported_step = "bertpretrain_step{run=\"r\"} 7\n";
 
 }  // namespace
 
@@ -63,7 +63,7 @@ TEST_CASE("clients that never finish their request do not block others") {
     const std::string fetched = fetch(endpoint->url());
     over = true;
     sender.join();
-    CHECK(fetched.find(step_line) != std::string::npos);
+    CHECK(fetched.find(exported_step) != std::string::npos);
     for (const int one : slow) ::close(one);
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("a port alone means the loopback interface, and port 0 a free port tha
         const auto endpoint = serve(address);
         CHECK(endpoint->url().find("http://127.0.0.1:") == 0);
         CHECK(port_of(endpoint->url()) != 0);
-        CHECK(fetch(endpoint->url()).find(step_line) != std::string::npos);
+        CHECK(fetch(endpoint->url()).find(exported_step) != std::string::npos);
     }
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("the last numbers are served by HTTP, and a port in use is refused") {
                       Catch::Contains("cannot listen there"));
     endpoint->show(EvaluationRecord{.step = 7, .mlm_loss = 2.5});
     const std::string text = fetch(endpoint->url());
-    CHECK(text.find(step_line) != std::string::npos);
+    CHECK(text.find(exported_step) != std::string::npos);
     CHECK(text.find("bertpretrain_held_out_mlm_loss{run=\"r\"} 2.5\n") != std::string::npos);
     CHECK(text.find("# TYPE bertpretrain_loss gauge\n") != std::string::npos);
 }

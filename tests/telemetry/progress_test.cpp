@@ -19,7 +19,7 @@ struct Screen {
     }
 };
 
-StepRecord step_record(std::int64_t step, double seconds = 2) {
+StepRecord timed_record(std::int64_t step, double seconds = 2) {
     return {.step = step,
             .loss = 6.12341,
             .mlm_loss = 5.43214,
@@ -33,7 +33,7 @@ StepRecord step_record(std::int64_t step, double seconds = 2) {
 }  // namespace
 
 TEST_CASE("a step's line and an evaluation's line have the documented format") {
-    CHECK(step_line(step_record(120), 2000, 192) ==
+    CHECK(step_line(timed_record(120), 2000, 192) ==
           "step 120/2000 | loss 6.1234 | mlm 5.4321 | nsp 0.6912 | lr 1.00e-03 | 123.4 seq/s | eta 3m 12s");
     CHECK(evaluation_line({.step = 100, .mlm_loss = 5.1, .mlm_accuracy = 0.213, .perplexity = 164.23, .nsp_loss = 0.69}) ==
           "held-out step 100 | mlm 5.1000 | accuracy 0.2130 | perplexity 164.2 | nsp 0.6900");
@@ -43,7 +43,7 @@ TEST_CASE("plain lines are printed for the first and last step, and at most once
     Screen screen;
     Progress progress(50, /*interval_seconds=*/10, screen.output(false));
     for (std::int64_t step = 8; step <= 50; ++step) {
-        progress.show(step_record(step));
+        progress.show(timed_record(step));
         screen.now += 1;
     }
     std::vector<std::string> steps;
@@ -55,17 +55,17 @@ TEST_CASE("plain lines are printed for the first and last step, and at most once
 TEST_CASE("the remaining time is estimated from the last 50 steps, so a slow start does not matter") {
     Screen screen;
     Progress progress(200, 0, screen.output(false));
-    progress.show(step_record(1, 1000));
-    for (std::int64_t step = 2; step <= 51; ++step) progress.show(step_record(step, 2));
+    progress.show(timed_record(1, 1000));
+    for (std::int64_t step = 2; step <= 51; ++step) progress.show(timed_record(step, 2));
     CHECK(screen.said.back().ends_with("| eta 4m 58s"));  // 149 steps of 2 s
-    progress.show(step_record(200, 2));
+    progress.show(timed_record(200, 2));
     CHECK(screen.said.back().ends_with("| eta 0.0s"));
 }
 
 TEST_CASE("an evaluation is always printed") {
     Screen screen;
     Progress progress(50, 10, screen.output(false));
-    progress.show(step_record(1));
+    progress.show(timed_record(1));
     progress.show(EvaluationRecord{.step = 1});
     progress.show(EvaluationRecord{.step = 1});
     CHECK(screen.said.size() == 3);
@@ -74,7 +74,7 @@ TEST_CASE("an evaluation is always printed") {
 TEST_CASE("the MFU is shown if it is known") {
     Screen screen;
     Progress progress(50, 10, screen.output(true));
-    StepRecord record = step_record(25);
+    StepRecord record = timed_record(25);
     record.mfu = 0.4126;
     progress.show(record);
     CHECK(screen.drawn.find("| 1.23 TFLOP/s | mfu 41.3 % | eta") != std::string::npos);
@@ -84,22 +84,22 @@ TEST_CASE("on a terminal one line is redrawn in place, no wider than the termina
     Screen screen;
     {
         Progress progress(50, 10, screen.output(true));
-        progress.show(step_record(25));
+        progress.show(timed_record(25));
         CHECK(screen.drawn == "\r\x1b[K[==========          ] 25/50 | loss 6.1234 | 123.4 seq/s | 1.23 TFLOP/s | eta 50.0s");
         screen.drawn.clear();
-        progress.show(step_record(26));  // at the same moment
+        progress.show(timed_record(26));  // at the same moment
         CHECK(screen.drawn.empty());
         progress.show(EvaluationRecord{.step = 26});
         CHECK(screen.drawn == "\r\x1b[K");
         CHECK(screen.said.size() == 1);
         screen.now = 1;
-        progress.show(step_record(50));
+        progress.show(timed_record(50));
         screen.drawn.clear();
     }
     CHECK(screen.drawn == "\n");
 
     Screen narrow;
     Progress progress(50, 10, narrow.output(true, 30));
-    progress.show(step_record(25));
+    progress.show(timed_record(25));
     CHECK(narrow.drawn.size() == std::string("\r\x1b[K").size() + 29);
 }

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "packing.h"
+#include "planted_mark.h"
 #include "text/bzip2_block_decoder.h"
 #include "text/open_content.h"
 
@@ -94,6 +95,23 @@ TEST_CASE("joining two pieces restores the piece that a false boundary has cut")
         REQUIRE(first.packed == whole.packed);
         REQUIRE(first.bits == whole.bits);
         REQUIRE(first.ending == whole.ending);
+    }
+}
+
+TEST_CASE("a mark inside a block's data is no boundary") {
+    const std::string text = words(20'000), stream = bzip2(text);
+    for (const std::uint64_t mark : {testing::bzip2_block_mark, bzip2_stream_end}) {
+        int planted = 0;
+        for (std::size_t at = stream.size() * 4; planted < 4 && at < stream.size() * 8; at += 5) {
+            const auto marked = testing::with_mark(stream, at, mark);
+            if (!marked) continue;
+            ++planted;
+            std::string plain;
+            REQUIRE(testing::unpack_stream(*marked, plain, 100'000) == marked->size());
+            REQUIRE(pieces_of(*marked).size() == 2);
+            for (const std::size_t threads : {1U, 3U}) CHECK((content_of(*marked + stream, threads) == plain + text));
+        }
+        CHECK(planted == 4);
     }
 }
 

@@ -24,7 +24,7 @@ using testing::write_text;
 
 namespace {
 
-std::string page_xml(const std::string& title, const std::string& text, const std::string& ns = "0") {
+std::string article_xml(const std::string& title, const std::string& text, const std::string& ns = "0") {
     return "<page><title>" + title + "</title><ns>" + ns + "</ns><revision><text>" + text + "</text></revision></page>";
 }
 
@@ -95,9 +95,9 @@ Agreement agreement(const std::filesystem::path& dump, const std::filesystem::pa
 
 TEST_CASE("articles are written one sentence per line with an empty line after each, dumps in their order") {
     const TemporaryFolder folder;
-    write_dump(folder / "a.xml",
-               page_xml("A", "One is. Two is.\n\nThree is.") + page_xml("Talk:A", "No.", "1") + page_xml("R", "#REDIRECT [[A]]"));
-    write_dump(folder / "b.xml", page_xml("B", "Four is.") + page_xml("Empty", "{{only}}"));
+    write_dump(folder / "a.xml", article_xml("A", "One is. Two is.\n\nThree is.") + article_xml("Talk:A", "No.", "1") +
+                                     article_xml("R", "#REDIRECT [[A]]"));
+    write_dump(folder / "b.xml", article_xml("B", "Four is.") + article_xml("Empty", "{{only}}"));
     const ExtractCounts counts = run({folder / "b.xml", folder / "a.xml"}, folder / "text.txt");
     CHECK(read_text(folder / "text.txt") == "Four is.\n\nOne is.\nTwo is.\nThree is.\n\n");
     CHECK(counts.pages == 5);
@@ -113,14 +113,14 @@ TEST_CASE("articles are written one sentence per line with an empty line after e
 
 TEST_CASE("articles with fewer sentences than the minimum are left out") {
     const TemporaryFolder folder;
-    write_dump(folder / "a.xml", page_xml("A", "One is. Two is.") + page_xml("B", "Three is."));
+    write_dump(folder / "a.xml", article_xml("A", "One is. Two is.") + article_xml("B", "Three is."));
     CHECK(run({folder / "a.xml"}, folder / "text.txt", 2).short_articles == 1);
     CHECK(read_text(folder / "text.txt") == "One is.\nTwo is.\n\n");
 }
 
 TEST_CASE("sentences are split by the requested rules") {
     const TemporaryFolder folder;
-    write_dump(folder / "a.xml", page_xml("A", "It is xyzzy. Two follows."));
+    write_dump(folder / "a.xml", article_xml("A", "It is xyzzy. Two follows."));
     for (const char* name : {"sent_starters.txt", "collocations.tab", "ortho_context.tab"}) write_text(folder / name, "");
     write_text(folder / "abbrev_types.txt", "xyzzy\n");
     CHECK(run({folder / "a.xml"}, folder / "english.txt").sentences == 2);
@@ -133,9 +133,9 @@ TEST_CASE("sentences are split by the requested rules") {
 TEST_CASE("a failed run leaves an older output unchanged and no partial file") {
     const TemporaryFolder folder;
     write_text(folder / "text.txt", "older");
-    write_dump(folder / "good.xml", page_xml("A", "One is."));
-    write_dump(folder / "none.xml", page_xml("Talk:A", "One is.", "1"));
-    write_text(folder / "cut.xml", "<mediawiki>" + page_xml("A", "One is.") + "<page>");
+    write_dump(folder / "good.xml", article_xml("A", "One is."));
+    write_dump(folder / "none.xml", article_xml("Talk:A", "One is.", "1"));
+    write_text(folder / "cut.xml", "<mediawiki>" + article_xml("A", "One is.") + "<page>");
     CHECK_THROWS_AS(run({folder / "none.xml"}, folder / "text.txt"), DataError);
     CHECK_THROWS_AS(run({folder / "good.xml", folder / "cut.xml"}, folder / "text.txt"), DataError);
     CHECK_THROWS_AS(run({folder / "good.xml", folder / "missing.xml"}, folder / "text.txt"), DataError);
@@ -145,7 +145,7 @@ TEST_CASE("a failed run leaves an older output unchanged and no partial file") {
 
 TEST_CASE("an output that cannot be written, or is one of the dumps, is refused before anything is changed") {
     const TemporaryFolder folder;
-    write_dump(folder / "a.xml", page_xml("A", "One is."));
+    write_dump(folder / "a.xml", article_xml("A", "One is."));
     const std::string before = read_text(folder / "a.xml");
     CHECK_THROWS_AS(run({folder / "a.xml"}, folder / "a.xml"), ConfigError);
     CHECK_THROWS_AS(run({folder / "a.xml"}, folder.path()), ConfigError);
