@@ -136,17 +136,12 @@ void add_embed_command(CLI::App& app, int& exit_code) {
         ->check(CLI::IsMember({"mean", "cls", "pooled"}))
         ->capture_default_str();
     command->add_flag("--normalize", arguments->normalize, "Scale vectors to length 1");
-    command->add_option("--precision", arguments->precision, "Precision of matrix multiplications")
-        ->check(CLI::IsMember({"fp32", "bf16"}))
-        ->capture_default_str();
+    add_device_options(*command, arguments->precision, arguments->device);
     command->add_option("--max-length", arguments->max_length, "Truncate texts to this many tokens. 0: to the model's maximum")
         ->check(CLI::IsMember({"0"}) | CLI::Range(std::int64_t{3}, std::int64_t{1} << 20))
         ->capture_default_str();
     command->add_option("--batch-tokens", arguments->batch_tokens, "Tokens per forward pass")
         ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    command->add_option("--device", arguments->device, "The device to compute on")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
         ->capture_default_str();
     command->add_flag("--cased", arguments->cased, "Keep case and accents. Needed only if the model does not record its casing");
     add_local_ranks_option(*command, arguments->local_ranks);

@@ -187,12 +187,7 @@ void add_evaluate_command(CLI::App& app, int& exit_code) {
     command->add_option("--kind", arguments->kind, "The shards of the folder to use")
         ->check(CLI::IsMember({"held_out", "training"}))
         ->capture_default_str();
-    command->add_option("--precision", arguments->precision, "Precision of matrix multiplications")
-        ->check(CLI::IsMember({"fp32", "bf16"}))
-        ->capture_default_str();
-    command->add_option("--device", arguments->device, "The device to compute on")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-        ->capture_default_str();
+    add_device_options(*command, arguments->precision, arguments->device);
     command->add_option("--micro-batch-size", arguments->micro_batch_size, "Sequences per forward pass")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "rank_options.h"
 
 #include "checkpoint/find_weights.h"
 #include "core/displayable.h"
@@ -93,12 +94,7 @@ void add_predict_command(CLI::App& app) {
     command->add_option("--top", arguments->top, "How many tokens to print for each [MASK], the most probable first")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
         ->capture_default_str();
-    command->add_option("--precision", arguments->precision, "Precision of matrix multiplications")
-        ->check(CLI::IsMember({"fp32", "bf16"}))
-        ->capture_default_str();
-    command->add_option("--device", arguments->device, "The device to compute on")
-        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-        ->capture_default_str();
+    add_device_options(*command, arguments->precision, arguments->device);
     command->add_flag("--cased", arguments->cased, "Keep case and accents. Needed only if the model does not record its casing");
     command->add_flag("--json", arguments->json, "Print a JSON object per sentence");
     command->callback([arguments] { predict(*arguments); });

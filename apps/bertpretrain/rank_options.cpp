@@ -19,6 +19,15 @@ void add_local_ranks_option(CLI::App& command, std::int64_t& local_ranks) {
         ->check(CLI::Range(1, 4096));
 }
 
+void add_device_options(CLI::App& command, std::string& precision, std::string& device) {
+    command.add_option("--precision", precision, "Precision of matrix multiplications")
+        ->check(CLI::IsMember({"fp32", "bf16"}))
+        ->capture_default_str();
+    command.add_option("--device", device, "The device to compute on")
+        ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+        ->capture_default_str();
+}
+
 std::optional<int> run_as_local_ranks(std::int64_t local_ranks, const Launch& launch) {
     if (local_ranks > 0 && launch.launcher == "none") return run_local_ranks(local_ranks);
     if (local_ranks > 0 && launch.world_size != local_ranks)

@@ -20,6 +20,9 @@ void add_set_option(CLI::App& command, std::vector<std::string>& overrides);
 /// Adds --local-ranks.
 void add_local_ranks_option(CLI::App& command, std::int64_t& local_ranks);
 
+/// Adds --precision ("fp32" or "bf16") and --device ("auto", "cpu" or "cuda").
+void add_device_options(CLI::App& command, std::string& precision, std::string& device);
+
 /// Starts the processes that --local-ranks asks for and waits for them, unless this process is one of them.
 /// @returns their exit code; nothing if this process must do the work itself
 /// @throws ConfigError if a launcher has started another number of ranks

@@ -53,18 +53,18 @@ std::vector<PredictedText> predict_masked(const Bert& bert, const WordPiece& tok
     const auto longest = static_cast<std::size_t>(bert.config().max_position_embeddings);
     std::vector<PredictedText> predicted;
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        PredictedText tokens = tokenize(tokenizer, texts[i]);
-        if (tokens.mask_positions.empty())
+        predicted.push_back(tokenize(tokenizer, texts[i]));
+        if (predicted.back().mask_positions.empty())
             throw ConfigError(concat(where, ": line ", i + 1, " has no [MASK]\n  do: write [MASK] for the word to predict"));
-        if (tokens.ids.size() > longest)
-            throw ConfigError(concat(where, ": line ", i + 1, " has ", tokens.ids.size(),
-                                     " tokens with [CLS] and [SEP], but the ", "model has ", longest,
-                                     " positions\n  do: shorten the line"));
-        const at::Tensor logits_MV = bert.logits(batch_of(tokens, device)).mlm_MV;
+        if (predicted.back().ids.size() > longest)
+            throw ConfigError(concat(where, ": line ", i + 1, " has ", predicted.back().ids.size(), " tokens with [CLS] and ",
+                                     "[SEP], but the model has ", longest, " positions\n  do: shorten the line"));
+    }
+    for (PredictedText& text : predicted) {
+        const at::Tensor logits_MV = bert.logits(batch_of(text, device)).mlm_MV;
         const at::Tensor probabilities_MV = logits_MV.cpu().to(at::kDouble).softmax(1).contiguous();
         for (std::int64_t m = 0; m < probabilities_MV.size(0); ++m)
-            tokens.guesses.push_back(most_probable(probabilities_MV[m], count));
-        predicted.push_back(std::move(tokens));
+            text.guesses.push_back(most_probable(probabilities_MV[m], count));
     }
     return predicted;
 }

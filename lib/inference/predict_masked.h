@@ -25,7 +25,7 @@ struct PredictedText {
     std::vector<MaskGuesses> guesses;
 };
 
-/// Predicts each text on its own, so that the others do not change its numbers.
+/// Checks all texts, then predicts each on its own, so that the others do not change its numbers.
 /// @param texts each is one segment  @param where the texts' name in messages, such as a file
 /// @param count guesses per [MASK], at least 1; at most the model's vocabulary is returned
 /// @throws ConfigError naming the line of a text that has no [MASK], or more tokens than the model has positions

@@ -1,14 +1,6 @@
 #include "shards/token_spill.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "core/error.h"
 
 namespace bertpretrain {
 namespace {
@@ -22,23 +14,10 @@ std::size_t block_words_for(std::size_t groups) {
     return bytes / sizeof(std::int32_t);
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& folder, const char* what, int reason) {
-    throw DataError(
-        concat(folder.string(), ": a temporary file for tokens cannot be ", what, " (", std::strerror(reason), ")",
-               reason == ENOSPC || reason == EDQUOT ? "; it needs about as much space as the text\n  do: free disk space" : ""));
-}
-
 }  // namespace
 
 TokenSpill::TokenSpill(const std::filesystem::path& folder, std::size_t groups)
-    : folder_(folder), block_words_(block_words_for(groups)), groups_(groups) {
-    std::string name = (folder / ".tokens.XXXXXX").string();
-    descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
-    if (descriptor_ < 0) refuse(folder_, "created", errno);
-    ::unlink(name.c_str());
-}
-
-TokenSpill::~TokenSpill() { ::close(descriptor_); }
+    : file_(folder), block_words_(block_words_for(groups)), groups_(groups) {}
 
 void TokenSpill::add(std::size_t number, std::span<const std::int32_t> words) {
     Group& group = groups_[number];
@@ -52,16 +31,7 @@ void TokenSpill::add(std::size_t number, std::span<const std::int32_t> words) {
 }
 
 void TokenSpill::write_block(Group& group) {
-    const auto* bytes = reinterpret_cast<const char*>(group.open.data());
-    const std::size_t size = group.open.size() * sizeof(std::int32_t);
-    for (std::size_t done = 0; done < size;) {
-        const ssize_t wrote = ::pwrite(descriptor_, bytes + done, size - done, static_cast<off_t>(bytes_ + done));
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) refuse(folder_, "written", wrote == 0 ? ENOSPC : errno);
-        done += static_cast<std::size_t>(wrote);
-    }
-    group.blocks.push_back(bytes_);
-    bytes_ += size;
+    group.blocks.push_back(file_.append(group.open.data(), group.open.size() * sizeof(std::int32_t)));
     group.open.clear();
 }
 
@@ -70,20 +40,15 @@ void TokenSpill::finish() {
         if (!group.open.empty()) write_block(group);
         group.open.shrink_to_fit();
     }
+    file_.flush();
 }
 
 Documents TokenSpill::read(std::size_t number) const {
     const Group& group = groups_[number];
     std::vector<std::int32_t> words(group.words);
     for (std::size_t b = 0; b < group.blocks.size(); ++b) {
-        auto* const bytes = reinterpret_cast<char*>(words.data() + b * block_words_);
-        const std::size_t size = std::min(block_words_, words.size() - b * block_words_) * sizeof(std::int32_t);
-        for (std::size_t done = 0; done < size;) {
-            const ssize_t got = ::pread(descriptor_, bytes + done, size - done, static_cast<off_t>(group.blocks[b] + done));
-            if (got < 0 && errno == EINTR) continue;
-            if (got <= 0) refuse(folder_, "read", got == 0 ? EIO : errno);
-            done += static_cast<std::size_t>(got);
-        }
+        const std::size_t begin = b * block_words_, count = std::min(block_words_, words.size() - begin);
+        file_.read_at(group.blocks[b], words.data() + begin, count * sizeof(std::int32_t));
     }
     Documents documents;
     documents.reserve(words.size(), 0, 0);

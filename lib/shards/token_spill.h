@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/temporary_file.h"
 #include "shards/documents.h"
 
 namespace bertpretrain {
@@ -17,9 +18,6 @@ class TokenSpill {
 public:
     /// @param folder the file is created on its file system  @throws DataError if that fails
     TokenSpill(const std::filesystem::path& folder, std::size_t groups);
-    ~TokenSpill();
-    TokenSpill(const TokenSpill&) = delete;
-    TokenSpill& operator=(const TokenSpill&) = delete;
 
     /// Adds an article to a group. @param words in ArticleWords' format  @throws DataError if the disk is full
     void add(std::size_t group, std::span<const std::int32_t> words);
@@ -36,10 +34,8 @@ private:
     };
     void write_block(Group& group);
 
-    std::filesystem::path folder_;
-    int descriptor_ = -1;
+    TemporaryFile file_;
     std::size_t block_words_;
-    std::uint64_t bytes_ = 0;
     std::vector<Group> groups_;
 };
 

@@ -73,7 +73,7 @@ TEST_CASE("a full disk ends shard with exit code 3 and one message, and the same
         CHECK(full.exit_code == 3);
         CHECK(contains(full.err, "File too large"));
         CHECK(contains(full.err, output.string()));
-        CHECK(contains(full.err, limit == "64" ? "temporary file for tokens" : "_training_0000.h5.partial"));
+        CHECK(contains(full.err, limit == "64" ? "a temporary file cannot be written" : "_training_0000.h5.partial"));
         CHECK_FALSE(contains(full.err, "HDF5"));
         CHECK_FALSE(std::filesystem::exists(output / "manifest.json"));
         CHECK(list_files(output, {".partial"}).empty());

@@ -96,7 +96,7 @@ TEST_CASE("memory, files and threads stay flat while a run saves, evaluates and 
                    concat(life[0].threads, " ", life[1].threads, " ", life[2].threads)});
         const std::vector<pid_t> ranks = ranks_of(process.pid());
         REQUIRE(ranks.size() == 2);
-        // Not before the end: a stop request that meets a run without one of its ranks ends with 5, as no save is possible.
+        // The last life ends by SIGTERM alone: with a rank missing, the run cannot save and would end with 5.
         if (number < static_cast<int>(minutes())) ::kill(ranks[random() % 2], SIGKILL);
     }
     process.send(SIGTERM);
