@@ -86,6 +86,7 @@ int run(const EmbedArguments& arguments) {
     const fs::path checkpoint = found_by_first(*world, arguments.model);
     together(*world, [&] {
         model = load_model(checkpoint, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
+        if (arguments.vectors == "pooled") require_next_sentence_head(model, "--vectors pooled");
         if (arguments.vectors == "pooled") require_parameters(model, "bert.pooler.", "--vectors pooled");
         if (fs::exists(arguments.output))
             throw ConfigError(concat("--output ", arguments.output, ": exists\n  do: remove it, or give another name"));

@@ -45,13 +45,13 @@ struct Measured {
 
 nlohmann::ordered_json as_json(const Measured& measured) {
     const EvaluationRecord& record = measured.record;
-    return {{"step", record.step},
-            {"mlm_loss", record.mlm_loss},
-            {"mlm_accuracy", record.mlm_accuracy},
-            {"perplexity", record.perplexity},
-            {"nsp_loss", record.nsp_loss},
-            {"nsp_accuracy", record.nsp_accuracy},
-            {"sequences", record.sequences}};
+    nlohmann::ordered_json json{{"step", record.step},
+                                {"mlm_loss", record.mlm_loss},
+                                {"mlm_accuracy", record.mlm_accuracy},
+                                {"perplexity", record.perplexity}};
+    if (record.next_sentence) json.update({{"nsp_loss", record.nsp_loss}, {"nsp_accuracy", record.nsp_accuracy}});
+    json["sequences"] = record.sequences;
+    return json;
 }
 
 std::string one_as_table(const EvaluationRecord& record) {
@@ -60,8 +60,10 @@ std::string one_as_table(const EvaluationRecord& record) {
     table.add({"mlm_loss", fixed(record.mlm_loss, 4)});
     table.add({"mlm_accuracy", fixed(record.mlm_accuracy, 4)});
     table.add({"perplexity", fixed(record.perplexity, 2)});
-    table.add({"nsp_loss", fixed(record.nsp_loss, 4)});
-    table.add({"nsp_accuracy", fixed(record.nsp_accuracy, 4)});
+    if (record.next_sentence) {
+        table.add({"nsp_loss", fixed(record.nsp_loss, 4)});
+        table.add({"nsp_accuracy", fixed(record.nsp_accuracy, 4)});
+    }
     table.add({"sequences", with_thousands(record.sequences)});
     return table.text();
 }
@@ -70,8 +72,8 @@ std::string curve_as_table(const std::vector<Measured>& curve) {
     Table table({"checkpoint", "step", "mlm_loss", "mlm_accuracy", "perplexity", "nsp_loss", "nsp_accuracy", "sequences"});
     for (const auto& [name, record] : curve)
         table.add({name, std::to_string(record.step), fixed(record.mlm_loss, 4), fixed(record.mlm_accuracy, 4),
-                   fixed(record.perplexity, 2), fixed(record.nsp_loss, 4), fixed(record.nsp_accuracy, 4),
-                   with_thousands(record.sequences)});
+                   fixed(record.perplexity, 2), record.next_sentence ? fixed(record.nsp_loss, 4) : "-",
+                   record.next_sentence ? fixed(record.nsp_accuracy, 4) : "-", with_thousands(record.sequences)});
     return table.text();
 }
 
@@ -105,7 +107,8 @@ public:
             require_parameters(model, "", "an evaluation");
             if (model.sequence_length == 0) model.sequence_length = length_of_shards(model);
             if (!model.vocabulary.empty()) refuse_other_vocabulary(arguments_.shards, model.vocabulary);
-            open_shards({model.sequence_length, model.config.max_position_embeddings, model.config.vocab_size});
+            open_shards({model.sequence_length, model.config.max_position_embeddings, model.config.vocab_size,
+                         model.config.next_sentence});
         });
         return evaluate(*model.bert, *batches_, world_, model.step);
     }
@@ -120,7 +123,7 @@ private:
     void open_shards(const RowFormat& format) {
         const auto same = [&](const RowFormat& open) {
             return open.sequence_length == format.sequence_length && open.vocab_size == format.vocab_size &&
-                   open.max_position_embeddings == format.max_position_embeddings;
+                   open.max_position_embeddings == format.max_position_embeddings && open.needs_labels == format.needs_labels;
         };
         if (batches_ && same(settings_.format)) return;
         settings_.format = format;

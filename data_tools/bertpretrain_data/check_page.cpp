@@ -35,7 +35,7 @@ std::vector<std::string> cells(const std::string& name, const ShardContent& cont
             fixed(content.mean_length(), 1),
             percent(content.masking_rate()),
             concat(percent(content.mask_share()), " / ", percent(content.unchanged_share())),
-            percent(content.random_next_share())};
+            content.labelled > 0 ? percent(content.random_next_share()) : "no labels"};
 }
 
 /// A histogram reduced to at most 64 bars.

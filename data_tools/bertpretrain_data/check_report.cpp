@@ -17,7 +17,7 @@ ordered_json to_json(const ShardContent& content) {
             {"masked", content.masked},
             {"masking_rate", content.masking_rate()},
             {"mean_length", content.mean_length()},
-            {"random_next_share", content.random_next_share()},
+            {"random_next_share", content.labelled > 0 ? ordered_json(content.random_next_share()) : ordered_json(nullptr)},
             {"mask_token_share", content.mask_share()},
             {"unchanged_share", content.unchanged_share()}};
 }

@@ -27,7 +27,7 @@ void copy_row(const ShardRows& from, std::int64_t from_row, ShardRows& to, std::
     copy_values(from.segment_ids_RS, S, from_row, to.segment_ids_RS, S, to_row);
     copy_values(from.masked_lm_positions_RP, from_P, from_row, to.masked_lm_positions_RP, to_P, to_row);
     copy_values(from.masked_lm_ids_RP, from_P, from_row, to.masked_lm_ids_RP, to_P, to_row);
-    copy_values(from.next_sentence_labels_R, 1, from_row, to.next_sentence_labels_R, 1, to_row);
+    if (from.has_labels()) copy_values(from.next_sentence_labels_R, 1, from_row, to.next_sentence_labels_R, 1, to_row);
 }
 
 }  // namespace bertpretrain

@@ -13,6 +13,7 @@ constexpr std::int64_t bytes_of_row(std::int64_t sequence_length, std::int64_t m
 }
 
 /// Copies row `from_row` over row `to_row`. `to` must have the same sequence length and at least as many predictions per row.
+/// The label of a row without one stays as it is.
 void copy_row(const ShardRows& from, std::int64_t from_row, ShardRows& to, std::int64_t to_row);
 
 }  // namespace bertpretrain

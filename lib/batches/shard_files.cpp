@@ -20,6 +20,14 @@ void require_length(const ShardReader& reader, std::int64_t expected) {
                            "`, or set data.sequence_length to ", reader.sequence_length()));
 }
 
+/// @throws DataError when the model predicts next sentences and the shard has no labels of them
+void require_labels(const ShardReader& reader, bool needed) {
+    if (!needed || reader.has_labels()) return;
+    throw DataError(
+        concat(reader.file().string(), ": has no next_sentence_labels, expected them for data.objective = \"mlm_nsp\"",
+               "\n  do: set data.objective to \"mlm\", or make shards with `bertpretrain_data shard --objective mlm_nsp`"));
+}
+
 /// Whether the manifest records the file. @throws DataError when it records another number of rows
 bool is_recorded(const Manifest& manifest, const ShardReader& reader) {
     const ShardRecord* record = manifest.find(reader.file().filename().string());
@@ -75,6 +83,7 @@ std::vector<ShardFile> survey_shards(const std::vector<std::filesystem::path>& f
         const std::int64_t crc32 = verified.crc32.at(file);
         auto reader = std::make_shared<const ShardReader>(file, crc32);
         require_length(*reader, format.sequence_length);
+        require_labels(*reader, format.needs_labels);
         const std::optional<Manifest>& manifest = verified.manifests.at(file.parent_path());
         const bool is_in_manifest = manifest && is_recorded(*manifest, *reader);
         shards.push_back({file, reader->rows(), reader->band_rows(), reader->max_predictions(), crc32, is_in_manifest, reader});

@@ -17,6 +17,7 @@ struct RowFormat {
     std::int64_t sequence_length = 0;          ///< data.sequence_length
     std::int64_t max_position_embeddings = 0;  ///< of the model
     std::int64_t vocab_size = 0;               ///< of the model
+    bool needs_labels = true;                  ///< whether the model predicts next sentences
 };
 
 /// A shard file and its properties when the run began.
@@ -31,7 +32,8 @@ struct ShardFile {
 /// Verifies (verify_shards) and opens every file. The result is sorted by file name, without the folder.
 /// @param threads files verified at once
 /// @throws ConfigError when the model has fewer positions than a sequence
-/// @throws DataError when there are no files, or one cannot be read, has rows of another length or differs from its manifest
+/// @throws DataError when there are no files, or one cannot be read, has rows of another length or
+/// without the labels that the model needs, or differs from its manifest
 std::vector<ShardFile> survey_shards(const std::vector<std::filesystem::path>& files, const RowFormat& format,
                                      std::size_t threads = 1);
 

@@ -51,7 +51,8 @@ UnpaddedSamples unpadded_samples(const ShardRows& rows, std::span<const std::int
         append(rows.input_ids_RS, samples.input_ids_T);
         append(rows.segment_ids_RS, samples.token_type_ids_T);
         samples.lengths_B.push_back(length);
-        samples.next_sentence_labels_B.push_back(rows.next_sentence_labels_R[static_cast<std::size_t>(row)]);
+        if (rows.has_labels())
+            samples.next_sentence_labels_B.push_back(rows.next_sentence_labels_R[static_cast<std::size_t>(row)]);
     }
     return samples;
 }

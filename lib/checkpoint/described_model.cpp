@@ -32,13 +32,21 @@ nlohmann::json our_fields(const nlohmann::json& config, const std::filesystem::p
 
 }  // namespace
 
+BertConfig trained_model(const nlohmann::ordered_json& settings, const std::string& where) {
+    auto config = read_config<BertConfig>(settings.at("model"), where + ": model");
+    const auto data = settings.find("data");
+    config.next_sentence = data == settings.end() || data->value("objective", "mlm_nsp") != "mlm";
+    return config;
+}
+
 BertConfig described_model(const std::filesystem::path& file) {
     const nlohmann::json json = read_json(file);
     try {
         const bool is_ours = json.is_object() && json.contains("model") && json["model"].is_object();
         if (!json.is_object())
             throw CheckpointError(concat(file.string(), ": does not describe a model: it is not a JSON object"));
-        const auto config = read_config<BertConfig>(is_ours ? json["model"] : our_fields(json, file), file.string());
+        const auto config =
+            is_ours ? trained_model(json, file.string()) : read_config<BertConfig>(our_fields(json, file), file.string());
         check_bert(config);
         return config;
     } catch (const nlohmann::json::exception& error) {

@@ -2,12 +2,21 @@
 // Reads a model's shape from the files next to its weights.
 
 #include <filesystem>
+#include <string>
+
+#include <nlohmann/json.hpp>
 
 #include "model/bert_config.h"
 
 namespace bertpretrain {
 
-/// Reads Hugging Face's config.json (model_type "bert" or "megatron-bert"), or the model section of this program's settings.json.
+/// Returns the model that a run with these settings trains. Without data.objective, as older versions wrote them, it predicts
+/// next sentences. @param where names the settings' source in messages
+/// @throws nlohmann::json::exception without a model section, ConfigError when that is not valid
+BertConfig trained_model(const nlohmann::ordered_json& settings, const std::string& where);
+
+/// Reads Hugging Face's config.json (model_type "bert" or "megatron-bert"), or this program's settings.json. Which heads exist is
+/// known only from the latter.
 /// @throws CheckpointError naming the file when it cannot be read or describes a model that this program does not support
 BertConfig described_model(const std::filesystem::path& file);
 

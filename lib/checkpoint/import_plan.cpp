@@ -122,7 +122,7 @@ private:
             for (const std::string& name : plan_.initial) problems.push_back(concat("missing:    \"", name, "\"", hint(name)));
         if (!choices.unexpected_allowed)
             for (const std::string& name : plan_.ignored)
-                problems.push_back(concat("unexpected: \"", printable(name, 300), "\""));
+                if (!is_unneeded_head(name)) problems.push_back(concat("unexpected: \"", printable(name, 300), "\""));
         if (plan_.imports.empty()) problems.push_back(concat("none of its tensors is a parameter of this model"));
         if (problems.empty()) return;
         constexpr std::size_t most = 60;
@@ -132,6 +132,13 @@ private:
         throw ConfigError(concat(files_.found().files.front().string(), " (", files_.found().what,
                                  "): its tensors do not fit this model:\n  ", join(problems, "\n  "),
                                  "\n  do: ", choices.advice));
+    }
+
+    /// Returns whether the tensor belongs to the head for next sentences and this model has none, because it learns masked words
+    /// alone.
+    bool is_unneeded_head(const std::string& stored_name) const {
+        return predicts_next_sentence(hugging_face_name(stored_name)) &&
+               std::none_of(known_.begin(), known_.end(), predicts_next_sentence);
     }
 
     /// Returns a suggestion of an unused tensor with a similar name; "" where there is none.

@@ -52,6 +52,7 @@ std::optional<EvaluationRecord> evaluate(const Bert& bert, EvaluationBatches& ba
     record.mlm_loss = whole.losses.mlm_loss / masked;
     record.mlm_accuracy = whole.losses.mlm_correct / masked;
     record.perplexity = std::exp(record.mlm_loss);
+    record.next_sentence = bert.config().next_sentence;
     record.nsp_loss = whole.losses.nsp_loss / sequences;
     record.nsp_accuracy = whole.losses.nsp_correct / sequences;
     record.sequences = static_cast<std::int64_t>(whole.sequences);

@@ -42,13 +42,14 @@ void read_back(const fs::path& file, const std::vector<SafetensorsTensor>& expec
 
 nlohmann::ordered_json hf_config(const LoadedModel& model) {
     const BertConfig& config = model.config;
+    const std::string task = config.next_sentence ? "ForPreTraining" : "ForMaskedLM";
     nlohmann::ordered_json json;
     switch (config.placement()) {
         case NormPlacement::post_ln:
-            json = {{"architectures", {"BertForPreTraining"}}, {"model_type", "bert"}};
+            json = {{"architectures", {"Bert" + task}}, {"model_type", "bert"}};
             break;
         case NormPlacement::pre_ln:
-            json = {{"architectures", {"MegatronBertForPreTraining"}}, {"model_type", "megatron-bert"}};
+            json = {{"architectures", {"MegatronBert" + task}}, {"model_type", "megatron-bert"}};
             break;
         case NormPlacement::pre_ln_zero_residual:
             json = {{"norm_placement", "pre_ln_zero_residual"}};

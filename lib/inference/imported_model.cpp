@@ -1,5 +1,7 @@
 #include "inference/imported_model.h"
 
+#include <algorithm>
+
 #include <ATen/ATen.h>
 
 #include "checkpoint/checkpoint_files.h"
@@ -7,6 +9,7 @@
 #include "checkpoint/import_plan.h"
 #include "core/error.h"
 #include "core/strings.h"
+#include "model/bert_parameters.h"
 
 namespace bertpretrain {
 namespace {
@@ -37,6 +40,14 @@ ImportPlan plan_of(const WeightFiles& files, const BertConfig& config) {
     } catch (const ConfigError& error) { throw CheckpointError(error.what()); }  // the files are wrong, not a setting
 }
 
+/// Returns whether the files have no tensor of pooler and next-sentence head at all, as those of BertForMaskedLM.
+bool lacks_next_sentence(const ImportPlan& plan, const BertConfig& config) {
+    const auto of_that_head = [](const auto& names) { return std::ranges::count_if(names, predicts_next_sentence); };
+    std::vector<std::string> all;
+    for (const ParameterSpec& spec : bert_parameters(config).checkpoint_order) all.push_back(spec.name);
+    return of_that_head(plan.initial) == of_that_head(all);
+}
+
 void read_weights(const WeightFiles& files, const ImportPlan& plan, FlatParameters& parameters) {
     for (const PlacedParameter& parameter : parameters.layout().parameters()) parameters.weight(parameter.spec.name).zero_();
     for (const PlannedImport& import : plan.imports) {
@@ -54,7 +65,9 @@ LoadedModel import_model(const FoundWeights& found, at::ScalarType compute_dtype
     loaded.folder = found.files.front().parent_path();
     loaded.config = described(found);
     const WeightFiles files(found);
-    const ImportPlan plan = plan_of(files, loaded.config);
+    ImportPlan plan = plan_of(files, loaded.config);
+    loaded.config.next_sentence = !lacks_next_sentence(plan, loaded.config);
+    if (!loaded.config.next_sentence) plan = plan_of(files, loaded.config);
     loaded.missing = plan.initial;
     loaded.parameters = new_parameters(loaded.config, compute_dtype, device);
     read_weights(files, plan, *loaded.parameters);

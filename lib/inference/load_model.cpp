@@ -4,9 +4,9 @@
 
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_reader.h"
+#include "checkpoint/described_model.h"
 #include "checkpoint/find_weights.h"
 #include "checkpoint/training_progress.h"
-#include "config/read.h"
 #include "core/error.h"
 #include "inference/imported_model.h"
 #include "inference/proven_kernels.h"
@@ -21,7 +21,7 @@ LoadedModel load_checkpoint(const std::filesystem::path& checkpoint, at::ScalarT
     const CheckpointReader reader(loaded.folder);
     const std::string file = (loaded.folder / settings_file).string();
     try {
-        loaded.config = read_config<BertConfig>(reader.settings().at("model"), file + ": model");
+        loaded.config = trained_model(reader.settings(), file);
         loaded.sequence_length = reader.settings().at("data").at("sequence_length").get<std::int64_t>();
     } catch (const nlohmann::json::exception& error) {
         throw CheckpointError(concat(file, ": does not contain the settings of a run (", error.what(), ")"));

@@ -10,6 +10,12 @@ std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::Sca
     return std::make_unique<FlatParameters>(std::move(layout), compute_dtype, device, FlatParameters::Gradients::none);
 }
 
+void require_next_sentence_head(const LoadedModel& model, const std::string& what_for) {
+    if (!model.config.next_sentence)
+        throw CheckpointError(concat(model.folder.string(), ": the model has no pooler and no head for next sentences, which ",
+                                     what_for, " needs, because it learned masked words alone (data.objective = \"mlm\")"));
+}
+
 void require_parameters(const LoadedModel& model, const std::string& prefix, const std::string& what_for) {
     std::vector<std::string> lacking;
     for (const std::string& name : model.missing)

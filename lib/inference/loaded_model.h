@@ -31,4 +31,8 @@ std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::Sca
 /// @throws CheckpointError naming those in LoadedModel::missing
 void require_parameters(const LoadedModel& model, const std::string& prefix, const std::string& what_for);
 
+/// Checks that the model has a pooler and a head for next sentences. @param what_for what needs them, for the message
+/// @throws CheckpointError
+void require_next_sentence_head(const LoadedModel& model, const std::string& what_for);
+
 }  // namespace bertpretrain

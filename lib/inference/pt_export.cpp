@@ -77,6 +77,11 @@ void write_nvidia(const LoadedModel& model, const std::filesystem::path& file) {
         throw ConfigError(
             "--format nvidia: NVIDIA's and Habana's scripts do not support norm_placement pre_ln\n"
             "  do: use --format hf (MegatronBertForPreTraining) or --format torchscript");
+    if (!model.config.next_sentence)
+        throw ConfigError(
+            "--format nvidia: NVIDIA's and Habana's scripts need a pooler and a head for next sentences, and this model has "
+            "none\n"
+            "  do: use --format hf (BertForMaskedLM), state_dict or torchscript");
     const PtDict tree = weights_tree(model, [](const std::string& name) {
         return name == "cls.predictions.decoder.bias" ? "" : nvidia_name(name);  // their decoder has no bias of its own
     });

@@ -87,21 +87,25 @@ std::string torchscript_model(const BertConfig& config) {
     const std::string arguments =
         "(self, input_ids: Tensor, attention_mask: Optional[Tensor] = None, token_type_ids: Optional[Tensor] = None)";
     const std::string encoded = "    hidden = self.encode(input_ids, attention_mask, token_type_ids)\n";
-    const std::string transform = "self.cls.predictions.transform";
-    return concat("def encode", arguments, " -> Tensor:\n", encode_body(config), "\n",  //
-                  "def pool(self, hidden: Tensor) -> Tensor:\n",                        //
-                  "    return torch.tanh(", linear("hidden.select(1, 0)", "self.bert.pooler.dense"), ")\n\n",
+    const std::string transform = "self.cls.predictions.transform",
+                      outputs = config.next_sentence ? "Tuple[Tensor, Tensor]" : "Tensor";
+    const std::string pool = config.next_sentence
+                                 ? concat("def pool(self, hidden: Tensor) -> Tensor:\n", "    return torch.tanh(",
+                                          linear("hidden.select(1, 0)", "self.bert.pooler.dense"), ")\n\n")
+                                 : "";
+    const std::string pooled = config.next_sentence ? ", self.pool(hidden)" : "";
+    const std::string next_sentence = config.next_sentence ? ", " + linear("self.pool(hidden)", "self.cls.seq_relationship") : "";
+    return concat("def encode", arguments, " -> Tensor:\n", encode_body(config), "\n", pool,
                   "def mean(self, hidden: Tensor, attention_mask: Tensor) -> Tensor:\n",
                   "    own = attention_mask.ne(0).unsqueeze(2)\n",  //
-                  "    return (hidden * own).sum(1) / own.sum(1)\n\n", "def forward", arguments,
-                  " -> Tuple[Tensor, Tensor]:\n",                       //
-                  encoded, "    return hidden, self.pool(hidden)\n\n",  //
-                  "def pretraining", arguments, " -> Tuple[Tensor, Tensor]:\n", encoded,
+                  "    return (hidden * own).sum(1) / own.sum(1)\n\n", "def forward", arguments, " -> ", outputs, ":\n", encoded,
+                  "    return hidden", pooled, "\n\n",  //
+                  "def pretraining", arguments, " -> ", outputs, ":\n", encoded,
                   "    transformed = ", activation(config, linear("hidden", transform + ".dense")), "\n",  //
                   "    transformed = ", norm(config, "transformed", transform + ".LayerNorm"), "\n",       //
                   "    prediction_logits = torch.linear(transformed, self.bert.embeddings.word_embeddings.weight, ",
                   "self.cls.predictions.bias)\n",  //
-                  "    return prediction_logits, ", linear("self.pool(hidden)", "self.cls.seq_relationship"), "\n");
+                  "    return prediction_logits", next_sentence, "\n");
 }
 
 }  // namespace bertpretrain

@@ -51,7 +51,7 @@ public:
     /// The encoder's output at each sequence's first token, compute_dtype, B x H. The last layer computes only the rows that the
     /// heads read.
     at::Tensor encode_first(const MicroBatch& batch) const;
-    /// The pooler's output for such rows, fp32, B x H; the next sentence head reads it.
+    /// The pooler's output for such rows, fp32, B x H; the next sentence head reads it. Needs BertConfig::next_sentence.
     at::Tensor pool(const at::Tensor& first_BH) const { return pool_first_rows(weights_, first_BH); }
 
     const BertConfig& config() const { return config_; }

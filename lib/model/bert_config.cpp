@@ -22,8 +22,9 @@ void check_bert(const BertConfig& config) {
 double model_flops(const BertConfig& config, double tokens, double square_lengths, double masked, double sequences) {
     const auto h = static_cast<double>(config.hidden_size), f = static_cast<double>(config.intermediate_size);
     const auto layers = static_cast<double>(config.num_hidden_layers), v = static_cast<double>(config.vocab_size);
+    const double next_sentences = config.next_sentence ? 6 * sequences * (h * h + 2 * h) : 0;
     return 6 * layers * (4 * h * h + 2 * h * f) * tokens + 12 * layers * h * square_lengths + 6 * masked * (h * h + h * v) +
-           6 * sequences * (h * h + 2 * h);
+           next_sentences;
 }
 
 }  // namespace bertpretrain

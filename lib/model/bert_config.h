@@ -29,6 +29,8 @@ struct BertConfig {
     double layer_norm_eps = 1e-12;
     double initializer_range = 0.02;
     std::string norm_placement = "post_ln";
+    /// Whether the model has a pooler and a head for next sentences. No setting of this section: it follows from data.objective.
+    bool next_sentence = true;
 
     static void describe(auto& self, auto&& field) {
         field("hidden_size", self.hidden_size, between(8, 1048576),

@@ -74,11 +74,11 @@ BertParameters bert_parameters(const BertConfig& config) {
         collect.layer("bert.encoder.layer." + std::to_string(i), feed_forward_stage(layers, i));
     collect.at_stage(0);
     if (pre) collect.norm("bert.encoder.ln");
-    collect.dense("bert.pooler.dense", H, H);
+    if (config.next_sentence) collect.dense("bert.pooler.dense", H, H);
     collect.vector("cls.predictions.bias", config.vocab_size);
     collect.dense("cls.predictions.transform.dense", H, H);
     collect.norm("cls.predictions.transform.LayerNorm");
-    collect.dense("cls.seq_relationship", 2, H);
+    if (config.next_sentence) collect.dense("cls.seq_relationship", 2, H);
 
     BertParameters parameters;
     for (const Staged& staged : collect.all) parameters.checkpoint_order.push_back(staged.spec);
@@ -98,6 +98,10 @@ BertParameters bert_parameters(const BertConfig& config) {
 ParameterLayout bert_layout(const BertConfig& config, double bucket_mib, std::int64_t shards) {
     const auto bucket_elements = static_cast<std::int64_t>(bucket_mib * 1024 * 1024 / 4);
     return {bert_parameters(config).layout_order, std::max<std::int64_t>(1, bucket_elements), shards};
+}
+
+bool predicts_next_sentence(const std::string& name) {
+    return name.starts_with("bert.pooler.") || name.starts_with("cls.seq_relationship.");
 }
 
 std::vector<std::pair<std::string, std::string>> tied_names() {

@@ -14,7 +14,8 @@ namespace bertpretrain {
 /// The parameters of one configuration, in the two orders in use.
 struct BertParameters {
     /// The order of HF's state_dict. post_ln and pre_ln_zero_residual use the names of HF's BertForPreTraining, pre_ln those of
-    /// MegatronBertForPreTraining. Tied tensors are listed once.
+    /// MegatronBertForPreTraining; without next sentences, BertForMaskedLM and MegatronBertForMaskedLM. Tied tensors are listed
+    /// once.
     std::vector<ParameterSpec> checkpoint_order;
     /// The order of the flat buffers: parameters with weight decay in the order in which the backward finishes them, then the
     /// exempt ones.
@@ -32,6 +33,9 @@ BertParameters bert_parameters(const BertConfig& config);
 
 /// Returns the layout of a model's flat buffers. @param bucket_mib of fp32 gradients @param shards as in ParameterLayout
 ParameterLayout bert_layout(const BertConfig& config, double bucket_mib, std::int64_t shards);
+
+/// Returns whether a parameter belongs to the pooler or to the head for next sentences, which models for masked words alone lack.
+bool predicts_next_sentence(const std::string& name);
 
 /// Returns the second names of tied tensors in HF's state_dict: {alias, name}.
 std::vector<std::pair<std::string, std::string>> tied_names();

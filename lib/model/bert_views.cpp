@@ -34,12 +34,13 @@ BertViews views(const BertConfig& config, const Lookup& find) {
                               find.one(name + ".output.dense.weight"), find.one(name + ".output.dense.bias"),
                               find.norm(pre ? next_norm : name + ".output.LayerNorm")});
     }
-    all.pooler_weight = find.one("bert.pooler.dense.weight");
-    all.pooler_bias = find.one("bert.pooler.dense.bias");
     all.transform_weight = find.one("cls.predictions.transform.dense.weight");
     all.transform_bias = find.one("cls.predictions.transform.dense.bias");
     all.transform_norm = find.norm("cls.predictions.transform.LayerNorm");
     all.decoder_bias_V = find.one("cls.predictions.bias");
+    if (!config.next_sentence) return all;
+    all.pooler_weight = find.one("bert.pooler.dense.weight");
+    all.pooler_bias = find.one("bert.pooler.dense.bias");
     all.next_sentence_weight = find.one("cls.seq_relationship.weight");
     all.next_sentence_bias = find.one("cls.seq_relationship.bias");
     return all;

@@ -25,7 +25,7 @@ struct BertViews {
     at::Tensor word_VH, position_PH, type_KH;
     NormParameters first_norm;  ///< of the embeddings; with pre_ln the first LN of layer 0
     std::vector<LayerViews> layers;
-    at::Tensor pooler_weight, pooler_bias;
+    at::Tensor pooler_weight, pooler_bias;  ///< undefined without next sentences, as the last two
     at::Tensor transform_weight, transform_bias;
     NormParameters transform_norm;
     at::Tensor decoder_bias_V;

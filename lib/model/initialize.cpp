@@ -27,7 +27,9 @@ float normal_number(PhiloxKey key, std::uint32_t parameter, std::int64_t element
 void initialize_weights(const BertConfig& config, const ParameterLayout& layout, std::span<const OwnedRun> runs,
                         std::uint64_t seed, const at::Tensor& slice) {
     const PhiloxKey key = philox_key(seed, Purpose::initial_weights);
-    const std::vector<ParameterSpec> order = bert_parameters(config).checkpoint_order;
+    BertConfig with_all_heads = config;  // so that the same seed gives the same encoder with and without next sentences
+    with_all_heads.next_sentence = true;
+    const std::vector<ParameterSpec> order = bert_parameters(with_all_heads).checkpoint_order;
     const at::Tensor on_host = slice.is_cpu() ? slice : slice.cpu();
     float* values = on_host.mutable_data_ptr<float>();
     const auto range = static_cast<float>(config.initializer_range);

@@ -11,7 +11,7 @@ namespace bertpretrain {
 struct LossValues {
     double mlm_loss = 0;     ///< sum of the cross entropies of masked positions
     double mlm_correct = 0;  ///< masked positions whose largest logit is the label's
-    double nsp_loss = 0;     ///< sum of the cross entropies of next sentences
+    double nsp_loss = 0;     ///< sum of the cross entropies of next sentences; 0 in a model without that head
     double nsp_correct = 0;  ///< sequences whose larger logit is the label's
 };
 

@@ -26,6 +26,25 @@ Transformed transform(const LayerContext& context, const BertViews& weights, con
     return t;
 }
 
+/// Adds the loss of next sentences and the gradients of pooler and head.
+/// @param d_first_BH overwritten with the gradient of first_BH
+void next_sentences_forward_backward(const LayerContext& context, const BertViews& weights, const at::Tensor& first_BH,
+                                     double scale, const BertViews& gradients, const LossSums& sums, at::Tensor d_first_BH) {
+    const at::ScalarType compute_dtype = first_BH.scalar_type();
+    const at::Tensor pooled_fp32_BH = pool_first_rows(weights, first_BH), pooled_BH = pooled_fp32_BH.to(compute_dtype);
+    at::Tensor logits_B2 = linear_matmul(pooled_BH, weights.next_sentence_weight);
+    softmax_cross_entropy(logits_B2, weights.next_sentence_bias, context.batch.next_sentence_labels_B, scale,
+                          gradients.next_sentence_bias, sums.nsp_2());
+    add_linear_weight_gradient(logits_B2, pooled_BH, gradients.next_sentence_weight);
+    const at::Tensor d_pooled_BH = linear_input_gradient(logits_B2, weights.next_sentence_weight).to(at::kFloat);
+    const at::Tensor d_pool_fp32_BH = d_pooled_BH * (1 - pooled_fp32_BH.square());
+    at::Tensor d_pooler_bias = gradients.pooler_bias;
+    d_pooler_bias.add_(d_pool_fp32_BH.sum(0));
+    const at::Tensor d_pool_BH = d_pool_fp32_BH.to(compute_dtype);
+    add_linear_weight_gradient(d_pool_BH, first_BH, gradients.pooler_weight);
+    d_first_BH.copy_(linear_input_gradient(d_pool_BH, weights.pooler_weight));
+}
+
 /// The inputs of each head among the R rows.
 struct HeadRows {
     at::Tensor first_BH, masked_MH;
@@ -43,10 +62,12 @@ at::Tensor pool_first_rows(const BertViews& weights, const at::Tensor& first_BH)
 Logits heads_logits(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH) {
     const HeadRows read(context, read_RH);
     const Transformed t = transform(context, weights, read.masked_MH);
+    Logits logits{linear_matmul(t.norm.normed_TH, weights.word_VH).to(at::kFloat) + weights.decoder_bias_V, {}};
+    if (!context.config.next_sentence) return logits;
     const at::Tensor pooled_BH = pool_first_rows(weights, read.first_BH);
-    return {linear_matmul(t.norm.normed_TH, weights.word_VH).to(at::kFloat) + weights.decoder_bias_V,
-            linear_matmul(pooled_BH.to(read_RH.scalar_type()), weights.next_sentence_weight).to(at::kFloat) +
-                weights.next_sentence_bias};
+    logits.next_sentence_B2 = linear_matmul(pooled_BH.to(read_RH.scalar_type()), weights.next_sentence_weight).to(at::kFloat) +
+                              weights.next_sentence_bias;
+    return logits;
 }
 
 void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH, const LossSums& sums) {
@@ -56,7 +77,7 @@ void heads_losses(const LayerContext& context, const BertViews& weights, const a
         softmax_cross_entropy(logits_RV, no_bias_V, labels_R, 0, no_bias_V.clone(), sums_2);
     };
     if (context.batch.masked() > 0) add_losses(logits.mlm_MV, context.batch.masked_labels_M, sums.mlm_2());
-    add_losses(logits.next_sentence_B2, context.batch.next_sentence_labels_B, sums.nsp_2());
+    if (context.config.next_sentence) add_losses(logits.next_sentence_B2, context.batch.next_sentence_labels_B, sums.nsp_2());
 }
 
 at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH,
@@ -85,18 +106,9 @@ at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& 
         d_read.masked_MH.copy_(linear_input_gradient(d_dense_MH, weights.transform_weight));
     }
 
-    const at::Tensor pooled_fp32_BH = pool_first_rows(weights, read.first_BH), pooled_BH = pooled_fp32_BH.to(compute_dtype);
-    at::Tensor logits_B2 = linear_matmul(pooled_BH, weights.next_sentence_weight);
-    softmax_cross_entropy(logits_B2, weights.next_sentence_bias, context.batch.next_sentence_labels_B, scale.nsp,
-                          gradients.next_sentence_bias, sums.nsp_2());
-    add_linear_weight_gradient(logits_B2, pooled_BH, gradients.next_sentence_weight);
-    const at::Tensor d_pooled_BH = linear_input_gradient(logits_B2, weights.next_sentence_weight).to(at::kFloat);
-    const at::Tensor d_pool_fp32_BH = d_pooled_BH * (1 - pooled_fp32_BH.square());
-    at::Tensor d_pooler_bias = gradients.pooler_bias;
-    d_pooler_bias.add_(d_pool_fp32_BH.sum(0));
-    const at::Tensor d_pool_BH = d_pool_fp32_BH.to(compute_dtype);
-    add_linear_weight_gradient(d_pool_BH, read.first_BH, gradients.pooler_weight);
-    d_read.first_BH.copy_(linear_input_gradient(d_pool_BH, weights.pooler_weight));
+    if (context.config.next_sentence)
+        next_sentences_forward_backward(context, weights, read.first_BH, scale.nsp, gradients, sums, d_read.first_BH);
+    else d_read.first_BH.zero_();
     return d_read_RH;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The heads for masked language modelling (MLM), on masked positions only, and next sentence prediction (NSP).
+// The heads for masked language modelling (MLM), on masked positions only, and next sentence prediction (NSP). The second head
+// and the pooler before it exist only if BertConfig::next_sentence is set.
 //
 // Axes: M masked positions, B sequences, R = B + M rows that the heads read (ReadRows), V vocabulary, H hidden size.
 
@@ -14,7 +15,8 @@ struct LossScale {
     double nsp = 0;  ///< 1 / sequences of the global batch
 };
 
-/// fp32 logits, with biases. In the functions below, read_RH is the encoder's output at ReadRows in the compute dtype.
+/// fp32 logits, with biases; next_sentence_B2 is undefined in a model without that head. In the functions below, read_RH is the
+/// encoder's output at ReadRows in the compute dtype.
 struct Logits {
     at::Tensor mlm_MV, next_sentence_B2;
 };

@@ -20,6 +20,7 @@ namespace bertpretrain {
 struct DataConfig {
     std::string training_shards;
     std::optional<std::string> held_out_shards;
+    std::string objective = "mlm_nsp";
     std::int64_t sequence_length = 128;
     std::optional<std::string> vocabulary;
     std::string masking = "as_stored";
@@ -35,6 +36,9 @@ struct DataConfig {
               "Folder of held-out shards. Evaluation reads the files with \"test\" in their names. null: the folder of the "
               "training shards.",
               Resume::may_change);
+        field("objective", self.objective, one_of({"mlm_nsp", "mlm"}),
+              "What the model learns to predict. mlm_nsp: masked words and next sentences, as BERT. mlm: masked words alone, as "
+              "RoBERTa; the model then has no pooler and no head for next sentences, and labels in the shards are ignored.");
         field("sequence_length", self.sequence_length, between(8, 65536),
               "Tokens per sample, padding included. Must equal that of the shards.");
         field("vocabulary", self.vocabulary, any,

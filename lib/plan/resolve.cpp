@@ -97,12 +97,23 @@ void resolve_optimizer(Resolution& r) {
     r.decide("optimizer.name", kept, "a resumed run keeps its optimizer", Origin::checkpoint);
 }
 
+/// Shards for masked words alone have no labels of next sentences.
+void refuse_missing_labels(const DataPlan& data, const Manifest& manifest) {
+    if (data.objective == Objective::mlm || manifest.settings.has_labels()) return;
+    throw ConfigError(concat("data.objective = \"mlm_nsp\": the shards of ", data.training_shards.string(),
+                             " were made with --objective mlm, so they have no labels of next sentences",
+                             "\n  do: set data.objective to \"mlm\", or make shards with `bertpretrain_data shard "
+                             "--objective mlm_nsp`"));
+}
+
 void resolve_data(Resolution& r) {
     const DataConfig& asked = r.settings.data;
     DataPlan& data = r.plan.data;
     data.training_shards = asked.training_shards;
     data.held_out_shards = asked.held_out_shards.value_or(asked.training_shards);
     if (!asked.held_out_shards) r.decide("data.held_out_shards", asked.training_shards, "the folder of training shards");
+    data.objective = asked.objective == "mlm" ? Objective::mlm : Objective::mlm_nsp;
+    r.plan.model.next_sentence = data.objective == Objective::mlm_nsp;
     data.sequence_length = asked.sequence_length;
     data.masks = asked.masking == "dynamic" ? MaskSource::dynamic : MaskSource::stored;
     data.masked_lm_prob = asked.masked_lm_prob;
@@ -116,6 +127,8 @@ void resolve_data(Resolution& r) {
         r.decide("data.loader_threads", data.loader_threads,
                  concat("half of ", r.machine.cores, " cores, shared by ", ranks, " rank(s) of this host, at most ", most));
     if (!r.data.manifest) return;
+    refuse_missing_labels(data, *r.data.manifest);
+    if (data.masks == MaskSource::stored) data.masked_lm_prob = r.data.manifest->settings.masked_lm_prob;
     data.casing = r.data.manifest->settings.casing;
     data.unigram_cross_entropy = r.data.manifest->unigram_cross_entropy;
 }

@@ -23,6 +23,7 @@
 
 namespace bertpretrain {
 
+enum class Objective { mlm_nsp, mlm };
 enum class MaskSource { stored, dynamic };
 enum class LossMean { global, micro_batch };
 enum class KernelPolicy { automatic, reference, fused };
@@ -30,10 +31,11 @@ enum class OnSaveError { retry, stop };
 
 struct DataPlan {
     std::filesystem::path training_shards, held_out_shards;  ///< folders
+    Objective objective = Objective::mlm_nsp;
     std::int64_t sequence_length = 128;
     std::filesystem::path vocabulary;  ///< empty: there is none
     MaskSource masks = MaskSource::stored;
-    double masked_lm_prob = 0.15;
+    double masked_lm_prob = 0.15;  ///< the shards', where masks are stored and a manifest records it
     bool whole_word_masking = false;
     std::size_t loader_threads = 1;
     std::string casing;                           ///< "cased" or "uncased"; empty where no manifest tells
@@ -95,7 +97,7 @@ struct CheckpointPlan {
 
 struct RunPlan {
     ExperimentConfig settings;  ///< as asked for, with the global batch filled in: checkpoints keep it, and resumes compare it
-    BertConfig model;
+    BertConfig model;           ///< with next_sentence as the objective needs it
     DataPlan data;
     InitializationPlan initialization;
     BatchPlan batch;

@@ -82,6 +82,11 @@ Place<StepRecord> number(double StepRecord::*member) {
 Place<EvaluationRecord> number(double EvaluationRecord::*member) {
     return [member](const RunHistory&, const EvaluationRecord& record) { return record.*member; };
 }
+/// Returns NaN for a model that does not predict next sentences, whose lines the chart then lacks.
+template <class Record>
+double nsp_loss(const RunHistory&, const Record& record) {
+    return record.next_sentence ? record.nsp_loss : NAN;
+}
 Place<StepRecord> percent_of_step(double StepRecord::*member) {
     return [member](const RunHistory&, const StepRecord& record) { return 100 * record.*member / record.step_seconds; };
 }
@@ -100,8 +105,8 @@ void add_losses(std::vector<NamedChart>& charts, const std::vector<RunHistory>& 
         .evaluations(hours_of, number(&EvaluationRecord::mlm_loss), "")
         .add_to(charts, "held_out_mlm_loss_by_hours");
     Painter(runs, "Next-sentence loss", "optimizer step", "nats per sequence")
-        .steps(step_of, number(&StepRecord::nsp_loss), "", true)
-        .evaluations(evaluated_step_of, number(&EvaluationRecord::nsp_loss), ", held-out")
+        .steps(step_of, nsp_loss<StepRecord>, "", true)
+        .evaluations(evaluated_step_of, nsp_loss<EvaluationRecord>, ", held-out")
         .restarts()
         .add_to(charts, "nsp_loss");
     Painter(runs, "Held-out masked words predicted correctly", "optimizer step", "share")

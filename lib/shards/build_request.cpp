@@ -20,6 +20,19 @@ void check_names(const ShardBuildSettings& settings) {
                     "--name: must not contain \"training\", because that word in a file name marks training shards");
 }
 
+/// Checks the settings that only one objective has.
+void check_objective(const SampleSettings& samples) {
+    const bool packs = !samples.has_labels();
+    require_request(packs || !samples.across_documents,
+                    "--across-documents: needs --objective mlm, because the next sentence belongs to one document");
+    require_request(!packs || samples.short_seq_prob == 0,
+                    concat("--short-sequence-probability ", samples.short_seq_prob,
+                           ": must be 0 with --objective mlm, which fills every row with as many sentences as fit"));
+    require_request(!packs || samples.compatible_with == "nothing",
+                    concat("--compatible-with ", samples.compatible_with,
+                           ": needs --objective mlm_nsp, because the reference scripts make sentence pairs"));
+}
+
 void check_reference(const SampleSettings& samples) {
     if (samples.compatible_with == "nothing") return;
     require_request(samples.token_rules == samples.compatible_with,
@@ -50,6 +63,7 @@ void check_request(const ShardBuildSettings& settings) {
                         concat("--held-out-shards ", *settings.held_out_shards, " and --held-out-fraction ",
                                samples.held_out_fraction, " contradict each other: both must be 0, or neither"));
     check_names(settings);
+    check_objective(samples);
     check_reference(samples);
 }
 
@@ -65,13 +79,15 @@ WordPiece make_tokenizer(const SampleSettings& settings, std::shared_ptr<const V
 }
 
 SampleRules sample_rules(const SampleSettings& settings, const Vocabulary& vocabulary) {
-    return {{settings.sequence_length, settings.short_seq_prob, settings.compatible_with == "google"},
-            {settings.masked_lm_prob, settings.max_predictions,
-             settings.whole_word_masking ? continuations_of(vocabulary) : std::vector<std::uint8_t>{}},
-            vocabulary.specials(),
-            vocabulary.size(),
-            settings.seed,
-            settings.duplicate_factor};
+    return {
+        {settings.sequence_length, settings.short_seq_prob, settings.compatible_with == "google"},
+        {settings.masked_lm_prob, settings.max_predictions,
+         settings.whole_word_masking ? continuations_of(vocabulary) : std::vector<std::uint8_t>{}},
+        vocabulary.specials(),
+        vocabulary.size(),
+        settings.seed,
+        settings.duplicate_factor,
+        settings.has_labels() ? std::nullopt : std::optional(PackSettings{settings.sequence_length, settings.across_documents})};
 }
 
 }  // namespace bertpretrain

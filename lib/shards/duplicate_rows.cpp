@@ -19,7 +19,8 @@ std::uint64_t mix(std::uint64_t hash, std::int64_t value) {
 
 std::uint64_t text_hash(const ShardRows& rows, std::int64_t row) {
     const std::int64_t length = row_length(rows, row);
-    std::uint64_t hash = mix(0x6265727470726574, rows.next_sentence_labels_R[static_cast<std::size_t>(row)]);
+    const std::int64_t label = rows.has_labels() ? rows.next_sentence_labels_R[static_cast<std::size_t>(row)] : 0;
+    std::uint64_t hash = mix(0x6265727470726574, label);
     for (std::int64_t s = 0; s < length; ++s) {
         const auto at = static_cast<std::size_t>(row * rows.sequence_length + s);
         hash = mix(hash, rows.input_ids_RS[at] * std::int64_t{2} + rows.segment_ids_RS[at]);

@@ -25,6 +25,11 @@ struct SampleSettings {
     std::string compatible_with = "nothing";
     std::int64_t group_mib = 64;
     double held_out_fraction = 0.1;
+    std::string objective = "mlm_nsp";
+    bool across_documents = false;
+
+    /// Whether rows have labels of next sentences.
+    bool has_labels() const { return objective == "mlm_nsp"; }
 
     static void describe(auto& self, auto&& field) {
         field("sequence_length", self.sequence_length, required(between(8, 65'536)),
@@ -44,6 +49,11 @@ struct SampleSettings {
         field("group_mib", self.group_mib, between(1, 1024),
               "Approximate text size in MiB of the groups within which next sentences are drawn and rows shuffled.");
         field("held_out_fraction", self.held_out_fraction, required(between(0, 1)), "Share of articles that is held out.");
+        field("objective", self.objective, one_of({"mlm_nsp", "mlm"}),
+              "What rows are for. mlm_nsp: masked words and next sentences. mlm: masked words alone, without labels of next "
+              "sentences.");
+        field("across_documents", self.across_documents, any,
+              "With objective mlm, whether a row may hold the text of several articles.");
     }
 };
 

@@ -61,6 +61,7 @@ void check_rows(const ShardRows& rows, std::int32_t vocabulary_size, const std::
             if (segments_S[s] != 0 && segments_S[s] != 1) place.refuse("segment_ids", s, segments_S[s], "0 or 1");
         check_positions(rows.masked_lm_positions_RP.data() + r * P, P, length, place);
         check_ids("masked_lm_ids", rows.masked_lm_ids_RP.data() + r * P, P, vocabulary_size, place);
+        if (!rows.has_labels()) continue;
         const std::int8_t label = rows.next_sentence_labels_R[static_cast<std::size_t>(r)];
         if (label != 0 && label != 1) place.refuse("next_sentence_labels", 0, label, "0 (the next sentence) or 1 (a random one)");
     }

@@ -9,7 +9,8 @@
 namespace bertpretrain {
 
 /// Checks every value of `rows`. Ids must be in the vocabulary. The input mask must be ones, at least one, followed by zeros.
-/// Segments and labels must be 0 or 1. Masked positions must ascend within the tokens after [CLS], followed by zeros only.
+/// Segments, and labels where rows have them, must be 0 or 1. Masked positions must ascend within the tokens after [CLS],
+/// followed by zeros only.
 /// @param where the file's name, prefix of the message
 /// @param first_row the index of rows[0] in its file
 /// @throws DataError naming dataset, row, column, the value found and the values expected

@@ -6,7 +6,7 @@
 
 namespace bertpretrain {
 
-ShardRows empty_rows(std::int64_t rows, std::int64_t sequence_length, std::int64_t max_predictions) {
+ShardRows empty_rows(std::int64_t rows, std::int64_t sequence_length, std::int64_t max_predictions, bool has_labels) {
     const auto R = static_cast<std::size_t>(rows), S = static_cast<std::size_t>(sequence_length),
                P = static_cast<std::size_t>(max_predictions);
     ShardRows blank{rows, sequence_length, max_predictions, {}, {}, {}, {}, {}, {}};
@@ -15,7 +15,7 @@ ShardRows empty_rows(std::int64_t rows, std::int64_t sequence_length, std::int64
     blank.segment_ids_RS.resize(R * S);
     blank.masked_lm_positions_RP.resize(R * P);
     blank.masked_lm_ids_RP.resize(R * P);
-    blank.next_sentence_labels_R.resize(R);
+    if (has_labels) blank.next_sentence_labels_R.resize(R);
     return blank;
 }
 

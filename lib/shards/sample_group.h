@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "shards/sample.h"
@@ -10,7 +11,7 @@
 namespace bertpretrain {
 
 /// All samples of a group of documents, a pure function of the documents, the rules and the group's number. Keeps the tokens
-/// and 20 bytes per sample; rows are made on request.
+/// and at most 20 bytes per sample; rows are made on request.
 class SampleGroup {
 public:
     /// @param number index of the group in the corpus; determines the masks and the order of rows
@@ -24,13 +25,16 @@ public:
     ShardRows rows(std::int64_t first, std::int64_t count) const;
 
 private:
-    void fetch_ahead(std::uint32_t pair) const;
+    void build_pairs_of_documents(std::size_t threads);
+    void fetch_ahead(std::uint32_t sample) const;
+    std::span<std::int32_t> put_sample(std::uint32_t sample, ShardRows& rows, std::int64_t row) const;
 
     Documents documents_;
     SampleRules rules_;
     std::uint32_t number_;
-    std::vector<SentencePair> pairs_;   // in document order
-    std::vector<std::uint32_t> order_;  // row -> pair index
+    std::vector<SentencePair> pairs_;   // in document order; empty where the rules pack
+    std::vector<PackedText> packs_;     // in document order; sample i is pack i modulo their number
+    std::vector<std::uint32_t> order_;  // row -> sample
 };
 
 }  // namespace bertpretrain

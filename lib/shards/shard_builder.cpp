@@ -130,7 +130,7 @@ void write_shard_of(const ShardPlan::Shard& shard, const TokenSpill& spill, cons
         documents += group->documents();
     }
     if (rows == 0) throw DataError(concat(shard.file, ": its articles contain no tokens; use fewer --shards"));
-    if (documents == 1)
+    if (documents == 1 && !rules.packs)
         log_warning(concat(shard.file, ": contains only one article, so it has no random next sentences; use fewer --shards"));
     folder.write(shard.file, rows, tokens, threads, [&](const ShardFolder::Append& append) {
         for (std::uint32_t g = 0; g < shard.groups; ++g) {

@@ -52,6 +52,8 @@ void compare(const std::string& where, const char* what, std::int64_t found, std
     if (found != expected) throw DataError(concat(where, ": has ", what, " ", found, ", the manifest says ", expected));
 }
 
+const char* labels_text(bool has_labels) { return has_labels ? "next_sentence_labels" : "no next_sentence_labels"; }
+
 void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, const std::optional<Vocabulary>& vocabulary,
                  Findings& findings) {
     const std::int32_t vocabulary_size = vocabulary ? vocabulary->size() : std::numeric_limits<std::int32_t>::max();
@@ -61,12 +63,16 @@ void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, 
     const ShardReader reader(file);
     shard.sequence_length = reader.sequence_length();
     shard.max_predictions = reader.max_predictions();
+    shard.has_labels = reader.has_labels();
     if (manifest) {
         if (record == nullptr)
             throw DataError(concat(file.string(), ": is not in the manifest\n  do: move it out of the folder"));
         compare(file.string(), "sequence_length", shard.sequence_length, manifest->settings.sequence_length);
         compare(file.string(), "max_predictions", shard.max_predictions, manifest->settings.max_predictions);
         compare(file.string(), "rows", reader.rows(), record->rows);
+        if (shard.has_labels != manifest->settings.has_labels())
+            throw DataError(concat(file.string(), ": has ", labels_text(shard.has_labels), ", but the manifest says that its ",
+                                   "objective is \"", manifest->settings.objective, "\""));
     }
     for (std::int64_t first = 0; first < reader.rows(); first += reader.band_rows()) {
         ShardRows rows = reader.read(first, std::min(reader.band_rows(), reader.rows() - first));
@@ -132,6 +138,9 @@ void compare_shapes(FolderReport& report) {
             report.problems.push_back(concat(shard.file, ": has sequence_length ", shard.sequence_length, " and max_predictions ",
                                              shard.max_predictions, ", but ", model->file, " has ", model->sequence_length,
                                              " and ", model->max_predictions));
+        if (shard.has_labels != model->has_labels)
+            report.problems.push_back(concat(shard.file, ": has ", labels_text(shard.has_labels), ", but ", model->file, " has ",
+                                             labels_text(model->has_labels)));
     }
 }
 

@@ -18,7 +18,8 @@ struct CheckedShard {
     std::string file;
     ShardKind kind = ShardKind::training;
     std::int64_t sequence_length = 0, max_predictions = 0;
-    ShardContent content;  ///< counts the rows before the first problem
+    bool has_labels = true;  ///< of next sentences
+    ShardContent content;    ///< counts the rows before the first problem
     bool is_sound = false;
 };
 

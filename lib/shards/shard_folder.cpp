@@ -153,7 +153,7 @@ void ShardFolder::write(const std::string& file, std::int64_t rows, std::int64_t
     labels.counts.resize(label_counts_.size());
     const fs::path path = folder_ / file;
     write_atomically_at(path, [&](const fs::path& partial) {
-        ShardWriter writer(partial, {rows, settings.sequence_length, settings.max_predictions});
+        ShardWriter writer(partial, {rows, settings.sequence_length, settings.max_predictions, settings.has_labels()});
         fill([&](std::int64_t count, const RowsOf& rows_of) {
             const auto counted = [&](std::int64_t first, std::int64_t part) {
                 ShardRows made = rows_of(first, part);

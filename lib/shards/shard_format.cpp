@@ -17,7 +17,7 @@ void refuse_foreign_storage(hid_t file, const DatasetFormat& format, const std::
     if (H5Lexists(file, format.name, H5P_DEFAULT) <= 0)
         throw DataError(concat(what,
                                " is missing; a shard must contain input_ids, input_mask, segment_ids, masked_lm_positions, "
-                               "masked_lm_ids, next_sentence_labels"));
+                               "masked_lm_ids, and next_sentence_labels unless it is for masked words alone"));
     H5L_info_t link;
     if (H5Lget_info(file, format.name, &link, H5P_DEFAULT) < 0) throw DataError(concat(what, " is damaged: ", hdf5_reason()));
     if (link.type != H5L_TYPE_HARD)

@@ -31,6 +31,9 @@ inline constexpr std::array<DatasetFormat, 6> dataset_formats{{
     {"next_sentence_labels", Columns::none, 1},
 }};
 
+/// The dataset that shards for masked words alone lack.
+inline constexpr std::size_t label_index = 5;
+
 inline constexpr unsigned deflate_level = 4;  ///< recorded in the file; readers do not need it
 inline constexpr std::int64_t longest_sequence = 65'536;
 

@@ -43,6 +43,7 @@ std::string dataset_name(const std::filesystem::path& file, std::size_t index) {
 
 constexpr std::size_t input_mask_index = 1;
 static_assert(std::string_view(dataset_formats[input_mask_index].name) == "input_mask");
+static_assert(std::string_view(dataset_formats[label_index].name) == "next_sentence_labels");
 
 template <class Value>
 hid_t memory_type() {
@@ -60,6 +61,7 @@ struct ShardReader::Impl {
     FileIdentity identity;  // last identity known to have the expected bytes
     std::array<ChunkedDataset, dataset_formats.size()> datasets;
     std::int64_t band_rows = 0;
+    bool has_labels = true;
 
     void require_agreement(std::size_t index, std::size_t with) const {
         const ChunkedDataset &found = datasets[index], &expected = datasets[with];
@@ -116,7 +118,9 @@ ShardReader::ShardReader(const std::filesystem::path& file, std::optional<std::i
     const Hdf5Lock lock;
     const Hdf5Handle handle = open_file(file);
     refuse_packed_file(handle.get(), file.string());
+    impl_->has_labels = H5Lexists(handle.get(), dataset_formats[label_index].name, H5P_DEFAULT) != 0;
     for (std::size_t i = 0; i < dataset_formats.size(); ++i) {
+        if (i == label_index && !impl_->has_labels) continue;
         DatasetShape shape;
         const Hdf5Handle dataset = open_dataset(handle.get(), dataset_formats[i], impl_->bytes, file.string(), shape);
         impl_->datasets[i] = find_chunks(dataset.get(), shape, impl_->bytes, dataset_name(file, i));
@@ -136,6 +140,7 @@ const std::filesystem::path& ShardReader::file() const { return impl_->file; }
 std::int64_t ShardReader::rows() const { return impl_->datasets[0].rows; }
 std::int64_t ShardReader::sequence_length() const { return impl_->datasets[0].columns; }
 std::int64_t ShardReader::max_predictions() const { return impl_->datasets[3].columns; }
+bool ShardReader::has_labels() const { return impl_->has_labels; }
 std::int64_t ShardReader::band_rows() const { return impl_->band_rows; }
 
 ShardRows ShardReader::read(std::int64_t first, std::int64_t count, std::size_t threads, Part part) const {
@@ -154,6 +159,7 @@ ShardRows ShardReader::read(std::int64_t first, std::int64_t count, std::size_t 
     for_each_dataset(result, [&](std::size_t index, auto& values) {
         const ChunkedDataset& dataset = impl_->datasets[index];
         if (part == Part::input_mask && index != input_mask_index) return;
+        if (index == label_index && !has_labels()) return;
         allocations.push_back([&, count] { values.resize(static_cast<std::size_t>(count * dataset.columns)); });
         if (dataset.chunks.empty())
             tasks.push_back([&, index, first] { impl_->read_by_library(index, first, std::span(values)); });

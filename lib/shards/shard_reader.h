@@ -29,6 +29,8 @@ public:
     std::int64_t rows() const;
     std::int64_t sequence_length() const;
     std::int64_t max_predictions() const;
+    /// Returns whether rows have labels of next sentences. Shards for masked words alone lack that dataset.
+    bool has_labels() const;
     /// Returns the cheapest number of rows to read at once: the height of the tallest chunk of a 2-D dataset, at most rows().
     std::int64_t band_rows() const;
 

@@ -14,7 +14,9 @@ struct ShardRows {
     std::vector<std::int8_t> segment_ids_RS;           ///< 0: first segment, 1: second
     std::vector<std::int32_t> masked_lm_positions_RP;  ///< ascending; the first 0 ends the list
     std::vector<std::int32_t> masked_lm_ids_RP;        ///< original ids at those positions
-    std::vector<std::int8_t> next_sentence_labels_R;   ///< 1: the second segment is random
+    std::vector<std::int8_t> next_sentence_labels_R;   ///< 1: the second segment is random; empty: rows without labels
+
+    bool has_labels() const { return !next_sentence_labels_R.empty(); }
 };
 
 }  // namespace bertpretrain

@@ -42,7 +42,10 @@ void ShardContent::add(const ShardRows& added, std::optional<std::int32_t> mask_
         ++rows;
         tokens += length;
         masked += row_masks;
-        random_next += added.next_sentence_labels_R[static_cast<std::size_t>(r)];
+        if (added.has_labels()) {
+            ++labelled;
+            random_next += added.next_sentence_labels_R[static_cast<std::size_t>(r)];
+        }
         count(rows_by_length, length);
         count(rows_by_masking, std::lround(100.0 * static_cast<double>(row_masks) / static_cast<double>(length)));
     }
@@ -52,6 +55,7 @@ void ShardContent::add(const ShardContent& other) {
     rows += other.rows;
     tokens += other.tokens;
     masked += other.masked;
+    labelled += other.labelled;
     random_next += other.random_next;
     as_mask += other.as_mask;
     unchanged += other.unchanged;

@@ -12,6 +12,7 @@ namespace bertpretrain {
 /// Counts over the rows of one or more shards.
 struct ShardContent {
     std::int64_t rows = 0, tokens = 0, masked = 0;
+    std::int64_t labelled = 0;                  ///< rows with a label of next sentences
     std::int64_t random_next = 0;               ///< rows whose second segment is random
     std::int64_t as_mask = 0;                   ///< masked positions with [MASK]; counted only if its id is known
     std::int64_t unchanged = 0;                 ///< masked positions that keep the original token
@@ -20,7 +21,7 @@ struct ShardContent {
 
     double masking_rate() const { return share(masked, tokens); }
     double mean_length() const { return share(tokens, rows); }
-    double random_next_share() const { return share(random_next, rows); }
+    double random_next_share() const { return share(random_next, labelled); }
     double mask_share() const { return share(as_mask, masked); }
     double unchanged_share() const { return share(unchanged, masked); }
 

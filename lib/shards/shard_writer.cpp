@@ -25,9 +25,12 @@ constexpr std::uint64_t reserved_at_once = std::uint64_t{8} << 20;
 /// Upper limit of what HDF5 itself adds (headers, index nodes) per band and at the end.
 constexpr std::uint64_t library_bytes = std::uint64_t{256} << 10;
 
-Band compress_band(ShardRows rows, std::int64_t band_rows) {
+bool has_dataset(const ShardSize& size, std::size_t index) { return index != label_index || size.has_labels; }
+
+Band compress_band(ShardRows rows, std::int64_t band_rows, const ShardSize& size) {
     Band band;
     for_each_dataset(rows, [&](std::size_t index, auto& values) {
+        if (!has_dataset(size, index)) return;
         const std::int64_t columns = columns_of(dataset_formats[index].columns, rows.sequence_length, rows.max_predictions);
         check(static_cast<std::int64_t>(values.size()) == rows.rows * columns, "appended rows have the shard's shape");
         values.resize(static_cast<std::size_t>(band_rows * columns));  // the last chunk is zero-padded
@@ -60,6 +63,7 @@ struct ShardWriter::State {
     void write_bands(std::int64_t count, const RowsOf& rows_of, std::size_t threads);
     void finish();
     void reserve(std::size_t bytes);
+    ShardRows no_rows() const { return empty_rows(0, size.sequence_length, size.max_predictions, size.has_labels); }
 
     std::filesystem::path file;
     ShardSize size;
@@ -74,7 +78,7 @@ struct ShardWriter::State {
 
 void ShardWriter::State::begin() {
     check(size.rows > 0 && size.sequence_length > 0 && size.max_predictions > 0, "a shard has at least one row");
-    rest = empty_rows(0, size.sequence_length, size.max_predictions);
+    rest = no_rows();
     const Hdf5Lock lock;
     const Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE));
     H5Pset_obj_track_times(creation.get(), false);
@@ -84,6 +88,7 @@ void ShardWriter::State::begin() {
     if (descriptor < 0) refuse(file, errno);
     reserve(0);
     for (std::size_t d = 0; d < dataset_formats.size(); ++d) {
+        if (!has_dataset(size, d)) continue;
         const std::int64_t columns = columns_of(dataset_formats[d].columns, size.sequence_length, size.max_predictions);
         datasets[d] = create_dataset(hdf5.get(), dataset_formats[d], size.rows, columns, band_rows);
         require(static_cast<bool>(datasets[d]), file);
@@ -120,7 +125,7 @@ void ShardWriter::State::append(std::int64_t count, const RowsOf& rows_of, std::
         return;
     }
     write_bands(in_bands, rows_of, threads);
-    rest = count > in_bands ? rows_of(in_bands, count - in_bands) : empty_rows(0, size.sequence_length, size.max_predictions);
+    rest = count > in_bands ? rows_of(in_bands, count - in_bands) : no_rows();
 }
 
 /// Writes `rest` and `count` new rows, which together are whole bands.
@@ -128,8 +133,8 @@ void ShardWriter::State::write_bands(std::int64_t count, const RowsOf& rows_of, 
     const std::int64_t before = rest.rows;
     const auto produce = [&](std::size_t b) {
         const std::int64_t first = static_cast<std::int64_t>(b) * band_rows - before;
-        if (b > 0 || before == 0) return compress_band(rows_of(first, band_rows), band_rows);
-        return compress_band(joined_rows(std::move(rest), rows_of(0, first + band_rows)), band_rows);
+        if (b > 0 || before == 0) return compress_band(rows_of(first, band_rows), band_rows, size);
+        return compress_band(joined_rows(std::move(rest), rows_of(0, first + band_rows)), band_rows, size);
     };
     const auto write = [&](std::size_t, const Band& band) {
         const Hdf5Lock lock;
@@ -138,7 +143,9 @@ void ShardWriter::State::write_bands(std::int64_t count, const RowsOf& rows_of, 
         reserve(bytes);
         const std::array offset{static_cast<hsize_t>(written), hsize_t{0}};
         for (std::size_t d = 0; d < band.size(); ++d)
-            require(H5Dwrite_chunk(datasets[d].get(), H5P_DEFAULT, 0, offset.data(), band[d].size(), band[d].data()) >= 0, file);
+            if (has_dataset(size, d))
+                require(H5Dwrite_chunk(datasets[d].get(), H5P_DEFAULT, 0, offset.data(), band[d].size(), band[d].data()) >= 0,
+                        file);
         written += band_rows;
     };
     for_each_in_order(static_cast<std::size_t>((before + count) / band_rows), threads, produce, write);
@@ -147,7 +154,7 @@ void ShardWriter::State::write_bands(std::int64_t count, const RowsOf& rows_of, 
 void ShardWriter::State::finish() {
     check(written + rest.rows == size.rows, "all rows are appended before finish()");
     if (rest.rows > 0) {
-        ShardRows last = std::exchange(rest, empty_rows(0, size.sequence_length, size.max_predictions));
+        ShardRows last = std::exchange(rest, no_rows());
         write_bands(
             band_rows, [&](std::int64_t, std::int64_t) { return std::move(last); }, 1);
     }

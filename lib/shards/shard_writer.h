@@ -13,6 +13,7 @@ namespace bertpretrain {
 
 struct ShardSize {
     std::int64_t rows = 0, sequence_length = 0, max_predictions = 0;
+    bool has_labels = true;  ///< false: the file has no next_sentence_labels
 };
 
 /// Returns rows [first, first + count). Must be thread-safe. Called once for each row.

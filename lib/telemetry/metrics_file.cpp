@@ -51,6 +51,7 @@ void read_member(const json& line, const char* key, auto& value) {
 template <class Record>
 Record record_of(const json& line) {
     Record record;
+    record.next_sentence = line.contains(Record::next_sentence_key);
     Record::fields(record, [&](const char* key, auto& value) { read_member(line, key, value); });
     return record;
 }

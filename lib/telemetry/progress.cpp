@@ -20,18 +20,20 @@ std::string scientific(double number) {
     return text;
 }
 
+/// Returns "" for a model that does not predict next sentences.
+std::string nsp_text(const auto& record) { return record.next_sentence ? concat(" | nsp ", fixed(record.nsp_loss, 4)) : ""; }
+
 }  // namespace
 
 std::string step_line(const StepRecord& record, std::int64_t total_steps, double eta_seconds) {
     return concat("step ", record.step, "/", total_steps, " | loss ", fixed(record.loss, 4), " | mlm ", fixed(record.mlm_loss, 4),
-                  " | nsp ", fixed(record.nsp_loss, 4), " | lr ", scientific(record.learning_rate), " | ",
-                  fixed(record.sequences_per_second, 1), " seq/s | eta ", duration_text(eta_seconds));
+                  nsp_text(record), " | lr ", scientific(record.learning_rate), " | ", fixed(record.sequences_per_second, 1),
+                  " seq/s | eta ", duration_text(eta_seconds));
 }
 
 std::string evaluation_line(const EvaluationRecord& record) {
     return concat("held-out step ", record.step, " | mlm ", fixed(record.mlm_loss, 4), " | accuracy ",
-                  fixed(record.mlm_accuracy, 4), " | perplexity ", fixed(record.perplexity, 1), " | nsp ",
-                  fixed(record.nsp_loss, 4));
+                  fixed(record.mlm_accuracy, 4), " | perplexity ", fixed(record.perplexity, 1), nsp_text(record));
 }
 
 Progress::Progress(std::int64_t total_steps, double interval_seconds, ProgressOutput output)

@@ -7,10 +7,13 @@ namespace bertpretrain {
 
 /// One completed optimizer step. Losses are means over the global batch, in nats.
 struct StepRecord {
+    static constexpr const char* next_sentence_key = "nsp_loss";  ///< recorded only if next_sentence is set
+
     std::int64_t step = 0;     ///< completed optimizer updates, including this one
     std::int64_t samples = 0;  ///< sequences trained on since the run began
     double loss = 0;           ///< mlm_loss + nsp_loss
     double mlm_loss = 0;
+    bool next_sentence = true;  ///< whether the model predicts next sentences; if not, nsp_loss is not recorded
     double nsp_loss = 0;
     double mlm_accuracy = 0;  ///< share of masked tokens predicted correctly, 0 to 1
     double learning_rate = 0;
@@ -38,7 +41,7 @@ struct StepRecord {
         field("samples", self.samples);
         field("loss", self.loss);
         field("mlm_loss", self.mlm_loss);
-        field("nsp_loss", self.nsp_loss);
+        if (self.next_sentence) field(next_sentence_key, self.nsp_loss);
         field("mlm_accuracy", self.mlm_accuracy);
         field("learning_rate", self.learning_rate);
         field("grad_norm", self.grad_norm);
@@ -65,10 +68,13 @@ struct StepRecord {
 
 /// An evaluation after `step` on held-out text.
 struct EvaluationRecord {
+    static constexpr const char* next_sentence_key = "held_out_nsp_loss";  ///< recorded only if next_sentence is set
+
     std::int64_t step = 0;
     double mlm_loss = 0;
     double mlm_accuracy = 0;
-    double perplexity = 0;  ///< exp(mlm_loss)
+    double perplexity = 0;      ///< exp(mlm_loss)
+    bool next_sentence = true;  ///< whether the model predicts next sentences; if not, the next two are not recorded
     double nsp_loss = 0;
     double nsp_accuracy = 0;
     std::int64_t sequences = 0;
@@ -81,8 +87,10 @@ struct EvaluationRecord {
         field("held_out_mlm_loss", self.mlm_loss);
         field("held_out_mlm_accuracy", self.mlm_accuracy);
         field("held_out_perplexity", self.perplexity);
-        field("held_out_nsp_loss", self.nsp_loss);
-        field("held_out_nsp_accuracy", self.nsp_accuracy);
+        if (self.next_sentence) {
+            field(next_sentence_key, self.nsp_loss);
+            field("held_out_nsp_accuracy", self.nsp_accuracy);
+        }
         field("held_out_sequences", self.sequences);
         field("time", self.time);
         field("elapsed_seconds", self.elapsed_seconds);

@@ -20,7 +20,7 @@ namespace bertpretrain {
 namespace {
 
 RowFormat row_format(const RunPlan& plan) {
-    return {plan.data.sequence_length, plan.model.max_position_embeddings, plan.model.vocab_size};
+    return {plan.data.sequence_length, plan.model.max_position_embeddings, plan.model.vocab_size, plan.model.next_sentence};
 }
 
 std::unique_ptr<BatchLoader> make_loader(const RunPlan& plan, const World& world, const Vocabulary* vocabulary,

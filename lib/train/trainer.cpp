@@ -232,6 +232,7 @@ void Trainer::record(const StepOutcome& outcome, double learning_rate, double se
     record.samples = step_ * parts_.plan.batch.global_batch;
     record.loss = outcome.mlm_loss + outcome.nsp_loss;
     record.mlm_loss = outcome.mlm_loss;
+    record.next_sentence = parts_.plan.model.next_sentence;
     record.nsp_loss = outcome.nsp_loss;
     record.mlm_accuracy = outcome.mlm_accuracy;
     record.learning_rate = learning_rate;

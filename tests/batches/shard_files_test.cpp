@@ -48,6 +48,21 @@ TEST_CASE("a shard of another sequence length is refused with both lengths and a
     CHECK(missing_in(refusal, "wiki_training_0001.h5", "32 tokens long, expected 16", "--sequence-length 16").empty());
 }
 
+TEST_CASE("shards without labels are refused by a model that predicts next sentences, and only by that") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder / "wiki_training_0000.h5";
+    const ShardRows rows = empty_rows(4, sample_length, sample_predictions, /*has_labels=*/false);
+    write_shard(
+        file, {4, sample_length, sample_predictions, /*has_labels=*/false}, [&](std::int64_t, std::int64_t) { return rows; }, 1);
+    RowFormat format = sample_format();
+    CHECK(missing_in(refusal_of<DataError>([&] { survey_shards({file}, format); }), "wiki_training_0000.h5",
+                     "no next_sentence_labels", "data.objective")
+              .empty());
+    format.needs_labels = false;
+    CHECK(survey_shards({file}, format).size() == 1);
+    CHECK(survey_shards(SampleShards({4}).files, format).size() == 1);
+}
+
 TEST_CASE("sequences longer than the model's positions are refused before any file is opened") {
     RowFormat format = sample_format();
     format.max_position_embeddings = 8;

@@ -12,7 +12,8 @@ import torch
 import torch.nn.functional as F
 
 try:
-    from transformers import BertConfig, BertForPreTraining, MegatronBertConfig, MegatronBertForPreTraining
+    from transformers import (BertConfig, BertForMaskedLM, BertForPreTraining, MegatronBertConfig, MegatronBertForMaskedLM,
+                              MegatronBertForPreTraining)
 except ImportError as error:
     print(error, file=sys.stderr)
     sys.exit(77)
@@ -26,7 +27,7 @@ def plain_bert(w, config, batch):
     """BERT as a formula, in the weights' dtype, one sequence at a time without padding.
 
     The embedding enters the residual stream, except with pre_ln_zero_residual, where only layer 0's attention reads it.
-    Returns the logits at masked positions, and those of the next sentence.
+    Returns the logits at masked positions, and those of the next sentence if the weights have that head.
     """
     placement, heads, eps = config["norm_placement"], config["num_attention_heads"], config["layer_norm_eps"]
     hidden = config["hidden_size"]
@@ -68,17 +69,21 @@ def plain_bert(w, config, batch):
                 h = norm(f"{name}.output.LayerNorm", h + fed_forward(name, h))
         outputs.append(h)
     sequence = torch.cat(outputs)
-    pooled = torch.tanh(linear("bert.pooler.dense", sequence[batch["starts"][:-1]]))
     transformed = F.gelu(linear("cls.predictions.transform.dense", sequence[batch["masked_rows"]]), approximate=approximate)
     decoded = F.linear(norm("cls.predictions.transform.LayerNorm", transformed), words, w["cls.predictions.bias"])
-    return decoded, linear("cls.seq_relationship", pooled)
+    if "bert.pooler.dense.weight" not in w:
+        return [decoded]
+    pooled = torch.tanh(linear("bert.pooler.dense", sequence[batch["starts"][:-1]]))
+    return [decoded, linear("cls.seq_relationship", pooled)]
 
 
-def hf_model(config):
+def hf_model(config, next_sentence):
     own = {key: value for key, value in config.items() if key != "norm_placement"}
     if config["norm_placement"] == "pre_ln":
-        return MegatronBertForPreTraining(MegatronBertConfig(**own, attn_implementation="eager")).eval()
-    return BertForPreTraining(BertConfig(**own, attn_implementation="eager")).eval()
+        model_class = MegatronBertForPreTraining if next_sentence else MegatronBertForMaskedLM
+        return model_class(MegatronBertConfig(**own, attn_implementation="eager")).eval()
+    model_class = BertForPreTraining if next_sentence else BertForMaskedLM
+    return model_class(BertConfig(**own, attn_implementation="eager")).eval()
 
 
 def hf_logits(model, batch):
@@ -93,11 +98,14 @@ def hf_logits(model, batch):
         mask[b, : end - start] = 1
         row_of[start:end] = b * longest + torch.arange(end - start)
     out = model(input_ids=ids, token_type_ids=types, attention_mask=mask)
-    return out.prediction_logits.flatten(0, 1)[row_of[batch["masked_rows"]]], out.seq_relationship_logits
+    at_masked = lambda logits_BSV: logits_BSV.flatten(0, 1)[row_of[batch["masked_rows"]]]
+    if "logits" in out:
+        return [at_masked(out.logits)]
+    return [at_masked(out.prediction_logits), out.seq_relationship_logits]
 
 
-def loss_of(logits, batch):
-    return F.cross_entropy(logits[0], batch["masked_labels"]), F.cross_entropy(logits[1], batch["next_sentence_labels"])
+def losses_of(logits, batch):
+    return [F.cross_entropy(of_head, labels) for of_head, labels in zip(logits, (batch["masked_labels"], batch["next_sentence_labels"]))]
 
 
 def random_weights(shapes, spread, generator):
@@ -135,9 +143,9 @@ def results(weights, compute, batch, dtype, autocast=False):
     leaves = {name: tensor.detach().to(dtype).requires_grad_() for name, tensor in weights.items()}
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
         logits = compute(leaves)
-        losses = loss_of(logits, batch)
+        losses = losses_of(logits, batch)
     sum(losses).backward()
-    found = {"mlm_loss": losses[0], "nsp_loss": losses[1], "mlm_logits": logits[0], "nsp_logits": logits[1]}
+    found = dict(zip(("mlm_loss", "nsp_loss"), losses)) | dict(zip(("mlm_logits", "nsp_logits"), logits))
     found |= {"d." + name: leaf.grad for name, leaf in leaves.items()}
     return {name: tensor.detach().double() for name, tensor in found.items()}
 
@@ -167,9 +175,9 @@ def relative_error(found, right):
     return ((found - right).norm() / right.norm()).item()
 
 
-def write_case(folder, name, config, seed, spread):
+def write_case(folder, name, config, seed, spread, next_sentence=True):
     generator = torch.Generator().manual_seed(seed)
-    model = hf_model(config)
+    model = hf_model(config, next_sentence)
     shapes = {key: list(tensor.shape) for key, tensor in model.state_dict().items() if key not in ALIASES}
     weights, batch = random_weights(shapes, spread, generator), random_batch(config, generator)
     compute = lambda leaves: plain_bert(leaves, config, batch)
@@ -183,6 +191,7 @@ def write_case(folder, name, config, seed, spread):
     autocast = results(weights, compute, batch, torch.float32, autocast=True)
     torch.save({
         "config": config,
+        "next_sentence": next_sentence,
         "names": list(shapes),
         "weights": weights,
         "batch": batch,
@@ -205,6 +214,9 @@ def main():
                 config = {**base, **sizes, "hidden_act": act, "norm_placement": placement}
                 for seed in range(number * seeds, (number + 1) * seeds):
                     write_case(folder, f"{placement}_{size}", config, seed, spread)
+        config = {**base, **SMALL, "hidden_act": "gelu", "norm_placement": placement}
+        for seed in range(3):
+            write_case(folder, f"{placement}_masked_words_alone", config, seed, spread, next_sentence=False)
 
 
 if __name__ == "__main__":

@@ -58,6 +58,7 @@ OracleCase::OracleCase(const std::filesystem::path& file) : file_(std::make_shar
     const std::string stem = file.stem().string();
     name = stem.substr(0, stem.rfind('_'));
     config = read_config(at_key(file_->root(), "config"));
+    config.next_sentence = std::get<bool>(at_key(file_->root(), "next_sentence").content);
     for (const PtValue& parameter : *at_key(file_->root(), "names").list()) parameters.push_back(*parameter.text());
     for (const PtEntry& entry : *at_key(file_->root(), "right").dict()) results.push_back(std::get<std::string>(entry.key));
     const PtValue& stored = at_key(file_->root(), "batch");

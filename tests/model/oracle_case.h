@@ -25,7 +25,8 @@ public:
     BertConfig config;
     MicroBatch batch;
     std::vector<std::string> parameters;  ///< of HF's state_dict without tied aliases, in its order
-    std::vector<std::string> results;     ///< mlm_loss, nsp_loss, mlm_logits, nsp_logits, and "d." + parameter
+    /// mlm_loss, mlm_logits, and "d." + parameter; if the model predicts next sentences, also nsp_loss and nsp_logits.
+    std::vector<std::string> results;
 
     at::Tensor weight(const std::string& parameter) const { return tensor("weights", parameter); }
     at::Tensor right(const std::string& result) const { return tensor("right", result); }  ///< float64, stored as fp32

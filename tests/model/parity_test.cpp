@@ -1,5 +1,5 @@
-// Comparison with Hugging Face's BertForPreTraining and MegatronBertForPreTraining, and with a plain formula under autograd, all
-// in float64.
+// Comparison with Hugging Face's BertForPreTraining, BertForMaskedLM and their Megatron variants, and with a plain formula under
+// autograd, all in float64.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -22,9 +22,11 @@ std::map<std::string, at::Tensor> our_results(const OracleCase& oracle, at::Scal
     const LossScale scale = mean_over(oracle.batch);
     const LossSums sums = sums_of(model, oracle.batch, scale);
     std::map<std::string, at::Tensor> results{{"mlm_loss", at::scalar_tensor(sums.values().mlm_loss * scale.mlm, at::kDouble)},
-                                              {"nsp_loss", at::scalar_tensor(sums.values().nsp_loss * scale.nsp, at::kDouble)},
-                                              {"mlm_logits", logits.mlm_MV},
-                                              {"nsp_logits", logits.next_sentence_B2}};
+                                              {"mlm_logits", logits.mlm_MV}};
+    if (oracle.config.next_sentence) {
+        results["nsp_loss"] = at::scalar_tensor(sums.values().nsp_loss * scale.nsp, at::kDouble);
+        results["nsp_logits"] = logits.next_sentence_B2;
+    }
     for (const std::string& name : oracle.parameters) results["d." + name] = model.parameters.gradient(name).clone();
     return results;
 }

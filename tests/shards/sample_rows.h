@@ -43,6 +43,13 @@ inline SampleRules made_up_rules(std::int64_t sequence_length = 64, std::int64_t
     return {{sequence_length, 0.1}, {0.15, max_predictions}, special_ids, vocabulary_size, 7, 3};
 }
 
+/// Rules of rows for masked words alone.
+inline SampleRules packing_rules(bool across_documents, std::int64_t sequence_length = 64) {
+    SampleRules rules = made_up_rules(sequence_length);
+    rules.packs = PackSettings{sequence_length, across_documents};
+    return rules;
+}
+
 /// Returns `count` valid rows.
 inline ShardRows made_up_rows(std::int64_t count, std::int64_t sequence_length = 64, std::int64_t max_predictions = 10) {
     const SampleRules rules = made_up_rules(sequence_length, max_predictions);
@@ -64,12 +71,12 @@ inline ShardRows slice(const ShardRows& rows, std::int64_t first, std::int64_t c
             cut(rows.segment_ids_RS, S),
             cut(rows.masked_lm_positions_RP, P),
             cut(rows.masked_lm_ids_RP, P),
-            cut(rows.next_sentence_labels_R, 1)};
+            rows.has_labels() ? cut(rows.next_sentence_labels_R, 1) : std::vector<std::int8_t>{}};
 }
 
 inline void write_rows(const std::filesystem::path& file, const ShardRows& rows, std::size_t threads = 1) {
     write_shard(
-        file, {rows.rows, rows.sequence_length, rows.max_predictions},
+        file, {rows.rows, rows.sequence_length, rows.max_predictions, rows.has_labels()},
         [&](std::int64_t first, std::int64_t count) { return slice(rows, first, count); }, threads);
 }
 

@@ -33,6 +33,23 @@ TEST_CASE("a shard returns the rows that were written, all at once and in parts"
     }
 }
 
+TEST_CASE("a shard of rows without labels lacks the dataset next_sentence_labels") {
+    const TemporaryFolder folder;
+    const SampleGroup group(documents_of(made_up_documents(900, 5)), packing_rules(/*across_documents=*/false), 0, 1);
+    const ShardRows rows = group.rows(0, group.size());
+    REQUIRE(rows.rows > 2048);
+    write_rows(folder / "x_training_0.h5", rows, 2);
+    const ShardReader reader(folder / "x_training_0.h5");
+    CHECK_FALSE(reader.has_labels());
+    CHECK(same_rows(reader.read(0, rows.rows), rows));
+    CHECK(same_rows(reader.read(2000, 100), slice(rows, 2000, 100)));
+    const Hdf5Handle file(H5Fopen((folder / "x_training_0.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+    CHECK(H5Lexists(file.get(), "next_sentence_labels", H5P_DEFAULT) == 0);
+    CHECK(H5Lexists(file.get(), "masked_lm_ids", H5P_DEFAULT) > 0);
+    write_rows(folder / "y_training_0.h5", made_up_rows(3));
+    CHECK(ShardReader(folder / "y_training_0.h5").has_labels());
+}
+
 TEST_CASE("the same rows give the same file, for any number of threads and at any time") {
     const TemporaryFolder folder;
     const ShardRows rows = made_up_rows(5000);

@@ -20,19 +20,22 @@ except ImportError as error:
 
 
 def hf_batch(shard):
-    """Returns all rows of an open shard as the arguments of BertForPreTraining; positions without a label have -100."""
+    """Returns all rows of an open shard as the arguments of BertForPreTraining, or of BertForMaskedLM where they have no label of
+    next sentences. Positions without a label have -100."""
     tensors = {name: torch.from_numpy(shard[name][:]).long() for name in shard}
     labels = torch.full_like(tensors["input_ids"], -100)
     for row, (positions, ids) in enumerate(zip(tensors["masked_lm_positions"], tensors["masked_lm_ids"])):
         listed = int((positions != 0).sum())
         labels[row, positions[:listed]] = ids[:listed]
-    return {
+    batch = {
         "input_ids": tensors["input_ids"],
         "attention_mask": tensors["input_mask"],
         "token_type_ids": tensors["segment_ids"],
         "labels": labels,
-        "next_sentence_label": tensors["next_sentence_labels"].flatten(),
     }
+    if "next_sentence_labels" in tensors:
+        batch["next_sentence_label"] = tensors["next_sentence_labels"].flatten()
+    return batch
 
 
 def model_of(folder):

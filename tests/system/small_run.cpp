@@ -39,6 +39,17 @@ const SampleData& sample_data() {
     return data;
 }
 
+const fs::path& shards_without_labels() {
+    static const TemporaryFolder folder;
+    static const fs::path shards = [] {
+        needed(run_command(data_program + " shard " + sample_data().text.string() + " --vocabulary " +
+                           sample_data().vocabulary.string() + " --output " + (folder / "shards").string() +
+                           " --objective mlm --name sample --sequence-length 64 --shards 2 --held-out-shards 1"));
+        return folder / "shards";
+    }();
+    return shards;
+}
+
 json small_experiment() {
     json experiment = json::parse(R"({
         "model": {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 256,
@@ -63,10 +74,10 @@ fs::path write_experiment(const TemporaryFolder& folder, const json& patch) {
     return file;
 }
 
-bool make_one_batch(const fs::path& shards) {
+bool make_one_batch(const fs::path& shards, const fs::path& from) {
     fs::create_directory(shards);
-    const CommandResult copied = run_command(python() + " - " + (sample_data().shards / "sample_training_0000.h5").string() +
-                                             " " + (shards / "part_training_0000.h5").string() + R"( <<'END'
+    const CommandResult copied = run_command(python() + " - " + (from / "sample_training_0000.h5").string() + " " +
+                                             (shards / "part_training_0000.h5").string() + R"( <<'END'
 import sys
 import h5py
 with h5py.File(sys.argv[1]) as whole, h5py.File(sys.argv[2], "w") as part:

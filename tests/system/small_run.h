@@ -24,6 +24,9 @@ struct SampleData {
 };
 const SampleData& sample_data();
 
+/// Returns the folder of shards for masked words alone, without labels of next sentences; made like sample_data().shards.
+const std::filesystem::path& shards_without_labels();
+
 /// Returns an experiment on sample_data(): 20 steps of 4 x 2 sequences, a save every 3, an evaluation every 10, dropout 0.1.
 /// It fixes the matmul library, so that two runs in bf16 use the same one.
 nlohmann::json small_experiment();
@@ -31,9 +34,9 @@ nlohmann::json small_experiment();
 /// Writes small_experiment(), changed by a JSON merge patch, to FOLDER/experiment.json and returns its path.
 std::filesystem::path write_experiment(const TemporaryFolder& folder, const nlohmann::json& patch = nlohmann::json::object());
 
-/// Makes a folder with one training shard of 16 rows. If that is the global batch, every step has the same samples.
-/// Returns false, with a warning, if there is no Python with h5py.
-bool make_one_batch(const std::filesystem::path& shards);
+/// Makes a folder with one training shard: the first 16 training rows of `from`. If that is the global batch, every step has the
+/// same samples. Returns false, with a warning, if there is no Python with h5py.
+bool make_one_batch(const std::filesystem::path& shards, const std::filesystem::path& from = sample_data().shards);
 
 /// Returns the command line of `train`, with one thread, because the model is tiny and tests share the machine.
 std::string train_command(const std::filesystem::path& config, const std::filesystem::path& run, const std::string& options = "");

@@ -1,7 +1,7 @@
 """Trains as `bertpretrain train` does, with only PyTorch and Hugging Face's model, on a shard that is one global batch.
 
 Usage: torch_training.py CHECKPOINT SHARD STEPS. CHECKPOINT holds the initial weights and the settings.
-Prints one JSON object per step: loss, mlm_loss, nsp_loss, grad_norm. Exits with 77 if a package is missing.
+Prints one JSON object per step: loss, mlm_loss, nsp_loss (if the run learns next sentences), grad_norm. Exits with 77 if a package is missing.
 """
 
 import json
@@ -12,7 +12,7 @@ import torch
 
 try:
     import h5py
-    from transformers import BertConfig, BertForPreTraining
+    from transformers import BertConfig, BertForMaskedLM, BertForPreTraining
 except ImportError as error:
     print(error, file=sys.stderr)
     sys.exit(77)
@@ -30,7 +30,8 @@ def main(checkpoint, shard, steps):
     torch.manual_seed(0)
     torch.set_num_threads(1)
     settings = json.loads((Path(checkpoint) / "settings.json").read_text())
-    model = BertForPreTraining(BertConfig(**settings["model"]))
+    next_sentence = settings["data"]["objective"] == "mlm_nsp"
+    model = (BertForPreTraining if next_sentence else BertForMaskedLM)(BertConfig(**settings["model"]))
     model.load_state_dict(torch.load(Path(checkpoint) / "model.pt", weights_only=True), strict=True)
     optimizer_settings, schedule = settings["optimizer"], settings["schedule"] | {"total_steps": steps}
     exempt = [p for name, p in model.named_parameters() if name.endswith("bias") or "LayerNorm" in name]
@@ -39,20 +40,23 @@ def main(checkpoint, shard, steps):
     optimizer = torch.optim.AdamW(groups, betas=tuple(optimizer_settings["betas"]), eps=optimizer_settings["eps"])
     with h5py.File(shard) as rows:
         batch = hf_batch(rows)
-    labels, next_sentence_label = batch.pop("labels"), batch.pop("next_sentence_label")
+    labels, next_sentence_label = batch.pop("labels"), batch.pop("next_sentence_label", None)
 
     model.train()
     for step in range(1, steps + 1):
         output = model(**batch)
-        mlm_loss = torch.nn.functional.cross_entropy(output.prediction_logits.flatten(0, 1), labels.flatten(), ignore_index=-100)
-        nsp_loss = torch.nn.functional.cross_entropy(output.seq_relationship_logits, next_sentence_label)
+        logits_BSV = output.prediction_logits if next_sentence else output.logits
+        losses = {"mlm_loss": torch.nn.functional.cross_entropy(logits_BSV.flatten(0, 1), labels.flatten(), ignore_index=-100)}
+        if next_sentence:
+            losses["nsp_loss"] = torch.nn.functional.cross_entropy(output.seq_relationship_logits, next_sentence_label)
+        loss = sum(losses.values())
         optimizer.zero_grad()
-        (mlm_loss + nsp_loss).backward()
+        loss.backward()
         grad_norm = torch.nn.utils.clip_grad_norm_(model.parameters(), optimizer_settings["max_grad_norm"])
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(schedule, optimizer_settings["learning_rate"], step)
         optimizer.step()
-        measured = {"loss": mlm_loss + nsp_loss, "mlm_loss": mlm_loss, "nsp_loss": nsp_loss, "grad_norm": grad_norm}
+        measured = {"loss": loss, **losses, "grad_norm": grad_norm}
         print(json.dumps({name: value.item() for name, value in measured.items()}))
 
 
