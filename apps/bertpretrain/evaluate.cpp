@@ -108,7 +108,7 @@ public:
             if (model.sequence_length == 0) model.sequence_length = length_of_shards(model);
             if (!model.vocabulary.empty()) refuse_other_vocabulary(arguments_.shards, model.vocabulary);
             open_shards({model.sequence_length, model.config.max_position_embeddings, model.config.vocab_size,
-                         model.config.next_sentence});
+                         model.config.next_sentence, model.document_end});
         });
         return evaluate(*model.bert, *batches_, world_, model.step);
     }
@@ -121,11 +121,7 @@ private:
     }
 
     void open_shards(const RowFormat& format) {
-        const auto same = [&](const RowFormat& open) {
-            return open.sequence_length == format.sequence_length && open.vocab_size == format.vocab_size &&
-                   open.max_position_embeddings == format.max_position_embeddings && open.needs_labels == format.needs_labels;
-        };
-        if (batches_ && same(settings_.format)) return;
+        if (batches_ && settings_.format == format) return;
         settings_.format = format;
         settings_.micro_batch_size = arguments_.micro_batch_size;
         settings_.max_sequences = arguments_.max_sequences;

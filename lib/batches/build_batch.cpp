@@ -18,7 +18,7 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) { return (val
 
 /// The sizes of a micro-batch's axes, fillers included.
 struct Axes {
-    std::int64_t B, T, M;
+    std::int64_t A, B, T, M;
 };
 
 /// Hands out consecutive parts of a tensor, each aligned to a cache line.
@@ -41,8 +41,8 @@ private:
 
 std::int64_t elements_of(const Axes& axes) {
     const std::int64_t R = axes.B + axes.M;
-    return Parts::room_for(axes.B + 1) + 2 * Parts::room_for(axes.B) + 4 * Parts::room_for(axes.T) + 3 * Parts::room_for(R) +
-           Parts::room_for(axes.M);
+    return Parts::room_for(axes.A + 1) + Parts::room_for(axes.A) + Parts::room_for(axes.B) + 4 * Parts::room_for(axes.T) +
+           3 * Parts::room_for(R) + Parts::room_for(axes.M);
 }
 
 /// Makes all tensors of the batch views of `numbers`.
@@ -50,8 +50,8 @@ void set_tensors(MicroBatch& batch, at::Tensor numbers, const Axes& axes) {
     const std::int64_t R = axes.B + axes.M;
     batch.numbers = std::move(numbers);
     Parts parts(batch.numbers);
-    batch.layout.device_starts_B1 = parts.take(axes.B + 1);
-    batch.layout.device_samples_B = parts.take(axes.B);
+    batch.layout.device_starts_B1 = parts.take(axes.A + 1);
+    batch.layout.device_samples_B = parts.take(axes.A);
     batch.next_sentence_labels_B = parts.take(axes.B);
     batch.input_ids_T = parts.take(axes.T);
     batch.token_type_ids_T = parts.take(axes.T);
@@ -93,6 +93,24 @@ void pick(const at::Tensor& from_T, const at::Tensor& index_R, const at::Tensor&
     std::ranges::transform(index, values_of(to_R).begin(), [&](std::int64_t row) { return from[static_cast<std::size_t>(row)]; });
 }
 
+/// Returns the spans of attention. A sample's k-th span (from 0) has the sample's number + k * 2^48, so that no two spans have
+/// the same dropout.
+SequenceLayout attention_layout(const UnpaddedSamples& samples, const SequenceLayout& whole) {
+    if (samples.attention_lengths_A.empty()) return whole;
+    constexpr int number_bits = 48;
+    std::vector<std::int64_t> numbers_A;
+    std::int64_t end = 0, of_sample = 0;
+    std::size_t b = 0;
+    for (const std::int64_t length : samples.attention_lengths_A) {
+        check(b < samples.numbers_B.size() && end + length <= whole.starts_B1[b + 1], "a span of attention crosses samples");
+        numbers_A.push_back(samples.numbers_B[b] + (of_sample++ << number_bits));
+        end += length;
+        if (end == whole.starts_B1[b + 1]) of_sample = 0, ++b;
+    }
+    check(b == samples.numbers_B.size(), "spans of attention for ", b, " of ", samples.numbers_B.size(), " samples");
+    return host_layout(samples.attention_lengths_A, numbers_A);
+}
+
 void check_sizes(const UnpaddedSamples& samples, const SequenceLayout& layout) {
     const auto tokens = static_cast<std::size_t>(layout.tokens());
     const auto empty_or = [](const std::vector<std::int64_t>& values, std::size_t size) {
@@ -111,11 +129,13 @@ void check_sizes(const UnpaddedSamples& samples, const SequenceLayout& layout) {
 }  // namespace
 
 MicroBatch build_batch(const UnpaddedSamples& samples, at::Device device) {
+    const SequenceLayout whole = host_layout(samples.lengths_B, samples.numbers_B);
+    check_sizes(samples, whole);
     MicroBatch batch;
-    batch.layout = host_layout(samples.lengths_B, samples.numbers_B);
-    check_sizes(samples, batch.layout);
+    batch.layout = attention_layout(samples, whole);
     batch.masked_positions = static_cast<std::int64_t>(samples.masked_rows_M.size());
-    const Axes axes{batch.sequences(), rounded_up(batch.tokens(), token_multiple), rounded_up(batch.masked(), masked_multiple)};
+    const Axes axes{batch.layout.sequences(), whole.sequences(), rounded_up(batch.tokens(), token_multiple),
+                    rounded_up(batch.masked(), masked_multiple)};
     const bool pinned = !device.is_cpu();
     const c10::OptionalDeviceGuard guard(pinned ? std::optional(device) : std::nullopt);
     set_tensors(batch, at::empty({elements_of(axes)}, at::TensorOptions(at::kLong).pinned_memory(pinned)), axes);
@@ -125,8 +145,8 @@ MicroBatch build_batch(const UnpaddedSamples& samples, at::Device device) {
     write_filled(batch.next_sentence_labels_B, samples.next_sentence_labels_B);
     write_filled(batch.input_ids_T, samples.input_ids_T);
     write_filled(batch.token_type_ids_T, samples.token_type_ids_T);
-    fill_row_keys(batch.layout, batch.position_ids_T, batch.samples_T);
-    write_filled(batch.read_rows_R.narrow(0, 0, axes.B), std::span(batch.layout.starts_B1).first(samples.numbers_B.size()));
+    fill_row_keys(whole, batch.position_ids_T, batch.samples_T);
+    write_filled(batch.read_rows_R.narrow(0, 0, axes.B), std::span(whole.starts_B1).first(samples.numbers_B.size()));
     write_filled(batch.masked_rows_M, samples.masked_rows_M);
     write_filled(batch.masked_labels_M, samples.masked_labels_M, -1);
     pick(batch.position_ids_T, batch.read_rows_R, batch.read_positions_R);
@@ -136,7 +156,7 @@ MicroBatch build_batch(const UnpaddedSamples& samples, at::Device device) {
 
 MicroBatch to_device(MicroBatch batch, at::Device device) {
     if (batch.device() == device) return batch;
-    const Axes axes{batch.sequences(), batch.input_ids_T.numel(), batch.masked_labels_M.numel()};
+    const Axes axes{batch.layout.sequences(), batch.sequences(), batch.input_ids_T.numel(), batch.masked_labels_M.numel()};
     set_tensors(batch, batch.numbers.to(device, /*non_blocking=*/true), axes);
     return batch;
 }

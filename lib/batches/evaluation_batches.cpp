@@ -78,7 +78,9 @@ std::optional<MicroBatch> EvaluationBatches::next() {
     std::iota(selected.begin(), selected.end(), std::int64_t{0});
     std::iota(numbers.begin(), numbers.end(), position_);
     position_ += size;
-    return to_device(build_batch(unpadded_samples(rows, selected, std::move(numbers)), settings_.device), settings_.device);
+    return to_device(
+        build_batch(unpadded_samples(rows, selected, std::move(numbers), settings_.format.document_end), settings_.device),
+        settings_.device);
 }
 
 }  // namespace bertpretrain

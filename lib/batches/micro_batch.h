@@ -1,8 +1,9 @@
 #pragma once
 // What one forward and backward pass reads: real tokens, without padding between sequences.
 //
-// Axes: B sequences, T tokens, M masked positions, R = B + M rows that the heads read. T and M are rounded up to multiples of
-// fixed numbers (build_batch.h); the fillers stand at the end.
+// Axes: B sequences, T tokens, M masked positions, R = B + M rows that the heads read, A spans within which tokens attend to each
+// other: a sequence, or a part of one. T and M are rounded up to multiples of fixed numbers (build_batch.h); the fillers stand at
+// the end.
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +19,7 @@ namespace bertpretrain {
 /// One micro-batch. All tensors are int64, lie on one device and are views of `numbers`. build_batch() makes it; nothing
 /// changes it afterwards.
 struct MicroBatch {
-    SequenceLayout layout;
+    SequenceLayout layout;              ///< of the spans of attention
     std::int64_t masked_positions = 0;  ///< without fillers
 
     at::Tensor numbers;                           ///< one dimension; holds the values of all tensors below
@@ -35,7 +36,7 @@ struct MicroBatch {
     /// Recorded by a copy stream after its copy of `numbers`; null where no copy is under way (batch_copier.h).
     std::shared_ptr<c10::Event> copied;
 
-    std::int64_t sequences() const { return layout.sequences(); }
+    std::int64_t sequences() const { return next_sentence_labels_B.numel(); }
     std::int64_t tokens() const { return layout.tokens(); }   ///< without fillers
     std::int64_t masked() const { return masked_positions; }  ///< without fillers
     at::Device device() const { return numbers.device(); }

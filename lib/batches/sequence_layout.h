@@ -10,11 +10,12 @@
 namespace bertpretrain {
 
 /// B sequences without padding, one after the other: sequence b is rows [starts[b], starts[b + 1]). Rows after the last
-/// sequence belong to no sequence.
+/// sequence belong to no sequence. Tokens attend to those of their sequence.
 struct SequenceLayout {
     std::vector<std::int64_t> starts_B1{0};  ///< on the host
     /// The samples' numbers in the order of the whole run, on the host. They key dropout, so that a mask depends on the sample
-    /// and not on the micro-batch or rank that computes it.
+    /// and not on the micro-batch or rank that computes it. Further sequences of one sample have numbers of their own
+    /// (build_batch).
     std::vector<std::int64_t> samples_B;
     std::int64_t longest = 0;                       ///< tokens of the longest sequence
     at::Tensor device_starts_B1, device_samples_B;  ///< the same values as int64 tensors on the batch's device

@@ -18,6 +18,10 @@ struct RowFormat {
     std::int64_t max_position_embeddings = 0;  ///< of the model
     std::int64_t vocab_size = 0;               ///< of the model
     bool needs_labels = true;                  ///< whether the model predicts next sentences
+    /// The id of [SEP], if attention stays inside each document of a row (unpadded_samples); else attention spans the row.
+    std::optional<std::int32_t> document_end{};
+
+    bool operator==(const RowFormat&) const = default;
 };
 
 /// A shard file and its properties when the run began.

@@ -155,8 +155,8 @@ GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
         std::vector<std::int64_t> selected(static_cast<std::size_t>(size)), numbers;
         std::iota(selected.begin(), selected.end(), begin);
         for (const std::int64_t i : selected) numbers.push_back(samples[static_cast<std::size_t>(i)].number);
-        const MicroBatch& made =
-            batch.micro_batches.emplace_back(build_batch(unpadded_samples(rows, selected, std::move(numbers)), settings_.device));
+        const MicroBatch& made = batch.micro_batches.emplace_back(
+            build_batch(unpadded_samples(rows, selected, std::move(numbers), settings_.format.document_end), settings_.device));
         batch.sequences += made.sequences();
         batch.tokens += made.tokens();
         batch.masked += made.masked();

@@ -28,10 +28,28 @@ void append_masked(const ShardRows& rows, std::int64_t row, std::int64_t start, 
     }
 }
 
+/// Appends the lengths of a row's documents. A masked position may show any token, so the original one counts there.
+void append_spans(const ShardRows& rows, std::int64_t row, std::int64_t length, std::int32_t document_end,
+                  std::vector<std::int64_t>& lengths_A) {
+    const std::int32_t* ids_S = rows.input_ids_RS.data() + row * rows.sequence_length;
+    const auto positions =
+        std::span(rows.masked_lm_positions_RP)
+            .subspan(static_cast<std::size_t>(row * rows.max_predictions), static_cast<std::size_t>(rows.max_predictions));
+    auto masked = positions.begin();
+    std::int64_t begin = 0;
+    for (std::int64_t s = 0; s < length; ++s) {
+        while (masked != positions.end() && *masked != 0 && *masked < s) ++masked;
+        const bool is_masked = masked != positions.end() && *masked != 0 && *masked == s;
+        if ((is_masked || ids_S[s] != document_end) && s + 1 < length) continue;
+        lengths_A.push_back(s + 1 - begin);
+        begin = s + 1;
+    }
+}
+
 }  // namespace
 
 UnpaddedSamples unpadded_samples(const ShardRows& rows, std::span<const std::int64_t> selected_B,
-                                 std::vector<std::int64_t> numbers_B) {
+                                 std::vector<std::int64_t> numbers_B, std::optional<std::int32_t> document_end) {
     check(selected_B.size() == numbers_B.size(), selected_B.size(), " rows with ", numbers_B.size(), " numbers");
     UnpaddedSamples samples;
     samples.numbers_B = std::move(numbers_B);
@@ -51,6 +69,7 @@ UnpaddedSamples unpadded_samples(const ShardRows& rows, std::span<const std::int
         append(rows.input_ids_RS, samples.input_ids_T);
         append(rows.segment_ids_RS, samples.token_type_ids_T);
         samples.lengths_B.push_back(length);
+        if (document_end) append_spans(rows, row, length, *document_end, samples.attention_lengths_A);
         if (rows.has_labels())
             samples.next_sentence_labels_B.push_back(rows.next_sentence_labels_R[static_cast<std::size_t>(row)]);
     }

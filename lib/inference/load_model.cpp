@@ -11,6 +11,7 @@
 #include "inference/imported_model.h"
 #include "inference/proven_kernels.h"
 #include "model/tensor_memory.h"
+#include "tokens/vocabulary.h"
 
 namespace bertpretrain {
 namespace {
@@ -20,8 +21,10 @@ LoadedModel load_checkpoint(const std::filesystem::path& checkpoint, at::ScalarT
     loaded.folder = checkpoint;
     const CheckpointReader reader(loaded.folder);
     const std::string file = (loaded.folder / settings_file).string();
+    bool divides = false;
     try {
         loaded.config = trained_model(reader.settings(), file);
+        divides = reader.settings().at("data").value("block_diagonal", false);
         loaded.sequence_length = reader.settings().at("data").at("sequence_length").get<std::int64_t>();
     } catch (const nlohmann::json::exception& error) {
         throw CheckpointError(concat(file, ": does not contain the settings of a run (", error.what(), ")"));
@@ -29,6 +32,7 @@ LoadedModel load_checkpoint(const std::filesystem::path& checkpoint, at::ScalarT
     loaded.step = reader.step();
     loaded.cased = TrainingProgress::read(reader.progress(), loaded.folder / progress_file).casing == "cased";
     if (std::filesystem::exists(loaded.folder / vocabulary_file)) loaded.vocabulary = loaded.folder / vocabulary_file;
+    if (divides) loaded.document_end = Vocabulary::read(loaded.folder / vocabulary_file).specials().sep;
     loaded.parameters = new_parameters(loaded.config, compute_dtype, device);
     for (const PlacedParameter& parameter : loaded.parameters->layout().parameters()) {
         const at::Tensor values = at::empty(parameter.spec.shape, at::kFloat);

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,13 @@ struct LoadedModel {
     BertConfig config;
     std::unique_ptr<FlatParameters> parameters;
     std::unique_ptr<Bert> bert;
-    std::filesystem::path folder;      ///< of the weights that were read
-    std::int64_t step = 0;             ///< of the checkpoint; 0 for imported weights
-    std::int64_t sequence_length = 0;  ///< used in training; 0: unknown
-    std::vector<std::string> missing;  ///< parameters of pooler and heads that the files lack
-    std::filesystem::path vocabulary;  ///< its vocab.txt; empty: none
-    bool cased = false;                ///< whether its tokenizer keeps case and accents
+    std::filesystem::path folder;              ///< of the weights that were read
+    std::int64_t step = 0;                     ///< of the checkpoint; 0 for imported weights
+    std::int64_t sequence_length = 0;          ///< used in training; 0: unknown
+    std::vector<std::string> missing;          ///< parameters of pooler and heads that the files lack
+    std::filesystem::path vocabulary;          ///< its vocab.txt; empty: none
+    std::optional<std::int32_t> document_end;  ///< RowFormat::document_end of its training
+    bool cased = false;                        ///< whether its tokenizer keeps case and accents
 };
 
 /// Returns uninitialized parameters without gradients, for inference.

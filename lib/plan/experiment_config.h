@@ -21,6 +21,7 @@ struct DataConfig {
     std::string training_shards;
     std::optional<std::string> held_out_shards;
     std::string objective = "mlm_nsp";
+    bool block_diagonal = false;
     std::int64_t sequence_length = 128;
     std::optional<std::string> vocabulary;
     std::string masking = "as_stored";
@@ -39,6 +40,9 @@ struct DataConfig {
         field("objective", self.objective, one_of({"mlm_nsp", "mlm"}),
               "What the model learns to predict. mlm_nsp: masked words and next sentences, as BERT. mlm: masked words alone, as "
               "RoBERTa; the model then has no pooler and no head for next sentences, and labels in the shards are ignored.");
+        field("block_diagonal", self.block_diagonal, any,
+              "With objective mlm, whether attention stays inside each document of a row that holds several (shard "
+              "--across-documents): no token attends beyond the [SEP]s around it. Positions still count from the row's start.");
         field("sequence_length", self.sequence_length, between(8, 65536),
               "Tokens per sample, padding included. Must equal that of the shards.");
         field("vocabulary", self.vocabulary, any,

@@ -87,6 +87,7 @@ constexpr auto names = std::to_array<ForeignName>({
     {"tokenizer_name", "data.vocabulary"},
     {"mlm_probability", "data.masked_lm_prob"},
     {"mask_prob", "data.masked_lm_prob"},
+    {"reset_attention_mask", "data.block_diagonal"},
     {"bert_no_binary_head", "data.objective", "\"mlm\" is without it"},
     {"num_workers", "data.loader_threads"},
     {"dataloader_num_workers", "data.loader_threads"},

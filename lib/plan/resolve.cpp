@@ -79,9 +79,11 @@ void resolve_vocabulary(Resolution& r) {
     if (r.data.vocabulary && r.data.vocabulary->size() > r.plan.model.vocab_size)
         throw ConfigError(concat("model.vocab_size = ", r.plan.model.vocab_size, ": the vocabulary ", data.vocabulary.string(),
                                  " has ", r.data.vocabulary->size(), " tokens; set it to at least that"));
-    if (data.masks == MaskSource::dynamic && r.data.is_there && !r.data.vocabulary)
-        throw ConfigError(concat("data.masking = \"dynamic\" needs the vocabulary, and there is no vocab.txt in ",
-                                 data.training_shards.string(),
+    const bool divides = r.settings.data.block_diagonal;
+    if (divides && r.data.vocabulary) data.document_end = r.data.vocabulary->specials().sep;
+    if ((data.masks == MaskSource::dynamic || divides) && r.data.is_there && !r.data.vocabulary)
+        throw ConfigError(concat(divides ? "data.block_diagonal" : "data.masking = \"dynamic\"",
+                                 " needs the vocabulary, and there is no vocab.txt in ", data.training_shards.string(),
                                  "\n  do: set data.vocabulary to the one that the shards were made with"));
 }
 
@@ -114,6 +116,9 @@ void resolve_data(Resolution& r) {
     if (!asked.held_out_shards) r.decide("data.held_out_shards", asked.training_shards, "the folder of training shards");
     data.objective = asked.objective == "mlm" ? Objective::mlm : Objective::mlm_nsp;
     r.plan.model.next_sentence = data.objective == Objective::mlm_nsp;
+    if (asked.block_diagonal && data.objective == Objective::mlm_nsp)
+        throw ConfigError(
+            "data.block_diagonal: needs data.objective = \"mlm\", because a pair of sentences is judged as a whole");
     data.sequence_length = asked.sequence_length;
     data.masks = asked.masking == "dynamic" ? MaskSource::dynamic : MaskSource::stored;
     data.masked_lm_prob = asked.masked_lm_prob;

@@ -32,6 +32,7 @@ enum class OnSaveError { retry, stop };
 struct DataPlan {
     std::filesystem::path training_shards, held_out_shards;  ///< folders
     Objective objective = Objective::mlm_nsp;
+    std::optional<std::int32_t> document_end;  ///< id of [SEP] with data.block_diagonal: attention stays inside each document
     std::int64_t sequence_length = 128;
     std::filesystem::path vocabulary;  ///< empty: there is none
     MaskSource masks = MaskSource::stored;

@@ -33,9 +33,10 @@ std::string check_shards(const RunPlan& plan, const Launch& launch) {
     std::vector<fs::path> files = find_shards(data.training_shards, ShardKind::training);
     if (plan.evaluation.every_steps > 0)
         for (const fs::path& file : find_shards(data.held_out_shards, ShardKind::held_out)) files.push_back(file);
-    const SampledShards sampled = sample_shards(
-        files, {data.sequence_length, plan.model.max_position_embeddings, plan.model.vocab_size, plan.model.next_sentence},
-        launch.rank, launch.world_size, data.loader_threads);
+    const SampledShards sampled = sample_shards(files,
+                                                {data.sequence_length, plan.model.max_position_embeddings, plan.model.vocab_size,
+                                                 plan.model.next_sentence, data.document_end},
+                                                launch.rank, launch.world_size, data.loader_threads);
     return concat(sampled.files, " of ", files.size(), " files sampled, ", with_thousands(sampled.rows), " rows read");
 }
 

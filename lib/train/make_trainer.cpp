@@ -20,7 +20,8 @@ namespace bertpretrain {
 namespace {
 
 RowFormat row_format(const RunPlan& plan) {
-    return {plan.data.sequence_length, plan.model.max_position_embeddings, plan.model.vocab_size, plan.model.next_sentence};
+    return {plan.data.sequence_length, plan.model.max_position_embeddings, plan.model.vocab_size, plan.model.next_sentence,
+            plan.data.document_end};
 }
 
 std::unique_ptr<BatchLoader> make_loader(const RunPlan& plan, const World& world, const Vocabulary* vocabulary,

@@ -17,7 +17,7 @@ double inverse(std::int64_t count) { return 1.0 / static_cast<double>(std::max<s
 
 double squared_lengths(const MicroBatch& micro) {
     double sum = 0;
-    for (std::int64_t b = 0; b < micro.sequences(); ++b) {
+    for (std::int64_t b = 0; b < micro.layout.sequences(); ++b) {
         const auto length = static_cast<double>(micro.layout.length(b));
         sum += length * length;
     }

@@ -116,6 +116,39 @@ TEST_CASE("a list of masked positions ends at its first 0, or is full") {
     CHECK(samples.masked_labels_M == Values{30, 10, 50});
 }
 
+TEST_CASE("with a document's end, each document of a row is a span of attention with dropout of its own") {
+    constexpr std::int32_t sep = 3, word = 50;
+    ShardRows rows = empty_rows(2, 10, 2, /*has_labels=*/false);
+    rows.input_ids_RS = {2, word, word, sep,  word, sep, sep, sep, 0, 0,  //
+                         2, word, word, word, sep,  0,   0,   0,   0, 0};
+    rows.input_mask_RS = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0};
+    rows.masked_lm_positions_RP = {4, 6, 0, 0};  // a random token at position 6 happens to be [SEP]
+    rows.masked_lm_ids_RP = {word, word, 0, 0};
+    const UnpaddedSamples samples = unpadded_samples(rows, Values{0, 1}, {7, 8}, sep);
+    CHECK(samples.attention_lengths_A == Values{4, 2, 2, 5});
+    const MicroBatch batch = build_batch(samples);
+    CHECK(batch.layout.starts_B1 == Values{0, 4, 6, 8, 13});
+    constexpr std::int64_t next_span = std::int64_t{1} << 48;
+    CHECK(batch.layout.samples_B == Values{7, 7 + next_span, 7 + 2 * next_span, 8});
+    CHECK(values_of(batch.layout.device_starts_B1) == batch.layout.starts_B1);
+    CHECK(batch.sequences() == 2);
+    CHECK(batch.tokens() == 13);
+    CHECK(values_of(batch.position_ids_T) == filled({0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4}, token_multiple));
+    CHECK(values_of(batch.samples_T) == filled({7, 7, 7, 7, 7, 7, 7, 7, 8, 8, 8, 8, 8}, token_multiple));
+    CHECK(values_of(batch.read_rows_R.narrow(0, 0, 2)) == Values{0, 8});
+}
+
+TEST_CASE("spans of attention that cross samples or do not cover them are refused") {
+    UnpaddedSamples samples;
+    samples.lengths_B = {3, 4};
+    samples.numbers_B = {0, 1};
+    samples.input_ids_T.resize(7);
+    for (const Values& lengths : {Values{4, 3}, Values{3, 2}, Values{3, 4, 1}}) {
+        samples.attention_lengths_A = lengths;
+        CHECK_THROWS_AS(build_batch(samples), std::logic_error);
+    }
+}
+
 TEST_CASE("unchecked rows cause no access beyond their tokens") {
     ShardRows rows = empty_rows(1, 6, 2);
     rows.input_mask_RS = {1, 1, 1, 0, 0, 0};

@@ -23,6 +23,15 @@ SMALL = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2, "
 LARGER = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024, "vocab_size": 1024}
 
 
+def spans_of(batch):
+    """Yields each sequence's start and end, and the lengths of the spans within which its tokens attend to each other."""
+    spans = list(batch["attention_lengths"])
+    for start, end in zip(batch["starts"], batch["starts"][1:]):
+        count = next(n for n in range(1, len(spans) + 1) if sum(spans[:n]) == end - start)
+        yield start, end, spans[:count]
+        del spans[:count]
+
+
 def plain_bert(w, config, batch):
     """BERT as a formula, in the weights' dtype, one sequence at a time without padding.
 
@@ -37,6 +46,9 @@ def plain_bert(w, config, batch):
     words, positions, types = (w[f"bert.embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type"))
 
     def attended(name, x):
+        return torch.cat([attended_span(name, part) for part in x.split(spans)])
+
+    def attended_span(name, x):
         split = lambda y: y.view(len(x), heads, hidden // heads).transpose(0, 1)
         q, k, v = (split(linear(f"{name}.attention.self.{part}", x)) for part in ("query", "key", "value"))
         context = torch.softmax(q @ k.transpose(1, 2) / (hidden // heads) ** 0.5, -1) @ v
@@ -46,7 +58,7 @@ def plain_bert(w, config, batch):
         return linear(f"{name}.output.dense", F.gelu(linear(f"{name}.intermediate.dense", x), approximate=approximate))
 
     outputs = []
-    for start, end in zip(batch["starts"], batch["starts"][1:]):
+    for start, end, spans in spans_of(batch):
         ids = batch["input_ids"][start:end]
         h = words[ids] + types[batch["token_type_ids"][start:end]] + positions[: end - start]
         names = [f"bert.encoder.layer.{i}" for i in range(config["num_hidden_layers"])]
@@ -88,15 +100,21 @@ def hf_model(config, next_sentence):
 
 def hf_logits(model, batch):
     """The logits of HF's model, which needs a padded batch."""
-    spans = list(zip(batch["starts"], batch["starts"][1:]))
-    longest = max(end - start for start, end in spans)
-    ids, types, mask = (torch.zeros(len(spans), longest, dtype=torch.long) for _ in range(3))
+    sequences = list(spans_of(batch))
+    longest = max(end - start for start, end, _ in sequences)
+    ids, types, mask = (torch.zeros(len(sequences), longest, dtype=torch.long) for _ in range(3))
+    document = torch.full((len(sequences), longest), -1)
     row_of = torch.zeros(batch["starts"][-1], dtype=torch.long)
-    for b, (start, end) in enumerate(spans):
+    for b, (start, end, spans) in enumerate(sequences):
         ids[b, : end - start] = batch["input_ids"][start:end]
         types[b, : end - start] = batch["token_type_ids"][start:end]
         mask[b, : end - start] = 1
+        document[b, : end - start] = torch.arange(len(spans)).repeat_interleave(torch.tensor(spans))
         row_of[start:end] = b * longest + torch.arange(end - start)
+    if len(batch["attention_lengths"]) > len(sequences):  # tokens see only those of their own document
+        same_document = document.unsqueeze(1) == document.unsqueeze(2)
+        dtype = next(iter(model.parameters())).dtype
+        mask = torch.zeros(same_document.shape, dtype=dtype).masked_fill(~same_document, torch.finfo(dtype).min).unsqueeze(1)
     out = model(input_ids=ids, token_type_ids=types, attention_mask=mask)
     at_masked = lambda logits_BSV: logits_BSV.flatten(0, 1)[row_of[batch["masked_rows"]]]
     if "logits" in out:
@@ -118,7 +136,7 @@ def random_weights(shapes, spread, generator):
     return weights
 
 
-def random_batch(config, generator):
+def random_batch(config, generator, divided):
     number = lambda low, high, count: torch.randint(low, high, (count,), generator=generator)
     lengths = [5, *number(5, 65, 5).tolist(), 64]
     starts = [0]
@@ -127,8 +145,10 @@ def random_batch(config, generator):
     masked = [start + place for start, length in zip(starts, lengths)
               for place in torch.randperm(length, generator=generator)[: max(1, length * 15 // 100)].sort().values.tolist()]
     vocabulary = config["vocab_size"]
+    attention_lengths = [part for n in lengths for part in ((n // 4, n // 2, n - n // 4 - n // 2) if n > 8 else (n,))]
     return {
         "starts": starts,
+        "attention_lengths": attention_lengths if divided else lengths,
         "input_ids": number(1, vocabulary, starts[-1]),  # 0 is HF's padding_idx, for which HF computes no gradient
         "token_type_ids": torch.cat([(torch.arange(n) > n // 2).long() for n in lengths]),
         "position_ids": torch.cat([torch.arange(n) for n in lengths]),
@@ -175,11 +195,11 @@ def relative_error(found, right):
     return ((found - right).norm() / right.norm()).item()
 
 
-def write_case(folder, name, config, seed, spread, next_sentence=True):
+def write_case(folder, name, config, seed, spread, next_sentence=True, divided=False):
     generator = torch.Generator().manual_seed(seed)
     model = hf_model(config, next_sentence)
     shapes = {key: list(tensor.shape) for key, tensor in model.state_dict().items() if key not in ALIASES}
-    weights, batch = random_weights(shapes, spread, generator), random_batch(config, generator)
+    weights, batch = random_weights(shapes, spread, generator), random_batch(config, generator, divided)
     compute = lambda leaves: plain_bert(leaves, config, batch)
     right = results(weights, compute, batch, torch.float64)
     if config["norm_placement"] != "pre_ln_zero_residual":  # HF has no such model
@@ -217,6 +237,7 @@ def main():
         config = {**base, **SMALL, "hidden_act": "gelu", "norm_placement": placement}
         for seed in range(3):
             write_case(folder, f"{placement}_masked_words_alone", config, seed, spread, next_sentence=False)
+            write_case(folder, f"{placement}_block_diagonal", config, seed, spread, next_sentence=False, divided=True)
 
 
 if __name__ == "__main__":

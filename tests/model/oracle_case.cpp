@@ -71,6 +71,8 @@ OracleCase::OracleCase(const std::filesystem::path& file) : file_(std::make_shar
     UnpaddedSamples samples;
     samples.lengths_B.assign(starts_B1.begin() + 1, starts_B1.end());
     for (std::size_t b = 0; b < samples.lengths_B.size(); ++b) samples.lengths_B[b] -= starts_B1[b];
+    for (const PtValue& length : *at_key(stored, "attention_lengths").list())
+        samples.attention_lengths_A.push_back(*length.integer());
     samples.numbers_B.resize(samples.lengths_B.size());
     std::iota(samples.numbers_B.begin(), samples.numbers_B.end(), 0);
     samples.input_ids_T = integers("input_ids");

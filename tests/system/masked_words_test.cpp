@@ -107,6 +107,40 @@ TEST_CASE("a run that learns masked words alone begins with the encoder of a run
     CHECK(missing_words(refused.err, {"missing:", "bert.pooler.dense.weight", "init_missing"}) == "");
 }
 
+TEST_CASE("with data.block_diagonal, attention stays inside each document of a row, in training and in evaluation") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto numbers = [&](const fs::path& shards, const std::string& name, const std::string& options) {
+        const fs::path run = folder / name;
+        const CommandResult trained = train(write_experiment(folder, learns_masked_words(shards)), run,
+                                            "--set schedule.total_steps=10 --set evaluation.max_sequences=0 " + options);
+        INFO(trained.err);
+        REQUIRE(trained.exit_code == 0);
+        return numbers_of(run);
+    };
+    const std::string divided = "--set data.block_diagonal=true";
+    CHECK(numbers(shards_without_labels(), "one", "") == numbers(shards_without_labels(), "one_divided", divided));
+    const fs::path packed = folder / "packed";
+    REQUIRE(run_command(data_program + " shard " + sample_data().text.string() + " --vocabulary " +
+                        sample_data().vocabulary.string() + " --output " + packed.string() +
+                        " --objective mlm --across-documents --sequence-length 256 --shards 2 --held-out-shards 1")
+                .exit_code == 0);
+    const std::string longer = " --set data.sequence_length=256 --set model.max_position_embeddings=256 ";
+    const auto within = numbers(packed, "divided", divided + longer);
+    CHECK(within != numbers(packed, "whole", longer));
+    CHECK(largest_difference(
+              within, numbers(packed, "ranks", divided + longer + "--local-ranks 2 --set batch.gradient_accumulation_steps=1")) <
+          1e-4);
+    const CommandResult measured = evaluated(folder / "divided", packed);
+    INFO(measured.err);
+    REQUIRE(measured.exit_code == 0);
+    CHECK(json::parse(measured.out).at("mlm_loss").get<double>() ==
+          Approx(json::parse(within.back()).at("held_out_mlm_loss").get<double>()).epsilon(1e-6));
+    const CommandResult refused = train(write_experiment(folder), folder / "pairs", divided);
+    CHECK(refused.exit_code == 2);
+    CHECK(missing_words(refused.err, {"data.block_diagonal", "data.objective = \"mlm\""}) == "");
+}
+
 TEST_CASE("what masked words alone cannot give is refused") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
