@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "core/strings.h"
 #include "core/threads.h"
+#include "tokens/vocabulary_extension.h"
 #include "tokens/vocabulary_training.h"
 #include "tokens/word_counts.h"
 
@@ -20,7 +21,40 @@ struct VocabularyRequest {
     bool cased = false;
     std::size_t threads = available_cores();
     VocabularyTraining training;
+    std::filesystem::path extended;  ///< empty: a vocabulary is trained from scratch
+    VocabularyExtension extension;
 };
+
+/// @throws ConfigError when the options of training and of extending are mixed
+void check_request(const VocabularyRequest& request, bool has_size) {
+    const bool extends = !request.extended.empty();
+    if (extends == has_size)
+        throw ConfigError("--size N trains a vocabulary, --extend FILE --add N extends one: expected one of the two");
+    if (extends != (request.extension.additions > 0))
+        throw ConfigError("--extend FILE and --add N belong together: which vocabulary, and how many tokens to add");
+    if (!extends && request.extension.reuses_unused) throw ConfigError("--reuse-unused: needs --extend FILE");
+}
+
+Vocabulary extended(const VocabularyRequest& request, const WordCounts& counts) {
+    const Vocabulary before = Vocabulary::read(request.extended);
+    VocabularyExtension extension = request.extension;
+    extension.min_frequency = request.training.min_frequency;
+    Vocabulary after = extend_vocabulary(before, counts, extension);
+    const auto added = static_cast<std::int64_t>(new_tokens(before, after)->size());
+    if (added < extension.additions)
+        log_warning(concat("only ", with_thousands(added), " tokens were added instead of ", with_thousands(extension.additions),
+                           ": no other pair of pieces occurs ", extension.min_frequency, " times"));
+    return after;
+}
+
+Vocabulary trained(const VocabularyRequest& request, const WordCounts& counts) {
+    Vocabulary vocabulary = train_vocabulary(counts, request.training);
+    if (vocabulary.size() < request.training.size)
+        log_warning(concat("the vocabulary has only ", with_thousands(vocabulary.size()), " tokens instead of ",
+                           with_thousands(request.training.size), ": no other pair of pieces occurs ",
+                           request.training.min_frequency, " times"));
+    return vocabulary;
+}
 
 void run(const VocabularyRequest& request) {
     make_writable_folder(request.output.has_parent_path() ? request.output.parent_path() : ".");
@@ -30,11 +64,7 @@ void run(const VocabularyRequest& request) {
     for (const auto& [word, count] : counts) words += count;
     log_info(concat("counted ", with_thousands(words), " words, ", with_thousands(static_cast<std::int64_t>(counts.size())),
                     " distinct"));
-    const Vocabulary vocabulary = train_vocabulary(counts, request.training);
-    if (vocabulary.size() < request.training.size)
-        log_warning(concat("the vocabulary has only ", with_thousands(vocabulary.size()), " tokens instead of ",
-                           with_thousands(request.training.size), ": no other pair of pieces occurs ",
-                           request.training.min_frequency, " times"));
+    const Vocabulary vocabulary = request.extended.empty() ? trained(request, counts) : extended(request, counts);
     vocabulary.write(request.output);
     log_info(concat("wrote ", request.output.string(), " with ", with_thousands(vocabulary.size()), " tokens"));
 }
@@ -43,11 +73,17 @@ void run(const VocabularyRequest& request) {
 
 void add_vocabulary_command(CLI::App& app) {
     const auto request = std::make_shared<VocabularyRequest>();
-    CLI::App* const command = app.add_subcommand("vocabulary", "Trains a WordPiece vocabulary on text");
+    CLI::App* const command = app.add_subcommand("vocabulary", "Trains a WordPiece vocabulary on text, or extends one");
     command->add_option("TEXT", request->texts, "UTF-8 text files")->required();
-    command->add_option("--size", request->training.size, "Number of tokens, including the five special ones")
-        ->required()
-        ->check(CLI::Range(1, 1'000'000'000));
+    const CLI::Option* size =
+        command->add_option("--size", request->training.size, "Number of tokens, including the five special ones")
+            ->check(CLI::Range(1, 1'000'000'000));
+    command->add_option("--extend", request->extended,
+                        "Vocabulary file to extend instead: its tokens keep their ids, and tokens learned from TEXT follow them");
+    command->add_option("--add", request->extension.additions, "With --extend, the number of tokens to add")
+        ->check(CLI::Range(1, 1'000'000));
+    command->add_flag("--reuse-unused", request->extension.reuses_unused,
+                      "With --extend, put new tokens first in the places of BERT's [unused0], [unused1], ...");
     command->add_option("--output", request->output, "Vocabulary file to write, one token per line")->required();
     command->add_flag("--cased", request->cased, "Keep case and accents");
     command
@@ -58,7 +94,10 @@ void add_vocabulary_command(CLI::App& app) {
     command->add_option("--threads", request->threads, "Number of threads that count words")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));
-    command->callback([request] { run(*request); });
+    command->callback([request, size] {
+        check_request(*request, size->count() > 0);
+        run(*request);
+    });
 }
 
 }  // namespace bertpretrain

@@ -15,24 +15,24 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::string_view word_embedding = "bert.embeddings.word_embeddings.weight", decoder_bias = "cls.predictions.bias",
-                           position_embedding = "bert.embeddings.position_embeddings.weight";
+constexpr std::string_view position_embedding = "bert.embeddings.position_embeddings.weight";
 
 class Planner {
 public:
-    Planner(const WeightFiles& files, const std::vector<TensorDescription>& parameters, const std::vector<TensorAlias>& aliases)
-        : files_(files), parameters_(parameters) {
+    Planner(const WeightFiles& files, const std::vector<TensorDescription>& parameters, const std::vector<TensorAlias>& aliases,
+            const ImportChoices& choices)
+        : files_(files), parameters_(parameters), choices_(choices) {
         for (const TensorDescription& parameter : parameters) known_.push_back(parameter.name);
         for (const TensorAlias& alias : aliases) aliases_[alias.alias] = alias.name;
     }
 
-    ImportPlan run(const ImportChoices& choices) {
+    ImportPlan run() {
         for (std::size_t i = 0; i < files_.tensors().size(); ++i) assign(i);
         for (const TensorDescription& parameter : parameters_) take(parameter);
         if (!files_.other_entries().empty())
             plan_.ignored.insert(plan_.ignored.end(), files_.other_entries().begin(), files_.other_entries().end());
         note_types();
-        refuse_what_does_not_fit(choices);
+        refuse_what_does_not_fit();
         return std::move(plan_);
     }
 
@@ -97,8 +97,9 @@ private:
             !std::equal(stored.shape.begin() + 1, stored.shape.end(), parameter.shape.begin() + 1))
             return false;
         const std::int64_t there = stored.shape[0], wanted = parameter.shape[0], row = stored.elements() / there;
-        const bool is_vocabulary = parameter.name == word_embedding || parameter.name == decoder_bias;
-        if (is_vocabulary && std::abs(wanted - there) >= vocabulary_padding) return false;
+        const bool is_vocabulary = has_row_per_token(parameter.name);
+        const bool may_differ = std::abs(wanted - there) < vocabulary_padding || (choices_.vocabulary_grew && wanted > there);
+        if (is_vocabulary && !may_differ) return false;
         if (!is_vocabulary && parameter.name != position_embedding) return false;
         import.elements = std::min(there, wanted) * row;
         if (wanted > there) import.beyond = is_vocabulary ? PlannedImport::Beyond::initial : PlannedImport::Beyond::repeated;
@@ -116,11 +117,11 @@ private:
             if (type != "float32") plan_.remarks.push_back(concat(count, " tensors are ", type, " and are converted to float32"));
     }
 
-    void refuse_what_does_not_fit(const ImportChoices& choices) const {
+    void refuse_what_does_not_fit() const {
         std::vector<std::string> problems = problems_;
-        if (!choices.missing_allowed)
+        if (!choices_.missing_allowed)
             for (const std::string& name : plan_.initial) problems.push_back(concat("missing:    \"", name, "\"", hint(name)));
-        if (!choices.unexpected_allowed)
+        if (!choices_.unexpected_allowed)
             for (const std::string& name : plan_.ignored)
                 if (!is_unneeded_head(name)) problems.push_back(concat("unexpected: \"", printable(name, 300), "\""));
         if (plan_.imports.empty()) problems.push_back(concat("none of its tensors is a parameter of this model"));
@@ -131,7 +132,7 @@ private:
         if (more > 0) problems.push_back(concat("... and ", more, " more"));
         throw ConfigError(concat(files_.found().files.front().string(), " (", files_.found().what,
                                  "): its tensors do not fit this model:\n  ", join(problems, "\n  "),
-                                 "\n  do: ", choices.advice));
+                                 "\n  do: ", choices_.advice));
     }
 
     /// Returns whether the tensor belongs to the head for next sentences and this model has none, because it learns masked words
@@ -152,6 +153,7 @@ private:
 
     const WeightFiles& files_;
     const std::vector<TensorDescription>& parameters_;
+    const ImportChoices& choices_;
     std::vector<std::string> known_;
     std::map<std::string, std::string> aliases_;
     std::map<std::string, std::size_t> sources_;  ///< parameter name -> index of its tensor
@@ -163,7 +165,7 @@ private:
 
 ImportPlan plan_import(const WeightFiles& files, const std::vector<TensorDescription>& parameters,
                        const std::vector<TensorAlias>& aliases, const ImportChoices& choices) {
-    return Planner(files, parameters, aliases).run(choices);
+    return Planner(files, parameters, aliases, choices).run();
 }
 
 ImportPlan plan_import(const WeightFiles& files, const BertConfig& model, const ImportChoices& choices) {

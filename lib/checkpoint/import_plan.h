@@ -35,6 +35,7 @@ struct ImportPlan {
 struct ImportChoices {
     bool missing_allowed = false;     ///< missing parameters keep their initial values
     bool unexpected_allowed = false;  ///< unexpected tensors are ignored
+    bool vocabulary_grew = false;     ///< the model's vocabulary extends the file's, so it may have any number of further rows
     std::string advice =              ///< the "do:" line of the error message
         "set the model section to the file's shape; initialization.init_missing = \"random\" keeps random values for missing "
         "tensors, init_unexpected = \"ignore\" ignores unexpected ones";
@@ -45,8 +46,9 @@ struct ImportChoices {
 inline constexpr std::int64_t vocabulary_padding = 128;
 
 /// Pairs every parameter with a tensor of its name (parameter_names.h) and shape. The number of rows may differ in two cases:
-/// word embedding and decoder bias by less than vocabulary_padding; and the position embedding, whose rows are truncated or
-/// repeated to fit. Tied tensors (`aliases`) may be stored under either name, and must be equal if stored under both.
+/// word embedding and decoder bias, by less than vocabulary_padding unless the vocabulary grew; and the position embedding, whose
+/// rows are truncated or repeated to fit. Tied tensors (`aliases`) may be stored under either name, and must be equal if stored
+/// under both.
 /// @throws ConfigError listing every tensor that is missing, unexpected or of a different shape
 /// @throws CheckpointError when the file is found to be damaged while tied tensors are compared
 ImportPlan plan_import(const WeightFiles& files, const std::vector<TensorDescription>& parameters,

@@ -100,6 +100,10 @@ ParameterLayout bert_layout(const BertConfig& config, double bucket_mib, std::in
     return {bert_parameters(config).layout_order, std::max<std::int64_t>(1, bucket_elements), shards};
 }
 
+bool has_row_per_token(const std::string& name) {
+    return name == "bert.embeddings.word_embeddings.weight" || name == "cls.predictions.bias";
+}
+
 bool predicts_next_sentence(const std::string& name) {
     return name.starts_with("bert.pooler.") || name.starts_with("cls.seq_relationship.");
 }

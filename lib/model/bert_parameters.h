@@ -34,6 +34,9 @@ BertParameters bert_parameters(const BertConfig& config);
 /// Returns the layout of a model's flat buffers. @param bucket_mib of fp32 gradients @param shards as in ParameterLayout
 ParameterLayout bert_layout(const BertConfig& config, double bucket_mib, std::int64_t shards);
 
+/// Returns whether a parameter has a row for each token: the word embedding and the decoder's bias.
+bool has_row_per_token(const std::string& name);
+
 /// Returns whether a parameter belongs to the pooler or to the head for next sentences, which models for masked words alone lack.
 bool predicts_next_sentence(const std::string& name);
 

@@ -20,6 +20,9 @@ struct SpecialIds {
 /// The special tokens, in the order in which a trained vocabulary lists them first.
 inline constexpr std::string_view special_tokens[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
+/// How tokens begin that continue a word.
+inline constexpr std::string_view continuation_prefix = "##";
+
 /// An immutable list of distinct tokens, including the five special ones. As in BERT, a token that begins with "##" continues
 /// a word.
 class Vocabulary {

@@ -11,7 +11,6 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::string_view continuation_prefix = "##";
 constexpr char32_t code_points = 0x110000;
 
 /// Returns the `limit` most frequent characters of the words, in ascending order. Ties go to the smaller code point.

@@ -17,28 +17,17 @@
 #include "core/log.h"
 #include "core/strings.h"
 #include "parallel/together.h"
-#include "tokens/vocabulary.h"
+#include "train/new_token_rows.h"
 
 namespace bertpretrain {
 namespace {
-
-/// @throws ConfigError unless both vocabularies list the same tokens
-void refuse_other_words(const std::filesystem::path& theirs, const std::filesystem::path& ours) {
-    const Vocabulary there = Vocabulary::read(theirs), here = Vocabulary::read(ours);
-    for (std::int32_t id = 0; id < std::max(there.size(), here.size()); ++id) {
-        const std::string a = id < there.size() ? std::string(there.token(id)) : "",
-                          b = id < here.size() ? std::string(here.token(id)) : "";
-        if (a != b)
-            throw ConfigError(concat(theirs.string(), ": token ", id, " is \"", a, "\", but \"", b, "\" in ", ours.string(),
-                                     "\n  do: make the shards with the vocabulary that belongs to the weights"));
-    }
-}
 
 /// The files of initialization.init_from, open on this rank.
 struct Source {
     std::unique_ptr<CheckpointReader> checkpoint;  ///< null: not a checkpoint of this program
     std::unique_ptr<WeightFiles> files;
     ImportPlan plan;
+    std::vector<NewToken> new_tokens;  ///< that the weights' vocabulary lacks
 };
 
 Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bool leads) {
@@ -52,13 +41,16 @@ Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bo
         throw ConfigError(concat("initialization.init_moments: ", *wanted.init_from, " is ", found.what,
                                  "; moments can only be read from checkpoints of this program"));
     if (found.model) refuse_other_arithmetic(described_model(*found.model), plan.model, *found.model);
-    if (found.vocabulary && !plan.data.vocabulary.empty()) refuse_other_words(*found.vocabulary, plan.data.vocabulary);
+    if (found.vocabulary && !plan.data.vocabulary.empty())
+        source.new_tokens = new_tokens_of(*found.vocabulary, plan.data.vocabulary);
     const bool checks = leads && !found.checkpoint;
     source.files =
         std::make_unique<WeightFiles>(std::move(found), checks ? PtReader::Checksums::on_first_read : PtReader::Checksums::never);
     if (checks) source.files->verify();
     source.plan = plan_import(*source.files, plan.model,
-                              {.missing_allowed = wanted.allows_missing, .unexpected_allowed = wanted.allows_unexpected});
+                              {.missing_allowed = wanted.allows_missing,
+                               .unexpected_allowed = wanted.allows_unexpected,
+                               .vocabulary_grew = !source.new_tokens.empty()});
     return source;
 }
 
@@ -68,6 +60,10 @@ void say(const Source& source) {
                     found.files.size() > 1 ? concat(" and ", found.files.size() - 1, " more") : "", " (", found.what,
                     "): ", source.plan.imports.size(), " tensors"));
     for (const std::string& remark : source.plan.remarks) log_info("  " + remark);
+    const auto split = std::ranges::count_if(source.new_tokens, [](const NewToken& token) { return !token.pieces.empty(); });
+    if (!source.new_tokens.empty())
+        log_info(concat("  ", with_thousands(std::ssize(source.new_tokens)), " new tokens: ", with_thousands(split),
+                        " begin with the mean of their pieces' rows, the others with random values"));
     for (const std::string& name : source.plan.initial)
         log_warning(concat("  ", name, " is missing in the file and keeps its initial values"));
     for (const std::string& name : source.plan.ignored) log_warning(concat("  ", name, " in the file is ignored"));
@@ -81,6 +77,7 @@ void fill_weights(const Source& source, const ParameterLayout& layout, std::span
     for (const OwnedRun& run : runs)
         if (const auto found = planned.find(layout.parameters()[run.parameter].spec.name); found != planned.end())
             read_planned(*source.files, *found->second, run.in_parameter, run.elements, on_host.data_ptr<float>() + run.in_slice);
+    fill_new_rows(*source.files, source.plan, source.new_tokens, layout, runs, on_host);
     if (!on_host.is_same(slice)) slice.copy_(on_host);
 }
 
@@ -104,6 +101,8 @@ std::int64_t init_from(const RunPlan& plan, World& world, const ParameterLayout&
         const Source source = open_source(plan, weights, leads);
         fill_weights(source, layout, optimizer.owned_runs(), optimizer.state().master);
         if (wanted.takes_moments) {
+            if (!source.new_tokens.empty())
+                throw ConfigError("initialization.init_moments: new tokens have no moments; set it to false");
             if (!source.plan.remarks.empty())
                 throw ConfigError(concat("initialization.init_moments: moments need a model of the same shape, but ",
                                          join(source.plan.remarks)));

@@ -1,0 +1,116 @@
+// Training continues with a vocabulary that has new tokens.
+
+#include <cmath>
+#include <memory>
+
+#include "archive/pt_reader.h"
+#include "support/catch.h"
+#include "system/small_run.h"
+#include "tokens/vocabulary_extension.h"
+
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+using bertpretrain::PtReader;
+using bertpretrain::Vocabulary;
+using nlohmann::json;
+
+namespace {
+
+constexpr int added = 60;
+
+std::vector<float> values_of(const fs::path& model, const std::string& name) {
+    const PtReader file(model);
+    const bertpretrain::PtTensor& tensor = *file.root().find(name)->tensor();
+    std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
+    file.read_as_float(tensor, 0, tensor.elements(), values.data());
+    return values;
+}
+
+/// Extends sample_data()'s vocabulary by tokens of its own text.
+CommandResult extend(const fs::path& output, const std::string& options) {
+    return run_command(data_program + " vocabulary " + sample_data().text.string() + " --output " + output.string() + " " +
+                       options);
+}
+
+/// Compares the rows of the first checkpoint with those that it began from. @param columns elements of a row
+void check_rows(const fs::path& before, const fs::path& after, const Vocabulary& old_words, const Vocabulary& words,
+                const std::string& name, std::size_t columns) {
+    const std::vector<float> old_rows = values_of(before, name), rows = values_of(after, name);
+    CAPTURE(name);
+    CHECK(rows.size() == 864 * columns);  // 800 + 60, in a multiple of 8
+    CHECK(std::equal(old_rows.begin(), old_rows.begin() + old_words.size() * static_cast<std::ptrdiff_t>(columns), rows.begin()));
+    for (std::int32_t id = old_words.size(); id < words.size(); ++id) {
+        const auto pieces = bertpretrain::pieces_of(old_words, words.token(id));
+        REQUIRE(pieces.size() >= 2);
+        for (std::size_t c = 0; c < columns; ++c) {
+            double sum = 0;
+            for (const std::int32_t piece : pieces) sum += double{old_rows[static_cast<std::size_t>(piece) * columns + c]};
+            CHECK(rows[static_cast<std::size_t>(id) * columns + c] ==
+                  Approx(sum / static_cast<double>(pieces.size())).epsilon(1e-6).margin(1e-9));
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("with an extended vocabulary, a run begins with all old rows, and new rows that are the mean of their pieces'") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path vocabulary = folder / "vocab.txt", shards = folder / "shards";
+    const std::string options = "--extend " + sample_data().vocabulary.string() + " --add " + std::to_string(added);
+    const CommandResult extended = extend(vocabulary, options);
+    INFO(extended.err);
+    REQUIRE(extended.exit_code == 0);
+    REQUIRE(run_command(data_program + " shard " + sample_data().text.string() + " --vocabulary " + vocabulary.string() +
+                        " --output " + shards.string() + " --name sample --sequence-length 64 --shards 2 --held-out-shards 1")
+                .exit_code == 0);
+    const fs::path before = finished_run().run / "checkpoints/step_00000020";
+    const fs::path config = write_experiment(folder, {{"model", {{"vocab_size", "auto"}}},
+                                                      {"data", {{"training_shards", shards.string()}}},
+                                                      {"initialization", {{"init_from", before.string()}}}});
+    const CommandResult alone =
+        train(config, folder / "run", "--set schedule.total_steps=1");  // the learning rate of the last step is 0
+    INFO(alone.err);
+    REQUIRE(alone.exit_code == 0);
+    CHECK(missing_words(alone.err, {"60 new tokens: 60 begin with the mean of their pieces' rows"}) == "");
+    const Vocabulary old_words = Vocabulary::read(sample_data().vocabulary), words = Vocabulary::read(vocabulary);
+    const fs::path after = folder / "run/checkpoints/step_00000001/model.pt";
+    check_rows(before / "model.pt", after, old_words, words, "bert.embeddings.word_embeddings.weight", 64);
+    check_rows(before / "model.pt", after, old_words, words, "cls.predictions.bias", 1);
+    CHECK(values_of(before / "model.pt", "bert.encoder.layer.1.output.dense.weight") ==
+          values_of(after, "bert.encoder.layer.1.output.dense.weight"));
+
+    REQUIRE(train(config, folder / "ranks", "--local-ranks 3 --set schedule.total_steps=1").exit_code == 0);
+    CHECK(values_of(folder / "ranks/checkpoints/step_00000001/model.pt", "bert.embeddings.word_embeddings.weight") ==
+          values_of(after, "bert.embeddings.word_embeddings.weight"));
+    const CommandResult moments = train(config, folder / "moments", "--set initialization.init_moments=true");
+    CHECK(moments.exit_code == 2);
+    CHECK(missing_words(moments.err, {"initialization.init_moments", "new tokens"}) == "");
+}
+
+TEST_CASE("shards of a vocabulary that does not extend the weights' are refused with the first token that differs") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    REQUIRE(extend(folder / "other.txt", "--size 700").exit_code == 0);
+    const fs::path config = write_experiment(folder, {{"initialization", {{"init_from", finished_run().run.string()}}},
+                                                      {"data", {{"training_shards", (folder / "shards").string()}}}});
+    REQUIRE(run_command(data_program + " shard " + sample_data().text.string() + " --vocabulary " +
+                        (folder / "other.txt").string() + " --output " + (folder / "shards").string() +
+                        " --sequence-length 64 --shards 2 --held-out-shards 1")
+                .exit_code == 0);
+    const CommandResult refused = train(config, folder / "run");
+    CHECK(refused.exit_code == 2);
+    CHECK(missing_words(refused.err, {"token 700 is \"", "vocabulary --extend"}) == "");
+}
+
+TEST_CASE("options of training and of extending a vocabulary exclude each other") {
+    const TemporaryFolder folder;
+    const std::string extends = "--extend " + sample_data().vocabulary.string();
+    for (const std::string& options : {std::string(), "--size 900 " + extends + " --add 5", extends,
+                                       std::string("--size 900 --add 5"), std::string("--size 900 --reuse-unused")}) {
+        CAPTURE(options);
+        const CommandResult refused = extend(folder / "v.txt", options);
+        CHECK(refused.exit_code == 2);
+        CHECK_FALSE(fs::exists(folder / "v.txt"));
+    }
+}

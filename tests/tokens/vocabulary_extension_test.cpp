@@ -1,0 +1,80 @@
+#include "tokens/vocabulary_extension.h"
+
+#include <memory>
+
+#include "support/catch.h"
+#include "tokens/wordpiece.h"
+
+using namespace bertpretrain;
+using Strings = std::vector<std::string>;
+
+namespace {
+
+Vocabulary listed(const Strings& tokens) {
+    Strings all{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+    all.insert(all.end(), tokens.begin(), tokens.end());
+    return {all, "a list"};
+}
+
+/// The tokens that `extended` has after those of `vocabulary`.
+Strings added(const Vocabulary& vocabulary, const Vocabulary& extended) {
+    CHECK(std::equal(vocabulary.tokens().begin(), vocabulary.tokens().end(), extended.tokens().begin()));
+    return {extended.tokens().begin() + vocabulary.size(), extended.tokens().end()};
+}
+
+std::size_t tokens_in(const Vocabulary& vocabulary, const WordCounts& counts) {
+    const WordPiece tokenizer(std::make_shared<Vocabulary>(vocabulary), Casing::uncased);
+    std::size_t tokens = 0;
+    for (const auto& [word, count] : counts) tokens += tokenizer.encode(word).size() * static_cast<std::size_t>(count);
+    return tokens;
+}
+
+}  // namespace
+
+TEST_CASE("an extension appends the joined pieces that save most tokens of the text, and keeps every id") {
+    const Vocabulary vocabulary = listed({"card", "##io", "##my", "heart", "##s", "a", "##b"});
+    const WordCounts counts{{"cardio", 6}, {"cardiomy", 5}, {"hearts", 3}, {"heart", 9}, {"ab", 1}};
+    CHECK(added(vocabulary, extend_vocabulary(vocabulary, counts, {.additions = 1})) == Strings{"cardio"});
+    CHECK(added(vocabulary, extend_vocabulary(vocabulary, counts, {.additions = 9})) == Strings{"cardio", "cardiomy", "hearts"});
+    const Vocabulary extended = extend_vocabulary(vocabulary, counts, {.additions = 2});
+    CHECK(tokens_in(vocabulary, counts) - tokens_in(extended, counts) == 11 + 5);
+}
+
+TEST_CASE("characters that the vocabulary lacks are added first, as many as half of the additions") {
+    const Vocabulary vocabulary = listed({"a", "##a"});
+    const WordCounts counts{{"ax", 5}, {"ya", 4}, {"az", 1}};
+    CHECK(added(vocabulary, extend_vocabulary(vocabulary, counts, {.additions = 8})) == Strings{"##x", "y", "ax", "ya"});
+    CHECK(added(vocabulary, extend_vocabulary(vocabulary, counts, {.additions = 2})) == Strings{"##x", "ax"});
+}
+
+TEST_CASE("new tokens take the places of unused ones if asked to") {
+    const Vocabulary vocabulary = listed({"[unused0]", "card", "[unused1]", "##io", "##my", "[unused]"});
+    const WordCounts counts{{"cardio", 6}, {"cardiomy", 5}};
+    const VocabularyExtension extension{.additions = 3, .reuses_unused = true};
+    const Vocabulary extended = extend_vocabulary(vocabulary, counts, extension);
+    CHECK(extended.size() == vocabulary.size());
+    CHECK(extended.token(5) == "cardio");
+    CHECK(extended.token(7) == "cardiomy");
+    CHECK(*new_tokens(vocabulary, extended) == std::vector<std::int32_t>{5, 7});
+}
+
+TEST_CASE("only appended tokens and those in unused places are new; any other difference makes another vocabulary") {
+    const Vocabulary vocabulary = listed({"[unused0]", "a", "b"});
+    CHECK(new_tokens(vocabulary, vocabulary)->empty());
+    CHECK(*new_tokens(vocabulary, listed({"c", "a", "b", "d"})) == std::vector<std::int32_t>{5, 8});
+    CHECK_FALSE(new_tokens(vocabulary, listed({"[unused0]", "b", "a"})));
+    CHECK_FALSE(new_tokens(vocabulary, listed({"[unused0]", "a"})));
+}
+
+TEST_CASE("a token's pieces are those of WordPiece, also of a token that continues a word") {
+    const Vocabulary vocabulary = listed({"c", "card", "##io", "##i", "##o", "\xC3\xA9", "##\xC3\xA9"});
+    const auto texts = [&](std::string_view token) {
+        Strings pieces;
+        for (const std::int32_t id : pieces_of(vocabulary, token)) pieces.push_back(vocabulary.token(id));
+        return pieces;
+    };
+    CHECK(texts("cardio") == Strings{"card", "##io"});
+    CHECK(texts("##ioi") == Strings{"##io", "##i"});
+    CHECK(texts("c\xC3\xA9i") == Strings{"c", "##\xC3\xA9", "##i"});
+    CHECK(texts("cab").empty());
+}
