@@ -22,6 +22,10 @@ constexpr const char* style =
 
 std::string percent(double share) { return fixed(100 * share, 2) + " %"; }
 
+std::string percent(std::int64_t part, std::int64_t whole) {
+    return whole > 0 ? percent(static_cast<double>(part) / static_cast<double>(whole)) : "unknown";
+}
+
 std::string row(const std::vector<std::string>& cells, const char* tag = "td") {
     std::string line = "<tr>";
     for (const std::string& cell : cells) line += concat("<", tag, ">", cell, "</", tag, ">");
@@ -100,12 +104,17 @@ std::string facts(const FolderReport& report) {
     const Duplicates& duplicates = report.duplicates;
     std::string table = "<table>\n";
     table += row({"manifest", report.has_manifest ? "found; checksums were compared" : "none; checksums were not compared"});
+    table += row({"version of the rules", report.rules_version ? concat(*report.rules_version) : "unknown"});
     table += row({"vocabulary", report.vocabulary_size ? with_thousands(*report.vocabulary_size) + " tokens" : "unknown"});
     table += row({"rows equal to another", with_thousands(duplicates.rows)});
     table += row({"rows whose text equals another's, ignoring masks", with_thousands(duplicates.texts)});
     table += row({"held-out rows whose text is also trained on", with_thousands(duplicates.held_out_trained)});
-    table += row({"rows of documents that the corpus contains twice",
-                  duplicates.repeated_documents ? "about " + percent(*duplicates.repeated_documents) : "unknown"});
+    const CommonPassages& passages = report.passages;
+    table += row({"held-out rows with more than half of their passages in training rows",
+                  percent(passages.mostly_trained, passages.held_out_rows)});
+    table += row(
+        {"held-out rows with at least one passage in training rows", percent(passages.with_a_trained, passages.held_out_rows)});
+    table += row({"rows of documents that occur more than once", percent(passages.mostly_repeated, passages.rows)});
     table += row({"unigram cross-entropy of the training labels", fixed(report.unigram_cross_entropy, 4) + " nats"});
     return table + "</table>\n";
 }

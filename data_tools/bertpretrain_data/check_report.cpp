@@ -48,13 +48,30 @@ std::vector<std::string> cells(const std::string& name, const ShardContent& cont
             state};
 }
 
-std::string duplicates_text(const Duplicates& duplicates) {
+std::string percent_of(std::int64_t part, std::int64_t whole) {
+    return fixed(100 * static_cast<double>(part) / static_cast<double>(whole), 1) + " %";
+}
+
+std::string duplicates_text(const FolderReport& report) {
+    const Duplicates& duplicates = report.duplicates;
+    const CommonPassages& passages = report.passages;
     std::string text = concat("equal rows: ", with_thousands(duplicates.rows),
                               ", equal texts (ignoring masks): ", with_thousands(duplicates.texts),
-                              ", held-out texts also trained on: ", with_thousands(duplicates.held_out_trained));
-    if (duplicates.repeated_documents)
-        text += concat(", rows of documents that occur twice: about ", fixed(100 * *duplicates.repeated_documents, 1), " %");
+                              ", held-out texts also trained on: ", with_thousands(duplicates.held_out_trained), "\n");
+    if (passages.held_out_rows > 0)
+        text += concat("held-out rows whose passages of ", PassageSample::passage_tokens,
+                       " tokens are also in training rows: more than half of them in ",
+                       percent_of(passages.mostly_trained, passages.held_out_rows), " of the rows, at least one in ",
+                       percent_of(passages.with_a_trained, passages.held_out_rows), "\n");
+    if (passages.rows > 0)
+        text +=
+            concat("rows of documents that occur more than once: ", percent_of(passages.mostly_repeated, passages.rows), "\n");
     return text;
+}
+
+/// A share is null if there are no rows of which it could be one.
+ordered_json share(std::int64_t part, std::int64_t whole) {
+    return whole > 0 ? ordered_json(static_cast<double>(part) / static_cast<double>(whole)) : ordered_json(nullptr);
 }
 
 }  // namespace
@@ -69,6 +86,7 @@ std::string check_json(const FolderReport& report, const std::string& folder) {
         shards.push_back(std::move(entry));
     }
     ordered_json document = {{"folder", folder}, {"has_manifest", report.has_manifest}};
+    document["rules_version"] = report.rules_version ? ordered_json(*report.rules_version) : ordered_json(nullptr);
     document["vocabulary_size"] = report.vocabulary_size ? ordered_json(*report.vocabulary_size) : ordered_json(nullptr);
     document["training"] = with_histograms(report.training);
     document["held_out"] = with_histograms(report.held_out);
@@ -76,8 +94,12 @@ std::string check_json(const FolderReport& report, const std::string& folder) {
     document["duplicate_rows"] = duplicates.rows;
     document["duplicate_texts"] = duplicates.texts;
     document["held_out_texts_in_training"] = duplicates.held_out_trained;
-    document["repeated_document_share"] =
-        duplicates.repeated_documents ? ordered_json(*duplicates.repeated_documents) : ordered_json(nullptr);
+    const CommonPassages& passages = report.passages;
+    document["held_out_in_training"] = {{"passage_tokens", PassageSample::passage_tokens},
+                                        {"rows_examined", passages.held_out_rows},
+                                        {"share_with_more_than_half", share(passages.mostly_trained, passages.held_out_rows)},
+                                        {"share_with_at_least_one", share(passages.with_a_trained, passages.held_out_rows)}};
+    document["repeated_document_share"] = share(passages.mostly_repeated, passages.rows);
     document["unigram_cross_entropy"] = report.unigram_cross_entropy;
     document["problems"] = report.problems;
     document["shards"] = std::move(shards);
@@ -89,8 +111,9 @@ std::string check_table(const FolderReport& report) {
     for (const CheckedShard& shard : report.shards) table.add(cells(shard.file, shard.content, shard.is_sound ? "sound" : "BAD"));
     if (report.training.rows > 0) table.add(cells("all training", report.training, ""));
     if (report.held_out.rows > 0) table.add(cells("all held out", report.held_out, ""));
-    return concat(table.text(), duplicates_text(report.duplicates),
-                  "\nunigram cross-entropy of training labels: ", fixed(report.unigram_cross_entropy, 4), " nats\n");
+    return concat(table.text(), duplicates_text(report),
+                  "unigram cross-entropy of training labels: ", fixed(report.unigram_cross_entropy, 4), " nats\n",
+                  report.rules_version ? concat("made by version ", *report.rules_version, " of the rules\n") : "");
 }
 
 }  // namespace bertpretrain

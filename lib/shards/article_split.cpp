@@ -38,35 +38,82 @@ std::uint32_t group_count(std::int64_t shards, double share, std::int64_t articl
     return static_cast<std::uint32_t>(shards * std::clamp<std::int64_t>(wanted, 1, articles / shards));
 }
 
-}  // namespace
+/// The articles of both sides, each in the order in which they are distributed over the groups.
+struct Sides {
+    std::vector<std::uint32_t> training, held_out;
+};
 
-ArticleSplit split_articles(const std::vector<std::uint32_t>& sentence_counts, const SplitSettings& settings) {
-    const auto total = static_cast<std::int64_t>(sentence_counts.size());
-    std::int64_t held_out = 0;
-    if (settings.held_out_fraction > 0)
-        held_out = std::max<std::int64_t>(1, std::llround(settings.held_out_fraction * static_cast<double>(total)));
-    const std::int64_t training = total - held_out;
+/// Without a held-out side, the order is random.
+std::vector<std::uint32_t> shuffled_articles(std::size_t count, std::uint64_t seed) {
+    std::vector<std::uint32_t> order(count);
+    std::iota(order.begin(), order.end(), std::uint32_t{0});
+    RandomSequence(seed, Purpose::held_out_split, 0).shuffle(order);
+    return order;
+}
+
+/// Takes runs of articles with equal keys, smallest key first, as long as they fit into the wanted number. If none fits, takes
+/// the smallest run.
+Sides choose_sides(const std::vector<std::uint64_t>& keys, std::size_t wanted) {
+    std::vector<std::uint32_t> order(keys.size());
+    std::iota(order.begin(), order.end(), std::uint32_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return std::pair(keys[a], a) < std::pair(keys[b], b); });
+    using Run = std::span<const std::uint32_t>;
+    const auto for_each_run = [&](const auto& body) {
+        for (auto begin = order.begin(); begin != order.end();) {
+            const auto end =
+                std::find_if(begin, order.end(), [&](std::uint32_t article) { return keys[article] != keys[*begin]; });
+            body(Run(begin, end));
+            begin = end;
+        }
+    };
+    std::size_t smallest = keys.size();
+    for_each_run([&](Run run) { smallest = std::min(smallest, run.size()); });
+    wanted = std::max(wanted, smallest);
+    Sides sides;
+    for_each_run([&](Run run) {
+        std::vector<std::uint32_t>& side = sides.held_out.size() + run.size() <= wanted ? sides.held_out : sides.training;
+        side.insert(side.end(), run.begin(), run.end());
+    });
+    return sides;
+}
+
+void require_articles(const Sides& sides, const SplitSettings& settings) {
+    const auto training = static_cast<std::int64_t>(sides.training.size());
+    const auto held_out = static_cast<std::int64_t>(sides.held_out.size());
+    const std::int64_t total = training + held_out;
     if (training < 1)
         throw ConfigError(concat("--held-out-fraction ", settings.held_out_fraction, " leaves none of ", total,
-                                 " articles for training; use more text or a smaller fraction (0 is allowed)"));
+                                 " articles for training, because equal articles stay together; use more text or a smaller "
+                                 "fraction (0 is allowed)"));
     if (training < settings.training_shards || held_out < settings.held_out_shards)
         throw ConfigError(concat(total, " articles are too few for ", settings.training_shards, " training and ",
                                  settings.held_out_shards, " held-out shards: --held-out-fraction ", settings.held_out_fraction,
                                  " gives ", training, " training and ", held_out,
-                                 " held-out articles, and a shard needs at least one", "\n  do: at most --shards ", training,
-                                 " --held-out-shards ", held_out, ", or use more text"));
-    std::vector<std::uint32_t> order(sentence_counts.size());
-    std::iota(order.begin(), order.end(), std::uint32_t{0});
-    RandomSequence(settings.seed, Purpose::held_out_split, 0).shuffle(order);
-    const std::span<std::uint32_t> shuffled(order);
-    const auto cut = static_cast<std::size_t>(held_out);
-    const double held_out_share = static_cast<double>(held_out) / static_cast<double>(total);
+                                 " held-out articles (equal articles stay together), and a shard needs at least one",
+                                 "\n  do: at most --shards ", training, " --held-out-shards ", held_out, ", or use more text"));
+}
+
+}  // namespace
+
+ArticleSplit split_articles(const std::vector<std::uint32_t>& sentence_counts, const std::vector<std::uint64_t>& keys,
+                            const SplitSettings& settings) {
+    const auto total = static_cast<double>(sentence_counts.size());
+    Sides sides;
+    if (settings.held_out_fraction > 0)
+        sides = choose_sides(keys, static_cast<std::size_t>(std::llround(settings.held_out_fraction * total)));
+    else sides.training = shuffled_articles(sentence_counts.size(), settings.seed);
+    require_articles(sides, settings);
+    const double held_out_share = static_cast<double>(sides.held_out.size()) / total;
+    const auto groups_of = [&](const std::vector<std::uint32_t>& side, std::int64_t shards, double share) {
+        return group_count(shards, share, static_cast<std::int64_t>(side.size()), settings);
+    };
     ArticleSplit split;
-    split.group_of.resize(order.size());
-    split.training_groups = group_count(settings.training_shards, 1 - held_out_share, training, settings);
-    split.held_out_groups = group_count(settings.held_out_shards, held_out_share, held_out, settings);
-    fill_groups(shuffled.subspan(cut), 0, split.training_groups, sentence_counts, split.group_of);
-    fill_groups(shuffled.first(cut), split.training_groups, split.held_out_groups, sentence_counts, split.group_of);
+    split.group_of.resize(sentence_counts.size());
+    split.training_groups = groups_of(sides.training, settings.training_shards, 1 - held_out_share);
+    split.held_out_groups = groups_of(sides.held_out, settings.held_out_shards, held_out_share);
+    fill_groups(sides.training, 0, split.training_groups, sentence_counts, split.group_of);
+    fill_groups(sides.held_out, split.training_groups, split.held_out_groups, sentence_counts, split.group_of);
     return split;
 }
 

@@ -9,9 +9,9 @@ namespace bertpretrain {
 
 struct SplitSettings {
     std::int64_t training_shards = 256;
-    std::int64_t held_out_shards = 256;  ///< 0 if and only if held_out_fraction is 0
-    double held_out_fraction = 0.1;      ///< share of the articles
-    std::uint64_t seed = 12345;
+    std::int64_t held_out_shards = 256;                          ///< 0 if and only if held_out_fraction is 0
+    double held_out_fraction = 0.1;                              ///< share of the articles
+    std::uint64_t seed = 12345;                                  ///< orders the articles if none is held out
     std::uint64_t text_bytes = 0;                                ///< total text size of all articles
     std::uint64_t largest_group_bytes = std::uint64_t{1} << 40;  ///< approximate limit for a group's text
 };
@@ -23,10 +23,13 @@ struct ArticleSplit {
     std::uint32_t training_groups = 0, held_out_groups = 0;
 };
 
-/// Chooses a random share of the articles for the held-out side, then balances the groups of each side: the longest remaining
-/// article goes to the group with the fewest sentences. A pure function of its arguments. Uses 16 bytes per article.
+/// Holds out the articles with the smallest keys, then balances the groups of each side: the longest remaining article goes to
+/// the group with the fewest sentences. Articles with equal keys are on the same side; if they are too many for the held-out
+/// share, they are trained on. A pure function of its arguments. Uses 16 bytes per article besides the arguments.
 /// @param sentence_counts number of sentences of each article
+/// @param keys equal for articles with equal content (content_keys()); empty if held_out_fraction is 0
 /// @throws ConfigError if a side has fewer articles than shards; the message gives shard counts that work
-ArticleSplit split_articles(const std::vector<std::uint32_t>& sentence_counts, const SplitSettings& settings);
+ArticleSplit split_articles(const std::vector<std::uint32_t>& sentence_counts, const std::vector<std::uint64_t>& keys,
+                            const SplitSettings& settings);
 
 }  // namespace bertpretrain

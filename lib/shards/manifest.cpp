@@ -41,6 +41,7 @@ struct Frame {
         }
     };
     std::int64_t version = format_version;
+    std::int64_t rules_version = 1;
     SampleSettings settings;
     VocabularyRecord vocabulary;
     double unigram_cross_entropy = 0;
@@ -48,6 +49,7 @@ struct Frame {
 
     static void describe(auto& self, auto&& field) {
         field("format_version", self.version, required(at_least(1)), "Version of the manifest's format.");
+        field("rules_version", self.rules_version, at_least(1), "Version of the rules that made the samples from text.");
         field("settings", self.settings, required(any), "The settings that the samples were made with.");
         field("vocabulary", self.vocabulary, required(any), "The vocabulary of the token ids.");
         field("unigram_cross_entropy", self.unigram_cross_entropy, required(at_least(0)),
@@ -88,7 +90,7 @@ Manifest parse_manifest(const std::string& text, const std::string& where) {
     }
     if (!shards.is_array() || shards.empty()) throw DataError(concat(where, ": \"shards\" must be a non-empty list"));
     const Frame frame = read_config<Frame>(document, where);
-    Manifest manifest{frame.settings, frame.vocabulary, {}, frame.unigram_cross_entropy};
+    Manifest manifest{frame.settings, frame.vocabulary, {}, frame.unigram_cross_entropy, frame.rules_version};
     require_plain_name(manifest.vocabulary.file, where);
     for (std::size_t i = 0; i < shards.size(); ++i) {
         manifest.shards.push_back(read_config<ShardRecord>(shards[i], concat(where, ": shards[", i, "]")));
@@ -124,8 +126,10 @@ std::optional<Manifest> read_manifest(const fs::path& folder) {
 }
 
 void write_manifest(const fs::path& folder, const Manifest& manifest) {
-    const Frame frame{format_version, manifest.settings, manifest.vocabulary, manifest.unigram_cross_entropy, sum_up(manifest)};
+    const Frame frame{format_version,      manifest.rules_version,         manifest.settings,
+                      manifest.vocabulary, manifest.unigram_cross_entropy, sum_up(manifest)};
     ordered_json document = write_config(frame);
+    if (manifest.rules_version == 1) document.erase("rules_version");  // the same bytes as from older programs
     document["shards"] = ordered_json::array();
     for (const ShardRecord& shard : manifest.shards) document["shards"].push_back(write_config(shard));
     write_atomically(folder / manifest_name, document.dump(2) + "\n");

@@ -87,11 +87,16 @@ struct ShardRecord {
     }
 };
 
+/// The version of the rules by which `shard` makes rows of text, without --compatible-with. The same text and settings give the
+/// same bytes within a version. 1: articles were held out one by one. 2: equal articles are on the same side.
+inline constexpr std::int64_t current_rules_version = 2;
+
 struct Manifest {
     SampleSettings settings;
     VocabularyRecord vocabulary;
     std::vector<ShardRecord> shards;   ///< sorted by file
     double unigram_cross_entropy = 0;  ///< nats per masked token: entropy of the labels of all training shards
+    std::int64_t rules_version = 1;    ///< 1 also where the file has none: older programs, and reference scripts' samples
 
     /// Returns the record of a file name, or nullptr if it is not listed.
     const ShardRecord* find(const std::string& file) const;

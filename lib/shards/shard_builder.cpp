@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "core/strings.h"
 #include "core/threads.h"
+#include "shards/article_contents.h"
 #include "shards/article_split.h"
 #include "shards/build_progress.h"
 #include "shards/build_request.h"
@@ -47,10 +48,12 @@ struct ShardPlan {
     }
 };
 
-ShardPlan plan_shards(const ShardBuildSettings& settings, const TextArticles& articles) {
+ShardPlan plan_shards(const ShardBuildSettings& settings, const TextArticles& articles, std::size_t threads) {
     const double fraction = settings.samples.held_out_fraction;
     const std::int64_t held_out = fraction > 0 ? settings.held_out_shards.value_or(settings.shards) : 0;
-    ArticleSplit split = split_articles(articles.sentence_counts(),
+    std::vector<std::uint64_t> keys;
+    if (fraction > 0) keys = content_keys(articles, settings.samples.seed, threads);
+    ArticleSplit split = split_articles(articles.sentence_counts(), keys,
                                         {settings.shards, held_out, fraction, settings.samples.seed, articles.total_bytes(),
                                          static_cast<std::uint64_t>(settings.samples.group_mib) << 20});
     ShardPlan plan{std::move(split.group_of), split.training_groups + split.held_out_groups, {}};
@@ -169,7 +172,7 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     const std::size_t threads = settings.threads > 0 ? settings.threads : available_cores();
     BuildProgress progress;
     const TextArticles articles(settings.texts);
-    const ShardPlan plan = plan_shards(settings, articles);
+    const ShardPlan plan = plan_shards(settings, articles, threads);
     ShardFolder folder(settings.output, settings.samples, *vocabulary, settings.vocabulary, plan.files(), settings.overwrite);
     progress.begin(articles.total_bytes());
     log_info(concat(with_thousands(static_cast<std::int64_t>(articles.size())), " articles, ", bytes_text(articles.total_bytes()),

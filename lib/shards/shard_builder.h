@@ -7,7 +7,7 @@ namespace bertpretrain {
 
 /// Writes vocab.txt, the shards and, last, manifest.json. The files' bytes depend on the texts, the vocabulary and the
 /// settings, not on the number of threads.
-/// Memory: 32 MiB, 16 bytes per article, and per thread the tokens of `group_mib` of text (about the size of the text, twice
+/// Memory: 32 MiB, 32 bytes per article, and per thread the tokens of `group_mib` of text (about the size of the text, twice
 /// that while reading) plus 20 bytes per sample. Disk: a temporary file of about the text's size in the output folder.
 ///
 /// With `samples.compatible_with`, reproduces a reference script's shards value for value. TEXT.txt then becomes TEXT.hdf5

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/threads.h"
+#include "shards/dynamic_masking.h"
 #include "shards/entropy.h"
 #include "shards/row_check.h"
 #include "shards/shard_reader.h"
@@ -39,13 +40,20 @@ std::string plain(const Error& error) {
     return kind == std::string::npos ? message : message.substr(kind + 8);
 }
 
-void add_rows(ShardRows rows, std::optional<std::int32_t> mask_id, Findings& findings) {
+std::int32_t id_limit(const std::optional<Vocabulary>& vocabulary) {
+    return vocabulary ? vocabulary->size() : std::numeric_limits<std::int32_t>::max();
+}
+
+void add_rows(const ShardRows& rows, std::optional<std::int32_t> mask_id, PassageSample& sample, Findings& findings) {
     findings.shard.content.add(rows, mask_id);
     for (std::int64_t r = 0; r < rows.rows; ++r) {
         const auto labels = rows.masked_lm_ids_RP.begin() + r * rows.max_predictions;
         std::for_each(labels, labels + row_masked(rows, r), [&](std::int32_t label) { ++findings.labels[label]; });
     }
-    findings.keys.add(std::move(rows));
+    ShardRows unmasked = rows;
+    restore_text(unmasked);
+    findings.keys.add(rows, unmasked);
+    sample.count(findings.shard.kind, unmasked);
 }
 
 void compare(const std::string& where, const char* what, std::int64_t found, std::int64_t expected) {
@@ -55,8 +63,7 @@ void compare(const std::string& where, const char* what, std::int64_t found, std
 const char* labels_text(bool has_labels) { return has_labels ? "next_sentence_labels" : "no next_sentence_labels"; }
 
 void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, const std::optional<Vocabulary>& vocabulary,
-                 Findings& findings) {
-    const std::int32_t vocabulary_size = vocabulary ? vocabulary->size() : std::numeric_limits<std::int32_t>::max();
+                 PassageSample& sample, Findings& findings) {
     const auto mask_id = vocabulary ? std::optional(vocabulary->specials().mask) : std::nullopt;
     CheckedShard& shard = findings.shard;
     const ShardRecord* record = manifest ? manifest->find(shard.file) : nullptr;
@@ -75,9 +82,9 @@ void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, 
                                    "objective is \"", manifest->settings.objective, "\""));
     }
     for (std::int64_t first = 0; first < reader.rows(); first += reader.band_rows()) {
-        ShardRows rows = reader.read(first, std::min(reader.band_rows(), reader.rows() - first));
-        check_rows(rows, vocabulary_size, file.string(), first);
-        add_rows(std::move(rows), mask_id, findings);
+        const ShardRows rows = reader.read(first, std::min(reader.band_rows(), reader.rows() - first));
+        check_rows(rows, id_limit(vocabulary), file.string(), first);
+        add_rows(rows, mask_id, sample, findings);
     }
     if (record != nullptr) {
         compare(file.string(), "tokens", shard.content.tokens, record->tokens);
@@ -119,13 +126,61 @@ std::vector<fs::path> all_shards(const fs::path& folder) {
     return files;
 }
 
-Duplicates find_duplicates(std::vector<Findings>& all, const std::optional<Manifest>& manifest) {
+Duplicates find_duplicates(std::vector<Findings>& all) {
     RowKeys training, held_out;
     for (Findings& findings : all) {
         (findings.shard.kind == ShardKind::training ? training : held_out).add(findings.keys);
         findings.keys = {};
     }
-    return count_duplicates(training, held_out, manifest ? std::optional(manifest->settings.duplicate_factor) : std::nullopt);
+    return count_duplicates(training, held_out);
+}
+
+/// A shard that is opened twice: for the sample, and to be checked. Damage is reported when it is checked.
+struct SampledFile {
+    const fs::path& file;
+    ShardKind kind;
+    std::int64_t rows = 0, sequence_length = 0;  ///< 0: cannot be opened
+    std::optional<ShardRows> sample;
+};
+
+SampledFile open_for_sample(const fs::path& file, const VerifiedShard& verified) {
+    SampledFile opened{file, *shard_kind(file), 0, 0, std::nullopt};
+    if (verified.problem) return opened;
+    try {
+        const ShardReader reader(file);
+        opened.rows = reader.rows();
+        opened.sequence_length = reader.sequence_length();
+    } catch (const DataError&) {}
+    return opened;
+}
+
+/// Reads the first rows of a shard, which are as good as random ones, because rows are shuffled.
+void read_sample(SampledFile& from, double share, const std::optional<Vocabulary>& vocabulary) {
+    const auto wanted = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(from.rows)));
+    if (wanted == 0) return;
+    try {
+        ShardRows rows = ShardReader(from.file).read(0, std::min(wanted, from.rows));
+        check_rows(rows, id_limit(vocabulary), from.file.string());
+        restore_text(rows);
+        from.sample = std::move(rows);
+    } catch (const DataError&) {}
+}
+
+/// Samples the rows of all files, in equal shares of each file of a kind.
+void sample_passages(const std::vector<fs::path>& files, const std::vector<VerifiedShard>& verified,
+                     const std::optional<Vocabulary>& vocabulary, std::size_t threads, PassageSample& sample) {
+    std::vector<std::optional<SampledFile>> opened(files.size());
+    for_each_index(files.size(), threads, [&](std::size_t i) { opened[i].emplace(open_for_sample(files[i], verified[i])); });
+    std::map<ShardKind, double> tokens;
+    for (const auto& one : opened)
+        tokens[one->kind] += static_cast<double>(one->rows) * static_cast<double>(one->sequence_length);
+    for_each_index(files.size(), threads, [&](std::size_t i) {
+        const double share = static_cast<double>(PassageSample::wanted_passages) / std::max(1.0, tokens.at(opened[i]->kind));
+        read_sample(*opened[i], std::min(1.0, share), vocabulary);
+    });
+    for (const auto& one : opened)
+        if (one->sample) sample.add(one->kind, *one->sample);
+    sample.seal();
 }
 
 /// Reports shards whose shape differs from the first one's, because a folder is read as one data set.
@@ -155,7 +210,7 @@ void sum_up(std::vector<Findings>& all, const std::optional<Manifest>& manifest,
             for (const auto& [label, count] : findings.labels) labels[label] += count;
         report.shards.push_back(shard);
     }
-    report.duplicates = find_duplicates(all, manifest);
+    report.duplicates = find_duplicates(all);
     std::vector<std::int64_t> counts;
     for (const auto& [label, count] : labels) counts.push_back(count);
     report.unigram_cross_entropy = entropy_of_counts(counts);
@@ -174,6 +229,8 @@ FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::
     report.has_manifest = fs::exists(folder / manifest_name);
     const std::optional<Vocabulary> vocabulary = find_vocabulary(folder, vocabulary_file, manifest, report);
     if (vocabulary) report.vocabulary_size = vocabulary->size();
+    if (manifest) report.rules_version = manifest->rules_version;
+    if (manifest) report.duplicate_factor = manifest->settings.duplicate_factor;
     if (manifest)
         for (const ShardRecord& shard : manifest->shards)
             if (!fs::exists(folder / shard.file))
@@ -181,15 +238,18 @@ FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::
 
     std::vector<Findings> all(files.size());
     const std::vector<VerifiedShard> verified = verify_shards(files, manifest, threads);
+    PassageSample sample;
+    sample_passages(files, verified, vocabulary, threads, sample);
     for_each_index(files.size(), threads, [&](std::size_t i) {
         all[i].shard.file = files[i].filename().string();
         all[i].shard.kind = *shard_kind(files[i]);
         try {
             if (verified[i].problem) throw DataError(*verified[i].problem);
-            check_shard(files[i], manifest, vocabulary, all[i]);
+            check_shard(files[i], manifest, vocabulary, sample, all[i]);
         } catch (const DataError& error) { all[i].problem = plain(error); }
     });
     sum_up(all, manifest, report);
+    report.passages = sample.result(report.duplicate_factor);
     compare_shapes(report);
     return report;
 }

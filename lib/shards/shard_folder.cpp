@@ -133,7 +133,11 @@ ShardFolder::ShardFolder(fs::path folder, const SampleSettings& settings, const 
                          const fs::path& vocabulary_file, const std::vector<std::string>& files, bool overwrite)
     : folder_(std::move(folder)),
       vocabulary_(vocabulary),
-      manifest_{settings, {vocabulary_name, vocabulary.size(), vocabulary.crc32()}, {}, 0},
+      manifest_{settings,
+                {vocabulary_name, vocabulary.size(), vocabulary.crc32()},
+                {},
+                0,
+                settings.compatible_with == "nothing" ? current_rules_version : 1},
       label_counts_(static_cast<std::size_t>(vocabulary.size())) {
     prepare(folder_, vocabulary_file, files, overwrite);
     const nlohmann::ordered_json building = {

@@ -21,15 +21,19 @@ namespace {
 
 const std::string program = PROGRAM_FOLDER "/bertpretrain_data";
 
-/// A folder with text.txt (30 articles of 8 sentences) and vocabulary.txt.
+/// A folder with text.txt (30 different articles of 8 sentences) and vocabulary.txt.
 class Corpus {
 public:
     Corpus() {
         std::string text;
         for (int line = 0; line < 30 * 9; ++line)
-            text += line % 9 == 8 ? "\n" : line % 2 == 0 ? "the cat sat on a mat .\n" : "it slept .\n";
+            if (line % 9 == 8) text += "\n";
+            else if (line % 9 == 7)
+                text += "it slept on " + std::string(static_cast<std::size_t>(1 + line / 9), 'a') + " .\n";  // names the article
+            else text += line % 2 == 0 ? "the cat sat on a mat .\n" : "it slept .\n";
         write_text(folder / "text.txt", text);
-        write_text(folder / "vocabulary.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\nsat\non\na\nmat\n.\nit\nslept\n");
+        write_text(folder / "vocabulary.txt",
+                   "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\nsat\non\na\nmat\n.\nit\nslept\n##a\n");
     }
     std::string shard(const std::string& options) const {
         return program + " shard " + path("text.txt") + " --vocabulary " + path("vocabulary.txt") + " --output " + path("out") +
@@ -58,6 +62,8 @@ TEST_CASE("shard writes named shards that check finds sound, and prints a summar
     CHECK(checked.exit_code == 0);
     CHECK(contains(checked.out, "tiny_training_0001.h5"));
     CHECK(contains(checked.out, "sound"));
+    CHECK(contains(checked.out, "more than half of them in "));
+    CHECK(contains(checked.out, "made by version 2 of the rules"));
     CHECK(checked.err.empty());
 }
 
@@ -69,9 +75,13 @@ TEST_CASE("check --json prints one object with the sums and the problems, and ba
     const auto document = nlohmann::json::parse(sound.out);
     CHECK(document["problems"].empty());
     CHECK(document["shards"].size() == 3);
-    CHECK(document["vocabulary_size"] == 14);
+    CHECK(document["vocabulary_size"] == 15);
     CHECK(document["training"]["rows"].get<int>() > document["held_out"]["rows"].get<int>());
     CHECK(document["unigram_cross_entropy"].get<double>() > 1);
+    CHECK(document["rules_version"] == 2);
+    CHECK(document["held_out_in_training"]["passage_tokens"] == 13);
+    CHECK(document["held_out_in_training"]["rows_examined"].get<int>() > 0);
+    CHECK(document["held_out_in_training"]["share_with_more_than_half"].get<double>() > 0.5);  // all articles say the same
     std::int64_t rows = 0, tokens = 0;
     for (const auto& [length, count] : document["training"]["rows_by_length"].items()) {
         rows += count.get<std::int64_t>();
@@ -167,6 +177,7 @@ TEST_CASE("--compatible-with makes the same shard from each text as NVIDIA's scr
     const auto manifest = nlohmann::json::parse(read_text(folder / "out/manifest.json"));
     CHECK(manifest["settings"]["compatible_with"] == "nvidia");
     CHECK(manifest["settings"]["token_rules"] == "nvidia");
+    CHECK_FALSE(manifest.contains("rules_version"));  // the script's rules, which do not change
 }
 
 TEST_CASE("the benchmarks' Python reference gives the same rows as --compatible-with nvidia, also at 512 tokens") {

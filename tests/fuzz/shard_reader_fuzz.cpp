@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "shards/chunked_dataset.h"
+#include "shards/common_passages.h"
 #include "shards/duplicate_rows.h"
 #include "shards/dynamic_masking.h"
 #include "shards/row_check.h"
@@ -160,8 +161,15 @@ void use_rows(Input& input) {
     check_rows(rows, vocabulary_size, "fuzz.h5");
     ShardContent content;
     content.add(rows, 4);
+    ShardRows unmasked = rows;
+    restore_text(unmasked);
     RowKeys keys;
-    keys.add(rows);
+    keys.add(rows, unmasked);
+    PassageSample sample;
+    sample.add(ShardKind::held_out, unmasked);
+    sample.seal();
+    sample.count(ShardKind::training, unmasked);
+    sample.result(1);
     std::vector<std::int64_t> numbers(static_cast<std::size_t>(rows.rows));
     DynamicMasking masking{{0.3, 8, {}}, {0, 1, 2, 3, 4}, vocabulary_size, 1};
     if (input.flag()) masking.masking.continues_word.assign(vocabulary_size, 1);

@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "core/error.h"
 #include "core/random.h"
+#include "shards/article_contents.h"
 #include "shards/article_split.h"
 #include "shards/text_articles.h"
 #include "support/catch.h"
@@ -22,9 +25,25 @@ std::vector<std::uint32_t> made_up_counts(std::size_t articles) {
     return counts;
 }
 
-std::string refusal(std::size_t articles, const SplitSettings& settings) {
+/// Keys of articles that all differ, as content_keys() would give them.
+std::vector<std::uint64_t> made_up_keys(std::size_t articles, std::uint64_t seed = 1) {
+    RandomSequence random(seed, Purpose::held_out_split, 7);
+    std::vector<std::uint64_t> keys(articles);
+    for (std::uint64_t& key : keys) key = std::uint64_t{random.next()} << 32 | random.next();
+    return keys;
+}
+
+std::vector<std::size_t> held_out_articles(const ArticleSplit& split) {
+    std::vector<std::size_t> articles;
+    for (std::size_t a = 0; a < split.group_of.size(); ++a)
+        if (split.group_of[a] >= split.training_groups) articles.push_back(a);
+    return articles;
+}
+
+std::string refusal(std::size_t articles, const SplitSettings& settings, bool are_equal = false) {
     try {
-        split_articles(std::vector<std::uint32_t>(articles, 3), settings);
+        split_articles(std::vector<std::uint32_t>(articles, 3),
+                       are_equal ? std::vector<std::uint64_t>(articles, 3) : made_up_keys(articles), settings);
     } catch (const ConfigError& error) { return error.what(); }
     return "accepted";
 }
@@ -83,7 +102,7 @@ TEST_CASE("texts that are missing, blank, or truncated while in use are a DataEr
 TEST_CASE("each article gets a group, the held-out share is as requested, and groups have equally many sentences") {
     const std::vector<std::uint32_t> counts = made_up_counts(3000);
     // Shards of 90,000 / 16 and 10,000 / 4 bytes in groups of about 2000.
-    const ArticleSplit split = split_articles(counts, {16, 4, 0.1, 12345, 100'000, 2000});
+    const ArticleSplit split = split_articles(counts, made_up_keys(3000), {16, 4, 0.1, 12345, 100'000, 2000});
     CHECK(split.training_groups == 48);
     CHECK(split.held_out_groups == 8);
     REQUIRE(split.group_of.size() == 3000);
@@ -104,24 +123,72 @@ TEST_CASE("each article gets a group, the held-out share is as requested, and gr
 }
 
 TEST_CASE("there are never more groups than articles, nor fewer than shards") {
-    const ArticleSplit many = split_articles(made_up_counts(10), {2, 1, 0.1, 1, 1'000'000, 1});
+    const ArticleSplit many = split_articles(made_up_counts(10), made_up_keys(10), {2, 1, 0.1, 1, 1'000'000, 1});
     CHECK(many.training_groups == 8);
     CHECK(many.held_out_groups == 1);
-    CHECK(split_articles(made_up_counts(10), {2, 1, 0.1, 1, 10, 1'000'000}).training_groups == 2);
-    CHECK(split_articles(made_up_counts(10), {2, 0, 0, 1, 10, 1'000'000}).held_out_groups == 0);
+    CHECK(split_articles(made_up_counts(10), made_up_keys(10), {2, 1, 0.1, 1, 10, 1'000'000}).training_groups == 2);
+    CHECK(split_articles(made_up_counts(10), {}, {2, 0, 0, 1, 10, 1'000'000}).held_out_groups == 0);
 }
 
-TEST_CASE("the seed decides which articles are held out, the number of shards does not") {
-    const std::vector<std::uint32_t> counts = made_up_counts(500);
+TEST_CASE("an article's content and the seed decide whether it is held out, its place and the shards do not") {
+    const TemporaryFolder folder;
+    std::vector<std::string> texts;
+    for (int a = 0; a < 500; ++a) texts.push_back(concat("Article ", a, ".\nIt ends.\n\n"));
     const auto held_out = [&](std::uint64_t seed, std::int64_t shards) {
-        std::vector<std::size_t> articles;
-        const ArticleSplit split = split_articles(counts, {shards, shards, 0.1, seed});
-        for (std::size_t a = 0; a < counts.size(); ++a)
-            if (split.group_of[a] >= split.training_groups) articles.push_back(a);
-        return articles;
+        std::string all;
+        for (const std::string& text : texts) all += text;
+        write_text(folder / "a.txt", all);
+        const TextArticles articles({folder / "a.txt"}, 1000);
+        const std::vector<std::uint64_t> keys = content_keys(articles, seed, 3);
+        CHECK(keys == content_keys(TextArticles({folder / "a.txt"}), seed, 1));
+        std::set<std::string> found;
+        for (const std::size_t a :
+             held_out_articles(split_articles(articles.sentence_counts(), keys, {shards, shards, 0.1, seed})))
+            found.insert(texts[a]);
+        return found;
     };
-    CHECK(held_out(1, 2) == held_out(1, 7));
-    CHECK(held_out(1, 2) != held_out(2, 2));
+    const std::set<std::string> first = held_out(1, 2);
+    CHECK(first.size() == 50);
+    CHECK(held_out(1, 7) == first);
+    CHECK(held_out(2, 2) != first);
+    std::reverse(texts.begin(), texts.end());
+    CHECK(held_out(1, 2) == first);
+    texts.resize(450);  // some of the held-out ones are missing, so others are held out besides
+    const std::set<std::string> fewer = held_out(1, 2);
+    CHECK(std::count_if(fewer.begin(), fewer.end(), [&](const std::string& text) { return first.contains(text); }) > 35);
+}
+
+TEST_CASE("articles with equal words have equal keys, and those that differ in a word do not") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.txt",
+               "The cat sat.\nIt slept.\n\nthe  CAT, sat. It\nslept\n\nThe cat sat.\n\nIt slept. The cat sat.\n");
+    const auto keys = content_keys(TextArticles({folder / "a.txt"}), 1, 2);
+    REQUIRE(keys.size() == 4);
+    CHECK(keys[0] == keys[1]);
+    CHECK(std::set<std::uint64_t>(keys.begin(), keys.end()).size() == 3);
+}
+
+TEST_CASE("equal articles are never on both sides, and the held-out share stays close to the one asked for") {
+    const std::vector<std::uint32_t> counts = made_up_counts(3000);
+    RandomSequence random(5, Purpose::document_order, 0);
+    for (const std::uint32_t copies : {2U, 7U, 40U}) {
+        std::vector<std::uint64_t> keys = made_up_keys(3000);
+        for (std::size_t a = 1000; a < 3000; ++a) keys[a] = keys[random.below(3000 / copies)];
+        const ArticleSplit split = split_articles(counts, keys, {4, 2, 0.1, 1});
+        std::map<std::uint64_t, std::set<bool>> sides;
+        for (std::size_t a = 0; a < keys.size(); ++a) sides[keys[a]].insert(split.group_of[a] < split.training_groups);
+        for (const auto& [key, of_key] : sides) REQUIRE(of_key.size() == 1);
+        CHECK(held_out_articles(split).size() > 280);
+        CHECK(held_out_articles(split).size() <= 300);
+    }
+}
+
+TEST_CASE("an article that occurs too often for the held-out share is trained on, unless there is no other") {
+    std::vector<std::uint64_t> keys{0, 0, 0, 0, 0, 0, 0, 0, 5, 6, 7, 8};
+    CHECK(held_out_articles(split_articles(made_up_counts(12), keys, {1, 1, 0.25, 1})) == std::vector<std::size_t>{8, 9, 10});
+    keys = {4, 4, 4, 4, 9, 9, 9};
+    CHECK(held_out_articles(split_articles(made_up_counts(7), keys, {1, 1, 0.1, 1})) == std::vector<std::size_t>{4, 5, 6});
+    CHECK(contains(refusal(7, {1, 1, 0.1, 1}, true), "because equal articles stay together"));
 }
 
 TEST_CASE("too few articles for the shards are refused, and the message gives numbers that work") {

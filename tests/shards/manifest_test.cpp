@@ -57,6 +57,12 @@ TEST_CASE("a written manifest reads back equal") {
     CHECK(read->find("w_training_0000.h5")->masked == 1500);
     CHECK(read->find("w_training_0000.h5")->crc32 == 4'294'967'295);
     CHECK(read->find("other.h5") == nullptr);
+    CHECK(read->rules_version == 1);
+    CHECK_FALSE(contains(read_text(folder / "manifest.json"), "rules_version"));  // as in manifests of older versions
+    Manifest newer = written;
+    newer.rules_version = current_rules_version;
+    write_manifest(folder.path(), newer);
+    CHECK(read_manifest(folder.path())->rules_version == current_rules_version);
     write_manifest(folder.path(), *read);
     const std::string again = read_text(folder / "manifest.json");
     write_manifest(folder.path(), written);

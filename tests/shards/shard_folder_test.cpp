@@ -16,6 +16,7 @@
 #include "support/catch.h"
 #include "support/contains.h"
 #include "support/files.h"
+#include "text/utf8.h"
 #include "tokens/vocabulary.h"
 
 using namespace bertpretrain;
@@ -113,6 +114,23 @@ TEST_CASE("no article is both trained on and held out, and each occurs in the ro
     }
     CHECK(all.size() == 60);
     CHECK(total == 60);
+}
+
+TEST_CASE("an article that occurs twice is never both trained on and held out") {
+    const Corpus corpus;
+    const std::string text = read_text(corpus.folder / "text.txt");
+    write_text(corpus.folder / "text.txt", text + lower_text(text));
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        ShardBuildSettings settings = corpus.settings("out");
+        settings.samples.seed = seed;
+        settings.overwrite = true;
+        CHECK(build_shards(settings).articles == 120);
+        const FolderReport report = check_shard_folder(corpus.folder / "out", std::nullopt, 2);
+        CHECK(report.rules_version == current_rules_version);
+        CHECK(report.passages.held_out_rows > 50);
+        CHECK(report.passages.with_a_trained == 0);
+        CHECK(report.passages.mostly_repeated == report.passages.rows);
+    }
 }
 
 TEST_CASE("the manifest's sums and its unigram cross-entropy equal those of the rows") {
@@ -295,18 +313,4 @@ TEST_CASE("equal texts with other masks are counted apart from equal rows, and s
     CHECK(found.texts == own.texts + 20);
     CHECK(found.rows < own.rows + 5);
     CHECK(found.held_out_trained == 20);
-    CHECK_FALSE(found.repeated_documents);
-}
-
-TEST_CASE("documents that a corpus contains twice are reported, those that the duplicate factor repeats are not") {
-    const auto share = [](std::size_t copies) {
-        std::vector<Sentences> texts = made_up_documents(300, 3), all;
-        for (std::size_t copy = 0; copy < copies; ++copy) all.insert(all.end(), texts.begin(), texts.end());
-        const SampleGroup group(documents_of(all), made_up_rules(128, 20), 0, 1);
-        RowKeys keys;
-        keys.add(group.rows(0, group.size()));
-        return count_duplicates(keys, {}, made_up_rules().duplicate_factor).repeated_documents.value();
-    };
-    CHECK(share(1) == 0);
-    CHECK(share(2) > 0.1);
 }
