@@ -48,14 +48,21 @@ void add_extract_command(CLI::App& app) {
         ->default_str("english");
     command->add_option("--punkt-parameters", settings->sentences.parameters,
                         "Folder with Punkt parameters as published by NLTK; implies --sentences punkt, without learning");
-    command->add_flag("--tidy", settings->tidies,
+    const auto lists = std::make_shared<std::string>("drop");
+    command
+        ->add_option("--lists", *lists,
+                     "What becomes of list items: drop, as in WikiExtractor, or keep, each item as a paragraph of its own")
+        ->check(CLI::IsMember({"keep", "drop"}))
+        ->capture_default_str();
+    command->add_flag("--tidy", settings->prose.tidies,
                       "Remove the gaps that templates leave, e.g. \"Moon (, ) is\"; by default they stay, as in WikiExtractor");
     command->add_option("--threads", settings->threads, "Number of threads; the output does not depend on it")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));
-    command->callback([settings, rules] {
+    command->callback([settings, rules, lists] {
         if (*rules == "english" && settings->sentences.parameters)
             throw ConfigError("--sentences english cannot be combined with --punkt-parameters; use one of the two");
+        settings->prose.keeps_lists = *lists == "keep";
         settings->sentences.punkt = *rules == "punkt";
         print(extract(*settings));
     });

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "text/page_parser.h"
-#include "text/wiki_lines.h"
+#include "text/wikiextractor_prose.h"
 #include "text/wikitext.h"
 
 namespace bertpretrain {
@@ -22,14 +22,15 @@ std::string lines_of(const std::vector<std::string>& paragraphs) {
 
 }  // namespace
 
-ChunkProse prose_of_chunk(const PageChunk& chunk, bool tidies) {
+ChunkProse prose_of_chunk(const PageChunk& chunk, ProseRules rules) {
     ChunkProse prose;
+    rules.all_names_known = chunk.file->names_namespaces;
     parse_pages(chunk, [&](Page& page) {
         ++prose.counts.pages;
         if (page.is_redirect) ++prose.counts.redirects;
         else if (!is_article(page)) ++prose.counts.other_pages;
-        else if (page.is_prose) prose.articles.push_back(lines_of(paragraphs_of_prose(page.text, tidies)));
-        else prose.articles.push_back(lines_of(prose_of(page.text, chunk.file->namespaces, tidies)));
+        else if (page.is_prose) prose.articles.push_back(lines_of(paragraphs_of_prose(page.text, rules)));
+        else prose.articles.push_back(lines_of(prose_of(page.text, chunk.file->namespaces, rules)));
     });
     return prose;
 }

@@ -8,6 +8,7 @@
 #include "text/extract_counts.h"
 #include "text/page_chunk.h"
 #include "text/sentence_rules.h"
+#include "text/wiki_lines.h"
 
 namespace bertpretrain {
 
@@ -17,8 +18,8 @@ struct ChunkProse {
     std::vector<std::string> articles;  ///< one paragraph per line
 };
 
-/// Parses a chunk and cleans its articles. @param tidies see tidy() @throws DataError like parse_pages()
-ChunkProse prose_of_chunk(const PageChunk& chunk, bool tidies);
+/// Parses a chunk and cleans its articles. @throws DataError like parse_pages()
+ChunkProse prose_of_chunk(const PageChunk& chunk, ProseRules rules);
 
 /// Articles as text: one sentence per line, an empty line after each article.
 struct ChunkText {

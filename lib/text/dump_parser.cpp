@@ -193,6 +193,7 @@ void parse_header(std::string_view xml, PageFile& file, bool is_whole) {
     if (file.encoding.empty()) file.encoding = parser.declared_encoding;
     file.namespaces = namespaces_of(parser.language);
     for (const auto& [name, number] : parser.found_names) file.namespaces[name] = number;
+    file.names_namespaces = !parser.found_names.empty();
 }
 
 void parse_dump(const PageChunk& chunk, const std::function<void(Page&)>& visit) {

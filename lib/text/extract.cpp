@@ -99,14 +99,14 @@ private:
         if (is_large) wait_for_all(out);
         if (!split_) {
             cleaning_.push_back(
-                {pool_.submit([chunk = std::move(chunk), tidies = settings_.tidies] { return prose_of_chunk(*chunk, tidies); }),
+                {pool_.submit([chunk = std::move(chunk), rules = settings_.prose] { return prose_of_chunk(*chunk, rules); }),
                  bytes});
             bytes_cleaning_ += bytes;
             while (is_too_much(cleaning_.size(), bytes_cleaning_)) finish_one_cleaning();
             if (learned_from_ >= punkt_learning_bytes) learn();
         } else {
             add(pool_.submit([chunk = std::move(chunk), this] {
-                return text_of(prose_of_chunk(*chunk, settings_.tidies), split_, settings_.minimum_sentences);
+                return text_of(prose_of_chunk(*chunk, settings_.prose), split_, settings_.minimum_sentences);
             }),
                 bytes);
         }

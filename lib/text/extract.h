@@ -8,6 +8,7 @@
 #include "core/threads.h"
 #include "text/extract_counts.h"
 #include "text/sentence_rules.h"
+#include "text/wiki_lines.h"
 
 namespace bertpretrain {
 
@@ -16,7 +17,7 @@ struct ExtractSettings {
     std::filesystem::path output;
     std::int64_t minimum_sentences = 1;  ///< articles with fewer sentences are left out
     SentenceRules sentences = {};
-    bool tidies = false;  ///< whether tidy() removes the leftovers of dropped markup
+    ProseRules prose = {};
     std::size_t threads = available_cores();
 };
 

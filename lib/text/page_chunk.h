@@ -16,6 +16,7 @@ struct PageFile {
     Format format = Format::dump;
     std::string encoding;                         ///< expat's name for it; empty: XML's default
     Namespaces namespaces = common_namespaces();  ///< including the language's and the site's own (<siteinfo>)
+    bool names_namespaces = false;                ///< whether <siteinfo> lists the site's own
 };
 
 /// Consecutive whole pages of a file, unparsed.

@@ -15,9 +15,13 @@ bool is_heading(std::string_view line) {
     return line.starts_with('=') && text.size() > 2 && text.ends_with('=');
 }
 
+constexpr std::string_view item_marks = "*#;:";
+
+bool is_list_item(std::string_view line) { return !line.empty() && item_marks.find(line.front()) != std::string_view::npos; }
+
 /// Whether the original line is layout instead of prose. Lines with braces and bars come from tables that were never closed.
 bool is_layout(std::string_view line) {
-    if (std::string_view("*#;: \t|").find(line.front()) != std::string_view::npos) return true;
+    if (is_list_item(line) || std::string_view(" \t|").find(line.front()) != std::string_view::npos) return true;
     if (line.starts_with("{|") || line.starts_with("{{") || line.starts_with("! ")) return true;
     const bool ends_braces = trimmed(line).ends_with('}') && line.find('{') == std::string_view::npos;
     return is_heading(line) || ends_braces;
@@ -31,48 +35,6 @@ bool is_in_parentheses(std::string_view text) {
         else if (text[i] == ')' && --depth == 0) return i + 1 == text.size();
     }
     return false;
-}
-
-bool has_word(std::string_view text) {
-    for (std::size_t i = 0; i < text.size();)
-        if (is_letter_or_digit(next_code_point(text, i))) return true;
-    return false;
-}
-
-/// Removes magic words such as __TOC__ from the line.
-void drop_magic_words(std::string& line) {
-    static constexpr std::array<std::string_view, 17> words = {"NOTOC",
-                                                               "FORCETOC",
-                                                               "TOC",
-                                                               "NOEDITSECTION",
-                                                               "NEWSECTIONLINK",
-                                                               "NONEWSECTIONLINK",
-                                                               "NOGALLERY",
-                                                               "HIDDENCAT",
-                                                               "INDEX",
-                                                               "NOINDEX",
-                                                               "NOCC",
-                                                               "NOTC",
-                                                               "NOCONTENTCONVERT",
-                                                               "NOTITLECONVERT",
-                                                               "STATICREDIRECT",
-                                                               "DISAMBIG",
-                                                               "EXPECTUNUSEDCATEGORY"};
-    constexpr std::size_t longest = 24;
-    std::string out;
-    const std::string_view in = line;
-    for (std::size_t i = 0; i < in.size();) {
-        if (in.substr(i, 2) == "__") {
-            const std::string_view ahead = in.substr(i + 2, longest);
-            const std::size_t end = ahead.find("__");
-            if (end != std::string_view::npos && std::find(words.begin(), words.end(), ahead.substr(0, end)) != words.end()) {
-                i += end + 4;
-                continue;
-            }
-        }
-        out += in[i++];
-    }
-    line = std::move(out);
 }
 
 /// Resolves quote marks and character references, and removes magic words. @returns a view of `line` or of `scratch`
@@ -134,6 +96,47 @@ void settle_unpaired(std::string_view line, std::vector<QuoteRun>& runs) {
 }
 
 }  // namespace
+
+bool has_word(std::string_view text) {
+    for (std::size_t i = 0; i < text.size();)
+        if (is_letter_or_digit(next_code_point(text, i))) return true;
+    return false;
+}
+
+void drop_magic_words(std::string& line) {
+    static constexpr std::array<std::string_view, 17> words = {"NOTOC",
+                                                               "FORCETOC",
+                                                               "TOC",
+                                                               "NOEDITSECTION",
+                                                               "NEWSECTIONLINK",
+                                                               "NONEWSECTIONLINK",
+                                                               "NOGALLERY",
+                                                               "HIDDENCAT",
+                                                               "INDEX",
+                                                               "NOINDEX",
+                                                               "NOCC",
+                                                               "NOTC",
+                                                               "NOCONTENTCONVERT",
+                                                               "NOTITLECONVERT",
+                                                               "STATICREDIRECT",
+                                                               "DISAMBIG",
+                                                               "EXPECTUNUSEDCATEGORY"};
+    constexpr std::size_t longest = 24;
+    std::string out;
+    const std::string_view in = line;
+    for (std::size_t i = 0; i < in.size();) {
+        if (in.substr(i, 2) == "__") {
+            const std::string_view ahead = in.substr(i + 2, longest);
+            const std::size_t end = ahead.find("__");
+            if (end != std::string_view::npos && std::find(words.begin(), words.end(), ahead.substr(0, end)) != words.end()) {
+                i += end + 4;
+                continue;
+            }
+        }
+        out += in[i++];
+    }
+    line = std::move(out);
+}
 
 std::string without_quote_marks(std::string_view line, bool tidies) {
     std::vector<QuoteRun> runs = quote_runs(line);
@@ -212,40 +215,28 @@ std::string single_blanks(std::string_view line) {
     return out;
 }
 
-std::vector<std::string> paragraphs_of_lines(std::string_view text, bool tidies) {
+std::vector<std::string> paragraphs_of_lines(std::string_view text, ProseRules rules) {
     std::vector<std::string> paragraphs;
     std::string scratch;
     bool continues = false;
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
-        const std::string_view line = text.substr(begin, end - begin);
+        std::string_view line = text.substr(begin, end - begin);
         begin = end + 1;
+        const bool is_item = rules.keeps_lists && is_list_item(line);
+        if (is_item) line = trimmed(line.substr(std::min(line.find_first_not_of(item_marks), line.size())));
         std::string prose;
         if (!line.empty() && !is_layout(line)) {
-            const std::string_view said = read_marks(line, scratch, tidies);
-            prose = tidies ? tidy(said) : single_blanks(said);
+            const std::string_view said = read_marks(line, scratch, rules.tidies);
+            prose = rules.tidies ? tidy(said) : single_blanks(said);
         }
         if (!has_word(prose) || is_in_parentheses(prose)) {
             continues = false;
             continue;
         }
-        if (continues) paragraphs.back().append(" ").append(prose);
+        if (continues && !is_item) paragraphs.back().append(" ").append(prose);
         else paragraphs.push_back(std::move(prose));
-        continues = true;
-    }
-    return paragraphs;
-}
-
-std::vector<std::string> paragraphs_of_prose(std::string_view text, bool tidies) {
-    const std::string plain = without_tags(text.find('&') == std::string_view::npos ? std::string(text) : decode_entities(text));
-    std::vector<std::string> paragraphs;
-    for (std::size_t begin = 0; begin < plain.size();) {
-        const std::size_t end = std::min(plain.find('\n', begin), plain.size());
-        std::string line = plain.substr(begin, end - begin);
-        begin = end + 1;
-        if (line.find("__") != std::string::npos) drop_magic_words(line);
-        std::string prose = tidies ? tidy(line) : single_blanks(line);
-        if (has_word(prose)) paragraphs.push_back(std::move(prose));
+        continues = !is_item;
     }
     return paragraphs;
 }

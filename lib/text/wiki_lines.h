@@ -7,18 +7,28 @@
 
 namespace bertpretrain {
 
-/// Returns the paragraphs of wikitext from which tags, templates, tables and links have been removed. Consecutive lines form a
-/// paragraph. Headings, lists (* # ; :), preformatted lines (a leading space), remains of tables, and lines in parentheses or
-/// with only punctuation are dropped and end a paragraph. Bold marks are removed, italic marks become quotation marks, character
-/// references are decoded, and white space is collapsed. @param tidies whether to apply tidy()
-std::vector<std::string> paragraphs_of_lines(std::string_view text, bool tidies = false);
+struct ProseRules {
+    bool tidies = false;       ///< whether to apply tidy()
+    bool keeps_lists = false;  ///< whether list items are kept, each as a paragraph
+    bool all_names_known =
+        false;  ///< whether the namespaces are all of the site's, so that [[Class:Action]] is a title in English
+};
 
-/// Like paragraphs_of_lines(), for another program's prose: every line is a paragraph; tags and references are resolved.
-std::vector<std::string> paragraphs_of_prose(std::string_view text, bool tidies = false);
+/// Returns the paragraphs of wikitext from which tags, templates, tables and links have been removed. Consecutive lines form a
+/// paragraph. Headings, list items (* # ; :, unless they are kept), preformatted lines (a leading space), remains of tables, and
+/// lines in parentheses or with only punctuation are dropped and end a paragraph. Bold marks are removed, italic marks become
+/// quotation marks, character references are decoded, and white space is collapsed.
+std::vector<std::string> paragraphs_of_lines(std::string_view text, ProseRules rules = {});
 
 /// Removes ''italic'' and '''bold''' marks from a line. Italic marks become double quotes when they pair up in the line. With
 /// `tidies`, marks of bold italics do too, and marks next to a double quote of the text do not.
 std::string without_quote_marks(std::string_view line, bool tidies = false);
+
+/// Removes magic words such as __TOC__ from a line.
+void drop_magic_words(std::string& line);
+
+/// Whether the text contains a letter or a digit.
+bool has_word(std::string_view text);
 
 /// Collapses each run of spaces, tabs, control characters and line separators into one space, removes those at the ends, and
 /// keeps at most three dots in a row. No-break spaces and other wide spaces are kept.

@@ -57,9 +57,10 @@ bool has_extension(std::string_view title) {
 
 /// Whether another language's name for files or categories leads the link. Pages that were copied from another wiki have such
 /// links. Titles in this language may begin with the same word ("Guru: ..."), so the rest must look like a file or category.
-bool is_foreign_file_or_category(std::string_view name, std::string_view rest) {
+/// @param is_title whether another language's name for categories is taken for the beginning of a title
+bool is_foreign_file_or_category(std::string_view name, std::string_view rest, bool is_title) {
     const std::int64_t number = file_or_category_namespace(name);
-    if (number == 14) return !rest.starts_with(' ') && rest.find('\n') == std::string_view::npos;
+    if (number == 14) return !is_title && !rest.starts_with(' ') && rest.find('\n') == std::string_view::npos;
     return number != 0 && has_extension(rest.substr(0, rest.find('|')));
 }
 
@@ -68,7 +69,7 @@ struct Target {
     std::size_t shown_from = 0;  ///< where the title begins, after ':' and prefixes of sister projects
 };
 
-Target classify(std::string_view content, const Namespaces& namespaces) {
+Target classify(std::string_view content, const Namespaces& namespaces, bool is_title) {
     Target target;
     if (content.starts_with(':')) target.shown_from = 1;
     const bool is_plain_mention = target.shown_from == 1;  // [[:Category:Moons]] shows the name
@@ -83,8 +84,9 @@ Target classify(std::string_view content, const Namespaces& namespaces) {
             continue;
         }
         const std::string name = namespace_name(prefix);
-        target.vanishes = !is_plain_mention && (namespaces.contains(name) || (is_language(prefix) && !blank_follows) ||
-                                                is_foreign_file_or_category(name, content.substr(target.shown_from + end + 1)));
+        target.vanishes =
+            !is_plain_mention && (namespaces.contains(name) || (is_language(prefix) && !blank_follows) ||
+                                  is_foreign_file_or_category(name, content.substr(target.shown_from + end + 1), is_title));
         return target;
     }
 }
@@ -103,7 +105,10 @@ struct Open {
 
 class LinkPass {
 public:
-    LinkPass(std::string_view in, const Namespaces& namespaces) : in_(in), namespaces_(namespaces) { out_.reserve(in.size()); }
+    LinkPass(std::string_view in, const Namespaces& namespaces, bool all_names_known)
+        : in_(in), namespaces_(namespaces), all_names_known_(all_names_known) {
+        out_.reserve(in.size());
+    }
 
     std::string run() {
         while (position_ < in_.size()) {
@@ -171,7 +176,7 @@ private:
     /// so every byte moves at most once. As in MediaWiki, a link around links is not a link, except for files, which are removed.
     void finish(const Open& link) {
         const std::string_view content = std::string_view(out_).substr(link.at + 2);
-        const Target target = classify(content, namespaces_);
+        const Target target = classify(content, namespaces_, all_names_known_ && !stands_alone(link));
         if (target.vanishes) {
             out_.resize(link.at);
             return;
@@ -189,6 +194,18 @@ private:
         out_ += shown;
     }
 
+    /// Whether a link that was just closed has no text beside it in its line, only other links after it, as categories have.
+    /// Looks at a few characters only, so that many links take linear time.
+    bool stands_alone(const Open& link) const {
+        constexpr std::size_t looked_at = 80;
+        const std::size_t begin = link.at - std::min(link.at, looked_at);
+        const std::string_view before = std::string_view(out_).substr(begin, link.at - begin);
+        const std::string_view after = in_.substr(position_, looked_at);
+        const std::size_t last = before.find_last_not_of(" \t"), next = after.find_first_not_of(" \t");
+        const bool begins_line = last == before.npos || before[last] == '\n';
+        return begins_line && (next == after.npos || after[next] == '\n' || after.substr(next).starts_with("[["));
+    }
+
     /// Closes external links, which end with their line. A heading on the next line closes all links.
     void end_line() {
         out_ += in_[position_++];
@@ -198,6 +215,7 @@ private:
 
     std::string_view in_;
     const Namespaces& namespaces_;
+    bool all_names_known_;
     std::string out_;
     std::size_t position_ = 0;
     std::vector<Open> opened_;
@@ -220,8 +238,8 @@ std::string without_double_brackets(std::string_view in) {
 
 }  // namespace
 
-std::string without_links(std::string_view wikitext, const Namespaces& namespaces) {
-    return without_double_brackets(LinkPass(wikitext, namespaces).run());
+std::string without_links(std::string_view wikitext, const Namespaces& namespaces, bool all_names_known) {
+    return without_double_brackets(LinkPass(wikitext, namespaces, all_names_known).run());
 }
 
 }  // namespace bertpretrain

@@ -18,11 +18,6 @@ std::string_view attribute(std::string_view tag, std::string_view name) {
     return value.substr(0, value.find(name == "title" ? std::string_view("\">") : std::string_view("\"")));  // titles hold quotes
 }
 
-bool is_layout_mark(std::string_view line) {
-    return line.starts_with("Section::::") || line.starts_with("BULLET::::") || line.starts_with("NUMBERED::::") ||
-           line.starts_with("INDENT::::");
-}
-
 }  // namespace
 
 void parse_documents(const PageChunk& chunk, const std::function<void(Page&)>& visit) {
@@ -50,7 +45,7 @@ void parse_documents(const PageChunk& chunk, const std::function<void(Page&)>& v
             inside = false;
         } else if (!std::exchange(title_passed, true)) {
             continue;
-        } else if (!is_layout_mark(line)) {
+        } else {
             page.text.append(line).append("\n");
         }
     }

@@ -7,8 +7,7 @@
 
 namespace bertpretrain {
 
-/// Implements parse_pages() for such a file. Decodes the characters that newer versions escape. Drops headings and lists, which
-/// older versions keep on request ("Section::::", "BULLET::::").
+/// Implements parse_pages() for such a file. The text of a page is as in the file.
 void parse_documents(const PageChunk& chunk, const std::function<void(Page&)>& visit);
 
 }  // namespace bertpretrain

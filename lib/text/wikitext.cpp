@@ -1,15 +1,15 @@
 #include "text/wikitext.h"
 
-#include "text/wiki_lines.h"
 #include "text/wiki_links.h"
 #include "text/wiki_tags.h"
 #include "text/wiki_templates.h"
 
 namespace bertpretrain {
 
-std::vector<std::string> prose_of(std::string_view wikitext, const Namespaces& namespaces, bool tidies) {
+std::vector<std::string> prose_of(std::string_view wikitext, const Namespaces& namespaces, ProseRules rules) {
     // MediaWiki's order: opaque elements, braces, tables and links, and the meaning of lines last.
-    return paragraphs_of_lines(without_links(without_tables(without_templates(without_tags(wikitext))), namespaces), tidies);
+    return paragraphs_of_lines(
+        without_links(without_tables(without_templates(without_tags(wikitext))), namespaces, rules.all_names_known), rules);
 }
 
 }  // namespace bertpretrain

@@ -7,7 +7,7 @@
 
 #include "text/punkt.h"
 #include "text/sentences.h"
-#include "text/wiki_lines.h"
+#include "text/wikiextractor_prose.h"
 #include "text/wikitext.h"
 
 namespace {
@@ -45,8 +45,8 @@ void check_paragraphs(const std::vector<std::string>& paragraphs) {
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     for (const bool tidies : {false, true}) {
-        check_paragraphs(prose_of(text, common_namespaces(), tidies));
-        check_paragraphs(paragraphs_of_prose(text, tidies));
+        check_paragraphs(prose_of(text, common_namespaces(), {tidies, tidies}));
+        check_paragraphs(paragraphs_of_prose(text, {tidies, tidies}));
     }
     return 0;
 }

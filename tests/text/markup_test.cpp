@@ -169,6 +169,14 @@ TEST_CASE("headings, lists, preformatted lines and remains of layout are removed
     CHECK(paragraphs_of_lines("the set {a, b}") == std::vector<std::string>{"the set {a, b}"});
 }
 
+TEST_CASE("list items are dropped, or kept as paragraphs of their own") {
+    const std::string_view text =
+        "It has:\n* Io, '''a moon'''\n*# Europa. It is small.\n; Ganymede\n: is large\n*\n* | x\n goes\nSo it\nis.";
+    CHECK(paragraphs_of_lines(text) == std::vector<std::string>{"It has:", "So it is."});
+    CHECK(paragraphs_of_lines(text, {.keeps_lists = true}) ==
+          std::vector<std::string>{"It has:", "Io, a moon", "Europa. It is small.", "Ganymede", "is large", "So it is."});
+}
+
 TEST_CASE("consecutive lines are one paragraph, which an empty or dropped line ends") {
     CHECK(paragraphs_of_lines("a\nb\n\nc\n* x\nd") == std::vector<std::string>{"a b", "c", "d"});
 }
@@ -185,7 +193,7 @@ TEST_CASE("white space, line separators and control characters are collapsed, an
 }
 
 TEST_CASE("tidying turns all blanks into spaces and removes leftovers of dropped markup") {
-    CHECK(paragraphs_of_lines("A (, b)\u00A0c", true) == std::vector<std::string>{"A (b) c"});
+    CHECK(paragraphs_of_lines("A (, b)\u00A0c", {.tidies = true}) == std::vector<std::string>{"A (b) c"});
     CHECK(paragraphs_of_lines("A (, b)\u00A0c") == std::vector<std::string>{"A (, b)\u00A0c"});
     CHECK(tidy("  a \t b\u00A0\u2003c  ") == "a b c");
     CHECK(tidy("Foo (, born 1950) is") == "Foo (born 1950) is");

@@ -5,7 +5,7 @@
 #include "support/files.h"
 #include "support/shared_data.h"
 #include "text/extract.h"
-#include "text/wiki_lines.h"
+#include "text/wikiextractor_prose.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -54,6 +54,28 @@ TEST_CASE("a folder gives all files below it, in the order of their paths") {
 TEST_CASE("characters that newer versions escape are decoded, and tags that they leave are removed") {
     CHECK(paragraphs_of_prose("a &lt;br /&gt; b &amp;amp; c\n\n__NOTOC__\n—\n&lt;templatestyles src=\"x\" /&gt;d") ==
           std::vector<std::string>{"a b &amp; c", "d"});
+}
+
+TEST_CASE("lines of tables, links and categories that WikiExtractor leaves are not prose") {
+    CHECK(paragraphs_of_prose("One is.\n| a cell || b\n|}\n{| class=x\n! colspan=2 | Goals\n!style=\"x\"|Name\nTwo "
+                              "is.\n!Player\n!Goals\nThree is.") == std::vector<std::string>{"One is.", "Two is.", "Three is."});
+    CHECK(paragraphs_of_prose(
+              "After the [[Second World War|war]] he went to [[Budapest]].\n[[Category:1916 births]]\n"
+              "[[Kategorie:Mann]]\n[[File:A b.jpg|thumb|The tomb of the [[Marx family]]]]\nIt is [[2001: A Space Odyssey]].") ==
+          std::vector<std::string>{"After the war he went to Budapest.", "It is 2001: A Space Odyssey."});
+    CHECK(paragraphs_of_prose("!Kung people live here.\n\n!!! is a band.") ==
+          std::vector<std::string>{"!Kung people live here.", "!!! is a band."});
+    CHECK(paragraphs_of_prose("It is so! And a | b, with [sic] and [1].") ==
+          std::vector<std::string>{"It is so! And a | b, with [sic] and [1]."});
+}
+
+TEST_CASE("list items that WikiExtractor marks are dropped, or kept as paragraphs") {
+    const std::string text =
+        "It has:\nSection::::Moons.\nBULLET::::- Io &amp; Europa\nNUMBERED::::12. Ganymede is large.\nINDENT::::Callisto\nSo it "
+        "is.";
+    CHECK(paragraphs_of_prose(text) == std::vector<std::string>{"It has:", "So it is."});
+    CHECK(paragraphs_of_prose(text, {.keeps_lists = true}) ==
+          std::vector<std::string>{"It has:", "Io & Europa", "Ganymede is large.", "Callisto", "So it is."});
 }
 
 TEST_CASE("a document that is cut short, and text outside documents, are refused with the line") {

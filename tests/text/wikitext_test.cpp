@@ -35,7 +35,8 @@ TEST_CASE("a page with every kind of markup becomes its prose") {
         "{| class=\"wikitable\"\n| a || b\n|}\n* a list\n[[Category:Moons]]\n[[de:Mond]]\n";
     CHECK(prose_of(page) == std::vector<std::string>{"The Moon (, ) is a satellite of the Earth. It is 384,400\u00A0km away.",
                                                      "See \"2001: A Space Odyssey\"."});
-    CHECK(prose_of(page, common_namespaces(), true).front() == "The Moon is a satellite of the Earth. It is 384,400 km away.");
+    CHECK(prose_of(page, common_namespaces(), {.tidies = true}).front() ==
+          "The Moon is a satellite of the Earth. It is 384,400 km away.");
 }
 
 TEST_CASE("an empty page gives no prose") {
