@@ -26,6 +26,7 @@ void run(const Options& options) {
     if (!report.vocabulary_size)
         log_warning(concat(folder, ": no vocabulary was found, so ids were not checked against its size; use --vocabulary"));
     if (!report.has_manifest) log_warning(concat(folder, ": has no manifest.json, so checksums were not compared"));
+    for (const std::string& warning : report.warnings) log_warning(concat(folder, ": ", warning));
     if (!options.page.empty()) write_atomically(options.page, check_page(report, folder));
     std::cout << (options.as_json ? check_json(report, folder) : check_table(report));
     std::cout.flush();

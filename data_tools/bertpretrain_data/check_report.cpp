@@ -19,7 +19,8 @@ ordered_json to_json(const ShardContent& content) {
             {"mean_length", content.mean_length()},
             {"random_next_share", content.labelled > 0 ? ordered_json(content.random_next_share()) : ordered_json(nullptr)},
             {"mask_token_share", content.mask_share()},
-            {"unchanged_share", content.unchanged_share()}};
+            {"unchanged_share", content.unchanged_share()},
+            {"unknown_share", content.unknown_share()}};
 }
 
 const char* kind_name(ShardKind kind) { return kind == ShardKind::training ? "training" : "held_out"; }
@@ -102,6 +103,7 @@ std::string check_json(const FolderReport& report, const std::string& folder) {
     document["repeated_document_share"] = share(passages.mostly_repeated, passages.rows);
     document["unigram_cross_entropy"] = report.unigram_cross_entropy;
     document["problems"] = report.problems;
+    document["warnings"] = report.warnings;
     document["shards"] = std::move(shards);
     return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -55,7 +55,7 @@ void SampleOptions::add_counts(CLI::App& command, SampleSettings& settings) {
 }
 
 void SampleOptions::add_rules(CLI::App& command, SampleSettings& settings) {
-    cased_ = command.add_flag("--cased")->description("Keep case and accents; use it with a cased vocabulary");
+    cased_ = command.add_flag("--cased")->description("Keep case and accents. Default: as the vocabulary's tokens do");
     rules_ = add_rules_option(command, settings.token_rules);
     command
         .add_option("--compatible-with", settings.compatible_with,

@@ -4,9 +4,11 @@
 #include "sample_options.h"
 
 #include "core/error.h"
+#include "core/log.h"
 #include "core/strings.h"
 #include "core/table.h"
 #include "shards/shard_builder.h"
+#include "tokens/vocabulary_casing.h"
 
 namespace bertpretrain {
 namespace {
@@ -31,6 +33,18 @@ void print_summary(const ShardBuildReport& report) {
               << bytes_text(report.text_bytes) << " of text in " << duration_text(report.seconds) << " ("
               << fixed(static_cast<double>(report.text_bytes) / 1e6 / report.seconds, 2) << " MB/s), unigram cross-entropy "
               << fixed(report.manifest.unigram_cross_entropy, 4) << " nats\n";
+}
+
+/// Takes the casing from the vocabulary. A reference script does not look at it, so then only a warning is logged.
+void take_casing(ShardBuildSettings& settings) {
+    const Vocabulary vocabulary = Vocabulary::read(settings.vocabulary);
+    SampleSettings& samples = settings.samples;
+    const bool wants_cased = samples.casing == "cased";
+    if (samples.compatible_with == "nothing")
+        samples.casing = casing_name(choose_casing(vocabulary, settings.vocabulary, wants_cased));
+    else if (!wants_cased && casing_of(vocabulary).is_cased())
+        log_warning(concat(settings.vocabulary.string(), ": is a cased vocabulary, but without --cased the script of ",
+                           "--compatible-with ", samples.compatible_with, " lowers the text"));
 }
 
 }  // namespace
@@ -71,6 +85,7 @@ void add_shard_command(CLI::App& app) {
                                              " cannot be combined with --compatible-with, which makes one shard of each text"));
             asked.held_out_fraction = 0;
         }
+        take_casing(*settings);
         print_summary(build_shards(*settings));
     });
 }

@@ -12,6 +12,7 @@
 #include "core/task_pool.h"
 #include "core/threads.h"
 #include "tokens/line_blocks.h"
+#include "tokens/vocabulary_casing.h"
 #include "tokens/wordpiece.h"
 
 namespace bertpretrain {
@@ -65,7 +66,8 @@ void tokenize(std::istream& in, const std::string& name, const WordPiece& wordpi
 
 void run(const TokenizeRequest& request) {
     const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(request.vocabulary));
-    const WordPiece wordpiece(vocabulary, request.cased ? Casing::cased : Casing::uncased, token_rules_named(request.rules));
+    const WordPiece wordpiece(vocabulary, choose_casing(*vocabulary, request.vocabulary, request.cased),
+                              token_rules_named(request.rules));
     if (request.text.empty()) {
         tokenize(std::cin, "standard input", wordpiece, request.threads);
         return;
@@ -83,7 +85,7 @@ void add_tokenize_command(CLI::App& app) {
     CLI::App* const command = app.add_subcommand("tokenize", "Prints one line of token ids per line of text");
     command->add_option("FILE", request->text, "UTF-8 text file; default: standard input");
     command->add_option("--vocabulary", request->vocabulary, "Vocabulary file, one token per line")->required();
-    command->add_flag("--cased", request->cased, "Keep case and accents; use it with a cased vocabulary");
+    command->add_flag("--cased", request->cased, "Keep case and accents. Default: as the vocabulary's tokens do");
     add_rules_option(*command, request->rules);
     command->add_option("--threads", request->threads, "Number of threads")->capture_default_str()->check(CLI::Range(1, 1024));
     command->callback([request] { run(*request); });

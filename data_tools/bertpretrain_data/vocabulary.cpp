@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "core/strings.h"
 #include "core/threads.h"
+#include "tokens/vocabulary_casing.h"
 #include "tokens/vocabulary_extension.h"
 #include "tokens/vocabulary_training.h"
 #include "tokens/word_counts.h"
@@ -56,15 +57,25 @@ Vocabulary trained(const VocabularyRequest& request, const WordCounts& counts) {
     return vocabulary;
 }
 
+/// A vocabulary that is extended decides whether its text is cased.
+Casing casing_of_text(const VocabularyRequest& request) {
+    if (!request.extended.empty()) return choose_casing(Vocabulary::read(request.extended), request.extended, request.cased);
+    return request.cased ? Casing::cased : Casing::uncased;
+}
+
 void run(const VocabularyRequest& request) {
     make_writable_folder(request.output.has_parent_path() ? request.output.parent_path() : ".");
-    const WordCounts counts = count_words(request.texts, request.cased ? Casing::cased : Casing::uncased, request.threads);
+    const WordCounts counts = count_words(request.texts, casing_of_text(request), request.threads);
     if (counts.empty()) throw DataError(concat(request.texts.front().string(), ": the text contains no words"));
     std::int64_t words = 0;
     for (const auto& [word, count] : counts) words += count;
     log_info(concat("counted ", with_thousands(words), " words, ", with_thousands(static_cast<std::int64_t>(counts.size())),
                     " distinct"));
     const Vocabulary vocabulary = request.extended.empty() ? trained(request, counts) : extended(request, counts);
+    if (request.cased && request.extended.empty() && !casing_of(vocabulary).is_cased())
+        log_warning(
+            "the vocabulary has too few capital letters and accents to be recognized as cased; pass --cased to the other "
+            "commands too");
     vocabulary.write(request.output);
     log_info(concat("wrote ", request.output.string(), " with ", with_thousands(vocabulary.size()), " tokens"));
 }

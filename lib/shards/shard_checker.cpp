@@ -8,13 +8,14 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/strings.h"
 #include "core/threads.h"
 #include "shards/dynamic_masking.h"
 #include "shards/entropy.h"
 #include "shards/row_check.h"
 #include "shards/shard_reader.h"
 #include "shards/shard_verification.h"
-#include "tokens/vocabulary.h"
+#include "tokens/vocabulary_casing.h"
 
 namespace bertpretrain {
 namespace {
@@ -44,14 +45,14 @@ std::int32_t id_limit(const std::optional<Vocabulary>& vocabulary) {
     return vocabulary ? vocabulary->size() : std::numeric_limits<std::int32_t>::max();
 }
 
-void add_rows(const ShardRows& rows, std::optional<std::int32_t> mask_id, PassageSample& sample, Findings& findings) {
-    findings.shard.content.add(rows, mask_id);
+void add_rows(const ShardRows& rows, const std::optional<SpecialIds>& ids, PassageSample& sample, Findings& findings) {
+    ShardRows unmasked = rows;
+    restore_text(unmasked);
+    findings.shard.content.add(rows, unmasked, ids);
     for (std::int64_t r = 0; r < rows.rows; ++r) {
         const auto labels = rows.masked_lm_ids_RP.begin() + r * rows.max_predictions;
         std::for_each(labels, labels + row_masked(rows, r), [&](std::int32_t label) { ++findings.labels[label]; });
     }
-    ShardRows unmasked = rows;
-    restore_text(unmasked);
     findings.keys.add(rows, unmasked);
     sample.count(findings.shard.kind, unmasked);
 }
@@ -64,7 +65,7 @@ const char* labels_text(bool has_labels) { return has_labels ? "next_sentence_la
 
 void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, const std::optional<Vocabulary>& vocabulary,
                  PassageSample& sample, Findings& findings) {
-    const auto mask_id = vocabulary ? std::optional(vocabulary->specials().mask) : std::nullopt;
+    const auto special_ids = vocabulary ? std::optional(vocabulary->specials()) : std::nullopt;
     CheckedShard& shard = findings.shard;
     const ShardRecord* record = manifest ? manifest->find(shard.file) : nullptr;
     const ShardReader reader(file);
@@ -84,7 +85,7 @@ void check_shard(const fs::path& file, const std::optional<Manifest>& manifest, 
     for (std::int64_t first = 0; first < reader.rows(); first += reader.band_rows()) {
         const ShardRows rows = reader.read(first, std::min(reader.band_rows(), reader.rows() - first));
         check_rows(rows, id_limit(vocabulary), file.string(), first);
-        add_rows(rows, mask_id, sample, findings);
+        add_rows(rows, special_ids, sample, findings);
     }
     if (record != nullptr) {
         compare(file.string(), "tokens", shard.content.tokens, record->tokens);
@@ -133,6 +134,28 @@ Duplicates find_duplicates(std::vector<Findings>& all) {
         findings.keys = {};
     }
     return count_duplicates(training, held_out);
+}
+
+/// Compares the casing of the text with that of the vocabulary's tokens.
+void check_casing(const Manifest& manifest, const Vocabulary& vocabulary, FolderReport& report) {
+    const TokenCasing found = casing_of(vocabulary);
+    const bool is_cased = manifest.settings.casing == "cased";
+    if (is_cased ? !found.is_uncased() : !found.is_cased()) return;
+    report.problems.push_back(
+        concat("the vocabulary is ", is_cased ? "uncased" : "cased", " (", with_thousands(found.cased_only), " of its ",
+               with_thousands(found.tokens), " tokens have capital letters or accents), but the ", "rows were made of ",
+               manifest.settings.casing, " text\n  do: make the shards again; `shard` takes the casing from the vocabulary"));
+}
+
+/// Warns of more unknown words than a vocabulary that fits the text leaves: far below 1 % in BERT's own shards.
+void check_unknown(FolderReport& report) {
+    constexpr double most_unknown = 0.02;
+    for (const auto& [name, content] : {std::pair("training", &report.training), std::pair("held-out", &report.held_out)})
+        if (content->unknown_share() > most_unknown)
+            report.warnings.push_back(
+                concat(fixed(100 * content->unknown_share(), 1), " % of the tokens of the ", name,
+                       " rows are [UNK]: the vocabulary does not fit the text; is it one for this language, "
+                       "and for text with case and accents?"));
 }
 
 /// A shard that is opened twice: for the sample, and to be checked. Damage is reported when it is checked.
@@ -230,6 +253,7 @@ FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::
     const std::optional<Vocabulary> vocabulary = find_vocabulary(folder, vocabulary_file, manifest, report);
     if (vocabulary) report.vocabulary_size = vocabulary->size();
     if (manifest) report.rules_version = manifest->rules_version;
+    if (manifest && vocabulary) check_casing(*manifest, *vocabulary, report);
     if (manifest) report.duplicate_factor = manifest->settings.duplicate_factor;
     if (manifest)
         for (const ShardRecord& shard : manifest->shards)
@@ -251,6 +275,7 @@ FolderReport check_shard_folder(const fs::path& folder, const std::optional<fs::
     sum_up(all, manifest, report);
     report.passages = sample.result(report.duplicate_factor);
     compare_shapes(report);
+    check_unknown(report);
     return report;
 }
 

@@ -35,6 +35,7 @@ struct FolderReport {
     CommonPassages passages;
     double unigram_cross_entropy = 0;   ///< nats per masked token: entropy of the training shards' labels
     std::vector<std::string> problems;  ///< empty: no problem was found
+    std::vector<std::string> warnings;  ///< what is probably a mistake, but may be meant
 };
 
 /// Checks the manifest, each file's checksum, each shard's layout, every row, and the sums in the manifest. A file without a

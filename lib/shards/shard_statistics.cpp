@@ -29,16 +29,18 @@ std::int64_t row_masked(const ShardRows& rows, std::int64_t row) {
     return std::find(positions_P, positions_P + rows.max_predictions, 0) - positions_P;
 }
 
-void ShardContent::add(const ShardRows& added, std::optional<std::int32_t> mask_id) {
+void ShardContent::add(const ShardRows& added, const ShardRows& unmasked, const std::optional<SpecialIds>& ids) {
     for (std::int64_t r = 0; r < added.rows; ++r) {
         const std::int64_t length = row_length(added, r), row_masks = row_masked(added, r);
         for (std::int64_t p = 0; p < row_masks; ++p) {
             const auto at = static_cast<std::size_t>(r * added.max_predictions + p);
             const std::int64_t position = added.masked_lm_positions_RP[at];
             const std::int32_t token = added.input_ids_RS[static_cast<std::size_t>(r * added.sequence_length + position)];
-            as_mask += token == mask_id ? 1 : 0;
+            as_mask += ids && token == ids->mask ? 1 : 0;
             unchanged += token == added.masked_lm_ids_RP[at] ? 1 : 0;
         }
+        const auto begin = unmasked.input_ids_RS.begin() + r * unmasked.sequence_length;
+        if (ids) unknown += std::count(begin, begin + length, ids->unk);
         ++rows;
         tokens += length;
         masked += row_masks;
@@ -59,6 +61,7 @@ void ShardContent::add(const ShardContent& other) {
     random_next += other.random_next;
     as_mask += other.as_mask;
     unchanged += other.unchanged;
+    unknown += other.unknown;
     add_histogram(rows_by_length, other.rows_by_length);
     add_histogram(rows_by_masking, other.rows_by_masking);
 }

@@ -79,6 +79,22 @@ TEST_CASE("the text is the same for any number of threads, from a file or standa
     CHECK((text_of(packed + " --sentences punkt --threads 3") == learned));
 }
 
+TEST_CASE("list items are dropped, or kept as paragraphs") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.xml",
+               "<mediawiki><page><title>A</title><ns>0</ns><revision><text>It has:\n* Io. It is small.\n# Europa\nSo it "
+               "is.</text></revision></page></mediawiki>");
+    const auto text = [&](const std::string& options) {
+        const auto done = run_command(program + " extract " + (folder / "a.xml").string() + " --output " +
+                                      (folder / "text.txt").string() + options);
+        return done.exit_code == 0 ? read_text(folder / "text.txt") : std::to_string(done.exit_code);
+    };
+    CHECK(text("") == "It has:\nSo it is.\n\n");
+    CHECK(text(" --lists drop") == text(""));
+    CHECK(text(" --lists keep") == "It has:\nIo.\nIt is small.\nEuropa\nSo it is.\n\n");
+    CHECK(text(" --lists some") == "2");
+}
+
 TEST_CASE("damaged compressed dumps are refused with the position of the damage") {
     const std::string packed = bzip2(dump_of(3'000));
     CHECK(refusal_of_content(packed.substr(0, packed.size() / 2)).find("cut short") != std::string::npos);

@@ -158,6 +158,34 @@ TEST_CASE("the number of masked tokens per row follows the row's length, and too
     CHECK(contains(few.err, "masks at most 6.2 % of 32 tokens"));
 }
 
+TEST_CASE("shard takes the casing from the vocabulary, and check finds shards of another casing or with many unknown words") {
+    const Corpus corpus;
+    const std::string manifest = (corpus.folder / "out/manifest.json").string();
+    const auto refused = run_command(corpus.shard("--shards 1 --held-out-shards 1 --cased"));
+    CHECK(refused.exit_code == 2);
+    CHECK(contains(refused.err, "vocabulary.txt: is an uncased vocabulary"));
+    REQUIRE(run_command(corpus.shard("--shards 1 --held-out-shards 1")).exit_code == 0);
+    CHECK(contains(read_text(manifest), "\"casing\": \"uncased\""));
+    CHECK(run_command(corpus.check()).err.empty());
+
+    std::string other = read_text(manifest);  // as an older version made it
+    other.replace(other.find("\"uncased\""), 9, "\"cased\"");
+    write_text(manifest, other);
+    const auto contradicting = run_command(corpus.check());
+    CHECK(contradicting.exit_code == 3);
+    CHECK(contains(contradicting.err, "the vocabulary is uncased (0 of its 10 tokens"));
+
+    write_text(corpus.folder / "vocabulary.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nThe\ncat\nsat\n.\nIt\n");
+    REQUIRE(run_command(corpus.shard("--shards 1 --held-out-shards 1 --overwrite")).exit_code == 0);
+    CHECK(contains(read_text(manifest), "\"casing\": \"cased\""));
+    const auto unknown = run_command(corpus.check("--json"));
+    CHECK(unknown.exit_code == 0);
+    CHECK(contains(unknown.err, "of the tokens of the training rows are [UNK]"));
+    const auto report = nlohmann::json::parse(unknown.out);
+    CHECK(report["training"]["unknown_share"].get<double>() > 0.3);
+    CHECK(report["warnings"].size() == 2);
+}
+
 TEST_CASE("--compatible-with makes the same shard from each text as NVIDIA's script, and follows that script's tokenizer") {
     const TemporaryFolder folder;
     const std::string text = golden_sample("text.txt").string(), again = (folder / "again.txt").string();

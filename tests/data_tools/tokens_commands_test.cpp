@@ -2,8 +2,10 @@
 
 #include "support/catch.h"
 #include "support/command.h"
+#include "support/contains.h"
 #include "support/files.h"
 
+using bertpretrain::testing::contains;
 using namespace bertpretrain::testing;
 
 namespace {
@@ -22,8 +24,25 @@ TEST_CASE("tokenize prints a line of ids per line, also for empty lines, from a 
     CHECK(from_file.exit_code == 0);
     CHECK(from_file.out == "5 5 7\n\n1 4\n");
     CHECK(run_command(command + " < " + (folder / "text").string()).out == from_file.out);
-    CHECK(run_command(command + " --cased < " + (folder / "text").string()).out == "1 5 7\n\n1 4\n");
     CHECK(run_command(command + " < /dev/null").out.empty());
+}
+
+TEST_CASE("tokenize reads text as the vocabulary is cased, and refuses --cased for an uncased one") {
+    const TemporaryFolder folder;
+    write_text(folder / "text", "The caf\u00E9\n");
+    write_text(folder / "cased.txt", five + "The\nthe\ncaf\u00E9\ncafe\n");
+    write_text(folder / "uncased.txt", five + "the\ncafe\n");
+    const auto ids = [&](const std::string& vocabulary, const std::string& options = "") {
+        return run_command(program + " tokenize --vocabulary " + (folder / vocabulary).string() + options + " " +
+                           (folder / "text").string());
+    };
+    CHECK(ids("cased.txt").out == "5 7\n");
+    CHECK(ids("cased.txt", " --cased").out == "5 7\n");
+    CHECK(ids("uncased.txt").out == "5 6\n");
+    const auto refused = ids("uncased.txt", " --cased");
+    CHECK(refused.exit_code == 2);
+    CHECK(contains(refused.err, "uncased.txt: is an uncased vocabulary: 0 of its 2 tokens"));
+    CHECK(contains(refused.err, "do: omit --cased"));
 }
 
 TEST_CASE("tokenize keeps the order of lines for any number of threads") {

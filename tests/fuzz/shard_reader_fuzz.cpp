@@ -159,10 +159,10 @@ void use_rows(Input& input) {
     if (input.flag())
         for (std::int64_t r = 0; r < rows.rows; ++r) rows.input_ids_RS[static_cast<std::size_t>(r * rows.sequence_length)] = 2;
     check_rows(rows, vocabulary_size, "fuzz.h5");
-    ShardContent content;
-    content.add(rows, 4);
     ShardRows unmasked = rows;
     restore_text(unmasked);
+    ShardContent content;
+    content.add(rows, unmasked, SpecialIds{0, 1, 2, 3, 4});
     RowKeys keys;
     keys.add(rows, unmasked);
     PassageSample sample;
