@@ -13,7 +13,7 @@ struct Format {
 };
 
 constexpr std::string_view unpack = "unpack it first";
-constexpr std::string_view convert = "write its text to a file with one sentence per line and an empty line after each document";
+constexpr std::string_view convert = "write its text to a file with ";  // the layout follows
 constexpr std::string_view extract = "run `bertpretrain_data extract` on it first";
 constexpr std::string_view to_utf8 = "convert it to UTF-8, for example with `iconv -f UTF-16 -t UTF-8`";
 
@@ -48,9 +48,10 @@ bool is_json(std::string_view text) {
 
 }  // namespace
 
-void PlainTextCheck::refuse_other_format(std::string_view head) const {
+void refuse_other_format(const std::filesystem::path& file, std::string_view head, std::string_view layout) {
     const auto refuse = [&](std::string_view name, std::string_view do_this) {
-        throw DataError(concat(file_.string(), ": is ", name, ", expected plain text\n  do: ", do_this));
+        throw DataError(concat(file.string(), ": is ", name, ", expected plain text\n  do: ", do_this,
+                               do_this == convert ? layout : std::string_view()));
     };
     for (const Format& format : formats)
         if (head.starts_with(format.begin)) refuse(format.name, format.do_this);
@@ -62,7 +63,7 @@ void PlainTextCheck::refuse_other_format(std::string_view head) const {
 }
 
 void PlainTextCheck::add(std::string_view bytes) {
-    if (offset_ == 0) refuse_other_format(bytes.substr(0, 4096));
+    if (offset_ == 0) refuse_other_format(file_, bytes.substr(0, 4096));
     for (const char byte : bytes) {
         // Most bytes of most texts are ASCII between complete characters.
         if (missing_ == 0 && static_cast<unsigned char>(byte) < 0x80) ++offset_;

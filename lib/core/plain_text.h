@@ -7,6 +7,13 @@
 
 namespace bertpretrain {
 
+/// Refuses a file by its first bytes if they are of a packed file, JSON, Parquet, HDF5, a dump or UTF-16.
+/// @param head at least 256 bytes, unless the file is shorter
+/// @param layout of the text that is expected, for the message
+/// @throws DataError naming the file, the format and what to do
+void refuse_other_format(const std::filesystem::path& file, std::string_view head,
+                         std::string_view layout = "one sentence per line and an empty line after each document");
+
 /// Checks a file's bytes while they are read. Recognizes by content: compressed files, XML, JSON, Parquet, HDF5 and UTF-16; and
 /// finds bytes that are not UTF-8.
 class PlainTextCheck {
@@ -20,7 +27,6 @@ public:
     void finish();
 
 private:
-    void refuse_other_format(std::string_view head) const;
     void add_byte(unsigned char byte);
     [[noreturn]] void refuse_byte(std::uint64_t offset) const;
 

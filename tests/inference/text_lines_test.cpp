@@ -49,6 +49,12 @@ TEST_CASE("a line that is not UTF-8 is refused by its number and byte") {
     CHECK(refusal(folder / "text").find("line 1: byte 11") != std::string::npos);
 }
 
+TEST_CASE("a file that is no plain text is refused with its format") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.jsonl", "{\"text\": \"one\"}\n{\"text\": \"two\"}\n");
+    CHECK_THAT(refusal(folder / "a.jsonl"), Catch::Contains("a.jsonl: is JSON") && Catch::Contains("one text per line"));
+}
+
 TEST_CASE("a text without lines, and one that does not exist, are refused by name") {
     const TemporaryFolder folder;
     write_text(folder / "empty", "");
