@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "input_options.h"
 
 namespace bertpretrain {
 
@@ -12,11 +13,7 @@ void add_deduplicate_command(CLI::App& app) {
         "deduplicate", "Removes equal documents, near-duplicates and, if asked, repeated sentences; the first ones stay");
     const auto settings = std::make_shared<DeduplicationSettings>();
     const auto exact_only = std::make_shared<bool>(false);
-    command
-        ->add_option("TEXT", settings->inputs,
-                     "Text files, also packed by gzip or bzip2, folders of them, or - for standard input: one sentence per line, "
-                     "an empty line after each document; read in the given order")
-        ->required();
+    command->add_option("TEXT", settings->inputs, input_description)->required();
     command
         ->add_option("--output", settings->output,
                      "Folder to write text.txt, duplicates.tsv (each removed document), report.json and report.txt to")
@@ -46,10 +43,12 @@ void add_deduplicate_command(CLI::App& app) {
     command->add_option("--examples", settings->examples, "Number of examples of each kind in the reports")
         ->capture_default_str()
         ->check(CLI::Range(0, 1000));
+    const InputOptions options(*command, settings->reading);
     command->add_option("--threads", settings->threads, "Number of threads; the output does not depend on it")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));
-    command->callback([settings, exact_only] {
+    command->callback([settings, exact_only, options] {
+        options.finish();
         settings->near = !*exact_only;
         std::cout << report_text(deduplicate(*settings));
     });

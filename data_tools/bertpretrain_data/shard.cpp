@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include "commands.h"
+#include "input_options.h"
 #include "sample_options.h"
 
 #include "core/error.h"
@@ -53,8 +54,7 @@ void add_shard_command(CLI::App& app) {
     CLI::App* command = app.add_subcommand("shard", "Makes a folder of training and held-out shards from text and a vocabulary");
     const auto settings = std::make_shared<ShardBuildSettings>();
     SampleSettings& samples = settings->samples;
-    command->add_option("TEXT", settings->texts, "Text files: one sentence per line, an empty line after each article")
-        ->required();
+    command->add_option("TEXT", settings->texts, input_description)->required();
     command->add_option("--vocabulary", settings->vocabulary, "Vocabulary file, one token per line")->required();
     command->add_option("--output", settings->output, "Folder to write the shards, vocab.txt and manifest.json to")->required();
     const SampleOptions sample_options(*command, samples);
@@ -72,13 +72,18 @@ void add_shard_command(CLI::App& app) {
                                              "Approximate MiB of text per group; random next sentences and shuffling stay "
                                              "within a group, which bounds memory")
                                 ->capture_default_str());
+    const InputOptions reading(*command, settings->reading);
     command->add_option("--threads", settings->threads, "Number of threads; 0 means one per core")->capture_default_str();
     command->add_flag("--overwrite", settings->overwrite,
                       "Replace the manifest in the output folder and the shards that it lists");
-    command->callback([settings, sample_options, split_options] {
+    command->callback([settings, sample_options, split_options, reading] {
+        reading.finish();
         SampleSettings& asked = settings->samples;
         sample_options.resolve(asked);
         if (asked.compatible_with != "nothing") {
+            if (const std::string option = reading.first_given(); !option.empty())
+                throw ConfigError(
+                    concat(option, " cannot be combined with --compatible-with, which reads text as the script does"));
             for (const CLI::Option* option : split_options)
                 if (option->count() > 0)
                     throw ConfigError(concat(option->get_name(),

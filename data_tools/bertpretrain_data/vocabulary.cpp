@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "core/strings.h"
 #include "core/threads.h"
+#include "input_options.h"
 #include "tokens/vocabulary_casing.h"
 #include "tokens/vocabulary_extension.h"
 #include "tokens/vocabulary_training.h"
@@ -19,6 +20,7 @@ namespace {
 struct VocabularyRequest {
     std::vector<std::filesystem::path> texts;
     std::filesystem::path output;
+    InputSettings reading;
     bool cased = false;
     std::size_t threads = available_cores();
     VocabularyTraining training;
@@ -65,7 +67,7 @@ Casing casing_of_text(const VocabularyRequest& request) {
 
 void run(const VocabularyRequest& request) {
     make_writable_folder(request.output.has_parent_path() ? request.output.parent_path() : ".");
-    const WordCounts counts = count_words(request.texts, casing_of_text(request), request.threads);
+    const WordCounts counts = count_words(request.texts, casing_of_text(request), request.threads, request.reading);
     if (counts.empty()) throw DataError(concat(request.texts.front().string(), ": the text contains no words"));
     std::int64_t words = 0;
     for (const auto& [word, count] : counts) words += count;
@@ -85,7 +87,7 @@ void run(const VocabularyRequest& request) {
 void add_vocabulary_command(CLI::App& app) {
     const auto request = std::make_shared<VocabularyRequest>();
     CLI::App* const command = app.add_subcommand("vocabulary", "Trains a WordPiece vocabulary on text, or extends one");
-    command->add_option("TEXT", request->texts, "UTF-8 text files")->required();
+    command->add_option("TEXT", request->texts, input_description)->required();
     const CLI::Option* size =
         command->add_option("--size", request->training.size, "Number of tokens, including the five special ones")
             ->check(CLI::Range(1, 1'000'000'000));
@@ -102,10 +104,12 @@ void add_vocabulary_command(CLI::App& app) {
                      "Merge only pairs of pieces that occur at least this often")
         ->capture_default_str()
         ->check(CLI::Range(1, 1'000'000'000));
+    const InputOptions options(*command, request->reading, false);
     command->add_option("--threads", request->threads, "Number of threads that count words")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));
-    command->callback([request, size] {
+    command->callback([request, size, options] {
+        options.finish();
         check_request(*request, size->count() > 0);
         run(*request);
     });

@@ -30,6 +30,8 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& folder) : folder_(fold
 
 TemporaryFile::~TemporaryFile() { ::close(descriptor_); }
 
+std::filesystem::path TemporaryFile::path() const { return concat("/proc/self/fd/", descriptor_); }
+
 std::uint64_t TemporaryFile::append(const void* bytes, std::size_t size) {
     const std::uint64_t offset = this->size();
     buffer_.append(static_cast<const char*>(bytes), size);

@@ -24,6 +24,9 @@ public:
     /// Fills `into` with `size` bytes from `offset`. @throws DataError when reading fails
     void read_at(std::uint64_t offset, void* into, std::size_t size) const;
 
+    /// A path by which this process can open the file again, as long as this object exists.
+    std::filesystem::path path() const;
+
     std::uint64_t size() const { return written_ + buffer_.size(); }
 
 private:

@@ -20,6 +20,7 @@
 #include "deduplication/document_store.h"
 #include "deduplication/near_duplicates.h"
 #include "deduplication/repeated_sentences.h"
+#include "text/document_reader.h"
 
 namespace bertpretrain {
 namespace {
@@ -27,12 +28,20 @@ namespace {
 namespace fs = std::filesystem;
 
 // Shares of the memory, in twentieths; the rest is for the program and for what the allocator keeps. While documents are read:
-// the records, and the blocks in work. Afterwards: the records' merge, which takes no more than they did, the table of documents,
-// and the sets that are compared.
+// the records, and the batches in work. Afterwards: the records' merge, which takes no more than they did, the table of
+// documents, and the sets that are compared.
 constexpr std::uint64_t twentieths = 20, of_contents = 1, of_bands = 4, of_sentences = 2, of_places = 1, of_table = 4,
                         of_sets = 3;
-constexpr std::uint64_t of_blocks = 4, bytes_per_block = std::uint64_t{6} << 20;  // a block with its fingerprints
-constexpr std::uint64_t bytes_per_document = 9;                                   // cluster, copy, size of the cluster
+constexpr std::uint64_t of_batches = 3, bytes_per_batch = std::uint64_t{5} << 20;  // a batch with its fingerprints
+constexpr std::uint64_t of_reading = 1, bytes_per_byte_read = 3;                   // a chunk with its documents
+constexpr std::uint64_t bytes_per_document = 9;                                    // cluster, copy, size of the cluster
+
+/// Whether the batch is processed alone: it holds a large document.
+bool is_large(const DocumentBatch& batch) {
+    std::size_t bytes = 0;
+    for (const Document& document : batch.documents) bytes += document.text.size();
+    return bytes > (std::size_t{4} << 20);
+}
 
 /// Returns the beginning of a text on one line, at most 160 bytes.
 std::string beginning_of(std::string_view text) {
@@ -72,8 +81,8 @@ public:
         report_.sentence_limit = settings.sentence_limit;
     }
 
-    DeduplicationReport run(DocumentBlocks& blocks, TaskPool& pool) {
-        read(blocks, pool);
+    DeduplicationReport run(DocumentReader& reader, TaskPool& pool) {
+        read(reader, pool);
         unite_copies();
         if (settings_.near) {
             const NearSettings near{settings_.threshold, settings_.shingle_words, share(of_sets), settings_.threads};
@@ -89,32 +98,32 @@ private:
     std::size_t share(std::uint64_t parts) const { return settings_.memory * parts / twentieths; }
     bool is_kept(std::uint32_t document) { return clusters_->first_of(document) == document; }
 
-    void read(DocumentBlocks& blocks, TaskPool& pool) {
+    void read(DocumentReader& reader, TaskPool& pool) {
         const FingerprintSettings asked{settings_.shingle_words, settings_.near ? &min_hash_ : nullptr,
                                         settings_.sentence_limit > 0};
-        const std::size_t most = std::clamp<std::size_t>(share(of_blocks) / bytes_per_block, 1, 2 * pool.threads());
+        const std::size_t most = std::clamp<std::size_t>(share(of_batches) / bytes_per_batch, 1, 2 * pool.threads());
         std::deque<std::future<Fingerprints>> in_work;
         ProgressLine progress;
         const auto take_until = [&](std::size_t left) {
             for (; in_work.size() > left; in_work.pop_front()) take(pool.wait(in_work.front()));
         };
-        for (DocumentBlock block; blocks.next(block); take_until(most - 1)) {
-            if (block.text.size() > (std::size_t{4} << 20)) take_until(0);  // a large document is processed alone
-            in_work.push_back(pool.submit([asked, block = std::move(block)] { return fingerprints_of(block, asked); }));
-            if (progress.is_due()) show(progress, blocks);
+        for (std::optional<DocumentBatch> batch; (batch = reader.next()); take_until(most - 1)) {
+            if (is_large(*batch)) take_until(0);
+            in_work.push_back(pool.submit([asked, batch = *std::move(batch)] { return fingerprints_of(batch, asked); }));
+            if (progress.is_due()) show(progress, reader);
         }
         take_until(0);
         if (documents_.size() == 0)
-            throw DataError(concat("no document in ", blocks.files().size(), " files; expected one sentence per line"));
+            throw DataError(concat("no document in ", reader.files().size(), " files; expected some with text"));
         documents_.finish();
         contents_.finish();
         bands_.finish();
         sentences_.finish();
     }
 
-    void show(ProgressLine& progress, const DocumentBlocks& blocks) const {
-        const double read = static_cast<double>(blocks.bytes_read()), total = static_cast<double>(blocks.total_bytes());
-        progress.show(concat(bytes_text(blocks.bytes_read()), " read | ", with_thousands(documents_.size()), " documents"),
+    void show(ProgressLine& progress, const DocumentReader& reader) const {
+        const double read = static_cast<double>(reader.bytes_read()), total = static_cast<double>(reader.total_bytes());
+        progress.show(concat(bytes_text(reader.bytes_read()), " read | ", with_thousands(documents_.size()), " documents"),
                       total > 0 ? std::optional(std::min(read / total, 1.0)) : std::nullopt);
     }
 
@@ -233,9 +242,10 @@ private:
 
 DeduplicationReport deduplicate(const DeduplicationSettings& settings) {
     TaskPool pool(settings.threads);
-    DocumentBlocks blocks(settings.inputs, pool);
-    check_deduplication(settings, blocks.files());
-    return Deduplication(settings).run(blocks, pool);
+    DocumentReader reader(settings.inputs, settings.reading, pool,
+                          settings.memory * of_reading / twentieths / bytes_per_byte_read);
+    check_deduplication(settings, reader.files());
+    return Deduplication(settings).run(reader, pool);
 }
 
 }  // namespace bertpretrain

@@ -8,12 +8,14 @@
 
 #include "core/threads.h"
 #include "deduplication/deduplication_report.h"
+#include "text/input_settings.h"
 
 namespace bertpretrain {
 
 struct DeduplicationSettings {
-    std::vector<std::filesystem::path> inputs;  ///< sentence files, also packed, folders of them, or "-"
-    std::filesystem::path output;               ///< a folder
+    std::vector<std::filesystem::path> inputs;  ///< files, folders of them, or "-"
+    InputSettings reading = {};
+    std::filesystem::path output;  ///< a folder
     std::uint64_t memory = std::uint64_t{2} << 30;
     double threshold = 0.8;  ///< the least Jaccard value of near-duplicates
     std::size_t shingle_words = 5;

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "deduplication/document_blocks.h"
 #include "deduplication/min_hash.h"
 #include "deduplication/word_hashes.h"
+#include "text/document.h"
 
 namespace bertpretrain {
 
@@ -49,7 +49,7 @@ struct FingerprintSettings {
     bool sentences = false;
 };
 
-/// Splits a block into its documents. A document without a line of text is left out. Thread-safe.
-std::vector<DocumentFingerprint> fingerprints_of(const DocumentBlock& block, const FingerprintSettings& settings);
+/// Returns the fingerprint of each document that has a line of text. Thread-safe.
+std::vector<DocumentFingerprint> fingerprints_of(const DocumentBatch& batch, const FingerprintSettings& settings);
 
 }  // namespace bertpretrain

@@ -6,7 +6,7 @@
 #include "archive/checksum.h"
 #include "core/error.h"
 #include "core/input_file.h"
-#include "core/plain_text.h"
+#include "text/plain_text.h"
 #include "text/utf8.h"
 #include "tokens/line_blocks.h"
 
@@ -52,7 +52,9 @@ TextSurvey survey_text(const std::filesystem::path& file, const PartSize& size) 
     if (!in) throw DataError(concat(file.string(), ": cannot be read"));
     LineBlocks blocks(in, file.string());
     for (std::string block; blocks.next(block);) {
-        if (text.bytes == 0) refuse_other_format(file, std::string_view(block).substr(0, 4096), "one text per line");
+        if (text.bytes == 0)
+            refuse_other_format(file, std::string_view(block).substr(0, 4096),
+                                "write its texts to a file with one text per line");
         for_each_line(block, [&](std::string_view line) { add_line(text, line, size); });
         text.crc32 = crc32_joined(text.crc32, crc32_of(std::as_bytes(std::span(block))), block.size());
         text.bytes += block.size();

@@ -10,6 +10,9 @@
 #include "shards/build_request.h"
 #include "shards/reference_samples.h"
 #include "shards/shard_folder.h"
+#include "text/byte_source.h"
+#include "text/document_format.h"
+#include "text/plain_text.h"
 
 namespace bertpretrain {
 namespace {
@@ -31,10 +34,17 @@ std::vector<std::string> shard_names(const std::vector<fs::path>& texts) {
     return names;
 }
 
+/// Such a shard reproduces what a script makes of plain text, so no other format is read.
+void refuse_other_input(const fs::path& text) {
+    ByteSource source(text);
+    refuse_other_format(text, source.peek(format_head_bytes), "run `bertpretrain_data extract` on it first");
+}
+
 }  // namespace
 
 ShardBuildReport build_reference_shards(const ShardBuildSettings& settings, std::shared_ptr<const Vocabulary> vocabulary) {
     const std::vector<std::string> names = shard_names(settings.texts);
+    for (const fs::path& text : settings.texts) refuse_other_input(text);
     std::uint64_t bytes = 0;
     for (const fs::path& text : settings.texts) {
         std::error_code failure;

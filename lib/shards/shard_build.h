@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "shards/manifest.h"
+#include "text/input_settings.h"
 
 namespace bertpretrain {
 
 struct ShardBuildSettings {
-    std::vector<std::filesystem::path> texts;  ///< one sentence per line, an empty line after each article
+    std::vector<std::filesystem::path> texts;  ///< files, folders of them, or "-"
+    InputSettings reading = {};                ///< how they are read; not used with `compatible_with`
     std::filesystem::path vocabulary;
     std::filesystem::path output;
     std::string name = "wikicorpus_en";  ///< files are NAME_training_0000.h5 and NAME_test_0000.h5

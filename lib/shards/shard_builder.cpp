@@ -16,6 +16,7 @@
 #include "shards/shard_folder.h"
 #include "shards/text_articles.h"
 #include "shards/token_spill.h"
+#include "text/sentence_text.h"
 #include "tokens/line_blocks.h"
 
 namespace bertpretrain {
@@ -171,7 +172,9 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     if (settings.samples.compatible_with != "nothing") return build_reference_shards(settings, vocabulary);
     const std::size_t threads = settings.threads > 0 ? settings.threads : available_cores();
     BuildProgress progress;
-    const TextArticles articles(settings.texts);
+    check_empty(settings.output, settings.overwrite);  // before a long extraction
+    const SentenceText text(settings.texts, settings.reading, threads, settings.output);
+    const TextArticles articles(text.files());
     const ShardPlan plan = plan_shards(settings, articles, threads);
     ShardFolder folder(settings.output, settings.samples, *vocabulary, settings.vocabulary, plan.files(), settings.overwrite);
     progress.begin(articles.total_bytes());

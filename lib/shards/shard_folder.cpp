@@ -125,6 +125,12 @@ struct Labels {
 
 }  // namespace
 
+void check_empty(const fs::path& folder, bool overwrite) {
+    require(overwrite || !fs::exists(folder / manifest_name),
+            concat(folder.string(), ": already holds ", manifest_name,
+                   "\n  do: choose another --output, or use --overwrite to replace these files"));
+}
+
 struct ShardFolder::Lock : FileLock {
     using FileLock::FileLock;
 };

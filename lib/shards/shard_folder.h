@@ -15,6 +15,9 @@
 
 namespace bertpretrain {
 
+/// Refuses early what ShardFolder would refuse: a folder that already contains a manifest. @throws ConfigError unless `overwrite`
+void check_empty(const std::filesystem::path& folder, bool overwrite);
+
 /// Writes shards and counts their content. Until finish(), the folder contains building.json with the names of all files to be
 /// written, so that a later run removes exactly what an interrupted run left.
 class ShardFolder {

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "core/error.h"
-#include "core/plain_text.h"
+#include "core/utf8_check.h"
 
 namespace bertpretrain {
 namespace {
@@ -23,7 +23,7 @@ std::string_view without_white_space(std::string_view line) {
 class TextArticles::Scan {
 public:
     Scan(TextArticles& articles, std::uint32_t file, std::uint64_t part_bytes)
-        : articles_(articles), file_(file), part_bytes_(part_bytes), check_(articles.files_[file].path()) {
+        : articles_(articles), file_(file), part_bytes_(part_bytes), check_(articles.files_[file].path().string()) {
         part_.file = file;
     }
 
@@ -97,7 +97,7 @@ private:
     std::uint32_t file_;
     std::uint64_t part_bytes_;
     TextPart part_;
-    PlainTextCheck check_;
+    Utf8Check check_;
     std::uint64_t offset_ = 0, line_begin_ = 0, article_begin_ = 0;
     std::uint32_t sentences_ = 0;  // in the current article
     bool line_has_text_ = false;

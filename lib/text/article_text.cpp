@@ -1,7 +1,7 @@
 #include "text/article_text.h"
 
-#include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "text/page_parser.h"
 #include "text/wikiextractor_prose.h"
@@ -22,42 +22,32 @@ std::string lines_of(const std::vector<std::string>& paragraphs) {
 
 }  // namespace
 
-ChunkProse prose_of_chunk(const PageChunk& chunk, ProseRules rules) {
-    ChunkProse prose;
+DocumentBatch articles_of_chunk(const PageChunk& chunk, ProseRules rules) {
+    DocumentBatch batch;
+    batch.file = chunk.file->name;
     rules.all_names_known = chunk.file->names_namespaces;
     parse_pages(chunk, [&](Page& page) {
-        ++prose.counts.pages;
-        if (page.is_redirect) ++prose.counts.redirects;
-        else if (!is_article(page)) ++prose.counts.other_pages;
-        else if (page.is_prose) prose.articles.push_back(lines_of(paragraphs_of_prose(page.text, rules)));
-        else prose.articles.push_back(lines_of(prose_of(page.text, chunk.file->namespaces, rules)));
+        ++batch.counts.pages;
+        if (page.is_redirect) ++batch.counts.redirects;
+        else if (!is_article(page)) ++batch.counts.other_pages;
+        else
+            batch.documents.push_back({0, page.title,
+                                       lines_of(page.is_prose ? paragraphs_of_prose(page.text, rules)
+                                                              : prose_of(page.text, chunk.file->namespaces, rules))});
     });
-    return prose;
+    return batch;
 }
 
-ChunkText text_of(const ChunkProse& prose, const SplitSentences& split, std::int64_t minimum_sentences) {
-    ChunkText result;
-    result.counts = prose.counts;
-    for (const std::string_view article : prose.articles) {
-        const std::size_t begin = result.text.size();
-        std::int64_t sentences = 0;
-        for (std::size_t at = 0, end = 0; at < article.size(); at = end + 1) {
-            end = article.find('\n', at);
-            for (const std::string& sentence : split(article.substr(at, end - at))) {
-                result.text.append(sentence).append("\n");
-                ++sentences;
-            }
+void split_sentences(DocumentBatch& batch, const SplitSentences& split) {
+    if (std::exchange(batch.lines_are_sentences, true)) return;
+    for (Document& document : batch.documents) {
+        const std::string paragraphs = std::exchange(document.text, {});
+        for (std::size_t at = 0, end = 0; at < paragraphs.size(); at = end + 1) {
+            end = paragraphs.find('\n', at);
+            for (const std::string& sentence : split(std::string_view(paragraphs).substr(at, end - at)))
+                document.text.append(sentence) += '\n';
         }
-        if (sentences < std::max<std::int64_t>(minimum_sentences, 1)) {
-            result.text.resize(begin);
-            ++result.counts.short_articles;
-            continue;
-        }
-        result.text += '\n';
-        ++result.counts.articles;
-        result.counts.sentences += sentences;
     }
-    return result;
 }
 
 }  // namespace bertpretrain

@@ -5,12 +5,14 @@
 
 namespace bertpretrain {
 
-/// Numbers of pages by outcome: pages = articles + redirects + other_pages + short_articles.
+/// Numbers of pages by outcome: pages = articles + redirects + other_pages + short_articles. A document of another format than a
+/// dump is a page, and an article if it is kept.
 struct ExtractCounts {
     std::int64_t pages = 0, articles = 0, redirects = 0;
     std::int64_t other_pages = 0;     ///< in other namespaces, or not wikitext
     std::int64_t short_articles = 0;  ///< fewer than minimum_sentences
     std::int64_t sentences = 0;
+    std::int64_t bad_records = 0;  ///< malformed records, which are not among the pages
     std::uint64_t bytes_read = 0, bytes_written = 0;
     double seconds = 0;
 

@@ -1,6 +1,10 @@
 #include "text/input_files.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
+
+#include <sys/stat.h>
 
 #include "core/error.h"
 #include "text/byte_source.h"
@@ -12,8 +16,11 @@ namespace {
 std::vector<fs::path> files_below(const fs::path& folder) {
     std::vector<fs::path> files;
     try {
-        for (const auto& entry : fs::recursive_directory_iterator(folder))
-            if (entry.is_regular_file()) files.push_back(entry.path());
+        for (fs::recursive_directory_iterator entry(folder), end; entry != end; ++entry) {
+            const bool is_hidden = entry->path().filename().string().starts_with('.');
+            if (is_hidden && entry->is_directory()) entry.disable_recursion_pending();
+            else if (!is_hidden && entry->is_regular_file()) files.push_back(entry->path());
+        }
     } catch (const fs::filesystem_error& error) {
         throw DataError(concat(folder.string(), ": cannot be listed (", error.code().message(), "); nothing has been written"));
     }
@@ -22,10 +29,23 @@ std::vector<fs::path> files_below(const fs::path& folder) {
     return files;
 }
 
+/// A file that is given twice would count twice, under one path or two.
+void refuse_repeated(const std::vector<fs::path>& files) {
+    std::map<std::pair<dev_t, ino_t>, fs::path> seen;
+    for (const fs::path& file : files) {
+        struct stat facts {};
+        if (file == standard_input || ::stat(file.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
+        const auto [earlier, is_new] = seen.try_emplace({facts.st_dev, facts.st_ino}, file);
+        if (is_new) continue;
+        throw ConfigError(concat(file.string(), ": is given twice", earlier->second == file ? "" : ", also as ",
+                                 earlier->second == file ? "" : earlier->second.string(), "; its text would count double"));
+    }
+}
+
 }  // namespace
 
 std::vector<fs::path> input_files(const std::vector<fs::path>& inputs) {
-    if (inputs.empty()) throw ConfigError("no dump given; pass at least one .xml or .xml.bz2 file");
+    if (inputs.empty()) throw ConfigError("no input given; pass at least one file or folder");
     std::vector<fs::path> files;
     for (const fs::path& input : inputs) {
         if (input == standard_input) {
@@ -40,6 +60,7 @@ std::vector<fs::path> input_files(const std::vector<fs::path>& inputs) {
             throw DataError(concat(input.string(), ": does not exist; nothing has been written"));
         }
     }
+    refuse_repeated(files);
     return files;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Input files of extract().
+// The input files of a command.
 
 #include <cstdint>
 #include <filesystem>
@@ -7,9 +7,10 @@
 
 namespace bertpretrain {
 
-/// Returns `inputs` in order, with each folder replaced by all files below it, sorted by path. Standard input ("-") is kept.
+/// Returns `inputs` in order, with each folder replaced by all files below it, sorted by path, but not hidden ones (".name").
+/// Standard input ("-") is kept.
 /// @throws DataError when an input does not exist or a folder has no files
-/// @throws ConfigError when `inputs` is empty or names standard input twice
+/// @throws ConfigError when `inputs` is empty or names standard input or a file twice
 std::vector<std::filesystem::path> input_files(const std::vector<std::filesystem::path>& inputs);
 
 /// Returns the total size; 0 when it is unknown, as for standard input.

@@ -1,6 +1,8 @@
 #include "text/open_content.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <string_view>
 
 #include <zlib.h>
@@ -8,9 +10,12 @@
 #include "core/error.h"
 #include "text/byte_source.h"
 #include "text/bzip2_content.h"
+#include "text/zstd_content.h"
 
 namespace bertpretrain {
 namespace {
+
+constexpr std::size_t bzip2_start_bytes = 10;
 
 class PlainContent : public Content {
 public:
@@ -65,22 +70,35 @@ private:
 
 bool is_packed_otherwise(std::string_view start) {
     static constexpr std::string_view marks[] = {std::string_view("7z\xBC\xAF"), std::string_view("\xFD\x37zXZ"),
-                                                 std::string_view("\x28\xB5\x2F\xFD"), std::string_view("PK\x03\x04")};
+                                                 std::string_view("PK\x03\x04")};
     return std::any_of(std::begin(marks), std::end(marks), [&](std::string_view mark) { return start.starts_with(mark); });
+}
+
+/// Whether a bzip2 stream begins, which may be damaged or cut short: its header, then the mark of a block or of the stream's end.
+/// Text may begin with "BZh" too.
+bool is_bzip2(std::string_view start) {
+    if (!start.starts_with("BZh")) return false;
+    if (start.size() < bzip2_start_bytes) return true;
+    constexpr std::string_view marks[] = {"\x31\x41\x59\x26\x53\x59", "\x17\x72\x45\x38\x50\x90"};
+    return std::any_of(std::begin(marks), std::end(marks), [&](std::string_view mark) {
+        return std::inner_product(mark.begin(), mark.end(), start.begin() + 4, 0, std::plus<>(), std::equal_to<>()) > 2;
+    });
 }
 
 }  // namespace
 
+bool is_compressed(std::string_view start) {
+    return is_packed_otherwise(start) || is_bzip2(start) || is_zstd(start) || start.starts_with("\x1f\x8b");
+}
+
 std::unique_ptr<Content> open_content(const std::filesystem::path& path, TaskPool& pool) {
     auto source = std::make_unique<ByteSource>(path);
-    const std::string_view start = source->peek(8);
-    if (start.empty())
-        throw DataError(concat(source->name(), ": is empty, expected a MediaWiki dump or WikiExtractor's output; get it again"));
+    const std::string_view start = source->peek(bzip2_start_bytes);
     if (is_packed_otherwise(start))
-        throw DataError(
-            concat(source->name(),
-                   ": is compressed with 7z, xz, zstd or zip; only .bz2 and .gz files are supported, so unpack it first"));
-    if (start.starts_with("BZh")) return std::make_unique<Bzip2Content>(std::move(source), pool);
+        throw DataError(concat(
+            source->name(), ": is compressed with 7z, xz or zip; only gzip, bzip2 and zstd are supported, so unpack it first"));
+    if (is_bzip2(start)) return std::make_unique<Bzip2Content>(std::move(source), pool);
+    if (is_zstd(start)) return std::make_unique<ZstdContent>(std::move(source));
     if (start.starts_with("\x1f\x8b")) return std::make_unique<GzipContent>(std::move(source));
     return std::make_unique<PlainContent>(std::move(source));
 }

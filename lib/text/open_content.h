@@ -3,15 +3,20 @@
 
 #include <filesystem>
 #include <memory>
+#include <string_view>
 
 #include "core/task_pool.h"
 #include "text/content.h"
 
 namespace bertpretrain {
 
-/// Opens a file or standard input. Recognises bzip2 and gzip by content, never by name, and reads concatenated streams as one.
+/// Opens a file or standard input. Recognises bzip2, gzip and zstd by content, never by name, and reads concatenated streams as
+/// one.
 /// @param pool decompresses ahead; must outlive the content
-/// @throws DataError when the file is missing, empty, or compressed in an unsupported format
+/// @throws DataError when the file is missing, or compressed in an unsupported format
 std::unique_ptr<Content> open_content(const std::filesystem::path& path, TaskPool& pool);
+
+/// Whether a file that begins with these bytes is compressed, in a supported format or another one.
+bool is_compressed(std::string_view start);
 
 }  // namespace bertpretrain

@@ -31,8 +31,11 @@ std::uint64_t lines_in(std::string_view text) { return static_cast<std::uint64_t
 
 }  // namespace
 
-PageChunks::PageChunks(const std::filesystem::path& path, TaskPool& pool) : content_(open_content(path, pool)) {
-    file_->name = path == standard_input ? "standard input" : path.string();
+PageChunks::PageChunks(const std::filesystem::path& path, TaskPool& pool)
+    : PageChunks(open_content(path, pool), path == standard_input ? "standard input" : path.string()) {}
+
+PageChunks::PageChunks(std::unique_ptr<Content> content, std::string name) : content_(std::move(content)) {
+    file_->name = std::move(name);
 }
 
 void PageChunks::complain(const std::string& what) const {
@@ -87,6 +90,7 @@ void PageChunks::begin() {
     if (pending_.starts_with(byte_order_mark)) pending_.erase(0, byte_order_mark.size());
     const std::string_view start =
         std::string_view(pending_).substr(std::min(pending_.find_first_not_of(" \t\r\n"), pending_.size()));
+    if (start.empty() && ended_) complain("is empty, expected a MediaWiki dump or WikiExtractor's output; get it again");
     if (!start.empty() && start.front() != '<')
         complain("is not a MediaWiki dump and not WikiExtractor's output: it begins with neither <mediawiki> nor <doc>");
     if (start.starts_with("<doc ")) {

@@ -20,6 +20,8 @@ class PageChunks {
 public:
     /// @param pool decompresses ahead; must outlive this @throws DataError like open_content()
     PageChunks(const std::filesystem::path& path, TaskPool& pool);
+    /// @param name for messages
+    PageChunks(std::unique_ptr<Content> content, std::string name);
 
     /// Reads the next chunk, about 1 MiB; returns false after the last one. parse_pages() checks the chunk's text, not this.
     /// @throws DataError when the file is damaged, has neither format, or has a page that is too large

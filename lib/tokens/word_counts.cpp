@@ -1,17 +1,14 @@
 #include "tokens/word_counts.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <mutex>
 #include <optional>
 
-#include "core/error.h"
-#include "core/plain_text.h"
+#include "core/task_pool.h"
 #include "core/threads.h"
+#include "text/document_reader.h"
 #include "tokens/line_blocks.h"
 #include "tokens/word_table.h"
 
@@ -20,40 +17,30 @@ namespace {
 
 constexpr std::size_t words_of_thread = std::size_t{1} << 18;  // a thread merges its counts once it has this many words
 
-/// Reads several files in blocks of lines. Thread-safe: each block goes to one caller of next().
-class FileBlocks {
+/// The documents of several files. Thread-safe: each batch goes to one caller of next().
+class SharedDocuments {
 public:
-    explicit FileBlocks(const std::vector<std::filesystem::path>& files) : files_(files) {}
+    SharedDocuments(const std::vector<std::filesystem::path>& inputs, const InputSettings& settings, std::size_t threads)
+        : pool_(threads), reader_(inputs, settings, pool_) {}
 
-    bool next(std::string& block) {
+    std::optional<DocumentBatch> next() {
         const std::lock_guard lock(guard_);
-        for (;;) {
-            if (blocks_ && blocks_->next(block)) {
-                check_->add(block);
-                return true;
-            }
-            if (check_) check_->finish();
-            if (opened_ == files_.size()) return false;
-            open(files_[opened_++]);
-        }
+        return reader_.next();
     }
 
 private:
-    void open(const std::filesystem::path& file) {
-        in_ = std::ifstream(file, std::ios::binary);
-        if (!in_ || std::filesystem::is_directory(file))
-            throw DataError(concat(file.string(), ": cannot be read (", std::strerror(in_ ? EISDIR : errno), ")"));
-        blocks_.emplace(in_, file.string());
-        check_.emplace(file);
-    }
-
-    const std::vector<std::filesystem::path>& files_;
-    std::size_t opened_ = 0;
-    std::ifstream in_;
-    std::optional<LineBlocks> blocks_;
-    std::optional<PlainTextCheck> check_;
     std::mutex guard_;
+    TaskPool pool_;
+    DocumentReader reader_;
 };
+
+/// Words need neither sentences nor documents, and a document may be larger than the reader allows.
+InputSettings settings_for_words(InputSettings settings) {
+    settings.documents = "lines";
+    settings.lines = "sentences";
+    settings.sentences = {};
+    return settings;
+}
 
 /// The counts of all threads, sharded by hash with a lock per part.
 class SharedCounts {
@@ -95,14 +82,15 @@ void count_block(std::string_view block, WordReader& words, WordTable& counts) {
 
 }  // namespace
 
-WordCounts count_words(const std::vector<std::filesystem::path>& files, Casing casing, std::size_t threads) {
-    FileBlocks blocks(files);
+WordCounts count_words(const std::vector<std::filesystem::path>& inputs, Casing casing, std::size_t threads,
+                       const InputSettings& settings) {
+    SharedDocuments documents(inputs, settings_for_words(settings), threads);
     SharedCounts total;
     for_each_index(threads, threads, [&](std::size_t) {
         WordReader words(casing, TokenRules::huggingface);
         WordTable counts;
-        for (std::string block; blocks.next(block);) {
-            count_block(block, words, counts);
+        while (const std::optional<DocumentBatch> batch = documents.next()) {
+            for (const Document& document : batch->documents) count_block(document.text, words, counts);
             if (counts.size() < words_of_thread) continue;
             total.add(counts);
             counts = {};

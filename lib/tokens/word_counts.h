@@ -1,5 +1,5 @@
 #pragma once
-// Counts the words of text files, as input for vocabulary training.
+// Counts the words of documents, as input for vocabulary training.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "text/input_settings.h"
 #include "tokens/words.h"
 
 namespace bertpretrain {
@@ -15,9 +16,11 @@ namespace bertpretrain {
 /// Distinct words with their counts.
 using WordCounts = std::vector<std::pair<std::string, std::int64_t>>;
 
-/// Counts the words of UTF-8 text files line by line, split by WordReader, on `threads` threads. The order of the result
-/// depends only on the set of words, not on the number of threads.
-/// Memory: the distinct words, plus tens of megabytes per thread. @throws DataError if a file cannot be read
-WordCounts count_words(const std::vector<std::filesystem::path>& files, Casing casing, std::size_t threads);
+/// Counts the words of documents line by line, split by WordReader, on `threads` threads. The order of the result depends only on
+/// the set of words, not on the number of threads. Memory: the distinct words, plus tens of megabytes per thread.
+/// @param inputs files, folders of them, or "-"  @param settings how they are read, but not how sentences are split
+/// @throws ConfigError, DataError like DocumentReader
+WordCounts count_words(const std::vector<std::filesystem::path>& inputs, Casing casing, std::size_t threads,
+                       const InputSettings& settings = {});
 
 }  // namespace bertpretrain

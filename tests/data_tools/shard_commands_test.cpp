@@ -122,27 +122,6 @@ TEST_CASE("invalid requests to shard end with exit code 2 and a message with val
     CHECK(run_command(corpus.shard("--shards 1 --held-out-fraction 0 --overwrite")).exit_code == 0);
 }
 
-TEST_CASE("what is not plain UTF-8 text ends shard and vocabulary with exit code 3 and its format or its byte") {
-    const Corpus corpus;
-    REQUIRE(run_command("gzip --keep " + corpus.path("text.txt")).exit_code == 0);
-    write_text(corpus.folder / "documents.jsonl", "{\"id\": 1, \"text\": \"the cat sat .\"}\n");
-    write_text(corpus.folder / "latin1.txt", "the cat sat .\nthe k\xE4se .\n");
-    const std::string vocabulary = " --vocabulary " + corpus.path("vocabulary.txt") + " --output " + corpus.path("out");
-    for (const auto& [file, found] : std::vector<std::pair<std::string, std::string>>{
-             {"text.txt.gz", "gzip"}, {"documents.jsonl", "JSON"}, {"latin1.txt", "byte 19 is not UTF-8"}})
-        for (const std::string& command :
-             {" shard " + corpus.path(file) + vocabulary,
-              " vocabulary " + corpus.path(file) + " --size 50 --output " + corpus.path("new.txt")}) {
-            const auto refused = run_command(program + command);
-            CAPTURE(command, refused.err);
-            CHECK(refused.exit_code == 3);
-            CHECK(contains(refused.err, file + ": "));
-            CHECK(contains(refused.err, found));
-            CHECK(contains(refused.err, "do: "));
-            CHECK_FALSE(std::filesystem::exists(corpus.folder / "new.txt"));
-        }
-}
-
 TEST_CASE("the number of masked tokens per row follows the row's length, and too few of them are warned of") {
     const Corpus corpus;
     for (const auto& [length, predictions] : std::vector<std::pair<std::string, std::string>>{{"128", "20"}, {"512", "80"}}) {

@@ -12,13 +12,13 @@
 #include "text/wikitext.h"
 
 using namespace bertpretrain;
-using testing::Document;
 using testing::golden_sample;
 using testing::PageReader;
 using testing::read_text;
 using testing::real_dump;
 using testing::reference_documents;
 using testing::reference_output;
+using testing::ReferenceDocument;
 using testing::TemporaryFolder;
 using testing::write_text;
 
@@ -35,10 +35,10 @@ void write_dump(const std::filesystem::path& file, const std::string& pages) {
 ExtractCounts run(std::vector<std::filesystem::path> dumps, const std::filesystem::path& output,
                   std::int64_t minimum_sentences = 1, SentenceRules rules = {}) {
     ExtractSettings settings;
-    settings.dumps = std::move(dumps);
+    settings.inputs = std::move(dumps);
     settings.output = output;
     settings.minimum_sentences = minimum_sentences;
-    settings.sentences = std::move(rules);
+    settings.reading.sentences = std::move(rules);
     return extract(settings);
 }
 
@@ -69,14 +69,14 @@ struct Agreement {
 };
 
 Agreement agreement(const std::filesystem::path& dump, const std::filesystem::path& reference) {
-    const std::vector<Document> expected = reference_documents(read_text(reference));
+    const std::vector<ReferenceDocument> expected = reference_documents(read_text(reference));
     PageReader reader(dump);
     Agreement found;
     std::size_t common = 0, ours = 0, theirs = 0;
     for (Page page; reader.next(page);) {
         if (!is_article(page)) continue;
         REQUIRE(found.articles < expected.size());
-        const Document& document = expected[found.articles++];
+        const ReferenceDocument& document = expected[found.articles++];
         CHECK(page.title == document.title);
         std::string prose;
         for (const std::string& paragraph : prose_of(page.text, reader.namespaces())) prose += paragraph + "\n";

@@ -68,9 +68,9 @@ std::string extracted(const std::string& dump, ProseRules rules = {}) {
     const TemporaryFolder folder;
     write_text(folder / "dump.xml", dump);
     ExtractSettings settings;
-    settings.dumps = {folder / "dump.xml"};
+    settings.inputs = {folder / "dump.xml"};
     settings.output = folder / "text.txt";
-    settings.prose = rules;
+    settings.reading.prose = rules;
     settings.threads = 1;
     extract(settings);
     return read_text(folder / "text.txt");

@@ -19,13 +19,13 @@ namespace bertpretrain::testing {
 inline constexpr const char* real_dump = "wiki_xml/gensim-enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2";
 inline constexpr const char* reference_output = "wikiextractor_pairs/c_gensim_wikiextractor-6408a43.txt";
 
-struct Document {
+struct ReferenceDocument {
     std::string title, text;
 };
 
 /// Returns the <doc> elements of a WikiExtractor file, without their first line, which repeats the title.
-inline std::vector<Document> reference_documents(const std::string& content) {
-    std::vector<Document> documents;
+inline std::vector<ReferenceDocument> reference_documents(const std::string& content) {
+    std::vector<ReferenceDocument> documents;
     for (std::size_t at = content.find("<doc id="); at != std::string::npos; at = content.find("<doc id=", at + 1)) {
         const std::size_t title = content.find("title=\"", at) + 7, body = content.find('\n', content.find('\n', at) + 1);
         documents.push_back(
@@ -43,10 +43,10 @@ inline void count_sentences(SentenceCounts& counts, const SplitSentences& split,
 
 /// F1 of sentences, byte for byte, article by article, in both outputs (matched as multisets); articles that the reference lacks
 /// do not count.
-inline double sentence_f1(const std::filesystem::path& dump, const std::vector<Document>& reference,
+inline double sentence_f1(const std::filesystem::path& dump, const std::vector<ReferenceDocument>& reference,
                           const SplitSentences& split) {
     std::map<std::string, SentenceCounts> theirs;
-    for (const Document& document : reference) {
+    for (const ReferenceDocument& document : reference) {
         SentenceCounts& counts = theirs[document.title];
         for (std::size_t begin = 0, end = 0; begin < document.text.size(); begin = end + 1) {
             end = std::min(document.text.find('\n', begin), document.text.size());

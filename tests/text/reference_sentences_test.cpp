@@ -22,7 +22,7 @@ SplitSentences given_punkt() {
     return splitter_for(rules);
 }
 
-std::vector<Document> reference_of(const char* file) { return reference_documents(read_text(shared_data() / file)); }
+std::vector<ReferenceDocument> reference_of(const char* file) { return reference_documents(read_text(shared_data() / file)); }
 
 }  // namespace
 
@@ -52,7 +52,7 @@ TEST_CASE("the documents of WikiExtractor's files become nearly the text that th
             lines.str(read_text(input));
         } else {
             ExtractSettings settings;
-            settings.dumps = {input};
+            settings.inputs = {input};
             settings.output = folder / "text.txt";
             CHECK(extract(settings).articles == 72);
             lines.str(read_text(folder / "text.txt"));
@@ -80,7 +80,7 @@ TEST_CASE("sentences of real dumps are those of WikiExtractor, of several versio
     CHECK(with_english >= 0.97);
 
     // a: a fork's JSON, which keeps lists and headings; b: Vietnamese, a newer version that keeps headings as sentences.
-    std::vector<Document> fork;
+    std::vector<ReferenceDocument> fork;
     for (const auto& row : nlohmann::json::parse(read_text(shared_data() / "wikiextractor_pairs/a_wiki_00"))) {
         const std::string text = row["text"];
         fork.push_back({row["title"], text.substr(std::min(text.find('\n'), text.size()))});

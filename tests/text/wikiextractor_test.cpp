@@ -18,7 +18,7 @@ const std::string two_documents =
 
 ExtractCounts extract_to(const std::filesystem::path& output, const std::filesystem::path& input) {
     ExtractSettings settings;
-    settings.dumps = {input};
+    settings.inputs = {input};
     settings.output = output;
     return extract(settings);
 }

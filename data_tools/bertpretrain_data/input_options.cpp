@@ -1,0 +1,74 @@
+#include "input_options.h"
+
+#include "core/error.h"
+
+namespace bertpretrain {
+
+InputOptions::InputOptions(CLI::App& command, InputSettings& settings, bool splits) : settings_(&settings) {
+    const auto add = [&](const char* name, auto& value, const char* description) {
+        CLI::Option* option = command.add_option(name, value, description)->capture_default_str();
+        options_.push_back(option);
+        return option;
+    };
+    add("--format", settings.format, "Format of all inputs: text, jsonl, csv, tsv or wikipedia; auto recognizes it by content")
+        ->check(CLI::IsMember({"auto", "text", "jsonl", "csv", "tsv", "wikipedia"}));
+    add("--text-field", settings.text_field, "Field of JSONL, CSV and TSV that holds the text");
+    add("--id-field", settings.id_field, "Field of JSONL, CSV and TSV that holds a document's id, for reports");
+    add("--encoding", settings.encoding,
+        "Encoding of all inputs but dumps, such as latin-1 or utf-16, if it is not UTF-8; a byte order mark of UTF-8 counts "
+        "more");
+    add("--max-bad", settings.most_bad,
+        "Share of malformed records of JSONL, CSV and TSV that is tolerated; 0.001 means 0.1 %. They are counted and left out")
+        ->check(CLI::Range(0.0, 1.0));
+    options_.push_back(command.add_flag(
+        "--tidy", settings.prose.tidies,
+        "Remove the gaps that templates of dumps leave, e.g. \"Moon (, ) is\"; by default they stay, as in WikiExtractor"));
+    add("--lists", *lists_,
+        "What becomes of list items of dumps: drop, as in WikiExtractor, or keep, each item as a paragraph of its own")
+        ->check(CLI::IsMember({"keep", "drop"}));
+    if (splits) add_sentence_options(command);
+}
+
+void InputOptions::add_sentence_options(CLI::App& command) {
+    const auto add = [&](const char* name, auto& value, const char* description) {
+        CLI::Option* option = command.add_option(name, value, description);
+        options_.push_back(option);
+        return option;
+    };
+    add("--documents", settings_->documents,
+        "What a document of plain text is: empty-lines (they separate documents), files or lines; auto decides it from a sample")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"auto", "empty-lines", "files", "lines"}));
+    add("--lines", settings_->lines,
+        "What a line of a text is: sentences, paragraphs, or wrapped (a paragraph goes on until an empty line); auto decides it "
+        "from a sample")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"auto", "sentences", "paragraphs", "wrapped"}));
+    add("--sentences", *rules_,
+        "How to split paragraphs: english (built-in rules), punkt (learned from the inputs first), or none (each line stays as "
+        "it "
+        "is)")
+        ->check(CLI::IsMember({"english", "punkt", "none"}))
+        ->default_str("english");
+    add("--punkt-parameters", settings_->sentences.parameters,
+        "Folder with Punkt parameters as published by NLTK; implies --sentences punkt, without learning");
+}
+
+void InputOptions::finish() const {
+    settings_->prose.keeps_lists = *lists_ == "keep";
+    if ((*rules_ == "english" || *rules_ == "none") && settings_->sentences.parameters)
+        throw ConfigError(concat("--sentences ", *rules_, " cannot be combined with --punkt-parameters; use one of the two"));
+    if (*rules_ == "none" && settings_->lines != "auto" && settings_->lines != "sentences")
+        throw ConfigError(concat("--sentences none cannot be combined with --lines ", settings_->lines,
+                                 ", whose paragraphs would have to be split"));
+    settings_->sentences.punkt = *rules_ == "punkt";
+    settings_->sentences.none = *rules_ == "none";
+}
+
+std::string InputOptions::first_given() const {
+    for (const CLI::Option* option : options_)
+        if (option->count() > 0) return option->get_name();
+    return {};
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,34 @@
+#pragma once
+// A document of a corpus, independent of the file format that it comes from.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "text/extract_counts.h"
+
+namespace bertpretrain {
+
+struct Document {
+    std::uint64_t line = 0;  ///< of its file (decompressed), where it begins; 0: unknown, as in dumps
+    std::string id;          ///< the value of the id field; empty: none
+    std::string text;        ///< UTF-8; each line ended by "\n", none of them blank; empty if the document has no text
+};
+
+/// A record that cannot be used.
+struct BadRecord {
+    std::uint64_t line = 0;  ///< of its file (decompressed)
+    std::string problem;
+};
+
+/// Consecutive documents of one file.
+struct DocumentBatch {
+    std::string file;                  ///< for messages
+    bool lines_are_sentences = false;  ///< false: a line is a paragraph
+    std::vector<Document> documents;
+    ExtractCounts counts;        ///< only pages, redirects and other_pages are set
+    std::int64_t records = 0;    ///< of JSONL, CSV and TSV: records read, malformed ones included
+    std::vector<BadRecord> bad;  ///< the malformed ones
+};
+
+}  // namespace bertpretrain

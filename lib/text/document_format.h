@@ -1,0 +1,33 @@
+#pragma once
+// Decides what format a file has, by its content.
+
+#include <string>
+#include <string_view>
+
+#include "text/input_settings.h"
+
+namespace bertpretrain {
+
+struct DocumentFormat {
+    enum class Kind { text, jsonl, table, wikipedia };
+    Kind kind = Kind::text;
+    char delimiter = ',';  ///< of a table: a comma, a semicolon or a tab
+};
+
+/// Number of bytes that format_of() should see, fewer only if the file is shorter.
+inline constexpr std::size_t format_head_bytes = 4096;
+
+/// Returns the format of a file that begins with `head`, decompressed and (except dumps) converted to UTF-8.
+/// - "<mediawiki", "<?xml", "<doc id=" and similar: a dump or WikiExtractor's output.
+/// - A JSON object: JSONL.
+/// - A first record with a field called like the text field: CSV or TSV. So are files of these names, and records that all have
+///   the same number of fields, with names in the first one; they lack the text field, which is reported later.
+/// - Text otherwise.
+/// @param settings its format, if not "auto", is taken instead, and checked  @param name the file's, for messages
+/// @throws DataError naming the format when it has no documents that can be read, with what to do
+DocumentFormat format_of(std::string_view head, const std::string& name, const InputSettings& settings);
+
+/// A name for messages: "plain text", "JSONL", "CSV or TSV", "a Wikipedia dump".
+std::string_view name_of(DocumentFormat::Kind kind);
+
+}  // namespace bertpretrain

@@ -1,0 +1,235 @@
+#include "text/document_reader.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "core/log.h"
+#include "text/article_text.h"
+#include "text/byte_source.h"
+#include "text/encoded_content.h"
+#include "text/input_files.h"
+#include "text/open_content.h"
+
+namespace bertpretrain {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = DocumentFormat::Kind;
+// Parsing markup may take thirty times its size in memory, so chunks above this size are parsed alone.
+constexpr std::size_t large_chunk = std::size_t{2} << 20;
+constexpr std::size_t most_sampled_files = 16, sample_bytes = std::size_t{1} << 20;
+
+/// Whether the beginning of a compressed or encoded file is that of a dump, which names its encoding itself.
+bool begins_as_dump(std::string_view head, const std::string& name, const InputSettings& settings) {
+    if (settings.format != "auto") return settings.format == "wikipedia";
+    try {
+        return format_of(head, name, settings).kind == Kind::wikipedia;
+    } catch (const DataError&) { return false; }  // is judged after its conversion
+}
+
+}  // namespace
+
+DocumentReader::DocumentReader(const std::vector<fs::path>& inputs, InputSettings settings, TaskPool& pool,
+                               std::size_t bytes_ahead)
+    : settings_(std::move(settings)),
+      pool_(pool),
+      bytes_ahead_(bytes_ahead),
+      files_(input_files(inputs)),
+      total_bytes_(bytes_of(files_)),
+      bad_(settings_.most_bad) {
+    if (!settings_.encoding.empty()) check_encoding(settings_.encoding);
+    if (!learns_first(settings_.sentences)) split_ = splitter_for(settings_.sentences);
+    take_sample();
+}
+
+/// Waits for the tasks, which use this object.
+DocumentReader::~DocumentReader() {
+    for (InWork& work : in_work_) {
+        try {
+            pool_.wait(work.batch);
+        } catch (...) { continue; }
+    }
+}
+
+DocumentReader::Opened DocumentReader::open(const fs::path& file) {
+    const std::string name = file == standard_input ? "standard input" : file.string();
+    Opened opened{std::make_unique<PeekableContent>(open_content(file, pool_)), name, {}};
+    const auto head = [&] { return opened.content->peek(format_head_bytes); };
+    if (!settings_.encoding.empty() && !head().starts_with("\xEF\xBB\xBF") && !begins_as_dump(head(), name, settings_))
+        opened.content = std::make_unique<PeekableContent>(
+            std::make_unique<EncodedContent>(std::move(opened.content), name, settings_.encoding));
+    if (!head().empty()) opened.format = format_of(head(), name, settings_);
+    return opened;
+}
+
+/// Decides layouts from files that are evenly spread over all. An error is reported later, when the file's turn comes.
+void DocumentReader::take_sample() {
+    std::array<LayoutSample, 3> samples;
+    const std::size_t step = (files_.size() + most_sampled_files - 1) / most_sampled_files;
+    const std::size_t each = sample_bytes / std::min(files_.size(), most_sampled_files);
+    for (std::size_t file = 0; file < files_.size(); file += step) {
+        if (!fs::is_regular_file(files_[file])) continue;
+        try {
+            Opened opened = open(files_[file]);
+            if (opened.format) sample(opened, each, samples);
+        } catch (const DataError&) { continue; }
+    }
+    for (std::size_t kind = 0; kind < samples.size(); ++kind)
+        if (!samples[kind].empty()) decide(static_cast<Kind>(kind), samples[kind]);
+}
+
+void DocumentReader::sample(Opened& opened, std::size_t bytes, std::array<LayoutSample, 3>& samples) const {
+    if (opened.format->kind == Kind::wikipedia) return;
+    std::string_view head = opened.content->peek(bytes);
+    if (head.size() == bytes) head = head.substr(0, head.rfind('\n') + 1);
+    add_sample(head, opened.name, *opened.format, settings_, samples[static_cast<std::size_t>(opened.format->kind)]);
+}
+
+void DocumentReader::decide(Kind kind, const LayoutSample& sample) {
+    const TextLayout layout = sample.layout(settings_);
+    layouts_[static_cast<std::size_t>(kind)] = layout;
+    const bool decided = (settings_.lines == "auto" && !settings_.sentences.none) || settings_.documents == "auto";
+    if (decided && !sample.empty()) log_info(concat(name_of(kind), ": ", description_of(layout, kind == Kind::text)));
+}
+
+/// Opens the next file that is not empty; returns false after the last one.
+bool DocumentReader::open_next() {
+    while (opened_ < files_.size()) {
+        Opened opened = open(files_[opened_++]);
+        if (!opened.format) {
+            if (++empty_files_ == 1) first_empty_ = opened.name;
+            continue;
+        }
+        const Kind kind = opened.format->kind;
+        TextLayout layout;
+        if (kind != Kind::wikipedia) {
+            std::optional<TextLayout>& decided = layouts_[static_cast<std::size_t>(kind)];
+            if (!decided) {
+                std::array<LayoutSample, 3> samples;
+                sample(opened, sample_bytes, samples);
+                decide(kind, samples[static_cast<std::size_t>(kind)]);
+            }
+            layout = *decided;
+        }
+        source_ = make_source(std::move(opened.content), opened.name, *opened.format, layout, settings_);
+        return true;
+    }
+    if (empty_files_ == files_.size()) throw DataError(concat(first_empty_, ": is empty, expected text"));
+    if (empty_files_ > 0)
+        log_warning(concat(empty_files_, " of ", files_.size(), " files are empty; the first is ", first_empty_));
+    return false;
+}
+
+bool DocumentReader::read_chunk(DocumentChunk& chunk) {
+    while (source_ || open_next()) {
+        if (source_->next(chunk)) return true;
+        bytes_before_ += source_->bytes_read();
+        source_.reset();
+    }
+    return false;
+}
+
+std::uint64_t DocumentReader::bytes_read() const { return bytes_before_ + (source_ ? source_->bytes_read() : 0); }
+
+bool DocumentReader::is_full() const {
+    return works_alone_ || in_work_.size() > 2 * pool_.threads() + 1 || (in_work_.size() > 1 && bytes_in_work_ > bytes_ahead_);
+}
+
+void DocumentReader::submit(DocumentChunk chunk) {
+    const std::size_t bytes = chunk.bytes;
+    in_work_.push_back({pool_.submit([this, parse = std::move(chunk.parse)] {
+                            DocumentBatch batch = parse();
+                            if (settings_.sentences.none) batch.lines_are_sentences = true;
+                            if (split_) split_sentences(batch, split_);
+                            return batch;
+                        }),
+                        bytes});
+    bytes_in_work_ += bytes;
+}
+
+/// Reads ahead as far as the memory allows. A large chunk waits until all before it were returned.
+void DocumentReader::fill() {
+    try {
+        while (!ended_ && !is_full()) {
+            if (!large_) {
+                DocumentChunk chunk;
+                ended_ = !read_chunk(chunk);
+                if (ended_) return;
+                if (chunk.bytes <= large_chunk) {
+                    submit(std::move(chunk));
+                    continue;
+                }
+                large_ = std::move(chunk);
+            }
+            if (!in_work_.empty()) return;
+            submit(*std::exchange(large_, {}));
+            works_alone_ = true;
+        }
+    } catch (const DataError&) {
+        failure_ = std::current_exception();
+        ended_ = true;
+    }
+}
+
+DocumentBatch DocumentReader::take() {
+    InWork next = std::move(in_work_.front());
+    in_work_.pop_front();
+    bytes_in_work_ -= next.bytes;
+    works_alone_ = false;
+    return pool_.wait(next.batch);
+}
+
+/// Trains Punkt on the first documents, then splits these into sentences.
+void DocumentReader::learn() {
+    std::vector<std::shared_ptr<DocumentBatch>> batches;
+    std::size_t bytes = 0;
+    for (fill(); !in_work_.empty(); bytes < punkt_learning_bytes ? fill() : void()) {
+        batches.push_back(std::make_shared<DocumentBatch>(take()));
+        for (const Document& document : batches.back()->documents) bytes += document.text.size();
+    }
+    std::vector<std::string_view> paragraphs;
+    bytes = 0;
+    for (const auto& batch : batches)
+        for (const Document& document : batch->documents) {
+            if (bytes >= punkt_learning_bytes || batch->lines_are_sentences) break;
+            paragraphs.emplace_back(document.text);
+            bytes += document.text.size();
+        }
+    split_ = paragraphs.empty() ? splitter_for({}) : learned_splitter(paragraphs, pool_);
+    for (const auto& batch : batches)
+        in_work_.push_back({pool_.submit([this, batch] {
+                                split_sentences(*batch, split_);
+                                return std::move(*batch);
+                            }),
+                            0});
+}
+
+std::optional<DocumentBatch> DocumentReader::next() {
+    if (!split_) learn();
+    fill();
+    if (in_work_.empty()) {
+        if (failure_) std::rethrow_exception(failure_);
+        bad_.finish();
+        return std::nullopt;
+    }
+    DocumentBatch batch = take();
+    bad_.add(batch);
+    return batch;
+}
+
+bool DocumentReader::is_sentence_text() {
+    const std::optional<TextLayout>& layout = layouts_[static_cast<std::size_t>(Kind::text)];
+    if (!settings_.encoding.empty() || !layout || layout->documents != TextLayout::Documents::empty_lines ||
+        layout->lines != TextLayout::Lines::sentences)
+        return false;
+    return std::all_of(files_.begin(), files_.end(), [this](const fs::path& file) {
+        if (!fs::is_regular_file(file)) return false;
+        ByteSource source(file);
+        const std::string_view head = source.peek(format_head_bytes);
+        return !is_compressed(head) && !head.empty() && format_of(head, source.name(), settings_).kind == Kind::text;
+    });
+}
+
+}  // namespace bertpretrain

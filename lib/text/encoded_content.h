@@ -1,0 +1,40 @@
+#pragma once
+// Converts text from another encoding to UTF-8.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "text/content.h"
+
+namespace bertpretrain {
+
+class EncodedContent : public Content {
+public:
+    /// @param name the file's, for messages  @param encoding one that check_encoding() accepts
+    EncodedContent(std::unique_ptr<Content> content, std::string name, std::string encoding);
+    ~EncodedContent() override;
+
+    /// @throws DataError naming the first byte that the encoding does not have, or a character that the file's end cuts
+    std::size_t read(char* into, std::size_t size) override;
+    std::uint64_t bytes_read() const override { return content_->bytes_read(); }
+
+private:
+    bool convert();
+    bool fill();
+
+    std::unique_ptr<Content> content_;
+    std::string name_, encoding_;
+    void* converter_;
+    std::string encoded_;  ///< bytes that are not yet converted begin at used_
+    std::size_t used_ = 0;
+    std::uint64_t offset_ = 0;  ///< of encoded_ in the content
+    std::string converted_;     ///< bytes that read() has not yet returned begin at returned_
+    std::size_t returned_ = 0;
+};
+
+/// @throws ConfigError when this system's iconv does not know the encoding; "latin-1" and "latin1" are the same
+void check_encoding(const std::string& encoding);
+
+}  // namespace bertpretrain

@@ -1,0 +1,166 @@
+// The inputs of all commands that read documents: every format and compression, and bad inputs.
+
+#include <algorithm>
+
+#include "support/catch.h"
+#include "support/command.h"
+#include "support/files.h"
+
+using namespace bertpretrain::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const std::string data_program = PROGRAM_FOLDER "/bertpretrain_data";
+
+/// The same 60 documents of paragraphs in three formats, and a vocabulary.
+struct FormatCorpus {
+    FormatCorpus() {
+        std::string text, jsonl, csv = "id,text\r\n";
+        for (int i = 0; i < 60; ++i) {
+            const std::string n = std::to_string(i);
+            const std::string first = "The \"old\" cat " + n + " sat. It saw, at last, a dog.",
+                              second = "The dog ran " + n + " times. Why? It did.";
+            text += first + "\n" + second + "\n\n";
+            jsonl += "{\"id\": " + n + ", \"text\": \"The \\\"old\\\" cat " + n + " sat. It saw, at last, a dog.\\n" + second +
+                     "\"}\n";
+            csv += n + ",\"The \"\"old\"\" cat " + n + " sat. It saw, at last, a dog.\n" + second + "\"\r\n";
+        }
+        write_text(folder / "corpus.txt", text);
+        write_text(folder / "corpus.jsonl", jsonl);
+        write_text(folder / "corpus.csv", csv);
+        std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+        for (const char* word : {"the", "cat", "dog", "sat", "ran", "it", "saw", "why", ".", "?", "1", "2", "##1", "##2"})
+            vocabulary += std::string(word) + "\n";
+        write_text(folder / "vocab.txt", vocabulary);
+    }
+    std::string path(const std::string& name) const { return (folder / name).string(); }
+    std::string shard(const std::string& input, const std::string& output) const {
+        return data_program + " shard " + input + " --vocabulary " + path("vocab.txt") + " --output " + path(output) +
+               " --shards 2 --held-out-fraction 0 --sequence-length 32 ";
+    }
+
+    TemporaryFolder folder;
+};
+
+std::string shards_in(const std::string& folder) {
+    return read_text(folder + "/wikicorpus_en_training_0000.h5") + read_text(folder + "/wikicorpus_en_training_0001.h5");
+}
+
+}  // namespace
+
+TEST_CASE("text, JSONL and CSV of the same documents, compressed or not, become the same shards as after extract") {
+    const FormatCorpus corpus;
+    REQUIRE(run_command(data_program + " extract " + corpus.path("corpus.txt") + " --output " + corpus.path("sentences.txt"))
+                .exit_code == 0);
+    CHECK(read_text(corpus.path("sentences.txt"))
+              .starts_with("The \"old\" cat 0 sat.\nIt saw, at last, a dog.\nThe dog ran 0 times.\nWhy?\nIt did.\n\n"));
+    REQUIRE(run_command(corpus.shard(corpus.path("sentences.txt"), "expected")).exit_code == 0);
+    const std::string expected = shards_in(corpus.path("expected"));
+    REQUIRE_FALSE(expected.empty());
+    int runs = 0;
+    const auto check = [&](const std::string& input) {
+        const std::string output = "out" + std::to_string(++runs);
+        const auto result = run_command(corpus.shard(input, output));
+        CAPTURE(input, result.err);
+        CHECK(result.exit_code == 0);
+        CHECK((shards_in(corpus.path(output)) == expected));
+    };
+    for (const char* name : {"corpus.txt", "corpus.jsonl", "corpus.csv"}) {
+        check(corpus.path(name));
+        check("- < " + corpus.path(name));
+        for (const char* pack : {"gzip", "bzip2"}) {
+            REQUIRE(run_command(std::string(pack) + " -c " + corpus.path(name) + " > " + corpus.path("packed")).exit_code == 0);
+            check(corpus.path("packed"));
+        }
+    }
+    if (run_command("zstd --version").exit_code == 0) {
+        REQUIRE(run_command("zstd -qc " + corpus.path("corpus.jsonl") + " > " + corpus.path("packed")).exit_code == 0);
+        check(corpus.path("packed"));
+    }
+}
+
+TEST_CASE("vocabulary and deduplicate read the same inputs") {
+    const FormatCorpus corpus;
+    for (const char* name : {"corpus.txt", "corpus.jsonl", "corpus.csv"}) {
+        const std::string file = corpus.path(name);
+        REQUIRE(run_command(data_program + " vocabulary " + file + " --size 60 --output " + file + ".vocab").exit_code == 0);
+        CHECK((read_text(file + ".vocab") == read_text(corpus.path("corpus.txt.vocab"))));
+        const std::string fields = file.ends_with("txt") ? "" : " --id-field id";
+        REQUIRE(
+            run_command(data_program + " deduplicate " + file + fields + " --exact-only --output " + file + ".out").exit_code ==
+            0);
+        CHECK((read_text(file + ".out/text.txt") == read_text(corpus.path("corpus.txt.out/text.txt"))));
+    }
+}
+
+TEST_CASE("bad inputs end every command with one message, the documented exit code and no output") {
+    using namespace std::string_literals;
+    const TemporaryFolder folder;
+    const auto path = [&](const std::string& name) { return (folder / name).string(); };
+    std::filesystem::create_directory(folder / "nothing");
+    write_text(folder / "binary",
+               "\x7F"
+               "ELF\2\1\1\0\0\0\0\0\0\0\3\0\x3E\0\1\0\0\0"s);
+    write_text(folder / "latin", "One.\nK\xE4se is here.\n");
+    write_text(folder / "text", "One is. Two is.\n");
+    write_text(folder / "empty", "");
+    write_text(folder / "blank", "\n \n");
+    write_text(folder / "field", "{\"body\": \"A.\"}\n");
+    write_text(folder / "null", "{\"text\": null}\n");
+    write_text(folder / "pretty", "{\n  \"text\": \"A.\"\n}\n");
+    write_text(folder / "array", "[{\"text\": \"A.\"}]\n");
+    write_text(folder / "quotes", "id,text\n1,\"A.\n2,B.\n");
+    write_text(folder / "columns", "id,body\n1,A.\n2,B.\n");
+    write_text(folder / "table", "PAR1\x15\4");
+    write_text(folder / "wide", "\xFF\xFEO\0n\0e\0"s);
+    write_text(folder / "page", "<!DOCTYPE html><html><p>One.</p></html>");
+    REQUIRE(run_command("head -c 40000 /dev/urandom | base64 | gzip -c | head -c 20000 > " + path("half.gz")).exit_code == 0);
+    REQUIRE(run_command("echo One is. | xz -c > " + path("packed.xz")).exit_code == 0);
+    struct Case {
+        std::string input;
+        int exit_code;
+        std::string message;
+    };
+    const std::vector<Case> cases = {
+        {path("binary"), 3, "binary: is a binary file"},
+        {path("latin"), 3, "latin: byte 6 is not UTF-8"},
+        {path("text") + " --encoding klingon", 2, "--encoding klingon: is not an encoding"},
+        {path("half.gz"), 3, "half.gz: cut short"},
+        {path("packed.xz"), 3, "unpack it first"},
+        {path("empty"), 3, "empty: is empty"},
+        {path("blank"), 3, ""},
+        {path("nothing"), 3, "nothing: is a folder without files"},
+        {path("absent"), 3, "absent: does not exist"},
+        {path("field"), 3, "field:1: has no field \"text\", only: body"},
+        {path("null"), 3, "null:1: its field \"text\" is null"},
+        {path("pretty"), 3, "pretty:1: is not JSON"},
+        {path("array"), 3, "array: is one JSON array"},
+        {path("quotes"), 3, "quotes:2: has a quote that is never closed"},
+        {path("columns"), 3, "columns:1: has no column \"text\", only: id, body"},
+        {path("table"), 3, "table: is a Parquet file"},
+        {path("wide"), 3, "wide: is UTF-16 text"},
+        {path("page"), 3, "page: is an HTML page"},
+        {path("text") + " " + path("text"), 2, "text: is given twice"},
+        {path("text") + " " + folder.path().string() + "/nothing/../text", 2, "is given twice, also as"},
+        {"- - < /dev/null", 2, "standard input (-) is given twice"},
+        {path("text") + " --format parquet", 2, "--format"},
+        {path("text") + " --max-bad 2", 2, "--max-bad"},
+        {path("field") + " " + path("text") + " --text-field words", 3, "has no field \"words\""},
+    };
+    write_text(folder / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\none\n");
+    const std::string commands[] = {
+        " extract --output " + path("out"), " vocabulary --size 60 --output " + path("out"),
+        " deduplicate --output " + path("out"),
+        " shard --shards 1 --held-out-fraction 0 --vocabulary " + path("vocab.txt") + " --output " + path("out")};
+    for (const Case& bad : cases)
+        for (const std::string& command : commands) {
+            const auto result = run_command(data_program + command + " " + bad.input);
+            CAPTURE(command, bad.input, result.err);
+            CHECK(result.exit_code == bad.exit_code);
+            CHECK_THAT(result.err, Contains(bad.message));
+            CHECK(result.out.empty());
+            CHECK((!std::filesystem::exists(path("out")) || std::filesystem::is_empty(path("out"))));
+            std::filesystem::remove_all(path("out"));
+        }
+}

@@ -1,0 +1,204 @@
+#include "text/document_reader.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "documents.h"
+#include "packing.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+using Catch::Matchers::Contains;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+template <class Failure = DataError>
+std::string failure_to_read(const std::string& content, const InputSettings& settings = {}) {
+    try {
+        documents_of(content, settings);
+    } catch (const Failure& error) { return error.what(); }
+    return "no failure";
+}
+
+InputSettings lenient() {
+    InputSettings settings;
+    settings.most_bad = 1;
+    return settings;
+}
+
+}  // namespace
+
+TEST_CASE("an empty line separates documents of plain text, and their lines are kept where each is a sentence") {
+    CHECK(documents_of("One is.\n Two is. \r\n\n \nThree is") == Lines{"1||One is.|Two is.", "5||Three is"});
+    CHECK(documents_of("\xEF\xBB\xBFOne is.\n") == Lines{"1||One is."});
+}
+
+TEST_CASE("paragraphs are split into sentences, in all formats alike") {
+    const Lines expected = {"1||One is.|Two is.|Three is."};
+    CHECK(documents_of("One is. Two is.\nThree is.\n") == expected);
+    CHECK(documents_of("{\"text\": \"One is. Two is.\\n\\nThree is.\"}\n") == expected);
+    CHECK(documents_of("n,text\n1,\"One is. Two is.\nThree is.\"\n") == Lines{"2||One is.|Two is.|Three is."});
+    InputSettings none;
+    none.sentences.none = true;
+    CHECK(documents_of("One is. Two is.\nThree is.\n", none) == Lines{"1||One is. Two is.|Three is."});
+}
+
+TEST_CASE("wrapped lines are joined, and each file is then a document") {
+    std::string text;
+    const std::string words[] = {"alpha", "of", "the", "seventh", "house.", "It", "stood", "upon", "a", "hill,"};
+    std::size_t column = 0;
+    for (int i = 0; i < 600; ++i) {
+        const std::string& word = words[i % 10];
+        const bool fits = column + 1 + word.size() <= 60;
+        text += column == 0 ? "" : fits ? " " : "\n";
+        column = fits && column > 0 ? column + 1 + word.size() : word.size();
+        text += word;
+        if (i % 100 == 99) {
+            text += "\n\n";
+            column = 0;
+        }
+    }
+    const Lines found = documents_of(text);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].starts_with("1||alpha of the seventh house.|It stood upon a hill, alpha of the seventh house.|It stood"));
+    InputSettings settings;
+    settings.documents = "empty-lines";
+    CHECK(documents_of(text, settings).size() == 6);
+}
+
+TEST_CASE("several files of paragraphs with empty lines between them are one document each, and settings decide otherwise") {
+    const TemporaryFolder folder;
+    for (const char* name : {"a.txt", "b.txt"}) write_text(folder / name, "One is. Two is.\n\nThree is. Four is.\n");
+    CHECK(documents_in({folder.path()}) == Lines(2, "1||One is.|Two is.|Three is.|Four is."));
+    InputSettings settings;
+    settings.documents = "empty-lines";
+    CHECK(documents_in({folder.path()}, settings).size() == 4);
+    settings.documents = "lines";
+    settings.lines = "sentences";
+    CHECK(documents_in({folder / "a.txt"}, settings) == Lines{"1||One is. Two is.", "3||Three is. Four is."});
+}
+
+TEST_CASE("JSONL gives the named text and id of each object") {
+    InputSettings settings;
+    settings.text_field = "body";
+    settings.id_field = "n";
+    CHECK(documents_of("{\"x\": {\"body\": \"no\"}, \"body\": \"A \\u00e4.\", \"n\": 7}\n\n{\"n\": \"b\", \"body\": \"\"}\n",
+                       settings) == Lines{"1|7|A ä.", "3|b"});
+}
+
+TEST_CASE("CSV follows RFC 4180: quoted fields may hold delimiters, line breaks and doubled quotes") {
+    InputSettings settings;
+    settings.id_field = "id";
+    CHECK(documents_of("id,text\r\n1,\"Who, \"\"I\"\"\nsaid.\"\r\n2,5\" wide\n\n3,last", settings) ==
+          Lines{"2|1|Who, \"I\"|said.", "4|2|5\" wide", "6|3|last"});
+    CHECK(documents_of("id\ttext\n1\tOne, two.\n", settings) == Lines{"2|1|One, two."});
+}
+
+TEST_CASE("a table of random fields is read as it was written, across chunks") {
+    std::string table = "id,text,note\n";
+    Lines expected;
+    std::uint64_t line = 2, state = 1;
+    const auto random = [&](std::uint64_t below) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        return (state >> 33) % below;
+    };
+    for (int i = 0; i < 60'000; ++i) {
+        std::string text = "x", quoted = "\"x";
+        for (std::uint64_t k = random(60); k > 0; --k) {
+            const char c = std::string("ab \",\n;y")[random(8)];
+            text += c;
+            quoted += c == '"' ? "\"\"" : std::string(1, c);
+        }
+        text += "z";
+        expected.push_back(std::to_string(line) + "||" + text);
+        table += std::to_string(i) + "," + quoted + "z\",\"\"\n";
+        line += 1 + static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+    }
+    InputSettings settings;
+    settings.sentences.none = true;
+    const Lines found = documents_of(table, settings);
+    REQUIRE(found.size() == expected.size());
+    const auto without_breaks = [](std::string text) {  // blank lines and white space at lines' ends are not kept
+        std::erase_if(text, [](char c) { return c == '\n' || c == ' ' || c == '|'; });
+        return text;
+    };
+    for (std::size_t i = 0; i < found.size(); ++i)
+        if (without_breaks(found[i]) != without_breaks(expected[i])) FAIL(found[i] << " is not " << expected[i]);
+}
+
+TEST_CASE("malformed records are left out, and too many of them are refused with file, line and problem") {
+    const std::string bad =
+        "{\"text\": \"Good.\"}\n{\"text\": null}\n{\"text\": \"cut\n[1]\n{\"body\": \"x\", \"id\": 1}\n{\"text\": \"K\xE4se\"}\n"
+        "{\"text\": \"Fine.\"}\n";
+    CHECK(documents_of(bad, lenient()) == Lines{"1||Good.", "7||Fine."});
+    const std::string message = failure_to_read(bad);
+    for (const char* part : {"5 of 7 records are malformed (71.43 %), more than --max-bad allows (0.10 %)",
+                             "corpus:2: its field \"text\" is null", "corpus:3: is not JSON", "corpus:4: is a JSON array",
+                             "corpus:5: has no field \"text\", only: body, id", "corpus:6: is not"})
+        CHECK_THAT(message, Contains(part));
+    const std::string table = "id,text\n1,Good.\n2,\"cut\n3,a,b\n4,\"x\" y\n5,K\xE4se\n6,Fine.\n";
+    CHECK(documents_of(table, lenient()) == Lines{"2||Good.", "7||Fine."});
+    CHECK_THAT(failure_to_read(table), Contains("corpus:3: has") && Contains("corpus:4: has 3 fields, expected 2") &&
+                                           Contains("corpus:5: has text after a field's closing quote") &&
+                                           Contains("corpus:6: its text is not UTF-8"));
+    CHECK_THAT(failure_to_read("id,body\n1,a\n2,b\n"), Contains("has no column \"text\", only: id, body"));
+}
+
+TEST_CASE("files that are compressed, and any mix of formats, are read in the order that is given") {
+    const TemporaryFolder folder;
+    write_text(folder / "a.gz", gzip(folder, "One is.\n"));
+    write_text(folder / "b", bzip2("{\"text\": \"Two is.\"}\n"));
+    write_text(folder / "c.xml",
+               "<mediawiki><page><title>T</title><ns>0</ns><revision><text>Three is.</text></revision></page></mediawiki>");
+    write_text(folder / ".hidden", "No.\n");
+    write_text(folder / "empty", "");
+    std::filesystem::remove(folder / "packed.gz");
+    CHECK(documents_in({folder / "c.xml", folder / "b", folder / "a.gz"}) == Lines{"0|T|Three is.", "1||Two is.", "1||One is."});
+    CHECK(documents_in({folder.path()}).size() == 3);
+}
+
+TEST_CASE("another encoding is converted, and text that does not have it is refused with the byte") {
+    InputSettings settings;
+    settings.encoding = "latin-1";
+    CHECK(documents_of("K\xE4se.\n", settings) == Lines{"1||Käse."});
+    CHECK_THAT(failure_to_read("One.\nK\xE4se.\n"), Contains("byte 6 is not UTF-8") && Contains("--encoding latin-1"));
+    settings.encoding = "utf-16";
+    CHECK(documents_of({"\xFF\xFEK\0\xE4\0.\0\n\0", 10}, settings) == Lines{"1||Kä."});
+    CHECK_THAT(failure_to_read({"\xFF\xFEK\0\xE4", 5}, settings), Contains("in the middle of a character of utf-16, at byte 4"));
+    CHECK_THAT(failure_to_read({"\xFF\xFEK\0\0\xDC.\0", 8}, settings), Contains("byte 4 is not utf-16"));
+    settings.encoding = "klingon";
+    CHECK_THAT(failure_to_read<ConfigError>("One.\n", settings), Contains("--encoding klingon"));
+}
+
+TEST_CASE("documents do not depend on the number of threads, across chunks and with a large document among small ones") {
+    const TemporaryFolder folder;
+    std::string text;
+    for (int i = 0; i < 60'000; ++i) text += "Sentence number " + std::to_string(i) + (i % 7 == 0 ? ".\n \n" : ".\n");
+    text += "\n" + std::string(std::size_t{3} << 20, 'a') + "\n\nThe end";
+    write_text(folder / "a.txt", text);
+    const Lines one = documents_in({folder / "a.txt"}, {}, 1);
+    CHECK(one.size() == 8575);
+    CHECK(one[1] ==
+          "3||Sentence number 1.|Sentence number 2.|Sentence number 3.|Sentence number 4.|Sentence number 5.|Sentence number 6.|"
+          "Sentence number 7.");
+    CHECK(one.back() == "68576||The end");
+    CHECK((documents_in({folder / "a.txt"}, {}, 3) == one));
+}
+
+TEST_CASE("a document of more than 64 MiB is refused with its line") {
+    CHECK_THAT(failure_to_read("A.\n\n" + std::string(std::size_t{68} << 20, 'a')),
+               Contains("corpus:3: a document that begins here is larger than 64 MiB"));
+}
+
+TEST_CASE("a file that is given twice, and inputs without text, are refused") {
+    const TemporaryFolder folder;
+    write_text(folder / "a", "One.\n");
+    CHECK_THROWS_AS(documents_in({folder / "a", folder.path()}), ConfigError);
+    write_text(folder / "a", "");
+    CHECK_THROWS_AS(documents_in({folder / "a"}), DataError);
+    CHECK_THROWS_AS(documents_in({folder / "absent"}), DataError);
+    std::filesystem::remove(folder / "a");
+    CHECK_THROWS_AS(documents_in({folder.path()}), DataError);
+}
