@@ -1,8 +1,10 @@
 // bertpretrain embed MODEL [TEXT] --output FILE.npy|FILE.h5
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <ATen/Parallel.h>
@@ -20,6 +22,7 @@
 #include "inference/embed.h"
 #include "inference/load_model.h"
 #include "inference/model_tokenizer.h"
+#include "inference/sentence_settings.h"
 #include "parallel/together.h"
 #include "plan/device_choice.h"
 
@@ -29,9 +32,10 @@ namespace {
 namespace fs = std::filesystem;
 
 struct EmbedArguments {
-    std::string model, text = "-", output, vectors = "mean", precision = "fp32", device = "auto";
+    std::string model, text = "-", output, vectors, precision = "fp32", device = "auto";
     std::int64_t max_length = 0, batch_tokens = 4096, local_ranks = 0;
     bool cased = false, normalize = false, json = false;
+    bool sets_normalize = false;  ///< --normalize or --no-normalize was given
 };
 
 /// Returns the text as a file. Standard input is copied to a file beside the output, so that an interrupted run can continue.
@@ -47,12 +51,28 @@ fs::path text_file(const EmbedArguments& arguments, World& world) {
     return spooled;
 }
 
+/// Fills in what was not given from the settings of a sentence-transformers folder.
+void take_sentence_settings(EmbedArguments& arguments, const LoadedModel& model) {
+    const std::optional<SentenceSettings> found = read_sentence_settings(model.folder);
+    const SentenceSettings settings = found.value_or(SentenceSettings{});
+    if (arguments.vectors.empty() && settings.pooling != "mean" && settings.pooling != "cls")
+        throw ConfigError(concat(model.folder.string(), ": its sentence-transformers model pools by ", settings.pooling,
+                                 ", which `embed` does not support\n  do: choose the vectors with --vectors"));
+    if (arguments.vectors.empty()) arguments.vectors = settings.pooling;
+    if (!arguments.sets_normalize) arguments.normalize = settings.normalizes;
+    const std::int64_t longest = model.config.max_position_embeddings;
+    if (arguments.max_length == 0) arguments.max_length = std::min(settings.max_length.value_or(longest), longest);
+    if (found)
+        log_info(concat(model.folder.string(), ": a sentence-transformers model: ", arguments.vectors, " vectors",
+                        arguments.normalize ? " of length 1" : "", ", texts of at most ", arguments.max_length, " tokens"));
+}
+
 TextEncoderSettings encoder_settings(const EmbedArguments& arguments, const LoadedModel& model) {
     const std::int64_t longest = model.config.max_position_embeddings;
     if (arguments.max_length > longest)
         throw ConfigError(concat("--max-length ", arguments.max_length, ": must be at most the model's ", longest, " positions"));
-    return {pooling_named(arguments.vectors), arguments.max_length == 0 ? longest : arguments.max_length, arguments.batch_tokens,
-            arguments.normalize, static_cast<std::size_t>(at::get_num_threads())};
+    return {pooling_named(arguments.vectors), arguments.max_length, arguments.batch_tokens, arguments.normalize,
+            static_cast<std::size_t>(at::get_num_threads())};
 }
 
 void report(const EmbedArguments& arguments, const EmbedCounts& counts, const TextEncoderSettings& settings,
@@ -74,7 +94,7 @@ void report(const EmbedArguments& arguments, const EmbedCounts& counts, const Te
               << with_thousands(static_cast<std::int64_t>(rate)) << " tokens/s" << std::endl;
 }
 
-int run(const EmbedArguments& arguments) {
+int run(EmbedArguments arguments) {
     vector_format_of(arguments.output);
     const Launch launch = read_launch();
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
@@ -86,7 +106,9 @@ int run(const EmbedArguments& arguments) {
     const fs::path checkpoint = found_by_first(*world, arguments.model);
     together(*world, [&] {
         model = load_model(checkpoint, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
+        take_sentence_settings(arguments, model);
         if (arguments.vectors == "pooled") require_next_sentence_head(model, "--vectors pooled");
+        take_sentence_settings(arguments, model);
         if (arguments.vectors == "pooled") require_parameters(model, "bert.pooler.", "--vectors pooled");
         if (fs::exists(arguments.output))
             throw ConfigError(concat("--output ", arguments.output, ": exists\n  do: remove it, or give another name"));
@@ -94,6 +116,7 @@ int run(const EmbedArguments& arguments) {
     });
     const TextEncoderSettings settings = encoder_settings(arguments, model);
     const WordPiece tokenizer = tokenizer_of(model, arguments.cased);
+    const Casing casing = casing_of(model, tokenizer.vocabulary(), arguments.cased);
     const fs::path file = text_file(arguments, *world);
     TextSurvey text;
     EmbeddingRequest request;
@@ -109,7 +132,7 @@ int run(const EmbedArguments& arguments) {
                                        {"precision", arguments.precision},
                                        {"max_length", settings.max_length},
                                        {"normalize", arguments.normalize},
-                                       {"cased", arguments.cased || model.cased}})};
+                                       {"cased", casing == Casing::cased}})};
         if (leads && EmbeddingStore::prepare(request)) log_info(concat("continuing with ", arguments.output, ".partial"));
     });
     std::unique_ptr<EmbeddingStore> store;
@@ -133,21 +156,31 @@ void add_embed_command(CLI::App& app, int& exit_code) {
         ->required();
     command
         ->add_option("--vectors", arguments->vectors,
-                     "The vector of a line. mean: the mean over all tokens. cls: the first token's. pooled: the pooler's output")
-        ->check(CLI::IsMember({"mean", "cls", "pooled"}))
-        ->capture_default_str();
-    command->add_flag("--normalize", arguments->normalize, "Scale vectors to length 1");
+                     "The vector of a line. mean: the mean over all tokens. cls: the first token's. pooled: the pooler's output. "
+                     "Default: what a sentence-transformers folder says, else mean")
+        ->check(CLI::IsMember({"mean", "cls", "pooled"}));
+    const CLI::Option* normalize = command->add_flag("--normalize,!--no-normalize", arguments->normalize,
+                                                     "Scale vectors to length 1. Default: what a sentence-transformers folder "
+                                                     "says, else no");
     add_device_options(*command, arguments->precision, arguments->device);
-    command->add_option("--max-length", arguments->max_length, "Truncate texts to this many tokens. 0: to the model's maximum")
+    command
+        ->add_option(
+            "--max-length", arguments->max_length,
+            "Truncate texts to this many tokens. 0: to max_seq_length of a sentence-transformers folder, else to the model's "
+            "maximum")
         ->check(CLI::IsMember({"0"}) | CLI::Range(std::int64_t{3}, std::int64_t{1} << 20))
         ->capture_default_str();
     command->add_option("--batch-tokens", arguments->batch_tokens, "Tokens per forward pass")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    command->add_flag("--cased", arguments->cased, "Keep case and accents. Needed only if the model does not record its casing");
+    command->add_flag("--cased", arguments->cased,
+                      "Keep case and accents. Default: as the model records, else as its vocabulary's tokens do");
     add_local_ranks_option(*command, arguments->local_ranks);
     command->add_flag("--json", arguments->json, "Print the summary as a JSON object");
-    command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+    command->callback([arguments, normalize, &exit_code] {
+        arguments->sets_normalize = normalize->count() > 0;
+        exit_code = run(*arguments);
+    });
 }
 
 }  // namespace bertpretrain

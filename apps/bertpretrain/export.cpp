@@ -9,6 +9,7 @@
 #include "core/displayable.h"
 #include "inference/export_model.h"
 #include "inference/load_model.h"
+#include "inference/model_tokenizer.h"
 
 namespace bertpretrain {
 namespace {
@@ -20,8 +21,7 @@ struct ExportArguments {
 
 void run(const ExportArguments& arguments) {
     LoadedModel model = load_model(arguments.model, at::kFloat, at::kCPU);
-    require_parameters(model, "", "an export");
-    model.cased = model.cased || arguments.cased;
+    if (!model.vocabulary.empty()) model.casing = casing_of(model, Vocabulary::read(model.vocabulary), arguments.cased);
     export_model(model, arguments.format, arguments.output);
     std::cout << displayable(arguments.output) << std::endl;
 }
@@ -42,7 +42,7 @@ void add_export_command(CLI::App& app) {
         ->check(CLI::IsMember({"hf", "nvidia", "state_dict", "torchscript"}));
     command->add_option("--output", arguments->output, "The new folder (hf) or file")->required();
     command->add_flag("--cased", arguments->cased,
-                      "The tokenizer keeps case and accents. Needed only if the model does not record its casing");
+                      "The tokenizer keeps case and accents. Default: as the model records, else as its vocabulary's tokens do");
     command->callback([arguments] { run(*arguments); });
 }
 

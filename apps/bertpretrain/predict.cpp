@@ -95,7 +95,8 @@ void add_predict_command(CLI::App& app) {
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
         ->capture_default_str();
     add_device_options(*command, arguments->precision, arguments->device);
-    command->add_flag("--cased", arguments->cased, "Keep case and accents. Needed only if the model does not record its casing");
+    command->add_flag("--cased", arguments->cased,
+                      "Keep case and accents. Default: as the model records, else as its vocabulary's tokens do");
     command->add_flag("--json", arguments->json, "Print a JSON object per sentence");
     command->callback([arguments] { predict(*arguments); });
 }

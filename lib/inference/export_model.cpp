@@ -16,8 +16,9 @@ namespace {
 void export_torchscript(const LoadedModel& model, const fs::path& file) {
     std::map<std::string, std::string> extra = {{"config.json", hf_config(model).dump(2)}};
     if (!model.vocabulary.empty()) extra["vocab.txt"] = read_file(model.vocabulary);
-    write_torchscript(file, model.config, *model.parameters, extra);
-    check_torchscript(file, *model.bert);
+    const bool has_heads = !lacks_parameters(model, "cls.");
+    write_torchscript(file, model.config, *model.parameters, extra, has_heads);
+    check_torchscript(file, *model.bert, has_heads);
 }
 
 void write_and_check(const LoadedModel& model, const std::string& format, const fs::path& place) {

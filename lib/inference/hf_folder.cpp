@@ -1,6 +1,7 @@
 #include "inference/hf_folder.h"
 
 #include <cstring>
+#include <string_view>
 
 #include <ATen/ATen.h>
 
@@ -16,14 +17,32 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// What follows "Bert" or "MegatronBert" in the name of transformers' class that has this model's parameters.
+std::string class_of(const LoadedModel& model) {
+    if (lacks_parameters(model, "cls.predictions.")) return "Model";
+    const bool has_next_sentence = model.config.next_sentence && !lacks_parameters(model, "cls.seq_relationship.") &&
+                                   !lacks_parameters(model, "bert.pooler.");
+    return has_next_sentence ? "ForPreTraining" : "ForMaskedLM";
+}
+
+/// Returns a parameter's name in the class; "": the class does not have it.
+std::string name_in_class(const std::string& of, const std::string& name) {
+    constexpr std::string_view encoder = "bert.";
+    if (of == "Model") return name.starts_with(encoder) ? name.substr(encoder.size()) : "";
+    const bool is_extra = name.starts_with("bert.pooler.") || name.starts_with("cls.seq_relationship.");
+    return of == "ForMaskedLM" && is_extra ? "" : name;
+}
+
 std::vector<SafetensorsTensor> tensors_of(const LoadedModel& model) {
     std::vector<SafetensorsTensor> tensors;
+    const std::string written = class_of(model);
     for (const ParameterSpec& spec : bert_parameters(model.config).checkpoint_order) {
+        const std::string name = name_in_class(written, spec.name);
+        if (name.empty() || lacks_parameters(model, spec.name)) continue;
         const at::Tensor values = model.parameters->weight(spec.name);
         check(values.is_cpu() && values.is_contiguous() && values.scalar_type() == at::kFloat,
               "an export needs fp32 weights on the CPU");
-        tensors.push_back(
-            {spec.name, DType::f32, spec.shape, {static_cast<const std::byte*>(values.data_ptr()), values.nbytes()}});
+        tensors.push_back({name, DType::f32, spec.shape, {static_cast<const std::byte*>(values.data_ptr()), values.nbytes()}});
     }
     return tensors;
 }
@@ -42,7 +61,7 @@ void read_back(const fs::path& file, const std::vector<SafetensorsTensor>& expec
 
 nlohmann::ordered_json hf_config(const LoadedModel& model) {
     const BertConfig& config = model.config;
-    const std::string task = config.next_sentence ? "ForPreTraining" : "ForMaskedLM";
+    const std::string task = class_of(model);
     nlohmann::ordered_json json;
     switch (config.placement()) {
         case NormPlacement::post_ln:
@@ -85,7 +104,7 @@ void write_hf_folder(const LoadedModel& model, const fs::path& folder) {
     write_safetensors(folder / "model.safetensors", tensors);
     read_back(folder / "model.safetensors", tensors);
     if (!model.vocabulary.empty())
-        write_hf_tokenizer(folder, Vocabulary::read(model.vocabulary), model.cased ? Casing::cased : Casing::uncased,
+        write_hf_tokenizer(folder, Vocabulary::read(model.vocabulary), model.casing.value_or(Casing::uncased),
                            model.config.max_position_embeddings);
 }
 

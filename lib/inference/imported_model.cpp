@@ -74,7 +74,8 @@ LoadedModel import_model(const FoundWeights& found, at::ScalarType compute_dtype
     loaded.bert = std::make_unique<Bert>(loaded.config, *loaded.parameters, Bert::Choices{});
     if (found.vocabulary) loaded.vocabulary = *found.vocabulary;
     if (const auto tokenizer = loaded.folder / "tokenizer_config.json"; exists_here(tokenizer))
-        loaded.cased = !read_json(tokenizer).value("do_lower_case", true);
+        if (const auto settings = read_json(tokenizer); settings.contains("do_lower_case"))
+            loaded.casing = settings.value("do_lower_case", true) ? Casing::uncased : Casing::cased;
     return loaded;
 }
 

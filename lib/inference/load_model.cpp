@@ -30,7 +30,8 @@ LoadedModel load_checkpoint(const std::filesystem::path& checkpoint, at::ScalarT
         throw CheckpointError(concat(file, ": does not contain the settings of a run (", error.what(), ")"));
     }
     loaded.step = reader.step();
-    loaded.cased = TrainingProgress::read(reader.progress(), loaded.folder / progress_file).casing == "cased";
+    const std::string casing = TrainingProgress::read(reader.progress(), loaded.folder / progress_file).casing;
+    if (!casing.empty()) loaded.casing = casing == "cased" ? Casing::cased : Casing::uncased;
     if (std::filesystem::exists(loaded.folder / vocabulary_file)) loaded.vocabulary = loaded.folder / vocabulary_file;
     if (divides) loaded.document_end = Vocabulary::read(loaded.folder / vocabulary_file).specials().sep;
     loaded.parameters = new_parameters(loaded.config, compute_dtype, device);

@@ -1,5 +1,7 @@
 #include "inference/loaded_model.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/strings.h"
 
@@ -14,6 +16,11 @@ void require_next_sentence_head(const LoadedModel& model, const std::string& wha
     if (!model.config.next_sentence)
         throw CheckpointError(concat(model.folder.string(), ": the model has no pooler and no head for next sentences, which ",
                                      what_for, " needs, because it learned masked words alone (data.objective = \"mlm\")"));
+}
+
+bool lacks_parameters(const LoadedModel& model, const std::string& prefix) {
+    return std::any_of(model.missing.begin(), model.missing.end(),
+                       [&](const std::string& name) { return name.starts_with(prefix); });
 }
 
 void require_parameters(const LoadedModel& model, const std::string& prefix, const std::string& what_for) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/bert.h"
+#include "tokens/character_table.h"
 
 namespace bertpretrain {
 
@@ -22,11 +23,14 @@ struct LoadedModel {
     std::vector<std::string> missing;          ///< parameters of pooler and heads that the files lack
     std::filesystem::path vocabulary;          ///< its vocab.txt; empty: none
     std::optional<std::int32_t> document_end;  ///< RowFormat::document_end of its training
-    bool cased = false;                        ///< whether its tokenizer keeps case and accents
+    std::optional<Casing> casing;              ///< of its tokenizer, where its files record it
 };
 
 /// Returns uninitialized parameters without gradients, for inference.
 std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::ScalarType compute_dtype, at::Device device);
+
+/// Whether the files lacked a parameter whose name begins with `prefix`, e.g. "cls.predictions.".
+bool lacks_parameters(const LoadedModel& model, const std::string& prefix);
 
 /// Checks that the model has all parameters whose names begin with `prefix`, e.g. "bert.pooler."; empty: all parameters.
 /// @param what_for what needs them, for the message

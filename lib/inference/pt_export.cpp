@@ -29,6 +29,7 @@ std::span<const std::byte> bytes_of(const LoadedModel& model, const std::string&
 PtDict weights_tree(const LoadedModel& model, const NamesInFile& name_in_file) {
     PtDict tree;
     const auto add = [&](const std::string& name, const ParameterSpec& spec) {
+        if (lacks_parameters(model, spec.name)) return;
         if (const std::string written = name_in_file(name); !written.empty())
             tree.push_back({written, PtTensor::whole(DType::f32, spec.shape, spec.name)});
     };
@@ -44,7 +45,8 @@ void write(const LoadedModel& model, const PtValue& tree, const std::string& arc
     PtWriter writer(file, PtLayout(tree, archive), PtWriter::Open::create);
     std::vector<WrittenPiece> pieces;
     for (const ParameterSpec& spec : bert_parameters(model.config).checkpoint_order)
-        pieces.push_back(writer.write_piece(writer.layout().record_of(spec.name), 0, bytes_of(model, spec.name)));
+        if (!lacks_parameters(model, spec.name))
+            pieces.push_back(writer.write_piece(writer.layout().record_of(spec.name), 0, bytes_of(model, spec.name)));
     writer.finish(std::move(pieces));
 }
 

@@ -50,14 +50,15 @@ private:
     std::unordered_map<std::string, jit::Module> modules_;
 };
 
-jit::Module make_module(const BertConfig& config, const FlatParameters& parameters) {
+jit::Module make_module(const BertConfig& config, const FlatParameters& parameters, bool has_heads) {
     ModuleTree tree;
     for (const ParameterSpec& spec : bert_parameters(config).checkpoint_order)
-        tree.add(spec.name, parameters.weight(spec.name).to(at::kCPU, at::kFloat, false, /*copy=*/true));
+        if (has_heads || !spec.name.starts_with("cls."))
+            tree.add(spec.name, parameters.weight(spec.name).to(at::kCPU, at::kFloat, false, /*copy=*/true));
     for (std::int64_t i = 0; i < config.num_hidden_layers; ++i)
         tree.module(concat("bert.encoder.layer.", i)).define(torchscript_layer(config));
     jit::Module whole = tree.module("");
-    whole.define(torchscript_model(config));
+    whole.define(torchscript_model(config, has_heads));
     return whole;
 }
 
@@ -112,26 +113,29 @@ void check_close(const std::filesystem::path& file, const char* what, const at::
 }  // namespace
 
 void write_torchscript(const std::filesystem::path& file, const BertConfig& config, const FlatParameters& parameters,
-                       const std::map<std::string, std::string>& extra_files) {
-    make_module(config, parameters).save(file.string(), {extra_files.begin(), extra_files.end()});
+                       const std::map<std::string, std::string>& extra_files, bool has_heads) {
+    make_module(config, parameters, has_heads).save(file.string(), {extra_files.begin(), extra_files.end()});
 }
 
-void check_torchscript(const std::filesystem::path& file, const Bert& bert) {
+void check_torchscript(const std::filesystem::path& file, const Bert& bert, bool has_heads) {
     const c10::InferenceMode inference;
     const RaggedTexts texts = ragged_texts(bert.config());
     jit::Module module = jit::load(file.string(), at::Device(at::kCPU));
     const std::vector<c10::IValue> arguments{texts.ids_BS, texts.mask_BS, texts.types_BS};
     const auto run = [&](const char* method) { return module.get_method(method)(arguments); };
-    const c10::IValue encoded = run("forward"), logits = run("pretraining");
     const auto output = [](const c10::IValue& value, std::size_t i) {
         return value.isTensor() ? value.toTensor() : value.toTuple()->elements()[i].toTensor();
     };
-    const Logits expected = bert.logits(texts.batch);
+    const c10::IValue encoded = run("forward");
     check_close(file, "hidden states", at::cat(texts.padded(output(encoded, 0))), bert.encode(texts.batch));
+    if (bert.config().next_sentence)
+        check_close(file, "pooled vectors", output(encoded, 1), bert.pool(bert.encode_first(texts.batch)));
+    if (!has_heads) return;
+    const c10::IValue logits = run("pretraining");
+    const Logits expected = bert.logits(texts.batch);
     check_close(file, "logits of masked tokens", at::cat(texts.padded(output(logits, 0))), expected.mlm_MV);
-    if (!bert.config().next_sentence) return;
-    check_close(file, "pooled vectors", output(encoded, 1), bert.pool(bert.encode_first(texts.batch)));
-    check_close(file, "logits of the next sentence", output(logits, 1), expected.next_sentence_B2);
+    if (bert.config().next_sentence)
+        check_close(file, "logits of the next sentence", output(logits, 1), expected.next_sentence_B2);
 }
 
 }  // namespace bertpretrain

@@ -83,7 +83,7 @@ std::string torchscript_layer(const BertConfig& config) {
                   layer_body(config));
 }
 
-std::string torchscript_model(const BertConfig& config) {
+std::string torchscript_model(const BertConfig& config, bool has_heads) {
     const std::string arguments =
         "(self, input_ids: Tensor, attention_mask: Optional[Tensor] = None, token_type_ids: Optional[Tensor] = None)";
     const std::string encoded = "    hidden = self.encode(input_ids, attention_mask, token_type_ids)\n";
@@ -95,12 +95,13 @@ std::string torchscript_model(const BertConfig& config) {
                                  : "";
     const std::string pooled = config.next_sentence ? ", self.pool(hidden)" : "";
     const std::string next_sentence = config.next_sentence ? ", " + linear("self.pool(hidden)", "self.cls.seq_relationship") : "";
-    return concat("def encode", arguments, " -> Tensor:\n", encode_body(config), "\n", pool,
-                  "def mean(self, hidden: Tensor, attention_mask: Tensor) -> Tensor:\n",
-                  "    own = attention_mask.ne(0).unsqueeze(2)\n",  //
-                  "    return (hidden * own).sum(1) / own.sum(1)\n\n", "def forward", arguments, " -> ", outputs, ":\n", encoded,
-                  "    return hidden", pooled, "\n\n",  //
-                  "def pretraining", arguments, " -> ", outputs, ":\n", encoded,
+    const std::string encoder = concat("def encode", arguments, " -> Tensor:\n", encode_body(config), "\n", pool,
+                                       "def mean(self, hidden: Tensor, attention_mask: Tensor) -> Tensor:\n",
+                                       "    own = attention_mask.ne(0).unsqueeze(2)\n",  //
+                                       "    return (hidden * own).sum(1) / own.sum(1)\n\n", "def forward", arguments, " -> ",
+                                       outputs, ":\n", encoded, "    return hidden", pooled, "\n\n");
+    if (!has_heads) return encoder;
+    return concat(encoder, "def pretraining", arguments, " -> ", outputs, ":\n", encoded,
                   "    transformed = ", activation(config, linear("hidden", transform + ".dense")), "\n",  //
                   "    transformed = ", norm(config, "transformed", transform + ".LayerNorm"), "\n",       //
                   "    prediction_logits = torch.linear(transformed, self.bert.embeddings.word_embeddings.weight, ",

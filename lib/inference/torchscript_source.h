@@ -17,7 +17,8 @@ std::string torchscript_layer(const BertConfig& config);
 ///     mean(hidden: B x S x H, attention_mask: B x S) -> B x H, over each text's own tokens
 ///     forward(the arguments of encode) -> (hidden, pooled)
 ///     pretraining(the arguments of encode) -> (prediction_logits: B x S x V, seq_relationship_logits: B x 2)
-/// A model without BertConfig::next_sentence has no pool(); its forward() returns hidden, its pretraining() prediction_logits.
-std::string torchscript_model(const BertConfig& config);
+/// Without `has_heads`, pretraining() is missing. A model without BertConfig::next_sentence has no pool(); its forward() returns
+/// hidden, its pretraining() prediction_logits.
+std::string torchscript_model(const BertConfig& config, bool has_heads = true);
 
 }  // namespace bertpretrain

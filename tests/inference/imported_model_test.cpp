@@ -2,7 +2,9 @@
 
 #include <ATen/ATen.h>
 
+#include "checkpoint/checkpoint_files.h"
 #include "core/error.h"
+#include "inference/export_model.h"
 #include "inference/load_model.h"
 #include "support/catch.h"
 #include "support/command.h"
@@ -56,6 +58,25 @@ TEST_CASE("an encoder alone can be used; missing heads are named when they are n
     CHECK(model.missing.size() == 7);
     CHECK_NOTHROW(require_parameters(model, "bert.pooler.", "--pool pooled"));
     CHECK_THROWS_WITH(require_parameters(model, "cls.", "evaluate"), Catch::Contains("cls.predictions.bias"));
+}
+
+TEST_CASE("an encoder without heads is exported in every format, and read back as the same encoder") {
+    const TemporaryFolder folder;
+    const LoadedModel model = load_model(models() / "encoder", at::kFloat, at::kCPU);
+    for (const char* format : {"hf", "state_dict", "nvidia", "torchscript"}) {
+        CAPTURE(format);
+        fs::create_directories(folder / "of" / format);
+        const fs::path output = folder / "of" / format / (std::string(format) == "hf" ? "model" : "pytorch_model.bin");
+        CHECK_NOTHROW(export_model(model, format, output));  // compares what it wrote, TorchScript's results included
+    }
+    CHECK(read_json(folder / "of/hf/model/config.json").at("architectures").at(0) == "BertModel");
+    fs::copy(folder / "of/hf/model/config.json", folder / "of/state_dict");
+    for (const char* place : {"of/hf/model", "of/state_dict"}) {
+        const LoadedModel again = load_model(folder / place, at::kFloat, at::kCPU);
+        CHECK(again.missing == model.missing);
+        for (const char* name : {"bert.embeddings.word_embeddings.weight", "bert.pooler.dense.weight"})
+            CHECK(at::equal(again.parameters->weight(name), model.parameters->weight(name)));
+    }
 }
 
 TEST_CASE("weights that do not fit their config.json are refused with the list of differences") {
