@@ -1,4 +1,4 @@
-// bertpretrain evaluate CHECKPOINT... --shards DIR
+// bertpretrain evaluate CHECKPOINT... --shards DIR --probe TSV
 
 #include <filesystem>
 #include <iostream>
@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include <ATen/Parallel.h>
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "measured.h"
 #include "rank_options.h"
 
 #include "checkpoint/checkpoint_store.h"
@@ -16,9 +18,11 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/strings.h"
-#include "core/table.h"
+#include "inference/cross_validation.h"
 #include "inference/evaluate.h"
 #include "inference/load_model.h"
+#include "inference/model_tokenizer.h"
+#include "inference/probe.h"
 #include "parallel/together.h"
 #include "plan/device_choice.h"
 #include "shards/manifest.h"
@@ -31,51 +35,11 @@ namespace fs = std::filesystem;
 
 struct EvaluateArguments {
     std::vector<std::string> checkpoints;
-    std::string shards, precision = "fp32", device = "auto", kind = "held_out", baseline;
+    std::string shards, probe, precision = "fp32", device = "auto", kind = "held_out", baseline;
     std::int64_t micro_batch_size = 32, max_sequences = 0, local_ranks = 0;
     double tolerance = 0;
-    bool all = false, json = false;
+    bool all = false, json = false, cased = false;
 };
-
-/// One measured checkpoint.
-struct Measured {
-    std::string name;
-    EvaluationRecord record;
-};
-
-nlohmann::ordered_json as_json(const Measured& measured) {
-    const EvaluationRecord& record = measured.record;
-    nlohmann::ordered_json json{{"step", record.step},
-                                {"mlm_loss", record.mlm_loss},
-                                {"mlm_accuracy", record.mlm_accuracy},
-                                {"perplexity", record.perplexity}};
-    if (record.next_sentence) json.update({{"nsp_loss", record.nsp_loss}, {"nsp_accuracy", record.nsp_accuracy}});
-    json["sequences"] = record.sequences;
-    return json;
-}
-
-std::string one_as_table(const EvaluationRecord& record) {
-    Table table({"measure", "value"});
-    table.add({"step", std::to_string(record.step)});
-    table.add({"mlm_loss", fixed(record.mlm_loss, 4)});
-    table.add({"mlm_accuracy", fixed(record.mlm_accuracy, 4)});
-    table.add({"perplexity", fixed(record.perplexity, 2)});
-    if (record.next_sentence) {
-        table.add({"nsp_loss", fixed(record.nsp_loss, 4)});
-        table.add({"nsp_accuracy", fixed(record.nsp_accuracy, 4)});
-    }
-    table.add({"sequences", with_thousands(record.sequences)});
-    return table.text();
-}
-
-std::string curve_as_table(const std::vector<Measured>& curve) {
-    Table table({"checkpoint", "step", "mlm_loss", "mlm_accuracy", "perplexity", "nsp_loss", "nsp_accuracy", "sequences"});
-    for (const auto& [name, record] : curve)
-        table.add({name, std::to_string(record.step), fixed(record.mlm_loss, 4), fixed(record.mlm_accuracy, 4),
-                   fixed(record.perplexity, 2), record.next_sentence ? fixed(record.nsp_loss, 4) : "-",
-                   record.next_sentence ? fixed(record.nsp_accuracy, 4) : "-", with_thousands(record.sequences)});
-    return table.text();
-}
 
 /// Returns the checkpoints to measure, as rank 0 finds them. With --all, each run is replaced by all of its checkpoints.
 std::vector<std::string> chosen_checkpoints(const EvaluateArguments& arguments, World& world) {
@@ -93,27 +57,59 @@ std::vector<std::string> chosen_checkpoints(const EvaluateArguments& arguments, 
     return nlohmann::json::parse(world.text_of_first(chosen.dump()));
 }
 
-/// Measures models on the same shards. Reopens the shards only for a model of another shape.
+/// Measures models on the same shards and the same task. Reopens the shards only for a model of another shape.
 class Measuring {
 public:
     Measuring(const EvaluateArguments& arguments, World& world, at::Device device)
-        : arguments_(arguments), world_(world), device_(device) {}
+        : arguments_(arguments), world_(world), device_(device) {
+        if (arguments_.probe.empty()) return;
+        together(world_, [&] { task_ = read_labelled_texts(arguments_.probe, probe_folds); });
+    }
+    const LabelledTexts& task() const { return task_; }
 
-    EvaluationRecord measure(const std::string& checkpoint) {
+    Measured measure(const std::string& checkpoint) {
         LoadedModel model;
         const fs::path found = found_by_first(world_, checkpoint);
         together(world_, [&] {
             model = load_model(found, arguments_.precision == "bf16" ? at::kBFloat16 : at::kFloat, device_);
-            require_parameters(model, "", "an evaluation");
-            if (model.sequence_length == 0) model.sequence_length = length_of_shards(model);
-            if (!model.vocabulary.empty()) refuse_other_vocabulary(arguments_.shards, model.vocabulary);
-            open_shards({model.sequence_length, model.config.max_position_embeddings, model.config.vocab_size,
-                         model.config.next_sentence, model.document_end});
+            if (!arguments_.shards.empty()) open_shards_for(model);
         });
-        return evaluate(*model.bert, *batches_, world_, model.step);
+        Measured measured{checkpoint, model.step, std::nullopt, std::nullopt};
+        if (batches_) measured.record = evaluate(*model.bert, *batches_, world_, model.step);
+        if (!arguments_.probe.empty()) measured.probe = probed(model);
+        return measured;
     }
 
 private:
+    /// @throws NumbersError on rank 0 when a vector is not finite
+    ProbeResult probed(const LoadedModel& model) {
+        std::optional<WordPiece> tokenizer;
+        together(world_, [&] { tokenizer.emplace(tokenizer_of(model, arguments_.cased)); });
+        model.bert->pack_weights();
+        TextEncoderSettings settings;
+        settings.max_length = model.config.max_position_embeddings;
+        settings.threads = static_cast<std::size_t>(at::get_num_threads());
+        const ProbeResult result = *probe(TextEncoder(*model.bert, *tokenizer, device_, settings), task_, world_);
+        together(world_, [&] {
+            if (result.first_not_finite)
+                throw NumbersError(concat(arguments_.probe, ": line ", *result.first_not_finite + 1,
+                                          ": its vector is not finite\n  do: check that the model is undamaged and was ",
+                                          "trained without diverging"));
+        });
+        if (world_.rank() == 0 && result.truncated > 0)
+            log_warning(concat(arguments_.probe, ": ", with_thousands(result.truncated), " of ", with_thousands(task_.size()),
+                               " texts are longer than ", settings.max_length, " tokens and were truncated"));
+        return result;
+    }
+
+    void open_shards_for(LoadedModel& model) {
+        require_parameters(model, "", "an evaluation");
+        if (model.sequence_length == 0) model.sequence_length = length_of_shards(model);
+        if (!model.vocabulary.empty()) refuse_other_vocabulary(arguments_.shards, model.vocabulary);
+        open_shards({model.sequence_length, model.config.max_position_embeddings, model.config.vocab_size,
+                     model.config.next_sentence, model.document_end});
+    }
+
     /// The sequence length for a model that does not record its own.
     std::int64_t length_of_shards(const LoadedModel& model) const {
         const auto manifest = read_manifest(arguments_.shards);
@@ -137,19 +133,22 @@ private:
     at::Device device_;
     EvaluationSettings settings_;
     std::unique_ptr<EvaluationBatches> batches_;
+    LabelledTexts task_;
 };
 
 /// @throws NumbersError if a checkpoint is worse than the baseline by more than the tolerance
 void refuse_regression(const EvaluateArguments& arguments, const std::vector<Measured>& curve, const EvaluationRecord& baseline) {
     const double most = baseline.mlm_loss * (1 + arguments.tolerance);
-    for (const auto& [name, record] : curve)
-        if (!(record.mlm_loss <= most))
-            throw NumbersError(concat(name, ": held-out mlm_loss ", fixed(record.mlm_loss, 4), " is worse than that of ",
+    for (const Measured& one : curve)
+        if (!(one.record->mlm_loss <= most))
+            throw NumbersError(concat(one.name, ": held-out mlm_loss ", fixed(one.record->mlm_loss, 4), " is worse than that of ",
                                       arguments.baseline, ", ", fixed(baseline.mlm_loss, 4), ", by more than ",
                                       fixed(100 * arguments.tolerance, 2), " %"));
 }
 
 int run(const EvaluateArguments& arguments) {
+    if (arguments.shards.empty() && arguments.probe.empty())
+        throw ConfigError("evaluate: nothing to measure\n  do: give --shards DIR, --probe TSV or both");
     const Launch launch = read_launch();
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
     const at::Device device = device_named(arguments.device, launch.local_rank);
@@ -159,17 +158,18 @@ int run(const EvaluateArguments& arguments) {
     const bool alone = checkpoints.size() == 1 && !arguments.all;
     Measuring measuring(arguments, *world, device);
     std::optional<EvaluationRecord> baseline;
-    if (!arguments.baseline.empty()) baseline = measuring.measure(arguments.baseline);
+    if (!arguments.baseline.empty()) baseline = measuring.measure(arguments.baseline).record;
     std::vector<Measured> curve;
     for (const std::string& checkpoint : checkpoints) {
-        curve.push_back({checkpoint, measuring.measure(checkpoint)});
+        curve.push_back(measuring.measure(checkpoint));
         if (!leads) continue;
-        nlohmann::ordered_json line = as_json(curve.back());
+        nlohmann::ordered_json line = json_of(curve.back(), measuring.task());
         if (!alone) line["checkpoint"] = checkpoint;
         if (arguments.json) std::cout << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
-        else if (!alone) log_info(concat(checkpoint, ": mlm_loss ", fixed(curve.back().record.mlm_loss, 4)));
+        else if (!alone) log_info(concat(checkpoint, ": ", summary(curve.back())));
     }
-    if (leads && !arguments.json) std::cout << (alone ? one_as_table(curve.front().record) : curve_as_table(curve)) << std::flush;
+    if (leads && !arguments.json)
+        std::cout << (alone ? one_as_table(curve.front(), measuring.task()) : curve_as_table(curve)) << std::flush;
     if (baseline) refuse_regression(arguments, curve, *baseline);
     return 0;
 }
@@ -178,11 +178,17 @@ int run(const EvaluateArguments& arguments) {
 
 void add_evaluate_command(CLI::App& app, int& exit_code) {
     const auto arguments = std::make_shared<EvaluateArguments>();
-    CLI::App* command = app.add_subcommand("evaluate", "Measures the loss and accuracy of checkpoints on held-out shards");
+    CLI::App* command = app.add_subcommand("evaluate", "Measures checkpoints on held-out shards, or by a labelled task");
     command->add_option("checkpoints", arguments->checkpoints, "Checkpoint folders, or run folders (their newest checkpoints)")
         ->required();
     command->add_flag("--all", arguments->all, "Measure all complete checkpoints of the runs");
-    command->add_option("--shards", arguments->shards, "The folder of shards")->required();
+    CLI::Option* const shards = command->add_option("--shards", arguments->shards, "The folder of shards");
+    command->add_option("--probe", arguments->probe,
+                        "A TSV file of lines \"label<tab>text\": predict the labels from the texts' mean vectors by logistic "
+                        "regression, cross-validated");
+    command->add_flag(
+        "--cased", arguments->cased,
+        "Keep case and accents of the probe's texts. Default: as the model records, else as its vocabulary's tokens do");
     command->add_option("--kind", arguments->kind, "The shards of the folder to use")
         ->check(CLI::IsMember({"held_out", "training"}))
         ->capture_default_str();
@@ -193,8 +199,10 @@ void add_evaluate_command(CLI::App& app, int& exit_code) {
     command->add_option("--max-sequences", arguments->max_sequences, "Sequences to evaluate, spread over the shards. 0: all")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    command->add_option("--baseline", arguments->baseline,
-                        "A checkpoint or run to compare with: exit code 6 if another checkpoint's mlm_loss is higher");
+    command
+        ->add_option("--baseline", arguments->baseline,
+                     "A checkpoint or run to compare with: exit code 6 if another checkpoint's mlm_loss is higher")
+        ->needs(shards);
     command
         ->add_option("--tolerance", arguments->tolerance,
                      "How much higher mlm_loss may be, as a share of the baseline's: 0.01 is 1 %")

@@ -38,6 +38,8 @@ public:
         : bert_(bert), tokenizer_(tokenizer), device_(device), settings_(settings) {}
 
     TextVectors encode(const std::vector<std::string>& lines) const;
+    /// Returns the length of a vector.
+    std::int64_t columns() const { return bert_.config().hidden_size; }
 
 private:
     using Ids = std::vector<std::int32_t>;

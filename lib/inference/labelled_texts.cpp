@@ -1,0 +1,65 @@
+#include "inference/labelled_texts.h"
+
+#include <map>
+
+#include "core/displayable.h"
+#include "core/error.h"
+#include "inference/text_lines.h"
+
+namespace bertpretrain {
+namespace {
+
+struct LabelSeen {
+    std::int64_t count = 0, first_line = 0;
+};
+
+constexpr const char* expected_line = "expected a label, a tab and a text";
+
+void add_example(LabelledTexts& labelled, std::vector<std::string>& label_of_line, std::string line, const std::string& file) {
+    const std::string where = concat(file, ": line ", label_of_line.size() + 1);
+    if (line.ends_with('\r')) line.pop_back();
+    const std::size_t tab = line.find('\t');
+    if (tab == line.npos) throw DataError(concat(where, ": has no tab; ", expected_line));
+    if (tab == 0) throw DataError(concat(where, ": has no label before its tab; ", expected_line));
+    if (line.find_first_not_of(" \t", tab) == line.npos) throw DataError(concat(where, ": has no text; ", expected_line));
+    label_of_line.push_back(line.substr(0, tab));
+    labelled.texts_N.push_back(line.substr(tab + 1));
+}
+
+void check_labels(const std::map<std::string, LabelSeen>& seen, std::int64_t least, const std::string& file) {
+    if (seen.size() < 2)
+        throw DataError(
+            concat(file, ": all lines have the label \"", displayable(seen.begin()->first), "\"; expected at least two labels"));
+    for (const auto& [label, of_label] : seen)
+        if (of_label.count < least)
+            throw DataError(concat(file, ": line ", of_label.first_line, ": the label \"", displayable(label), "\" has ",
+                                   of_label.count, " example(s) in the file; expected at least ", least,
+                                   "\n  do: write the label before the text, leave out a header line, and leave out or join ",
+                                   "rare labels"));
+}
+
+}  // namespace
+
+LabelledTexts read_labelled_texts(const std::filesystem::path& file, std::int64_t least_per_class) {
+    const TextSurvey survey = survey_text(file);
+    LabelledTexts labelled;
+    labelled.crc32 = survey.crc32;
+    std::vector<std::string> label_of_line;
+    for (const TextPart& part : survey.parts)
+        for (std::string& line : read_lines(survey, part)) add_example(labelled, label_of_line, std::move(line), file.string());
+    std::map<std::string, LabelSeen> seen;
+    for (std::size_t i = 0; i < label_of_line.size(); ++i) {
+        LabelSeen& of_label = seen[label_of_line[i]];
+        if (of_label.count++ == 0) of_label.first_line = static_cast<std::int64_t>(i) + 1;
+    }
+    check_labels(seen, least_per_class, file.string());
+    std::map<std::string, std::int64_t> class_of;
+    for (const auto& [label, of_label] : seen) {
+        class_of[label] = static_cast<std::int64_t>(labelled.labels.size());
+        labelled.labels.push_back(label);
+    }
+    for (const std::string& label : label_of_line) labelled.classes_N.push_back(class_of[label]);
+    return labelled;
+}
+
+}  // namespace bertpretrain

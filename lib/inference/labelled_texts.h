@@ -1,0 +1,26 @@
+#pragma once
+// Reads texts with labels from a TSV file.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace bertpretrain {
+
+struct LabelledTexts {
+    std::vector<std::string> labels;      ///< the classes' names, sorted
+    std::vector<std::int64_t> classes_N;  ///< index into `labels`
+    std::vector<std::string> texts_N;
+    std::uint32_t crc32 = 0;  ///< of the file
+
+    std::int64_t size() const { return static_cast<std::int64_t>(texts_N.size()); }
+};
+
+/// Reads a file of lines "label<tab>text". A text may contain further tabs; "\r" at the end of a line is dropped.
+/// @param least_per_class examples that each label must have at least
+/// @throws DataError naming the file and the line, when the file cannot be read, is not UTF-8, has a line without a tab, label or
+/// text, or has fewer than two labels or too few examples of a label
+LabelledTexts read_labelled_texts(const std::filesystem::path& file, std::int64_t least_per_class);
+
+}  // namespace bertpretrain

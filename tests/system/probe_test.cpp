@@ -1,0 +1,114 @@
+// `evaluate --probe`: a labelled task judged with a model's vectors, as scikit-learn judges the same vectors.
+#include <cmath>
+#include <sstream>
+
+#include "support/catch.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr int package_missing = 77, program_missing = 127;
+
+/// Writes a third of the sample's short sentences with a label that their words determine in part. @returns the number of lines
+std::int64_t write_task(const fs::path& file) {
+    std::istringstream text(read_text(sample_data().text));
+    std::string task;
+    std::int64_t lines = 0, seen = 0;
+    for (std::string line; std::getline(text, line);) {
+        if (line.empty() || line.size() > 200 || ++seen % 3 != 0) continue;
+        const bool has_digit = line.find_first_of("0123456789") != line.npos, has_comma = line.find(',') != line.npos;
+        task += std::string(has_digit ? "number" : has_comma ? "list" : "plain") + "\t" + line + "\n";
+        ++lines;
+    }
+    write_text(file, task);
+    return lines;
+}
+
+CommandResult probe(const fs::path& task, const std::string& options) {
+    return run_command("env OMP_NUM_THREADS=1 " + train_program + " evaluate " + finished_run().run.string() + " --probe " +
+                       task.string() + " " + options);
+}
+
+}  // namespace
+
+TEST_CASE("a probe has scikit-learn's accuracy, macro-F1 and strengths on the same vectors") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::int64_t lines = write_task(folder / "task.tsv");
+    const CommandResult ours = probe(folder / "task.tsv", "--json");
+    INFO(ours.err);
+    REQUIRE(ours.exit_code == 0);
+    const json found = json::parse(ours.out);
+    CHECK(found.at("step") == 20);
+    const json& scores = found.at("probe");
+    CHECK(scores.at("examples") == lines);
+    CHECK(scores.at("labels") == 3);
+    CHECK(scores.at("accuracy").get<double>() > scores.at("most_frequent_label").get<double>());
+    CHECK(scores.at("accuracy_interval").at(0) < scores.at("accuracy"));
+    CHECK(scores.at("accuracy_interval").at(1) > scores.at("accuracy"));
+
+    const std::string vectors = (folder / "vectors.npy").string();
+    REQUIRE(run_command("cut -f 2- " + (folder / "task.tsv").string() + " | env OMP_NUM_THREADS=1 " + train_program + " embed " +
+                        finished_run().run.string() + " - --output " + vectors)
+                .exit_code == 0);
+    const CommandResult theirs = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/sklearn_probe.py " +
+                                             (folder / "task.tsv").string() + " " + vectors);
+    if (theirs.exit_code == package_missing || theirs.exit_code == program_missing)
+        SKIP_TEST(skip::no_oracle, "no Python with scikit-learn");
+    INFO(theirs.err);
+    REQUIRE(theirs.exit_code == 0);
+    const json right = json::parse(theirs.out);
+    CAPTURE(scores.dump(), right.dump());
+    // Both end near the same minimum. An example on the border between two classes may fall on either side.
+    const double border = 2.0 / static_cast<double>(lines);
+    CHECK(std::fabs(scores.at("accuracy").get<double>() - right.at("accuracy").get<double>()) <= border);
+    CHECK(std::fabs(scores.at("macro_f1").get<double>() - right.at("macro_f1").get<double>()) <= 2 * border);
+}
+
+TEST_CASE("a probe of several checkpoints gives the same numbers for any number of ranks, also beside shards") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    write_task(folder / "task.tsv");
+    const std::string early = (finished_run().run / "checkpoints" / "step_00000003").string();
+    const auto curve = [&](const std::string& options) {
+        const CommandResult result = probe(folder / "task.tsv", early + " --json " + options);
+        INFO(result.err);
+        REQUIRE(result.exit_code == 0);
+        std::vector<json> scores;
+        std::istringstream lines(result.out);
+        for (std::string line; std::getline(lines, line);) {
+            scores.push_back(json::parse(line));
+            scores.back().at("probe").erase("seconds");
+        }
+        REQUIRE(scores.size() == 2);
+        return scores;
+    };
+    const std::vector<json> alone = curve("");
+    CHECK(curve("--local-ranks 3") == alone);
+    const std::vector<json> both = curve("--shards " + sample_data().shards.string());
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+        CHECK(both[i].at("probe") == alone[i].at("probe"));
+        CHECK(both[i].contains("mlm_loss"));
+    }
+    const CommandResult table = probe(folder / "task.tsv", "");
+    CHECK(missing_words(table.out, {"probe accuracy", "probe macro-F1", "most frequent label"}) == "");
+}
+
+TEST_CASE("a task that cannot be one ends with exit 3 and one message, and nothing to measure with exit 2") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    write_text(folder / "task.tsv", "label\ttext\nspam\tBuy it.\n");
+    const CommandResult refused = probe(folder / "task.tsv", "");
+    CHECK(refused.exit_code == 3);
+    CHECK(missing_words(refused.err, {"task.tsv", "line 1", "\"label\" has 1 example", "expected at least 5", "header"}) == "");
+    const CommandResult ranks = probe(folder / "task.tsv", "--local-ranks 2");
+    CHECK(ranks.exit_code == 3);
+    CHECK(probe(folder / "missing.tsv", "").exit_code == 3);
+    const CommandResult nothing = run_command(train_program + " evaluate " + finished_run().run.string());
+    CHECK(nothing.exit_code == 2);
+    CHECK(missing_words(nothing.err, {"--shards", "--probe"}) == "");
+}
