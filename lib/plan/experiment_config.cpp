@@ -68,6 +68,12 @@ void check_gradients(const ExperimentConfig& experiment, const std::string& file
                    "\": it needs zero_stage 1 and precision \"bf16\"\n  do: set these, or leave gradient_dtype out"));
 }
 
+void check_evaluation(const EvaluationConfig& evaluation, const std::string& file) {
+    if (evaluation.probe && evaluation.every_steps == 0)
+        throw ConfigError(concat(file, ": evaluation.probe has no effect with evaluation.every_steps = 0",
+                                 "\n  do: set evaluation.every_steps, or leave it out"));
+}
+
 }  // namespace
 
 RequestedExperiment request_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
@@ -91,6 +97,7 @@ RequestedExperiment request_experiment(const std::filesystem::path& file, const 
     refusals.attempt([&] { check_device_batch(experiment, file.string()); });
     refusals.attempt([&] { check_timeouts(file.string(), experiment.watchdog, experiment.parallel); });
     refusals.attempt([&] { check_initialization(experiment.initialization, file.string()); });
+    refusals.attempt([&] { check_evaluation(experiment.evaluation, file.string()); });
     refusals.attempt([&] { check_gradients(experiment, file.string()); });
     refusals.throw_if_any();
     return requested;

@@ -236,6 +236,7 @@ struct EvaluationConfig {
     std::int64_t every_steps = 0;
     std::int64_t micro_batch_size = 32;
     std::int64_t max_sequences = 0;
+    std::optional<std::string> probe;
 
     static void describe(auto& self, auto&& field) {
         field("every_steps", self.every_steps, at_least(0), "Steps between two evaluations. 0: never evaluate.",
@@ -243,6 +244,10 @@ struct EvaluationConfig {
         field("micro_batch_size", self.micro_batch_size, between(1, 1e6), "Sequences per forward pass.", Resume::may_change);
         field("max_sequences", self.max_sequences, at_least(0),
               "Held-out sequences to evaluate, spread evenly over the shards. 0: all.", Resume::may_change);
+        field("probe", self.probe, any,
+              "A TSV file of lines \"label<tab>text\": at each evaluation, predict its labels from frozen vectors (as `evaluate "
+              "--probe` does). Needs the vocabulary. Each text costs a forward pass. null: none.",
+              Resume::may_change);
     }
 };
 

@@ -85,6 +85,10 @@ void resolve_vocabulary(Resolution& r) {
         throw ConfigError(concat(divides ? "data.block_diagonal" : "data.masking = \"dynamic\"",
                                  " needs the vocabulary, and there is no vocab.txt in ", data.training_shards.string(),
                                  "\n  do: set data.vocabulary to the one that the shards were made with"));
+    if (r.settings.evaluation.probe && r.data.is_there && !r.data.vocabulary)
+        throw ConfigError(concat("evaluation.probe needs the vocabulary, and there is no vocab.txt in ",
+                                 data.training_shards.string(),
+                                 "\n  do: set data.vocabulary to the one that the shards were made with"));
 }
 
 /// The default has changed from "lamb" to "adamw". A run that began with the old default, by a file that names no optimizer,

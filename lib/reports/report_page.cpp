@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <sstream>
 
 #include "core/error.h"
@@ -103,11 +104,26 @@ std::string best_held_out(const RunHistory& run) {
     return std::isfinite(best) ? fixed(best, 4) : "-";
 }
 
+std::optional<ProbeRecord> last_probe(const RunHistory& run) {
+    std::optional<ProbeRecord> last;
+    for (const EvaluationRecord& evaluation : run.metrics.evaluations)
+        if (evaluation.probe) last = evaluation.probe;
+    return last;
+}
+
+std::string probe_text(const std::optional<ProbeRecord>& probe) {
+    if (!probe) return "-";
+    return concat(fixed(100 * probe->accuracy, 2), " % (", fixed(100 * probe->accuracy_low, 2), " to ",
+                  fixed(100 * probe->accuracy_high, 2), ")");
+}
+
 }  // namespace
 
 std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>& runs) {
+    const bool probed = std::any_of(runs.begin(), runs.end(), [](const RunHistory& run) { return last_probe(run).has_value(); });
     std::vector<std::vector<std::string>> rows{{"run", "ranks", "steps", "sequences", "mlm loss", "best held-out", "sequences/s",
                                                 "TFLOP/s", "hours", "accelerator-hours", "restarts", "utilisation"}};
+    if (probed) rows.front().emplace_back("last probe");
     for (const RunHistory& run : runs) {
         const StepRecord& last = run.metrics.steps.back();
         const Spent spent = spent_until(run, INFINITY);
@@ -117,6 +133,7 @@ std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>
                         fixed(steady_rate(run), 2), fixed(last.model_tflops_per_second, 3), fixed(spent.seconds / 3600, 3),
                         fixed(spent.accelerator_seconds / 3600, 3), std::to_string(run.restarts()),
                         fixed(100 * time_shares(run).utilisation(), 1) + " %"});
+        if (probed) rows.back().push_back(probe_text(last_probe(run)));
     }
     return rows;
 }

@@ -41,6 +41,13 @@ public:
                                     thinned(points<EvaluationRecord>(runs_[i], runs_[i].metrics.evaluations, x, y)), 2, true});
         return *this;
     }
+    /// Adds a thin line without a legend entry, one end of an interval.
+    Painter& bounds(const Place<EvaluationRecord>& x, const Place<EvaluationRecord>& y) {
+        for (std::size_t i = 0; i < runs_.size(); ++i)
+            chart_.lines.push_back({"", colors[i % colors.size()],
+                                    thinned(points<EvaluationRecord>(runs_[i], runs_[i].metrics.evaluations, x, y)), 0.6, false});
+        return *this;
+    }
     Painter& restarts() {
         for (const RunHistory& run : runs_)
             for (std::size_t i = 1; i < run.sessions.size(); ++i)
@@ -91,6 +98,26 @@ Place<StepRecord> percent_of_step(double StepRecord::*member) {
     return [member](const RunHistory&, const StepRecord& record) { return 100 * record.*member / record.step_seconds; };
 }
 
+Place<EvaluationRecord> percent_of_probe(double ProbeRecord::*member) {
+    return [member](const RunHistory&, const EvaluationRecord& record) {
+        return record.probe ? 100 * (*record.probe).*member : NAN;
+    };
+}
+
+/// The chart of evaluation.probe, with the bounds of the accuracy's interval as thin lines.
+void add_probe(std::vector<NamedChart>& charts, const std::vector<RunHistory>& runs) {
+    Painter(runs, "Probe: labels predicted correctly from frozen vectors", "optimizer step", "%")
+        .evaluations(evaluated_step_of, percent_of_probe(&ProbeRecord::accuracy), "")
+        .bounds(evaluated_step_of, percent_of_probe(&ProbeRecord::accuracy_low))
+        .bounds(evaluated_step_of, percent_of_probe(&ProbeRecord::accuracy_high))
+        .add_to(charts, "probe_accuracy");
+    Painter(runs, "Probe: macro-F1", "optimizer step", "%")
+        .evaluations(evaluated_step_of, percent_of_probe(&ProbeRecord::macro_f1), "")
+        .bounds(evaluated_step_of, percent_of_probe(&ProbeRecord::macro_f1_low))
+        .bounds(evaluated_step_of, percent_of_probe(&ProbeRecord::macro_f1_high))
+        .add_to(charts, "probe_macro_f1");
+}
+
 void add_losses(std::vector<NamedChart>& charts, const std::vector<RunHistory>& runs) {
     const std::string nats = "nats per masked token";
     Painter(runs, "Masked-word loss", "optimizer step", nats)
@@ -120,6 +147,7 @@ void add_losses(std::vector<NamedChart>& charts, const std::vector<RunHistory>& 
 std::vector<NamedChart> run_charts(const std::vector<RunHistory>& runs) {
     std::vector<NamedChart> charts;
     add_losses(charts, runs);
+    add_probe(charts, runs);
     const auto per_step = [&](const std::string& name, const std::string& title, const std::string& unit,
                               const Place<StepRecord>& y) {
         Painter(runs, title, "optimizer step", unit).steps(step_of, y, "", false).restarts().from_zero().add_to(charts, name);

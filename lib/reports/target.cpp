@@ -13,9 +13,10 @@ namespace {
 template <class Record>
 std::vector<std::string> quality_keys() {
     std::vector<std::string> keys;
-    const Record any_record;
+    Record any_record;
+    if constexpr (std::is_same_v<Record, EvaluationRecord>) any_record.probe.emplace();
     Record::fields(any_record, [&](const std::string& key, const auto&) {
-        for (const std::string_view ending : {"loss", "accuracy", "perplexity"})
+        for (const std::string_view ending : {"loss", "accuracy", "perplexity", "macro_f1"})
             if (key.ends_with(ending)) keys.push_back(key);
     });
     return keys;
@@ -55,7 +56,10 @@ Target Target::parse(std::string_view text) {
     return target;
 }
 
-bool Target::is_reached_by(double measured) const { return key.ends_with("accuracy") ? measured >= value : measured <= value; }
+bool Target::is_reached_by(double measured) const {
+    const bool more_is_better = key.ends_with("accuracy") || key.ends_with("macro_f1");
+    return more_is_better ? measured >= value : measured <= value;
+}
 
 std::optional<Reached> first_reached(const RunHistory& run, const Target& target) {
     const StepRecord* step = first_of(run.metrics.steps, target);

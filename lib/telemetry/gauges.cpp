@@ -16,7 +16,7 @@ void for_each_gauge(const RunNumbers& numbers, const std::function<void(const st
     });
     if (!numbers.evaluation) return;
     EvaluationRecord::fields(*numbers.evaluation, [&](const std::string& key, const auto& value) {
-        if (key.starts_with("held_out_"))
+        if (key.starts_with("held_out_") || key.starts_with("probe_"))
             gauge(key, "Value of the last evaluation, as in metrics.jsonl.", static_cast<double>(value));
     });
     gauge("held_out_step", "Optimizer step of the last evaluation.", static_cast<double>(numbers.evaluation->step));

@@ -52,6 +52,8 @@ template <class Record>
 Record record_of(const json& line) {
     Record record;
     record.next_sentence = line.contains(Record::next_sentence_key);
+    if constexpr (std::is_same_v<Record, EvaluationRecord>)
+        if (line.contains("probe_accuracy")) record.probe.emplace();
     Record::fields(record, [&](const char* key, auto& value) { read_member(line, key, value); });
     return record;
 }

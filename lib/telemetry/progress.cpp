@@ -32,8 +32,12 @@ std::string step_line(const StepRecord& record, std::int64_t total_steps, double
 }
 
 std::string evaluation_line(const EvaluationRecord& record) {
-    return concat("held-out step ", record.step, " | mlm ", fixed(record.mlm_loss, 4), " | accuracy ",
-                  fixed(record.mlm_accuracy, 4), " | perplexity ", fixed(record.perplexity, 1), nsp_text(record));
+    std::string line = concat("held-out step ", record.step, " | mlm ", fixed(record.mlm_loss, 4), " | accuracy ",
+                              fixed(record.mlm_accuracy, 4), " | perplexity ", fixed(record.perplexity, 1), nsp_text(record));
+    if (const auto& probe = record.probe)
+        line += concat(" | probe ", fixed(100 * probe->accuracy, 2), " % (", fixed(100 * probe->accuracy_low, 2), " to ",
+                       fixed(100 * probe->accuracy_high, 2), "), ", duration_text(probe->seconds));
+    return line;
 }
 
 Progress::Progress(std::int64_t total_steps, double interval_seconds, ProgressOutput output)

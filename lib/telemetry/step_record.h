@@ -2,6 +2,9 @@
 // The measurements of an optimizer step and of an evaluation on held-out text.
 
 #include <cstdint>
+#include <optional>
+
+#include "telemetry/probe_record.h"
 
 namespace bertpretrain {
 
@@ -78,10 +81,11 @@ struct EvaluationRecord {
     double nsp_loss = 0;
     double nsp_accuracy = 0;
     std::int64_t sequences = 0;
-    double time = 0;             ///< end of the evaluation, in seconds since 1970 UTC
-    double elapsed_seconds = 0;  ///< end of the evaluation, counted from this start of the run by a monotonic clock
+    std::optional<ProbeRecord> probe{};  ///< where the run has evaluation.probe
+    double time = 0;                     ///< end of the evaluation, in seconds since 1970 UTC
+    double elapsed_seconds = 0;          ///< end of the evaluation, counted from this start of the run by a monotonic clock
 
-    /// Calls field(key of the metrics file, member) for each member.
+    /// Calls field(key of the metrics file, member) for each member, those of `probe` only if there is one.
     static void fields(auto& self, auto&& field) {
         field("step", self.step);
         field("held_out_mlm_loss", self.mlm_loss);
@@ -92,6 +96,7 @@ struct EvaluationRecord {
             field("held_out_nsp_accuracy", self.nsp_accuracy);
         }
         field("held_out_sequences", self.sequences);
+        if (self.probe) ProbeRecord::fields(*self.probe, field);
         field("time", self.time);
         field("elapsed_seconds", self.elapsed_seconds);
     }

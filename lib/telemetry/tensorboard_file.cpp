@@ -119,10 +119,11 @@ void TensorboardFile::append(const StepRecord& record) {
 }
 
 void TensorboardFile::append(const EvaluationRecord& record) {
-    constexpr std::string_view prefix = "held_out_";
     std::vector<std::pair<std::string, double>> scalars;
     EvaluationRecord::fields(record, [&](const std::string& key, const auto& value) {
-        if (key.starts_with(prefix)) scalars.emplace_back("held_out/" + key.substr(prefix.size()), static_cast<double>(value));
+        for (const std::string group : {"held_out", "probe"})
+            if (key.starts_with(group + "_"))
+                scalars.emplace_back(group + "/" + key.substr(group.size() + 1), static_cast<double>(value));
     });
     write_scalars(record.time, record.step, scalars);
 }

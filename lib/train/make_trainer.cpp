@@ -82,10 +82,20 @@ void begin_records(const RunFolder& folder) {
     log_also_to(folder.paths().log());
 }
 
-void open_data(TrainerParts& parts, const Vocabulary* vocabulary, at::Device device) {
-    parts.loader = make_loader(parts.plan, *parts.world, vocabulary, device);
+void open_data(TrainerParts& parts, std::shared_ptr<const Vocabulary> vocabulary, at::Device device) {
+    parts.loader = make_loader(parts.plan, *parts.world, vocabulary.get(), device);
     parts.held_out = make_held_out(parts.plan, *parts.world, device);
     if (parts.held_out) parts.held_out->verify();
+    if (const auto& task = parts.plan.evaluation.probe)
+        parts.probe = std::make_unique<RunProbe>(*task, std::move(vocabulary), parts.plan.data.casing);
+}
+
+/// Returns what must be equal on all ranks.
+std::string fingerprints_of(const TrainerParts& parts) {
+    std::string all = parts.loader->fingerprint();
+    if (parts.held_out) all += "; held out " + parts.held_out->fingerprint();
+    if (parts.probe) all += "; probe " + parts.probe->fingerprint();
+    return all;
 }
 
 MemoryPlan open_model(TrainerParts& parts, at::Device device) {
@@ -172,13 +182,12 @@ TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std
     MemoryPlan memory;
     std::string space;
     together(*parts.world, [&] {
-        open_data(parts, data.vocabulary.get(), device);
+        open_data(parts, data.vocabulary, device);
         clock.enter(Phase::start);
         memory = open_model(parts, device);
         if (leads) space = make_space(parts, store);
     });
-    refuse_different_data(*parts.world,
-                          parts.loader->fingerprint() + (parts.held_out ? "; held out " + parts.held_out->fingerprint() : ""));
+    refuse_different_data(*parts.world, fingerprints_of(parts));
     probe(parts, clock);
     clock.enter(Phase::start);
     if (leads) announce(parts, memory, space);

@@ -18,6 +18,7 @@ constexpr std::string_view may_differ[] = {
     "data.held_out_shards",           // the same
     "data.vocabulary",                // a path; resolve() compares its content with the shards' manifest
     "data.loader_threads",            // half of the host's cores; the order of samples does not depend on it
+    "evaluation.probe",               // a path; refuse_different_data() compares the content
     "training.device",                // hosts find their own GPUs; what depends on the device is compared
     "training.cpu_matmul",            // rank 0 decides
     "training.gpu_kernels",           // all ranks take the kernels that are correct on all of them

@@ -280,11 +280,16 @@ bool Trainer::evaluate_held_out() {
     parts_.step->settle();
     clock_.enter(Phase::evaluation);
     stop_in_evaluation_.begin();
-    const auto record = evaluate(*parts_.bert, *parts_.held_out, *parts_.world, step_, [&] {
+    const auto leave_early = [&] {
         clock_.enter(Phase::evaluation);
         return stop_in_evaluation_.leave();
-    });
+    };
+    auto record = evaluate(*parts_.bert, *parts_.held_out, *parts_.world, step_, leave_early);
     if (!record) return false;
+    if (parts_.probe) {
+        record->probe = parts_.probe->judge(*parts_.bert, parts_.parameters->device(), *parts_.world, leave_early);
+        if (!record->probe) return false;
+    }
     step_evaluated_ = step_;
     held_out_loss_ = record->mlm_loss;
     records_->add(*record);

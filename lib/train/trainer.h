@@ -24,6 +24,7 @@
 #include "train/number_guard.h"
 #include "train/resume.h"
 #include "train/run_folder.h"
+#include "train/run_probe.h"
 #include "train/run_records.h"
 #include "train/snapshot.h"
 #include "train/step_opening.h"
@@ -46,6 +47,7 @@ struct TrainerParts {
     std::unique_ptr<ResumePoint> checkpoint;  ///< to go on from; null: a fresh start
     std::unique_ptr<BatchLoader> loader;
     std::unique_ptr<EvaluationBatches> held_out;  ///< null: no evaluation
+    std::unique_ptr<RunProbe> probe;              ///< null: none
     std::unique_ptr<FlatParameters> parameters;
     std::unique_ptr<Bert> bert;
     std::unique_ptr<ShardedOptimizer> optimizer;

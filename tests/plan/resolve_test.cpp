@@ -201,6 +201,16 @@ TEST_CASE("a vocabulary larger than the model, and dynamic masking without one, 
     CHECK_THROWS_WITH(resolve(experiment, Launch{}, MachineFacts{}, data, nullptr), Catch::Contains("has 7 tokens"));
 }
 
+TEST_CASE("a probe without a vocabulary is refused") {
+    DataFacts data;
+    data.is_there = true;
+    ExperimentConfig experiment = small();
+    experiment.model.vocab_size = 100;
+    experiment.evaluation.probe = "task.tsv";
+    CHECK_THROWS_WITH(resolve(experiment, Launch{}, MachineFacts{}, data, nullptr),
+                      Catch::Contains("evaluation.probe needs the vocabulary"));
+}
+
 TEST_CASE("an automatic vocabulary size is the checkpoint's, else that of the vocabulary, rounded up to a multiple of 8") {
     const ExperimentConfig experiment = small();
     CHECK(said(plan_of(experiment), "model.vocab_size") ==

@@ -50,6 +50,33 @@ TEST_CASE("a report is one page with a chart of every measurement, and needs no 
     for (const char* part : {"src=", "href=", "@import", "url("}) CHECK(page.find(part) == std::string::npos);
 }
 
+TEST_CASE("a run that is judged by a task has charts of it with intervals, and its last score in the table") {
+    const TemporaryFolder folder;
+    write_run(folder / "plain", 1, 10);
+    write_run(folder / "probed", 1, 4);
+    MetricsFile metrics(folder / "probed/metrics.jsonl");
+    for (const int step : {2, 4}) {
+        EvaluationRecord record{.step = step, .mlm_loss = 5, .time = noon + 60 + step};
+        record.probe = ProbeRecord{.accuracy = 0.2 * step, .accuracy_low = 0.19 * step, .accuracy_high = 0.21 * step};
+        metrics.append(record);
+    }
+    metrics.finish();
+    const std::vector<RunHistory> runs = read_runs({(folder / "plain").string(), (folder / "probed").string()});
+    const std::vector<NamedChart> charts = run_charts(runs);
+    const auto found =
+        std::find_if(charts.begin(), charts.end(), [](const NamedChart& one) { return one.name == "probe_accuracy"; });
+    REQUIRE(found != charts.end());
+    REQUIRE(found->chart.lines.size() == 3);  // of one run: the accuracy and its bounds
+    CHECK(found->chart.lines[0].points.back() == std::pair<double, double>(4, 80));
+    CHECK(found->chart.lines[1].points.back().second == Approx(76));
+    const auto rows = summary_rows(runs);
+    CHECK(rows[0].back() == "last probe");
+    CHECK(rows[1].back() == "-");
+    CHECK(rows[2].back() == "80.00 % (76.00 to 84.00)");
+    CHECK(Target::parse("probe_accuracy=0.8").is_reached_by(0.81));
+    CHECK_FALSE(Target::parse("probe_macro_f1=0.8").is_reached_by(0.79));
+}
+
 TEST_CASE("a number that no run has gets no chart") {
     const TemporaryFolder folder;
     write_run(folder / "run", 1, 3);

@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "support/catch.h"
-#include "system/small_run.h"
+#include "system/labelled_sentences.h"
 
 using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
@@ -12,21 +12,6 @@ using nlohmann::json;
 namespace {
 
 constexpr int package_missing = 77, program_missing = 127;
-
-/// Writes a third of the sample's short sentences with a label that their words determine in part. @returns the number of lines
-std::int64_t write_task(const fs::path& file) {
-    std::istringstream text(read_text(sample_data().text));
-    std::string task;
-    std::int64_t lines = 0, seen = 0;
-    for (std::string line; std::getline(text, line);) {
-        if (line.empty() || line.size() > 200 || ++seen % 3 != 0) continue;
-        const bool has_digit = line.find_first_of("0123456789") != line.npos, has_comma = line.find(',') != line.npos;
-        task += std::string(has_digit ? "number" : has_comma ? "list" : "plain") + "\t" + line + "\n";
-        ++lines;
-    }
-    write_text(file, task);
-    return lines;
-}
 
 CommandResult probe(const fs::path& task, const std::string& options) {
     return run_command("env OMP_NUM_THREADS=1 " + train_program + " evaluate " + finished_run().run.string() + " --probe " +
@@ -38,7 +23,7 @@ CommandResult probe(const fs::path& task, const std::string& options) {
 TEST_CASE("a probe has scikit-learn's accuracy, macro-F1 and strengths on the same vectors") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
-    const std::int64_t lines = write_task(folder / "task.tsv");
+    const std::int64_t lines = write_labelled_sentences(folder / "task.tsv");
     const CommandResult ours = probe(folder / "task.tsv", "--json");
     INFO(ours.err);
     REQUIRE(ours.exit_code == 0);
@@ -72,7 +57,7 @@ TEST_CASE("a probe has scikit-learn's accuracy, macro-F1 and strengths on the sa
 TEST_CASE("a probe of several checkpoints gives the same numbers for any number of ranks, also beside shards") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
-    write_task(folder / "task.tsv");
+    write_labelled_sentences(folder / "task.tsv");
     const std::string early = (finished_run().run / "checkpoints" / "step_00000003").string();
     const auto curve = [&](const std::string& options) {
         const CommandResult result = probe(folder / "task.tsv", early + " --json " + options);

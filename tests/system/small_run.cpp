@@ -141,6 +141,7 @@ std::vector<std::string> numbers_of(const fs::path& run) {
                                                     "update_seconds",
                                                     "saving_seconds",
                                                     "evaluation_seconds",
+                                                    "probe_seconds",
                                                     "time",
                                                     "elapsed_seconds"};
     std::vector<std::string> numbers;

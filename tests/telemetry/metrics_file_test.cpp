@@ -80,6 +80,26 @@ TEST_CASE("a step and an evaluation are one line of JSON each, with the promised
         "\n");
 }
 
+TEST_CASE("an evaluation with a probe has its scores, also after reading; one without has no keys of it") {
+    const TemporaryFolder folder;
+    MetricsFile file(folder / "metrics.jsonl");
+    EvaluationRecord probed = evaluation_record(1);
+    probed.probe = ProbeRecord{.accuracy = 0.75, .accuracy_low = 0.5, .macro_f1_high = 0.875, .examples = 12, .seconds = 3};
+    file.append(probed);
+    file.append(evaluation_record(2));
+    const std::string text = read_text(folder / "metrics.jsonl");
+    const auto line = nlohmann::json::parse(text.substr(0, text.find('\n')));
+    CHECK(line.at("probe_accuracy") == 0.75);
+    CHECK(line.at("probe_accuracy_low") == 0.5);
+    CHECK(line.at("probe_macro_f1_high") == 0.875);
+    CHECK(line.at("probe_examples") == 12);
+    CHECK(text.find("probe", text.find('\n')) == std::string::npos);
+    const Metrics metrics = read_metrics(folder / "metrics.jsonl");
+    REQUIRE(metrics.evaluations.size() == 2);
+    CHECK(numbers(metrics.evaluations[0]) == numbers(probed));
+    CHECK_FALSE(metrics.evaluations[1].probe);
+}
+
 TEST_CASE("every number is read back bit for bit") {
     const TemporaryFolder folder;
     MetricsFile file(folder / "metrics.jsonl");

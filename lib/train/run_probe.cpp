@@ -1,0 +1,28 @@
+#include "train/run_probe.h"
+
+#include <utility>
+
+#include <ATen/Parallel.h>
+
+#include "core/concat.h"
+#include "inference/cross_validation.h"
+#include "inference/probe.h"
+
+namespace bertpretrain {
+
+RunProbe::RunProbe(const std::filesystem::path& file, std::shared_ptr<const Vocabulary> vocabulary, const std::string& casing)
+    : texts_(read_labelled_texts(file, probe_folds)),
+      tokenizer_(std::move(vocabulary), casing == "cased" ? Casing::cased : Casing::uncased) {}
+
+std::string RunProbe::fingerprint() const { return concat(texts_.size(), " texts, CRC-32 ", texts_.crc32); }
+
+std::optional<ProbeRecord> RunProbe::judge(const Bert& bert, at::Device device, World& world,
+                                           const std::function<bool()>& leave) const {
+    TextEncoderSettings settings;
+    settings.max_length = bert.config().max_position_embeddings;
+    settings.threads = static_cast<std::size_t>(at::get_num_threads());
+    const auto result = probe(TextEncoder(bert, tokenizer_, device, settings), texts_, world, leave);
+    return result ? std::optional(result->record) : std::nullopt;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,36 @@
+#pragma once
+// The labelled task by which a run is judged at every evaluation (evaluation.probe).
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "inference/labelled_texts.h"
+#include "model/bert.h"
+#include "parallel/world.h"
+#include "telemetry/probe_record.h"
+#include "tokens/wordpiece.h"
+
+namespace bertpretrain {
+
+class RunProbe {
+public:
+    /// @param casing "cased" or "uncased", of the run's tokens; empty: uncased
+    /// @throws DataError when the file cannot be a task (labelled_texts.h)
+    RunProbe(const std::filesystem::path& file, std::shared_ptr<const Vocabulary> vocabulary, const std::string& casing);
+
+    /// Returns what must be equal on all ranks.
+    std::string fingerprint() const;
+    /// Judges the model as it is (inference/probe.h). All ranks call it together.
+    /// @returns nullopt when `leave` returned true
+    std::optional<ProbeRecord> judge(const Bert& bert, at::Device device, World& world, const std::function<bool()>& leave) const;
+
+private:
+    LabelledTexts texts_;
+    WordPiece tokenizer_;
+};
+
+}  // namespace bertpretrain
