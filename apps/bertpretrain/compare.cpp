@@ -1,4 +1,4 @@
-// bertpretrain compare RUN_A RUN_B
+// bertpretrain compare A B: two runs, or two files of vectors
 
 #include <cmath>
 #include <filesystem>
@@ -15,24 +15,28 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
+#include "core/strings.h"
 #include "core/table.h"
 #include "plan/experiment_config.h"
 #include "reports/run_comparison.h"
+#include "reports/vector_comparison.h"
 #include "telemetry/run_paths.h"
 
 namespace bertpretrain {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct CompareArguments {
-    std::string run_a, run_b, svg;
+    std::string a, b, svg;
     double bound = 0.001;
     bool json = false;
 };
 
 /// Returns the settings that differ between the runs, except those that only describe the experiment.
 std::vector<Difference> settings_that_differ(const CompareArguments& arguments) {
-    std::vector<Difference> differences = compare_configs(load_experiment(RunPaths(arguments.run_a).settings(), {}),
-                                                          load_experiment(RunPaths(arguments.run_b).settings(), {}));
+    std::vector<Difference> differences = compare_configs(load_experiment(RunPaths(arguments.a).settings(), {}),
+                                                          load_experiment(RunPaths(arguments.b).settings(), {}));
     std::erase_if(differences, [](const Difference& one) { return one.path == "about"; });
     return differences;
 }
@@ -79,8 +83,57 @@ std::string text(const RunComparison& comparison, const std::vector<Difference>&
                         " %: ", comparison.alike(bound) ? "alike" : "different", "\n");
 }
 
+std::string json_text(const VectorComparison& comparison, double bound) {
+    const nlohmann::ordered_json out{{"alike", comparison.alike(bound)},
+                                     {"bound", bound},
+                                     {"rows", comparison.shape.rows},
+                                     {"columns", comparison.shape.columns},
+                                     {"mean_cosine", comparison.mean_cosine},
+                                     {"lowest_cosine", comparison.lowest_cosine},
+                                     {"lowest_row", comparison.lowest_row},
+                                     {"queries", comparison.queries},
+                                     {"compared_rows", comparison.compared_rows},
+                                     {"same_nearest", comparison.same_nearest},
+                                     {"shared_nearest", comparison.shared_nearest},
+                                     {"rank_correlation", comparison.rank_correlation}};
+    return out.dump(2) + "\n";
+}
+
+std::string text(const VectorComparison& comparison, double bound) {
+    constexpr int digits = 6;
+    Table table({"measure", "value"});
+    table.add({"rows", with_thousands(comparison.shape.rows)});
+    table.add({"columns", with_thousands(comparison.shape.columns)});
+    table.add({"mean cosine", fixed(comparison.mean_cosine, digits)});
+    table.add({"lowest cosine", fixed(comparison.lowest_cosine, digits)});
+    if (comparison.queries > 0) {
+        table.add({"same nearest row, %", fixed(100 * comparison.same_nearest, 2)});
+        table.add({"shared of the ten nearest, %", fixed(100 * comparison.shared_nearest, 2)});
+        table.add({"rank correlation", fixed(comparison.rank_correlation, digits)});
+        table.add({"queries", concat(comparison.queries, " among ", with_thousands(comparison.compared_rows), " rows")});
+    }
+    const bool alike = comparison.alike(bound);
+    return concat(table.text(), "\nvectors: lowest cosine ", fixed(comparison.lowest_cosine, digits), " at row ",
+                  comparison.lowest_row, " (from 0), ", alike ? "within" : "below", " the bound of 1 - ", bound, ": ",
+                  alike ? "alike" : "different", "\n");
+}
+
+int compare_files(const CompareArguments& arguments) {
+    if (!arguments.svg.empty())
+        throw ConfigError("--svg: draws the losses of two runs; there is no chart of two files of vectors\n  do: leave it out");
+    const VectorComparison comparison =
+        compare_vectors(arguments.a, *VectorReader::open(arguments.a), arguments.b, *VectorReader::open(arguments.b));
+    std::cout << (arguments.json ? json_text(comparison, arguments.bound) : text(comparison, arguments.bound)) << std::flush;
+    return static_cast<int>(comparison.alike(arguments.bound) ? ExitCode::done : ExitCode::numbers);
+}
+
 int compare(const CompareArguments& arguments) {
-    const std::vector<RunHistory> runs = read_runs({arguments.run_a, arguments.run_b});
+    const bool is_file_a = fs::is_regular_file(arguments.a), is_file_b = fs::is_regular_file(arguments.b);
+    if (is_file_a != is_file_b)
+        throw ConfigError(concat(is_file_a ? arguments.b : arguments.a, ": is not a file, but the other one is\n  do: name two ",
+                                 "run folders, or two files of vectors"));
+    if (is_file_a) return compare_files(arguments);
+    const std::vector<RunHistory> runs = read_runs({arguments.a, arguments.b});
     const RunComparison comparison = compare_runs(runs[0], runs[1]);
     const std::vector<Difference> settings = settings_that_differ(arguments);
     std::cout << (arguments.json ? json_text(comparison, settings, arguments.bound) : text(comparison, settings, arguments.bound))
@@ -97,12 +150,16 @@ int compare(const CompareArguments& arguments) {
 void add_compare_command(CLI::App& app, int& exit_code) {
     const auto arguments = std::make_shared<CompareArguments>();
     CLI::App* command = app.add_subcommand(
-        "compare", "Decides whether two runs that should be alike have the same held-out losses; exit code 6 if not");
-    command->add_option("run_a", arguments->run_a, "The run's folder that the other one is compared with")->required();
-    command->add_option("run_b", arguments->run_b, "The other run's folder")->required();
+        "compare", "Decides whether two runs have the same held-out losses, or two files the same vectors; exit code 6 if not");
     command
-        ->add_option("--bound", arguments->bound,
-                     "The largest relative difference of the held-out MLM loss, at any step, of runs that are alike")
+        ->add_option("a", arguments->a, "The run's folder, or the file of vectors (embed), that the other one is compared with")
+        ->required();
+    command->add_option("b", arguments->b, "The other run's folder, or the other file")->required();
+    command
+        ->add_option(
+            "--bound", arguments->bound,
+            "For runs that are alike, the largest relative difference of the held-out MLM loss at any step; for files, the "
+            "largest 1 - cosine of a row")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     command->add_flag("--json", arguments->json, "Print everything as one JSON object");

@@ -65,3 +65,41 @@ TEST_CASE("a run with another seed is different, with exit code 6 and the settin
     REQUIRE(other.found.at("settings").size() == 1);
     CHECK(other.found.at("settings")[0].at("setting") == "training.seed");
 }
+
+TEST_CASE("two files of vectors are alike in another precision, and different for another checkpoint, by the exit code") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const std::string checkpoints = (finished_run().run / "checkpoints").string();
+    const auto embed = [&](const std::string& model, const std::string& name, const std::string& options = "") {
+        const CommandResult embedded =
+            run_command("head -200 " + sample_data().text.string() + " | env OMP_NUM_THREADS=1 " + train_program + " embed " +
+                        checkpoints + "/" + model + " - --output " + (folder / name).string() + " " + options);
+        INFO(embedded.err);
+        REQUIRE(embedded.exit_code == 0);
+    };
+    embed("step_00000020", "last.npy");
+    embed("step_00000020", "last.h5", "--precision bf16");
+    embed("step_00000003", "early.npy");
+    const auto compare = [&](const std::string& a, const std::string& b, const std::string& options) {
+        return run_command(train_program + " compare " + (folder / a).string() + " " + (folder / b).string() + " " + options);
+    };
+    const CommandResult same = compare("last.npy", "last.h5", "--json");
+    INFO(same.err);
+    CHECK(same.exit_code == 0);
+    const json found = json::parse(same.out);
+    CHECK(found.at("alike") == true);
+    CHECK(found.at("rows") == 200);
+    CHECK(found.at("columns") == 64);
+    CHECK(found.at("rank_correlation").get<double>() > 0.9);
+    const CommandResult other = compare("last.npy", "early.npy", "");
+    CHECK(other.exit_code == 6);
+    CHECK(missing_words(other.out, {"lowest cosine", "rank correlation", "below the bound of 1 - 0.001: different"}) == "");
+    CHECK(compare("last.npy", "early.npy", "--bound 1").exit_code == 0);
+
+    CHECK(compare("last.npy", "", "").exit_code == 2);  // a file and a folder
+    CHECK(compare("last.npy", "last.h5", "--svg " + (folder / "chart.svg").string()).exit_code == 2);
+    write_text(folder / "damaged.npy", "no vectors");
+    const CommandResult damaged = compare("last.npy", "damaged.npy", "");
+    CHECK(damaged.exit_code == 3);
+    CHECK(missing_words(damaged.err, {"damaged.npy: is not an .npy file"}) == "");
+}

@@ -1,0 +1,30 @@
+#pragma once
+// Reads a matrix of vectors from a file that `embed` or NumPy or h5py wrote, a range of rows at a time.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "archive/vector_file.h"
+
+namespace bertpretrain {
+
+/// A file's matrix, converted to fp32.
+class VectorReader {
+public:
+    /// Opens a .npy file with a C-ordered little-endian matrix of fp32 or fp64, or an .h5 file with exactly one dataset at its
+    /// root, a matrix of floating-point numbers.
+    /// @throws ConfigError for another ending; DataError naming the file, what was found and what was expected
+    static std::unique_ptr<VectorReader> open(const std::filesystem::path& file);
+    virtual ~VectorReader() = default;
+
+    const MatrixShape& shape() const { return shape_; }
+    /// Reads the rows [first, first + rows.size() / columns). @throws DataError when the file cannot be read
+    virtual void read(std::int64_t first, std::span<float> rows) const = 0;
+
+protected:
+    MatrixShape shape_;
+};
+
+}  // namespace bertpretrain
