@@ -24,6 +24,7 @@ namespace {
 struct ReportArguments {
     std::vector<std::string> runs;
     std::string output, svg_folder, target;
+    std::vector<std::string> references;
     std::optional<double> price;
     bool scaling = false;
 };
@@ -34,10 +35,10 @@ void print(const std::vector<std::vector<std::string>>& rows) {
     std::cout << table.text() << std::flush;
 }
 
-void write_charts(const std::filesystem::path& folder, const std::vector<RunHistory>& runs, bool scaling) {
+void write_charts(const std::filesystem::path& folder, const std::vector<RunHistory>& runs, const ReportChoices& choices) {
     make_writable_folder(folder);
-    std::vector<NamedChart> charts = run_charts(runs);
-    if (scaling) {
+    std::vector<NamedChart> charts = run_charts(runs, choices.references);
+    if (choices.scaling) {
         const std::vector<ScalingPoint> points = scaling_points(runs);
         charts.push_back({"scaling", scaling_chart(points)});
         charts.push_back({"efficiency", efficiency_chart(points)});
@@ -52,13 +53,15 @@ void report(const ReportArguments& arguments) {
     if (arguments.price && !choices.target) throw ConfigError("--price: needs --target, such as --target held_out_mlm_loss=3.2");
     choices.price = arguments.price;
     choices.scaling = arguments.scaling;
+    for (const std::string& file : arguments.references) choices.references.push_back(read_reference(file));
     const std::vector<RunHistory> runs = read_runs(arguments.runs);
     if (choices.target) print(target_rows(runs, *choices.target, choices.price));
     if (choices.scaling) print(scaling_rows(scaling_points(runs)));
-    if (!choices.target && !choices.scaling) print(summary_rows(runs));
+    if (!choices.references.empty()) print(reference_rows(runs, choices.references));
+    if (!choices.target && !choices.scaling && choices.references.empty()) print(summary_rows(runs));
     for (const RunHistory& run : runs)
         if (const auto flag = low_utilisation(run, time_shares(run))) log_warning(*flag);
-    if (!arguments.svg_folder.empty()) write_charts(arguments.svg_folder, runs, choices.scaling);
+    if (!arguments.svg_folder.empty()) write_charts(arguments.svg_folder, runs, choices);
     if (arguments.output.empty()) return;
     write_atomically(arguments.output, report_page(runs, choices));
     log_info(concat("report: ", arguments.output));
@@ -77,6 +80,8 @@ void add_report_command(CLI::App& app) {
         "KEY=NUMBER, a value of metrics.jsonl: print how long each run took to reach it first, restarts included");
     command->add_option("--price", arguments->price, "Price of an accelerator per hour: print what reaching the target cost too")
         ->check(CLI::PositiveNumber);
+    command->add_option("--reference", arguments->references,
+                        "A file with the columns step and loss: print and draw this published curve beside the runs' loss");
     command->add_flag("--scaling", arguments->scaling, "Print rates and efficiency of runs on different numbers of accelerators");
     command->callback([arguments] { report(*arguments); });
 }

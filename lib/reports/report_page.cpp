@@ -148,7 +148,9 @@ std::string report_page(const std::vector<RunHistory>& runs, const ReportChoices
         page << "<h2>Until " << escape_markup(choices.target->key) << " = " << choices.target->value << "</h2>\n"
              << table(target_rows(runs, *choices.target, choices.price));
     if (choices.scaling) page << scaling_part(runs);
-    page << time_bars(runs) << "<h2>Charts</h2>\n" << figures(run_charts(runs)) << "</body></html>\n";
+    if (!choices.references.empty())
+        page << "<h2>Beside published curves</h2>\n" << table(reference_rows(runs, choices.references));
+    page << time_bars(runs) << "<h2>Charts</h2>\n" << figures(run_charts(runs, choices.references)) << "</body></html>\n";
     return page.str();
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/reference_curve.h"
 #include "reports/run_history.h"
 #include "reports/target.h"
 
@@ -14,6 +15,7 @@ struct ReportChoices {
     std::optional<Target> target{};
     std::optional<double> price{};  ///< per accelerator-hour
     bool scaling = false;
+    std::vector<ReferenceCurve> references{};  ///< published curves to draw beside the runs'
 };
 
 /// Returns a header row, then a row per run: ranks, steps, losses, rate, hours, restarts, utilisation.

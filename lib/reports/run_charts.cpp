@@ -48,6 +48,13 @@ public:
                                     thinned(points<EvaluationRecord>(runs_[i], runs_[i].metrics.evaluations, x, y)), 0.6, false});
         return *this;
     }
+    /// Adds published curves in the colors that the runs leave.
+    Painter& references(const std::vector<ReferenceCurve>& references) {
+        for (std::size_t i = 0; i < references.size(); ++i)
+            chart_.lines.push_back(
+                {references[i].name, colors[(runs_.size() + i) % colors.size()], references[i].points, 1, true});
+        return *this;
+    }
     Painter& restarts() {
         for (const RunHistory& run : runs_)
             for (std::size_t i = 1; i < run.sessions.size(); ++i)
@@ -144,8 +151,13 @@ void add_losses(std::vector<NamedChart>& charts, const std::vector<RunHistory>& 
 
 }  // namespace
 
-std::vector<NamedChart> run_charts(const std::vector<RunHistory>& runs) {
+std::vector<NamedChart> run_charts(const std::vector<RunHistory>& runs, const std::vector<ReferenceCurve>& references) {
     std::vector<NamedChart> charts;
+    if (!references.empty())
+        Painter(runs, "Loss of all tasks, beside published curves", "optimizer step", "nats")
+            .steps(step_of, number(&StepRecord::loss), "", true)
+            .references(references)
+            .add_to(charts, "loss_and_references");
     add_losses(charts, runs);
     add_probe(charts, runs);
     const auto per_step = [&](const std::string& name, const std::string& title, const std::string& unit,

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/reference_curve.h"
 #include "reports/run_history.h"
 #include "telemetry/chart.h"
 
@@ -16,7 +17,7 @@ struct NamedChart {
 
 /// Returns charts of the losses over steps, epochs and hours, and of accuracy, learning rate, gradient norm, throughput, MFU,
 /// device utilization, memory, and the shares of a step spent waiting for data and for other ranks. Each run has its own color,
-/// and restarts are marked. Omits empty charts.
-std::vector<NamedChart> run_charts(const std::vector<RunHistory>& runs);
+/// and restarts are marked. Omits empty charts. With published curves, the first chart is the whole loss with these as dots.
+std::vector<NamedChart> run_charts(const std::vector<RunHistory>& runs, const std::vector<ReferenceCurve>& references = {});
 
 }  // namespace bertpretrain

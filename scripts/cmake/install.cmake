@@ -22,7 +22,7 @@ foreach(program IN LISTS programs)
   install(FILES "${manual}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
   install(FILES "${completion}" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME "${program}")
 endforeach()
-install(DIRECTORY configs/ DESTINATION "${CMAKE_INSTALL_DATADIR}/bertpretrain/configs" FILES_MATCHING PATTERN "*.json")
+install(DIRECTORY configs/ DESTINATION "${CMAKE_INSTALL_DATADIR}/bertpretrain/configs" FILES_MATCHING PATTERN "*.json" PATTERN "*.csv")
 
 if(BERTPRETRAIN_TORCH)
   file(RELATIVE_PATH to_private "/${CMAKE_INSTALL_BINDIR}" "/${private_folder}")
