@@ -8,10 +8,12 @@
 #include "batches/shard_files.h"
 #include "core/guard.h"
 #include "shards/manifest.h"
+#include "shards/shard_probe.h"
 
 using namespace bertpretrain;
 
 int main(int argc, char** argv) {
+    if (const auto answered = answer_probe(argc, argv)) return *answered;
     if (argc != 5) return 2;
     return run_guarded([&] {
         const RowFormat format{std::stoll(argv[2]), std::stoll(argv[2]), std::int64_t{1} << 24};
