@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Certifies that the models are good, on this machine's CPU: our numbers and curves beside those of transformers and PyTorch, for
+# models that others trained and for our own. Writes a page (certify.md, certify.html) with a verdict per line.
+#   scripts/benchmark/certify.sh [PART...] [--output build/certify] [--quick] [--run DIR]     --help lists the parts
+# A second call continues: parts that are done are not repeated. Exit status 1: a line missed its bound.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+if [[ " $* " != *" --help "* && -z ${BERTPRETRAIN_PROGRAMS:-} ]]; then
+  scripts/setup.sh --oracles >&2
+  scripts/build.sh release bertpretrain bertpretrain_data print_sample_order test_optimizer >&2
+fi
+exec .venv/bin/python scripts/benchmark/certify/main.py "$@"
