@@ -2,28 +2,31 @@
 # Trains a small BERT from nothing: installs what is missing, builds the two programs, turns a Wikipedia dump into shards, trains.
 #   scripts/quickstart.sh                                   uses the sample encyclopaedia that comes with the project
 #   scripts/quickstart.sh --dump FILE [--vocabulary FILE]   uses a real dump (.xml, .xml.bz2)
+#   scripts/quickstart.sh --text PATH [--vocabulary FILE]   uses your own text, a file or a folder (text, JSONL, CSV, TSV), and trains
+#                                                           without next sentence prediction
 #   ... --output DIR                                        writes there instead of quickstart/NAME
 #   ... --gpu                                               builds the modules for NVIDIA GPUs also where this machine shows no GPU
 # Run it again to continue where it stopped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-dump=data_tools/sample/encyclopaedia.xml vocabulary="" output="" size=2000 steps=800
+input=data_tools/sample/encyclopaedia.xml vocabulary="" output="" size=2000 steps=800 objective=mlm_nsp duplicates=10
 gpu=OFF
 if [[ -e /dev/nvidia0 ]]; then gpu=ON; fi
 while (($#)); do
   case "$1" in
-    --dump) dump=${2:?--dump needs a file}; size=8000 steps=1600; shift 2 ;;
+    --dump) input=${2:?--dump needs a file}; size=8000 steps=1600; shift 2 ;;
+    --text) input=${2:?--text needs a file or a folder}; size=8000 steps=1600 objective=mlm duplicates=1; shift 2 ;;
     --vocabulary) vocabulary=${2:?--vocabulary needs a file}; shift 2 ;;
     --output) output=${2:?--output needs a folder}; shift 2 ;;
     --gpu) gpu=ON; shift ;;
-    *) echo "quickstart: unknown option $1; known: --dump FILE, --vocabulary FILE, --output DIR, --gpu" >&2; exit 2 ;;
+    *) echo "quickstart: unknown option $1; known: --dump FILE, --text PATH, --vocabulary FILE, --output DIR, --gpu" >&2; exit 2 ;;
   esac
 done
-for file in "$dump" ${vocabulary:+"$vocabulary"}; do
+for file in "$input" ${vocabulary:+"$vocabulary"}; do
   [[ -r $file ]] || { echo "quickstart: $file cannot be read; check the path and its permissions" >&2; exit 3; }
 done
-name=$(basename "$dump" | sed 's/\.bz2$//; s/\.xml$//')
+name=$(basename "$input" | sed 's/\.\(bz2\|gz\|zst\)$//; s/\.\(xml\|txt\|jsonl\|csv\|tsv\)$//')
 output=${output:-quickstart/$name}
 mkdir -p "$output"
 
@@ -41,8 +44,8 @@ phase "build the programs"
 BERTPRETRAIN_CMAKE_OPTIONS="-DBERTPRETRAIN_GPU=$gpu ${BERTPRETRAIN_CMAKE_OPTIONS:-}" scripts/build.sh release bertpretrain bertpretrain_data
 data=build/release/bertpretrain_data
 
-phase "extract text from $dump"
-[[ -e $output/text.txt ]] || "$data" extract "$dump" --output "$output/text.txt"
+phase "extract text from $input"
+[[ -e $output/text.txt ]] || "$data" extract "$input" --output "$output/text.txt"
 phase "train a vocabulary"
 if [[ ! -e $output/vocab.txt ]]; then
   if [[ -n $vocabulary ]]; then cp "$vocabulary" "$output/vocab.txt.partial"; mv "$output/vocab.txt.partial" "$output/vocab.txt"
@@ -51,11 +54,11 @@ fi
 phase "write shards"
 [[ -e $output/shards/manifest.json ]] ||
   "$data" shard "$output/text.txt" --vocabulary "$output/vocab.txt" --output "$output/shards" --name sample --overwrite \
-    --sequence-length 128 --max-predictions 20 --duplicate-factor 10 --shards 4 --held-out-shards 1 --held-out-fraction 0.1
+    --objective "$objective" --sequence-length 128 --max-predictions 20 --duplicate-factor "$duplicates" --shards 4 --held-out-shards 1 --held-out-fraction 0.1
 phase "train BERT"
 # Dynamic masking: the sample is small, and with the masks in its shards the model learns them by heart.
 build/release/bertpretrain train configs/quickstart.json --output "$output/run" --set "data.training_shards=$output/shards" \
-  --set data.masking=dynamic --set model.vocab_size=auto --set "schedule.total_steps=$steps"
+  --set "data.objective=$objective" --set data.masking=dynamic --set model.vocab_size=auto --set "schedule.total_steps=$steps"
 phase "predict the middle words of five sentences of the text"
 awk 'NF > 6 && NF < 13 && ++count % 50 == 0 { hidden = int(NF / 2) + 1; $hidden = "[MASK]"; print; if (++printed == 5) exit }' \
   "$output/text.txt" | build/release/bertpretrain predict "$output/run"
