@@ -12,8 +12,7 @@
 #include "core/task_pool.h"
 #include "core/threads.h"
 #include "tokens/line_blocks.h"
-#include "tokens/vocabulary_casing.h"
-#include "tokens/wordpiece.h"
+#include "tokens/open_tokenizer.h"
 
 namespace bertpretrain {
 namespace {
@@ -22,17 +21,18 @@ struct TokenizeRequest {
     std::filesystem::path vocabulary, text;
     bool cased = false;
     std::string rules = "huggingface";
+    bool has_rules = false;  ///< whether the rules were given
     std::size_t threads = available_cores();
 };
 
 /// Returns a line of ids for every line of `block`.
-std::string ids_as_text(const WordPiece& wordpiece, std::string_view block) {
+std::string ids_as_text(const Tokenizer& tokenizer, std::string_view block) {
     constexpr std::size_t longest_id = 11;  // including the space after it
     std::string out;
     std::vector<std::int32_t> ids;
     for_each_line(block, [&](std::string_view line) {
         ids.clear();
-        wordpiece.encode(line, ids);
+        tokenizer.encode(line, ids);
         const std::size_t begin = out.size();
         out.resize(begin + ids.size() * longest_id + 1);
         char* end = out.data() + begin;
@@ -48,7 +48,7 @@ std::string ids_as_text(const WordPiece& wordpiece, std::string_view block) {
 }
 
 /// Tokenizes blocks of lines on `threads` threads and writes their ids in order to standard output.
-void tokenize(std::istream& in, const std::string& name, const WordPiece& wordpiece, std::size_t threads) {
+void tokenize(std::istream& in, const std::string& name, const Tokenizer& tokenizer, std::size_t threads) {
     constexpr std::size_t block_bytes = std::size_t{1} << 18, blocks_per_thread = 4;
     LineBlocks lines(in, name, block_bytes);
     TaskPool pool(threads);
@@ -58,24 +58,23 @@ void tokenize(std::istream& in, const std::string& name, const WordPiece& wordpi
         if (!std::cout) throw DataError(concat("standard output: cannot be written (", std::strerror(errno), ")"));
     };
     for (std::string block; lines.next(block); write_until(threads == 1 ? 0 : threads * blocks_per_thread))
-        in_work.push_back(pool.submit([&wordpiece, block = std::move(block)] { return ids_as_text(wordpiece, block); }));
+        in_work.push_back(pool.submit([&tokenizer, block = std::move(block)] { return ids_as_text(tokenizer, block); }));
     write_until(0);
     std::cout.flush();
     if (!std::cout) throw DataError(concat("standard output: cannot be written (", std::strerror(errno), ")"));
 }
 
 void run(const TokenizeRequest& request) {
-    const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(request.vocabulary));
-    const WordPiece wordpiece(vocabulary, choose_casing(*vocabulary, request.vocabulary, request.cased),
-                              token_rules_named(request.rules));
+    const auto tokenizer = open_tokenizer(request.vocabulary, request.cased,
+                                          request.has_rules ? std::optional(token_rules_named(request.rules)) : std::nullopt);
     if (request.text.empty()) {
-        tokenize(std::cin, "standard input", wordpiece, request.threads);
+        tokenize(std::cin, "standard input", *tokenizer, request.threads);
         return;
     }
     std::ifstream in(request.text, std::ios::binary);
     if (!in || std::filesystem::is_directory(request.text))
         throw DataError(concat(request.text.string(), ": cannot be read (", std::strerror(in ? EISDIR : errno), ")"));
-    tokenize(in, request.text.string(), wordpiece, request.threads);
+    tokenize(in, request.text.string(), *tokenizer, request.threads);
 }
 
 }  // namespace
@@ -84,11 +83,15 @@ void add_tokenize_command(CLI::App& app) {
     const auto request = std::make_shared<TokenizeRequest>();
     CLI::App* const command = app.add_subcommand("tokenize", "Prints one line of token ids per line of text");
     command->add_option("FILE", request->text, "UTF-8 text file; default: standard input");
-    command->add_option("--vocabulary", request->vocabulary, "Vocabulary file, one token per line")->required();
+    command->add_option("--vocabulary", request->vocabulary, "Vocabulary file with one token per line, or a tokenizer.json")
+        ->required();
     command->add_flag("--cased", request->cased, "Keep case and accents. Default: as the vocabulary's tokens do");
-    add_rules_option(*command, request->rules);
+    const CLI::Option* rules = add_rules_option(*command, request->rules);
     command->add_option("--threads", request->threads, "Number of threads")->capture_default_str()->check(CLI::Range(1, 1024));
-    command->callback([request] { run(*request); });
+    command->callback([request, rules] {
+        request->has_rules = rules->count() > 0;
+        run(*request);
+    });
 }
 
 }  // namespace bertpretrain

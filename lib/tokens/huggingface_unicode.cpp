@@ -25,6 +25,10 @@ constexpr Range too_new[] = {{0x05C8, 0x05C9},   {0x061D, 0x061D},   {0x07FD, 0x
 constexpr Range ordered_though_new[] = {{0x08D4, 0x08E1},   {0x1DFB, 0x1DFB},   {0x11442, 0x11442}, {0x11446, 0x11446},
                                         {0x11C3F, 0x11C3F}, {0x1E000, 0x1E02A}, {0x1E944, 0x1E94A}};
 
+constexpr Range new_compatible_forms[] = {{0x32FF, 0x32FF},   {0xA7F2, 0xA7F4},   {0xAB69, 0xAB69},
+                                          {0x10781, 0x10785}, {0x10787, 0x107B0}, {0x107B2, 0x107BA},
+                                          {0x1E030, 0x1E06D}, {0x1F16C, 0x1F16C}, {0x1FBF0, 0x1FBF9}};
+
 constexpr Former formers[] = {{0x166D, CharacterKind::punctuation, false}, {0x1734, CharacterKind::letter, true},
                               {0x1885, CharacterKind::letter, false},      {0x1886, CharacterKind::letter, false},
                               {0xA9BD, CharacterKind::letter, false},      {0x111C9, CharacterKind::punctuation, false}};
@@ -51,6 +55,10 @@ bool is_too_new(char32_t code_point) { return range_of(too_new, code_point) != s
 
 bool is_ordered_though_new(char32_t code_point) {
     return range_of(ordered_though_new, code_point) != std::end(ordered_though_new);
+}
+
+bool has_new_compatible_form(char32_t code_point) {
+    return range_of(new_compatible_forms, code_point) != std::end(new_compatible_forms);
 }
 
 const Former* former(char32_t code_point) {

@@ -15,6 +15,9 @@ bool is_too_new(char32_t code_point);
 /// True for the marks among them that Unicode 9 added. tokenizers keeps them in the text, but puts them in canonical order.
 bool is_ordered_though_new(char32_t code_point);
 
+/// True for characters whose compatibility decomposition is newer than Unicode 9. tokenizers does not decompose them.
+bool has_new_compatible_form(char32_t code_point);
+
 /// A character's properties in Unicode 8. former() returns nullptr if its category has not changed since.
 struct Former {
     char32_t code_point;

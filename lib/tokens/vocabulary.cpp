@@ -11,6 +11,8 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/strings.h"
+#include "tokens/tokenizer_definition.h"
+#include "tokens/tokenizer_json.h"
 
 namespace bertpretrain {
 namespace {
@@ -27,17 +29,25 @@ std::int32_t special_id(const Vocabulary& vocabulary, std::string_view token, co
 
 Vocabulary Vocabulary::read(const std::filesystem::path& file) {
     const std::string content = read_file(file);
+    if (is_tokenizer_json(content))
+        throw DataError(concat(file.string(),
+                               ": is a tokenizer.json, which `tokenize` reads, but shards cannot be made with it yet",
+                               "\n  do: use a vocabulary file with one token per line (vocab.txt)"));
+    return parse(content, file.string());
+}
+
+Vocabulary Vocabulary::parse(std::string_view content, const std::string& where) {
     std::vector<std::string> tokens;
     for (std::size_t begin = 0; begin < content.size();) {
         const std::size_t end = std::min(content.find('\n', begin), content.size());
-        std::string token = content.substr(begin, end - begin);
+        std::string token(content.substr(begin, end - begin));
         token.erase(token.find_last_not_of(" \t\r\v\f") + 1);
         if (token.empty())
-            throw DataError(concat(file.string(), ": line ", tokens.size() + 1, " is empty, expected a token on every line"));
+            throw DataError(concat(where, ": line ", tokens.size() + 1, " is empty, expected a token on every line"));
         tokens.push_back(std::move(token));
         begin = end + 1;
     }
-    return {std::move(tokens), file.string()};
+    return {std::move(tokens), where};
 }
 
 Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& where) : tokens_(std::move(tokens)) {
@@ -52,6 +62,24 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& where
     }
     std::int32_t* const fields[] = {&specials_.pad, &specials_.unk, &specials_.cls, &specials_.sep, &specials_.mask};
     for (std::size_t i = 0; i < std::size(fields); ++i) *fields[i] = special_id(*this, special_tokens[i], where);
+}
+
+Vocabulary::Vocabulary(const TokenizerDefinition& definition, const std::string& where) : tokens_(definition.tokens) {
+    for (const AddedToken& token : definition.added_tokens) {
+        const auto id = static_cast<std::size_t>(token.id);
+        if (tokens_.size() <= id) tokens_.resize(id + 1);
+        tokens_[id] = token.content;
+    }
+    ids_.reserve(tokens_.size());
+    for (std::size_t id = 0; id < tokens_.size(); ++id)
+        if (!tokens_[id].empty()) ids_.emplace(tokens_[id], static_cast<std::int32_t>(id));
+    const auto id_of = [&](const std::string& role) {
+        if (!role.empty() && !find(role))
+            throw DataError(concat(where, ": names the token \"", role, "\", but has no such token"));
+        return role.empty() ? SpecialIds::none : *find(role);
+    };
+    const TokenRoles& roles = definition.roles;
+    specials_ = {id_of(roles.pad), id_of(roles.unk), id_of(roles.cls), id_of(roles.sep), id_of(roles.mask)};
 }
 
 std::optional<std::int32_t> Vocabulary::find(std::string_view token) const {

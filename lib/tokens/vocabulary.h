@@ -12,8 +12,11 @@
 
 namespace bertpretrain {
 
+struct TokenizerDefinition;
+
 /// Ids of the special tokens.
 struct SpecialIds {
+    static constexpr std::int32_t none = -1;  ///< a tokenizer.json need not have all of them
     std::int32_t pad, unk, cls, sep, mask;
 };
 
@@ -23,15 +26,22 @@ inline constexpr std::string_view special_tokens[] = {"[PAD]", "[UNK]", "[CLS]",
 /// How tokens begin that continue a word.
 inline constexpr std::string_view continuation_prefix = "##";
 
-/// An immutable list of distinct tokens, including the five special ones. As in BERT, a token that begins with "##" continues
-/// a word.
+/// An immutable list of distinct tokens, including the special ones. As in BERT, a token that begins with "##" continues a word.
 class Vocabulary {
 public:
     using SpecialIds = bertpretrain::SpecialIds;
 
-    /// Reads one token per line. The id is the line's number, counted from 0. White space at a line's end is ignored.
-    /// @throws DataError if the file cannot be read or is empty, a line is empty, a token repeats, or a special token is missing
+    /// Reads one token per line. @throws DataError if the file cannot be read or is a tokenizer.json, or as parse() does
     static Vocabulary read(const std::filesystem::path& file);
+
+    /// Parses one token per line. The id is the line's number, counted from 0. White space at a line's end is ignored.
+    /// @param where the list's name in error messages, e.g. a file
+    /// @throws DataError if there is no line, a line is empty, a token repeats, or a special token is missing
+    static Vocabulary parse(std::string_view content, const std::string& where);
+
+    /// The tokens of a tokenizer.json, added ones included. An id that no token has gets an empty token.
+    /// @throws DataError if a role names a token that is missing
+    Vocabulary(const TokenizerDefinition& definition, const std::string& where);
 
     /// @param where the list's name in error messages, e.g. a file
     /// @throws DataError if the list is empty, a token repeats, or a special token is missing

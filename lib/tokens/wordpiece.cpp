@@ -68,10 +68,4 @@ void WordPiece::encode(std::string_view utf8_text, std::vector<std::int32_t>& id
     state_->encode_plain(utf8_text, words, ids);
 }
 
-std::vector<std::int32_t> WordPiece::encode(std::string_view utf8_text) const {
-    std::vector<std::int32_t> ids;
-    encode(utf8_text, ids);
-    return ids;
-}
-
 }  // namespace bertpretrain

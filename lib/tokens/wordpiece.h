@@ -6,27 +6,25 @@
 #include <string_view>
 #include <vector>
 
-#include "tokens/vocabulary.h"
+#include "tokens/tokenizer.h"
 #include "tokens/words.h"
 
 namespace bertpretrain {
 
 /// BERT's tokenizer: cleans text, splits it into words and punctuation marks, and splits each word into vocabulary pieces,
 /// longest match first from the left.
-class WordPiece {
+class WordPiece final : public Tokenizer {
 public:
     WordPiece(std::shared_ptr<const Vocabulary> vocabulary, Casing casing, TokenRules rules = TokenRules::huggingface);
-    ~WordPiece();
+    ~WordPiece() override;
     WordPiece(WordPiece&&) noexcept;
     WordPiece& operator=(WordPiece&&) noexcept;
 
-    /// Returns the ids of `utf8_text`, without [CLS] and [SEP] around it. Names of special tokens in the text become special
-    /// tokens as TokenRules describes. Bytes that are not valid UTF-8 are dropped. Thread-safe.
-    std::vector<std::int32_t> encode(std::string_view utf8_text) const;
-    /// The same, but appends to `ids`.
-    void encode(std::string_view utf8_text, std::vector<std::int32_t>& ids) const;
+    using Tokenizer::encode;
+    /// Names of special tokens in the text become special tokens as TokenRules describes.
+    void encode(std::string_view utf8_text, std::vector<std::int32_t>& ids) const override;
 
-    const Vocabulary& vocabulary() const;
+    const Vocabulary& vocabulary() const override;
 
 private:
     struct State;

@@ -1,0 +1,20 @@
+#pragma once
+// Opens a tokenizer from a file, which its content describes.
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "tokens/token_rules.h"
+#include "tokens/tokenizer.h"
+
+namespace bertpretrain {
+
+/// Returns the tokenizer of a tokenizer.json, or BERT's WordPiece for a vocabulary file with one token per line.
+/// @param cased asks for a cased vocabulary file; otherwise its tokens decide (see vocabulary_casing.h)
+/// @param rules of a vocabulary file, by default Hugging Face's. A tokenizer.json has its own casing and rules.
+/// @throws DataError if the file cannot be read, is damaged or describes a tokenizer that is not supported
+/// @throws ConfigError if `cased` contradicts the vocabulary, or if `cased` or rules are given for a tokenizer.json
+std::shared_ptr<const Tokenizer> open_tokenizer(const std::filesystem::path& file, bool cased, std::optional<TokenRules> rules);
+
+}  // namespace bertpretrain

@@ -1,0 +1,76 @@
+#include "tokens/pipeline_tokenizer.h"
+
+#include <utility>
+#include <variant>
+
+#include "core/error.h"
+#include "tokens/added_tokens.h"
+#include "tokens/text_models.h"
+#include "tokens/valid_text.h"
+
+namespace bertpretrain {
+namespace {
+
+TextModel make_model(const TokenizerDefinition& definition, const Vocabulary& vocabulary, const std::string& where) {
+    if (const auto* const pieces = std::get_if<WordPieceModel>(&definition.model)) {
+        if (vocabulary.specials().unk == SpecialIds::none)
+            throw DataError(concat(where, ": model.unk_token is \"", pieces->unknown, "\", which model.vocab lacks"));
+        return TextModel(std::in_place_type<BertWords>, *pieces, vocabulary);
+    }
+    return TextModel(std::in_place_type<ByteLevelWords>, std::get<BytePairModel>(definition.model), definition.tokens, where);
+}
+
+/// Returns the added tokens that are looked for before (`normalized` false) or after the text is normalized.
+AddedTokenFinder finder(const TokenizerDefinition& definition, const TextModel& model, bool normalized,
+                        const std::string& where) {
+    std::vector<std::pair<std::string, AddedToken>> tokens;
+    std::string memory;
+    for (const bool special : {true, false})  // of two tokens with the same normalized text, special ones win
+        for (const AddedToken& token : definition.added_tokens) {
+            if (token.normalized != normalized || token.special != special) continue;
+            if (normalized && std::holds_alternative<BertWords>(model))
+                throw DataError(concat(where, ": the added token \"", token.content,
+                                       "\" has \"normalized\": true, which this program does not support for WordPiece"));
+            const auto text = [&](const auto& words) { return std::string(words.normalized(token.content, memory)); };
+            tokens.emplace_back(normalized ? std::visit(text, model) : token.content, token);
+        }
+    return AddedTokenFinder(std::move(tokens));
+}
+
+}  // namespace
+
+struct PipelineTokenizer::State {
+    std::shared_ptr<const Vocabulary> vocabulary;
+    TextModel model;
+    AddedTokenFinder as_written, in_normalized;
+
+    State(const TokenizerDefinition& definition, std::shared_ptr<const Vocabulary> tokens, const std::string& where)
+        : vocabulary(std::move(tokens)),
+          model(make_model(definition, *vocabulary, where)),
+          as_written(finder(definition, model, false, where)),
+          in_normalized(finder(definition, model, true, where)) {}
+};
+
+PipelineTokenizer::PipelineTokenizer(const TokenizerDefinition& definition, std::shared_ptr<const Vocabulary> vocabulary,
+                                     const std::string& where)
+    : state_(std::make_unique<const State>(definition, std::move(vocabulary), where)) {}
+PipelineTokenizer::~PipelineTokenizer() = default;
+
+const Vocabulary& PipelineTokenizer::vocabulary() const { return *state_->vocabulary; }
+bool PipelineTokenizer::keeps_spaces() const { return std::holds_alternative<ByteLevelWords>(state_->model); }
+
+void PipelineTokenizer::encode(std::string_view utf8_text, std::vector<std::int32_t>& ids) const {
+    EncodingMemory memory;
+    const std::string_view text = valid_utf8(utf8_text, memory.valid);
+    const auto take_token = [&](std::int32_t id) { ids.push_back(id); };
+    const auto run = [&](const auto& words) {
+        const auto take_text = [&](std::string_view part) {
+            const auto encode_words = [&](std::string_view rest) { words.encode(rest, memory, ids); };
+            state_->in_normalized.split(words.normalized(part, memory.normalized), encode_words, take_token);
+        };
+        state_->as_written.split(text, take_text, take_token);
+    };
+    std::visit(run, state_->model);
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,72 @@
+#include "tokens/token_roles.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
+#include "core/error.h"
+
+namespace bertpretrain {
+namespace {
+
+/// Reads the tokens around one text from a TemplateProcessing.
+void read_template(const JsonPart& part, TokenRoles& roles) {
+    bool after_text = false;
+    for (const JsonPart& piece : part.at("single").elements()) {
+        if (piece.find("Sequence")) {
+            after_text = true;
+            continue;
+        }
+        const std::string token = piece.at("SpecialToken").at("id").text();
+        if (after_text && roles.sep.empty()) roles.sep = token;
+        if (!after_text) roles.cls = token;
+    }
+}
+
+void read_post_processor(const JsonPart& part, TokenRoles& roles) {
+    const std::string type = part.at("type").text();
+    if (type == "Sequence") {
+        for (const JsonPart& step : part.at("processors").elements()) read_post_processor(step, roles);
+    } else if (type == "TemplateProcessing") {
+        read_template(part, roles);
+    } else if (type == "BertProcessing" || type == "RobertaProcessing") {
+        const auto token = [&](const char* name) {
+            const std::vector<JsonPart> pair = part.at(name).elements();
+            if (pair.empty()) part.refuse(concat(name, " is empty, expected a token and its id"));
+            return pair[0].text();
+        };
+        roles.cls = token("cls");
+        roles.sep = token("sep");
+    } else if (type != "ByteLevel") {  // ByteLevel changes offsets only
+        part.refuse(concat("has the type ", type,
+                           ", which this program does not support; supported are TemplateProcessing, "
+                           "BertProcessing, RobertaProcessing, ByteLevel and Sequence"));
+    }
+}
+
+/// Sets the role to the first of `names` that is a token, unless it is set already.
+void use_first(std::string& role, const TokenizerDefinition& definition, std::initializer_list<std::string_view> names) {
+    for (const std::string_view name : names) {
+        if (!role.empty()) return;
+        if (std::ranges::find(definition.tokens, name) != definition.tokens.end() ||
+            std::ranges::any_of(definition.added_tokens, [&](const AddedToken& token) { return token.content == name; }))
+            role = name;
+    }
+}
+
+}  // namespace
+
+TokenRoles token_roles(const TokenizerDefinition& definition, const std::optional<JsonPart>& post_processor) {
+    TokenRoles roles;
+    if (post_processor) read_post_processor(*post_processor, roles);
+    if (const auto* const pieces = std::get_if<WordPieceModel>(&definition.model)) roles.unk = pieces->unknown;
+    else roles.unk = std::get<BytePairModel>(definition.model).unknown.value_or("");
+    use_first(roles.pad, definition, {"[PAD]", "<pad>", "<|padding|>", "<|pad|>"});
+    use_first(roles.unk, definition, {"[UNK]", "<unk>"});
+    use_first(roles.cls, definition, {"[CLS]", "<s>", "<|startoftext|>"});
+    use_first(roles.sep, definition, {"[SEP]", "</s>", "<|endoftext|>"});
+    use_first(roles.mask, definition, {"[MASK]", "<mask>", "<|mask|>"});
+    return roles;
+}
+
+}  // namespace bertpretrain

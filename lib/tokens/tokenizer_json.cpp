@@ -1,0 +1,146 @@
+#include "tokens/tokenizer_json.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "core/error.h"
+#include "tokens/json_part.h"
+#include "tokens/token_roles.h"
+#include "tokens/tokenizer_json_steps.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::int64_t most_tokens = 100'000'000;
+
+/// Returns the tokens of `vocab` by id; empty for ids that no token has.
+std::vector<std::string> read_tokens(const JsonPart& vocab) {
+    if (!vocab.value().is_object() || vocab.value().empty())
+        vocab.refuse("must be an object of tokens with their ids, and not empty");
+    std::vector<std::string> tokens(vocab.value().size());
+    for (const auto& [token, value] : vocab.value().items()) {
+        const std::int64_t id = value.is_number_integer() ? value.get<std::int64_t>() : -1;
+        if (id < 0 || id >= most_tokens)
+            vocab.refuse(concat("gives the token \"", token, "\" the id ", value.dump(), ", expected an integer from 0"));
+        if (token.empty()) vocab.refuse(concat("has an empty token, with id ", id));
+        if (tokens.size() <= static_cast<std::size_t>(id)) tokens.resize(static_cast<std::size_t>(id) + 1);
+        std::string& place = tokens[static_cast<std::size_t>(id)];
+        if (!place.empty()) vocab.refuse(concat("gives \"", place, "\" and \"", token, "\" the same id ", id));
+        place = token;
+    }
+    return tokens;
+}
+
+std::pair<std::string, std::string> read_merge(const JsonPart& merges, std::size_t number) {
+    const nlohmann::json& merge = merges.value()[number];
+    if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string())
+        return {merge[0].get<std::string>(), merge[1].get<std::string>()};
+    const std::string text = merge.is_string() ? merge.get<std::string>() : "";
+    const std::size_t blank = text.find(' ');
+    if (blank == std::string::npos || text.find(' ', blank + 1) != std::string::npos)
+        merges.refuse(concat("has ", merge.dump(), " at index ", number, ", expected two tokens"));
+    return {text.substr(0, blank), text.substr(blank + 1)};
+}
+
+BytePairModel read_byte_pairs(const JsonPart& file, const JsonPart& part) {
+    part.allow({"type", "vocab", "merges", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
+                "byte_fallback", "ignore_merges"});
+    if (const auto dropout = part.find("dropout"); dropout && dropout->value() != 0.0)
+        dropout->refuse(concat("is ", dropout->value().dump(), "; this program supports no dropout"));
+    part.require("continuing_subword_prefix", "");
+    part.require("end_of_word_suffix", "");
+    part.require("byte_fallback", false);
+    BytePairModel model{.normalizations = read_normalizations(file.find("normalizer")),
+                        .splits = read_splits(file.find("pre_tokenizer")),
+                        .merges = {},
+                        .unknown = std::nullopt,
+                        .fuse_unknown = part.flag("fuse_unk", false),
+                        .ignore_merges = part.flag("ignore_merges", false)};
+    if (model.splits.empty())
+        file.refuse("model.type is BPE without the pre-tokenizer ByteLevel; this program supports only byte-level BPE");
+    if (const auto unknown = part.find("unk_token")) model.unknown = unknown->text();
+    const JsonPart merges = part.at("merges");
+    if (!merges.value().is_array()) merges.refuse("must be an array");
+    for (std::size_t m = 0; m < merges.value().size(); ++m) model.merges.push_back(read_merge(merges, m));
+    return model;
+}
+
+WordPieceModel read_word_piece(const JsonPart& file, const JsonPart& part) {
+    part.allow({"type", "vocab", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word"});
+    part.require("continuing_subword_prefix", "##");
+    const JsonPart split = file.at("pre_tokenizer");
+    if (const std::string type = split.at("type").text(); type != "BertPreTokenizer")
+        split.refuse(concat("has the type ", type, ", which this program does not support; WordPiece needs BertPreTokenizer"));
+    const std::int64_t longest = part.at("max_input_chars_per_word").integer();
+    if (longest < 1) part.refuse("max_input_chars_per_word must be at least 1");
+    return {read_bert_normalizer(file.at("normalizer")), part.at("unk_token").text(), static_cast<std::size_t>(longest)};
+}
+
+AddedToken read_added_token(const JsonPart& part) {
+    part.allow({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
+    AddedToken token{static_cast<std::int32_t>(std::clamp<std::int64_t>(part.at("id").integer(), -1, most_tokens)),
+                     part.at("content").text(),
+                     part.flag("single_word", false),
+                     part.flag("lstrip", false),
+                     part.flag("rstrip", false),
+                     part.flag("normalized", true),
+                     part.flag("special", false)};
+    if (token.id < 0 || token.id == most_tokens) part.refuse(concat("has the id ", part.at("id").value().dump()));
+    if (token.content.empty()) part.refuse("has no content");
+    return token;
+}
+
+/// Reads the added tokens, and checks that tokenizers would give them the ids that the file says.
+std::vector<AddedToken> read_added_tokens(const JsonPart& part, const std::vector<std::string>& tokens) {
+    std::unordered_map<std::string, std::int32_t> ids;
+    std::int64_t size = 0, highest = -1;  // the model's tokens; the highest id of the added ones
+    for (std::size_t id = 0; id < tokens.size(); ++id)
+        if (!tokens[id].empty()) {
+            ids.emplace(tokens[id], static_cast<std::int32_t>(id));
+            ++size;
+        }
+    std::vector<AddedToken> added;
+    for (const JsonPart& element : part.elements()) {
+        AddedToken token = read_added_token(element);
+        const auto next = static_cast<std::int32_t>(std::max(size, highest + 1));
+        const std::int32_t expected = ids.emplace(token.content, next).first->second;
+        if (token.id != expected)
+            element.refuse(concat("gives \"", token.content, "\" the id ", token.id, ", but tokenizers would use ", expected));
+        highest = std::max<std::int64_t>(highest, token.id);
+        added.push_back(std::move(token));
+    }
+    return added;
+}
+
+}  // namespace
+
+bool is_tokenizer_json(std::string_view content) {
+    const std::size_t first = content.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || content[first] != '{') return false;
+    const std::size_t second = content.find_first_not_of(" \t\r\n", first + 1);
+    return second != std::string_view::npos && (content[second] == '"' || content[second] == '}');
+}
+
+TokenizerDefinition read_tokenizer_json(std::string_view content, const std::string& where) {
+    const nlohmann::json json = nlohmann::json::parse(content, nullptr, false);
+    if (json.is_discarded()) throw DataError(concat(where, ": is damaged JSON, expected a tokenizer.json"));
+    const JsonPart file(json, where);
+    if (!json.contains("model"))
+        file.refuse("has no member \"model\"; expected a tokenizer.json of Hugging Face's tokenizers, or one token per line");
+    file.allow({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder",
+                "model"});
+    file.require("version", "1.0");
+    const JsonPart model = file.at("model");
+    const std::string type = model.text("type", model.find("merges") ? "BPE" : "WordPiece");  // older files name no type
+    if (type != "BPE" && type != "WordPiece")
+        model.refuse(concat("has the type ", type, ", which this program does not support; supported are WordPiece and BPE"));
+    TokenizerDefinition definition;
+    definition.tokens = read_tokens(model.at("vocab"));
+    if (const auto added = file.find("added_tokens")) definition.added_tokens = read_added_tokens(*added, definition.tokens);
+    if (type == "BPE") definition.model = read_byte_pairs(file, model);
+    else definition.model = read_word_piece(file, model);
+    definition.roles = token_roles(definition, file.find("post_processor"));
+    return definition;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,118 @@
+"""Writes definitions of Hugging Face's tokenizers and runs them, for tokenizer_json_parity_test.cpp.
+
+  tokenizer_json_oracle.py definitions FOLDER        NAME.json for each pipeline below, trained on random words
+  tokenizer_json_oracle.py text FILE MEGABYTES       random text, with the definitions' added tokens and runs of spaces
+  tokenizer_json_oracle.py scalars FILE              every Unicode scalar value, alone and among letters, digits and marks
+  tokenizer_json_oracle.py ids DEFINITION TEXT FILE  a line of ids per line, without special tokens around them"""
+import os
+import random
+import sys
+
+import tokenizer_oracle
+
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+try:
+    from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+except ImportError:
+    sys.exit(77)
+
+LLAMA = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+O200K = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+         r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+DEEPSEEK = (r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|"
+            r"\s*[\r\n]+|\s+(?!\S)|\s+")
+ADDED = ["<s>", "</s>", "<pad>", "<mask>", "wort", "<|x|>", "  ", "    "]
+
+
+def split(pattern, behavior="isolated", invert=False):
+    return pre_tokenizers.Split(Regex(pattern), behavior, invert)
+
+
+def byte_level(prefix=False, regex=True):
+    return pre_tokenizers.ByteLevel(add_prefix_space=prefix, use_regex=regex)
+
+
+def pipelines():
+    """Returns {name: (normalizer, pre-tokenizer, options of BPE, whether all bytes are tokens)}."""
+    steps, forms = pre_tokenizers.Sequence, normalizers.Sequence
+    return {
+        "gpt2": (None, byte_level(), {}, True),
+        "roberta": (None, byte_level(prefix=True), {}, True),
+        "modernbert": (normalizers.NFC(), byte_level(), {}, True),
+        "llama": (None, steps([split(LLAMA), byte_level(regex=False)]), {"ignore_merges": True}, True),
+        "o200k": (normalizers.NFD(), steps([split(O200K), byte_level(regex=False)]), {}, True),
+        "deepseek": (None, steps([split(r"\p{N}{1,3}"), split("[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"), split(DEEPSEEK),
+                                  byte_level(regex=False)]), {}, True),
+        "lower": (forms([normalizers.NFKC(), normalizers.Lowercase(), normalizers.Replace("a", "ee"), normalizers.Prepend("_")]),
+                  steps([pre_tokenizers.Digits(individual_digits=True), byte_level(prefix=True)]), {}, True),
+        "digits": (normalizers.NFKD(), steps([pre_tokenizers.Digits(), pre_tokenizers.WhitespaceSplit(), byte_level()]), {}, True),
+        "merged": (None, steps([split(r"\p{P}+", "merged_with_previous"), split(r"[ _]\w", "merged_with_next"),
+                                split(r"\d++|\W", "contiguous", True), split("[aeiou]", "removed"), byte_level(regex=False)]), {}, True),
+        "unknown": (None, byte_level(), {"unk_token": "<pad>", "fuse_unk": True}, False),
+        "unfused": (None, byte_level(), {"unk_token": "<pad>"}, False),
+        "dropped": (None, byte_level(), {}, False),
+    }
+
+
+def write_definitions(folder):
+    words = tokenizer_oracle.random_words(random.Random(3), 8000)
+    for number, (name, (normalizer, splitter, options, is_complete)) in enumerate(pipelines().items()):
+        alphabet = pre_tokenizers.ByteLevel.alphabet() if is_complete else []
+        trainer = trainers.BpeTrainer(vocab_size=900 + 100 * number, special_tokens=["<s>", "</s>", "<pad>"], initial_alphabet=alphabet,
+                                      limit_alphabet=1000 if is_complete else 120, show_progress=False)
+        tokenizer = Tokenizer(models.BPE(**{key: value for key, value in options.items() if key != "unk_token"}))
+        tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, splitter
+        tokenizer.train_from_iterator([" ".join(words[i:i + 10]) for i in range(0, len(words), 10)], trainer)
+        if "unk_token" in options:
+            tokenizer.model.unk_token = options["unk_token"]
+        tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True, normalized=number % 2 == 0), AddedToken("<|x|>", rstrip=True)])
+        tokenizer.add_tokens([AddedToken("wort", single_word=True), AddedToken("  ", normalized=False), AddedToken("    ", normalized=True)])
+        if name == "roberta":
+            tokenizer.post_processor = processors.RobertaProcessing(("</s>", 1), ("<s>", 0))
+        tokenizer.save(os.path.join(folder, name + ".json"))
+
+
+def write_text(file, megabytes):
+    draw = random.Random(4)
+    words = tokenizer_oracle.random_words(draw, 50000) + (ADDED + [" <mask>", "<|x|> ", "'s", "'LL", "don't", "1234567", "\r\n"]) * 250
+    separators = [" "] * 60 + ["\n"] * 6 + ["", "", ", ", "  ", "     ", " \t ", "\r", "\u3000", "\u0085", "\u200d", "_"]
+    written = 0
+    while written < megabytes * 1e6:
+        parts = (part for pair in zip(draw.choices(words, k=20000), draw.choices(separators, k=20000)) for part in pair)
+        written += file.write("".join(parts).encode())
+
+
+def write_scalars(file):
+    characters = [chr(c) for c in filter(tokenizer_oracle.is_scalar, range(0x110000))]
+    for begin in range(0, len(characters), 32):
+        file.write(("".join(f"{c} x{c}1{c}'s\u0301 " for c in characters[begin:begin + 32]) + "\n").encode())
+
+
+def write_ids(definition, text, file):
+    tokenizer = Tokenizer.from_file(definition)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    with open(text, "rb") as source:
+        lines = source.read().decode(errors="ignore").removesuffix("\n").split("\n")
+    for begin in range(0, len(lines), 4096):
+        for encoding in tokenizer.encode_batch_fast(lines[begin:begin + 4096], add_special_tokens=False):
+            file.write((" ".join(map(str, encoding.ids)) + "\n").encode())
+
+
+def main():
+    command, *arguments = sys.argv[1:]
+    if command == "definitions":
+        write_definitions(arguments[0])
+        return
+    with open(arguments[-1 if command == "ids" else 0], "wb") as file:
+        if command == "text":
+            write_text(file, float(arguments[1]))
+        elif command == "scalars":
+            write_scalars(file)
+        else:
+            write_ids(*arguments[:-1], file)
+
+
+if __name__ == "__main__":
+    main()

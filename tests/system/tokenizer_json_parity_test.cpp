@@ -1,0 +1,47 @@
+// Compares `tokenize --vocabulary tokenizer.json` with the package `tokenizers` for the pipelines of tokenizer_json_oracle.py.
+// scripts/benchmark/data/tokenizer_json.py does so for published definitions.
+
+#include "support/catch.h"
+#include "support/command.h"
+#include "support/files.h"
+#include "support/skip.h"
+
+using namespace bertpretrain::testing;
+
+namespace {
+
+const std::string json_oracle = PYTHON " tests/system/tokenizer_json_oracle.py ";
+
+/// Checks that the ids of a text are equal for all definitions of a folder.
+void check_equal_ids(const TemporaryFolder& folder, const std::string& text, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+        const std::string definition = (folder / (name + ".json")).string(), ours = (folder / "ours").string(),
+                          theirs = (folder / "theirs").string();
+        const auto run_theirs = run_command(json_oracle + "ids " + definition + " " + text + " " + theirs);
+        const auto run_ours =
+            run_command(PROGRAM_FOLDER "/bertpretrain_data tokenize --vocabulary " + definition + " " + text + " > " + ours);
+        const auto difference = run_command("cmp " + ours + " " + theirs);  // names the first line that differs
+        INFO(name << ": " << run_theirs.err << run_ours.err << difference.out << difference.err);
+        CHECK(run_theirs.exit_code == 0);
+        CHECK(run_ours.exit_code == 0);
+        CHECK(difference.exit_code == 0);
+        CHECK(std::filesystem::file_size(folder / "ours") > std::filesystem::file_size(text) / 2);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("every Unicode scalar value and random text give the ids of tokenizers for all supported steps of a tokenizer.json") {
+    const TemporaryFolder folder;
+    const auto made = run_command(json_oracle + "definitions " + folder.path().string());
+    if (made.exit_code == 77) SKIP_TEST(skip::no_oracle, "no Python with the package tokenizers");
+    INFO(made.err);
+    REQUIRE(made.exit_code == 0);
+    const std::string text = (folder / "text").string(), scalars = (folder / "scalars").string();
+    REQUIRE(run_command(json_oracle + "text " + text + " 1").exit_code == 0);
+    check_equal_ids(folder, text,
+                    {"gpt2", "roberta", "modernbert", "llama", "o200k", "deepseek", "lower", "digits", "merged", "unknown",
+                     "unfused", "dropped"});
+    REQUIRE(run_command(json_oracle + "scalars " + scalars).exit_code == 0);
+    check_equal_ids(folder, scalars, {"modernbert", "o200k", "lower"});
+}

@@ -1,0 +1,109 @@
+// What a tokenizer.json must say to be read.
+
+#include "core/error.h"
+#include "definition_support.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+/// Sets the value at a JSON pointer.
+struct Change {
+    const char* place;
+    json value;
+    const char* message;
+};
+
+void check_refused(const json& definition, const Change& change) {
+    json changed = definition;
+    changed[json::json_pointer(change.place)] = change.value;
+    INFO(change.place << " = " << change.value.dump());
+    CHECK_THROWS_WITH(tokenizer_of(changed), Contains("tokenizer.json: ") && Contains(change.message));
+    CHECK_THROWS_AS(tokenizer_of(changed), DataError);
+}
+
+const json regex_split = {{"type", "Split"}, {"pattern", {{"Regex", "a"}}}, {"behavior", "Isolated"}, {"invert", false}};
+
+}  // namespace
+
+TEST_CASE("a byte-level BPE with a part that is not understood is refused by that part's name") {
+    const json definition = byte_level_definition({{"a", "b"}});
+    CHECK_NOTHROW(tokenizer_of(definition));
+    const Change changes[] = {
+        {"/version", "2.0", "version"},
+        {"/something", 1, "something"},
+        {"/model/type", "Unigram", "Unigram"},
+        {"/model/dropout", 0.1, "dropout"},
+        {"/model/byte_fallback", true, "byte_fallback"},
+        {"/model/end_of_word_suffix", "</w>", "end_of_word_suffix"},
+        {"/model/novelty", 1, "novelty"},
+        {"/model/merges/0", "a b c", "expected two tokens"},
+        {"/model/merges/0", "x yz", "\"xyz\", which model.vocab lacks"},
+        {"/model/vocab/a", 1, "the same id 1"},
+        {"/model/vocab/a", -1, "expected an integer from 0"},
+        {"/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", ""}}, "normalizer: has the member"},
+        {"/normalizer", {{"type", "Nmt"}}, "the type Nmt"},
+        {"/normalizer",
+         {{"type", "Replace"}, {"pattern", {{"Regex", "a"}}}, {"content", ""}},
+         "normalizer.pattern: has the member \"Regex\""},
+        {"/pre_tokenizer", {{"type", "Metaspace"}}, "the type Metaspace"},
+        {"/pre_tokenizer", nullptr, "only byte-level BPE"},
+        {"/pre_tokenizer", regex_split, "only byte-level BPE"},
+        {"/pre_tokenizer",
+         {{"type", "Sequence"}, {"pretokenizers", {definition["pre_tokenizer"], regex_split}}},
+         "after ByteLevel"},
+        {"/post_processor", {{"type", "Odd"}}, "the type Odd"},
+        {"/added_tokens", json::array({added_token("<x>", 300)}), "tokenizers would use 257"},
+        {"/added_tokens", json::array({added_token("<x>", 257, {{"lstrip", 1}})}), "added_tokens[0].lstrip"}};
+    for (const Change& change : changes) check_refused(definition, change);
+}
+
+TEST_CASE("a WordPiece that is not BERT's is refused by the part's name") {
+    const json definition = word_piece_definition({"[UNK]", "a"});
+    CHECK_NOTHROW(tokenizer_of(definition));
+    const Change changes[] = {
+        {"/normalizer/clean_text", false, "normalizer.clean_text"},
+        {"/normalizer", {{"type", "Lowercase"}}, "the type Lowercase"},
+        {"/pre_tokenizer", {{"type", "Whitespace"}}, "the type Whitespace"},
+        {"/model/continuing_subword_prefix", "@@", "continuing_subword_prefix"},
+        {"/model/unk_token", "<unk>", "<unk>"},
+        {"/added_tokens", json::array({added_token("b", 2, {{"normalized", true}})}), "\"b\" has \"normalized\": true"}};
+    for (const Change& change : changes) check_refused(definition, change);
+}
+
+TEST_CASE("a regular expression is refused if another engine could understand it in another way") {
+    for (const std::string pattern :
+         {"a*",     "(a",     "a)",    "[a",      "[]",      "a+?",           "(?<=a)b", "\\bx", "^a",   "a$",   "\\p{Han}+",
+          "[a[b]]", "[a&&b]", "(ab)+", "a{1,2}+", "(?i:ss)", "(?i:\xC3\xA9)", "\\k",     "\\p",  "a||b", "(?i)a"}) {
+        json definition = byte_level_definition({});
+        json split = regex_split;
+        split["pattern"]["Regex"] = pattern;
+        definition["pre_tokenizer"]["use_regex"] = false;
+        definition["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {split, definition["pre_tokenizer"]}}};
+        INFO(pattern);
+        CHECK_THROWS_WITH(tokenizer_of(definition), Contains("tokenizer.json: the regular expression"));
+    }
+}
+
+TEST_CASE("the roles of tokens come from the post-processor, and otherwise from their usual names") {
+    json definition = byte_level_definition({});
+    definition["added_tokens"] = {added_token("<pad>", 256), added_token("[MASK]", 257), added_token("<a>", 258),
+                                  added_token("<b>", 259)};
+    definition["post_processor"] = {{"type", "TemplateProcessing"},
+                                    {"single",
+                                     {{{"SpecialToken", {{"id", "<a>"}, {"type_id", 0}}}},
+                                      {{"Sequence", {{"id", "A"}, {"type_id", 0}}}},
+                                      {{"SpecialToken", {{"id", "<b>"}, {"type_id", 0}}}}}}};
+    const SpecialIds ids = tokenizer_of(definition)->vocabulary().specials();
+    CHECK(ids.pad == 256);
+    CHECK(ids.mask == 257);
+    CHECK(ids.cls == 258);
+    CHECK(ids.sep == 259);
+    CHECK(ids.unk == SpecialIds::none);
+    definition["post_processor"] = {{"type", "RobertaProcessing"}, {"sep", {"<b>", 259}}, {"cls", {"<a>", 258}}};
+    CHECK(tokenizer_of(definition)->vocabulary().specials().cls == 258);
+}
