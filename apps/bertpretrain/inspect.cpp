@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <numeric>
 #include <string>
 
 #include "commands.h"
@@ -120,6 +121,21 @@ std::string files_text(const std::filesystem::path& folder) {
     return join(files);
 }
 
+/// Prints the sources of a mixture, and each change of their shares.
+void print_sources(const TrainingProgress& progress, const WeightedPaths& sources, const auto& line) {
+    if (progress.mixture.empty() || progress.mixture.front().shares.size() != sources.paths.size()) return;
+    const Mixture mixture(progress.mixture);
+    const std::vector<std::int64_t> counts = mixture.counts(progress.samples);
+    for (std::size_t i = 0; i < counts.size(); ++i)
+        line("source", concat(sources.paths[i].path, ": ", with_thousands(counts[i]), " samples"));
+    for (const MixturePart& part : mixture.parts()) {
+        const auto sum = static_cast<double>(std::accumulate(part.shares.begin(), part.shares.end(), std::int64_t{0}));
+        std::vector<std::string> shares;
+        for (const std::int64_t share : part.shares) shares.push_back(concat(100 * static_cast<double>(share) / sum, " %"));
+        line("shares", concat(join(shares), " from sample ", with_thousands(part.first_sample), " on"));
+    }
+}
+
 void print_checkpoint(const CheckpointReader& reader, bool with_tensors) {
     const auto progress = TrainingProgress::read(reader.progress(), reader.folder() / progress_file);
     const std::optional<ExperimentConfig> settings = settings_of(reader);
@@ -137,6 +153,7 @@ void print_checkpoint(const CheckpointReader& reader, bool with_tensors) {
     line("step", settings ? concat(reader.step(), " of ", settings->schedule.total_steps) : concat(reader.step()));
     line("samples", concat(with_thousands(progress.samples), ", ", progress.global_batch_sequences, " per step, on ",
                            progress.world_size, " rank(s)"));
+    if (settings) print_sources(progress, settings->data.training_shards, line);
     if (progress.held_out_mlm_loss) line("held out", concat("MLM loss ", fixed(*progress.held_out_mlm_loss, 4)));
     if (settings) line("model", model_text(settings->model));
     line("parameters", concat(with_thousands(elements), " in ", parameters.size(), " tensors, fp32"));

@@ -96,11 +96,7 @@ struct Forecaster {
 
     MemoryPlan memory(std::int64_t world_size, std::int64_t zero_stage) const {
         const RunPlan plan = on(world_size, zero_stage);
-        std::int64_t rows = 0;
-        if (data.manifest)
-            for (const ShardRecord& shard : data.manifest->shards)
-                if (shard_kind(shard.file) == ShardKind::training) rows += shard.rows;
-        return plan_memory(plan, bert_layout(plan.model, plan.parallel.bucket_mib, world_size), rows);
+        return plan_memory(plan, bert_layout(plan.model, plan.parallel.bucket_mib, world_size), data.training_rows);
     }
 };
 
@@ -189,7 +185,7 @@ void print_json(const Forecaster& forecaster, const std::vector<ForecastRow>& ru
 void plan(const PlanArguments& arguments) {
     const Forecaster forecaster(request_experiment(arguments.config, arguments.overrides));
     if (forecaster.experiment.settings.model.vocab_size == 0 && !forecaster.data.is_there)
-        log_warning(concat("model.vocab_size is \"auto\" and ", forecaster.experiment.settings.data.training_shards,
+        log_warning(concat("model.vocab_size is \"auto\" and ", forecaster.experiment.settings.data.training_shards.first(),
                            " does not exist; assuming BERT's own vocabulary, ", with_thousands(forecaster.on(1).model.vocab_size),
                            " rows"));
     const auto deadline = arguments.deadline.empty() ? std::nullopt : std::optional(hours_of(arguments.deadline));

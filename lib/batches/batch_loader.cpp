@@ -7,11 +7,12 @@
 
 namespace bertpretrain {
 
-BatchLoader::BatchLoader(const std::vector<std::filesystem::path>& files, const BatchLoaderSettings& settings)
+BatchLoader::BatchLoader(const TrainingSources& sources, const BatchLoaderSettings& settings)
     : copier_(settings.device),
-      source_(files, settings),
+      source_(sources, settings),
       global_batch_sequences_(settings.global_batch_sequences),
       rows_per_epoch_(source_.rows_per_epoch()),
+      rows_of_sources_(source_.rows_of_sources()),
       fingerprint_(source_.fingerprint()),
       prefetcher_([this](std::int64_t step, const std::stop_token& stop) { return source_.make(step, stop); },
                   static_cast<std::size_t>(settings.prefetch_steps), 1) {}

@@ -20,7 +20,7 @@ public:
     /// Opens and verifies every shard.
     /// @throws ConfigError when a step has fewer sequences than there are ranks, or sequences are longer than the model allows
     /// @throws DataError when a shard is missing, damaged or of another sequence length
-    BatchLoader(const std::vector<std::filesystem::path>& files, const BatchLoaderSettings& settings);
+    BatchLoader(const TrainingSources& sources, const BatchLoaderSettings& settings);
     BatchLoader(const BatchLoader&) = delete;
     BatchLoader& operator=(const BatchLoader&) = delete;
 
@@ -43,7 +43,11 @@ public:
 
     /// Sequences of a step, over all ranks.
     std::int64_t global_batch_sequences() const { return global_batch_sequences_; }
+    /// Samples of one epoch of all sources together; below, of each source.
     std::int64_t rows_per_epoch() const { return rows_per_epoch_; }
+    const std::vector<std::int64_t>& rows_of_sources() const { return rows_of_sources_; }
+    /// Which source each sample comes from.
+    const Mixture& mixture() const { return source_.mixture(); }
     /// Checkpoints keep it beside the step: a step has the same samples only if this and the number of sequences per step are
     /// equal.
     const std::string& fingerprint() const { return fingerprint_; }
@@ -57,6 +61,7 @@ private:
     StepSource source_;  ///< used by the prefetcher's thread only, while that runs
     std::int64_t global_batch_sequences_;
     std::int64_t rows_per_epoch_;
+    std::vector<std::int64_t> rows_of_sources_;
     std::string fingerprint_;
     Prefetcher<GlobalBatch> prefetcher_;
 };

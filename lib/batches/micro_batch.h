@@ -5,6 +5,7 @@
 // other: a sequence, or a part of one. T and M are rounded up to multiples of fixed numbers (build_batch.h); the fillers stand at
 // the end.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -16,11 +17,20 @@
 
 namespace bertpretrain {
 
+/// Consecutive sequences of a micro-batch that belong to one source.
+struct SourcePart {
+    std::size_t source = 0;
+    std::int64_t sequences = 0, masked = 0;
+};
+
 /// One micro-batch. All tensors are int64, lie on one device and are views of `numbers`. build_batch() makes it; nothing
 /// changes it afterwards.
 struct MicroBatch {
     SequenceLayout layout;              ///< of the spans of attention
     std::int64_t masked_positions = 0;  ///< without fillers
+
+    /// The sequences by source, and masked_rows_M alike, in a run with several sources. Empty with one source.
+    std::vector<SourcePart> source_parts;
 
     at::Tensor numbers;                           ///< one dimension; holds the values of all tensors below
     at::Tensor input_ids_T;                       ///< fillers: 0

@@ -30,8 +30,8 @@ std::size_t place_of(Iterator begin, Iterator end, Value value) {
 
 }  // namespace
 
-SampleOrder::SampleOrder(std::vector<OrderedShard> shards, std::uint64_t seed, std::int64_t window_rows)
-    : shards_(std::move(shards)), seed_(seed), window_rows_(window_rows) {
+SampleOrder::SampleOrder(std::vector<OrderedShard> shards, std::uint64_t seed, std::int64_t window_rows, std::size_t source)
+    : shards_(std::move(shards)), seed_(seed), window_rows_(window_rows), source_(source) {
     check(window_rows > 0 && window_rows <= std::int64_t{1} << 30, "a window of ", window_rows, " rows");
     check(std::is_sorted(shards_.begin(), shards_.end(), [](const auto& a, const auto& b) { return a.name < b.name; }),
           "shards are sorted by name");
@@ -84,13 +84,18 @@ SampleWindow SampleOrder::window_of(std::int64_t number) {
     return window;
 }
 
+std::uint64_t SampleOrder::position_of(std::int64_t epoch) const {
+    constexpr int epoch_bits = 44;
+    return static_cast<std::uint64_t>(source_) << epoch_bits | static_cast<std::uint64_t>(epoch);
+}
+
 void SampleOrder::enter_epoch(std::int64_t epoch) {
     if (epoch == epoch_) return;
     epoch_ = epoch;
     window_order_.clear();
     sequence_.resize(bands_.size());
     std::iota(sequence_.begin(), sequence_.end(), 0U);
-    RandomSequence(seed_, Purpose::sample_order, static_cast<std::uint64_t>(epoch)).shuffle(sequence_);
+    RandomSequence(seed_, Purpose::sample_order, position_of(epoch)).shuffle(sequence_);
     rows_before_.assign(1, 0);
     for (const std::uint32_t band : sequence_) rows_before_.push_back(rows_before_.back() + bands_[band].rows);
     cut_windows();
@@ -116,7 +121,7 @@ void SampleOrder::enter_window(std::int64_t row_in_epoch) {
     window_order_.resize(static_cast<std::size_t>(begin_of(window_ + 1) - begin_of(window_)));
     std::iota(window_order_.begin(), window_order_.end(), 0U);
     const auto stream = static_cast<std::uint32_t>(window_ + 1);  // stream 0 orders the bands
-    RandomSequence(seed_, Purpose::sample_order, static_cast<std::uint64_t>(epoch_), stream).shuffle(window_order_);
+    RandomSequence(seed_, Purpose::sample_order, position_of(epoch_), stream).shuffle(window_order_);
 }
 
 std::string SampleOrder::fingerprint() const {
@@ -128,6 +133,7 @@ std::string SampleOrder::fingerprint() const {
     line << "order " << order_version << ", seed " << seed_ << ", window " << window_rows_ << ", files " << shards_.size()
          << ", rows " << rows_ << ", bands " << bands_.size() << ", hash " << std::hex << std::setw(16) << std::setfill('0')
          << hash_of(text.str());
+    if (source_ > 0) line << std::dec << ", source " << source_;
     return line.str();
 }
 

@@ -1,7 +1,8 @@
 #pragma once
-// The order of samples: a pure function of (seed, epoch, the shards' rows and bands). A run can therefore continue at any step,
-// on any number of processes, from the step's number alone.
+// The order of a source's samples: a pure function of (seed, source, epoch, the shards' rows and bands). A run can therefore
+// continue at any step, on any number of processes, from the step's number alone.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,9 +46,9 @@ struct SamplePlace {
     std::int64_t row_in_shard() const { return band.first_row + row_in_band; }
 };
 
-/// The order of samples 0, 1, 2, ... of a run. Each epoch contains every row once and is shuffled on two levels: first the bands
-/// of the whole corpus, then the rows within each window of consecutive bands. A window has at least two bands and about
-/// `window_rows` rows. A reader that keeps one window's bands in memory reads no band twice in an epoch.
+/// The order of samples 0, 1, 2, ... of a run, or of one of its sources. Each epoch contains every row once and is shuffled on
+/// two levels: first the bands of the whole corpus, then the rows within each window of consecutive bands. A window has at least
+/// two bands and about `window_rows` rows. A reader that keeps one window's bands in memory reads no band twice in an epoch.
 ///
 /// Keeps the list of bands and the row order of one window in memory. Not thread-safe.
 class SampleOrder {
@@ -55,8 +56,10 @@ public:
     static constexpr std::int64_t default_window_rows = 65'536;
 
     /// @param shards sorted by name
+    /// @param source of a mixture, from 0: each has an order of its own, even for equal shards
     /// @throws DataError when there are no rows
-    SampleOrder(std::vector<OrderedShard> shards, std::uint64_t seed, std::int64_t window_rows = default_window_rows);
+    SampleOrder(std::vector<OrderedShard> shards, std::uint64_t seed, std::int64_t window_rows = default_window_rows,
+                std::size_t source = 0);
 
     std::int64_t rows_per_epoch() const { return rows_; }
     /// Returns an upper bound of the rows of any window.
@@ -74,6 +77,8 @@ public:
     std::string fingerprint() const;
 
 private:
+    /// Returns the position of an epoch's random numbers.
+    std::uint64_t position_of(std::int64_t epoch) const;
     void enter_epoch(std::int64_t epoch);
     void cut_windows();
     void enter_window(std::int64_t row_in_epoch);
@@ -81,6 +86,7 @@ private:
     std::vector<OrderedShard> shards_;
     std::uint64_t seed_;
     std::int64_t window_rows_;
+    std::size_t source_;
     std::int64_t rows_ = 0, largest_band_rows_ = 0;
     std::vector<Band> bands_;  ///< in file order
 

@@ -1,14 +1,13 @@
 #include "batches/step_source.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <span>
 #include <tuple>
 
 #include "batches/build_batch.h"
-#include "batches/padded_rows.h"
+#include "batches/source_parts.h"
 #include "core/error.h"
 
 namespace bertpretrain {
@@ -26,62 +25,44 @@ const BatchLoaderSettings& checked(const BatchLoaderSettings& settings) {
     return settings;
 }
 
-OrderedShard ordered(const ShardFile& shard) {
-    return {shard.file.filename().string(), shard.rows, shard.band_rows, shard.crc32};
+std::vector<SourceReader> open_sources(const TrainingSources& sources, const BatchLoaderSettings& settings) {
+    check(sources.files.size() == sources.mixture.sources(), sources.files.size(), " lists of files for ",
+          sources.mixture.sources(), " sources");
+    std::vector<SourceReader> readers;
+    for (std::size_t source = 0; source < sources.files.size(); ++source)
+        readers.emplace_back(sources.files[source], settings, source);
+    return readers;
 }
 
-std::vector<OrderedShard> ordered(const std::vector<ShardFile>& shards) {
-    std::vector<OrderedShard> result;
-    for (const ShardFile& shard : shards) result.push_back(ordered(shard));
-    return result;
-}
-
-std::int64_t most_predictions(const std::vector<ShardFile>& shards) {
-    std::int64_t most = 0;
-    for (const ShardFile& shard : shards) most = std::max(most, shard.max_predictions);
-    return most;
-}
-
-/// The bands of a window that `rank` will probably need: samples are assigned by band, in the bands' order.
-std::vector<NumberedBand> share_of(const SampleWindow& window, std::int64_t rank, std::int64_t world_size) {
-    const std::int64_t rows = window.end - window.begin, first = rows * rank / world_size,
-                       end = (rows * (rank + 1) + world_size - 1) / world_size;
-    std::vector<NumberedBand> share;
-    std::int64_t rows_before = 0;
-    for (const NumberedBand& band : window.bands) {
-        if (rows_before < end && rows_before + band.band.rows > first) share.push_back(band);
-        rows_before += band.band.rows;
-    }
-    return share;
+/// "fingerprint" for one source; "mixture of 2 sources: [fingerprint] [fingerprint]".
+std::string joined(const std::vector<std::string>& fingerprints) {
+    if (fingerprints.size() == 1) return fingerprints.front();
+    std::string text = concat("mixture of ", fingerprints.size(), " sources:");
+    for (const std::string& fingerprint : fingerprints) text += concat(" [", fingerprint, "]");
+    return text;
 }
 
 }  // namespace
 
-StepSource::StepSource(const std::vector<std::filesystem::path>& files, const BatchLoaderSettings& settings)
-    : settings_(checked(settings)),
-      shards_(survey_shards(files, settings.format, settings.threads)),
-      max_predictions_(most_predictions(shards_)),
-      order_(ordered(shards_), settings.seed, settings.window_rows),
-      order_ahead_(order_),
-      cache_(shards_, settings.format,
-             settings.cache_bytes > 0
-                 ? settings.cache_bytes
-                 : 2 * order_.most_rows_in_window() * bytes_of_row(settings.format.sequence_length, max_predictions_),
-             settings.threads),
-      lengths_(shards_, settings.threads) {}
+StepSource::StepSource(const TrainingSources& sources, const BatchLoaderSettings& settings)
+    : settings_(checked(settings)), mixture_(sources.mixture), readers_(open_sources(sources, settings_)) {
+    for (const SourceReader& reader : readers_) max_predictions_ = std::max(max_predictions_, reader.max_predictions());
+}
 
 std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step) {
     const std::int64_t sequences = settings_.global_batch_sequences, ranks = settings_.world_size;
     std::vector<Sample> samples(static_cast<std::size_t>(sequences));
     for (std::int64_t i = 0; i < sequences; ++i) {
         const std::int64_t number = (step - 1) * sequences + i;
-        samples[static_cast<std::size_t>(i)] = {number, order_.locate(number)};
+        const Mixture::Place place = mixture_.locate(number);
+        samples[static_cast<std::size_t>(i)] = {number, place.source, readers_[place.source].locate(place.number)};
     }
     if (ranks == 1) return samples;
-    // A step may span two windows. Each rank takes the same share of both, so that it needs the same bands in all steps.
+    // A step may span two windows. Each rank takes the same share of both, so that it needs the same bands in all steps. The
+    // windows of several sources are shared alike.
     std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) {
-        return std::tuple(a.place.share_before, a.place.band_number, a.number) <
-               std::tuple(b.place.share_before, b.place.band_number, b.number);
+        return std::tuple(a.place.share_before, a.source, a.place.band_number, a.number) <
+               std::tuple(b.place.share_before, b.source, b.place.band_number, b.number);
     });
     std::vector<Sample> part = own_part(samples);
     std::sort(part.begin(), part.end(), [](const Sample& a, const Sample& b) { return a.number < b.number; });
@@ -90,7 +71,8 @@ std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step) {
 
 std::vector<StepSource::Sample> StepSource::own_part(const std::vector<Sample>& by_band) {
     std::vector<std::int64_t> tokens_before(1, 0);
-    for (const Sample& sample : by_band) tokens_before.push_back(tokens_before.back() + lengths_.tokens_of(sample.place, cache_));
+    for (const Sample& sample : by_band)
+        tokens_before.push_back(tokens_before.back() + readers_[sample.source].tokens_of(sample.place));
     const std::int64_t ranks = settings_.world_size, count = std::ssize(by_band);
     std::int64_t begin = 0, end = 0;
     for (std::int64_t rank = 0; rank <= settings_.rank; ++rank) {
@@ -110,38 +92,65 @@ ShardRows StepSource::rows_of(const std::vector<Sample>& samples, const std::sto
     // In the order of bands, a step reads no band twice, even if the cache cannot hold all of them.
     std::vector<std::size_t> by_band(samples.size());
     std::iota(by_band.begin(), by_band.end(), std::size_t{0});
-    std::stable_sort(by_band.begin(), by_band.end(),
-                     [&](std::size_t a, std::size_t b) { return samples[a].place.band_number < samples[b].place.band_number; });
-    std::vector<NumberedBand> bands;
-    for (const std::size_t i : by_band)
-        if (const SamplePlace& place = samples[i].place; bands.empty() || bands.back().number != place.band_number)
-            bands.push_back({place.band_number, place.band});
-    cache_.read_ahead(bands, stop);
-    for (const std::size_t i : by_band) {
-        if (stop.stop_requested()) break;
-        const SamplePlace& place = samples[i].place;
-        copy_row(cache_.rows_of(place.band_number, place.band), place.row_in_band, rows, static_cast<std::int64_t>(i));
+    std::stable_sort(by_band.begin(), by_band.end(), [&](std::size_t a, std::size_t b) {
+        return std::tuple(samples[a].source, samples[a].place.band_number) <
+               std::tuple(samples[b].source, samples[b].place.band_number);
+    });
+    for (auto begin = by_band.begin(); begin != by_band.end();) {
+        SourceReader& reader = readers_[samples[*begin].source];
+        const auto end =
+            std::find_if(begin, by_band.end(), [&](std::size_t i) { return samples[i].source != samples[*begin].source; });
+        std::vector<const SamplePlace*> places;
+        for (const std::size_t i : std::span(begin, end)) places.push_back(&samples[i].place);
+        reader.read_ahead(places, stop);
+        for (const std::size_t i : std::span(begin, end)) {
+            if (stop.stop_requested()) return rows;
+            reader.copy_row_of(samples[i].place, rows, static_cast<std::int64_t>(i));
+        }
+        begin = end;
     }
     return rows;
 }
 
-void StepSource::look_ahead(std::int64_t last_sample, const std::stop_token& stop) {
-    if (last_sample < window_.begin || last_sample >= window_.end) {
-        window_ = order_.window_of(last_sample);
-        bands_ahead_ = share_of(order_ahead_.window_of(window_.end), settings_.rank, settings_.world_size);
+void StepSource::forget_before(const std::vector<Sample>& samples) {
+    std::vector<bool> has_forgotten(readers_.size());
+    for (const Sample& sample : samples) {
+        if (has_forgotten[sample.source]) continue;
+        readers_[sample.source].forget_before(sample.place);
+        has_forgotten[sample.source] = true;
     }
-    const double used = static_cast<double>(last_sample + 1 - window_.begin) / static_cast<double>(window_.end - window_.begin);
-    const double bands = std::ceil(used * static_cast<double>(bands_ahead_.size()));
-    cache_.read_ahead(std::span(bands_ahead_).first(static_cast<std::size_t>(bands)), stop);
+}
+
+void StepSource::look_ahead(std::int64_t samples_until_now, const std::stop_token& stop) {
+    const std::vector<std::int64_t> counts = mixture_.counts(samples_until_now);
+    for (std::size_t source = 0; source < readers_.size(); ++source)
+        if (counts[source] > 0) readers_[source].look_ahead(counts[source] - 1, stop);
+}
+
+MicroBatch StepSource::micro_batch(const std::vector<Sample>& samples, const ShardRows& rows, std::int64_t begin,
+                                   std::int64_t end) const {
+    std::vector<std::int64_t> selected(static_cast<std::size_t>(end - begin)), numbers;
+    std::iota(selected.begin(), selected.end(), begin);
+    const auto sample = [&](std::int64_t i) -> const Sample& { return samples[static_cast<std::size_t>(i)]; };
+    std::stable_sort(selected.begin(), selected.end(),
+                     [&](std::int64_t a, std::int64_t b) { return sample(a).source < sample(b).source; });
+    std::vector<std::size_t> sources_B;
+    for (const std::int64_t i : selected) {
+        numbers.push_back(sample(i).number);
+        sources_B.push_back(sample(i).source);
+    }
+    const UnpaddedSamples unpadded = unpadded_samples(rows, selected, std::move(numbers), settings_.format.document_end);
+    MicroBatch made = build_batch(unpadded, settings_.device);
+    if (readers_.size() > 1) made.source_parts = source_parts(unpadded, sources_B);
+    return made;
 }
 
 GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
     check(step >= 1, "step ", step);
     const std::vector<Sample> samples = samples_of(step);
-    cache_.forget_before(samples.front().place.window_first_band);
-    lengths_.forget_before(samples.front().place.window_first_band);
+    forget_before(samples);
     ShardRows rows = rows_of(samples, stop);
-    look_ahead(step * settings_.global_batch_sequences - 1, stop);
+    look_ahead(step * settings_.global_batch_sequences, stop);
     if (stop.stop_requested()) return {};
 
     if (settings_.masking) {
@@ -151,12 +160,8 @@ GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
     }
     GlobalBatch batch;
     for (std::int64_t begin = 0; begin < rows.rows; begin += settings_.micro_batch_size) {
-        const std::int64_t size = std::min(settings_.micro_batch_size, rows.rows - begin);
-        std::vector<std::int64_t> selected(static_cast<std::size_t>(size)), numbers;
-        std::iota(selected.begin(), selected.end(), begin);
-        for (const std::int64_t i : selected) numbers.push_back(samples[static_cast<std::size_t>(i)].number);
         const MicroBatch& made = batch.micro_batches.emplace_back(
-            build_batch(unpadded_samples(rows, selected, std::move(numbers), settings_.format.document_end), settings_.device));
+            micro_batch(samples, rows, begin, std::min(begin + settings_.micro_batch_size, rows.rows)));
         batch.sequences += made.sequences();
         batch.tokens += made.tokens();
         batch.masked += made.masked();
@@ -164,23 +169,38 @@ GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
     return batch;
 }
 
+std::int64_t StepSource::rows_per_epoch() const {
+    const std::vector<std::int64_t> rows = rows_of_sources();
+    return std::accumulate(rows.begin(), rows.end(), std::int64_t{0});
+}
+
+std::vector<std::int64_t> StepSource::rows_of_sources() const {
+    std::vector<std::int64_t> rows;
+    for (const SourceReader& reader : readers_) rows.push_back(reader.rows());
+    return rows;
+}
+
+std::string StepSource::fingerprint() const {
+    std::vector<std::string> fingerprints;
+    for (const SourceReader& reader : readers_) fingerprints.push_back(reader.fingerprint());
+    return joined(fingerprints);
+}
+
 std::string StepSource::earlier_fingerprint() const {
-    std::vector<OrderedShard> shards;
-    for (const ShardFile& shard : shards_) {
-        shards.push_back(ordered(shard));
-        if (!shard.is_in_manifest) shards.back().crc32.reset();
-    }
-    return SampleOrder(std::move(shards), settings_.seed, settings_.window_rows).fingerprint();
+    std::vector<std::string> fingerprints;
+    for (const SourceReader& reader : readers_) fingerprints.push_back(reader.earlier_fingerprint());
+    return joined(fingerprints);
 }
 
 RowsByFile StepSource::rows_by_file(std::int64_t step) const {
-    SampleOrder order(ordered(shards_), settings_.seed, settings_.window_rows);  // order_ belongs to the thread that calls make()
-    RowsByFile rows;
+    std::vector<std::vector<std::int64_t>> numbers(readers_.size());
     const std::int64_t sequences = settings_.global_batch_sequences;
     for (std::int64_t number = (step - 1) * sequences; number < step * sequences; ++number) {
-        const SamplePlace place = order.locate(number);
-        rows[shards_[static_cast<std::size_t>(place.band.shard)].file].push_back(place.row_in_shard());
+        const Mixture::Place place = mixture_.locate(number);
+        numbers[place.source].push_back(place.number);
     }
+    RowsByFile rows;
+    for (std::size_t source = 0; source < readers_.size(); ++source) readers_[source].add_rows(numbers[source], rows);
     for (auto& [file, of_file] : rows) std::sort(of_file.begin(), of_file.end());
     return rows;
 }

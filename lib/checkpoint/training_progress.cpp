@@ -57,6 +57,17 @@ private:
     const std::filesystem::path& file_;
 };
 
+std::vector<MixturePart> read_mixture(const Members& members, const nlohmann::json& found) {
+    try {
+        std::vector<MixturePart> parts;
+        for (const nlohmann::json& part : found)
+            parts.push_back({part.at("first_sample").get<std::int64_t>(), part.at("shares").get<std::vector<std::int64_t>>()});
+        return Mixture(std::move(parts)).parts();
+    } catch (const std::exception&) {
+        members.refuse("mixture", found, "a list of {\"first_sample\", \"shares\"} whose first begins at sample 0");
+    }
+}
+
 }  // namespace
 
 nlohmann::json TrainingProgress::to_json() const {
@@ -75,6 +86,8 @@ nlohmann::json TrainingProgress::to_json() const {
     if (!casing.empty()) json["casing"] = casing;
     if (!kernels.empty()) json["kernels"] = kernels;
     if (device_micro_batch) json["device_micro_batch"] = *device_micro_batch;
+    for (const MixturePart& part : mixture)
+        json["mixture"].push_back({{"first_sample", part.first_sample}, {"shares", part.shares}});
     if (!cpu_products.is_null()) json["cpu_products"] = cpu_products;
     if (!gpu_kernels.is_null()) json["gpu_kernels"] = gpu_kernels;
     return json;
@@ -104,6 +117,7 @@ TrainingProgress TrainingProgress::read(const nlohmann::json& json, const std::f
         if (!loss->is_number()) members.refuse(held_out_loss_key, *loss, "a number");
         progress.held_out_mlm_loss = loss->get<double>();
     }
+    if (const auto* parts = members.find("mixture")) progress.mixture = read_mixture(members, *parts);
     members.object("cpu_products", progress.cpu_products);
     members.object("gpu_kernels", progress.gpu_kernels);
     return progress;

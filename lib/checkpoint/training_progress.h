@@ -5,8 +5,11 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "batches/mixture.h"
 
 namespace bertpretrain {
 
@@ -24,6 +27,7 @@ struct TrainingProgress {
     std::string casing;                              ///< "cased", "uncased"; empty where the shards do not record it
     std::string kernels;                             ///< kernel set in use: "avx512_bf16", "cuda"; empty: not recorded
     std::optional<std::int64_t> device_micro_batch;  ///< set where it differs from the settings
+    std::vector<MixturePart> mixture;                ///< BatchLoader::mixture(); empty with one source
     nlohmann::json cpu_products;                     ///< choose_matmul_libraries(); null: no choice was made
     nlohmann::json gpu_kernels;                      ///< choose_kernels(); null: there was nothing to choose
 

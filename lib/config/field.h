@@ -26,6 +26,8 @@
 #include <variant>
 #include <vector>
 
+#include "config/weighted_paths.h"
+
 namespace bertpretrain {
 
 /// Whether a setting may differ from the checkpoint's when a run resumes.
@@ -82,7 +84,7 @@ inline Rule renamed_choice(std::string_view old_name, std::string_view name, Rul
 
 /// The types that a setting may have. std::optional<std::int64_t> is an integer that the program may choose: "auto" in a file.
 using SettingValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, std::optional<std::string>,
-                                  std::vector<double>, std::vector<std::string>, std::optional<std::int64_t>>;
+                                  std::vector<double>, std::vector<std::string>, std::optional<std::int64_t>, WeightedPaths>;
 
 /// A struct is a config when it can list its fields to a visitor.
 template <class T>

@@ -105,6 +105,10 @@ void read(std::optional<std::int64_t>& value, const json& found, const Rule& rul
     read(value.emplace(), found, rule, where);
 }
 
+void read(WeightedPaths& value, const json& found, const Rule&, const std::string& where) {
+    value = read_weighted_paths(found, where);
+}
+
 template <class Element>
 void read(std::vector<Element>& values, const json& found, const Rule& rule, const std::string& where) {
     if (!found.is_array()) refuse(where, found, "a list in [ ]");

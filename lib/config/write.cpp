@@ -22,6 +22,7 @@ ordered_json value_json(const Setting& setting) {
             using Value = std::remove_cvref_t<decltype(typed)>;
             if constexpr (std::is_same_v<Value, std::optional<std::int64_t>>)
                 return typed ? ordered_json(*typed) : ordered_json("auto");
+            else if constexpr (std::is_same_v<Value, WeightedPaths>) return bertpretrain::to_json(typed);
             else if constexpr (requires { typed.has_value(); }) return typed ? ordered_json(*typed) : ordered_json();
             else return typed;
         },
@@ -34,9 +35,16 @@ std::string value_text(const Setting& setting) {
 
 std::string type_text(const Setting& setting) {
     if (setting.rule.zero_is_auto) return "\"auto\" or integer";
-    static constexpr const char* names[] = {"true or false",   "integer",       "integer",
-                                            "number",          "text",          "text or null",
-                                            "list of numbers", "list of texts", "\"auto\" or integer"};
+    static constexpr const char* names[] = {"true or false",
+                                            "integer",
+                                            "integer",
+                                            "number",
+                                            "text",
+                                            "text or null",
+                                            "list of numbers",
+                                            "list of texts",
+                                            "\"auto\" or integer",
+                                            "text, or list of {\"path\", \"weight\"}"};
     static_assert(std::size(names) == std::variant_size_v<SettingValue>);
     return names[setting.value.index()];
 }
@@ -66,6 +74,13 @@ std::string shortened(const std::string& text) {
     return text.size() <= longest ? text : text.substr(0, longest - 3) + "...";
 }
 
+/// The value for a table, and lines to stand below it.
+std::string value_and_lines(const Setting& setting, std::vector<std::pair<std::string, std::string>>& lines) {
+    const auto* paths = std::get_if<WeightedPaths>(&setting.value);
+    lines = paths != nullptr ? share_lines(*paths) : std::vector<std::pair<std::string, std::string>>{};
+    return lines.empty() ? shortened(value_text(setting)) : concat(lines.size(), " paths with weights:");
+}
+
 std::string settings_table(const std::vector<Setting>& settings, const std::vector<Setting>& defaults, Show show) {
     Table table({"setting", "value", show == Show::all ? "" : "default"});
     std::size_t at_default = 0;
@@ -73,11 +88,15 @@ std::string settings_table(const std::vector<Setting>& settings, const std::vect
         if (settings[i].is_section) continue;
         const bool is_default = settings[i].value == defaults[i].value;
         at_default += is_default ? 1 : 0;
-        if (show == Show::all) table.add({settings[i].path, shortened(value_text(settings[i])), is_default ? "default" : ""});
-        else if (!is_default) {
-            const std::string usual = defaults[i].rule.is_required ? "" : shortened(value_text(defaults[i]));
-            table.add({settings[i].path, shortened(value_text(settings[i])), usual});
-        }
+        if (is_default && show == Show::changed) continue;
+        const bool has_usual = show == Show::changed && !defaults[i].rule.is_required;
+        std::vector<std::pair<std::string, std::string>> lines;
+        const std::string value = value_and_lines(settings[i], lines);
+        table.add({settings[i].path, value,
+                   has_usual                         ? shortened(value_text(defaults[i]))
+                   : show == Show::all && is_default ? "default"
+                                                     : ""});
+        for (const auto& [share, path] : lines) table.add({"  " + share, path, ""});
     }
     if (show == Show::all || at_default == 0) return table.text();
     return table.text() + concat(at_default, " other settings have their defaults; settings.json in the run's folder has all\n");

@@ -4,10 +4,10 @@
 
 namespace bertpretrain {
 
-LossSums::LossSums(at::Device device) : sums_4_(at::zeros({count}, at::TensorOptions(at::kDouble).device(device))) {}
+LossSums::LossSums(at::Device device) : sums_S4_(at::zeros({1, count}, at::TensorOptions(at::kDouble).device(device))) {}
 
-LossValues LossSums::values() const {
-    const at::Tensor host_4 = sums_4_.cpu();
+LossValues LossSums::values(std::size_t source) const {
+    const at::Tensor host_4 = of(source).cpu();
     const double* sums = host_4.const_data_ptr<double>();
     return {sums[0], sums[1], sums[2], sums[3]};
 }

@@ -1,8 +1,8 @@
 #pragma once
 // Sums of losses and of correct predictions over batches.
 
+#include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include <ATen/core/Tensor.h>
 
@@ -15,26 +15,29 @@ struct LossValues {
     double nsp_correct = 0;  ///< sequences whose larger logit is the label's
 };
 
-/// The four sums as a float64 tensor that passes add to. Copies share the tensor.
+/// The four sums as a float64 tensor that passes add to; with several sources, four of each. Copies share the tensor.
 class LossSums {
 public:
     static constexpr std::int64_t count = 4;
 
     /// Zeros on the model's device.
     explicit LossSums(at::Device device);
-    /// @param sums_4 float64; what is added appears in it
-    explicit LossSums(at::Tensor sums_4) : sums_4_(std::move(sums_4)) {}
+    /// @param sums float64, of shape {4} or {sources, 4}; what is added appears in it
+    explicit LossSums(at::Tensor sums) : sums_S4_(sums.view({-1, count})) {}
 
-    /// {loss, correct}, as softmax_cross_entropy() adds to them: views.
-    at::Tensor mlm_2() const { return sums_4_.narrow(0, 0, 2); }
-    at::Tensor nsp_2() const { return sums_4_.narrow(0, 2, 2); }
-    const at::Tensor& tensor() const { return sums_4_; }
+    /// {loss, correct} of a source, as softmax_cross_entropy() adds to them: views.
+    at::Tensor mlm_2(std::size_t source = 0) const { return of(source).narrow(0, 0, 2); }
+    at::Tensor nsp_2(std::size_t source = 0) const { return of(source).narrow(0, 2, 2); }
+    /// Of shape {sources, 4}.
+    const at::Tensor& tensor() const { return sums_S4_; }
 
     /// Waits for the device.
-    LossValues values() const;
+    LossValues values(std::size_t source = 0) const;
 
 private:
-    at::Tensor sums_4_;
+    at::Tensor of(std::size_t source) const { return sums_S4_.select(0, static_cast<std::int64_t>(source)); }
+
+    at::Tensor sums_S4_;
 };
 
 }  // namespace bertpretrain

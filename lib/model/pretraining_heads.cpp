@@ -1,5 +1,7 @@
 #include "model/pretraining_heads.h"
 
+#include <vector>
+
 #include <ATen/ATen.h>
 
 #include "kernels/matmul.h"
@@ -26,6 +28,45 @@ Transformed transform(const LayerContext& context, const BertViews& weights, con
     return t;
 }
 
+/// Rows [begin, begin + rows) of a head's logits, which belong to one source.
+struct RowsOfSource {
+    std::size_t source;
+    std::int64_t begin, rows;
+};
+
+/// Divides `rows` rows by source: `count` of each part, and fillers at the end, which belong to the last part.
+std::vector<RowsOfSource> rows_of_sources(const MicroBatch& batch, std::int64_t SourcePart::*count, std::int64_t rows) {
+    if (batch.source_parts.empty()) return {{0, 0, rows}};
+    std::vector<RowsOfSource> all;
+    std::int64_t begin = 0;
+    for (const SourcePart& part : batch.source_parts) {
+        all.push_back({part.source, begin, part.*count});
+        begin += part.*count;
+    }
+    all.back().rows += rows - begin;
+    std::erase_if(all, [](const RowsOfSource& of) { return of.rows == 0; });
+    return all;
+}
+
+/// Calls softmax_cross_entropy() once per source, so that each has sums of its own without another pass over the logits.
+void mlm_cross_entropy(const MicroBatch& batch, at::Tensor& logits_MV, const at::Tensor& bias_V, double scale,
+                       const at::Tensor& d_bias_V, const LossSums& sums) {
+    for (const auto& [source, begin, rows] : rows_of_sources(batch, &SourcePart::masked, logits_MV.size(0))) {
+        at::Tensor of_source = logits_MV.narrow(0, begin, rows);
+        softmax_cross_entropy(of_source, bias_V, batch.masked_labels_M.narrow(0, begin, rows), scale, d_bias_V,
+                              sums.mlm_2(source));
+    }
+}
+
+void nsp_cross_entropy(const MicroBatch& batch, at::Tensor& logits_B2, const at::Tensor& bias_2, double scale,
+                       const at::Tensor& d_bias_2, const LossSums& sums) {
+    for (const auto& [source, begin, rows] : rows_of_sources(batch, &SourcePart::sequences, logits_B2.size(0))) {
+        at::Tensor of_source = logits_B2.narrow(0, begin, rows);
+        softmax_cross_entropy(of_source, bias_2, batch.next_sentence_labels_B.narrow(0, begin, rows), scale, d_bias_2,
+                              sums.nsp_2(source));
+    }
+}
+
 /// Adds the loss of next sentences and the gradients of pooler and head.
 /// @param d_first_BH overwritten with the gradient of first_BH
 void next_sentences_forward_backward(const LayerContext& context, const BertViews& weights, const at::Tensor& first_BH,
@@ -33,8 +74,7 @@ void next_sentences_forward_backward(const LayerContext& context, const BertView
     const at::ScalarType compute_dtype = first_BH.scalar_type();
     const at::Tensor pooled_fp32_BH = pool_first_rows(weights, first_BH), pooled_BH = pooled_fp32_BH.to(compute_dtype);
     at::Tensor logits_B2 = linear_matmul(pooled_BH, weights.next_sentence_weight);
-    softmax_cross_entropy(logits_B2, weights.next_sentence_bias, context.batch.next_sentence_labels_B, scale,
-                          gradients.next_sentence_bias, sums.nsp_2());
+    nsp_cross_entropy(context.batch, logits_B2, weights.next_sentence_bias, scale, gradients.next_sentence_bias, sums);
     add_linear_weight_gradient(logits_B2, pooled_BH, gradients.next_sentence_weight);
     const at::Tensor d_pooled_BH = linear_input_gradient(logits_B2, weights.next_sentence_weight).to(at::kFloat);
     const at::Tensor d_pool_fp32_BH = d_pooled_BH * (1 - pooled_fp32_BH.square());
@@ -89,8 +129,7 @@ at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& 
     if (context.batch.masked() > 0) {
         const Transformed t = transform(context, weights, read.masked_MH);
         at::Tensor logits_MV = linear_matmul(t.norm.normed_TH, weights.word_VH);
-        softmax_cross_entropy(logits_MV, weights.decoder_bias_V, context.batch.masked_labels_M, scale.mlm,
-                              gradients.decoder_bias_V, sums.mlm_2());
+        mlm_cross_entropy(context.batch, logits_MV, weights.decoder_bias_V, scale.mlm, gradients.decoder_bias_V, sums);
         add_linear_weight_gradient(logits_MV, t.norm.normed_TH, gradients.word_VH);
         const NormGradients d_norm =
             dropout_residual_norm_backward({.d_normed_TH = linear_input_gradient(logits_MV, weights.word_VH),

@@ -18,7 +18,8 @@
 namespace bertpretrain {
 
 struct DataConfig {
-    std::string training_shards;
+    WeightedPaths training_shards;
+    std::string changed_weights = "refuse";
     std::optional<std::string> held_out_shards;
     std::string objective = "mlm_nsp";
     bool block_diagonal = false;
@@ -30,12 +31,21 @@ struct DataConfig {
     std::optional<std::int64_t> loader_threads;
 
     static void describe(auto& self, auto&& field) {
-        field("training_shards", self.training_shards,
-              required(any, "name the folder of shards; `bertpretrain_data shard` makes one (data_tools/README.md)"),
-              "Folder of shards. Training reads the files with \"training\" in their names.", Resume::may_change);
+        field(
+            "training_shards", self.training_shards,
+            required(any, "name the folder of shards; `bertpretrain_data shard` makes one (data_tools/README.md)"),
+            "Folder of shards. Training reads the files with \"training\" in their names. To train on several sources, give a "
+            "list: [{\"path\": FOLDER, \"weight\": NUMBER}, ...]. Each source then gives its weight's share of the samples, also "
+            "within short parts of the run, and starts its next epoch when its own samples are used up. A resumed run needs "
+            "the same sources in the same order; for the weights see changed_weights.",
+            Resume::may_change);
+        field("changed_weights", self.changed_weights, one_of({"refuse", "accept"}),
+              "What to do if the weights of training_shards differ from those of the checkpoint that a run resumes from. accept: "
+              "use them from the next step on, and record the event weights_changed with that step.",
+              Resume::may_change);
         field("held_out_shards", self.held_out_shards, any,
               "Folder of held-out shards. Evaluation reads the files with \"test\" in their names. null: the folder of the "
-              "training shards.",
+              "training shards, or all folders of a list.",
               Resume::may_change);
         field("objective", self.objective, one_of({"mlm_nsp", "mlm"}),
               "What the model learns to predict. mlm_nsp: masked words and next sentences, as BERT. mlm: masked words alone, as "

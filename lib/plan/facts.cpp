@@ -1,12 +1,45 @@
 #include "plan/facts.h"
 
 #include "core/environment.h"
+#include "core/error.h"
 #include "core/threads.h"
 #include "kernels/matmul_libraries.h"
 #include "operations/device.h"
 #include "shards/vocabulary_match.h"
 
 namespace bertpretrain {
+namespace {
+
+struct FolderManifest {
+    std::filesystem::path folder;
+    Manifest manifest;
+};
+
+/// @throws DataError naming two sources whose rows cannot be mixed
+void refuse_different_sources(const std::vector<FolderManifest>& manifests) {
+    for (const FolderManifest& other : manifests) {
+        const FolderManifest& first = manifests.front();
+        const auto require_same = [&](const char* what, const auto& of_first, const auto& of_other) {
+            if (of_first == of_other) return;
+            throw DataError(concat("data.training_shards lists sources that cannot be mixed, because their ", what, " differs: ",
+                                   of_first, " in ", first.folder.string(), ", ", of_other, " in ", other.folder.string(),
+                                   "\n  do: make the shards of all sources with the same vocabulary and the same "
+                                   "--sequence-length"));
+        };
+        require_same("sequence length", first.manifest.settings.sequence_length, other.manifest.settings.sequence_length);
+        require_same("vocabulary (its checksum)", first.manifest.vocabulary.crc32, other.manifest.vocabulary.crc32);
+        require_same("casing", first.manifest.settings.casing, other.manifest.settings.casing);
+    }
+}
+
+std::int64_t training_rows(const Manifest& manifest) {
+    std::int64_t rows = 0;
+    for (const ShardRecord& shard : manifest.shards)
+        if (shard_kind(shard.file) == ShardKind::training) rows += shard.rows;
+    return rows;
+}
+
+}  // namespace
 
 MachineFacts look_at_machine() {
     MachineFacts facts;
@@ -19,16 +52,27 @@ MachineFacts look_at_machine() {
 }
 
 DataFacts look_at_data(const DataConfig& data, bool evaluates) {
-    const std::filesystem::path shards = data.training_shards;
     DataFacts facts;
-    facts.is_there = std::filesystem::is_directory(shards);
-    if (facts.is_there) facts.manifest = read_manifest(shards);
-    const std::filesystem::path beside = shards / "vocab.txt";
+    facts.is_there = !data.training_shards.paths.empty();
+    std::vector<FolderManifest> manifests;
+    for (const WeightedPath& source : data.training_shards.paths) {
+        const std::filesystem::path folder = source.path;
+        const bool is_there = std::filesystem::is_directory(folder);
+        facts.is_there = facts.is_there && is_there;
+        if (is_there)
+            if (auto manifest = read_manifest(folder)) manifests.push_back({folder, std::move(*manifest)});
+        if (facts.vocabulary_file.empty() && std::filesystem::exists(folder / "vocab.txt"))
+            facts.vocabulary_file = folder / "vocab.txt";
+    }
+    refuse_different_sources(manifests);
+    if (!manifests.empty()) facts.manifest = manifests.front().manifest;
+    if (manifests.size() == data.training_shards.paths.size())
+        for (const FolderManifest& of : manifests) facts.training_rows += training_rows(of.manifest);
     if (data.vocabulary) facts.vocabulary_file = *data.vocabulary;
-    else if (std::filesystem::exists(beside)) facts.vocabulary_file = beside;
-    else return facts;
+    if (facts.vocabulary_file.empty()) return facts;
     const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(facts.vocabulary_file));
-    if (facts.manifest) refuse_other_vocabulary(shards, *facts.manifest, facts.vocabulary_file, *vocabulary);
+    for (const auto& [folder, manifest] : manifests)
+        refuse_other_vocabulary(folder, manifest, facts.vocabulary_file, *vocabulary);
     if (evaluates && data.held_out_shards)
         if (const auto manifest = read_manifest(*data.held_out_shards))
             refuse_other_vocabulary(*data.held_out_shards, *manifest, facts.vocabulary_file, *vocabulary);

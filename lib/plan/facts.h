@@ -23,8 +23,9 @@ struct MachineFacts {
 };
 
 struct DataFacts {
-    bool is_there = false;                         ///< the folder of training shards exists
-    std::optional<Manifest> manifest;              ///< of the training shards
+    bool is_there = false;                         ///< the folders of training shards exist
+    std::optional<Manifest> manifest;              ///< of the training shards; of several folders, the first that has one
+    std::int64_t training_rows = 0;                ///< of all training shards; 0: a manifest is missing
     std::filesystem::path vocabulary_file;         ///< data.vocabulary, or the one beside the shards; empty: there is none
     std::shared_ptr<const Vocabulary> vocabulary;  ///< its content; null: there is none
 };
@@ -38,8 +39,11 @@ struct CheckpointFacts {
 /// Looks at this machine. Loads libtorch's CUDA half where NVIDIA's driver is installed.
 MachineFacts look_at_machine();
 
-/// Reads the manifest and the vocabulary, each once, and compares the vocabulary with the manifests of all shards that are used.
-/// A missing folder of shards is no error here. @throws DataError when a file is damaged or the vocabulary is another one
+/// Reads the manifests and the vocabulary, each once, and compares the vocabulary with the manifests of all shards that are used.
+/// A missing folder of shards is no error here.
+/// @throws DataError when a file is damaged, the vocabulary is another one, or the manifests of several sources differ in
+/// sequence
+///         length, vocabulary or casing
 DataFacts look_at_data(const DataConfig& data, bool evaluates);
 
 }  // namespace bertpretrain

@@ -28,7 +28,8 @@ std::uint64_t activations_of(const RunPlan& plan) {
 /// A row is its tokens' ids, masks and segments, and about 0.15 positions and labels per token.
 std::uint64_t data_of(const RunPlan& plan, std::int64_t ranks, std::int64_t rows) {
     constexpr std::int64_t window = SampleOrder::default_window_rows, windows = 2, bytes_per_token = 7;
-    const std::int64_t held = rows > 0 ? std::min(rows, windows * window) : windows * window;
+    const std::int64_t most = std::ssize(plan.data.training_shards) * windows * window;
+    const std::int64_t held = rows > 0 ? std::min(rows, most) : most;
     return static_cast<std::uint64_t>(held / ranks * plan.data.sequence_length * bytes_per_token);
 }
 

@@ -18,7 +18,7 @@ struct MemoryPlan {
 
     std::uint64_t snapshot = 0;     ///< copy of this rank's slice that is written while training goes on; 0 without
     std::uint64_t activations = 0;  ///< of one pass of full-length sequences
-    std::uint64_t data = 0;         ///< rows of two windows of samples
+    std::uint64_t data = 0;         ///< rows of two windows of each source's samples
     std::uint64_t program = 0;      ///< code and threads; measured, on a CPU
 
     /// What lasts from step to step.

@@ -1,6 +1,7 @@
 #include "plan/resolve.h"
 
 #include <algorithm>
+#include <map>
 
 #include "config/write.h"
 #include "core/error.h"
@@ -57,7 +58,7 @@ void resolve_vocab_size(Resolution& r) {
         reason = concat("the manifest of the shards says ", entries, " tokens");
     } else if (r.data.is_there && r.checkpoint == nullptr) {
         throw ConfigError(
-            concat("model.vocab_size = \"auto\": ", r.settings.data.training_shards, " has neither ", manifest_name,
+            concat("model.vocab_size = \"auto\": ", r.settings.data.training_shards.first(), " has neither ", manifest_name,
                    " nor vocab.txt\n  do: set model.vocab_size, or data.vocabulary to the vocab.txt of the shards"));
     }
     std::int64_t& rows = r.plan.model.vocab_size;
@@ -83,7 +84,7 @@ void resolve_vocabulary(Resolution& r) {
     if (divides && r.data.vocabulary) data.document_end = r.data.vocabulary->specials().sep;
     if ((data.masks == MaskSource::dynamic || divides) && r.data.is_there && !r.data.vocabulary)
         throw ConfigError(concat(divides ? "data.block_diagonal" : "data.masking = \"dynamic\"",
-                                 " needs the vocabulary, and there is no vocab.txt in ", data.training_shards.string(),
+                                 " needs the vocabulary, and there is no vocab.txt in ", data.training_shards.front().string(),
                                  "\n  do: set data.vocabulary to the one that the shards were made with"));
     if (r.settings.evaluation.probe && r.data.is_there && !r.data.vocabulary)
         throw ConfigError(concat("evaluation.probe needs the vocabulary, and there is no vocab.txt in ",
@@ -106,18 +107,80 @@ void resolve_optimizer(Resolution& r) {
 /// Shards for masked words alone have no labels of next sentences.
 void refuse_missing_labels(const DataPlan& data, const Manifest& manifest) {
     if (data.objective == Objective::mlm || manifest.settings.has_labels()) return;
-    throw ConfigError(concat("data.objective = \"mlm_nsp\": the shards of ", data.training_shards.string(),
+    throw ConfigError(concat("data.objective = \"mlm_nsp\": the shards of ", data.training_shards.front().string(),
                              " were made with --objective mlm, so they have no labels of next sentences",
                              "\n  do: set data.objective to \"mlm\", or make shards with `bertpretrain_data shard "
                              "--objective mlm_nsp`"));
 }
 
+nlohmann::ordered_json folder_list(const std::vector<std::filesystem::path>& folders) {
+    auto list = nlohmann::ordered_json::array();
+    for (const std::filesystem::path& folder : folders) list.push_back(folder.string());
+    return list;
+}
+
+/// The last part of each path; the whole path where others end alike.
+std::vector<std::string> names_of(const std::vector<std::filesystem::path>& folders) {
+    const auto last_part = [](const std::filesystem::path& folder) {
+        return (folder / "").lexically_normal().parent_path().filename().string();
+    };
+    std::map<std::string, int> times;
+    for (const std::filesystem::path& folder : folders) ++times[last_part(folder)];
+    std::vector<std::string> result;
+    for (const std::filesystem::path& folder : folders) {
+        const std::string last = last_part(folder);
+        result.push_back(last.empty() || times[last] > 1 ? folder.string() : last);
+    }
+    return result;
+}
+
+/// The parts of a resumed run's mixture, and a new one where other shares were asked for and may be used. Shares that may not be
+/// used are refused later (refuse_changed_settings), together with all other changes.
+std::vector<MixturePart> mixture_of(const Resolution& r, const DataPlan& data) {
+    if (r.checkpoint == nullptr) return {{0, data.shares}};
+    const TrainingProgress& progress = r.checkpoint->progress;
+    std::vector<MixturePart> parts = progress.mixture;
+    if (parts.empty() || parts.front().shares.size() != data.shares.size()) return {{0, data.shares}};
+    if (!data.accepts_changed_shares || parts.back().shares == data.shares) return parts;
+    if (parts.back().first_sample == progress.samples) parts.pop_back();
+    parts.push_back({progress.samples, data.shares});
+    return parts;
+}
+
+void resolve_sources(Resolution& r) {
+    const DataConfig& asked = r.settings.data;
+    DataPlan& data = r.plan.data;
+    std::vector<double> weights;
+    for (const WeightedPath& source : asked.training_shards.paths) {
+        data.training_shards.emplace_back(source.path);
+        weights.push_back(source.weight);
+    }
+    if (weights.empty()) weights.push_back(1);  // settings that code gave, not a file
+    data.training_shards.resize(weights.size());
+    data.source_names = names_of(data.training_shards);
+    data.shares = mixture_shares(weights);
+    data.accepts_changed_shares = asked.changed_weights == "accept";
+    data.mixture = mixture_of(r, data);
+    if (weights.size() == 1) return;
+    auto parts = nlohmann::ordered_json::array();
+    for (const MixturePart& part : data.mixture) parts.push_back({{"first_sample", part.first_sample}, {"shares", part.shares}});
+    const bool is_kept = r.checkpoint != nullptr && data.mixture == r.checkpoint->progress.mixture;
+    r.decide("data.mixture", std::move(parts),
+             is_kept ? "a resumed run keeps its shares" : "the weights as billionths of their sum",
+             is_kept ? Origin::checkpoint : Origin::automatic);
+}
+
 void resolve_data(Resolution& r) {
     const DataConfig& asked = r.settings.data;
     DataPlan& data = r.plan.data;
-    data.training_shards = asked.training_shards;
-    data.held_out_shards = asked.held_out_shards.value_or(asked.training_shards);
-    if (!asked.held_out_shards) r.decide("data.held_out_shards", asked.training_shards, "the folder of training shards");
+    resolve_sources(r);
+    if (asked.held_out_shards) data.held_out_shards = {*asked.held_out_shards};
+    else {
+        data.held_out_shards = data.training_shards;
+        const bool is_one = data.held_out_shards.size() == 1;
+        r.decide("data.held_out_shards", is_one ? to_json(asked.training_shards) : folder_list(data.held_out_shards),
+                 is_one ? "the folder of training shards" : "the folders of training shards");
+    }
     data.objective = asked.objective == "mlm" ? Objective::mlm : Objective::mlm_nsp;
     r.plan.model.next_sentence = data.objective == Objective::mlm_nsp;
     if (asked.block_diagonal && data.objective == Objective::mlm_nsp)
@@ -139,7 +202,7 @@ void resolve_data(Resolution& r) {
     refuse_missing_labels(data, *r.data.manifest);
     if (data.masks == MaskSource::stored) data.masked_lm_prob = r.data.manifest->settings.masked_lm_prob;
     data.casing = r.data.manifest->settings.casing;
-    data.unigram_cross_entropy = r.data.manifest->unigram_cross_entropy;
+    if (data.training_shards.size() == 1) data.unigram_cross_entropy = r.data.manifest->unigram_cross_entropy;
 }
 
 void resolve_initialization(Resolution& r) {

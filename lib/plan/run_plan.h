@@ -11,6 +11,7 @@
 
 #include <c10/core/ScalarType.h>
 
+#include "batches/mixture.h"
 #include "kernels/matmul_libraries.h"
 #include "kernels/self_proof.h"
 #include "model/bert_config.h"
@@ -30,7 +31,12 @@ enum class KernelPolicy { automatic, reference, fused };
 enum class OnSaveError { retry, stop };
 
 struct DataPlan {
-    std::filesystem::path training_shards, held_out_shards;  ///< folders
+    std::vector<std::filesystem::path> training_shards;  ///< the folder of each source
+    std::vector<std::string> source_names;  ///< the last part of each folder's path, or its path if that is ambiguous
+    std::vector<MixturePart> mixture;       ///< which source each sample comes from
+    std::vector<std::int64_t> shares;       ///< of the sources, as the settings ask for
+    bool accepts_changed_shares = false;    ///< on resume
+    std::vector<std::filesystem::path> held_out_shards;  ///< folders
     Objective objective = Objective::mlm_nsp;
     std::optional<std::int32_t> document_end;  ///< id of [SEP] with data.block_diagonal: attention stays inside each document
     std::int64_t sequence_length = 128;

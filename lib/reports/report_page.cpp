@@ -10,6 +10,7 @@
 #include "core/strings.h"
 #include "reports/run_charts.h"
 #include "reports/scaling.h"
+#include "reports/source_losses.h"
 #include "reports/time_shares.h"
 
 namespace bertpretrain {
@@ -150,6 +151,7 @@ std::string report_page(const std::vector<RunHistory>& runs, const ReportChoices
     if (choices.scaling) page << scaling_part(runs);
     if (!choices.references.empty())
         page << "<h2>Beside published curves</h2>\n" << table(reference_rows(runs, choices.references));
+    if (const auto rows = source_rows(runs); !rows.empty()) page << "<h2>Sources</h2>\n" << table(rows);
     page << time_bars(runs) << "<h2>Charts</h2>\n" << figures(run_charts(runs, choices.references)) << "</body></html>\n";
     return page.str();
 }

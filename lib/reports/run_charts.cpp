@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "reports/source_losses.h"
 #include "telemetry/chart_points.h"
 
 namespace bertpretrain {
@@ -132,6 +133,7 @@ void add_losses(std::vector<NamedChart>& charts, const std::vector<RunHistory>& 
         .evaluations(evaluated_step_of, number(&EvaluationRecord::mlm_loss), ", held-out")
         .restarts()
         .add_to(charts, "mlm_loss");
+    if (auto chart = source_loss_chart(runs)) charts.push_back({"source_mlm_loss", std::move(*chart)});
     Painter(runs, "Masked-word loss by epochs", "epochs", nats)
         .steps(epochs_of, number(&StepRecord::mlm_loss), "", true)
         .add_to(charts, "mlm_loss_by_epochs");

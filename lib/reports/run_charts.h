@@ -15,9 +15,10 @@ struct NamedChart {
     Chart chart;
 };
 
-/// Returns charts of the losses over steps, epochs and hours, and of accuracy, learning rate, gradient norm, throughput, MFU,
-/// device utilization, memory, and the shares of a step spent waiting for data and for other ranks. Each run has its own color,
-/// and restarts are marked. Omits empty charts. With published curves, the first chart is the whole loss with these as dots.
+/// Returns charts of the losses over steps, epochs and hours, of each source's loss, and of accuracy, learning rate, gradient
+/// norm, throughput, MFU, device utilization, memory, and the shares of a step spent waiting for data and for other ranks. Each
+/// run has its own color, and restarts are marked. Omits empty charts. With published curves, the first chart is the whole loss
+/// with these as dots.
 std::vector<NamedChart> run_charts(const std::vector<RunHistory>& runs, const std::vector<ReferenceCurve>& references = {});
 
 }  // namespace bertpretrain

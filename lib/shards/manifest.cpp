@@ -194,4 +194,11 @@ std::vector<fs::path> find_shards(const fs::path& folder, ShardKind kind) {
     return files;
 }
 
+std::vector<fs::path> find_shards(const std::vector<fs::path>& folders, ShardKind kind) {
+    std::vector<fs::path> files;
+    for (const fs::path& folder : folders)
+        for (fs::path& file : find_shards(folder, kind)) files.push_back(std::move(file));
+    return files;
+}
+
 }  // namespace bertpretrain

@@ -123,5 +123,7 @@ void require_complete(const std::filesystem::path& folder);
 /// Returns the folder's shards of one kind, sorted by name. Opens none of them.
 /// @throws DataError if the folder is missing or incomplete, has no such shards, or lacks one that its manifest lists
 std::vector<std::filesystem::path> find_shards(const std::filesystem::path& folder, ShardKind kind);
+/// The same for several folders, one after the other.
+std::vector<std::filesystem::path> find_shards(const std::vector<std::filesystem::path>& folders, ShardKind kind);
 
 }  // namespace bertpretrain

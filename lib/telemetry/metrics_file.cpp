@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <nlohmann/json.hpp>
 
@@ -21,17 +22,26 @@ namespace {
 
 using nlohmann::json;
 
+/// Adds the numbers to `line`, and returns whether all are finite.
 template <class Record>
-std::string line_of(const Record& record) {
-    nlohmann::ordered_json line;
+bool add_numbers(const Record& record, nlohmann::ordered_json& line) {
     bool all_finite = true;
     Record::fields(record, [&](const char* key, const auto& value) {
         const bool finite = std::isfinite(static_cast<double>(value));
         all_finite = all_finite && finite;
         line[key] = finite ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
     });
+    return all_finite;
+}
+
+template <class Record>
+std::string line_of(const Record& record) {
+    nlohmann::ordered_json line;
+    bool all_finite = add_numbers(record, line);
+    if constexpr (std::is_same_v<Record, StepRecord>)
+        for (const SourceRecord& source : record.sources) all_finite &= add_numbers(source, line["sources"][source.name]);
     if (!all_finite) line["non_finite"] = true;
-    return line.dump();
+    return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 /// Reads the member `key`: null gives NaN, and a missing member leaves `value` unchanged. @throws json::exception for another
@@ -55,6 +65,12 @@ Record record_of(const json& line) {
     if constexpr (std::is_same_v<Record, EvaluationRecord>)
         if (line.contains("probe_accuracy")) record.probe.emplace();
     Record::fields(record, [&](const char* key, auto& value) { read_member(line, key, value); });
+    if constexpr (std::is_same_v<Record, StepRecord>)
+        if (const auto sources = line.find("sources"); sources != line.end())
+            for (const auto& [name, numbers] : sources->items()) {
+                record.sources.push_back(record_of<SourceRecord>(numbers));
+                record.sources.back().name = name;
+            }
     return record;
 }
 

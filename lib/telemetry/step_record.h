@@ -3,10 +3,36 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "telemetry/probe_record.h"
 
 namespace bertpretrain {
+
+/// The samples of one source in a step of a run that has several.
+struct SourceRecord {
+    static constexpr const char* next_sentence_key = "nsp_loss";  ///< recorded only if next_sentence is set
+
+    std::string name;
+    std::int64_t sequences = 0;  ///< in this step
+    double mlm_loss = 0;         ///< mean over its masked tokens, in nats; NaN if there are none
+    double mlm_accuracy = 0;
+    bool next_sentence = true;  ///< whether the model predicts next sentences; if not, nsp_loss is not recorded
+    double nsp_loss = 0;        ///< mean over its sequences
+    std::int64_t samples = 0;   ///< of this source since the run began
+    double epochs = 0;          ///< samples / samples of the source's shards
+
+    /// Calls field(key of the metrics file, member) for each number.
+    static void fields(auto& self, auto&& field) {
+        field("sequences", self.sequences);
+        field("mlm_loss", self.mlm_loss);
+        field("mlm_accuracy", self.mlm_accuracy);
+        if (self.next_sentence) field(next_sentence_key, self.nsp_loss);
+        field("samples", self.samples);
+        field("epochs", self.epochs);
+    }
+};
 
 /// One completed optimizer step. Losses are means over the global batch, in nats.
 struct StepRecord {
@@ -31,14 +57,15 @@ struct StepRecord {
     double communication_seconds = 0;          ///< time with at least one transfer between ranks in flight
     double exposed_communication_seconds = 0;  ///< the part of step_seconds spent waiting for other ranks
     double forward_seconds = 0, backward_seconds = 0, update_seconds = 0;  ///< on the thread that computes
-    double saving_seconds = 0;      ///< since the previous step: waiting for checkpoints and for this file
-    double evaluation_seconds = 0;  ///< since the previous step
-    double device_utilization = 0;  ///< of rank 0's device since the previous step, 0 to 1 (device_usage.h)
-    double memory_bytes = 0;        ///< memory in use on that device at the end of the step
-    double time = 0;                ///< end of the step, in seconds since 1970 UTC
-    double elapsed_seconds = 0;     ///< end of the step, counted from this start of the run by a monotonic clock
+    double saving_seconds = 0;            ///< since the previous step: waiting for checkpoints and for this file
+    double evaluation_seconds = 0;        ///< since the previous step
+    double device_utilization = 0;        ///< of rank 0's device since the previous step, 0 to 1 (device_usage.h)
+    double memory_bytes = 0;              ///< memory in use on that device at the end of the step
+    double time = 0;                      ///< end of the step, in seconds since 1970 UTC
+    double elapsed_seconds = 0;           ///< end of the step, counted from this start of the run by a monotonic clock
+    std::vector<SourceRecord> sources{};  ///< those with samples in the step; empty in a run with one source
 
-    /// Calls field(key of the metrics file, member) for each member.
+    /// Calls field(key of the metrics file, member) for each number.
     static void fields(auto& self, auto&& field) {
         field("step", self.step);
         field("samples", self.samples);

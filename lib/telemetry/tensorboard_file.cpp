@@ -115,6 +115,10 @@ void TensorboardFile::append(const StepRecord& record) {
         if (key != "step" && key != "time" && key != "elapsed_seconds")
             scalars.emplace_back("train/" + key, static_cast<double>(value));
     });
+    for (const SourceRecord& source : record.sources) {
+        scalars.emplace_back("sources/" + source.name + "/mlm_loss", source.mlm_loss);
+        scalars.emplace_back("sources/" + source.name + "/epochs", source.epochs);
+    }
     write_scalars(record.time, record.step, scalars);
 }
 

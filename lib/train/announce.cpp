@@ -1,6 +1,7 @@
 #include "train/announce.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <ATen/Parallel.h>
 
@@ -13,15 +14,29 @@
 namespace bertpretrain {
 namespace {
 
+/// @param samples of the whole run
+void announce_sources(const TrainerParts& parts, std::int64_t samples) {
+    const std::vector<std::int64_t>& rows = parts.loader->rows_of_sources();
+    const std::vector<std::int64_t> of_run = parts.loader->mixture().counts(samples);
+    const auto epochs = [&](std::size_t i) {
+        return fixed(static_cast<double>(of_run[i]) / static_cast<double>(rows[i]), 2) + " epochs";
+    };
+    if (rows.size() == 1)
+        return log_info(concat("one epoch         ", with_thousands(rows[0]), " samples; the run takes ", epochs(0)));
+    const DataPlan& data = parts.plan.data;
+    const auto sum = static_cast<double>(std::accumulate(data.shares.begin(), data.shares.end(), std::int64_t{0}));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        log_info(concat("source            ", data.source_names[i], ": ",
+                        fixed(100 * static_cast<double>(data.shares[i]) / sum, 2), " % of the samples; one epoch is ",
+                        with_thousands(rows[i]), " samples; the run takes ", epochs(i)));
+}
+
 void announce_batches(const TrainerParts& parts) {
     const RunPlan& plan = parts.plan;
     const std::int64_t ranks = plan.parallel.world_size, pass = plan.batch.pass_size(), global_batch = plan.batch.global_batch;
-    const double rows = static_cast<double>(parts.loader->rows_per_epoch());
     log_info(concat("global batch      ", with_thousands(global_batch), " sequences, on each rank in ",
                     (global_batch + ranks * pass - 1) / (ranks * pass), " micro-batch(es) of up to ", pass));
-    log_info(concat("one epoch         ", with_thousands(parts.loader->rows_per_epoch()), " samples; the run takes ",
-                    fixed(static_cast<double>(plan.schedule.total_steps) * static_cast<double>(global_batch) / rows, 2),
-                    " epochs"));
+    announce_sources(parts, plan.schedule.total_steps * global_batch);
 }
 
 void announce_device(const TrainerParts& parts) {

@@ -38,7 +38,10 @@ std::unique_ptr<BatchLoader> make_loader(const RunPlan& plan, const World& world
     if (plan.data.masks == MaskSource::dynamic && vocabulary != nullptr)
         settings.masking = dynamic_masking(*vocabulary, plan.data.masked_lm_prob, plan.data.whole_word_masking,
                                            plan.data.sequence_length, plan.model.vocab_size, plan.compute.seed);
-    return std::make_unique<BatchLoader>(find_shards(plan.data.training_shards, ShardKind::training), settings);
+    std::vector<std::vector<std::filesystem::path>> files;
+    for (const std::filesystem::path& source : plan.data.training_shards)
+        files.push_back(find_shards(source, ShardKind::training));
+    return std::make_unique<BatchLoader>(TrainingSources(std::move(files), Mixture(plan.data.mixture)), settings);
 }
 
 std::unique_ptr<EvaluationBatches> make_held_out(const RunPlan& plan, const World& world, at::Device device) {
@@ -112,7 +115,7 @@ MemoryPlan open_model(TrainerParts& parts, at::Device device) {
     parts.buckets = std::make_unique<GradientBuckets>(*parts.parameters, *parts.world,
                                                       GradientBuckets::Choices{stage, plan.parallel.reduce_dtype});
     parts.step = std::make_unique<TrainStep>(*parts.bert, *parts.parameters, *parts.buckets, *parts.optimizer, *parts.world,
-                                             plan.compute.loss_mean, stage);
+                                             plan.compute.loss_mean, stage, plan.data.training_shards.size());
     return memory;
 }
 

@@ -11,6 +11,7 @@
 #include "config/write.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "core/strings.h"
 #include "parallel/together.h"
 
 namespace bertpretrain {
@@ -55,6 +56,16 @@ std::unique_ptr<CheckpointReader> reader_of_choice(const CheckpointStore& store,
 /// Whether it was saved by a run that was asked for the same.
 bool came_of(const ResumeRequest& request, const CheckpointReader& checkpoint) {
     return TrainingProgress::read(checkpoint.progress(), checkpoint.folder() / progress_file).resume == request.text();
+}
+
+/// "60 %, 40 %"
+std::string share_text(const std::vector<std::int64_t>& shares) {
+    std::int64_t sum = 0;
+    for (const std::int64_t share : shares) sum += share;
+    std::vector<std::string> texts;
+    for (const std::int64_t share : shares)
+        texts.push_back(concat(100 * static_cast<double>(share) / static_cast<double>(sum), " %"));
+    return join(texts);
 }
 
 }  // namespace
@@ -121,6 +132,12 @@ CheckpointFacts facts_of(const ResumePoint& point) {
     return {read_config<ExperimentConfig>(point.settings, (point.folder / "settings.json").string()), point.progress};
 }
 
+std::string changed_shares(const ResumePoint& point, const DataPlan& data) {
+    const std::vector<MixturePart>& parts = point.progress.mixture;
+    if (parts.empty() || parts.back().shares == data.shares || parts.back().shares.size() != data.shares.size()) return {};
+    return concat(share_text(parts.back().shares), " in the checkpoint, ", share_text(data.shares), " now");
+}
+
 void refuse_changed_settings(const ResumePoint& point, const RunPlan& plan, const BatchLoader& data) {
     ExperimentConfig saved = facts_of(point).settings;
     saved.batch.global_batch_size = point.progress.global_batch_sequences;  // older checkpoints may say 0
@@ -134,6 +151,9 @@ void refuse_changed_settings(const ResumePoint& point, const RunPlan& plan, cons
         problems.push_back(
             concat("  training data or seed differs from the checkpoint's: the order of samples has the fingerprint ",
                    fingerprint, " in the checkpoint, ", data.fingerprint(), " now"));
+    if (const std::string changed = changed_shares(point, plan.data); !changed.empty() && !plan.data.accepts_changed_shares)
+        problems.push_back(
+            concat("  the weights of data.training_shards: ", changed, "; data.changed_weights = \"accept\" allows this"));
     if (problems.empty()) return;
     std::string message = concat(point.folder.string(), ": this run cannot resume with changed settings or data:\n");
     for (const std::string& problem : problems) message += problem + "\n";

@@ -62,6 +62,10 @@ void set_later_aside(ControlGroup& ranks, const CheckpointStore& store, const Re
 /// What resolve() needs of it. @throws ConfigError where the checkpoint's settings are not understood
 CheckpointFacts facts_of(const ResumePoint& point);
 
+/// Describes how the sources' shares differ from the checkpoint's: "60 %, 40 % in the checkpoint, 70 %, 30 % now". Empty if they
+/// do not, or if there are other sources.
+std::string changed_shares(const ResumePoint& point, const DataPlan& data);
+
 /// @throws ConfigError naming every setting that differs from the checkpoint's and may not, with both values, and other data
 void refuse_changed_settings(const ResumePoint& point, const RunPlan& plan, const BatchLoader& data);
 

@@ -48,7 +48,7 @@ at::Tensor queue_copy_to_host(const at::Tensor& tensor) {
 }  // namespace
 
 TrainStep::TrainStep(const Bert& bert, const FlatParameters& parameters, GradientBuckets& buckets, ShardedOptimizer& optimizer,
-                     World& world, LossMean loss_mean, std::int64_t zero_stage)
+                     World& world, LossMean loss_mean, std::int64_t zero_stage, std::size_t sources)
     : bert_(bert),
       parameters_(parameters),
       buckets_(buckets),
@@ -57,6 +57,7 @@ TrainStep::TrainStep(const Bert& bert, const FlatParameters& parameters, Gradien
       between_ranks_(world),
       loss_mean_(loss_mean),
       zero_stage_(zero_stage),
+      sources_(sources),
       computing_(parameters.device()) {}
 
 LossScale TrainStep::loss_scale(const StepCounts& whole, const MicroBatch& micro) const {
@@ -81,7 +82,7 @@ ParameterMoves TrainStep::moves(bool last_micro_batch, PhaseClock& clock) {
     return moves;
 }
 
-bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_C4, StopAgreement& stop,
+bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_CS4, StopAgreement& stop,
                            PhaseClock& clock) {
     next_bucket_ = 0;
     const auto count = static_cast<std::int64_t>(batch.micro_batches.size());
@@ -97,7 +98,7 @@ bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, co
         const MicroBatch& micro = batch.micro_batches[static_cast<std::size_t>(i)];
         clock.enter(Phase::forward);
         wait_for_copy(micro);
-        bert_.forward_backward(micro, loss_scale(whole, micro), LossSums(sums_C4[i]), moves(i + 1 == count, clock),
+        bert_.forward_backward(micro, loss_scale(whole, micro), LossSums(sums_CS4[i]), moves(i + 1 == count, clock),
                                /*accumulate=*/i > 0);
     }
     if (count > 0) return true;
@@ -121,22 +122,23 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
                            StopAgreement& stop, PhaseClock& clock, const std::function<void()>& before_gather) {
     const double begin = seconds_now();
     const Traffic before = world_.traffic();
-    const at::Tensor sums_C4 = at::zeros({static_cast<std::int64_t>(batch.micro_batches.size()), LossSums::count},
-                                         at::TensorOptions(parameters_.device()).dtype(at::kDouble));
+    const at::Tensor sums_CS4 =
+        at::zeros({static_cast<std::int64_t>(batch.micro_batches.size()), static_cast<std::int64_t>(sources_), LossSums::count},
+                  at::TensorOptions(parameters_.device()).dtype(at::kDouble));
     computing_.reset();
-    if (!accumulate(batch, whole, sums_C4, stop, clock)) {
+    if (!accumulate(batch, whole, sums_CS4, stop, clock)) {
         StepOutcome outcome;
         outcome.interrupted = true;
         return outcome;
     }
-    const at::Tensor sums_on_host_C4 = queue_copy_to_host(sums_C4);
+    const at::Tensor sums_on_host_CS4 = queue_copy_to_host(sums_CS4);
     const double of_stream = computing_.stop();  // waits for the GPU, so that its remaining work does not count in later phases
-    const bool finite = std::isfinite(sums_on_host_C4.sum().item<double>());
+    const bool finite = std::isfinite(sums_on_host_CS4.sum().item<double>());
     const UpdateResult update = this->update(finite, learning_rate, step, clock);
     clock.enter(Phase::communication);
     const double waited = (world_.traffic() - before).waited_seconds;
     const double own_seconds = parameters_.device().is_cpu() ? seconds_now() - begin - waited : of_stream;
-    StepOutcome outcome = summarize(batch, whole, sums_on_host_C4, {batch.data_wait_seconds, own_seconds});
+    StepOutcome outcome = summarize(batch, whole, sums_on_host_CS4, {batch.data_wait_seconds, own_seconds});
     outcome.grad_norm = update.grad_norm;
     outcome.skipped = update.skipped;
     const Traffic own = world_.traffic();
@@ -149,16 +151,19 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
     return outcome;
 }
 
-StepOutcome TrainStep::summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_C4,
+StepOutcome TrainStep::summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_CS4,
                                  RankTimes own_times) {
     RankSums own;
     for (std::size_t i = 0; i < batch.micro_batches.size(); ++i) {
         const MicroBatch& micro = batch.micro_batches[i];
         const LossScale scale = loss_scale(whole, micro);
-        const LossValues losses = LossSums(sums_C4[static_cast<std::int64_t>(i)]).values();
-        own.mlm_loss += losses.mlm_loss * scale.mlm;
-        own.nsp_loss += losses.nsp_loss * scale.nsp;
-        own.mlm_correct += losses.mlm_correct;
+        const LossSums sums(sums_CS4[static_cast<std::int64_t>(i)]);
+        for (std::size_t source = 0; source < sources_; ++source) {
+            const LossValues losses = sums.values(source);
+            own.mlm_loss += losses.mlm_loss * scale.mlm;
+            own.nsp_loss += losses.nsp_loss * scale.nsp;
+            own.mlm_correct += losses.mlm_correct;
+        }
         own.square_lengths += squared_lengths(micro);
     }
     own.times = own_times;
@@ -177,7 +182,39 @@ StepOutcome TrainStep::summarize(const GlobalBatch& batch, const StepCounts& who
     outcome.sequences = whole.sequences;
     outcome.tokens = whole.tokens;
     outcome.masked = whole.masked;
+    add_sources(outcome, batch, sums_CS4);
     return outcome;
+}
+
+void TrainStep::add_sources(StepOutcome& outcome, const GlobalBatch& batch, const at::Tensor& sums_CS4) {
+    if (sources_ == 1) return;
+    std::vector<SourceSums> own(sources_);
+    for (std::size_t i = 0; i < batch.micro_batches.size(); ++i) {
+        const LossSums sums(sums_CS4[static_cast<std::int64_t>(i)]);
+        for (const SourcePart& part : batch.micro_batches[i].source_parts) {
+            const LossValues losses = sums.values(part.source);
+            SourceSums& source = own[part.source];
+            source.mlm_loss += losses.mlm_loss;
+            source.mlm_correct += losses.mlm_correct;
+            source.nsp_loss += losses.nsp_loss;
+            source.masked += static_cast<double>(part.masked);
+            source.sequences += static_cast<double>(part.sequences);
+        }
+    }
+    std::vector<double> numbers;
+    for (const SourceSums& source : own)
+        for (const double number : {source.mlm_loss, source.mlm_correct, source.nsp_loss, source.masked, source.sequences})
+            numbers.push_back(number);
+    const std::vector<double> of_all = world_.all_gather(std::span<const double>(numbers));
+    outcome.sources.resize(sources_);
+    for (std::size_t at = 0; at < of_all.size(); at += 5) {
+        SourceSums& source = outcome.sources[at / 5 % sources_];
+        source.mlm_loss += of_all[at];
+        source.mlm_correct += of_all[at + 1];
+        source.nsp_loss += of_all[at + 2];
+        source.masked += of_all[at + 3];
+        source.sequences += of_all[at + 4];
+    }
 }
 
 void TrainStep::publish_weights() {

@@ -1,6 +1,7 @@
 #pragma once
 // One optimizer step: forward and backward over the micro-batches, reduction of final gradients, update, gather.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -24,6 +25,12 @@ struct RankTimes {
     double compute_seconds = 0;  ///< forward, backward and update; on a GPU only from the first loss to the last gradient
 };
 
+/// Sums over a source's samples of a step, over all ranks.
+struct SourceSums {
+    double mlm_loss = 0, mlm_correct = 0, nsp_loss = 0;
+    double masked = 0, sequences = 0;
+};
+
 /// The results of one step, over all ranks.
 struct StepOutcome {
     double mlm_loss = 0, nsp_loss = 0, mlm_accuracy = 0;
@@ -34,14 +41,16 @@ struct StepOutcome {
     double square_lengths = 0;  ///< sum of squared sequence lengths: the cost of attention
     Traffic traffic;            ///< of this rank
     std::vector<RankTimes> ranks;
+    std::vector<SourceSums> sources;  ///< empty with one source
 };
 
 class TrainStep {
 public:
     /// All arguments must outlive this object.
     /// @param zero_stage 0: `optimizer` works on whole tensors and does not communicate
+    /// @param sources that the batches' samples come from
     TrainStep(const Bert& bert, const FlatParameters& parameters, GradientBuckets& buckets, ShardedOptimizer& optimizer,
-              World& world, LossMean loss_mean, std::int64_t zero_stage);
+              World& world, LossMean loss_mean, std::int64_t zero_stage, std::size_t sources = 1);
 
     /// Runs one step; all ranks call it together. Returns while the new weights are still being gathered: see settle().
     /// @param whole counts of all ranks' batches
@@ -61,12 +70,14 @@ public:
 private:
     LossScale loss_scale(const StepCounts& whole, const MicroBatch& micro) const;
     /// @returns false if the ranks agreed to leave early
-    bool accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_C4, StopAgreement& stop,
+    bool accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_CS4, StopAgreement& stop,
                     PhaseClock& clock);
     ParameterMoves moves(bool last_micro_batch, PhaseClock& clock);
     UpdateResult update(bool finite, double learning_rate, std::int64_t step, PhaseClock& clock);
-    /// @param sums_C4 on the host
-    StepOutcome summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_C4, RankTimes own_times);
+    /// @param sums_CS4 on the host, by micro-batch and source
+    StepOutcome summarize(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_CS4, RankTimes own_times);
+    /// Adds the sums of each source to the outcome, if there are several; all ranks call it together.
+    void add_sources(StepOutcome& outcome, const GlobalBatch& batch, const at::Tensor& sums_CS4);
 
     const Bert& bert_;
     const FlatParameters& parameters_;
@@ -77,6 +88,7 @@ private:
     NoExchange within_rank_;
     LossMean loss_mean_;
     std::int64_t zero_stage_;
+    std::size_t sources_;
     std::size_t next_bucket_ = 0;  ///< first bucket whose reduction has not begun in this step
     StreamStopwatch computing_;  ///< covers the part without waits for other ranks: after the gathers, before the reductions end
 };

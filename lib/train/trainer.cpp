@@ -66,6 +66,37 @@ void add_rows(nlohmann::ordered_json& details, const auto& rows_by_file) {
     details["rows_in_all"] = all;
 }
 
+/// The samples of an epoch; with several sources, of each.
+void add_sources(nlohmann::ordered_json& details, const DataPlan& data, const BatchLoader& loader) {
+    const std::vector<std::int64_t>& rows = loader.rows_of_sources();
+    if (rows.size() == 1) details["samples_per_epoch"] = rows.front();
+    else
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            details["sources"].push_back(
+                {{"name", data.source_names[i]}, {"share", data.shares[i]}, {"samples_per_epoch", rows[i]}});
+}
+
+/// @param whole the record of the step, without its sources
+std::vector<SourceRecord> source_records(const std::vector<SourceSums>& sums, const std::vector<std::string>& names,
+                                         const BatchLoader& loader, const StepRecord& whole) {
+    std::vector<SourceRecord> records;
+    if (sums.empty()) return records;
+    const std::vector<std::int64_t> counts = loader.mixture().counts(whole.samples);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        if (sums[i].sequences == 0) continue;
+        SourceRecord& record = records.emplace_back();
+        record.name = names[i];
+        record.sequences = static_cast<std::int64_t>(sums[i].sequences);
+        record.mlm_loss = sums[i].mlm_loss / sums[i].masked;
+        record.mlm_accuracy = sums[i].mlm_correct / sums[i].masked;
+        record.next_sentence = whole.next_sentence;
+        record.nsp_loss = sums[i].nsp_loss / sums[i].sequences;
+        record.samples = counts[i];
+        record.epochs = static_cast<double>(counts[i]) / static_cast<double>(loader.rows_of_sources()[i]);
+    }
+    return records;
+}
+
 /// Reasons to stop that no signal has: rank 0's folder was renamed or deleted, or another process has locked it.
 constexpr int folder_moved = 1000, folder_taken = 1001;
 
@@ -258,6 +289,7 @@ void Trainer::record(const StepOutcome& outcome, double learning_rate, double se
     const DeviceUsage usage = usage_.sample();
     record.device_utilization = usage.utilization;
     record.memory_bytes = usage.memory_bytes;
+    record.sources = source_records(outcome.sources, parts_.plan.data.source_names, *parts_.loader, record);
     records_->add(record);
     if (const auto report = stragglers_.add(outcome.ranks); report && parts_.world->rank() == 0) {
         records_->clear_progress();
@@ -305,6 +337,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
     progress.global_batch_sequences = parts_.plan.batch.global_batch;
     progress.world_size = parts_.world->size();
     progress.data_fingerprint = parts_.loader->fingerprint();
+    if (parts_.plan.data.mixture.front().shares.size() > 1) progress.mixture = parts_.plan.data.mixture;
     progress.resume = parts_.resume.text();
     progress.step_evaluated = step_evaluated_;
     if (step_evaluated_ == step_ && std::isfinite(held_out_loss_)) progress.held_out_mlm_loss = held_out_loss_;
@@ -345,8 +378,10 @@ void Trainer::restore() {
     const bool leads = parts_.world->rank() == 0;
     const ParameterLayout& layout = parts_.parameters->layout();
     const std::unique_ptr<ResumePoint> point = std::move(parts_.checkpoint);
+    std::string changed;  // the sources' shares
     if (point) {
         together(*parts_.world, [&] { refuse_changed_settings(*point, parts_.plan, *parts_.loader); });
+        changed = changed_shares(*point, parts_.plan.data);
         if (leads) tell_other_kernels(*point, kernels_of(parts_));
         restore_optimizer(*parts_.world, point->reader.get(), layout, *parts_.optimizer);
         together(*parts_.world, [&] { parts_.folder->require(); });  // before anything in it is changed
@@ -359,6 +394,7 @@ void Trainer::restore() {
         updates_before_ = point->progress.updates_before;
         numbers_.restore({point->progress.skipped_updates, point->progress.skipped_updates_in_a_row});
         if (leads) log_info(concat("going on from step ", step_, " (", point->folder.string(), ")"));
+        if (leads && !changed.empty()) log_info(concat("weights of sources ", changed, ", from step ", step_ + 1, " on"));
     } else {
         initialize_weights(parts_.plan.model, layout, parts_.optimizer->owned_runs(), parts_.plan.compute.seed,
                            parts_.optimizer->state().master);
@@ -368,9 +404,11 @@ void Trainer::restore() {
     }
     together(*parts_.world, [&] {
         parts_.folder->require();
-        records_->event(
-            point ? "resume" : "start",
-            {{"step", step_}, {"ranks", parts_.world->size()}, {"samples_per_epoch", parts_.loader->rows_per_epoch()}});
+        nlohmann::ordered_json details{{"step", step_}, {"ranks", parts_.world->size()}};
+        add_sources(details, parts_.plan.data, *parts_.loader);
+        records_->event(point ? "resume" : "start", std::move(details));
+        if (!changed.empty())
+            records_->event("weights_changed", {{"step", step_}, {"shares", parts_.plan.data.shares}, {"what", changed}});
         if (!parts_.kernels.rows.is_null()) records_->event("gpu_kernels", {{"step", step_}, {"proof", parts_.kernels.rows}});
         records_->cut_to_step(step_, step_evaluated_);
         if (!leads) return;

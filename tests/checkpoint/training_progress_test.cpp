@@ -25,6 +25,7 @@ TrainingProgress example() {
     progress.kernels = "avx2";
     progress.held_out_mlm_loss = 4.5;
     progress.device_micro_batch = 32;
+    progress.mixture = {{0, {3, 1}}, {80, {1, 1}}};
     progress.cpu_products = {{"forward 4x4", "mkl"}};
     progress.gpu_kernels = {{"attention", "reference"}};
     return progress;
@@ -50,6 +51,9 @@ TEST_CASE("a run's progress is read as it was written, with any optional members
     const TrainingProgress least =
         TrainingProgress::read({{"step", 7}, {"global_batch_sequences", 8}, {"data_fingerprint", "order 1"}}, "file");
     CHECK((least.step == 7 && least.step_evaluated == 7 && least.updates_before == 0));
+    CHECK((TrainingProgress::read(example().to_json(), "file").mixture == example().mixture));
+    CHECK(least.mixture.empty());
+    CHECK(!least.to_json().contains("mixture"));
     CHECK((!least.held_out_mlm_loss && !least.device_micro_batch && least.cpu_products.is_null() && least.gpu_kernels.is_null()));
 }
 
@@ -67,6 +71,9 @@ TEST_CASE("a member of the wrong type or out of range is refused with file, key,
     CHECK_THAT(complaint("casing", "mixed"), Says("expected \"cased\" or \"uncased\""));
     CHECK_THAT(complaint("held_out_mlm_loss", "low"), Says("expected a number"));
     for (const char* key : {"cpu_products", "gpu_kernels"}) CHECK_THAT(complaint(key, 3), Says("expected an object"));
+    for (const json& wrong : {json(3), json::array(), json::parse(R"([{"first_sample": 1, "shares": [1]}])"),
+                              json::parse(R"([{"first_sample": 0, "shares": "all"}])")})
+        CHECK_THAT(complaint("mixture", wrong), Says(concat("\"mixture\" is ", wrong.dump(), ", expected a list of")));
     CHECK_THAT(complaint("data_fingerprint", nullptr), Says("has no \"data_fingerprint\""));
     CHECK_THROWS_WITH(TrainingProgress::read(json::array(), "file"), Says("is not a JSON object"));
 }

@@ -1,5 +1,6 @@
 #include "model/bert.h"
 
+#include "batches/source_parts.h"
 #include "model/small_model.h"
 
 using namespace bertpretrain;
@@ -104,6 +105,43 @@ TEST_CASE("losses and gradients of the heads' biases follow from the logits") {
                        "cls.predictions.bias");
             check_head(logits.next_sentence_B2, batch.next_sentence_labels_B, losses.nsp_loss, "cls.seq_relationship.bias");
         }
+}
+
+TEST_CASE("each source of a batch has the losses of its own sequences, and the gradients stay the same") {
+    for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
+        const BertConfig config = odd_config(placements.front());
+        const UnpaddedSamples samples = random_samples(config, lengths);
+        const MicroBatch whole = build_batch(samples);
+        const LossScale scale = mean_over(whole);
+        Model model(config, dtype, {21, false});
+        model.randomize(6);
+        const LossSums sums = sums_of(model, whole, scale);
+        const at::Tensor gradients = model.parameters.gradients().clone();
+        MicroBatch mixed = whole;
+        const std::vector<std::size_t> sources_B{0, 1, 1, 3, 3, 3};  // the first sequence has no masked position; no source 2
+        mixed.source_parts = source_parts(samples, sources_B);
+        REQUIRE(mixed.source_parts.size() == 3);
+        CHECK(mixed.source_parts[0].masked == 0);
+
+        const LossSums by_source(at::zeros({4, LossSums::count}, at::kDouble));
+        model.parameters.gradients().zero_();
+        model.bert.forward_backward(mixed, scale, by_source, {});
+        CHECK(relative_error(model.parameters.gradients(), gradients) < 1e-6);
+        CHECK(relative_error(by_source.tensor().sum(0), sums.tensor()[0]) < 1e-12);
+        CHECK(by_source.tensor()[2].abs().sum().item<double>() == 0);
+        for (const auto& [source, begin, end] : std::vector<std::tuple<std::size_t, int, int>>{{0, 0, 1}, {1, 1, 3}, {3, 3, 6}}) {
+            const LossSums alone(at::kCPU);
+            model.bert.forward_backward(build_batch(part_of(samples, begin, end)), scale, alone, {});
+            CAPTURE(source);
+            CHECK(relative_error(by_source.tensor()[static_cast<std::int64_t>(source)], alone.tensor()[0]) <
+                  (dtype == at::kFloat ? 1e-5 : 1e-2));
+        }
+
+        mixed.source_parts = source_parts(samples, std::vector<std::size_t>(6, 0));
+        model.parameters.gradients().zero_();
+        CHECK(same_bits(sums_of(model, mixed, scale).tensor(), sums.tensor()));
+        CHECK(same_bits(model.parameters.gradients(), gradients));
+    }
 }
 
 TEST_CASE("losses and gradients do not depend on how samples are cut into micro-batches, with dropout") {

@@ -234,3 +234,52 @@ TEST_CASE("an automatic vocabulary size is the checkpoint's, else that of the vo
     named.model.vocab_size = 40;
     CHECK(with(named, &checkpoint).settings.model.vocab_size == 40);
 }
+
+namespace {
+
+ExperimentConfig mixed(std::vector<WeightedPath> sources) {
+    ExperimentConfig experiment = small();
+    experiment.data.training_shards.paths = std::move(sources);
+    return experiment;
+}
+
+}  // namespace
+
+TEST_CASE("several sources are named, mixed by their weights, and all evaluated") {
+    const RunPlan plan = plan_of(mixed({{"data/books/", 3}, {"data/news", 1}}));
+    CHECK(plan.data.source_names == std::vector<std::string>{"books", "news"});
+    CHECK((plan.data.mixture == std::vector<MixturePart>{{0, {750'000'000, 250'000'000}}}));
+    CHECK(plan.data.held_out_shards == plan.data.training_shards);
+    CHECK(said(plan, "data.held_out_shards") == R"(["data/books/","data/news"] (auto: the folders of training shards))");
+    CHECK(said(plan, "data.mixture") == R"([{"first_sample":0,"shares":[750000000,250000000]}] )"
+                                        "(auto: the weights as billionths of their sum)");
+    CHECK(plan_of(mixed({{"a/x", 1}, {"b/x", 1}, {"c", 1}})).data.source_names == std::vector<std::string>{"a/x", "b/x", "c"});
+
+    const RunPlan single = plan_of(small());
+    CHECK(single.data.mixture.size() == 1);
+    CHECK(single.data.shares.size() == 1);
+    CHECK_THROWS_AS(single.value_of("data.mixture"), std::logic_error);
+    CHECK(said(single, "data.held_out_shards") == R"("no/such/folder" (auto: the folder of training shards))");
+}
+
+TEST_CASE("a resumed run keeps its mixture, and other weights begin after the checkpoint only if they are accepted") {
+    TrainingProgress progress = progress_of(12);
+    progress.samples = 1200;
+    progress.mixture = {{0, {500'000'000, 500'000'000}}, {600, {750'000'000, 250'000'000}}};
+    ExperimentConfig same = mixed({{"a", 3}, {"b", 1}}), other = mixed({{"a", 1}, {"b", 4}});
+    CHECK((resumed_plan(same, progress).data.mixture == progress.mixture));
+    CHECK(resumed_plan(same, progress).value_of("data.mixture").origin == Origin::checkpoint);
+    const RunPlan refused = resumed_plan(other, progress);
+    CHECK((refused.data.mixture == progress.mixture));
+    CHECK(refused.data.shares == std::vector<std::int64_t>{200'000'000, 800'000'000});
+    CHECK(!refused.data.accepts_changed_shares);
+
+    same.data.changed_weights = other.data.changed_weights = "accept";
+    CHECK((resumed_plan(same, progress).data.mixture == progress.mixture));
+    std::vector<MixturePart> changed = progress.mixture;
+    changed.push_back({1200, {200'000'000, 800'000'000}});
+    CHECK((resumed_plan(other, progress).data.mixture == changed));
+    progress.samples = 600;  // a change that no sample has used yet is replaced
+    CHECK(
+        (resumed_plan(other, progress).data.mixture == std::vector<MixturePart>{changed[0], {600, {200'000'000, 800'000'000}}}));
+}

@@ -77,6 +77,31 @@ TEST_CASE("a run that is judged by a task has charts of it with intervals, and i
     CHECK_FALSE(Target::parse("probe_macro_f1=0.8").is_reached_by(0.79));
 }
 
+TEST_CASE("a run with several sources gets a chart and a table of their losses") {
+    const TemporaryFolder folder;
+    write_run(folder / "run", 1, 20);
+    CHECK(report_page({read_run(folder / "run")}, {}).find("source_mlm_loss") == std::string::npos);
+    write_run(folder / "mixed", 1, 1);
+    {
+        MetricsFile metrics(folder / "mixed/metrics.jsonl");
+        for (int step = 2; step <= 20; ++step) {
+            StepRecord record{.step = step, .samples = 8 * step, .mlm_loss = 4, .time = noon + 10 * step};
+            record.step_seconds = 10;
+            record.sources = {{"books", 6, 3.25, 0.5, true, 0.7, 6 * step, step / 10.0}};
+            if (step % 2 == 0) record.sources.push_back({"<news>", 2, 5.75, 0.5, true, 0.65, 2 * step, step / 4.0});
+            metrics.append(record);
+        }
+    }
+    const std::string page = report_page({read_run(folder / "mixed")}, {});
+    CHECK(count(page, "<figure id=\"source_mlm_loss\">") == 1);
+    CHECK(page.find(
+              "<tr><td>mixed</td><td>books</td><td>75.00 %</td><td>120</td><td>2.00</td><td>3.2500</td><td>0.7000</td></tr>") !=
+          std::string::npos);
+    CHECK(page.find("<td>&lt;news&gt;</td><td>25.00 %</td><td>40</td><td>5.00</td><td>5.7500</td><td>0.6500</td>") !=
+          std::string::npos);
+    CHECK(page.find("<news>") == std::string::npos);
+}
+
 TEST_CASE("a number that no run has gets no chart") {
     const TemporaryFolder folder;
     write_run(folder / "run", 1, 3);

@@ -1,5 +1,6 @@
 #include "telemetry/metrics_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <limits>
@@ -61,6 +62,39 @@ std::vector<std::int64_t> steps_of(const Metrics& metrics) {
 }
 
 }  // namespace
+
+TEST_CASE("the numbers of each source are read back exactly, and runs with one source have none") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder / "metrics.jsonl";
+    StepRecord mixed = step_record(2);
+    mixed.sources = {{"books", 5, 1.0 / 3, 0.25, true, 0.7, 1000, 1.5},
+                     {"a \"quoted\" name", 3, std::nan(""), 0, false, 0, 7, 0.001}};
+    {
+        MetricsFile metrics(file);
+        metrics.append(step_record(1));
+        metrics.append(mixed);
+        metrics.finish();
+    }
+    const std::string text = read_text(file);
+    CHECK(text.find("sources") > text.find('\n'));
+    CHECK_THAT(text, Catch::Contains(R"("sources":{"books":{"sequences":5,"mlm_loss":)"));
+    CHECK_THAT(text, Catch::Contains(R"("non_finite":true)"));
+    const Metrics read = read_metrics(file);
+    REQUIRE(read.steps.size() == 2);
+    CHECK(read.steps[0].sources.empty());
+    REQUIRE(read.steps[1].sources.size() == 2);
+    for (const SourceRecord& written : mixed.sources) {
+        const auto& sources = read.steps[1].sources;
+        const auto found =
+            std::find_if(sources.begin(), sources.end(), [&](const auto& one) { return one.name == written.name; });
+        REQUIRE(found != sources.end());
+        CHECK(found->epochs == written.epochs);
+        CHECK(found->samples == written.samples);
+        CHECK(found->next_sentence == written.next_sentence);
+        CHECK(found->sequences == written.sequences);
+        CHECK((found->mlm_loss == written.mlm_loss || (std::isnan(found->mlm_loss) && std::isnan(written.mlm_loss))));
+    }
+}
 
 TEST_CASE("a step and an evaluation are one line of JSON each, with the promised keys in order") {
     const TemporaryFolder folder;
