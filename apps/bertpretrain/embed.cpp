@@ -108,7 +108,6 @@ int run(EmbedArguments arguments) {
         model = load_model(checkpoint, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
         take_sentence_settings(arguments, model);
         if (arguments.vectors == "pooled") require_next_sentence_head(model, "--vectors pooled");
-        take_sentence_settings(arguments, model);
         if (arguments.vectors == "pooled") require_parameters(model, "bert.pooler.", "--vectors pooled");
         if (fs::exists(arguments.output))
             throw ConfigError(concat("--output ", arguments.output, ": exists\n  do: remove it, or give another name"));

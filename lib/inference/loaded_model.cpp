@@ -14,8 +14,8 @@ std::unique_ptr<FlatParameters> new_parameters(const BertConfig& config, at::Sca
 
 void require_next_sentence_head(const LoadedModel& model, const std::string& what_for) {
     if (!model.config.next_sentence)
-        throw CheckpointError(concat(model.folder.string(), ": the model has no pooler and no head for next sentences, which ",
-                                     what_for, " needs, because it learned masked words alone (data.objective = \"mlm\")"));
+        throw CheckpointError(concat(model.folder.string(), ": the model has no pooler and no head for next sentences, so ",
+                                     what_for, " is not possible; models that learn masked words alone have none"));
 }
 
 bool lacks_parameters(const LoadedModel& model, const std::string& prefix) {

@@ -88,7 +88,7 @@ void resolve_vocabulary(Resolution& r) {
                                  "\n  do: set data.vocabulary to the one that the shards were made with"));
     if (r.settings.evaluation.probe && r.data.is_there && !r.data.vocabulary)
         throw ConfigError(concat("evaluation.probe needs the vocabulary, and there is no vocab.txt in ",
-                                 data.training_shards.string(),
+                                 data.training_shards.front().string(),
                                  "\n  do: set data.vocabulary to the one that the shards were made with"));
 }
 

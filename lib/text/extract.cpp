@@ -52,10 +52,10 @@ std::string text_of(const DocumentBatch& batch, std::int64_t minimum, ExtractCou
 
 std::string explain_nothing(const ExtractCounts& counts, std::int64_t minimum) {
     if (counts.pages == 0) return "no document found: the inputs hold no text";
-    std::string others;
+    std::string left_out;
     if (counts.redirects + counts.other_pages > 0)
-        others = concat(counts.redirects, " redirects, ", counts.other_pages, " of other types, ");
-    return concat("no document found in ", counts.pages, " pages or records: ", others, counts.short_articles,
+        left_out = concat(counts.redirects, " redirects, ", counts.other_pages, " of other types, ");
+    return concat("no document found in ", counts.pages, " pages or records: ", left_out, counts.short_articles,
                   " with fewer than ", std::max<std::int64_t>(minimum, 1),
                   " sentences; pass files with text, or a smaller --minimum-sentences");
 }

@@ -8,8 +8,9 @@ namespace bertpretrain {
 
 void refuse_other_format(const std::filesystem::path& file, std::string_view head, std::string_view do_this) {
     const std::string name = file.string();
-    const DocumentFormat::Kind kind = is_compressed(head) ? DocumentFormat::Kind::text : format_of(head, name, {}).kind;
-    if (kind == DocumentFormat::Kind::text && !is_compressed(head)) return;
+    using Kind = DocumentFormat::Kind;
+    const Kind kind = is_compressed(head) ? Kind::text : format_of(head, name, {}).kind;
+    if ((kind == Kind::text || kind == Kind::table) && !is_compressed(head)) return;
     throw DataError(concat(name, ": is ", is_compressed(head) ? "a packed file" : name_of(kind),
                            ", expected plain text\n  do: ", is_compressed(head) ? "unpack it first" : do_this));
 }

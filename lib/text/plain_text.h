@@ -5,7 +5,7 @@
 
 namespace bertpretrain {
 
-/// Refuses a file that is not plain text, for code that reads plain text only.
+/// Refuses a file that is not plain text, for code that reads lines of plain text only. Lines of a table are such lines.
 /// @param head its first format_head_bytes bytes, fewer only if the file is shorter
 /// @param do_this how to get plain text, for the message
 /// @throws DataError naming the file, the format and what to do

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from programs import program
+from programs import program, program_environment
 
 SETTINGS = {
     "model": {"hidden_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 1024,
@@ -26,7 +26,8 @@ SETTINGS = {
 
 
 def run(*command):
-    return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stdout
+    return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True,
+                          env=program_environment()).stdout
 
 
 def tokens_per_character(text, vocabulary):

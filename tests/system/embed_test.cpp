@@ -86,7 +86,7 @@ TEST_CASE("the vectors of models that transformers saved are transformers'") {
     check_against_transformers(coldfire, coldfire, folder / "numbered", folder.path(), {"mean.npy", "cls.h5"});
     const CommandResult no_pooler = embed(coldfire, folder / "numbered", folder / "pooled.npy", "--vectors pooled");
     CHECK(no_pooler.exit_code == 4);
-    CHECK(missing_words(no_pooler.err, {"lacks bert.pooler.dense.weight", "--vectors pooled needs them"}) == "");
+    CHECK(missing_words(no_pooler.err, {"no pooler", "--vectors pooled is not possible"}) == "");
 
     for (const char* made : {"mean.npy", "cls.h5"}) fs::remove(folder / made);
     const fs::path random = folder / "random", vocabulary = shared_data() / "vocab/bert-uncased-vocab.txt";
@@ -99,10 +99,10 @@ TEST_CASE("the vectors of models that transformers saved are transformers'") {
     if (saved.exit_code != 0) SKIP_TEST(skip::no_oracle, "no Python with torch and transformers");
     write_text(folder / "text", some_lines(40));
     check_against_transformers(random, random, folder / "text", folder.path());
-    const CommandResult refused =
+    const CommandResult exported =
         run_command(train_program + " export " + random.string() + " --format state_dict --output " + (folder / "out").string());
-    CHECK(refused.exit_code == 4);
-    CHECK(missing_words(refused.err, {"lacks cls.predictions.", "an export needs them"}) == "");
+    INFO(exported.err);
+    CHECK(exported.exit_code == 0);  // an encoder alone
 }
 
 TEST_CASE("ranks, batches, standard input and a kill do not change the file") {
