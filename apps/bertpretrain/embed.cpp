@@ -107,8 +107,7 @@ int run(EmbedArguments arguments) {
     together(*world, [&] {
         model = load_model(checkpoint, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
         take_sentence_settings(arguments, model);
-        if (arguments.vectors == "pooled") require_next_sentence_head(model, "--vectors pooled");
-        if (arguments.vectors == "pooled") require_parameters(model, "bert.pooler.", "--vectors pooled");
+        if (arguments.vectors == "pooled") require_pooler(model, "--vectors pooled");
         if (fs::exists(arguments.output))
             throw ConfigError(concat("--output ", arguments.output, ": exists\n  do: remove it, or give another name"));
         if (leads) lock = std::make_unique<EmbeddingLock>(arguments.output);

@@ -138,8 +138,8 @@ private:
     /// Returns whether the tensor belongs to the head for next sentences and this model has none, because it learns masked words
     /// alone.
     bool is_unneeded_head(const std::string& stored_name) const {
-        return predicts_next_sentence(hugging_face_name(stored_name)) &&
-               std::none_of(known_.begin(), known_.end(), predicts_next_sentence);
+        return is_next_sentence_parameter(hugging_face_name(stored_name)) &&
+               std::none_of(known_.begin(), known_.end(), is_next_sentence_parameter);
     }
 
     /// Returns a suggestion of an unused tensor with a similar name; "" where there is none.

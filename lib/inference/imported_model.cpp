@@ -42,7 +42,7 @@ ImportPlan plan_of(const WeightFiles& files, const BertConfig& config) {
 
 /// Returns whether the files have no tensor of pooler and next-sentence head at all, as those of BertForMaskedLM.
 bool lacks_next_sentence(const ImportPlan& plan, const BertConfig& config) {
-    const auto of_that_head = [](const auto& names) { return std::ranges::count_if(names, predicts_next_sentence); };
+    const auto of_that_head = [](const auto& names) { return std::ranges::count_if(names, is_next_sentence_parameter); };
     std::vector<std::string> all;
     for (const ParameterSpec& spec : bert_parameters(config).checkpoint_order) all.push_back(spec.name);
     return of_that_head(plan.initial) == of_that_head(all);

@@ -37,8 +37,8 @@ bool lacks_parameters(const LoadedModel& model, const std::string& prefix);
 /// @throws CheckpointError naming those in LoadedModel::missing
 void require_parameters(const LoadedModel& model, const std::string& prefix, const std::string& what_for);
 
-/// Checks that the model has a pooler and a head for next sentences. @param what_for what needs them, for the message
+/// Checks that the model has a pooler, with all its parameters. @param what_for what needs it, for the message
 /// @throws CheckpointError
-void require_next_sentence_head(const LoadedModel& model, const std::string& what_for);
+void require_pooler(const LoadedModel& model, const std::string& what_for);
 
 }  // namespace bertpretrain

@@ -104,7 +104,7 @@ bool has_row_per_token(const std::string& name) {
     return name == "bert.embeddings.word_embeddings.weight" || name == "cls.predictions.bias";
 }
 
-bool predicts_next_sentence(const std::string& name) {
+bool is_next_sentence_parameter(const std::string& name) {
     return name.starts_with("bert.pooler.") || name.starts_with("cls.seq_relationship.");
 }
 

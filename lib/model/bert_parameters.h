@@ -38,7 +38,7 @@ ParameterLayout bert_layout(const BertConfig& config, double bucket_mib, std::in
 bool has_row_per_token(const std::string& name);
 
 /// Returns whether a parameter belongs to the pooler or to the head for next sentences, which models for masked words alone lack.
-bool predicts_next_sentence(const std::string& name);
+bool is_next_sentence_parameter(const std::string& name);
 
 /// Returns the second names of tied tensors in HF's state_dict: {alias, name}.
 std::vector<std::pair<std::string, std::string>> tied_names();

@@ -49,21 +49,12 @@ std::vector<RowsOfSource> rows_of_sources(const MicroBatch& batch, std::int64_t 
 }
 
 /// Calls softmax_cross_entropy() once per source, so that each has sums of its own without another pass over the logits.
-void mlm_cross_entropy(const MicroBatch& batch, at::Tensor& logits_MV, const at::Tensor& bias_V, double scale,
-                       const at::Tensor& d_bias_V, const LossSums& sums) {
-    for (const auto& [source, begin, rows] : rows_of_sources(batch, &SourcePart::masked, logits_MV.size(0))) {
-        at::Tensor of_source = logits_MV.narrow(0, begin, rows);
-        softmax_cross_entropy(of_source, bias_V, batch.masked_labels_M.narrow(0, begin, rows), scale, d_bias_V,
-                              sums.mlm_2(source));
-    }
-}
-
-void nsp_cross_entropy(const MicroBatch& batch, at::Tensor& logits_B2, const at::Tensor& bias_2, double scale,
-                       const at::Tensor& d_bias_2, const LossSums& sums) {
-    for (const auto& [source, begin, rows] : rows_of_sources(batch, &SourcePart::sequences, logits_B2.size(0))) {
-        at::Tensor of_source = logits_B2.narrow(0, begin, rows);
-        softmax_cross_entropy(of_source, bias_2, batch.next_sentence_labels_B.narrow(0, begin, rows), scale, d_bias_2,
-                              sums.nsp_2(source));
+/// @param sums_2_of returns a source's sums
+void cross_entropy_by_source(const std::vector<RowsOfSource>& sources, const at::Tensor& logits_RC, const at::Tensor& bias_C,
+                             const at::Tensor& labels_R, double scale, const at::Tensor& d_bias_C, const auto& sums_2_of) {
+    for (const auto& [source, begin, rows] : sources) {
+        at::Tensor of_source = logits_RC.narrow(0, begin, rows);
+        softmax_cross_entropy(of_source, bias_C, labels_R.narrow(0, begin, rows), scale, d_bias_C, sums_2_of(source));
     }
 }
 
@@ -74,7 +65,9 @@ void next_sentences_forward_backward(const LayerContext& context, const BertView
     const at::ScalarType compute_dtype = first_BH.scalar_type();
     const at::Tensor pooled_fp32_BH = pool_first_rows(weights, first_BH), pooled_BH = pooled_fp32_BH.to(compute_dtype);
     at::Tensor logits_B2 = linear_matmul(pooled_BH, weights.next_sentence_weight);
-    nsp_cross_entropy(context.batch, logits_B2, weights.next_sentence_bias, scale, gradients.next_sentence_bias, sums);
+    cross_entropy_by_source(rows_of_sources(context.batch, &SourcePart::sequences, logits_B2.size(0)), logits_B2,
+                            weights.next_sentence_bias, context.batch.next_sentence_labels_B, scale, gradients.next_sentence_bias,
+                            [&](std::size_t source) { return sums.nsp_2(source); });
     add_linear_weight_gradient(logits_B2, pooled_BH, gradients.next_sentence_weight);
     const at::Tensor d_pooled_BH = linear_input_gradient(logits_B2, weights.next_sentence_weight).to(at::kFloat);
     const at::Tensor d_pool_fp32_BH = d_pooled_BH * (1 - pooled_fp32_BH.square());
@@ -129,7 +122,9 @@ at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& 
     if (context.batch.masked() > 0) {
         const Transformed t = transform(context, weights, read.masked_MH);
         at::Tensor logits_MV = linear_matmul(t.norm.normed_TH, weights.word_VH);
-        mlm_cross_entropy(context.batch, logits_MV, weights.decoder_bias_V, scale.mlm, gradients.decoder_bias_V, sums);
+        cross_entropy_by_source(rows_of_sources(context.batch, &SourcePart::masked, logits_MV.size(0)), logits_MV,
+                                weights.decoder_bias_V, context.batch.masked_labels_M, scale.mlm, gradients.decoder_bias_V,
+                                [&](std::size_t source) { return sums.mlm_2(source); });
         add_linear_weight_gradient(logits_MV, t.norm.normed_TH, gradients.word_VH);
         const NormGradients d_norm =
             dropout_residual_norm_backward({.d_normed_TH = linear_input_gradient(logits_MV, weights.word_VH),
