@@ -41,3 +41,12 @@ TEST_CASE("the .deb installs on a clean Debian and trains the quickstart's model
     CHECK(result.exit_code == 0);
     CHECK(result.out.find("trained 200 steps") != result.out.npos);
 }
+
+TEST_CASE("the programs start in a bare root with the packages of the GPU image's last stage", "[.long]") {
+    if (run_command("test $(id -u) = 0 && command -v debootstrap && unshare --mount true").exit_code != 0)
+        SKIP_TEST(skip::no_clean_system, "needs root, debootstrap and mount namespaces");
+    const CommandResult result = run_command("scripts/check_image.sh");
+    INFO(result.out << result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(result.out.find("libprometheus-cpp-pull") != result.out.npos);
+}
