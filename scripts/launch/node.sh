@@ -4,11 +4,13 @@
 # Reads the host's number and peers from AWS Batch's variables or Kubeflow's PET_* ones (torchrun reads those). Without either, the
 # run has only this host. PROCESSES_PER_NODE (1): ranks of this host. OMP_NUM_THREADS (their share of its cores): threads of each rank.
 # MAX_RESTARTS (3): how often torchrun restarts the ranks. TRAIN_OPTIONS: more options.
+# STOP_SECONDS (120): the time between the platform's SIGTERM and its SIGKILL.
+# RETRY_CODES (no): with "yes", adds 128 to exit codes after which a restart helps. Kubeflow's restart policy ExitCode needs that.
 set -euo pipefail
 : "${2:?node.sh SUBCOMMAND CONFIG [OPTIONS]}"
 read -ra more <<<"${TRAIN_OPTIONS:-}"
 set -- "$@" "${more[@]}"
-output=runs/$(basename "$2" .json)
+subcommand=$1 output=runs/$(basename "$2" .json)
 for ((i = 1; i < $#; i++)); do
   if [[ ${!i} == --output ]]; then next=$((i + 1)) && output=${!next}; fi
 done
@@ -19,11 +21,23 @@ if [[ -z ${OMP_NUM_THREADS:-} ]]; then # torchrun would give each of several ran
   threads=$(($(nproc) / processes))
   export OMP_NUM_THREADS=$((threads > 1 ? threads : 1))
 fi
+stop_seconds=${STOP_SECONDS:-120}
+export TORCH_ELASTIC_SHUTDOWN_TIMEOUT=$stop_seconds # torchrun before 2.12 does not read it, and waits for 30 s
+
+# Prints this host's address. A Batch job's container also has a link-local interface, which leads to no other host.
+own_address() {
+  local address
+  for address in $(hostname -i 2>/dev/null) $(hostname -I 2>/dev/null); do
+    case $address in 127.* | 169.254.* | *:*) ;; *) echo "$address"; return ;; esac
+  done
+}
+
 ranks=(torchrun --no-python --nproc_per_node "$processes" --max-restarts "${MAX_RESTARTS:-3}")
 if [[ -n ${AWS_BATCH_JOB_NUM_NODES:-} ]]; then
   # Batch watches only the main node and retries the whole job when that fails, so torchrun restarts nothing here.
   nodes=$AWS_BATCH_JOB_NUM_NODES main=$AWS_BATCH_JOB_MAIN_NODE_INDEX
-  address=${AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS:-$(hostname -I 2>/dev/null | cut -d' ' -f1)} # Batch does not set it on the main node itself
+  address=${AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS:-$(own_address)} # Batch does not set it on the main node itself
+  export NCCL_SOCKET_IFNAME=${NCCL_SOCKET_IFNAME:-^lo,docker,ecs} # else NCCL may take the link-local interface, and hangs
   ranks=(torchrun --no-python --nproc_per_node "$processes" --max-restarts 0 --nnodes "$nodes"
          --node_rank "$(((AWS_BATCH_JOB_NODE_INDEX - main + nodes) % nodes))"
          --master_addr "${address:-127.0.0.1}" --master_port "${MASTER_PORT:-29500}")
@@ -33,16 +47,73 @@ elif [[ -z ${PET_NNODES:-}${PET_RDZV_ENDPOINT:-} ]]; then
 fi
 
 started=$(mktemp)
-trap 'rm -f "$started"' EXIT
 "${ranks[@]}" bertpretrain "$@" &
-trap 'kill -TERM $!' TERM INT HUP # the run saves and exits
-code=0
-wait $! || code=$?
-while kill -0 $! 2>/dev/null; do # still running: a signal interrupted the wait
-  code=0
-  wait $! || code=$?
-done
-if ((code == 1)) && [[ $output/exit.json -nt $started ]]; then
-  code=$(sed -n 's/.*"code": *\([0-9]*\).*/\1/p' "$output/exit.json" | head -1)
+main_process=$!
+
+recorded_code() {
+  if [[ $output/exit.json -nt $started ]]; then sed -n 's/.*"code": *\([0-9]*\).*/\1/p' "$output/exit.json" | head -1; fi
+}
+
+# Torchrun restarts the ranks after any failure. Ends it after one that a restart cannot fix.
+watch() {
+  while sleep 2; do
+    case $(recorded_code) in [2346]) kill -TERM "$main_process" 2>/dev/null && return ;; esac
+  done
+}
+watch_process=''
+if ((${#ranks[@]})); then
+  watch &
+  watch_process=$!
 fi
-exit "${code:-1}"
+trap 'rm -f "$started"; [[ -z $watch_process ]] || kill "$watch_process" 2>/dev/null || true' EXIT
+
+# shellcheck disable=SC2329  # the trap calls it
+last_step() { tail -n 50 "$output/metrics.jsonl" 2>/dev/null | grep -oE '"step": ?[0-9]+' | tail -1 | grep -oE '[0-9]+' || echo 0; }
+
+# shellcheck disable=SC2329  # the trap calls it
+newest_checkpoint() {
+  local file newest=0
+  for file in "$output"/checkpoints/step_*/COMPLETE.json; do
+    if [[ -e $file && $file != *.partial/* ]]; then newest=${file%/COMPLETE.json} newest=${newest##*step_}; fi # sorted by step
+  done
+  echo "$((10#$newest))"
+}
+
+# Sends SIGUSR1, which requests a checkpoint, to one of torchrun's ranks. Torchrun itself would end because of it.
+# shellcheck disable=SC2329  # the trap calls it
+request_checkpoint() {
+  local child
+  # shellcheck disable=SC2013  # words of one line
+  for child in $(cat "/proc/$main_process/task/"*/children 2>/dev/null); do
+    if [[ $(cat "/proc/$child/comm" 2>/dev/null) == bertpretrain ]] && kill -USR1 "$child" 2>/dev/null; then return 0; fi # within a trap a plain return has an older status
+  done
+  return 1
+}
+
+# Stops the run. Torchrun kills its ranks 30 s after SIGTERM, and a large model takes longer to save. So the ranks save first, while
+# they train on; what torchrun then interrupts is at most the save of the few steps since.
+# shellcheck disable=SC2329  # the trap calls it
+stop() {
+  trap '' TERM INT HUP # platforms repeat their signals
+  if ((${#ranks[@]})) && [[ $subcommand == train ]]; then
+    local step deadline=$((SECONDS + stop_seconds - 45))
+    step=$(last_step)
+    if ((step > $(newest_checkpoint))) && request_checkpoint; then
+      echo "node.sh: stopping; waiting for a checkpoint of step $step or later" >&2
+      while ((SECONDS < deadline)) && (($(newest_checkpoint) < step)) && kill -0 "$main_process" 2>/dev/null; do sleep 0.2; done
+    fi
+  fi
+  kill -TERM "$main_process" 2>/dev/null || true
+}
+
+trap stop TERM INT HUP
+code=0
+wait "$main_process" || code=$?
+while kill -0 "$main_process" 2>/dev/null; do # still running: a signal interrupted the wait
+  code=0
+  wait "$main_process" || code=$?
+done
+if ((code == 1)); then code=$(recorded_code); fi
+code=${code:-1}
+case ${RETRY_CODES:-no}-$code in yes-0 | yes-[2346] | no-*) ;; *) ((code > 127)) || code=$((code + 128)) ;; esac
+exit "$code"
