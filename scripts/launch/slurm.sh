@@ -1,27 +1,58 @@
 #!/usr/bin/env bash
 # Trains under Slurm, one rank per task. The program finds its peers from Slurm's variables:
 #   sbatch --nodes 8 --ntasks-per-node 8 --gpus-per-node 8 scripts/launch/slurm.sh CONFIG [OPTIONS of `bertpretrain train`]
-# Two minutes before the time limit Slurm signals this script: the run saves, and the job is requeued. The job is also requeued after a
-# lost peer, a killed rank or a crash. It is not requeued after exit codes 2, 3, 4 and 6, or when a person cancelled it.
-# All hosts must share one file system.
+# Checks hosts and network first (`bertpretrain preflight`); PREFLIGHT=no skips that. Five minutes before the time limit Slurm signals
+# this script: the run saves, and the job is requeued. The job is also requeued after a lost peer, a killed rank or a crash. It is not
+# requeued after exit codes 2, 3, 4 and 6, or when a person cancelled it. All hosts must share one file system.
 #SBATCH --job-name=bertpretrain
+#SBATCH --exclusive
 #SBATCH --requeue
 #SBATCH --open-mode=append
-#SBATCH --signal=B:USR1@120
+#SBATCH --signal=B:USR1@300
 set -euo pipefail
 : "${1:?slurm.sh CONFIG [OPTIONS]}"
 
 export BERTPRETRAIN_LOCK_SECONDS=${BERTPRETRAIN_LOCK_SECONDS:-120} # how long a host that was just lost may hold the run's folder
-# --kill-on-bad-exit: when a rank fails, ends the others instead of letting them wait. --wait: lets them report the cause first.
-srun --kill-on-bad-exit=1 --wait=60 bertpretrain train "$@" &
-step=$! limit=no
-trap 'limit=yes; kill -TERM $step' USR1 # srun passes it on to the tasks
-code=0
-wait $step || code=$?
-while kill -0 $step 2>/dev/null; do # still running: a signal interrupted the wait
-  code=0
-  wait $step || code=$?
+# Since Slurm 22.05 srun no longer takes over sbatch's --cpus-per-task by itself.
+if [[ -n ${SLURM_CPUS_PER_TASK:-} ]]; then export SRUN_CPUS_PER_TASK=${SRUN_CPUS_PER_TASK:-$SLURM_CPUS_PER_TASK}; fi
+# The folders in which AWS's installer and images have NCCL's plugin for EFA. Without it on the path, NCCL uses sockets.
+for folder in ${NCCL_PLUGIN_FOLDERS:-/opt/amazon/ofi-nccl/lib64 /opt/amazon/ofi-nccl/lib /opt/amazon/ofi-nccl/lib/x86_64-linux-gnu \
+  /opt/aws-ofi-nccl/lib}; do
+  if compgen -G "$folder/libnccl-net*.so" >/dev/null; then
+    export LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} FI_PROVIDER=${FI_PROVIDER:-efa}
+    break
+  fi
 done
+
+# run SUBCOMMAND...: runs it in a task per rank, and sets $code. --kill-on-bad-exit: when a rank fails, ends the others instead of
+# letting them wait. --wait: lets them report the cause first.
+step='' limit=no code=0
+run() {
+  code=140 # 128 + SIGUSR2
+  [[ $limit == no ]] || return 0
+  code=0
+  srun --kill-on-bad-exit=1 --wait=60 bertpretrain "$@" &
+  step=$!
+  [[ $limit == no ]] || kill -USR2 $step 2>/dev/null || true # the signal came before $step was known
+  wait $step || code=$?
+  while kill -0 $step 2>/dev/null; do # still running: a signal interrupted the wait
+    code=0
+    wait $step || code=$?
+  done
+}
+# The program stops at SIGUSR2 as at SIGTERM. Srun passes SIGUSR2 on to the tasks; at SIGTERM it kills them.
+trap 'limit=yes; [[ -z $step ]] || kill -USR2 $step 2>/dev/null || true' USR1
+
+if [[ ${PREFLIGHT:-yes} != no ]]; then
+  checked=("$1") # the options that preflight has as well
+  taken=no
+  for option in "${@:2}"; do
+    case $option in --output* | --set*) taken=yes ;; -*) taken=no ;; esac
+    if [[ $taken == yes ]]; then checked+=("$option"); fi # --set may have several values
+  done
+  run preflight "${checked[@]}"
+fi
+if ((code == 0)); then run train "$@"; fi
 echo "slurm.sh: attempt ${SLURM_RESTART_COUNT:-0} ended with exit code $code; stopped for the time limit: $limit"
 case $code-$limit in
   *-yes | 5-no | 70-no | 13[2-9]-no) # 128 + SIGILL ... SIGSEGV: crashed or killed

@@ -1,5 +1,7 @@
 // Simulates AWS Batch and Slurm: runs the launch scripts on two hosts (network namespaces) with the variables that the platforms
 // document, and does what the platforms do when a node fails.
+#include <set>
+
 #include "core/error.h"
 #include "distributed/hosts.h"
 #include "distributed/ranks.h"
@@ -31,7 +33,8 @@ std::string batch_node(const TwoHosts& hosts, int node, int attempt, int process
 }
 
 /// srun and scontrol for one task on each of two hosts. srun ends with the highest code of its tasks, and with
-/// --kill-on-bad-exit stops the others a while after the first bad end. scontrol leaves a file.
+/// --kill-on-bad-exit stops the others a while after the first bad end. It passes SIGUSR2 on; at SIGTERM it kills the tasks
+/// ("forcing job termination"). scontrol leaves a file.
 void write_slurm_commands(const TemporaryFolder& folder, const TwoHosts& hosts) {
     const std::string variables = concat(
         "SLURM_STEP_ID=0 SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=2 SLURM_LOCALID=0 SLURM_STEP_NODELIST=",
@@ -41,7 +44,7 @@ void write_slurm_commands(const TemporaryFolder& folder, const TwoHosts& hosts) 
         srun += concat(hosts.on(task, concat("env ", variables, " SLURM_PROCID=", task, " SLURM_NODEID=", task)),
                        " \"$@\" & tasks+=($!)\n");
     srun +=
-        "trap 'kill -TERM \"${tasks[@]}\"' TERM\nhighest=0\n"
+        "trap 'kill -USR2 \"${tasks[@]}\"' USR2\ntrap 'kill -KILL \"${tasks[@]}\"' TERM\nhighest=0\n"
         "for task in \"${tasks[@]}\"; do code=0; wait \"$task\" || code=$?; "
         "((code <= highest)) || highest=$code; done\nexit $highest\n";
     write_text(folder / "srun", srun);
@@ -50,7 +53,8 @@ void write_slurm_commands(const TemporaryFolder& folder, const TwoHosts& hosts) 
 }
 
 std::string batch_script(const TemporaryFolder& commands, int restart, const std::string& arguments) {
-    return concat("env PATH=", commands.path().string(), ":" PROGRAM_FOLDER ":$PATH OMP_NUM_THREADS=1 SLURM_JOB_ID=", ::getpid(),
+    return concat("env PATH=", commands.path().string(),
+                  ":" PROGRAM_FOLDER ":$PATH OMP_NUM_THREADS=1 PREFLIGHT=no SLURM_JOB_ID=", ::getpid(),
                   " SLURM_RESTART_COUNT=", restart, " bash scripts/launch/slurm.sh ", arguments);
 }
 
@@ -60,7 +64,56 @@ void kill_second_rank() {
                        "b') | while read -r pid; do [ \"$(cat /proc/$pid/comm)\" != bertpretrain ] || kill -9 $pid; done"));
 }
 
+std::set<std::string> checkpoints_of(const fs::path& run) {
+    std::set<std::string> names;
+    std::error_code missing;  // before the first
+    for (const auto& entry : fs::directory_iterator(run / "checkpoints", missing))
+        if (fs::exists(entry.path() / "COMPLETE.json")) names.insert(entry.path().filename().string());
+    return names;
+}
+
 }  // namespace
+
+TEST_CASE("node.sh: after SIGTERM the ranks save before torchrun may kill them, and again when they stop") {
+    NEEDS_TRAIN();
+    NEEDS_TORCHRUN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder, {{"schedule", {{"total_steps", 100000}}},
+                                                              {"checkpoint", {{"save_every_steps", 0}, {"keep_last", 10}}},
+                                                              {"evaluation", {{"every_steps", 0}}}});
+    const fs::path run = folder / "run";
+    Process job(
+        concat(installed(), "PROCESSES_PER_NODE=2 scripts/launch/node.sh train ", config.string(), " --output ", run.string()));
+    const bool is_training = wait_until(job, [&] { return last_step(run) >= 3; });
+    REQUIRE(is_training);
+    CHECK(checkpoints_of(run).empty());
+    const std::int64_t step = last_step(run);
+    job.send(SIGTERM);
+    CHECK(job.wait() == 128 + SIGTERM);
+    const auto saved = checkpoints_of(run);
+    CHECK(saved.size() == 2);  // the one of SIGUSR1, and the one of SIGTERM
+    CHECK(std::stoll(saved.begin()->substr(5)) >= step);
+}
+
+TEST_CASE("AWS Batch: the main node gives torchrun its address on the job's network, not a link-local or loopback one") {
+    const TwoHosts hosts;
+    NEEDS_HOSTS(hosts);
+    const TemporaryFolder folder;
+    // As awsvpc does it: a link-local interface beside the task's own, and a line in /etc/hosts.
+    write_text(folder / "hosts", concat("127.0.0.1 localhost\n", TwoHosts::address(0), " main-node\n"));
+    write_text(folder / "torchrun", "#!/bin/sh\necho \"$* $NCCL_SOCKET_IFNAME\"\n");
+    fs::permissions(folder / "torchrun", fs::perms::owner_all);
+    const bool is_in_hosts = GENERATE(true, false);
+    const CommandResult result = run_command(hosts.on(
+        0, concat("unshare --mount --uts bash -c \"ip link add ecs-eth0 type dummy; ip addr add 169.254.172.2/22 dev ecs-eth0; ",
+                  "ip link set ecs-eth0 up; mount --bind ", (folder / "hosts").string(), " /etc/hosts; hostname ",
+                  is_in_hosts ? "main-node" : "unknown-node", "; PATH=", folder.path().string(),
+                  ":\\$PATH AWS_BATCH_JOB_NUM_NODES=2 AWS_BATCH_JOB_MAIN_NODE_INDEX=0 AWS_BATCH_JOB_NODE_INDEX=0 "
+                  "PROCESSES_PER_NODE=8 scripts/launch/node.sh train some.json\"")));
+    INFO(result.out << result.err);
+    CHECK(result.out.find(concat("--master_addr ", TwoHosts::address(0), " ")) != result.out.npos);
+    CHECK(result.out.find("^lo,docker,ecs") != result.out.npos);
+}
 
 TEST_CASE(
     "AWS Batch: a job of two nodes ends like a run of one process; a lost child fails the main node, and the next attempt "
@@ -96,8 +149,9 @@ TEST_CASE("AWS Batch: an error that a restart cannot fix is the job's exit code,
     NEEDS_TORCHRUN();
     const TemporaryFolder folder;
     const auto config = write_distributed_experiment(folder, {{"data", {{"training_shards", (folder / "nowhere").string()}}}});
-    const CommandResult result = run_command(concat(installed(), "PROCESSES_PER_NODE=2 scripts/launch/node.sh train ",
-                                                    config.string(), " --output ", (folder / "run").string()));
+    const CommandResult result =
+        run_command(concat(installed(), "MAX_RESTARTS=1000 PROCESSES_PER_NODE=2 scripts/launch/node.sh train ", config.string(),
+                           " --output ", (folder / "run").string()));
     INFO(result.err);
     CHECK((result.exit_code == 2 || result.exit_code == 3));
 }
