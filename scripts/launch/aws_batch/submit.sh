@@ -9,5 +9,5 @@ trap 'rm "$filled"' EXIT
 scripts/launch/fill.sh scripts/launch/aws_batch/job_definition.json >"$filled"
 definition=$(aws batch register-job-definition --region "$AWS_REGION" --cli-input-json "file://$filled" \
   --query jobDefinitionArn --output text)
-aws batch submit-job --region "$AWS_REGION" --job-name "$RUN" --job-queue "$BATCH_NAME" --job-definition "$definition" \
+aws batch submit-job --region "$AWS_REGION" --job-name "$RUN" --job-queue "$BATCH_NAME" --share-identifier "$SHARE" --job-definition "$definition" \
   --node-overrides "numNodes=$NODES" --query jobId --output text
