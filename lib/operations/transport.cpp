@@ -1,9 +1,13 @@
 #include "operations/transport.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <string_view>
+
+#include <unistd.h>
 
 #include "core/concat.h"
 #include "core/environment.h"
@@ -45,7 +49,33 @@ std::vector<std::string> network_cards(const fs::path& root) {
 
 std::string variable(const char* name) { return environment_variable(name).value_or(""); }
 
+std::string nccl_log_file() { return (fs::temp_directory_path() / concat("bertpretrain_nccl_", ::getpid())).string(); }
+
 }  // namespace
+
+std::string network_in_nccl_log(const std::string& log) {
+    // "NET/OFI Selected provider is efa, fabric is efa-direct (found 4 nics)", "Using network Libfabric", "NCCL INFO Using
+    // network Socket"
+    static const std::regex line("(Selected [Pp]rovider is|Using network) ([A-Za-z;_]+)");
+    std::string network;
+    bool provider_is_efa = false;
+    for (std::sregex_iterator found(log.begin(), log.end(), line), end; found != end; ++found) {
+        const std::string word = (*found)[2].str();
+        if ((*found)[1].str() != "Using network") provider_is_efa = word.starts_with("efa");
+        else if (word == "IB") network = "infiniband";
+        else if (word == "Socket") network = "sockets";
+        else network = provider_is_efa ? "efa" : "sockets";  // "AWS", "Libfabric" and "OFI" are the plugin for EFA
+    }
+    return network;
+}
+
+void log_network_choice() {
+    if (is_set_in_environment("NCCL_DEBUG_FILE")) return;
+    if (const std::string level = variable("NCCL_DEBUG"); level == "INFO" || level == "TRACE") return;
+    ::setenv("NCCL_DEBUG", "INFO", 1);
+    ::setenv("NCCL_DEBUG_SUBSYS", "INIT,NET", 1);
+    ::setenv("NCCL_DEBUG_FILE", nccl_log_file().c_str(), 1);
+}
 
 std::string Transport::text() const { return adapters.empty() ? name : concat(name, " (", join(adapters), ")"); }
 
@@ -60,6 +90,13 @@ Transport find_transport(at::Device device, bool several_hosts, const fs::path& 
     for (const fs::path& adapter : entries(root / "sys/class/infiniband")) {
         const std::string driver = driver_of(adapter), name = adapter.filename().string();
         (driver == "efa" ? efa : infiniband).adapters.push_back(driver.empty() ? name : name + " " + driver);
+    }
+    if (variable("NCCL_DEBUG_FILE") == nccl_log_file()) {
+        const std::string network = network_in_nccl_log(content_of(nccl_log_file()));
+        std::error_code missing;
+        fs::remove(nccl_log_file(), missing);
+        for (const Transport& named : {efa, infiniband, sockets})
+            if (named.name == network) return named;
     }
     if (forced == "Socket") return sockets;
     if (!efa.adapters.empty() && loaded("libfabric.so") && loaded("libnccl-net")) return efa;

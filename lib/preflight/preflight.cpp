@@ -8,6 +8,7 @@
 #include "core/strings.h"
 #include "kernels/kernels_in_use.h"
 #include "operations/device.h"
+#include "operations/transport.h"
 #include "parallel/make_world.h"
 #include "plan/resolve.h"
 #include "preflight/file_checks.h"
@@ -117,6 +118,7 @@ private:
 }  // namespace
 
 PreflightResult run_preflight(const RequestedExperiment& experiment, const PreflightRequest& request, const Launch& launch) {
+    if (!launch.on_one_host()) log_network_choice();
     return Preflight(experiment, request, launch).run();
 }
 

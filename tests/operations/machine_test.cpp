@@ -71,6 +71,22 @@ TEST_CASE("the transport is detected from the host's adapters and the libraries 
     CHECK(find_transport(gpu, true, root.path()).text() == "infiniband (mlx5_0 mlx5_core)");
 }
 
+TEST_CASE("the network is what NCCL logs, also where the plugin for EFA has chosen TCP") {
+    const std::string host = "ip-10-0-0-7:41:63 [0] NCCL INFO ";
+    const std::string plugin = host + "NET/OFI Using Libfabric version 2.1\n";
+    CHECK(network_in_nccl_log("") == "");
+    CHECK(network_in_nccl_log(plugin) == "");
+    CHECK(network_in_nccl_log(plugin + host + "NET/OFI Selected provider is efa, fabric is efa-direct (found 4 nics)\n" + host +
+                              "Using network Libfabric\n") == "efa");
+    CHECK(network_in_nccl_log(plugin + host + "NET/OFI Selected Provider is efa\n" + host + "Using network AWS Libfabric\n") ==
+          "efa");
+    CHECK(network_in_nccl_log(plugin + host + "NET/OFI Selected provider is tcp;ofi_rxm, fabric is 10.0.0.0/24 (found 1 nics)\n" +
+                              host + "Using network Libfabric\n") == "sockets");
+    CHECK(network_in_nccl_log(host + "NET/Socket : Using [0]eth0:10.0.0.7<0>\n" + host + "Using network Socket\n") == "sockets");
+    CHECK(network_in_nccl_log(host + "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.7<0>\n" + host +
+                              "Using network IB\n") == "infiniband");
+}
+
 TEST_CASE("a GPU's health is read through NVIDIA's library, and is unknown without it") {
     if (::dlopen("libnvidia-ml.so.1", RTLD_NOW) == nullptr) {
         CHECK_FALSE(gpu_health(0));
