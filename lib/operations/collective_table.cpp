@@ -34,7 +34,16 @@ public:
         whole_N_ = at::empty({elements}, options);
     }
 
-    Exchange all_reduce(bool in_place) {
+    /// Has only one buffer, as broadcast().
+    Exchange all_reduce(bool) {
+        Exchange exchange = start_from_contribution();
+        exchange.run = [this] { world_.all_reduce(whole_N_)->wait(); };
+        exchange.found = [this] { return whole_N_; };
+        exchange.expected = [this] { return sum_of_all(pattern_N_); };
+        return exchange;
+    }
+
+    Exchange reduce_scatter_all_gather(bool in_place) {
         const at::Tensor part = in_place ? own_part(whole_N_) : at::empty_like(own_part(whole_N_));
         Exchange exchange = start_from_contribution();
         exchange.run = [this, part] {
@@ -149,7 +158,8 @@ std::int64_t CollectiveTable::wrong() const {
 
 std::vector<CollectiveTable> measure_collectives(World& world, at::Device device, const CollectiveSizes& sizes) {
     const double others = static_cast<double>(world.size() - 1) / static_cast<double>(world.size());
-    const std::array<Kind, 4> kinds{{{"all_reduce", "sum", -1, &Exchanges::all_reduce, 2 * others},
+    const std::array<Kind, 5> kinds{{{"all_reduce", "sum", -1, &Exchanges::all_reduce, 2 * others},
+                                     {"reduce_scatter_all_gather", "sum", -1, &Exchanges::reduce_scatter_all_gather, 2 * others},
                                      {"all_gather", "none", -1, &Exchanges::all_gather, others},
                                      {"reduce_scatter", "sum", -1, &Exchanges::reduce_scatter, others},
                                      {"broadcast", "none", 0, &Exchanges::broadcast, 1}}};

@@ -24,7 +24,9 @@ struct CollectiveRow {
 };
 
 struct CollectiveTable {
-    std::string name;        ///< "all_reduce", "all_gather", "reduce_scatter", "broadcast", as in nccl-tests
+    /// "all_reduce", "all_gather", "reduce_scatter", "broadcast", as in nccl-tests; "reduce_scatter_all_gather": what training
+    /// does
+    std::string name;
     std::string reduction;   ///< "sum" or "none"
     std::int64_t root = -1;  ///< 0 for a broadcast, -1 otherwise
     std::vector<CollectiveRow> rows;
@@ -37,9 +39,10 @@ struct CollectiveSizes {
     double seconds = 0.2;                               ///< duration for which an operation is repeated, at most 20 times
 };
 
-/// Measures all collectives; all ranks call it together. An all-reduce is a reduce-scatter followed by an all-gather, as in
-/// training at ZeRO stage 0. Sizes are rounded down to a multiple of the world size. Every result is compared with the expected
-/// one. Takes four times `to` bytes of memory on each rank.
+/// Measures all collectives; all ranks call it together. "all_reduce" is the communication library's own, so its numbers mean
+/// what those of nccl-tests mean. "reduce_scatter_all_gather" is training's at ZeRO stage 0: the same sums in one order. Sizes
+/// are rounded down to a multiple of the world size. Every result is compared with the expected one. Takes four times `to` bytes
+/// of memory on each rank.
 /// @throws DistributedError when a peer or the network fails
 std::vector<CollectiveTable> measure_collectives(World& world, at::Device device, const CollectiveSizes& sizes);
 

@@ -115,6 +115,15 @@ std::function<void()> GlooGroup::receive(const char* what, const at::Tensor& ten
     return begin(what, operation, from);
 }
 
+std::function<void()> GlooGroup::all_reduce(const at::Tensor& tensor) {
+    return begin("all-reduce", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds timeout) {
+        c10d::AllreduceOptions options;
+        options.timeout = timeout;
+        std::vector<at::Tensor> one{tensor};
+        return gloo.allreduce(one, options);
+    });
+}
+
 std::function<void()> GlooGroup::all_gather(const at::Tensor& input, const at::Tensor& output) {
     return begin("all-gather", [&](c10d::ProcessGroupGloo& gloo, std::chrono::milliseconds timeout) {
         c10d::AllgatherOptions options;

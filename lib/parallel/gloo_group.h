@@ -45,6 +45,9 @@ public:
     /// output = the inputs of all ranks, concatenated in rank order. Sends (W - 1) times the input.
     std::function<void()> all_gather(const at::Tensor& input, const at::Tensor& output);
 
+    /// tensor = the sum of all ranks' tensors, in Gloo's order of summation.
+    std::function<void()> all_reduce(const at::Tensor& tensor);
+
     /// Rank 0's output = the inputs of all ranks in rank order; other ranks' output is not used. Sends the input once.
     std::function<void()> gather_at_first(const at::Tensor& input, const at::Tensor& output);
     /// Copies rank 0's tensor into every other rank's.

@@ -30,6 +30,9 @@ public:
     /// output = the inputs of all ranks in rank order; the input may be this rank's part of it. Sends (W - 1) times the input.
     std::function<void()> all_gather(const at::Tensor& input, const at::Tensor& output);
 
+    /// tensor = the sum of all ranks' tensors, by Gloo's own all-reduce. Sends 2 (W - 1) / W of the tensor.
+    std::function<void()> all_reduce(const at::Tensor& tensor) { return upwards_.all_reduce(tensor); }
+
     void set_timeout(std::chrono::milliseconds timeout);
     /// As GlooGroup's.
     void set_peers(const std::shared_ptr<const PeerNames>& peers) {

@@ -52,6 +52,11 @@ std::unique_ptr<Pending> GlooWorld::all_gather(const at::Tensor& input, const at
     return queue_.send({[group = tensors_, input, output] { return group->all_gather(input, output); }, nullptr, true});
 }
 
+std::unique_ptr<Pending> GlooWorld::all_reduce(const at::Tensor& tensor) {
+    tensor_bytes_ += 2 * static_cast<double>(tensor.nbytes()) * static_cast<double>(size_ - 1) / static_cast<double>(size_);
+    return queue_.send({[group = tensors_, tensor] { return group->all_reduce(tensor); }, nullptr, true});
+}
+
 void GlooWorld::set_timeout(std::chrono::milliseconds timeout) {
     tensors_->set_timeout(timeout);
     messages_.set_timeout(timeout);

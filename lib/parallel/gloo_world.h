@@ -25,6 +25,7 @@ public:
     std::int64_t size() const override { return size_; }
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override;
     std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override;
+    std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor) override;
     using World::all_gather;
     std::vector<std::string> all_gather(std::string_view own) override { return messages_.all_gather(own); }
     std::vector<std::string> gather_at_first(std::string_view own) override { return messages_.gather_at_first(own); }

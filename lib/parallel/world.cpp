@@ -15,6 +15,14 @@ std::unique_ptr<Pending> copy_unless_same(const at::Tensor& input, const at::Ten
 
 }  // namespace
 
+std::unique_ptr<Pending> World::all_reduce(const at::Tensor& tensor) {
+    const std::int64_t part = tensor.numel() / size();
+    const at::Tensor own = tensor.narrow(0, rank() * part, part);
+    reduce_scatter(tensor, own)->wait();
+    all_gather(own, tensor)->wait();
+    return std::make_unique<Done>();
+}
+
 std::unique_ptr<Pending> World::broadcast(const at::Tensor& tensor) {
     const at::Tensor on_host = tensor.cpu();
     broadcast_from_first({static_cast<std::byte*>(on_host.data_ptr()), on_host.nbytes()});

@@ -53,6 +53,11 @@ public:
     virtual std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) = 0;
     using ControlGroup::all_gather;
 
+    /// tensor = the elementwise sum of all ranks' tensors, by the communication library's own all-reduce, in its order of
+    /// summation. Training does not use it: a step's sums have one order (reduce_scatter). The default implementation is a
+    /// reduce-scatter and an all-gather, for worlds without a library. @param tensor fp32, of a multiple of size() elements
+    virtual std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor);
+
     /// Copies rank 0's tensor into every other rank's. The default implementation sends it as a message, through the host.
     virtual std::unique_ptr<Pending> broadcast(const at::Tensor& tensor);
 

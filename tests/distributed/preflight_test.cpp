@@ -33,7 +33,7 @@ TEST_CASE("a preflight of 2 and 4 ranks prints nccl-tests' table, takes five ste
         CHECK(result.exit_code == 0);
         CHECK(missing_words(
                   result.out,
-                  {"# all_reduce", "# all_gather", "# reduce_scatter", "# broadcast",
+                  {"# all_reduce\n", "# reduce_scatter_all_gather\n", "# all_gather", "# reduce_scatter", "# broadcast",
                    "size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong",
                    "(B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)",
                    "         256            64     float     sum      -1", "# Out of bounds values : 0 OK",
@@ -53,7 +53,7 @@ TEST_CASE("a preflight's JSON has the content of its text, and nothing else is o
     const json said = json::parse(result.out);
     CHECK(said.at("exit_code") == 0);
     CHECK(said.at("ranks") == 2);
-    CHECK(said.at("collectives").size() == 4);
+    CHECK(said.at("collectives").size() == 5);
     CHECK(said["collectives"][0].at("rows").size() == 6);
     CHECK(said["operations"][0].at("rate_of_rank").size() == 2);
     CHECK(said.at("dry_run").at("steps") == 5);

@@ -78,6 +78,14 @@ public:
         });
     }
 
+    std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor) override {
+        sent_ += 2 * static_cast<double>(tensor.nbytes()) * static_cast<double>(size_ - 1) / static_cast<double>(size_);
+        return run("all-reduce", {tensor}, [&] {
+            std::vector<at::Tensor> one{tensor};
+            finish(group_->allreduce(one));
+        });
+    }
+
     std::unique_ptr<Pending> broadcast(const at::Tensor& tensor) override {
         if (rank_ == 0) sent_ += static_cast<double>(tensor.nbytes());
         return run("broadcast", {tensor}, [&] {
