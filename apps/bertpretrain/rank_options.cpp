@@ -28,8 +28,8 @@ void add_device_options(CLI::App& command, std::string& precision, std::string& 
         ->capture_default_str();
 }
 
-std::optional<int> run_as_local_ranks(std::int64_t local_ranks, const Launch& launch) {
-    if (local_ranks > 0 && launch.launcher == "none") return run_local_ranks(local_ranks);
+std::optional<int> run_as_local_ranks(std::int64_t local_ranks, const Launch& launch, std::int64_t max_restarts) {
+    if (local_ranks > 0 && launch.launcher == "none") return run_local_ranks(local_ranks, max_restarts);
     if (local_ranks > 0 && launch.world_size != local_ranks)
         throw ConfigError(concat("--local-ranks ", local_ranks, ": ", launch.launcher, " has started this process as rank ",
                                  launch.rank, " of ", launch.world_size, "; do not use both"));

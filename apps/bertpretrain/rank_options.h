@@ -24,9 +24,10 @@ void add_local_ranks_option(CLI::App& command, std::int64_t& local_ranks);
 void add_device_options(CLI::App& command, std::string& precision, std::string& device);
 
 /// Starts the processes that --local-ranks asks for and waits for them, unless this process is one of them.
+/// @param max_restarts how often they are started again when one is lost
 /// @returns their exit code; nothing if this process must do the work itself
 /// @throws ConfigError if a launcher has started another number of ranks
-std::optional<int> run_as_local_ranks(std::int64_t local_ranks, const Launch& launch);
+std::optional<int> run_as_local_ranks(std::int64_t local_ranks, const Launch& launch, std::int64_t max_restarts = 0);
 
 /// Connects the ranks of a command that exchange messages only between long pieces of work. Once connected, a rank waits up to a
 /// week for the others; a closed connection is still noticed at once.

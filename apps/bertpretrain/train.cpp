@@ -37,7 +37,7 @@ struct TrainArguments {
     std::string config;
     std::string output;
     std::string resume = "auto", metrics_address;
-    std::int64_t local_ranks = 0, profile = 0;
+    std::int64_t local_ranks = 0, max_restarts = 0, profile = 0;
     std::vector<std::string> overrides;
 };
 
@@ -136,7 +136,7 @@ int train(const TrainArguments& arguments) {
         resume = ResumeRequest::parse(arguments.resume);
         experiment = request_experiment(arguments.config, arguments.overrides);
     });
-    if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
+    if (const auto code = run_as_local_ranks(arguments.local_ranks, launch, arguments.max_restarts)) return *code;
     constexpr std::int64_t warm_up = 2;  // the second step still allocates memory
     const Trace trace(folder / concat("trace_rank_", launch.rank, ".json"), launch.rank, warm_up, arguments.profile);
     int exit_code = 0;
@@ -162,6 +162,13 @@ void add_train_command(CLI::App& app, int& exit_code) {
             "at the checkpoint of that step")
         ->capture_default_str();
     add_local_ranks_option(*command, arguments->local_ranks);
+    command
+        ->add_option(
+            "--max-restarts", arguments->max_restarts,
+            "With --local-ranks: start the ranks again, at most this many times, when one is lost, killed or crashes. They "
+            "resume from the newest checkpoint")
+        ->needs("--local-ranks")
+        ->check(CLI::NonNegativeNumber);
     command
         ->add_option("--profile", arguments->profile,
                      "Write a Chrome trace of this many steps for each rank, beginning with the third step")

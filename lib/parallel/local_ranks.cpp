@@ -73,7 +73,7 @@ private:
     int descriptor_;
 };
 
-std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, int store) {
+std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, int store, bool is_restart) {
     std::vector<std::string> variables;
     for (char** one = environ; *one != nullptr; ++one) variables.emplace_back(*one);
     const auto add = [&](const std::string& name, const auto& value) {
@@ -88,6 +88,7 @@ std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, i
     add(local_store_variable, store);
     add("NCCL_SOCKET_IFNAME", "lo");  // by default NCCL would listen on a network interface
     add(local_ranks_variable, ranks);
+    if (is_restart) add(restart_variable, 1);  // a --resume that an earlier attempt has applied is then ignored
     if (!environment_variable("OMP_NUM_THREADS"))
         add("OMP_NUM_THREADS", std::max<std::int64_t>(1, static_cast<std::int64_t>(available_cores()) / ranks));
     return variables;
@@ -99,8 +100,8 @@ public:
         for (const pid_t one : running_) ::kill(one, SIGKILL);
     }
 
-    void start(std::int64_t rank, std::int64_t ranks, int store) {
-        std::vector<std::string> arguments = own_arguments(), variables = environment_of(rank, ranks, store);
+    void start(std::int64_t rank, std::int64_t ranks, int store, bool is_restart) {
+        std::vector<std::string> arguments = own_arguments(), variables = environment_of(rank, ranks, store, is_restart);
         const std::vector<char*> argv = pointers(arguments), envp = pointers(variables);
         sigset_t all, before;  // signals stay blocked: one handled by the child between fork and execve would be lost
         ::sigfillset(&all);
@@ -162,15 +163,11 @@ private:
     std::vector<int> codes_;
 };
 
-}  // namespace
-
-int run_local_ranks(std::int64_t ranks) {
+/// Starts the ranks once and waits for them. @param asked_to_stop receives the stop signal that arrived meanwhile
+int run_once(std::int64_t ranks, bool is_restart, int& asked_to_stop) {
     const LocalStore store;
-    for (const int number : stop_signals) handle_signal(number, remember_stop);
-    handle_signal(SIGUSR1, remember_save);
     Ranks all;
-    for (std::int64_t rank = 0; rank < ranks; ++rank) all.start(rank, ranks, store.descriptor());
-    int asked_to_stop = 0;
+    for (std::int64_t rank = 0; rank < ranks; ++rank) all.start(rank, ranks, store.descriptor(), is_restart);
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     bool told_to_end = false;
     while (all.any_running()) {
@@ -192,6 +189,20 @@ int run_local_ranks(std::int64_t ranks) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     return all.code(asked_to_stop);
+}
+
+}  // namespace
+
+int run_local_ranks(std::int64_t ranks, std::int64_t max_restarts) {
+    for (const int number : stop_signals) handle_signal(number, remember_stop);
+    handle_signal(SIGUSR1, remember_save);
+    int asked_to_stop = 0;
+    for (std::int64_t restart = 0;; ++restart) {
+        const int code = run_once(ranks, restart > 0, asked_to_stop);
+        const bool may_help = code == static_cast<int>(ExitCode::distributed) || code == static_cast<int>(ExitCode::bug);
+        if (!may_help || asked_to_stop != 0 || restart == max_restarts) return code;
+        log_warning(concat("the ranks ended with exit code ", code, "; restart ", restart + 1, " of ", max_restarts));
+    }
 }
 
 }  // namespace bertpretrain

@@ -10,7 +10,9 @@ namespace bertpretrain {
 /// notice and are then terminated. Each rank gets an equal share of the CPU cores unless OMP_NUM_THREADS is set.
 /// @returns the exit code of the run: that of the first cause where ranks ended for different reasons; 5 when a rank was killed,
 /// also while the ranks were stopping, because its unsaved work is lost
+/// @param max_restarts how often to start all ranks again after a rank was lost, killed or crashed (exit codes 5 and 70), but not
+///        after a stop signal
 /// @throws DistributedError when a rank cannot be started
-int run_local_ranks(std::int64_t ranks);
+int run_local_ranks(std::int64_t ranks, std::int64_t max_restarts = 0);
 
 }  // namespace bertpretrain

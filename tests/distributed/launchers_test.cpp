@@ -89,6 +89,24 @@ TEST_CASE("torchrun restarts the ranks when one is killed, and the losses are th
     CHECK(read_text(run / "events.jsonl").find("\"resume\"") != std::string::npos);
 }
 
+TEST_CASE("with --max-restarts the ranks start again when one is killed, without torchrun, and not more often") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder, {{"checkpoint", {{"save_every_steps", 5}}}});
+    REQUIRE(train(config, folder / "undisturbed").exit_code == 0);
+    const fs::path run = folder / "run";
+    Process job(train_command(config, run, "--local-ranks 2 --max-restarts 1"));
+    REQUIRE(wait_until(job, [&] { return last_step(run) >= 7 && has_checkpoint(run); }));
+    ::kill(children_of(job.pid()).at(1), SIGKILL);
+    CHECK(job.wait() == 0);
+    CHECK(largest_difference(folder / "undisturbed", run) < 1e-5);
+    const fs::path other = folder / "other";
+    Process without(train_command(config, other, "--local-ranks 2 --max-restarts 0"));
+    REQUIRE(wait_until(without, [&] { return last_step(other) >= 2; }));
+    ::kill(children_of(without.pid()).at(1), SIGKILL);
+    CHECK(without.wait() == 5);
+}
+
 TEST_CASE("a restart that cannot fix the error ends at once, and torchrun names the cause") {
     NEEDS_TRAIN();
     NEEDS_TORCHRUN();
