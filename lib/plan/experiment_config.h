@@ -261,6 +261,20 @@ struct EvaluationConfig {
     }
 };
 
+struct TelemetryConfig {
+    std::string command;
+
+    static void describe(auto& self, auto&& field) {
+        field("command", self.command, any,
+              "Shell command that gets every line of metrics.jsonl and events.jsonl on its standard input as it is written, with "
+              "the "
+              "run's folder as $1: to send them to a service. Rank 0 starts it with the run and never waits for it. If it reads "
+              "too "
+              "slowly, lines are dropped.",
+              Resume::may_change);
+    }
+};
+
 struct ExperimentConfig {
     std::string about;
     BertConfig model;
@@ -273,6 +287,7 @@ struct ExperimentConfig {
     ParallelConfig parallel;
     CheckpointConfig checkpoint;
     EvaluationConfig evaluation;
+    TelemetryConfig telemetry;
     WatchdogConfig watchdog;
 
     static void describe(auto& self, auto&& field) {
@@ -287,6 +302,7 @@ struct ExperimentConfig {
         field("parallel", self.parallel, any, "How ranks share the work.");
         field("checkpoint", self.checkpoint, any, "When checkpoints are saved and which are kept.");
         field("evaluation", self.evaluation, any, "Held-out loss during training.");
+        field("telemetry", self.telemetry, any, "Where the run's numbers go, besides its folder.");
         field("watchdog", self.watchdog, any, "Time limits: a phase that exceeds its limit ends the run as hung.");
     }
 

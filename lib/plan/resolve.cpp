@@ -349,6 +349,7 @@ RunPlan resolve(const RequestedExperiment& requested, const Launch& launch, cons
     r.plan.model = settings.model;
     r.plan.schedule = settings.schedule;
     r.plan.evaluation = settings.evaluation;
+    r.plan.telemetry = settings.telemetry;
     r.plan.watchdog = settings.watchdog;
     list_values(r);
     resolve_optimizer(r);

@@ -114,6 +114,7 @@ struct RunPlan {
     ParallelPlan parallel;
     CheckpointPlan checkpoint;
     EvaluationConfig evaluation;
+    TelemetryConfig telemetry;
     WatchdogConfig watchdog;
     std::vector<PlannedValue> values;   ///< every setting as it was decided, in the order of the settings
     std::vector<std::string> warnings;  ///< for rank 0's log

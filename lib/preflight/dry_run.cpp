@@ -24,6 +24,7 @@ RequestedExperiment shortened(RequestedExperiment requested, std::int64_t steps)
     experiment.checkpoint.keep_every_steps = 0;
     experiment.checkpoint.on_save_error = "stop";
     experiment.checkpoint.after_save.clear();
+    experiment.telemetry.command.clear();
     experiment.parallel.straggler_report_steps = steps - 1;
     return requested;
 }

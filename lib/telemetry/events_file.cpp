@@ -83,7 +83,9 @@ void EventsFile::append(std::string_view event, const ordered_json& details, dou
     check(details.is_object(), "an event's details are a JSON object");
     ordered_json line = {{"time", time_text(time)}, {"event", event}};
     for (const auto& [key, value] : details.items()) line[key] = value;
-    lines_.append(line.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+    const std::string text = line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    lines_.append(text);
+    if (listener_) listener_(text);
 }
 
 void EventsFile::append(std::string_view event) { append(event, ordered_json::object()); }

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -25,11 +27,15 @@ public:
     void append(std::string_view event, const nlohmann::ordered_json& details, double time = unix_seconds_now());
     void append(std::string_view event);
 
+    /// From now on, calls `listener` with each line that append() writes.
+    void pass_on(std::function<void(std::string_view)> listener) { listener_ = std::move(listener); }
+
     /// Writes all waiting lines. Must be the last call. @throws DataError with the number of lines that could not be written
     void finish() { lines_.finish(); }
 
 private:
     LineFile lines_;
+    std::function<void(std::string_view)> listener_;
 };
 
 /// A line of events.jsonl.

@@ -14,6 +14,11 @@ void for_each_gauge(const RunNumbers& numbers, const std::function<void(const st
               is_time ? "End time of the last step in seconds since 1970 UTC." : "Value of the last step, as in metrics.jsonl.",
               static_cast<double>(value));
     });
+    gauge("checkpoint_step", "Optimizer step of the last checkpoint of this process; 0 without one.",
+          static_cast<double>(numbers.save.step));
+    gauge("checkpoint_seconds", "How long the last checkpoint took to write.", numbers.save.seconds);
+    gauge("last_checkpoint_timestamp_seconds",
+          "When the last checkpoint was complete, or the process started, in seconds since 1970 UTC.", numbers.save.time);
     if (!numbers.evaluation) return;
     EvaluationRecord::fields(*numbers.evaluation, [&](const std::string& key, const auto& value) {
         if (key.starts_with("held_out_") || key.starts_with("probe_"))

@@ -5,18 +5,28 @@
 #include <optional>
 #include <string>
 
+#include "core/clock.h"
 #include "telemetry/step_record.h"
 
 namespace bertpretrain {
+
+/// A run's last complete checkpoint.
+struct SaveRecord {
+    std::int64_t step = 0;  ///< 0: none since this process started
+    double seconds = 0;     ///< from its snapshot to its last file
+    double time =
+        unix_seconds_now();  ///< when it was complete, in seconds since 1970 UTC; without one, when this process started
+};
 
 /// The latest records of a run.
 struct RunNumbers {
     std::int64_t total_steps = 0;
     StepRecord step;
     std::optional<EvaluationRecord> evaluation;
+    SaveRecord save{};
 };
 
-/// Calls visit(name, help, value) for each gauge of the last step and the last evaluation. Gauges are named bertpretrain_KEY,
+/// Calls visit(name, help, value) for each gauge of the last step, evaluation and checkpoint. Gauges are named bertpretrain_KEY,
 /// with KEY as in metrics.jsonl.
 void for_each_gauge(const RunNumbers& numbers, const std::function<void(const std::string&, const std::string&, double)>& visit);
 

@@ -12,8 +12,6 @@
 #include <prometheus/exposer.h>
 #include <prometheus/metric_family.h>
 
-#include "telemetry/gauges.h"
-
 namespace bertpretrain {
 namespace {
 
@@ -116,6 +114,10 @@ void MetricsEndpoint::show(const EvaluationRecord& record) {
     server_->numbers->change([&](RunNumbers& numbers) { numbers.evaluation = record; });
 }
 
+void MetricsEndpoint::show(const SaveRecord& record) {
+    server_->numbers->change([&](RunNumbers& numbers) { numbers.save = record; });
+}
+
 }  // namespace bertpretrain
 
 #else
@@ -132,6 +134,7 @@ MetricsEndpoint::MetricsEndpoint(const std::string& address, std::string, std::i
 std::string MetricsEndpoint::url() const { return ""; }
 void MetricsEndpoint::show(const StepRecord&) {}
 void MetricsEndpoint::show(const EvaluationRecord&) {}
+void MetricsEndpoint::show(const SaveRecord&) {}
 
 }  // namespace bertpretrain
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "telemetry/step_record.h"
+#include "telemetry/gauges.h"
 
 namespace bertpretrain {
 
@@ -25,6 +25,7 @@ public:
 
     void show(const StepRecord& record);
     void show(const EvaluationRecord& record);
+    void show(const SaveRecord& record);
 
 private:
     struct Server;

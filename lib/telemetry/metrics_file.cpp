@@ -128,8 +128,12 @@ void for_each_line(const std::filesystem::path& file, const std::function<void(c
 
 }  // namespace
 
-void MetricsFile::append(const StepRecord& record) { lines_->append(line_of(record)); }
-void MetricsFile::append(const EvaluationRecord& record) { lines_->append(line_of(record)); }
+void MetricsFile::append(const std::string& line) {
+    lines_->append(line);
+    if (listener_) listener_(line);
+}
+void MetricsFile::append(const StepRecord& record) { append(line_of(record)); }
+void MetricsFile::append(const EvaluationRecord& record) { append(line_of(record)); }
 
 namespace {
 

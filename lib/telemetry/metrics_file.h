@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "telemetry/line_file.h"
@@ -31,6 +34,9 @@ public:
     void append(const StepRecord& record);
     void append(const EvaluationRecord& record);
 
+    /// From now on, calls `listener` with each line that append() writes.
+    void pass_on(std::function<void(std::string_view)> listener) { listener_ = std::move(listener); }
+
     /// Atomically removes what a resumed run will repeat: steps after `step`, evaluations after step `evaluated`, and damaged
     /// lines. Holds one line in memory at a time.
     /// @param kept receives the remaining records  @throws DataError if the file cannot be read or replaced
@@ -40,7 +46,10 @@ public:
     void finish() { lines_->finish(); }
 
 private:
+    void append(const std::string& line);
+
     std::optional<LineFile> lines_;
+    std::function<void(std::string_view)> listener_;
 };
 
 struct Metrics {

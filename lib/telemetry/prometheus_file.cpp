@@ -49,6 +49,11 @@ void PrometheusFile::show(const EvaluationRecord& record) {
     is_due_ = true;
 }
 
+void PrometheusFile::show(const SaveRecord& record) {
+    numbers_.save = record;
+    is_due_ = true;
+}
+
 std::string PrometheusFile::text() const {
     std::string text;
     for_each_gauge(numbers_, [&](const std::string& name, const std::string& help, double value) {

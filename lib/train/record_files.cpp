@@ -15,14 +15,20 @@ std::string run_name(const RunPaths& paths) {
     return displayable(std::filesystem::absolute(paths.folder() / "").parent_path().filename().string());
 }
 
-RecordFiles::RecordFiles(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy)
+RecordFiles::RecordFiles(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy,
+                         const std::string& command)
     : metrics(folder.paths().metrics()),
       events(folder.paths().events()),
+      reader(command, folder.paths().folder()),
       tensorboard(folder.paths().tensorboard()),
       prometheus(folder.paths().prometheus(), run_name(folder.paths()), total_steps),
       folder_(folder),
       total_steps_(total_steps),
-      unigram_cross_entropy_(unigram_cross_entropy) {}
+      unigram_cross_entropy_(unigram_cross_entropy) {
+    const auto pass_on = [this](std::string_view line) { reader.send(line); };
+    metrics.pass_on(pass_on);
+    events.pass_on(pass_on);
+}
 
 RecordFiles::~RecordFiles() {
     if (!may_write_at_path()) prometheus.give_up();

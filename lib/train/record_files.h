@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "telemetry/events_file.h"
+#include "telemetry/line_command.h"
 #include "telemetry/loss_history.h"
 #include "telemetry/metrics_file.h"
 #include "telemetry/prometheus_file.h"
@@ -13,17 +14,20 @@
 
 namespace bertpretrain {
 
-/// The lines thread owns `metrics` and `events`; the pictures thread owns the other files and `losses`.
+/// The lines thread owns `metrics`, `events` and `reader`; the pictures thread owns the other files and `losses`.
 class RecordFiles {
 public:
+    /// @param command reads all lines of `metrics` and `events` (line_command.h); empty: none
     /// @throws DataError when metrics.jsonl or events.jsonl cannot be opened
-    RecordFiles(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy);
+    RecordFiles(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy,
+                const std::string& command = "");
     RecordFiles(const RecordFiles&) = delete;
     RecordFiles& operator=(const RecordFiles&) = delete;
     ~RecordFiles();
 
     MetricsFile metrics;
     EventsFile events;
+    LineCommand reader;
     TensorboardFile tensorboard;
     PrometheusFile prometheus;
     LossHistory losses;

@@ -20,10 +20,10 @@ constexpr std::size_t most_waiting = 65'536;
 }  // namespace
 
 RunRecords::RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps,
-                       const std::string& metrics_address)
+                       const std::string& metrics_address, const std::string& command)
     : begin_(seconds_now()), total_steps_(total_steps) {
     if (!keeps) return;
-    files_ = std::make_shared<RecordFiles>(folder, total_steps, unigram_cross_entropy);
+    files_ = std::make_shared<RecordFiles>(folder, total_steps, unigram_cross_entropy, command);
     progress_.emplace(total_steps, seconds_between_lines);
     lines_.emplace(most_waiting);
     pictures_.emplace(most_waiting);
@@ -88,6 +88,11 @@ void RunRecords::add(EvaluationRecord record) {
 void RunRecords::event(std::string_view name, nlohmann::ordered_json details) {
     if (!files_) return;
     details["elapsed_seconds"] = seconds_now() - begin_;
+    if (name == "save") {
+        const SaveRecord save{details.at("step").get<std::int64_t>(), details.at("seconds").get<double>()};
+        post_pictures([save](RecordFiles& files) { files.prometheus.show(save); });
+        if (endpoint_) endpoint_->show(save);
+    }
     post_lines([name = std::string(name), details = std::move(details), time = unix_seconds_now()](RecordFiles& files) {
         files.events.append(name, details, time);
     });

@@ -30,9 +30,10 @@ class RunRecords {
 public:
     /// @param keeps whether this rank keeps the records
     /// @param metrics_address at which to serve the latest numbers over HTTP (metrics_endpoint.h); empty: none
+    /// @param command reads all lines of metrics.jsonl and events.jsonl (line_command.h); empty: none
     /// @throws DataError when metrics.jsonl or events.jsonl cannot be opened
     RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps,
-               const std::string& metrics_address = "");
+               const std::string& metrics_address = "", const std::string& command = "");
     RunRecords(const RunRecords&) = delete;
     RunRecords& operator=(const RunRecords&) = delete;
     ~RunRecords();

@@ -24,6 +24,7 @@ constexpr std::string_view may_differ[] = {
     "training.gpu_kernels",           // all ranks take the kernels that are correct on all of them
     "checkpoint.after_save",          // only rank 0 runs the command
     "checkpoint.after_save_seconds",  // the same
+    "telemetry.command",              // the same
 };
 
 /// Returns what must be equal: the value, except that initial weights may lie at different paths.

@@ -49,7 +49,7 @@ std::unique_ptr<RunRecords> open_records(const TrainerParts& parts) {
     together(*parts.world, [&] {
         records =
             std::make_unique<RunRecords>(*parts.folder, parts.plan.schedule.total_steps, parts.plan.data.unigram_cross_entropy,
-                                         parts.world->rank() == 0, parts.metrics_address);
+                                         parts.world->rank() == 0, parts.metrics_address, parts.plan.telemetry.command);
     });
     return records;
 }

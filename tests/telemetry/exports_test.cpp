@@ -86,6 +86,7 @@ TEST_CASE("prometheus_client's parser finds the last numbers, including non-fini
     record.grad_norm = std::numeric_limits<double>::infinity();
     record.nsp_loss = std::numeric_limits<double>::quiet_NaN();
     prometheus.show(EvaluationRecord{.step = 2, .mlm_loss = 2.5});
+    prometheus.show(SaveRecord{2, 12.5, 1.7e9 + 2});
     prometheus.show(record);
     const json read = read_by_others(file);
     NEEDS_READER(read);
@@ -99,7 +100,10 @@ TEST_CASE("prometheus_client's parser finds the last numbers, including non-fini
     CHECK(read.at("bertpretrain_held_out_step")[0] == "2.0");
     CHECK(read.at("bertpretrain_total_steps")[0] == "20.0");
     CHECK(read.at("bertpretrain_last_step_timestamp_seconds")[0] == "1700000003.0");
-    CHECK(read.size() == 33);
+    CHECK(read.at("bertpretrain_checkpoint_step")[0] == "2.0");
+    CHECK(read.at("bertpretrain_checkpoint_seconds")[0] == "12.5");
+    CHECK(read.at("bertpretrain_last_checkpoint_timestamp_seconds")[0] == "1700000002.0");
+    CHECK(read.size() == 36);
 }
 
 TEST_CASE("the Prometheus file is written at the first step, at most every ten seconds, and at the end") {

@@ -1,0 +1,32 @@
+"""Reads the lines that telemetry.command gets: those of metrics.jsonl and events.jsonl, as they are written."""
+import json
+import pathlib
+import sys
+
+
+def records(stream=sys.stdin):
+    """Yields ("metrics", step, {name: number}) for each step and evaluation, and ("event", name, details) for each event. Skips a
+    line that is cut, and values that are not finite numbers."""
+    for text in stream:
+        try:
+            line = json.loads(text)
+        except ValueError:
+            continue
+        if "event" in line:
+            yield "event", line.pop("event"), line
+        elif "step" in line:
+            step = line.pop("step")
+            numbers = {name: value for name, value in line.items() if isinstance(value, (int, float)) and not isinstance(value, bool)}
+            for name, source in (line.get("sources") or {}).items():
+                numbers.update({f"sources/{name}/{key}": value for key, value in source.items() if isinstance(value, (int, float))})
+            yield "metrics", step, numbers
+
+
+def settings_of(folder):
+    """Returns {"section.key": value} of a run's plan.json; nothing if it cannot be read."""
+    try:
+        plan = json.loads((pathlib.Path(folder) / "plan.json").read_text())
+    except (OSError, ValueError):
+        return {}
+    return {f"{section}.{key}": entry["value"] for section, entries in plan.items() if isinstance(entries, dict)
+            for key, entry in entries.items() if isinstance(entry, dict) and "value" in entry}

@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Sends a run's numbers to MLflow:  --set 'telemetry.command=python3 scripts/telemetry/to_mlflow.py $1'
+Needs `pip install mlflow`. MLFLOW_TRACKING_URI names the server, MLFLOW_EXPERIMENT_NAME the experiment (bertpretrain). A resumed run
+continues in the same place."""
+import os
+import pathlib
+import sys
+
+import mlflow
+from lines import records, settings_of
+
+longest_value, most_at_once = 500, 100  # MLflow's limits
+
+
+def start(folder):
+    experiment = mlflow.set_experiment(os.environ.get("MLFLOW_EXPERIMENT_NAME", "bertpretrain"))
+    quoted = str(folder).replace("'", "\\'")
+    earlier = mlflow.search_runs([experiment.experiment_id], filter_string=f"tags.folder = '{quoted}'", max_results=1,
+                                 output_format="list")
+    if earlier:
+        mlflow.start_run(run_id=earlier[0].info.run_id)
+        return
+    mlflow.start_run(run_name=folder.name, tags={"folder": str(folder)})
+    settings = [(name, str(value)[:longest_value]) for name, value in settings_of(folder).items()]
+    for first in range(0, len(settings), most_at_once):
+        mlflow.log_params(dict(settings[first:first + most_at_once]))
+
+
+def main(folder):
+    start(folder)
+    for kind, what, values in records():
+        if kind == "metrics":
+            mlflow.log_metrics(values, step=what)
+        else:
+            mlflow.set_tag(f"event.{what}", str(values)[:longest_value])
+    mlflow.end_run()
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]).resolve())
