@@ -13,7 +13,7 @@ optional=prometheus-cpp-dev # for the HTTP endpoint of metrics; not every releas
 oracles=no
 for option in "$@"; do
   case "$option" in
-    --oracles) oracles=yes; packages+=(catch2 iproute2 etcd-server gettext-base debootstrap dpkg-dev file) ;;
+    --oracles) oracles=yes; packages+=(catch2 iproute2 etcd-server gettext-base debootstrap dpkg-dev file prometheus) ;;
     --fuzz) packages+=(clang libclang-rt-dev) ;;
     *) echo "setup: unknown option $option; known: --oracles --fuzz" >&2; exit 2 ;;
   esac
@@ -39,7 +39,7 @@ if ((${#missing[@]})); then
   fi
   "${as_root[@]}" apt-get update -qq || give_up "'apt-get update' failed; is the package mirror reachable?"
   if apt-cache show "$optional" >/dev/null 2>&1; then missing+=("$optional"); fi
-  # RUNLEVEL=1 keeps apt from starting etcd as a service: the test that needs etcd starts its own.
+  # RUNLEVEL=1 keeps apt from starting etcd and Prometheus as services: the tests that need them start their own.
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
     give_up "apt-get could not install: ${missing[*]}"
 else
