@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Prints manifests with their ${NAMES} replaced from parameters.sh:  scripts/launch/fill.sh FILE...
-# Lines marked "# efa" are for hosts with EFA adapters, and "# gpu" for hosts with GPUs. They are omitted for other hosts.
+# Lines marked "# efa" are for hosts with EFA adapters, "# gpu" for hosts with GPUs, "# reserved" for hosts of a capacity reservation
+# and "# block" for those of a capacity block. They are omitted for other hosts.
 set -euo pipefail
 folder=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/launch/parameters.sh
@@ -12,10 +13,12 @@ for file in "$@"; do
   lines=$(cat "$file")
   ((EFA_PER_NODE > 0)) || lines=$(grep -v '# efa$' <<<"$lines")
   ((GPUS_PER_NODE > 0)) || lines=$(grep -v '# gpu$' <<<"$lines")
+  [[ -n $RESERVED ]] || lines=$(grep -v '# reserved$' <<<"$lines")
+  [[ -n $RESERVED && -n $BLOCK ]] || lines=$(grep -v '# block$' <<<"$lines")
   names=$(grep -oE '\$\{[A-Z_]+\}' <<<"$lines" | sort -u || true)
   for name in $names; do
     plain=${name:2:-1}
     [[ -n ${!plain+set} ]] || { echo "fill: $file: parameters.sh does not set $plain; set it" >&2; exit 2; }
   done
-  envsubst "$names" <<<"$lines" | sed 's/ *# \(efa\|gpu\)$//'
+  envsubst "$names" <<<"$lines" | sed 's/ *# \(efa\|gpu\|reserved\|block\)$//'
 done

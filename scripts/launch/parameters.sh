@@ -15,16 +15,23 @@ set -a # exports all: fill.sh fills manifests from the environment
 : "${CPUS_PER_NODE:=90}"
 : "${MEMORY_GIB_PER_NODE:=1000}"
 : "${MAX_RESTARTS:=3}"                                 # how often torchrun restarts the ranks
+: "${JOB_RESTARTS:=100}"                               # how often Kubernetes restarts a job: lost hosts count, in months of training
+: "${STOP_SECONDS:=600}"                               # time to save and end after SIGTERM; then the platform kills
+: "${SUBMISSION:=$(date -u +%Y%m%d%H%M%S)}"            # differs per submission
+: "${NCCL_DEBUG:=WARN}"                                # INFO: NCCL logs each rank's interfaces, provider and topology
 
 # AWS, both Batch and EKS
 : "${AWS_REGION:=us-east-1}"
 : "${AWS_ZONE:=us-east-1a}"                            # the one zone of the nodes and the file system
 : "${INSTANCE_TYPE:=p4d.24xlarge}"
 : "${REGISTRY:=000000000000.dkr.ecr.us-east-1.amazonaws.com}" # your account's
-: "${TAG:=latest}"
+# The image of this checkout's commit. To go on with an older image after a pull, set TAG.
+: "${TAG:=$(git -C "$(dirname "${BASH_SOURCE[0]}")" describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || echo latest)}"
 : "${IMAGE:=${REGISTRY}/bertpretrain:${TAG}}"
 : "${BUCKET:=my-bucket}"                               # s3://BUCKET/DATA_PREFIX holds shards or a dump
 : "${DATA_PREFIX:=wikipedia}"
+: "${CAPACITY_RESERVATION:=}"                          # cr-...: hosts come from this reservation
+: "${CAPACITY_BLOCK:=no}"                              # yes: the reservation is a capacity block for ML
 
 # Batch: an existing network and existing roles
 : "${BATCH_NAME:=bertpretrain}"
@@ -34,8 +41,12 @@ set -a # exports all: fill.sh fills manifests from the environment
 : "${PLACEMENT_GROUP:=bertpretrain}"                   # created and deleted with the compute environment
 : "${MAX_VCPUS:=1536}"
 : "${ATTEMPTS:=5}"
-: "${SHARED_FOLDER:=/fsx}"                             # on every host of the compute environment; mounted by its launch template
-: "${LAUNCH_TEMPLATE:=lt-00000000}"                    # mounts SHARED_FOLDER and, with EFA_PER_NODE above 0, has the EFA interfaces
+: "${SHARED_FOLDER:=/fsx}"                             # where each host mounts the file system
+: "${FILE_SYSTEM:=fs-00000000000000000}"               # FSx for Lustre, in SUBNET
+: "${FILE_SYSTEM_MOUNT:=found-by-create}"              # its mount name
+: "${USER_DATA:=made-by-create}"
+: "${SCHEDULING_POLICY:=made-by-create}"
+: "${SHARE:=default}"                                  # the job's share of the queue: a team's or project's name
 
 # EKS
 : "${CLUSTER:=bertpretrain}"
@@ -44,6 +55,7 @@ set -a # exports all: fill.sh fills manifests from the environment
 : "${NAMESPACE:=bertpretrain}"
 : "${STORAGE_GIB:=2400}"                               # FSx for Lustre: 1200, or a multiple of 2400
 : "${STORAGE_THROUGHPUT:=250}"                         # MB/s per TiB
+: "${S3_LINK:=runs}"                                   # s3://BUCKET/S3_LINK: linked with the file system's folder runs
 : "${STORAGE_SUBNET:=found-by-create_storage}"
 : "${STORAGE_SECURITY_GROUP:=found-by-create_storage}"
 
@@ -54,6 +66,14 @@ set -a # exports all: fill.sh fills manifests from the environment
 # The --set options among the job's options, for its preflight
 # shellcheck disable=SC2034  # for preflight.yaml; always computed here, because scaling.sh changes TRAIN_OPTIONS
 TRAIN_SETTINGS=$(grep -oE -- '--set[ =]+[^ ]+' <<<"$TRAIN_OPTIONS" | tr '\n' ' ' || true)
+# Conditional lines of manifests
+: "${RESERVED:=$([[ -z $CAPACITY_RESERVATION ]] || echo 1)}"
+: "${BLOCK:=$([[ $CAPACITY_BLOCK != yes ]] || echo 1)}"
+# The EFA interfaces of a host for its launch template: one per network card, the first of them with the host's address
+: "${EFA_INTERFACES:=$(for ((i = 0; i < (EFA_PER_NODE > 0 ? EFA_PER_NODE : 1); i++)); do
+  printf '%s{"NetworkCardIndex": %d, "DeviceIndex": %d, "InterfaceType": "%s", "Groups": ["%s"], "DeleteOnTermination": true}' \
+    "$( ((i == 0)) || echo ', ')" "$i" "$((i > 0))" "$( ((EFA_PER_NODE > 0)) && echo efa || echo interface)" "$SECURITY_GROUP"
+done)}"
 # The adapters' device files as Batch lists them: uverbs0, uverbs1, ...
 : "${EFA_DEVICES:=$(seq -s ', ' -f '{"hostPath": "/dev/infiniband/uverbs%.0f"}' 0 $((EFA_PER_NODE - 1)))}"
 set +a

@@ -22,12 +22,15 @@ from kubeflow_trainer_api import models as trainer_models
 
 folder = pathlib.Path(__file__).resolve().parents[2] / "scripts/launch"
 kubernetes_version = "1.34"
-batch_requests = {"compute_environment": "CreateComputeEnvironment", "job_queue": "CreateJobQueue",
-                  "job_definition": "RegisterJobDefinition"}
+aws_requests = {"compute_environment": "batch CreateComputeEnvironment", "job_queue": "batch CreateJobQueue",
+                "job_definition": "batch RegisterJobDefinition", "scheduling_policy": "batch CreateSchedulingPolicy",
+                "launch_template": "ec2 CreateLaunchTemplate"}
 
 
 def fill(file, gpus, adapters):
-    environment = dict(os.environ, GPUS_PER_NODE=str(gpus), EFA_PER_NODE=str(adapters))
+    # Hosts with GPUs come from a reservation here, so that those lines are checked too.
+    environment = dict(os.environ, GPUS_PER_NODE=str(gpus), EFA_PER_NODE=str(adapters), USER_DATA="eA==",
+                       CAPACITY_RESERVATION="cr-0123456789abcdef0" if gpus else "", CAPACITY_BLOCK="yes" if gpus else "no")
     return subprocess.run([folder / "fill.sh", file], env=environment, check=True, capture_output=True, text=True).stdout
 
 
@@ -142,7 +145,7 @@ def refused(document):
 
 
 def check_kubernetes_files(gpus, adapters):
-    for file in sorted((folder / "aws_eks").glob("*.yaml")):
+    for file in sorted([*(folder / "aws_eks").glob("*.yaml"), folder / "monitoring/efa_metrics.yaml"]):
         for document in yaml.safe_load_all(fill(file, gpus, adapters)):
             where = f"{file.name}: {document['kind']} ({gpus} GPUs, {adapters} adapters)"
             try:
@@ -155,9 +158,10 @@ def check_kubernetes_files(gpus, adapters):
             print("valid", where)
 
 
-def check_batch_files(gpus, adapters):
-    model = botocore.model.ServiceModel(botocore.loaders.Loader().load_service_model("batch", "service-2"))
-    for name, operation in batch_requests.items():
+def check_aws_files(gpus, adapters):
+    for name, request_name in aws_requests.items():
+        service, operation = request_name.split()
+        model = botocore.model.ServiceModel(botocore.loaders.Loader().load_service_model(service, "service-2"))
         request = json.loads(fill(folder / "aws_batch" / f"{name}.json", gpus, adapters))
         shape = model.operation_model(operation).input_shape
         where = f"{name}.json: {operation} ({gpus} GPUs, {adapters} adapters)"
@@ -166,9 +170,12 @@ def check_batch_files(gpus, adapters):
             sys.exit(f"{where}: {report.generate_report()}")
         if not botocore.validate.ParamValidator().validate(dict(request, notAField=1), shape).has_errors():
             sys.exit(f"{where}: the check lets pass what it must not")
+        interfaces = request.get("LaunchTemplateData", {}).get("NetworkInterfaces", [])
+        if name == "launch_template" and [i["InterfaceType"] for i in interfaces] != (["efa"] * adapters or ["interface"]):
+            sys.exit(f"{where}: has the interfaces {interfaces}")
         print("valid", where)
 
 
 for gpus, adapters in itertools.product((8, 0), (4, 0)):
     check_kubernetes_files(gpus, adapters)
-    check_batch_files(gpus, adapters)
+    check_aws_files(gpus, adapters)

@@ -1,7 +1,8 @@
-// The launch scripts, with replacements of the clouds' command lines that only record their calls.
+// The launch scripts, with stand-ins of the clouds' command lines.
 #include <regex>
 
 #include "core/error.h"
+#include "launch/stand_ins.h"
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/skip.h"
@@ -12,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path launch = fs::path(PROJECT_FOLDER) / "scripts/launch";
+const fs::path& launch = launch_folder;
 
 std::vector<fs::path> files_below(const fs::path& folder, const std::string& ending) {
     std::vector<fs::path> files;
@@ -20,33 +21,6 @@ std::vector<fs::path> files_below(const fs::path& folder, const std::string& end
         if (entry.path().extension() == ending) files.push_back(entry.path());
     return files;
 }
-
-/// Replaces kubectl, eksctl, helm and aws: each call becomes a line of calls(), and runs the shell code `answers`.
-class StandIns {
-public:
-    explicit StandIns(const std::string& answers) {
-        const std::string script = concat("#!/usr/bin/env bash\ncommand=\"$(basename \"$0\") $*\"\necho \"$command\" >>'",
-                                          (folder_ / "calls").string(), "'\n", answers, "\nexit 0\n");
-        for (const std::string name : {"kubectl", "eksctl", "helm", "aws", "docker"}) {
-            write_text(folder_ / name, script);
-            fs::permissions(folder_ / name, fs::perms::owner_all);
-        }
-    }
-
-    /// Runs a launch script with `typed` on its standard input.
-    CommandResult run(const std::string& script, const std::string& typed = "") const {
-        return run_command(concat("echo '", typed, "' | ", command(script)));
-    }
-    std::string command(const std::string& script) const {
-        return concat("PATH='", folder_.path().string(), "':$PATH ", (launch / script).string());
-    }
-    std::string calls() const { return read_text(folder_ / "calls"); }
-
-private:
-    TemporaryFolder folder_;
-};
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 }  // namespace
 
@@ -175,7 +149,9 @@ TEST_CASE("a Batch job is registered and submitted with the values and the numbe
     const CommandResult result = run_command(concat("NODES=8 RUN=large ", clouds.command("aws_batch/submit.sh")));
     INFO(result.err);
     CHECK(result.exit_code == 0);
-    CHECK(has(clouds.calls(), "submit-job --region us-east-1 --job-name large --job-queue bertpretrain --job-definition arn:7"));
+    CHECK(has(clouds.calls(),
+              "submit-job --region us-east-1 --job-name large --job-queue bertpretrain --share-identifier default "
+              "--job-definition arn:7"));
     CHECK(has(clouds.calls(), "numNodes=8"));
 }
 
@@ -191,6 +167,51 @@ TEST_CASE("a Slurm job is requeued after a lost peer, our bug, and a killed or c
         const bool is_requeued = code == 5 || code == 70 || (code > 130 && code != 143);
         CHECK(has(result.out, "requeue") == is_requeued);
         CHECK(result.exit_code == (is_requeued ? 0 : code));
+    }
+}
+
+TEST_CASE("a Slurm job runs its preflight under srun, with the job's settings; if it fails, nothing is trained") {
+    const TemporaryFolder folder;
+    write_text(folder / "srun", "#!/bin/sh\necho \"srun $*\"\necho $SRUN_CPUS_PER_TASK,$LD_LIBRARY_PATH\nexit $CODE\n");
+    fs::permissions(folder / "srun", fs::perms::owner_all);
+    write_text(folder / "libnccl-net.so", "");
+    const auto job = [&](int code) {
+        return run_command(concat("env -u LD_LIBRARY_PATH PATH='", folder.path().string(), "':$PATH SLURM_JOB_ID=7 CODE=", code,
+                                  " SLURM_CPUS_PER_TASK=12 NCCL_PLUGIN_FOLDERS='/nowhere ", folder.path().string(), "' ",
+                                  (launch / "slurm.sh").string(),
+                                  " some.json --profile 5 --set a.b=1 c.d=2 --output runs/x --resume never --set=e.f=3"));
+    };
+    const CommandResult passed = job(0);
+    const std::size_t preflight =
+        passed.out.find("bertpretrain preflight some.json --set a.b=1 c.d=2 --output runs/x --set=e.f=3\n");
+    CHECK(preflight < passed.out.find("bertpretrain train some.json --profile 5 --set a.b=1 c.d=2"));
+    CHECK(has(passed.out, concat("12,", folder.path().string(), "\n")));
+    const CommandResult failed = job(2);
+    CHECK(failed.exit_code == 2);
+    CHECK_FALSE(has(failed.out, "bertpretrain train"));
+}
+
+TEST_CASE("a job is asked to stop by SIGUSR2, because srun kills its tasks at SIGTERM") {
+    const TemporaryFolder folder;
+    write_text(folder / "srun", "#!/bin/bash\ntrap 'echo USR2; exit 140' USR2\nkill -USR1 $PPID\nsleep 20 & wait\n");
+    write_text(folder / "scontrol", "#!/bin/sh\necho \"$1\"\n");
+    for (const std::string name : {"srun", "scontrol"}) fs::permissions(folder / name, fs::perms::owner_all);
+    const CommandResult result = run_command(concat("PATH='", folder.path().string(), "':$PATH PREFLIGHT=no SLURM_JOB_ID=7 ",
+                                                    (launch / "slurm.sh").string(), " some.json"));
+    CHECK(has(result.out, "USR2\n"));
+    CHECK(has(result.out, "requeue\n"));
+}
+
+TEST_CASE("for Kubeflow's ExitCode policy, node.sh adds 128 to the exit codes after which a restart helps") {
+    const TemporaryFolder folder;
+    write_text(folder / "torchrun", "#!/bin/sh\nexit $CODE\n");
+    fs::permissions(folder / "torchrun", fs::perms::owner_all);
+    for (const auto& [code, expected] :
+         std::vector<std::pair<int, int>>{{0, 0}, {2, 2}, {3, 3}, {4, 4}, {6, 6}, {5, 133}, {143, 143}}) {
+        CAPTURE(code);
+        CHECK(run_command(concat("env PATH='", folder.path().string(), "':$PATH CODE=", code, " RETRY_CODES=yes ",
+                                 (launch / "node.sh").string(), " train some.json"))
+                  .exit_code == expected);
     }
 }
 
@@ -213,6 +234,7 @@ TEST_CASE("images do not run as root, and name their base image with a version")
         const std::string text = read_text(launch / "docker" / name);
         INFO(name);
         CHECK(has(text.substr(text.rfind("\nFROM")), "\nUSER 1000:1000\n"));
+        CHECK(has(text.substr(text.rfind("\nFROM")), "RUN bertpretrain --version"));
         const std::regex base("\nFROM ([^ \n]+)");
         for (std::sregex_iterator from(text.begin(), text.end(), base), end; from != end; ++from)
             CHECK(std::regex_search((*from)[1].str(), std::regex(":[0-9]")));

@@ -38,4 +38,6 @@ remove_ended() {
 
 if [[ ${2:-} != --without-preflight ]]; then preflight; fi
 remove_ended
+# Pods that stop.sh has left for their logs
+in_namespace delete pods --selector app=bertpretrain-run --field-selector 'status.phase!=Running,status.phase!=Pending' --ignore-not-found
 scripts/launch/fill.sh "scripts/launch/aws_eks/$kind.yaml" | kubectl apply -f -

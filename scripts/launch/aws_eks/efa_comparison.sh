@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Trains the same experiment for STEPS steps with no EFA adapter, one, and four per host, and prints for each the collectives' bandwidth
+# (of its preflight), the rate, and the time of an epoch:   NODES=8 STEPS=60 scripts/launch/aws_eks/efa_comparison.sh
+# ADAPTERS="0 1 4" lists the numbers. A second call skips runs that are complete; another RUN starts all again.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+source scripts/launch/parameters.sh
+read -ra numbers <<<"${ADAPTERS:-0 1 4}"
+in_namespace() { kubectl --namespace "$NAMESPACE" "$@"; }
+name=$RUN options=$TRAIN_OPTIONS
+
+for number in "${numbers[@]}"; do
+  scripts/launch/aws_eks/stop.sh
+  echo "efa_comparison: $number EFA adapters per host"
+  RUN=${name}_efa_$number
+  TRAIN_OPTIONS="--set schedule.total_steps=${STEPS:-60} --set checkpoint.save_every_steps=0 $options"
+  PREFLIGHT_OPTIONS=$( ((number == 0)) || echo "--require-transport efa")
+  export EFA_PER_NODE=$number RUN TRAIN_OPTIONS PREFLIGHT_OPTIONS
+  scripts/launch/aws_eks/train.sh trainjob
+  until [[ $(in_namespace get trainjob bertpretrain --output 'jsonpath={.status.conditions[?(@.status=="True")].type}') \
+    =~ (Complete|Failed) ]]; do sleep 10; done
+done
+
+# The time of an epoch: its samples at the mean rate of the second half of the steps.
+# shellcheck disable=SC2016  # the table's own variables
+table='import json, sys
+print("adapters   sequences/s  hours per epoch")
+for folder in sys.argv[1:]:
+    lines = [json.loads(line) for line in open(folder + "/metrics.jsonl")]
+    steps = [line for line in lines if "sequences_per_second" in line]
+    steps = steps[len(steps) // 2:]
+    rate = len(steps) / sum(1 / line["sequences_per_second"] for line in steps)
+    epochs = [event["samples_per_epoch"] for event in map(json.loads, open(folder + "/events.jsonl")) if "samples_per_epoch" in event]
+    hours = epochs[-1] / rate / 3600
+    print("%8s  %12.1f  %15.2f" % (folder.rsplit("_", 1)[1], rate, hours))'
+command=$(printf '%s\n' "$table" | sed 's/\\/\\\\/g; s/"/\\"/g' | awk '{ printf "%s\\n", $0 }')
+runs=$(printf ', "/shared/runs/%s"' "${numbers[@]/#/${name}_efa_}")
+in_namespace run bertpretrain-efa --rm --attach --restart=Never --image "$IMAGE" --overrides '{"spec": {
+  "securityContext": {"runAsNonRoot": true, "runAsUser": 1000},
+  "volumes": [{"name": "shared", "persistentVolumeClaim": {"claimName": "bertpretrain"}}],
+  "containers": [{"name": "table", "image": "'"$IMAGE"'", "command": ["python3", "-c", "'"$command"'"'"$runs"'],
+                  "volumeMounts": [{"name": "shared", "mountPath": "/shared"}]}]}}'

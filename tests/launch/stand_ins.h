@@ -1,0 +1,41 @@
+#pragma once
+// Replacements of the clouds' command lines, which only record their calls.
+
+#include <filesystem>
+#include <string>
+
+#include "core/error.h"
+#include "support/command.h"
+
+namespace bertpretrain::testing {
+
+inline const std::filesystem::path launch_folder = std::filesystem::path(PROJECT_FOLDER) / "scripts/launch";
+
+/// Replaces kubectl, eksctl, helm and aws: each call becomes a line of calls(), and runs the shell code `answers`.
+class StandIns {
+public:
+    explicit StandIns(const std::string& answers) {
+        const std::string script = concat("#!/usr/bin/env bash\ncommand=\"$(basename \"$0\") $*\"\necho \"$command\" >>'",
+                                          (folder_ / "calls").string(), "'\n", answers, "\nexit 0\n");
+        for (const std::string name : {"kubectl", "eksctl", "helm", "aws", "docker"}) {
+            write_text(folder_ / name, script);
+            std::filesystem::permissions(folder_ / name, std::filesystem::perms::owner_all);
+        }
+    }
+
+    /// Runs a launch script with `typed` on its standard input.
+    CommandResult run(const std::string& script, const std::string& typed = "") const {
+        return run_command(concat("echo '", typed, "' | ", command(script)));
+    }
+    std::string command(const std::string& script) const {
+        return concat("PATH='", folder_.path().string(), "':$PATH ", (launch_folder / script).string());
+    }
+    std::string calls() const { return read_text(folder_ / "calls"); }
+
+private:
+    TemporaryFolder folder_;
+};
+
+inline bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace bertpretrain::testing
