@@ -34,6 +34,7 @@ is_expected() {
     "no MKL") [[ $(uname -m) != x86_64 ]] ;;
     "no mount namespaces") ! unshare --map-root-user --mount mount -t tmpfs none /mnt 2>/dev/null ;;
     "no network namespaces") ! has_network_namespaces ;;
+    "no Arrow") ! compgen -G ".venv/lib/python3.*/site-packages/pyarrow/include" >/dev/null ;;
     "no browser") ! command -v chromium >/dev/null ;;
     "no root or debootstrap") ((EUID != 0)) || ! unshare --mount true 2>/dev/null ;;
     *) false ;;

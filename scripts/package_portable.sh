@@ -25,6 +25,7 @@ cached() { sed -n "s/^$1:[^=]*=//p" build/release/CMakeCache.txt; }
 torch=$(cached LIBTORCH_ROOT)
 version_of() { sed -n "s/^$1[^=]*= *//p" "$torch/version.py" | tr -d "\"'"; }
 torch_version=$(version_of __version__)
+arrow_version=$(sed -n 's/^pyarrow==\([^;]*\).*/\1/p' scripts/requirements.txt)
 glibc=$(getconf GNU_LIBC_VERSION)
 name=bertpretrain-$(cached CMAKE_PROJECT_VERSION)-linux-x86_64
 output=${output:-build/$name.tar.gz}
@@ -94,7 +95,7 @@ cp scripts/launch/{local,node,parameters,slurm}.sh "$root/scripts/launch/"
 cp scripts/run_until_done.sh "$root/scripts/"
 find "$root" -name __pycache__ -prune -exec rm -rf {} +
 ln -s scripts/benchmark/first_light.sh "$root/first_light.sh"
-sed -e "s/@TORCH_VERSION@/${torch_version%%+*}/; s/@GLIBC@/${glibc#glibc }/; s/@COMMIT@/$(git rev-parse HEAD 2>/dev/null || echo unknown)/" \
+sed -e "s/@TORCH_VERSION@/${torch_version%%+*}/; s/@GLIBC@/${glibc#glibc }/; s/@ARROW_VERSION@/$arrow_version/; s/@COMMIT@/$(git rev-parse HEAD 2>/dev/null || echo unknown)/" \
   scripts/portable/README.txt >"$root/README.txt"
 
 mkdir -p "$(dirname "$output")"

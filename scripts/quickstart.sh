@@ -2,8 +2,8 @@
 # Trains a small BERT from nothing: installs what is missing, builds the two programs, turns a Wikipedia dump into shards, trains.
 #   scripts/quickstart.sh                                   uses the sample encyclopaedia that comes with the project
 #   scripts/quickstart.sh --dump FILE [--vocabulary FILE]   uses a real dump (.xml, .xml.bz2)
-#   scripts/quickstart.sh --text PATH [--vocabulary FILE]   uses your own text, a file or a folder (text, JSONL, CSV, TSV), and trains
-#                                                           without next sentence prediction
+#   scripts/quickstart.sh --text PATH [--vocabulary FILE]   uses your own text, a file or a folder (text, JSONL, CSV, TSV, Parquet),
+#                                                           and trains without next sentence prediction
 #   ... --output DIR                                        writes there instead of quickstart/NAME
 #   ... --gpu                                               builds the modules for NVIDIA GPUs also where this machine shows no GPU
 # Run it again to continue where it stopped.

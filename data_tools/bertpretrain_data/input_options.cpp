@@ -10,15 +10,18 @@ InputOptions::InputOptions(CLI::App& command, InputSettings& settings, bool spli
         options_.push_back(option);
         return option;
     };
-    add("--format", settings.format, "Format of all inputs: text, jsonl, csv, tsv or wikipedia; auto recognizes it by content")
-        ->check(CLI::IsMember({"auto", "text", "jsonl", "csv", "tsv", "wikipedia"}));
-    add("--text-field", settings.text_field, "Field of JSONL, CSV and TSV that holds the text");
-    add("--id-field", settings.id_field, "Field of JSONL, CSV and TSV that holds a document's id, for reports");
+    add("--format", settings.format,
+        "Format of all inputs: text, jsonl, csv, tsv, parquet or wikipedia; auto recognizes it by content")
+        ->check(CLI::IsMember({"auto", "text", "jsonl", "csv", "tsv", "parquet", "wikipedia"}));
+    add("--text-field", settings.text_field, "Field of JSONL, CSV, TSV and Parquet that holds the text");
+    add("--id-field", settings.id_field, "Field of JSONL, CSV, TSV and Parquet that holds a document's id, for reports");
     add("--encoding", settings.encoding,
-        "Encoding of all inputs but dumps, such as latin-1 or utf-16, if it is not UTF-8; a byte order mark of UTF-8 counts "
+        "Encoding of all inputs but dumps and Parquet, such as latin-1 or utf-16, if it is not UTF-8; a byte order mark of UTF-8 "
+        "counts "
         "more");
     add("--max-bad", settings.most_bad,
-        "Share of malformed records of JSONL, CSV and TSV that is tolerated; 0.001 means 0.1 %. They are counted and left out")
+        "Share of malformed records of JSONL, CSV, TSV and Parquet that is tolerated; 0.001 means 0.1 %. They are counted and "
+        "left out")
         ->check(CLI::Range(0.0, 1.0));
     options_.push_back(command.add_flag(
         "--tidy", settings.prose.tidies,

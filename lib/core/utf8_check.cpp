@@ -59,4 +59,13 @@ void Utf8Check::refuse_byte(std::uint64_t offset) const {
                            "\n  do: name the encoding that it has, for example `--encoding latin-1`, or convert the file"));
 }
 
+bool is_utf8(std::string_view text) {
+    try {
+        Utf8Check check("");
+        check.add(text);
+        check.finish();
+    } catch (const DataError&) { return false; }
+    return true;
+}
+
 }  // namespace bertpretrain

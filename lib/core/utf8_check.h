@@ -29,4 +29,6 @@ private:
     unsigned char least_ = 0x80, most_ = 0xBF;  ///< the values that its next byte may have
 };
 
+bool is_utf8(std::string_view text);
+
 }  // namespace bertpretrain

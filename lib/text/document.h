@@ -10,14 +10,15 @@
 namespace bertpretrain {
 
 struct Document {
-    std::uint64_t line = 0;  ///< of its file (decompressed), where it begins; 0: unknown, as in dumps
-    std::string id;          ///< the value of the id field; empty: none
-    std::string text;        ///< UTF-8; each line ended by "\n", none of them blank; empty if the document has no text
+    std::uint64_t line =
+        0;             ///< of its file (decompressed), where it begins; of Parquet: its row, from 1; 0: unknown, as in dumps
+    std::string id;    ///< the value of the id field; empty: none
+    std::string text;  ///< UTF-8; each line ended by "\n", none of them blank; empty if the document has no text
 };
 
 /// A record that cannot be used.
 struct BadRecord {
-    std::uint64_t line = 0;  ///< of its file (decompressed)
+    std::uint64_t line = 0;  ///< as a document's
     std::string problem;
 };
 
@@ -27,7 +28,7 @@ struct DocumentBatch {
     bool lines_are_sentences = false;  ///< false: a line is a paragraph
     std::vector<Document> documents;
     ExtractCounts counts;        ///< only pages, redirects and other_pages are set
-    std::int64_t records = 0;    ///< of JSONL, CSV and TSV: records read, malformed ones included
+    std::int64_t records = 0;    ///< of JSONL, CSV, TSV and Parquet: records read, malformed ones included
     std::vector<BadRecord> bad;  ///< the malformed ones
 };
 

@@ -22,9 +22,8 @@ constexpr std::string_view to_text = "convert it to text";
 constexpr std::string_view to_lines = "write one object per line, for example with `jq -c .[] FILE`";
 
 constexpr Unreadable unreadable[] = {
-    {"PAR1"sv, "a Parquet file",
-     "convert it to JSONL, for example with Python: `pandas.read_parquet(FILE).to_json(\"corpus.jsonl\", "
-     "orient=\"records\", lines=True, force_ascii=False)`"},
+    {"PAR1"sv, "a Parquet file", "leave out --format"},
+    {"PARE"sv, "an encrypted Parquet file", "write it without encryption"},
     {"\x89HDF\r\n"sv, "an HDF5 file", "give the text that it was made from"},
     {"\xFF\xFE"sv, "UTF-16 text", to_utf8},
     {"\xFE\xFF"sv, "UTF-16 text", to_utf8},
@@ -118,7 +117,8 @@ char delimiter_of(std::string_view head, const std::string& name, const std::str
 
 void refuse_unreadable(std::string_view head, const std::string& name) {
     const auto refuse = [&](std::string_view format, std::string_view do_this) {
-        throw DataError(concat(name, ": is ", format, ", expected text, JSONL, CSV, TSV or a Wikipedia dump\n  do: ", do_this));
+        throw DataError(
+            concat(name, ": is ", format, ", expected text, JSONL, CSV, TSV, Parquet or a Wikipedia dump\n  do: ", do_this));
     };
     for (const Unreadable& format : unreadable)
         if (head.starts_with(format.begin)) refuse(format.name, format.do_this);
@@ -133,11 +133,16 @@ void refuse_unreadable(std::string_view head, const std::string& name) {
 
 }  // namespace
 
+bool is_parquet(std::string_view head) { return head.starts_with("PAR1"); }
+
 DocumentFormat format_of(std::string_view head, const std::string& name, const InputSettings& settings) {
     if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
     const std::string& asked = settings.format;
     if (asked == "wikipedia" || (asked == "auto" && is_wikipedia(trimmed_start(head)))) return {Kind::wikipedia};
+    if (is_parquet(head) && (asked == "parquet" || asked == "auto")) return {Kind::parquet};
     refuse_unreadable(head, name);
+    if (asked == "parquet")
+        throw DataError(concat(name, ": is not a Parquet file, which would begin with \"PAR1\"\n  do: leave out --format"));
     if (asked == "text") return {Kind::text};
     if (asked == "jsonl") return {Kind::jsonl};
     if (asked == "tsv") return {Kind::table, '\t'};
@@ -149,7 +154,7 @@ DocumentFormat format_of(std::string_view head, const std::string& name, const I
 }
 
 std::string_view name_of(DocumentFormat::Kind kind) {
-    constexpr std::string_view names[] = {"plain text", "JSONL", "CSV or TSV", "a Wikipedia dump"};
+    constexpr std::string_view names[] = {"plain text", "JSONL", "CSV or TSV", "Parquet", "a Wikipedia dump"};
     return names[static_cast<std::size_t>(kind)];
 }
 

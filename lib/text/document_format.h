@@ -9,15 +9,21 @@
 namespace bertpretrain {
 
 struct DocumentFormat {
-    enum class Kind { text, jsonl, table, wikipedia };
+    enum class Kind { text, jsonl, table, parquet, wikipedia };
     Kind kind = Kind::text;
     char delimiter = ',';  ///< of a table: a comma, a semicolon or a tab
+
+    static constexpr std::size_t plain_kinds = 4;  ///< those before wikipedia, whose texts have lines to be judged
 };
 
 /// Number of bytes that format_of() should see, fewer only if the file is shorter.
 inline constexpr std::size_t format_head_bytes = 4096;
 
-/// Returns the format of a file that begins with `head`, decompressed and (except dumps) converted to UTF-8.
+/// Whether a file that begins with these bytes is Parquet.
+bool is_parquet(std::string_view head);
+
+/// Returns the format of a file that begins with `head`, decompressed and (except dumps and Parquet) converted to UTF-8.
+/// - "PAR1": Parquet.
 /// - "<mediawiki", "<?xml", "<doc id=" and similar: a dump or WikiExtractor's output.
 /// - A JSON object: JSONL.
 /// - A first record with a field called like the text field: CSV or TSV. So are files of these names, and records that all have
@@ -27,7 +33,7 @@ inline constexpr std::size_t format_head_bytes = 4096;
 /// @throws DataError naming the format when it has no documents that can be read, with what to do
 DocumentFormat format_of(std::string_view head, const std::string& name, const InputSettings& settings);
 
-/// A name for messages: "plain text", "JSONL", "CSV or TSV", "a Wikipedia dump".
+/// A name for messages: "plain text", "JSONL", "CSV or TSV", "Parquet", "a Wikipedia dump".
 std::string_view name_of(DocumentFormat::Kind kind);
 
 }  // namespace bertpretrain

@@ -21,11 +21,12 @@ using Kind = DocumentFormat::Kind;
 constexpr std::size_t large_chunk = std::size_t{2} << 20;
 constexpr std::size_t most_sampled_files = 16, sample_bytes = std::size_t{1} << 20;
 
-/// Whether the beginning of a compressed or encoded file is that of a dump, which names its encoding itself.
-bool begins_as_dump(std::string_view head, const std::string& name, const InputSettings& settings) {
-    if (settings.format != "auto") return settings.format == "wikipedia";
+/// Whether an encoded file begins as a dump or Parquet, which have an encoding of their own.
+bool has_own_encoding(std::string_view head, const std::string& name, const InputSettings& settings) {
+    if (settings.format != "auto") return settings.format == "wikipedia" || settings.format == "parquet";
     try {
-        return format_of(head, name, settings).kind == Kind::wikipedia;
+        const Kind kind = format_of(head, name, settings).kind;
+        return kind == Kind::wikipedia || kind == Kind::parquet;
     } catch (const DataError&) { return false; }  // is judged after its conversion
 }
 
@@ -55,18 +56,19 @@ DocumentReader::~DocumentReader() {
 
 DocumentReader::Opened DocumentReader::open(const fs::path& file) {
     const std::string name = file == standard_input ? "standard input" : file.string();
-    Opened opened{std::make_unique<PeekableContent>(open_content(file, pool_)), name, {}};
+    Opened opened{std::make_unique<PeekableContent>(open_content(file, pool_)), name, {}, {}};
     const auto head = [&] { return opened.content->peek(format_head_bytes); };
-    if (!settings_.encoding.empty() && !head().starts_with("\xEF\xBB\xBF") && !begins_as_dump(head(), name, settings_))
+    if (!settings_.encoding.empty() && !head().starts_with("\xEF\xBB\xBF") && !has_own_encoding(head(), name, settings_))
         opened.content = std::make_unique<PeekableContent>(
             std::make_unique<EncodedContent>(std::move(opened.content), name, settings_.encoding));
     if (!head().empty()) opened.format = format_of(head(), name, settings_);
+    if (opened.format && opened.format->kind == Kind::parquet) opened.parquet = parquet_input(file, name, *opened.content);
     return opened;
 }
 
 /// Decides layouts from files that are evenly spread over all. An error is reported later, when the file's turn comes.
 void DocumentReader::take_sample() {
-    std::array<LayoutSample, 3> samples;
+    LayoutSamples samples;
     const std::size_t step = (files_.size() + most_sampled_files - 1) / most_sampled_files;
     const std::size_t each = sample_bytes / std::min(files_.size(), most_sampled_files);
     for (std::size_t file = 0; file < files_.size(); file += step) {
@@ -80,11 +82,13 @@ void DocumentReader::take_sample() {
         if (!samples[kind].empty()) decide(static_cast<Kind>(kind), samples[kind]);
 }
 
-void DocumentReader::sample(Opened& opened, std::size_t bytes, std::array<LayoutSample, 3>& samples) const {
+void DocumentReader::sample(Opened& opened, std::size_t bytes, LayoutSamples& samples) const {
     if (opened.format->kind == Kind::wikipedia) return;
+    LayoutSample& kinds = samples[static_cast<std::size_t>(opened.format->kind)];
+    if (opened.parquet) return add_sample(*opened.parquet, bytes, settings_, kinds);
     std::string_view head = opened.content->peek(bytes);
     if (head.size() == bytes) head = head.substr(0, head.rfind('\n') + 1);
-    add_sample(head, opened.name, *opened.format, settings_, samples[static_cast<std::size_t>(opened.format->kind)]);
+    add_sample(head, opened.name, *opened.format, settings_, kinds);
 }
 
 void DocumentReader::decide(Kind kind, const LayoutSample& sample) {
@@ -92,6 +96,22 @@ void DocumentReader::decide(Kind kind, const LayoutSample& sample) {
     layouts_[static_cast<std::size_t>(kind)] = layout;
     const bool decided = (settings_.lines == "auto" && !settings_.sentences.none) || settings_.documents == "auto";
     if (decided && !sample.empty()) log_info(concat(name_of(kind), ": ", description_of(layout, kind == Kind::text)));
+}
+
+std::unique_ptr<DocumentSource> DocumentReader::source_of(Opened opened) {
+    const Kind kind = opened.format->kind;
+    TextLayout layout;
+    if (kind != Kind::wikipedia) {
+        std::optional<TextLayout>& decided = layouts_[static_cast<std::size_t>(kind)];
+        if (!decided) {
+            LayoutSamples samples;
+            sample(opened, sample_bytes, samples);
+            decide(kind, samples[static_cast<std::size_t>(kind)]);
+        }
+        layout = *decided;
+    }
+    if (opened.parquet) return std::make_unique<ParquetSource>(*std::move(opened.parquet), layout.lines, settings_);
+    return make_source(std::move(opened.content), opened.name, *opened.format, layout, settings_);
 }
 
 /// Opens the next file that is not empty; returns false after the last one.
@@ -102,18 +122,7 @@ bool DocumentReader::open_next() {
             if (++empty_files_ == 1) first_empty_ = opened.name;
             continue;
         }
-        const Kind kind = opened.format->kind;
-        TextLayout layout;
-        if (kind != Kind::wikipedia) {
-            std::optional<TextLayout>& decided = layouts_[static_cast<std::size_t>(kind)];
-            if (!decided) {
-                std::array<LayoutSample, 3> samples;
-                sample(opened, sample_bytes, samples);
-                decide(kind, samples[static_cast<std::size_t>(kind)]);
-            }
-            layout = *decided;
-        }
-        source_ = make_source(std::move(opened.content), opened.name, *opened.format, layout, settings_);
+        source_ = source_of(std::move(opened));
         return true;
     }
     if (empty_files_ == files_.size()) throw DataError(concat(first_empty_, ": is empty, expected text"));

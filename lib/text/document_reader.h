@@ -17,6 +17,7 @@
 #include "text/bad_records.h"
 #include "text/document_source.h"
 #include "text/input_settings.h"
+#include "text/parquet_source.h"
 #include "text/peekable_content.h"
 
 namespace bertpretrain {
@@ -58,6 +59,9 @@ public:
     std::uint64_t total_bytes() const { return total_bytes_; }  ///< of all files; 0: unknown
 
 private:
+    static constexpr std::size_t plain_kinds = DocumentFormat::plain_kinds;
+    using LayoutSamples = std::array<LayoutSample, plain_kinds>;
+
     struct InWork {
         std::future<DocumentBatch> batch;
         std::size_t bytes = 0;
@@ -66,14 +70,16 @@ private:
         std::unique_ptr<PeekableContent> content;
         std::string name;
         std::optional<DocumentFormat> format;  ///< of an empty file: none
+        std::optional<ParquetInput> parquet;   ///< if it is such a file
     };
 
     Opened open(const std::filesystem::path& file);
     void take_sample();
-    void sample(Opened& opened, std::size_t bytes, std::array<LayoutSample, 3>& samples) const;
+    void sample(Opened& opened, std::size_t bytes, LayoutSamples& samples) const;
     void decide(DocumentFormat::Kind kind, const LayoutSample& sample);
     bool read_chunk(DocumentChunk& chunk);
     bool open_next();
+    std::unique_ptr<DocumentSource> source_of(Opened opened);
     bool is_full() const;
     void fill();
     DocumentBatch take();
@@ -85,8 +91,8 @@ private:
     std::size_t bytes_ahead_;
     std::vector<std::filesystem::path> files_;
     std::uint64_t total_bytes_;
-    SplitSentences split_;                              ///< empty until Punkt has learned
-    std::array<std::optional<TextLayout>, 3> layouts_;  ///< by DocumentFormat::Kind, once a text of it was seen
+    SplitSentences split_;                                        ///< empty until Punkt has learned
+    std::array<std::optional<TextLayout>, plain_kinds> layouts_;  ///< by DocumentFormat::Kind, once a text of it was seen
     std::size_t opened_ = 0, empty_files_ = 0;
     std::string first_empty_;  ///< name of the first empty file
     std::unique_ptr<DocumentSource> source_;

@@ -35,10 +35,11 @@ public:
     virtual std::uint64_t bytes_read() const = 0;
 };
 
-/// Adds the texts with which a file begins to a sample. @param head its first bytes, in whole lines
+/// Adds the texts with which a file that is not Parquet begins to a sample. @param head its first bytes, in whole lines
 void add_sample(std::string_view head, const std::string& name, DocumentFormat format, const InputSettings& settings,
                 LayoutSample& sample);
 
+/// Makes the source of a file that is not Parquet.
 /// @param content of the file, from its first byte  @param name the file's, for messages  @param settings must outlive the source
 /// @throws DataError when a table lacks the text or id field
 std::unique_ptr<DocumentSource> make_source(std::unique_ptr<Content> content, const std::string& name, DocumentFormat format,

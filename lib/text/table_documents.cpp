@@ -12,15 +12,6 @@
 namespace bertpretrain {
 namespace {
 
-bool is_utf8(const std::string& text) {
-    try {
-        Utf8Check check("");
-        check.add(text);
-        check.finish();
-    } catch (const DataError&) { return false; }
-    return true;
-}
-
 std::string problem_of_record(const TableRecord& record, const std::vector<std::string>& values, const TableColumns& columns) {
     if (record.fault != nullptr) return record.fault;
     if (values.size() != columns.count) return concat("has ", values.size(), " fields, expected ", columns.count);

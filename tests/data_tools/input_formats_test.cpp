@@ -94,66 +94,111 @@ TEST_CASE("vocabulary and deduplicate read the same inputs") {
     }
 }
 
+namespace {
+
+/// Files that no command can use.
+struct BadFiles {
+    BadFiles() {
+        using namespace std::string_literals;
+        std::filesystem::create_directory(folder / "nothing");
+        write_text(folder / "binary",
+                   "\x7F"
+                   "ELF\2\1\1\0\0\0\0\0\0\0\3\0\x3E\0\1\0\0\0"s);
+        write_text(folder / "latin", "One.\nK\xE4se is here.\n");
+        write_text(folder / "text", "One is. Two is.\n");
+        write_text(folder / "empty", "");
+        write_text(folder / "blank", "\n \n");
+        write_text(folder / "field", "{\"body\": \"A.\"}\n");
+        write_text(folder / "null", "{\"text\": null}\n");
+        write_text(folder / "number", "{\"text\": 5}\n");
+        write_text(folder / "cut", "{\"text\": \"A.\"}\n{\"text\": \"B");
+        write_text(folder / "pretty", "{\n  \"text\": \"A.\"\n}\n");
+        write_text(folder / "array", "[{\"text\": \"A.\"}]\n");
+        write_text(folder / "quotes", "id,text\n1,\"A.\n2,B.\n");
+        write_text(folder / "columns", "id,body\n1,A.\n2,B.\n");
+        write_text(folder / "few", "id,text\n1,A.\n2\n3,C.\n");
+        write_text(folder / "table", "PAR1\x15\4 and more PAR1");
+        write_text(folder / "wide", "\xFF\xFEO\0n\0e\0"s);
+        write_text(folder / "odd", "\xFF\xFEO\0n\0e"s);
+        write_text(folder / "page", "<!DOCTYPE html><html><p>One.</p></html>");
+        write_text(folder / "half.zst", "\x28\xB5\x2F\xFD\x24\x05\x29\x00\x00h"s);  // a frame of five bytes
+        std::string archive(512, '\0');
+        write_text(folder / "archive", archive.replace(257, 5, "ustar"));
+        make("head -c 40000 /dev/urandom | base64 | gzip -c | head -c 20000", "half.gz");
+        make("head -c 40000 /dev/urandom | base64 | bzip2 -c | head -c 20000", "half.bz2");
+        make("head -c 40000 /dev/urandom | base64 | gzip -c > " + path("whole.gz") + "; head -c 9000 " + path("whole.gz") +
+                 "; head -c 900 /dev/zero; tail -c +9901 " + path("whole.gz"),
+             "changed.gz");
+        make("echo One is. | xz -c", "packed.xz");
+        make("head -c 200000000 /dev/zero | tr '\\0' a | gzip -1", "long.gz");
+        make(
+            "{ echo '{\"text\": \"A.\"}'; printf '{\"text\": \"'; head -c 200000000 /dev/zero | tr '\\0' a; echo '\"}'; } | gzip "
+            "-1",
+            "record.gz");
+    }
+    std::string path(const std::string& name) const { return (folder / name).string(); }
+    void make(const std::string& command, const std::string& name) const {
+        REQUIRE(run_command("{ " + command + "; } > " + path(name)).exit_code == 0);
+    }
+
+    TemporaryFolder folder;
+};
+
+struct BadInput {
+    std::string input;
+    int exit_code;
+    std::string message;
+};
+
+}  // namespace
+
 TEST_CASE("bad inputs end every command with one message, the documented exit code and no output") {
-    using namespace std::string_literals;
-    const TemporaryFolder folder;
-    const auto path = [&](const std::string& name) { return (folder / name).string(); };
-    std::filesystem::create_directory(folder / "nothing");
-    write_text(folder / "binary",
-               "\x7F"
-               "ELF\2\1\1\0\0\0\0\0\0\0\3\0\x3E\0\1\0\0\0"s);
-    write_text(folder / "latin", "One.\nK\xE4se is here.\n");
-    write_text(folder / "text", "One is. Two is.\n");
-    write_text(folder / "empty", "");
-    write_text(folder / "blank", "\n \n");
-    write_text(folder / "field", "{\"body\": \"A.\"}\n");
-    write_text(folder / "null", "{\"text\": null}\n");
-    write_text(folder / "pretty", "{\n  \"text\": \"A.\"\n}\n");
-    write_text(folder / "array", "[{\"text\": \"A.\"}]\n");
-    write_text(folder / "quotes", "id,text\n1,\"A.\n2,B.\n");
-    write_text(folder / "columns", "id,body\n1,A.\n2,B.\n");
-    write_text(folder / "table", "PAR1\x15\4");
-    write_text(folder / "wide", "\xFF\xFEO\0n\0e\0"s);
-    write_text(folder / "page", "<!DOCTYPE html><html><p>One.</p></html>");
-    REQUIRE(run_command("head -c 40000 /dev/urandom | base64 | gzip -c | head -c 20000 > " + path("half.gz")).exit_code == 0);
-    REQUIRE(run_command("echo One is. | xz -c > " + path("packed.xz")).exit_code == 0);
-    struct Case {
-        std::string input;
-        int exit_code;
-        std::string message;
-    };
-    const std::vector<Case> cases = {
+    const BadFiles files;
+    const auto path = [&](const std::string& name) { return files.path(name); };
+    const bool has_arrow = std::filesystem::exists(PROGRAM_FOLDER "/libbertpretrain_parquet.so");
+    const std::vector<BadInput> cases = {
         {path("binary"), 3, "binary: is a binary file"},
         {path("latin"), 3, "latin: byte 6 is not UTF-8"},
         {path("text") + " --encoding klingon", 2, "--encoding klingon: is not an encoding"},
         {path("half.gz"), 3, "half.gz: cut short"},
+        {path("half.bz2"), 3, "half.bz2: cut short"},
+        {path("half.zst"), 3, "half.zst: cut short"},
+        {path("changed.gz"), 3, "changed.gz: damaged near byte"},
         {path("packed.xz"), 3, "unpack it first"},
+        {path("archive"), 3, "archive: is a tar archive"},
+        {path("long.gz"), 3, "that begins here is larger than 64 MiB"},
+        {path("record.gz"), 3, "record.gz:2: a record that begins here is larger than 64 MiB"},
         {path("empty"), 3, "empty: is empty"},
         {path("blank"), 3, ""},
         {path("nothing"), 3, "nothing: is a folder without files"},
         {path("absent"), 3, "absent: does not exist"},
         {path("field"), 3, "field:1: has no field \"text\", only: body"},
         {path("null"), 3, "null:1: its field \"text\" is null"},
+        {path("number"), 3, "number:1: its field \"text\" is a number"},
+        {path("cut"), 3, "cut:2: is not JSON"},
         {path("pretty"), 3, "pretty:1: is not JSON"},
         {path("array"), 3, "array: is one JSON array"},
         {path("quotes"), 3, "quotes:2: has a quote that is never closed"},
         {path("columns"), 3, "columns:1: has no column \"text\", only: id, body"},
-        {path("table"), 3, "table: is a Parquet file"},
+        {path("few"), 3, "few:3: has 1 fields, expected 2"},
+        {path("table"), 3, has_arrow ? "table: cannot be read as Parquet" : "table: is a Parquet file"},
         {path("wide"), 3, "wide: is UTF-16 text"},
+        {path("odd") + " --encoding utf-16", 3, "odd: ends in the middle of a character of utf-16"},
         {path("page"), 3, "page: is an HTML page"},
         {path("text") + " " + path("text"), 2, "text: is given twice"},
-        {path("text") + " " + folder.path().string() + "/nothing/../text", 2, "is given twice, also as"},
+        {path("text") + " " + path("nothing/../text"), 2, "is given twice, also as"},
         {"- - < /dev/null", 2, "standard input (-) is given twice"},
-        {path("text") + " --format parquet", 2, "--format"},
+        {path("text") + " --format word", 2, "--format"},
+        {path("text") + " --format parquet", 3, "text: is not a Parquet file"},
         {path("text") + " --max-bad 2", 2, "--max-bad"},
         {path("field") + " " + path("text") + " --text-field words", 3, "has no field \"words\""},
     };
-    write_text(folder / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\none\n");
+    write_text(files.folder / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\none\n");
     const std::string commands[] = {
         " extract --output " + path("out"), " vocabulary --size 60 --output " + path("out"),
         " deduplicate --output " + path("out"),
         " shard --shards 1 --held-out-fraction 0 --vocabulary " + path("vocab.txt") + " --output " + path("out")};
-    for (const Case& bad : cases)
+    for (const BadInput& bad : cases)
         for (const std::string& command : commands) {
             const auto result = run_command(data_program + command + " " + bad.input);
             CAPTURE(command, bad.input, result.err);
@@ -163,4 +208,40 @@ TEST_CASE("bad inputs end every command with one message, the documented exit co
             CHECK((!std::filesystem::exists(path("out")) || std::filesystem::is_empty(path("out"))));
             std::filesystem::remove_all(path("out"));
         }
+}
+
+TEST_CASE("vocabularies and tokenizers that cannot be used, or do not fit the shards, are refused by what is wrong with them") {
+    const FormatCorpus corpus;
+    const auto path = [&](const std::string& name) { return corpus.path(name); };
+    const std::string special = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+    write_text(corpus.folder / "no_mask.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\n");
+    write_text(corpus.folder / "twice.txt", special + "the\ncat\nthe\n");
+    write_text(corpus.folder / "gap.txt", special + "the\n\ncat\n");
+    write_text(corpus.folder / "small.txt", special + "the\n");
+    write_text(corpus.folder / "empty.txt", "");
+    write_text(corpus.folder / "unigram.json", "{\"model\": {\"type\": \"Unigram\", \"vocab\": []}}");
+    write_text(corpus.folder / "no_model.json", "{\"version\": \"1.0\"}");
+    REQUIRE(run_command(corpus.shard(path("corpus.txt"), "shards")).exit_code == 0);
+    const std::string shard = " shard " + path("corpus.txt") + " --output " + path("out") + " --vocabulary ";
+    const std::string tokenize = " tokenize " + path("corpus.txt") + " --vocabulary ";
+    const BadInput cases[] = {
+        {shard + path("absent.txt"), 3, "absent.txt: cannot be read"},
+        {shard + path("empty.txt"), 3, "empty.txt: is empty, expected one token per line"},
+        {shard + path("no_mask.txt"), 3, "no_mask.txt: the token [MASK] is missing among 5"},
+        {shard + path("twice.txt"), 3, "twice.txt: lines 6 and 8 contain the same token \"the\""},
+        {shard + path("gap.txt"), 3, "gap.txt: line 7 is empty"},
+        {shard + path("vocab.txt") + " --cased", 2, "vocab.txt: is an uncased vocabulary"},
+        {shard + path("unigram.json"), 3, "unigram.json"},
+        {tokenize + path("unigram.json"), 3, "unigram.json: model: has the type Unigram"},
+        {tokenize + path("no_model.json"), 3, "no_model.json: has no member \"model\""},
+        {" check " + path("shards") + " --vocabulary " + path("small.txt"), 3, "small.txt: is another vocabulary"},
+        {" check " + path("nothing"), 3, "nothing: does not exist"},
+    };
+    for (const BadInput& bad : cases) {
+        const auto result = run_command(data_program + bad.input);
+        CAPTURE(bad.input, result.err);
+        CHECK(result.exit_code == bad.exit_code);
+        CHECK_THAT(result.err, Contains(bad.message));
+        CHECK_FALSE(std::filesystem::exists(path("out")));
+    }
 }

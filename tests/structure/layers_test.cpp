@@ -23,6 +23,8 @@ const std::vector<std::string> folder_order{"core",       "config",    "text",  
 
 /// For each sub-folder, and each folder that has some: the other parts of the same folder that it may include.
 const std::map<std::string, std::set<std::string>> parts_below{
+    {"text", {}},
+    {"text/parquet", {"text"}},
     {"kernels/interface", {}},
     {"kernels/reference", {"kernels/interface"}},
     {"kernels/cpu", {"kernels/interface"}},

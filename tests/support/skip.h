@@ -28,6 +28,7 @@ inline constexpr const char* sanitizer = "a sanitizer";         ///< the same te
 inline constexpr const char* no_mkl = "no MKL";
 inline constexpr const char* no_mounts = "no mount namespaces";
 inline constexpr const char* no_hosts = "no network namespaces";
+inline constexpr const char* no_arrow = "no Arrow";  ///< needs Python 3.11
 inline constexpr const char* no_browser = "no browser";
 inline constexpr const char* no_clean_system = "no root or debootstrap";
 inline constexpr const char* no_oracle = "no oracle";  ///< scripts/setup.sh --oracles installs it: never expected

@@ -43,6 +43,7 @@ TEST_CASE("dumps, JSONL and tables are recognized by how they begin") {
     CHECK(format_name("\n<?xml version=\"1.0\"?>") == "a Wikipedia dump");
     CHECK(format_name("\xFF\xFE<\0m\0"s) == "a Wikipedia dump");
     CHECK(format_name("<doc id=\"1\" url=\"\" title=\"A\">\n") == "a Wikipedia dump");
+    CHECK(format_name("PAR1\x15\4") == "Parquet");
     CHECK(format_name("{\"text\": \"A.\"}\n") == "JSONL");
     CHECK(format_name("\xEF\xBB\xBF{ \"a\\\"b\" : 1}") == "JSONL");
     CHECK(format_name("id,text\n1,A.\n") == "CSV with ,");
@@ -69,7 +70,7 @@ TEST_CASE("the format that the settings name is taken instead") {
 
 TEST_CASE("formats that hold no text that can be read are refused by name, with what to do") {
     for (const auto& [head, name] :
-         std::vector<std::pair<std::string, std::string>>{{"PAR1\x15"s, "a Parquet file"},
+         std::vector<std::pair<std::string, std::string>>{{"PARE\x15"s, "an encrypted Parquet file"},
                                                           {"\x89HDF\r\n\x1A\n"s, "an HDF5 file"},
                                                           {"\xFF\xFEK\0\xE4\0"s, "UTF-16 text"},
                                                           {"%PDF-1.7\n"s, "a PDF file"},

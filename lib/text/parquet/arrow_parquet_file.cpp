@@ -1,0 +1,165 @@
+// Implements parquet_file.h; the only file that includes Arrow. It shares no code with the program that opens it.
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <arrow/memory_pool.h>
+#include <parquet/column_reader.h>
+#include <parquet/file_reader.h>
+#include <parquet/schema.h>
+
+#include "text/parquet_file.h"
+
+namespace bertpretrain {
+namespace {
+
+/// The values of one column of a row group, in order.
+class ColumnValues {
+public:
+    ColumnValues() = default;
+    ColumnValues(const ColumnValues&) = delete;
+    ColumnValues& operator=(const ColumnValues&) = delete;
+    virtual ~ColumnValues() = default;
+
+    /// Returns the next value, which is valid until the next call; nullopt: null.
+    virtual std::optional<std::string_view> next() = 0;
+};
+
+template <class Type>
+class TypedValues : public ColumnValues {
+public:
+    /// @param group keeps the file's row group open
+    TypedValues(std::shared_ptr<parquet::RowGroupReader> group, int column)
+        : group_(std::move(group)),
+          column_(group_->Column(column)),
+          reader_(dynamic_cast<parquet::TypedColumnReader<Type>*>(column_.get())),
+          may_be_null_(column_->descr()->max_definition_level() > 0),
+          is_unsigned_(column_->descr()->sort_order() == parquet::SortOrder::UNSIGNED) {
+        if (reader_ == nullptr) throw std::runtime_error("a row group has a column of another type than the file");
+    }
+
+    std::optional<std::string_view> next() override {
+        if (at_ == filled_) fill();
+        const bool is_null = may_be_null_ && levels_[at_] == 0;
+        ++at_;
+        if (is_null) return std::nullopt;
+        if (value_ >= values_read_) throw std::runtime_error("a page has fewer values than it should");
+        return as_text(values_[static_cast<std::size_t>(value_++)]);
+    }
+
+private:
+    /// Reads values of one page at most, so that their bytes stay valid.
+    void fill() {
+        at_ = 0;
+        value_ = 0;
+        filled_ = static_cast<std::size_t>(reader_->ReadBatch(static_cast<std::int64_t>(levels_.size()), levels_.data(), nullptr,
+                                                              values_.data(), &values_read_));
+        if (filled_ == 0) throw std::runtime_error("a column ends before the last row");
+    }
+
+    std::string_view as_text(const parquet::ByteArray& bytes) { return static_cast<std::string_view>(bytes); }
+    std::string_view as_text(std::int32_t number) {
+        return number_ = is_unsigned_ ? std::to_string(static_cast<std::uint32_t>(number)) : std::to_string(number);
+    }
+    std::string_view as_text(std::int64_t number) {
+        return number_ = is_unsigned_ ? std::to_string(static_cast<std::uint64_t>(number)) : std::to_string(number);
+    }
+
+    std::shared_ptr<parquet::RowGroupReader> group_;
+    std::shared_ptr<parquet::ColumnReader> column_;
+    parquet::TypedColumnReader<Type>* reader_;
+    bool may_be_null_, is_unsigned_;
+    std::array<std::int16_t, 256> levels_{};
+    std::array<typename Type::c_type, 256> values_{};
+    std::size_t filled_ = 0, at_ = 0;
+    std::int64_t values_read_ = 0, value_ = 0;
+    std::string number_;
+};
+
+ParquetColumn described_column(const parquet::ColumnDescriptor& column) {
+    using Kind = ParquetColumn::Kind;
+    const bool is_flat = column.path()->ToDotVector().size() == 1 && column.max_repetition_level() == 0;
+    const std::string physical = parquet::TypeToString(column.physical_type());
+    const std::shared_ptr<const parquet::LogicalType>& logical = column.logical_type();
+    const bool is_plain = logical == nullptr || logical->is_none();
+    Kind kind = Kind::other;
+    if (is_flat && column.physical_type() == parquet::Type::BYTE_ARRAY &&
+        (is_plain || logical->is_string() || logical->is_enum() || logical->is_JSON()))
+        kind = Kind::text;
+    if (is_flat && (column.physical_type() == parquet::Type::INT32 || column.physical_type() == parquet::Type::INT64) &&
+        (is_plain || logical->is_int()))
+        kind = Kind::integer;
+    return {column.path()->ToDotString(), kind, is_plain ? physical : physical + " (" + logical->ToString() + ")"};
+}
+
+class ArrowParquetFile final : public ParquetFile {
+public:
+    explicit ArrowParquetFile(const std::string& file) {
+        parquet::ReaderProperties properties(arrow::system_memory_pool());
+        properties.enable_buffered_stream();  // else a row group's whole column is read at once
+        properties.set_page_checksum_verification(true);
+        file_ = parquet::ParquetFileReader::OpenFile(file, false, properties);
+        const parquet::SchemaDescriptor& schema = *file_->metadata()->schema();
+        for (int i = 0; i < schema.num_columns(); ++i) columns_.push_back(described_column(*schema.Column(i)));
+    }
+
+    const std::vector<ParquetColumn>& columns() const override { return columns_; }
+    std::int64_t rows() const override { return file_->metadata()->num_rows(); }
+
+    void choose(std::size_t text, std::optional<std::size_t> id) override {
+        text_column_ = text;
+        id_column_ = id;
+    }
+
+    bool next(ParquetRow& row) override {
+        while (left_in_group_ == 0)
+            if (!open_group()) return false;
+        --left_in_group_;
+        row.text = text_->next();
+        row.id = id_ ? id_->next() : std::nullopt;
+        return true;
+    }
+
+private:
+    bool open_group() {
+        if (group_ == file_->metadata()->num_row_groups()) return false;
+        const std::shared_ptr<parquet::RowGroupReader> group = file_->RowGroup(group_++);
+        left_in_group_ = group->metadata()->num_rows();
+        if (left_in_group_ < 0) throw std::runtime_error("a row group has a negative number of rows");
+        text_ = values_of(group, text_column_);
+        if (id_column_) id_ = values_of(group, *id_column_);
+        return true;
+    }
+
+    std::unique_ptr<ColumnValues> values_of(const std::shared_ptr<parquet::RowGroupReader>& group, std::size_t column) const {
+        const int number = static_cast<int>(column);
+        switch (file_->metadata()->schema()->Column(number)->physical_type()) {
+            case parquet::Type::BYTE_ARRAY:
+                return std::make_unique<TypedValues<parquet::ByteArrayType>>(group, number);
+            case parquet::Type::INT32:
+                return std::make_unique<TypedValues<parquet::Int32Type>>(group, number);
+            case parquet::Type::INT64:
+                return std::make_unique<TypedValues<parquet::Int64Type>>(group, number);
+            default:
+                throw std::runtime_error("a chosen column holds neither text nor integers");
+        }
+    }
+
+    std::unique_ptr<parquet::ParquetFileReader> file_;
+    std::vector<ParquetColumn> columns_;
+    std::size_t text_column_ = 0;
+    std::optional<std::size_t> id_column_;
+    int group_ = 0;
+    std::int64_t left_in_group_ = 0;
+    std::unique_ptr<ColumnValues> text_, id_;
+};
+
+}  // namespace
+}  // namespace bertpretrain
+
+extern "C" bertpretrain::ParquetFile* bertpretrain_open_parquet(const std::string& file);
+
+extern "C" bertpretrain::ParquetFile* bertpretrain_open_parquet(const std::string& file) {
+    return new bertpretrain::ArrowParquetFile(file);
+}
