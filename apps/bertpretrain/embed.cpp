@@ -113,8 +113,8 @@ int run(EmbedArguments arguments) {
         if (leads) lock = std::make_unique<EmbeddingLock>(arguments.output);
     });
     const TextEncoderSettings settings = encoder_settings(arguments, model);
-    const WordPiece tokenizer = tokenizer_of(model, arguments.cased);
-    const Casing casing = casing_of(model, tokenizer.vocabulary(), arguments.cased);
+    const auto tokenizer = tokenizer_of(model, arguments.cased);
+    const Casing casing = casing_of(model, tokenizer->vocabulary(), arguments.cased);
     const fs::path file = text_file(arguments, *world);
     TextSurvey text;
     EmbeddingRequest request;
@@ -136,7 +136,7 @@ int run(EmbedArguments arguments) {
     std::unique_ptr<EmbeddingStore> store;
     together(*world, [&] { store = std::make_unique<EmbeddingStore>(request); });
     model.bert->pack_weights();
-    const TextEncoder encoder(*model.bert, tokenizer, device, settings);
+    const TextEncoder encoder(*model.bert, *tokenizer, device, settings);
     const EmbedCounts counts = embed(text, encoder, *store, *world);
     if (leads) report(arguments, counts, settings, model.config.hidden_size);
     return 0;

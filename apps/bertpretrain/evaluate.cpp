@@ -83,8 +83,8 @@ public:
 private:
     /// @throws NumbersError on rank 0 when a vector is not finite
     ProbeResult probed(const LoadedModel& model) {
-        std::optional<WordPiece> tokenizer;
-        together(world_, [&] { tokenizer.emplace(tokenizer_of(model, arguments_.cased)); });
+        std::shared_ptr<const Tokenizer> tokenizer;
+        together(world_, [&] { tokenizer = tokenizer_of(model, arguments_.cased); });
         model.bert->pack_weights();
         TextEncoderSettings settings;
         settings.max_length = model.config.max_position_embeddings;

@@ -70,15 +70,15 @@ void predict(const PredictArguments& arguments) {
     const at::Device device = device_named(arguments.device, 0);
     const LoadedModel model = load_model(arguments.model, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
     require_parameters(model, "cls.predictions.", "predict");
-    const WordPiece tokenizer = tokenizer_of(model, arguments.cased);
+    const auto tokenizer = tokenizer_of(model, arguments.cased);
     model.bert->pack_weights();
-    const std::vector<PredictedText> predicted = predict_masked(*model.bert, tokenizer, device, texts, arguments.top,
+    const std::vector<PredictedText> predicted = predict_masked(*model.bert, *tokenizer, device, texts, arguments.top,
                                                                 from_input ? "standard input" : "the command's texts");
     for (std::size_t i = 0; i < texts.size(); ++i)
-        std::cout << (arguments.json ? json_of(texts[i], predicted[i], tokenizer.vocabulary())
+        std::cout << (arguments.json ? json_of(texts[i], predicted[i], tokenizer->vocabulary())
                                                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
                                            "\n"
-                                     : text_of(texts[i], predicted[i], tokenizer.vocabulary()));
+                                     : text_of(texts[i], predicted[i], tokenizer->vocabulary()));
     std::cout << std::flush;
 }
 

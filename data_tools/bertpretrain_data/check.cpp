@@ -44,7 +44,7 @@ void add_check_command(CLI::App& app) {
     command->add_option("DIR", options->folder, "Folder of .h5 or .hdf5 shards, made by this program or by NVIDIA's script")
         ->required();
     command->add_option("--vocabulary", options->vocabulary,
-                        "Vocabulary that the shards were made with; default: vocab.txt in DIR");
+                        "Vocabulary or tokenizer.json that the shards were made with; default: the one in DIR");
     command->add_option("--threads", options->threads, "Number of threads; 0 means one per core")->capture_default_str();
     command->add_flag("--json", options->as_json, "Print one JSON object instead of a table");
     command->add_option("--html", options->page, "Also write a self-contained HTML page with tables and histograms to this file");

@@ -16,7 +16,7 @@
 namespace bertpretrain {
 
 inline constexpr std::string_view model_file = "model.pt", optimizer_file = "optimizer.pt", progress_file = "training_state.json",
-                                  settings_file = "settings.json", vocabulary_file = "vocab.txt", complete_file = "COMPLETE.json";
+                                  settings_file = "settings.json", complete_file = "COMPLETE.json";
 /// Key in training_state.json; present where the step was evaluated before it was saved.
 inline constexpr const char* held_out_loss_key = "held_out_mlm_loss";
 inline constexpr std::string_view best_link = "best";

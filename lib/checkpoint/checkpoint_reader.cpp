@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint_store.h"
 #include "core/error.h"
 #include "core/strings.h"
+#include "tokens/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -64,8 +65,8 @@ CheckpointReader::CheckpointReader(const fs::path& folder, Verify verify)
 }
 
 std::optional<fs::path> CheckpointReader::vocabulary() const {
-    const fs::path file = folder_ / vocabulary_file;
-    return exists_here(file) ? std::optional(file) : std::nullopt;
+    const fs::path file = tokenizer_in_folder(folder_);
+    return file.empty() ? std::nullopt : std::optional(file);
 }
 
 std::vector<std::string> CheckpointReader::moment_names() const {

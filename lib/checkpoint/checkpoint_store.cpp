@@ -15,6 +15,7 @@
 #include "checkpoint/slice_writer.h"
 #include "core/error.h"
 #include "core/strings.h"
+#include "tokens/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -136,8 +137,8 @@ fs::path CheckpointStore::complete(const TrainingState& state, const std::vector
         if (!state.vocabulary.empty()) {
             const MappedFile vocabulary(state.vocabulary);
             const auto bytes = vocabulary.bytes();
-            list(vocabulary_file,
-                 write_flushed(partial / vocabulary_file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+            const std::string_view name = carried_name(state.vocabulary);
+            list(name, write_flushed(partial / name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
         }
         write_mark(partial, mark);
         flush_folder(partial);

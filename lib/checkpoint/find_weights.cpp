@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "parallel/together.h"
+#include "tokens/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -52,7 +53,7 @@ bool looks_like_safetensors(const fs::path& file) {
 
 void add_neighbours(FoundWeights& found, const fs::path& folder) {
     if (exists_here(folder / "config.json")) found.model = folder / "config.json";
-    if (exists_here(folder / "vocab.txt")) found.vocabulary = folder / "vocab.txt";
+    if (const fs::path file = tokenizer_in_folder(folder); !file.empty()) found.vocabulary = file;
 }
 
 FoundWeights in_file(const fs::path& file) {
@@ -76,7 +77,7 @@ FoundWeights in_checkpoint(const fs::path& folder) {
     found.files = {folder / model_file};
     found.checkpoint = folder;
     found.model = folder / settings_file;
-    if (exists_here(folder / vocabulary_file)) found.vocabulary = folder / vocabulary_file;
+    if (const fs::path file = tokenizer_in_folder(folder); !file.empty()) found.vocabulary = file;
     return found;
 }
 

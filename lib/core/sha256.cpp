@@ -70,6 +70,15 @@ std::string sha256(std::string_view bytes) {
     return hash;
 }
 
+std::string hexadecimal(std::string_view bytes) {
+    std::string digits;
+    for (const char byte : bytes) {
+        digits += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
+        digits += "0123456789abcdef"[static_cast<unsigned char>(byte) & 15];
+    }
+    return digits;
+}
+
 std::string hmac_sha256(std::string_view key, std::string_view message) {
     const std::string fitting = key.size() > hash_block_bytes ? sha256(key) : std::string(key);
     return sha256(combined(fitting, 0x5c) + sha256(combined(fitting, 0x36).append(message)));

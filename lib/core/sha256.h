@@ -9,6 +9,9 @@ namespace bertpretrain {
 /// Returns the 32-byte hash.
 std::string sha256(std::string_view bytes);
 
+/// Returns bytes as lower-case hexadecimal digits.
+std::string hexadecimal(std::string_view bytes);
+
 /// Returns the message's 32-byte authentication code, which cannot be computed without the key.
 std::string hmac_sha256(std::string_view key, std::string_view message);
 

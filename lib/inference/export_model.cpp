@@ -7,6 +7,7 @@
 #include "inference/hf_folder.h"
 #include "inference/pt_export.h"
 #include "inference/torchscript_module.h"
+#include "tokens/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -15,7 +16,7 @@ namespace {
 
 void export_torchscript(const LoadedModel& model, const fs::path& file) {
     std::map<std::string, std::string> extra = {{"config.json", hf_config(model).dump(2)}};
-    if (!model.vocabulary.empty()) extra["vocab.txt"] = read_file(model.vocabulary);
+    if (!model.vocabulary.empty()) extra[std::string(carried_name(model.vocabulary))] = read_file(model.vocabulary);
     const bool has_heads = !lacks_parameters(model, "cls.");
     write_torchscript(file, model.config, *model.parameters, extra, has_heads);
     check_torchscript(file, *model.bert, has_heads);

@@ -47,6 +47,13 @@ std::vector<SafetensorsTensor> tensors_of(const LoadedModel& model) {
     return tensors;
 }
 
+/// A list of tokens has [PAD] first.
+std::int32_t padding_id(const LoadedModel& model) {
+    if (model.vocabulary.empty()) return 0;
+    const Vocabulary vocabulary = Vocabulary::read(model.vocabulary);
+    return vocabulary.is_of_tokenizer_json() ? vocabulary.specials().pad : 0;
+}
+
 void read_back(const fs::path& file, const std::vector<SafetensorsTensor>& expected) {
     const SafetensorsReader reader(file);
     for (const SafetensorsTensor& right : expected) {
@@ -86,7 +93,7 @@ nlohmann::ordered_json hf_config(const LoadedModel& model) {
                  {"attention_probs_dropout_prob", config.attention_probs_dropout_prob},
                  {"layer_norm_eps", config.layer_norm_eps},
                  {"initializer_range", config.initializer_range},
-                 {"pad_token_id", 0},
+                 {"pad_token_id", padding_id(model)},
                  {"position_embedding_type", "absolute"},
                  {"tie_word_embeddings", true}});
     return json;
@@ -103,9 +110,11 @@ void write_hf_folder(const LoadedModel& model, const fs::path& folder) {
     const std::vector<SafetensorsTensor> tensors = tensors_of(model);
     write_safetensors(folder / "model.safetensors", tensors);
     read_back(folder / "model.safetensors", tensors);
-    if (!model.vocabulary.empty())
-        write_hf_tokenizer(folder, Vocabulary::read(model.vocabulary), model.casing.value_or(Casing::uncased),
-                           model.config.max_position_embeddings);
+    if (model.vocabulary.empty()) return;
+    const Vocabulary vocabulary = Vocabulary::read(model.vocabulary);
+    const std::int64_t longest = model.config.max_position_embeddings;
+    if (vocabulary.is_of_tokenizer_json()) write_hf_tokenizer(folder, read_file(model.vocabulary), longest);
+    else write_hf_tokenizer(folder, vocabulary, model.casing.value_or(Casing::uncased), longest);
 }
 
 }  // namespace bertpretrain

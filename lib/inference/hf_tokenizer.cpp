@@ -6,6 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files.h"
+#include "tokens/bert_template.h"
+#include "tokens/tokenizer_definition.h"
+#include "tokens/tokenizer_json.h"
+#include "tokens/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace {
@@ -20,21 +24,6 @@ Json special_roles_json() {
     Json json;
     for (const auto& [role, token] : special_roles) json[role] = token;
     return json;
-}
-
-/// The template [CLS] A [SEP], and [CLS] A [SEP] B [SEP] for pairs.
-Json post_processor(const Vocabulary& vocabulary) {
-    const auto special = [](const char* token, int type) { return Json{{"SpecialToken", {{"id", token}, {"type_id", type}}}}; };
-    const auto sequence = [](const char* id, int type) { return Json{{"Sequence", {{"id", id}, {"type_id", type}}}}; };
-    const auto entry = [](const char* token, std::int32_t id) {
-        return Json{{"id", token}, {"ids", Json::array({id})}, {"tokens", Json::array({token})}};
-    };
-    const SpecialIds& ids = vocabulary.specials();
-    return {{"type", "TemplateProcessing"},
-            {"single", Json::array({special("[CLS]", 0), sequence("A", 0), special("[SEP]", 0)})},
-            {"pair",
-             Json::array({special("[CLS]", 0), sequence("A", 0), special("[SEP]", 0), sequence("B", 1), special("[SEP]", 1)})},
-            {"special_tokens", {{"[CLS]", entry("[CLS]", ids.cls)}, {"[SEP]", entry("[SEP]", ids.sep)}}}};
 }
 
 Json added_tokens(const Vocabulary& vocabulary) {
@@ -68,7 +57,7 @@ Json tokenizer_json(const Vocabulary& vocabulary, Casing casing) {
               {"strip_accents", nullptr},
               {"lowercase", casing == Casing::uncased}}},
             {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-            {"post_processor", post_processor(vocabulary)},
+            {"post_processor", bert_template({"[CLS]", vocabulary.specials().cls}, {"[SEP]", vocabulary.specials().sep})},
             {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
             {"model",
              {{"type", "WordPiece"},
@@ -88,6 +77,21 @@ Json tokenizer_config(Casing casing, std::int64_t longest) {
     return json;
 }
 
+/// The tokens with a role, as transformers names the roles.
+Json roles_of(const Vocabulary& vocabulary) {
+    const SpecialIds& ids = vocabulary.specials();
+    Json json = Json::object();
+    const auto add = [&](const char* role, std::int32_t id) {
+        if (id != SpecialIds::none) json[role] = vocabulary.token(id);
+    };
+    add("unk_token", ids.unk);
+    add("sep_token", ids.sep);
+    add("pad_token", ids.pad);
+    add("cls_token", ids.cls);
+    add("mask_token", ids.mask);
+    return json;
+}
+
 }  // namespace
 
 void write_hf_tokenizer(const std::filesystem::path& folder, const Vocabulary& vocabulary, Casing casing, std::int64_t longest) {
@@ -96,6 +100,29 @@ void write_hf_tokenizer(const std::filesystem::path& folder, const Vocabulary& v
     write("tokenizer.json", tokenizer_json(vocabulary, casing));
     write("tokenizer_config.json", tokenizer_config(casing, longest));
     write("special_tokens_map.json", special_roles_json());
+}
+
+void write_hf_tokenizer(const std::filesystem::path& folder, const std::string& tokenizer_json, std::int64_t longest) {
+    const std::string where = "tokenizer.json";
+    const TokenizerDefinition definition = read_tokenizer_json(tokenizer_json, where);
+    const Vocabulary vocabulary(definition, where);
+    const SpecialIds& ids = vocabulary.require_specials().specials();
+    if (definition.roles.are_added) {
+        write_atomically(folder / tokenizer_json_name, tokenizer_json);
+    } else {
+        nlohmann::json json = nlohmann::json::parse(tokenizer_json);
+        json["post_processor"] =
+            nlohmann::json(bert_template({vocabulary.token(ids.cls), ids.cls}, {vocabulary.token(ids.sep), ids.sep}));
+        write_atomically(folder / tokenizer_json_name, json.dump() + "\n");
+    }
+    const Json roles = roles_of(vocabulary);
+    Json config = roles;
+    config["clean_up_tokenization_spaces"] = false;
+    config["model_input_names"] = {"input_ids", "token_type_ids", "attention_mask"};
+    config["model_max_length"] = longest;
+    config["tokenizer_class"] = "PreTrainedTokenizerFast";
+    write_atomically(folder / "tokenizer_config.json", config.dump(2) + "\n");
+    write_atomically(folder / "special_tokens_map.json", roles.dump(2) + "\n");
 }
 
 }  // namespace bertpretrain

@@ -2,6 +2,7 @@
 // Writes a tokenizer for Hugging Face's libraries.
 
 #include <filesystem>
+#include <string>
 
 #include "tokens/vocabulary.h"
 #include "tokens/words.h"
@@ -13,5 +14,10 @@ namespace bertpretrain {
 /// @param longest maximum length of the model's input, in tokens
 /// @throws DataError when a file cannot be written
 void write_hf_tokenizer(const std::filesystem::path& folder, const Vocabulary& vocabulary, Casing casing, std::int64_t longest);
+
+/// The same for a model that has a tokenizer.json: writes it, with a post-processor that puts the special tokens around a text
+/// where it has none, and the other files except vocab.txt. With them, AutoTokenizer returns the same ids as this program.
+/// @param tokenizer_json the file's content
+void write_hf_tokenizer(const std::filesystem::path& folder, const std::string& tokenizer_json, std::int64_t longest);
 
 }  // namespace bertpretrain

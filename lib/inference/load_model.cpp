@@ -12,6 +12,7 @@
 #include "inference/proven_kernels.h"
 #include "model/tensor_memory.h"
 #include "tokens/vocabulary.h"
+#include "tokens/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace {
@@ -32,8 +33,8 @@ LoadedModel load_checkpoint(const std::filesystem::path& checkpoint, at::ScalarT
     loaded.step = reader.step();
     const std::string casing = TrainingProgress::read(reader.progress(), loaded.folder / progress_file).casing;
     if (!casing.empty()) loaded.casing = casing == "cased" ? Casing::cased : Casing::uncased;
-    if (std::filesystem::exists(loaded.folder / vocabulary_file)) loaded.vocabulary = loaded.folder / vocabulary_file;
-    if (divides) loaded.document_end = Vocabulary::read(loaded.folder / vocabulary_file).specials().sep;
+    loaded.vocabulary = tokenizer_in_folder(loaded.folder);
+    if (divides) loaded.document_end = Vocabulary::read(loaded.vocabulary).specials().sep;
     loaded.parameters = new_parameters(loaded.config, compute_dtype, device);
     for (const PlacedParameter& parameter : loaded.parameters->layout().parameters()) {
         const at::Tensor values = at::empty(parameter.spec.shape, at::kFloat);

@@ -11,7 +11,7 @@
 namespace bertpretrain {
 namespace {
 
-PredictedText tokenize(const WordPiece& tokenizer, const std::string& text) {
+PredictedText tokenize(const Tokenizer& tokenizer, const std::string& text) {
     const SpecialIds& special = tokenizer.vocabulary().specials();
     PredictedText tokens;
     tokens.ids.push_back(special.cls);
@@ -48,17 +48,20 @@ MaskGuesses most_probable(const at::Tensor& probabilities_V, std::int64_t count)
 
 }  // namespace
 
-std::vector<PredictedText> predict_masked(const Bert& bert, const WordPiece& tokenizer, at::Device device,
+std::vector<PredictedText> predict_masked(const Bert& bert, const Tokenizer& tokenizer, at::Device device,
                                           const std::vector<std::string>& texts, std::int64_t count, const std::string& where) {
     const auto longest = static_cast<std::size_t>(bert.config().max_position_embeddings);
+    const Vocabulary& vocabulary = tokenizer.vocabulary();
+    const std::string& mask = vocabulary.token(vocabulary.specials().mask);
     std::vector<PredictedText> predicted;
     for (std::size_t i = 0; i < texts.size(); ++i) {
         predicted.push_back(tokenize(tokenizer, texts[i]));
         if (predicted.back().mask_positions.empty())
-            throw ConfigError(concat(where, ": line ", i + 1, " has no [MASK]\n  do: write [MASK] for the word to predict"));
+            throw ConfigError(
+                concat(where, ": line ", i + 1, " has no ", mask, "\n  do: write ", mask, " for the word to predict"));
         if (predicted.back().ids.size() > longest)
-            throw ConfigError(concat(where, ": line ", i + 1, " has ", predicted.back().ids.size(), " tokens with [CLS] and ",
-                                     "[SEP], but the model has ", longest, " positions\n  do: shorten the line"));
+            throw ConfigError(concat(where, ": line ", i + 1, " has ", predicted.back().ids.size(), " tokens with the special ",
+                                     "ones at both ends, but the model has ", longest, " positions\n  do: shorten the line"));
     }
     for (PredictedText& text : predicted) {
         const at::Tensor logits_MV = bert.logits(batch_of(text, device)).mlm_MV;

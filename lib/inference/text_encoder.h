@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/bert.h"
-#include "tokens/wordpiece.h"
+#include "tokens/tokenizer.h"
 
 namespace bertpretrain {
 
@@ -34,7 +34,7 @@ struct TextVectors {
 class TextEncoder {
 public:
     /// `bert` and `tokenizer` must outlive this object.
-    TextEncoder(const Bert& bert, const WordPiece& tokenizer, at::Device device, const TextEncoderSettings& settings)
+    TextEncoder(const Bert& bert, const Tokenizer& tokenizer, at::Device device, const TextEncoderSettings& settings)
         : bert_(bert), tokenizer_(tokenizer), device_(device), settings_(settings) {}
 
     TextVectors encode(const std::vector<std::string>& lines) const;
@@ -47,7 +47,7 @@ private:
     at::Tensor encode_batch(const std::vector<Ids>& texts, const std::vector<std::int64_t>& chosen_B) const;
 
     const Bert& bert_;
-    const WordPiece& tokenizer_;
+    const Tokenizer& tokenizer_;
     at::Device device_;
     TextEncoderSettings settings_;
 };

@@ -113,13 +113,6 @@ std::string agree_on_run_key(c10d::Store& store, std::int64_t rank, std::int64_t
     return Meeting(store, rank, size, secret).run_key();
 }
 
-std::string store_prefix(const std::string& run_key) {
-    std::string name;
-    for (const char byte : hmac_sha256(run_key, "name").substr(0, nonce_bytes)) {
-        name += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
-        name += "0123456789abcdef"[static_cast<unsigned char>(byte) & 15];
-    }
-    return name;
-}
+std::string store_prefix(const std::string& run_key) { return hexadecimal(hmac_sha256(run_key, "name").substr(0, nonce_bytes)); }
 
 }  // namespace bertpretrain

@@ -6,6 +6,7 @@
 #include "kernels/matmul_libraries.h"
 #include "operations/device.h"
 #include "shards/vocabulary_match.h"
+#include "tokens/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace {
@@ -59,10 +60,13 @@ DataFacts look_at_data(const DataConfig& data, bool evaluates) {
         const std::filesystem::path folder = source.path;
         const bool is_there = std::filesystem::is_directory(folder);
         facts.is_there = facts.is_there && is_there;
-        if (is_there)
-            if (auto manifest = read_manifest(folder)) manifests.push_back({folder, std::move(*manifest)});
-        if (facts.vocabulary_file.empty() && std::filesystem::exists(folder / "vocab.txt"))
-            facts.vocabulary_file = folder / "vocab.txt";
+        if (!is_there) continue;
+        std::filesystem::path vocabulary = tokenizer_in_folder(folder);
+        if (auto manifest = read_manifest(folder)) {
+            if (const auto named = folder / manifest->vocabulary.file; std::filesystem::exists(named)) vocabulary = named;
+            manifests.push_back({folder, std::move(*manifest)});
+        }
+        if (facts.vocabulary_file.empty()) facts.vocabulary_file = vocabulary;
     }
     refuse_different_sources(manifests);
     if (!manifests.empty()) facts.manifest = manifests.front().manifest;
@@ -71,6 +75,7 @@ DataFacts look_at_data(const DataConfig& data, bool evaluates) {
     if (data.vocabulary) facts.vocabulary_file = *data.vocabulary;
     if (facts.vocabulary_file.empty()) return facts;
     const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(facts.vocabulary_file));
+    vocabulary->require_specials();
     for (const auto& [folder, manifest] : manifests)
         refuse_other_vocabulary(folder, manifest, facts.vocabulary_file, *vocabulary);
     if (evaluates && data.held_out_shards)

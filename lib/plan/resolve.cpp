@@ -57,9 +57,9 @@ void resolve_vocab_size(Resolution& r) {
         entries = r.data.manifest->vocabulary.size;
         reason = concat("the manifest of the shards says ", entries, " tokens");
     } else if (r.data.is_there && r.checkpoint == nullptr) {
-        throw ConfigError(
-            concat("model.vocab_size = \"auto\": ", r.settings.data.training_shards.first(), " has neither ", manifest_name,
-                   " nor vocab.txt\n  do: set model.vocab_size, or data.vocabulary to the vocab.txt of the shards"));
+        throw ConfigError(concat(
+            "model.vocab_size = \"auto\": ", r.settings.data.training_shards.first(), " has neither ", manifest_name,
+            " nor a vocabulary\n  do: set model.vocab_size, or data.vocabulary to the file that the shards were made with"));
     }
     std::int64_t& rows = r.plan.model.vocab_size;
     rows = (entries + multiple - 1) / multiple * multiple;
@@ -84,10 +84,11 @@ void resolve_vocabulary(Resolution& r) {
     if (divides && r.data.vocabulary) data.document_end = r.data.vocabulary->specials().sep;
     if ((data.masks == MaskSource::dynamic || divides) && r.data.is_there && !r.data.vocabulary)
         throw ConfigError(concat(divides ? "data.block_diagonal" : "data.masking = \"dynamic\"",
-                                 " needs the vocabulary, and there is no vocab.txt in ", data.training_shards.front().string(),
+                                 " needs the vocabulary, and there is no vocab.txt or tokenizer.json in ",
+                                 data.training_shards.front().string(),
                                  "\n  do: set data.vocabulary to the one that the shards were made with"));
     if (r.settings.evaluation.probe && r.data.is_there && !r.data.vocabulary)
-        throw ConfigError(concat("evaluation.probe needs the vocabulary, and there is no vocab.txt in ",
+        throw ConfigError(concat("evaluation.probe needs the vocabulary, and there is no vocab.txt or tokenizer.json in ",
                                  data.training_shards.front().string(),
                                  "\n  do: set data.vocabulary to the one that the shards were made with"));
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "tokens/open_tokenizer.h"
+#include "tokens/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace {
@@ -73,21 +75,26 @@ std::int64_t default_max_predictions(const SampleSettings& samples) {
     return std::clamp<std::int64_t>(covering, 1, std::max<std::int64_t>(1, samples.sequence_length - 3));
 }
 
-WordPiece make_tokenizer(const SampleSettings& settings, std::shared_ptr<const Vocabulary> vocabulary) {
-    return {std::move(vocabulary), settings.casing == "cased" ? Casing::cased : Casing::uncased,
-            token_rules_named(settings.token_rules)};
+std::shared_ptr<const Tokenizer> make_tokenizer(const SampleSettings& samples, const std::filesystem::path& vocabulary) {
+    require_request(samples.compatible_with == "nothing" || carried_name(vocabulary) == token_list_name,
+                    concat("--compatible-with ", samples.compatible_with, ": its script needs a vocabulary file with one token ",
+                           "per line, but ", vocabulary.string(), " is a tokenizer.json"));
+    auto tokenizer = open_tokenizer(vocabulary, samples.casing == "cased" ? Casing::cased : Casing::uncased,
+                                    token_rules_named(samples.token_rules));
+    tokenizer->vocabulary().require_specials();
+    return tokenizer;
 }
 
 SampleRules sample_rules(const SampleSettings& settings, const Vocabulary& vocabulary) {
     return {
         {settings.sequence_length, settings.short_seq_prob, settings.compatible_with == "google"},
-        {settings.masked_lm_prob, settings.max_predictions,
-         settings.whole_word_masking ? continuations_of(vocabulary) : std::vector<std::uint8_t>{}},
+        masking_settings(vocabulary, settings.masked_lm_prob, settings.max_predictions, settings.whole_word_masking),
         vocabulary.specials(),
         vocabulary.size(),
         settings.seed,
         settings.duplicate_factor,
-        settings.has_labels() ? std::nullopt : std::optional(PackSettings{settings.sequence_length, settings.across_documents})};
+        settings.has_labels() ? std::nullopt : std::optional(PackSettings{settings.sequence_length, settings.across_documents}),
+        vocabulary.is_of_tokenizer_json() ? vocabulary.specials().pad : 0};
 }
 
 }  // namespace bertpretrain

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 
 #include "shards/sample.h"
 #include "shards/shard_build.h"
-#include "tokens/wordpiece.h"
+#include "tokens/tokenizer.h"
 
 namespace bertpretrain {
 
@@ -15,8 +16,9 @@ void check_request(const ShardBuildSettings& settings);
 /// row. With 15 % that is 20 of 128 tokens and 80 of 512, as in BERT's recipes.
 std::int64_t default_max_predictions(const SampleSettings& samples);
 
-/// Returns the tokenizer that the settings describe.
-WordPiece make_tokenizer(const SampleSettings& settings, std::shared_ptr<const Vocabulary> vocabulary);
+/// Opens the tokenizer for rows with these settings. @throws ConfigError if a tokenizer.json cannot be used with them, or has no
+/// token for a role
+std::shared_ptr<const Tokenizer> make_tokenizer(const SampleSettings& settings, const std::filesystem::path& vocabulary);
 
 /// Converts the settings to the rules by which samples are made.
 SampleRules sample_rules(const SampleSettings& settings, const Vocabulary& vocabulary);

@@ -9,13 +9,13 @@ namespace bertpretrain {
 
 DynamicMasking dynamic_masking(const Vocabulary& vocabulary, double rate, bool whole_words, std::int64_t sequence_length,
                                std::int64_t model_vocab_size, std::uint64_t seed) {
-    DynamicMasking rules{{rate, std::numeric_limits<std::int64_t>::max(), {}}, vocabulary.specials(), vocabulary.size(), seed};
+    DynamicMasking rules{
+        masking_settings(vocabulary.require_specials(), rate, std::numeric_limits<std::int64_t>::max(), whole_words),
+        vocabulary.specials(), vocabulary.size(), seed};
     rules.masking.max_predictions = prediction_count(sequence_length, rules.masking);
-    if (whole_words) {
-        rules.masking.continues_word = continuations_of(vocabulary);
+    if (whole_words)
         rules.masking.continues_word.resize(
             static_cast<std::size_t>(std::max<std::int64_t>(model_vocab_size, vocabulary.size())));
-    }
     return rules;
 }
 

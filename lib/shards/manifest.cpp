@@ -130,6 +130,7 @@ void write_manifest(const fs::path& folder, const Manifest& manifest) {
                       manifest.vocabulary, manifest.unigram_cross_entropy, sum_up(manifest)};
     ordered_json document = write_config(frame);
     if (manifest.rules_version == 1) document.erase("rules_version");  // the same bytes as from older programs
+    if (manifest.vocabulary.sha256.empty()) document["vocabulary"].erase("sha256");
     document["shards"] = ordered_json::array();
     for (const ShardRecord& shard : manifest.shards) document["shards"].push_back(write_config(shard));
     write_atomically(folder / manifest_name, document.dump(2) + "\n");

@@ -61,11 +61,13 @@ struct VocabularyRecord {
     std::string file = "vocab.txt";
     std::int64_t size = 0;
     std::int64_t crc32 = 0;
+    std::string sha256;  ///< of a tokenizer.json, in hexadecimal digits; empty for a vocab.txt, which the CRC-32 describes
 
     static void describe(auto& self, auto&& field) {
         field("file", self.file, required(any), "Name of the vocabulary file in this folder.");
         field("size", self.size, required(between(1, 2147483647)), "Number of tokens.");
         field("crc32", self.crc32, required(between(0, 4294967295)), "CRC-32 of the tokens, each followed by a newline.");
+        field("sha256", self.sha256, any, "SHA-256 of a tokenizer.json. Empty: the file is a list of tokens.");
     }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace bertpretrain {
 namespace {
@@ -15,9 +16,13 @@ struct Words {
 Words words_of(std::span<const std::int32_t> tokens, const MaskingSettings& settings, const SpecialIds& special_ids) {
     Words words;
     words.positions.reserve(tokens.size());
+    bool begins = true;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-        if (tokens[i] == special_ids.cls || tokens[i] == special_ids.sep) continue;
-        if (words.begins.empty() || settings.continues_word[static_cast<std::size_t>(tokens[i])] == 0)
+        if (tokens[i] == special_ids.cls || tokens[i] == special_ids.sep) {
+            begins = begins || settings.separator_ends_word;
+            continue;
+        }
+        if (std::exchange(begins, false) || settings.continues_word[static_cast<std::size_t>(tokens[i])] == 0)
             words.begins.push_back(static_cast<std::int32_t>(words.positions.size()));
         words.positions.push_back(static_cast<std::int32_t>(i));
     }
@@ -55,10 +60,15 @@ std::vector<std::int32_t> choose_tokens(std::span<const std::int32_t> tokens, st
 
 }  // namespace
 
-std::vector<std::uint8_t> continuations_of(const Vocabulary& vocabulary) {
-    std::vector<std::uint8_t> continues_word;
-    for (const std::string& token : vocabulary.tokens()) continues_word.push_back(token.starts_with("##") ? 1 : 0);
-    return continues_word;
+MaskingSettings masking_settings(const Vocabulary& vocabulary, double probability, std::int64_t max_predictions,
+                                 bool whole_words) {
+    MaskingSettings settings{probability, max_predictions};
+    settings.separator_ends_word = vocabulary.is_byte_level();
+    if (vocabulary.is_of_tokenizer_json()) settings.replacements = vocabulary.replacements();
+    if (whole_words)
+        for (std::int32_t id = 0; id < vocabulary.size(); ++id)
+            settings.continues_word.push_back(vocabulary.continues_word(id) ? 1 : 0);
+    return settings;
 }
 
 std::int64_t prediction_count(std::int64_t length, const MaskingSettings& settings) {
@@ -74,10 +84,15 @@ MaskedTokens mask_tokens(std::span<std::int32_t> tokens, const MaskingSettings& 
     MaskedTokens masked{chosen, std::vector<std::int32_t>(chosen.size())};
     std::sort(masked.positions.begin(), masked.positions.end());
     for (std::size_t p = 0; p < chosen.size(); ++p) masked.labels[p] = tokens[static_cast<std::size_t>(masked.positions[p])];
+    const std::vector<std::int32_t>& replacements = settings.replacements;
+    const auto replacement = [&] {
+        if (replacements.empty()) return static_cast<std::int32_t>(rng.below(static_cast<std::uint32_t>(vocabulary_size)));
+        return replacements[rng.below(static_cast<std::uint32_t>(replacements.size()))];
+    };
     for (const std::int32_t position : chosen) {
         std::int32_t& token = tokens[static_cast<std::size_t>(position)];
         if (rng.uniform() < 0.8) token = special_ids.mask;
-        else if (rng.uniform() >= 0.5) token = static_cast<std::int32_t>(rng.below(static_cast<std::uint32_t>(vocabulary_size)));
+        else if (rng.uniform() >= 0.5) token = replacement();
     }
     return masked;
 }

@@ -16,10 +16,15 @@ struct MaskingSettings {
     /// By id, whether a token continues the preceding word (see continuations_of). If not empty, masks whole words only, and
     /// skips a word that would exceed the number of predictions. If empty, masks tokens independently.
     std::vector<std::uint8_t> continues_word{};
+    /// Whether a word ends at [SEP]. Otherwise a continuation at the start of segment B (where truncation removed the start of
+    /// its word) counts as part of A's last word, as in Google's script.
+    bool separator_ends_word = false;
+    std::vector<std::int32_t> replacements{};  ///< ids of random replacements; empty: all ids of the vocabulary
 };
 
-/// Returns, by id, 1 for the tokens that begin with "##", which is how BERT marks the pieces after a word's first.
-std::vector<std::uint8_t> continuations_of(const Vocabulary& vocabulary);
+/// Returns the settings for tokens of `vocabulary`. @param whole_words masks whole words only
+MaskingSettings masking_settings(const Vocabulary& vocabulary, double probability, std::int64_t max_predictions,
+                                 bool whole_words);
 
 struct MaskedTokens {
     std::vector<std::int32_t> positions;  ///< ascending
@@ -31,8 +36,7 @@ struct MaskedTokens {
 std::int64_t prediction_count(std::int64_t length, const MaskingSettings& settings);
 
 /// Masks tokens other than [CLS] and [SEP]: 80 % become [MASK], 10 % stay unchanged, 10 % become a random token of the
-/// vocabulary. This choice is made per token, even if whole words are masked. A continuation at the start of segment B (where
-/// truncation removed the start of its word) counts as part of A's last word, as in Google's script.
+/// vocabulary. This choice is made per token, even if whole words are masked.
 /// @param tokens modified in place
 /// Source: create_masked_lm_predictions of google-research/bert @eedf571.
 MaskedTokens mask_tokens(std::span<std::int32_t> tokens, const MaskingSettings& settings, const SpecialIds& special_ids,

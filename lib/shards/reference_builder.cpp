@@ -42,7 +42,8 @@ void refuse_other_input(const fs::path& text) {
 
 }  // namespace
 
-ShardBuildReport build_reference_shards(const ShardBuildSettings& settings, std::shared_ptr<const Vocabulary> vocabulary) {
+ShardBuildReport build_reference_shards(const ShardBuildSettings& settings, const Tokenizer& tokenizer) {
+    const Vocabulary& vocabulary = tokenizer.vocabulary();
     const std::vector<std::string> names = shard_names(settings.texts);
     for (const fs::path& text : settings.texts) refuse_other_input(text);
     std::uint64_t bytes = 0;
@@ -52,10 +53,9 @@ ShardBuildReport build_reference_shards(const ShardBuildSettings& settings, std:
         if (failure) throw DataError(concat(text.string(), ": cannot be read (", failure.message(), ")"));
     }
     BuildProgress progress;
-    ShardFolder folder(settings.output, settings.samples, *vocabulary, settings.vocabulary, names, settings.overwrite);
+    ShardFolder folder(settings.output, settings.samples, vocabulary, settings.vocabulary, names, settings.overwrite);
     progress.begin(bytes);
-    const WordPiece tokenizer = make_tokenizer(settings.samples, vocabulary);
-    const SampleRules rules = sample_rules(settings.samples, *vocabulary);
+    const SampleRules rules = sample_rules(settings.samples, vocabulary);
     const std::size_t threads = settings.threads > 0 ? settings.threads : available_cores();
     const std::size_t at_once = std::min(threads, names.size()), threads_each = (threads + at_once - 1) / at_once;
     std::atomic<std::size_t> articles = 0;

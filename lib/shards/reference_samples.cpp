@@ -57,7 +57,7 @@ Documents shuffled(const Documents& documents, Rng& rng) {
 
 }  // namespace
 
-Documents read_reference_text(const std::filesystem::path& file, const WordPiece& tokenizer, std::size_t threads) {
+Documents read_reference_text(const std::filesystem::path& file, const Tokenizer& tokenizer, std::size_t threads) {
     const std::string text = read_file(file);
     const std::vector<std::string_view> lines = python_lines(text);
     Documents documents;

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "shards/sample.h"
-#include "tokens/wordpiece.h"
+#include "tokens/tokenizer.h"
 
 namespace bertpretrain {
 
 /// Reads and tokenizes a text file with one sentence per line, as Python reads it: lines end at "\n", "\r" or "\r\n", and a
 /// line of white space only (Python's str.isspace) ends a document. Omits sentences without tokens and documents without
 /// sentences. @throws DataError if the file cannot be read, has no token, or more than 2^32 tokens
-Documents read_reference_text(const std::filesystem::path& text, const WordPiece& tokenizer, std::size_t threads);
+Documents read_reference_text(const std::filesystem::path& text, const Tokenizer& tokenizer, std::size_t threads);
 
 /// create_training_instances() of both scripts. All random numbers come from one generator in the scripts' order, so the
 /// constructor makes all samples of a text on one thread. Keeps the documents' tokens, and per sample 16 bytes and its masks.

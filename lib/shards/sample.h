@@ -20,6 +20,7 @@ struct SampleRules {
     std::uint64_t seed = 0;
     std::int64_t duplicate_factor = 1;
     std::optional<PackSettings> packs{};  ///< if set, text is packed instead of paired, and samples have no labels
+    std::int32_t padding = 0;             ///< the id after a row's last token
 };
 
 /// Returns `rows` rows of zeros.

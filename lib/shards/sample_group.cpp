@@ -61,8 +61,12 @@ void SampleGroup::fetch_ahead(std::uint32_t sample) const {
 }
 
 std::span<std::int32_t> SampleGroup::put_sample(std::uint32_t sample, ShardRows& rows, std::int64_t row) const {
-    if (rules_.packs) return put_packed(documents_, packs_[sample % packs_.size()], rules_.special_ids, rows, row);
-    return put_pair(documents_, pairs_[sample], rules_.special_ids, rows, row);
+    const std::span<std::int32_t> tokens =
+        rules_.packs ? put_packed(documents_, packs_[sample % packs_.size()], rules_.special_ids, rows, row)
+                     : put_pair(documents_, pairs_[sample], rules_.special_ids, rows, row);
+    const auto end = static_cast<std::ptrdiff_t>((row + 1) * rows.sequence_length);
+    std::fill(tokens.data() + tokens.size(), rows.input_ids_RS.data() + end, rules_.padding);
+    return tokens;
 }
 
 ShardRows SampleGroup::rows(std::int64_t first, std::int64_t count) const {

@@ -76,11 +76,12 @@ struct TokenizedPart {
     std::vector<std::size_t> ends;  ///< index in `words` after each article
 };
 
-TokenizedPart tokenize_part(const TextArticles& articles, const TextPart& place, const WordPiece& tokenizer) {
+TokenizedPart tokenize_part(const TextArticles& articles, const TextPart& place, const Tokenizer& tokenizer) {
     const std::string text = articles.read(place);
     TokenizedPart part;
     part.words.reserve(text.size() / 3);
     std::optional<ArticleWords> open;
+    std::string spaced;
     const auto close = [&] {
         if (!open) return;
         open->finish();
@@ -90,8 +91,11 @@ TokenizedPart tokenize_part(const TextArticles& articles, const TextPart& place,
     for_each_line(text, [&](std::string_view line) {
         const std::string_view sentence = without_white_space(line);
         if (sentence.empty()) return close();
+        const bool follows = open.has_value() && tokenizer.keeps_spaces();  // after a sentence, and so after a space
         if (!open) open.emplace(part.words, place.first_article + static_cast<std::uint32_t>(part.ends.size()));
-        open->add_sentence([&](std::vector<std::int32_t>& ids) { tokenizer.encode(sentence, ids); });
+        open->add_sentence([&](std::vector<std::int32_t>& ids) {
+            tokenizer.encode(follows ? std::string_view(spaced.assign(1, ' ').append(sentence)) : sentence, ids);
+        });
     });
     close();
     if (part.ends.size() != place.articles)
@@ -100,7 +104,7 @@ TokenizedPart tokenize_part(const TextArticles& articles, const TextPart& place,
 }
 
 /// Tokenizes all articles into the spill, each into its group.
-void tokenize(const TextArticles& articles, const WordPiece& tokenizer, const std::vector<std::uint32_t>& group_of,
+void tokenize(const TextArticles& articles, const Tokenizer& tokenizer, const std::vector<std::uint32_t>& group_of,
               std::size_t threads, TokenSpill& spill, const std::function<void(double bytes)>& advance) {
     const auto produce = [&](std::size_t p) { return tokenize_part(articles, articles.parts()[p], tokenizer); };
     const auto add = [&](std::size_t p, const TokenizedPart& part) {
@@ -168,23 +172,23 @@ void write_shards(const ShardPlan& plan, const TokenSpill& spill, const SampleRu
 
 ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     check_request(settings);
-    const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(settings.vocabulary));
-    if (settings.samples.compatible_with != "nothing") return build_reference_shards(settings, vocabulary);
+    const auto tokenizer = make_tokenizer(settings.samples, settings.vocabulary);
+    const Vocabulary& vocabulary = tokenizer->vocabulary();
+    if (settings.samples.compatible_with != "nothing") return build_reference_shards(settings, *tokenizer);
     const std::size_t threads = settings.threads > 0 ? settings.threads : available_cores();
     BuildProgress progress;
     check_empty(settings.output, settings.overwrite);  // before a long extraction
     const SentenceText text(settings.texts, settings.reading, threads, settings.output);
     const TextArticles articles(text.files());
     const ShardPlan plan = plan_shards(settings, articles, threads);
-    ShardFolder folder(settings.output, settings.samples, *vocabulary, settings.vocabulary, plan.files(), settings.overwrite);
+    ShardFolder folder(settings.output, settings.samples, vocabulary, settings.vocabulary, plan.files(), settings.overwrite);
     progress.begin(articles.total_bytes());
     log_info(concat(with_thousands(static_cast<std::int64_t>(articles.size())), " articles, ", bytes_text(articles.total_bytes()),
                     " of text, into ", plan.shards.size(), " shards"));
     TokenSpill spill(settings.output, plan.groups);
     const double tokenization = share_of_tokenization(settings.samples.duplicate_factor);
-    tokenize(articles, make_tokenizer(settings.samples, vocabulary), plan.group_of, threads, spill,
-             [&](double bytes) { progress.advance(bytes * tokenization); });
-    write_shards(plan, spill, sample_rules(settings.samples, *vocabulary), threads, folder,
+    tokenize(articles, *tokenizer, plan.group_of, threads, spill, [&](double bytes) { progress.advance(bytes * tokenization); });
+    write_shards(plan, spill, sample_rules(settings.samples, vocabulary), threads, folder,
                  [&](double share) { progress.advance(share * (1 - tokenization) * progress.total()); });
     return {folder.finish(), articles.size(), articles.total_bytes(), progress.seconds()};
 }

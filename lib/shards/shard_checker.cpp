@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/sha256.h"
 #include "core/strings.h"
 #include "core/threads.h"
 #include "shards/dynamic_masking.h"
@@ -16,6 +17,7 @@
 #include "shards/shard_reader.h"
 #include "shards/shard_verification.h"
 #include "tokens/vocabulary_casing.h"
+#include "tokens/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace {
@@ -105,8 +107,8 @@ std::optional<Manifest> manifest_or_problem(const fs::path& folder, FolderReport
 
 std::optional<Vocabulary> find_vocabulary(const fs::path& folder, const std::optional<fs::path>& given,
                                           const std::optional<Manifest>& manifest, FolderReport& report) {
-    const fs::path file = given.value_or(folder / (manifest ? manifest->vocabulary.file : "vocab.txt"));
-    if (!given && !fs::exists(file)) {
+    const fs::path file = given.value_or(manifest ? folder / manifest->vocabulary.file : tokenizer_in_folder(folder));
+    if (!given && (file.empty() || !fs::exists(file))) {
         if (manifest) report.problems.push_back(concat(file.string(), ": is missing, but the manifest lists it"));
         return std::nullopt;
     }
@@ -115,6 +117,9 @@ std::optional<Vocabulary> find_vocabulary(const fs::path& folder, const std::opt
         report.problems.push_back(concat(file.string(), ": is another vocabulary than the one the shards were made with: ",
                                          vocabulary.size(), " tokens, checksum ", vocabulary.crc32(), "; the manifest says ",
                                          manifest->vocabulary.size, ", ", manifest->vocabulary.crc32));
+    else if (manifest && vocabulary.is_of_tokenizer_json() && hexadecimal(sha256(read_file(file))) != manifest->vocabulary.sha256)
+        report.problems.push_back(concat(file.string(), ": is another file than the one the shards were made with: its tokens ",
+                                         "are the same, but not its SHA-256, which the manifest records"));
     return vocabulary;
 }
 
@@ -138,6 +143,7 @@ Duplicates find_duplicates(std::vector<Findings>& all) {
 
 /// Compares the casing of the text with that of the vocabulary's tokens.
 void check_casing(const Manifest& manifest, const Vocabulary& vocabulary, FolderReport& report) {
+    if (vocabulary.is_of_tokenizer_json()) return;
     const TokenCasing found = casing_of(vocabulary);
     const bool is_cased = manifest.settings.casing == "cased";
     if (is_cased ? !found.is_uncased() : !found.is_cased()) return;

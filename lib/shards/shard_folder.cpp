@@ -13,14 +13,15 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
+#include "core/sha256.h"
+#include "core/strings.h"
 #include "shards/entropy.h"
+#include "tokens/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* vocabulary_name = "vocab.txt";
 
 void require(bool holds, const std::string& message) {
     if (!holds) throw ConfigError(message);
@@ -84,9 +85,11 @@ bool may_replace(const std::string& file, const std::optional<Manifest>& old, co
 
 /// Refuses a folder that already has shards, or with `overwrite` removes its manifest and then the shards. This order ensures
 /// that a folder with a manifest is always complete.
-void prepare(const fs::path& folder, const fs::path& vocabulary_file, const std::vector<std::string>& new_files, bool overwrite) {
+/// @param vocabulary to be written
+/// @returns the vocabulary file of the shards that were removed; "": there were none
+std::string prepare(const fs::path& folder, const fs::path& vocabulary, const fs::path& vocabulary_file,
+                    const std::vector<std::string>& new_files, bool overwrite) {
     make_writable_folder(folder);
-    const fs::path vocabulary = folder / vocabulary_name;
     require(overwrite || !fs::exists(vocabulary) || read_file(vocabulary) == read_file(vocabulary_file),
             concat(vocabulary.string(), ": is another vocabulary than ", vocabulary_file.string(),
                    "\n  do: choose another --output, or use --overwrite to replace it"));
@@ -95,7 +98,7 @@ void prepare(const fs::path& folder, const fs::path& vocabulary_file, const std:
     std::erase_if(old_files, [](const fs::path& file) { return !shard_kind(file); });
     const bool has_manifest = fs::exists(folder / manifest_name);
     if (has_manifest) old_files.insert(old_files.begin(), folder / manifest_name);
-    if (old_files.empty()) return;
+    if (old_files.empty()) return "";
     require(overwrite, concat(folder.string(), ": already holds ", old_files.front().filename().string(),
                               old_files.size() > 1 ? concat(" and ", old_files.size() - 1, " more") : "",
                               "\n  do: choose another --output, or use --overwrite to replace these files"));
@@ -105,6 +108,15 @@ void prepare(const fs::path& folder, const fs::path& vocabulary_file, const std:
                 concat(file.string(), ": is a shard that the folder's manifest does not list, so it is not replaced",
                        "\n  do: choose another --output, or move it away"));
     for (const fs::path& file : old_files) remove_file(file);
+    return old ? old->vocabulary.file : "";
+}
+
+VocabularyRecord record_of(const Vocabulary& vocabulary, const std::string& tokenizer_json) {
+    VocabularyRecord record{std::string(token_list_name), vocabulary.size(), vocabulary.crc32(), {}};
+    if (tokenizer_json.empty()) return record;
+    record.file = tokenizer_json_name;
+    record.sha256 = hexadecimal(sha256(tokenizer_json));
+    return record;
 }
 
 /// Counts of one shard's masked labels, collected while its rows are written.
@@ -139,13 +151,14 @@ ShardFolder::ShardFolder(fs::path folder, const SampleSettings& settings, const 
                          const fs::path& vocabulary_file, const std::vector<std::string>& files, bool overwrite)
     : folder_(std::move(folder)),
       vocabulary_(vocabulary),
+      tokenizer_json_(vocabulary.is_of_tokenizer_json() ? read_file(vocabulary_file) : std::string()),
       manifest_{settings,
-                {vocabulary_name, vocabulary.size(), vocabulary.crc32()},
+                record_of(vocabulary, tokenizer_json_),
                 {},
                 0,
                 settings.compatible_with == "nothing" ? current_rules_version : 1},
       label_counts_(static_cast<std::size_t>(vocabulary.size())) {
-    prepare(folder_, vocabulary_file, files, overwrite);
+    replaced_vocabulary_ = prepare(folder_, folder_ / manifest_.vocabulary.file, vocabulary_file, files, overwrite);
     const nlohmann::ordered_json building = {
         {"what", "bertpretrain_data shard is making these files; it removes this one when all are there"}, {"files", files}};
     lock_ = std::make_unique<Lock>(folder_ / building_name);
@@ -185,7 +198,10 @@ void ShardFolder::write(const std::string& file, std::int64_t rows, std::int64_t
 Manifest ShardFolder::finish() {
     manifest_.unigram_cross_entropy = entropy_of_counts(label_counts_);
     std::sort(manifest_.shards.begin(), manifest_.shards.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
-    vocabulary_.write(folder_ / vocabulary_name);
+    if (tokenizer_json_.empty()) vocabulary_.write(folder_ / token_list_name);
+    else write_atomically(folder_ / tokenizer_json_name, tokenizer_json_);
+    if (!replaced_vocabulary_.empty() && replaced_vocabulary_ != manifest_.vocabulary.file)
+        remove_file(folder_ / replaced_vocabulary_);
     write_manifest(folder_, manifest_);
     remove_file(folder_ / building_name);
     return manifest_;

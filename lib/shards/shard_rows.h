@@ -9,7 +9,7 @@ namespace bertpretrain {
 /// Samples as stored in the shard. R: rows, S: sequence length, P: maximum number of masked positions.
 struct ShardRows {
     std::int64_t rows = 0, sequence_length = 0, max_predictions = 0;
-    std::vector<std::int32_t> input_ids_RS;            ///< token ids, 0 after the last token
+    std::vector<std::int32_t> input_ids_RS;            ///< token ids; after the last token [PAD] or 0
     std::vector<std::int8_t> input_mask_RS;            ///< 1 for tokens, then 0 for padding
     std::vector<std::int8_t> segment_ids_RS;           ///< 0: first segment, 1: second
     std::vector<std::int32_t> masked_lm_positions_RP;  ///< ascending; the first 0 ends the list

@@ -1,8 +1,8 @@
 #include "tokens/open_tokenizer.h"
 
+#include <functional>
 #include <utility>
 
-#include "core/error.h"
 #include "core/files.h"
 #include "tokens/pipeline_tokenizer.h"
 #include "tokens/tokenizer_json.h"
@@ -10,20 +10,32 @@
 #include "tokens/wordpiece.h"
 
 namespace bertpretrain {
+namespace {
 
-std::shared_ptr<const Tokenizer> open_tokenizer(const std::filesystem::path& file, bool cased, std::optional<TokenRules> rules) {
+/// @param casing_of_tokens returns the casing of a vocabulary file's tokens
+std::shared_ptr<const Tokenizer> tokenizer_in(const std::filesystem::path& file, std::optional<TokenRules> rules, bool cased,
+                                              const std::function<Casing(const Vocabulary&)>& casing_of_tokens) {
     const std::string content = read_file(file), where = file.string();
     if (!is_tokenizer_json(content)) {
         auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::parse(content, where));
-        const Casing casing = choose_casing(*vocabulary, file, cased);
+        const Casing casing = casing_of_tokens(*vocabulary);
         return std::make_shared<const WordPiece>(std::move(vocabulary), casing, rules.value_or(TokenRules::huggingface));
     }
-    if (cased || rules)
-        throw ConfigError(concat(cased ? "--cased" : "--rules", " applies to a vocabulary file with one token per line, but ",
-                                 where, " is a tokenizer.json, which has its own rules\n  do: leave the option out"));
+    if (cased || rules) refuse_for_tokenizer_json(cased ? "--cased" : "--rules", file);
     const TokenizerDefinition definition = read_tokenizer_json(content, where);
     auto vocabulary = std::make_shared<const Vocabulary>(definition, where);
     return std::make_shared<const PipelineTokenizer>(definition, std::move(vocabulary), where);
+}
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> open_tokenizer(const std::filesystem::path& file, bool cased, std::optional<TokenRules> rules) {
+    return tokenizer_in(file, rules, cased, [&](const Vocabulary& vocabulary) { return choose_casing(vocabulary, file, cased); });
+}
+
+std::shared_ptr<const Tokenizer> open_tokenizer(const std::filesystem::path& file, Casing casing, TokenRules rules) {
+    return tokenizer_in(file, rules == TokenRules::huggingface ? std::nullopt : std::optional(rules), false,
+                        [&](const Vocabulary&) { return casing; });
 }
 
 }  // namespace bertpretrain

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "tokens/character_table.h"
 #include "tokens/token_rules.h"
 #include "tokens/tokenizer.h"
 
@@ -16,5 +17,10 @@ namespace bertpretrain {
 /// @throws DataError if the file cannot be read, is damaged or describes a tokenizer that is not supported
 /// @throws ConfigError if `cased` contradicts the vocabulary, or if `cased` or rules are given for a tokenizer.json
 std::shared_ptr<const Tokenizer> open_tokenizer(const std::filesystem::path& file, bool cased, std::optional<TokenRules> rules);
+
+/// The same where the casing of a vocabulary file is known, as a manifest or a checkpoint records it. A tokenizer.json ignores
+/// `casing`, because it has its own.
+std::shared_ptr<const Tokenizer> open_tokenizer(const std::filesystem::path& file, Casing casing,
+                                                TokenRules rules = TokenRules::huggingface);
 
 }  // namespace bertpretrain

@@ -1,8 +1,7 @@
 #include "tokens/token_roles.h"
 
 #include <algorithm>
-#include <initializer_list>
-#include <string_view>
+#include <span>
 
 #include "core/error.h"
 
@@ -45,7 +44,7 @@ void read_post_processor(const JsonPart& part, TokenRoles& roles) {
 }
 
 /// Sets the role to the first of `names` that is a token, unless it is set already.
-void use_first(std::string& role, const TokenizerDefinition& definition, std::initializer_list<std::string_view> names) {
+void use_first(std::string& role, const TokenizerDefinition& definition, std::span<const std::string_view> names) {
     for (const std::string_view name : names) {
         if (!role.empty()) return;
         if (std::ranges::find(definition.tokens, name) != definition.tokens.end() ||
@@ -59,13 +58,14 @@ void use_first(std::string& role, const TokenizerDefinition& definition, std::in
 TokenRoles token_roles(const TokenizerDefinition& definition, const std::optional<JsonPart>& post_processor) {
     TokenRoles roles;
     if (post_processor) read_post_processor(*post_processor, roles);
+    roles.are_added = !roles.cls.empty() && !roles.sep.empty();
     if (const auto* const pieces = std::get_if<WordPieceModel>(&definition.model)) roles.unk = pieces->unknown;
     else roles.unk = std::get<BytePairModel>(definition.model).unknown.value_or("");
-    use_first(roles.pad, definition, {"[PAD]", "<pad>", "<|padding|>", "<|pad|>"});
-    use_first(roles.unk, definition, {"[UNK]", "<unk>"});
-    use_first(roles.cls, definition, {"[CLS]", "<s>", "<|startoftext|>"});
-    use_first(roles.sep, definition, {"[SEP]", "</s>", "<|endoftext|>"});
-    use_first(roles.mask, definition, {"[MASK]", "<mask>", "<|mask|>"});
+    use_first(roles.pad, definition, pad_names);
+    use_first(roles.unk, definition, unk_names);
+    use_first(roles.cls, definition, cls_names);
+    use_first(roles.sep, definition, sep_names);
+    use_first(roles.mask, definition, mask_names);
     return roles;
 }
 

@@ -67,6 +67,7 @@ struct BytePairModel {
 /// Names of the tokens with a role; empty where the definition has none.
 struct TokenRoles {
     std::string pad, unk, cls, sep, mask;
+    bool are_added = false;  ///< the post-processor puts cls and sep around a text
 };
 
 struct TokenizerDefinition {

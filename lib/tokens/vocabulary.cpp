@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <ostream>
+#include <span>
 #include <utility>
 
 #include <zlib.h>
@@ -11,6 +12,8 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/strings.h"
+#include "tokens/byte_alphabet.h"
+#include "tokens/token_roles.h"
 #include "tokens/tokenizer_definition.h"
 #include "tokens/tokenizer_json.h"
 
@@ -25,14 +28,33 @@ std::int32_t special_id(const Vocabulary& vocabulary, std::string_view token, co
                            " tokens; a BERT vocabulary must contain ", join(names)));
 }
 
+struct Lowers {
+    bool operator()(const LowerCase&) const { return true; }
+    bool operator()(const auto&) const { return false; }
+};
+
+Casing casing_of_model(const TokenizerDefinition& definition) {
+    if (const auto* const pieces = std::get_if<WordPieceModel>(&definition.model)) return pieces->casing;
+    const auto& steps = std::get<BytePairModel>(definition.model).normalizations;
+    const bool lowers = std::ranges::any_of(steps, [](const Normalization& step) { return std::visit(Lowers{}, step); });
+    return lowers ? Casing::uncased_with_accents : Casing::cased;
+}
+
+bool starts_with_white_space(std::string_view bytes) {
+    return !bytes.empty() && std::string_view(" \t\r\n\v\f").find(bytes.front()) != std::string_view::npos;
+}
+
+void sort_distinct(std::vector<std::int32_t>& ids) {
+    std::ranges::sort(ids);
+    const auto repeated = std::ranges::unique(ids);
+    ids.erase(repeated.begin(), repeated.end());
+}
+
 }  // namespace
 
 Vocabulary Vocabulary::read(const std::filesystem::path& file) {
     const std::string content = read_file(file);
-    if (is_tokenizer_json(content))
-        throw DataError(concat(file.string(),
-                               ": is a tokenizer.json, which `tokenize` reads, but shards cannot be made with it yet",
-                               "\n  do: use a vocabulary file with one token per line (vocab.txt)"));
+    if (is_tokenizer_json(content)) return {read_tokenizer_json(content, file.string()), file.string()};
     return parse(content, file.string());
 }
 
@@ -50,7 +72,7 @@ Vocabulary Vocabulary::parse(std::string_view content, const std::string& where)
     return {std::move(tokens), where};
 }
 
-Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& where) : tokens_(std::move(tokens)) {
+Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& where) : tokens_(std::move(tokens)), where_(where) {
     if (tokens_.empty()) throw DataError(concat(where, ": is empty, expected one token per line"));
     check(tokens_.size() <= std::numeric_limits<std::int32_t>::max(), "token ids fit into 32 bits");
     ids_.reserve(tokens_.size());
@@ -64,12 +86,19 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& where
     for (std::size_t i = 0; i < std::size(fields); ++i) *fields[i] = special_id(*this, special_tokens[i], where);
 }
 
-Vocabulary::Vocabulary(const TokenizerDefinition& definition, const std::string& where) : tokens_(definition.tokens) {
+Vocabulary::Vocabulary(const TokenizerDefinition& definition, const std::string& where)
+    : tokens_(definition.tokens),
+      where_(where),
+      own_casing_(casing_of_model(definition)),
+      is_byte_level_(std::holds_alternative<BytePairModel>(definition.model)) {
     for (const AddedToken& token : definition.added_tokens) {
         const auto id = static_cast<std::size_t>(token.id);
         if (tokens_.size() <= id) tokens_.resize(id + 1);
         tokens_[id] = token.content;
+        added_.push_back(token.id);
+        if (token.special) special_.push_back(token.id);
     }
+    sort_distinct(added_);
     ids_.reserve(tokens_.size());
     for (std::size_t id = 0; id < tokens_.size(); ++id)
         if (!tokens_[id].empty()) ids_.emplace(tokens_[id], static_cast<std::int32_t>(id));
@@ -80,6 +109,40 @@ Vocabulary::Vocabulary(const TokenizerDefinition& definition, const std::string&
     };
     const TokenRoles& roles = definition.roles;
     specials_ = {id_of(roles.pad), id_of(roles.unk), id_of(roles.cls), id_of(roles.sep), id_of(roles.mask)};
+    for (const std::int32_t id : {specials_.pad, specials_.unk, specials_.cls, specials_.sep, specials_.mask})
+        if (id != SpecialIds::none) special_.push_back(id);
+    sort_distinct(special_);
+}
+
+const Vocabulary& Vocabulary::require_specials() const {
+    std::vector<std::string> missing;
+    const auto look = [&](std::int32_t id, const char* role, std::span<const std::string_view> names) {
+        if (id != SpecialIds::none) return;
+        missing.push_back(concat(role, " (looked for ", join(std::vector<std::string>(names.begin(), names.end())), ")"));
+    };
+    look(specials_.pad, "pad", pad_names);
+    look(specials_.cls, "cls", cls_names);
+    look(specials_.sep, "sep", sep_names);
+    look(specials_.mask, "mask", mask_names);
+    if (missing.empty()) return *this;
+    throw ConfigError(concat(where_, ": has no token for the ", missing.size() == 1 ? "role " : "roles ", join(missing),
+                             "; masked samples need tokens that pad, begin, end and mask a text",
+                             "\n  do: add one with such a name to its added_tokens, or name cls and sep in its post_processor"));
+}
+
+bool Vocabulary::continues_word(std::int32_t id) const {
+    const std::string& text = token(id);
+    if (!is_byte_level_) return text.starts_with(continuation_prefix);
+    if (text.empty() || std::ranges::binary_search(added_, id)) return false;
+    const std::optional<std::string> bytes = bytes_of_token(text);
+    return bytes && !starts_with_white_space(*bytes);
+}
+
+std::vector<std::int32_t> Vocabulary::replacements() const {
+    std::vector<std::int32_t> ids;
+    for (std::int32_t id = 0; id < size(); ++id)
+        if (!token(id).empty() && !std::ranges::binary_search(special_, id)) ids.push_back(id);
+    return ids;
 }
 
 std::optional<std::int32_t> Vocabulary::find(std::string_view token) const {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tokens/character_table.h"
 #include "tokens/string_hash.h"
 
 namespace bertpretrain {
@@ -26,12 +27,12 @@ inline constexpr std::string_view special_tokens[] = {"[PAD]", "[UNK]", "[CLS]",
 /// How tokens begin that continue a word.
 inline constexpr std::string_view continuation_prefix = "##";
 
-/// An immutable list of distinct tokens, including the special ones. As in BERT, a token that begins with "##" continues a word.
+/// An immutable list of distinct tokens, including the special ones, with what is known of each token.
 class Vocabulary {
 public:
     using SpecialIds = bertpretrain::SpecialIds;
 
-    /// Reads one token per line. @throws DataError if the file cannot be read or is a tokenizer.json, or as parse() does
+    /// Reads one token per line, or the tokens of a tokenizer.json. @throws DataError if the file cannot be read, or as parse()
     static Vocabulary read(const std::filesystem::path& file);
 
     /// Parses one token per line. The id is the line's number, counted from 0. White space at a line's end is ignored.
@@ -54,6 +55,22 @@ public:
     const std::string& token(std::int32_t id) const { return tokens_.at(static_cast<std::size_t>(id)); }
     const std::vector<std::string>& tokens() const { return tokens_; }
     const SpecialIds& specials() const { return specials_; }
+    /// Checks that there is a token for each role that training needs: pad, cls, sep and mask. @returns *this
+    /// @throws ConfigError naming the roles without a token, and the names that were looked for
+    const Vocabulary& require_specials() const;
+
+    /// Whether a token continues the word of the token before it. In WordPiece such tokens begin with "##". In byte-level BPE
+    /// they are all tokens that do not begin with white space. An added token continues no word.
+    bool continues_word(std::int32_t id) const;
+    /// Whether this is a byte-level vocabulary, in which a word's first token includes the space before the word.
+    bool is_byte_level() const { return is_byte_level_; }
+    /// Whether the tokens are those of a tokenizer.json, which has a casing and rules of its own.
+    bool is_of_tokenizer_json() const { return own_casing_.has_value(); }
+    /// The casing of a tokenizer.json; nullopt for a list of tokens.
+    std::optional<Casing> own_casing() const { return own_casing_; }
+    /// The ids that may replace a masked token at random. Of a tokenizer.json, all tokens but the special ones. Of a list of
+    /// tokens, all of them, as in BERT's scripts.
+    std::vector<std::int32_t> replacements() const;
 
     /// Returns the CRC-32 (zlib's polynomial) of all tokens, each followed by "\n". Equals the CRC of the file that write()
     /// makes.
@@ -66,6 +83,11 @@ private:
     std::vector<std::string> tokens_;
     StringMap<std::int32_t> ids_;
     SpecialIds specials_{};
+    std::string where_;
+    std::optional<Casing> own_casing_{};
+    bool is_byte_level_ = false;
+    std::vector<std::int32_t> added_{};    ///< ids of a tokenizer.json's added tokens, sorted
+    std::vector<std::int32_t> special_{};  ///< ids of a tokenizer.json's special tokens, sorted
 };
 
 }  // namespace bertpretrain

@@ -63,6 +63,10 @@ TokenCasing casing_of(const Vocabulary& vocabulary) {
 }
 
 Casing choose_casing(const Vocabulary& vocabulary, const std::filesystem::path& file, bool wants_cased) {
+    if (const auto own = vocabulary.own_casing()) {
+        if (wants_cased) refuse_for_tokenizer_json("--cased", file);
+        return *own;
+    }
     const TokenCasing found = casing_of(vocabulary);
     if (!wants_cased) {
         if (found.is_cased()) return Casing::cased;
@@ -78,6 +82,11 @@ Casing choose_casing(const Vocabulary& vocabulary, const std::filesystem::path& 
                                  " tokens have capital letters or accents, so that words with them would become [UNK]",
                                  "\n  do: omit --cased, or use a cased vocabulary"));
     return Casing::cased;
+}
+
+void refuse_for_tokenizer_json(const std::string& option, const std::filesystem::path& file) {
+    throw ConfigError(concat(option, " applies to a vocabulary file with one token per line, but ", file.string(),
+                             " is a tokenizer.json, which has its own rules\n  do: leave the option out"));
 }
 
 std::string casing_name(Casing casing) { return casing == Casing::cased ? "cased" : "uncased"; }

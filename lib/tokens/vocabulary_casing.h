@@ -27,10 +27,13 @@ struct TokenCasing {
 TokenCasing casing_of(const Vocabulary& vocabulary);
 
 /// Returns how to read text for a vocabulary: cased if it is asked for or if the vocabulary is cased. Warns if the text is read
-/// without case, but at least 5 % of the tokens are cased_only.
+/// without case, but at least 5 % of the tokens are cased_only. A tokenizer.json has its own casing.
 /// @param file the vocabulary's name in the message
-/// @throws ConfigError if cased text is asked for, but the vocabulary is uncased
+/// @throws ConfigError if cased text is asked for, but the vocabulary is uncased or a tokenizer.json
 Casing choose_casing(const Vocabulary& vocabulary, const std::filesystem::path& file, bool wants_cased);
+
+/// @throws ConfigError always: `option` is for a list of tokens, and `file` is a tokenizer.json
+[[noreturn]] void refuse_for_tokenizer_json(const std::string& option, const std::filesystem::path& file);
 
 /// "cased" or "uncased", as manifests and checkpoints record it.
 std::string casing_name(Casing casing);

@@ -10,6 +10,7 @@
 #include "plan/device_choice.h"
 #include "plan/memory_plan.h"
 #include "plan/resolve.h"
+#include "tokens/open_tokenizer.h"
 #include "train/announce.h"
 #include "train/checkpoint_space.h"
 #include "train/device_batch.h"
@@ -85,12 +86,14 @@ void begin_records(const RunFolder& folder) {
     log_also_to(folder.paths().log());
 }
 
-void open_data(TrainerParts& parts, std::shared_ptr<const Vocabulary> vocabulary, at::Device device) {
-    parts.loader = make_loader(parts.plan, *parts.world, vocabulary.get(), device);
+void open_data(TrainerParts& parts, const Vocabulary* vocabulary, at::Device device) {
+    parts.loader = make_loader(parts.plan, *parts.world, vocabulary, device);
     parts.held_out = make_held_out(parts.plan, *parts.world, device);
     if (parts.held_out) parts.held_out->verify();
     if (const auto& task = parts.plan.evaluation.probe)
-        parts.probe = std::make_unique<RunProbe>(*task, std::move(vocabulary), parts.plan.data.casing);
+        parts.probe = std::make_unique<RunProbe>(
+            *task,
+            open_tokenizer(parts.plan.data.vocabulary, parts.plan.data.casing == "cased" ? Casing::cased : Casing::uncased));
 }
 
 /// Returns what must be equal on all ranks.
@@ -185,7 +188,7 @@ TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std
     MemoryPlan memory;
     std::string space;
     together(*parts.world, [&] {
-        open_data(parts, data.vocabulary, device);
+        open_data(parts, data.vocabulary.get(), device);
         clock.enter(Phase::start);
         memory = open_model(parts, device);
         if (leads) space = make_space(parts, store);

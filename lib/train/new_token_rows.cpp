@@ -4,6 +4,8 @@
 
 #include "core/error.h"
 #include "model/bert_parameters.h"
+#include "tokens/byte_alphabet.h"
+#include "tokens/open_tokenizer.h"
 #include "tokens/vocabulary_extension.h"
 
 namespace bertpretrain {
@@ -55,7 +57,12 @@ std::vector<NewToken> new_tokens_of(const std::filesystem::path& theirs, const s
     const auto ids = new_tokens(there, here);
     if (!ids) refuse_other_words(there, here, theirs, ours);
     std::vector<NewToken> tokens;
-    for (const std::int32_t id : *ids) tokens.push_back({id, pieces_of(there, here.token(id))});
+    if (ids->empty()) return tokens;
+    const auto byte_level = there.is_byte_level() ? open_tokenizer(theirs, Casing::cased) : nullptr;
+    for (const std::int32_t id : *ids) {
+        const std::string& token = here.token(id);
+        tokens.push_back({id, byte_level ? byte_level->encode(bytes_of_token(token).value_or(token)) : pieces_of(there, token)});
+    }
     return tokens;
 }
 

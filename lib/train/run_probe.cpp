@@ -10,9 +10,8 @@
 
 namespace bertpretrain {
 
-RunProbe::RunProbe(const std::filesystem::path& file, std::shared_ptr<const Vocabulary> vocabulary, const std::string& casing)
-    : texts_(read_labelled_texts(file, probe_folds)),
-      tokenizer_(std::move(vocabulary), casing == "cased" ? Casing::cased : Casing::uncased) {}
+RunProbe::RunProbe(const std::filesystem::path& file, std::shared_ptr<const Tokenizer> tokenizer)
+    : texts_(read_labelled_texts(file, probe_folds)), tokenizer_(std::move(tokenizer)) {}
 
 std::string RunProbe::fingerprint() const { return concat(texts_.size(), " texts, CRC-32 ", texts_.crc32); }
 
@@ -21,7 +20,7 @@ std::optional<ProbeRecord> RunProbe::judge(const Bert& bert, at::Device device, 
     TextEncoderSettings settings;
     settings.max_length = bert.config().max_position_embeddings;
     settings.threads = static_cast<std::size_t>(at::get_num_threads());
-    const auto result = probe(TextEncoder(bert, tokenizer_, device, settings), texts_, world, leave);
+    const auto result = probe(TextEncoder(bert, *tokenizer_, device, settings), texts_, world, leave);
     return result ? std::optional(result->record) : std::nullopt;
 }
 

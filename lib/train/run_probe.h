@@ -12,15 +12,14 @@
 #include "model/bert.h"
 #include "parallel/world.h"
 #include "telemetry/probe_record.h"
-#include "tokens/wordpiece.h"
+#include "tokens/tokenizer.h"
 
 namespace bertpretrain {
 
 class RunProbe {
 public:
-    /// @param casing "cased" or "uncased", of the run's tokens; empty: uncased
     /// @throws DataError when the file cannot be a task (labelled_texts.h)
-    RunProbe(const std::filesystem::path& file, std::shared_ptr<const Vocabulary> vocabulary, const std::string& casing);
+    RunProbe(const std::filesystem::path& file, std::shared_ptr<const Tokenizer> tokenizer);
 
     /// Returns what must be equal on all ranks.
     std::string fingerprint() const;
@@ -30,7 +29,7 @@ public:
 
 private:
     LabelledTexts texts_;
-    WordPiece tokenizer_;
+    std::shared_ptr<const Tokenizer> tokenizer_;
 };
 
 }  // namespace bertpretrain

@@ -13,6 +13,7 @@
 #include "support/shared_data.h"
 #include "support/skip.h"
 #include "system/small_run.h"
+#include "tokens/wordpiece.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

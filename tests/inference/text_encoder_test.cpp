@@ -4,6 +4,7 @@
 
 #include "model/small_model.h"
 #include "support/catch.h"
+#include "tokens/wordpiece.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;

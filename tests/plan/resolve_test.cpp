@@ -220,7 +220,8 @@ TEST_CASE("an automatic vocabulary size is the checkpoint's, else that of the vo
     const auto with = [&](const ExperimentConfig& settings, const CheckpointFacts* checkpoint = nullptr) {
         return resolve(settings, Launch{}, MachineFacts{}, data, checkpoint);
     };
-    CHECK_THROWS_WITH(with(experiment), Catch::Contains("has neither manifest.json nor vocab.txt\n  do: set model.vocab_size"));
+    CHECK_THROWS_WITH(with(experiment),
+                      Catch::Contains("has neither manifest.json nor a vocabulary\n  do: set model.vocab_size"));
     data.manifest.emplace().vocabulary.size = 17;
     const RunPlan plan = with(experiment);
     CHECK(said(plan, "model.vocab_size") ==

@@ -65,7 +65,8 @@ TEST_CASE("restored rows of the reference's shards contain exactly the text that
     const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::read(golden_sample("vocab.txt")));
     SampleSettings settings;
     settings.compatible_with = settings.token_rules = "nvidia";
-    const Documents documents = read_reference_text(golden_sample("text.txt"), make_tokenizer(settings, vocabulary), 1);
+    const Documents documents =
+        read_reference_text(golden_sample("text.txt"), *make_tokenizer(settings, golden_sample("vocab.txt")), 1);
     const ShardReader reader(golden_sample("nvidia_seq128_pred20_dupe1_seed1.hdf5"));
     ShardRows rows = reader.read(0, reader.rows());
     CHECK(rows_of_documents(rows, documents, vocabulary->specials()) < rows.rows / 10);

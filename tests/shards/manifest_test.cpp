@@ -15,7 +15,7 @@ Manifest example() {
     Manifest manifest;
     manifest.settings.seed = 18'446'744'073'709'551'615U;
     manifest.settings.casing = "cased";
-    manifest.vocabulary = {"vocab.txt", 30522, 4'000'000'000};
+    manifest.vocabulary = {"vocab.txt", 30522, 4'000'000'000, {}};
     manifest.shards = {{"w_test_0000.h5", 10, 1000, 150, 2000, 7},
                        {"w_training_0000.h5", 100, 10'000, 1500, 20'000, 4'294'967'295}};
     manifest.unigram_cross_entropy = 6.123456789012345;

@@ -27,11 +27,12 @@ const std::string smallest_shard = "nvidia_seq128_pred20_dupe1_seed1";
 
 struct Reference {
     SampleSettings settings;
+    std::filesystem::path vocabulary_file;
     std::shared_ptr<const Vocabulary> vocabulary;
 
     Reference(const std::string& script, std::int64_t sequence_length, std::int64_t max_predictions, bool whole_words = false,
-              const std::filesystem::path& vocabulary_file = golden_sample("vocab.txt"))
-        : vocabulary(std::make_shared<const Vocabulary>(Vocabulary::read(vocabulary_file))) {
+              const std::filesystem::path& file = golden_sample("vocab.txt"))
+        : vocabulary_file(file), vocabulary(std::make_shared<const Vocabulary>(Vocabulary::read(file))) {
         settings.compatible_with = settings.token_rules = script;
         settings.sequence_length = sequence_length;
         settings.max_predictions = max_predictions;
@@ -40,7 +41,7 @@ struct Reference {
     /// Returns all rows that the script makes from a text.
     ShardRows rows(const std::filesystem::path& text, std::size_t threads = 1) const {
         const SampleRules rules = sample_rules(settings, *vocabulary);
-        const ReferenceSamples samples(read_reference_text(text, make_tokenizer(settings, vocabulary), threads), rules);
+        const ReferenceSamples samples(read_reference_text(text, *make_tokenizer(settings, vocabulary_file), threads), rules);
         return samples.rows(0, samples.size());
     }
 };
