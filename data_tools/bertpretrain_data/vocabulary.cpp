@@ -9,6 +9,7 @@
 #include "core/strings.h"
 #include "core/threads.h"
 #include "input_options.h"
+#include "tokens/byte_pair_training.h"
 #include "tokens/vocabulary_casing.h"
 #include "tokens/vocabulary_extension.h"
 #include "tokens/vocabulary_training.h"
@@ -23,6 +24,7 @@ struct VocabularyRequest {
     InputSettings reading;
     bool cased = false;
     std::size_t threads = available_cores();
+    std::string model = "wordpiece";
     VocabularyTraining training;
     std::filesystem::path extended;  ///< empty: a vocabulary is trained from scratch
     VocabularyExtension extension;
@@ -35,11 +37,22 @@ void check_request(const VocabularyRequest& request, bool has_size) {
         throw ConfigError("--size N trains a vocabulary, --extend FILE --add N extends one: expected one of the two");
     if (extends != (request.extension.additions > 0))
         throw ConfigError("--extend FILE and --add N belong together: which vocabulary, and how many tokens to add");
+    if (request.model == "bpe" && extends) throw ConfigError("--extend: extends WordPiece vocabularies only, not --model bpe");
+    if (request.model == "bpe" && request.cased)
+        throw ConfigError("--cased: leave it out, because --model bpe always keeps case and accents");
     if (!extends && request.extension.reuses_unused) throw ConfigError("--reuse-unused: needs --extend FILE");
 }
 
+Vocabulary vocabulary_to_extend(const std::filesystem::path& file) {
+    Vocabulary vocabulary = Vocabulary::read(file);
+    if (vocabulary.is_of_tokenizer_json())
+        throw ConfigError(concat("--extend ", file.string(), ": is a tokenizer.json; only a vocabulary file with one token per ",
+                                 "line can be extended"));
+    return vocabulary;
+}
+
 Vocabulary extended(const VocabularyRequest& request, const WordCounts& counts) {
-    const Vocabulary before = Vocabulary::read(request.extended);
+    const Vocabulary before = vocabulary_to_extend(request.extended);
     VocabularyExtension extension = request.extension;
     extension.min_frequency = request.training.min_frequency;
     Vocabulary after = extend_vocabulary(before, counts, extension);
@@ -50,44 +63,74 @@ Vocabulary extended(const VocabularyRequest& request, const WordCounts& counts) 
     return after;
 }
 
-Vocabulary trained(const VocabularyRequest& request, const WordCounts& counts) {
-    Vocabulary vocabulary = train_vocabulary(counts, request.training);
-    if (vocabulary.size() < request.training.size)
-        log_warning(concat("the vocabulary has only ", with_thousands(vocabulary.size()), " tokens instead of ",
+void warn_if_short(const VocabularyRequest& request, std::int64_t tokens) {
+    if (tokens < request.training.size)
+        log_warning(concat("the vocabulary has only ", with_thousands(tokens), " tokens instead of ",
                            with_thousands(request.training.size), ": no other pair of pieces occurs ",
                            request.training.min_frequency, " times"));
+}
+
+Vocabulary trained(const VocabularyRequest& request, const WordCounts& counts) {
+    Vocabulary vocabulary = train_vocabulary(counts, request.training);
+    warn_if_short(request, vocabulary.size());
     return vocabulary;
 }
 
 /// A vocabulary that is extended decides whether its text is cased.
 Casing casing_of_text(const VocabularyRequest& request) {
-    if (!request.extended.empty()) return choose_casing(Vocabulary::read(request.extended), request.extended, request.cased);
+    if (!request.extended.empty()) return choose_casing(vocabulary_to_extend(request.extended), request.extended, request.cased);
     return request.cased ? Casing::cased : Casing::uncased;
 }
 
-void run(const VocabularyRequest& request) {
-    make_writable_folder(request.output.has_parent_path() ? request.output.parent_path() : ".");
-    const WordCounts counts = count_words(request.texts, casing_of_text(request), request.threads, request.reading);
+void report_counts(const VocabularyRequest& request, const WordCounts& counts) {
     if (counts.empty()) throw DataError(concat(request.texts.front().string(), ": the text contains no words"));
     std::int64_t words = 0;
     for (const auto& [word, count] : counts) words += count;
     log_info(concat("counted ", with_thousands(words), " words, ", with_thousands(static_cast<std::int64_t>(counts.size())),
                     " distinct"));
+}
+
+void report_written(const VocabularyRequest& request, std::int64_t tokens) {
+    log_info(concat("wrote ", request.output.string(), " with ", with_thousands(tokens), " tokens"));
+}
+
+void run_byte_level(const VocabularyRequest& request) {
+    const WordCounts counts = count_byte_level_words(request.texts, trained_byte_level(), request.threads, request.reading);
+    report_counts(request, counts);
+    write_atomically(request.output, train_byte_pairs(counts, {request.training.size, request.training.min_frequency}));
+    const std::int64_t tokens = Vocabulary::read(request.output).size();
+    warn_if_short(request, tokens);
+    report_written(request, tokens);
+}
+
+void run(const VocabularyRequest& request) {
+    make_writable_folder(request.output.has_parent_path() ? request.output.parent_path() : ".");
+    if (request.model == "bpe") return run_byte_level(request);
+    const WordCounts counts = count_words(request.texts, casing_of_text(request), request.threads, request.reading);
+    report_counts(request, counts);
     const Vocabulary vocabulary = request.extended.empty() ? trained(request, counts) : extended(request, counts);
     if (request.cased && request.extended.empty() && !casing_of(vocabulary).is_cased())
         log_warning(
             "the vocabulary has too few capital letters and accents to be recognized as cased; pass --cased to the other "
             "commands too");
     vocabulary.write(request.output);
-    log_info(concat("wrote ", request.output.string(), " with ", with_thousands(vocabulary.size()), " tokens"));
+    report_written(request, vocabulary.size());
 }
 
 }  // namespace
 
 void add_vocabulary_command(CLI::App& app) {
     const auto request = std::make_shared<VocabularyRequest>();
-    CLI::App* const command = app.add_subcommand("vocabulary", "Trains a WordPiece vocabulary on text, or extends one");
+    CLI::App* const command =
+        app.add_subcommand("vocabulary", "Trains a WordPiece vocabulary or a byte-level BPE on text, or extends a vocabulary");
     command->add_option("TEXT", request->texts, input_description)->required();
+    command
+        ->add_option(
+            "--model", request->model,
+            "What to train. wordpiece: BERT's, written as a list of tokens. bpe: a byte-level BPE like RoBERTa's, written "
+            "as a tokenizer.json; it keeps case and accents and knows every character")
+        ->check(CLI::IsMember({"wordpiece", "bpe"}))
+        ->capture_default_str();
     const CLI::Option* size =
         command->add_option("--size", request->training.size, "Number of tokens, including the five special ones")
             ->check(CLI::Range(1, 1'000'000'000));
@@ -97,7 +140,10 @@ void add_vocabulary_command(CLI::App& app) {
         ->check(CLI::Range(1, 1'000'000));
     command->add_flag("--reuse-unused", request->extension.reuses_unused,
                       "With --extend, put new tokens first in the places of BERT's [unused0], [unused1], ...");
-    command->add_option("--output", request->output, "Vocabulary file to write, one token per line")->required();
+    command
+        ->add_option("--output", request->output,
+                     "Vocabulary file to write, one token per line; with --model bpe, the tokenizer.json")
+        ->required();
     command->add_flag("--cased", request->cased, "Keep case and accents");
     command
         ->add_option("--min-frequency", request->training.min_frequency,

@@ -10,6 +10,9 @@
 #include "core/threads.h"
 #include "text/document_reader.h"
 #include "tokens/line_blocks.h"
+#include "tokens/text_normalizer.h"
+#include "tokens/valid_text.h"
+#include "tokens/word_splitter.h"
 #include "tokens/word_table.h"
 
 namespace bertpretrain {
@@ -73,24 +76,55 @@ private:
     Part parts_[64];
 };
 
-void count_block(std::string_view block, WordReader& words, WordTable& counts) {
-    for_each_line(block, [&](std::string_view line) {
-        words.start(line);
-        for (std::string_view word = words.next(); !word.empty(); word = words.next()) counts.add(word, 1);
-    });
-}
+/// WordPiece's words of a line.
+class PlainWords {
+public:
+    explicit PlainWords(Casing casing) : words_(casing, TokenRules::huggingface) {}
+    template <class Visit>
+    void for_each(std::string_view line, const Visit& visit) {
+        words_.start(line);
+        for (std::string_view word = words_.next(); !word.empty(); word = words_.next()) visit(word);
+    }
 
-}  // namespace
+private:
+    WordReader words_;
+};
 
-WordCounts count_words(const std::vector<std::filesystem::path>& inputs, Casing casing, std::size_t threads,
-                       const InputSettings& settings) {
+/// The words of a line that follows another one.
+class ByteLevelLineWords {
+public:
+    ByteLevelLineWords(const TextNormalizer& normalizer, const WordSplitter& splitter)
+        : normalizer_(normalizer), splitter_(splitter) {}
+    template <class Visit>
+    void for_each(std::string_view line, const Visit& visit) {
+        constexpr std::string_view white_space = " \t\r\n\v\f";
+        const std::size_t first = line.find_first_not_of(white_space);
+        if (first == std::string_view::npos) return;
+        spaced_.assign(1, ' ').append(line.substr(first, line.find_last_not_of(white_space) + 1 - first));
+        splitter_.split(normalizer_.apply(valid_utf8(spaced_, valid_), normalized_), memory_, visit);
+    }
+
+private:
+    const TextNormalizer& normalizer_;
+    const WordSplitter& splitter_;
+    std::string spaced_, valid_, normalized_;
+    WordSplitter::Memory memory_;
+};
+
+/// @param make_words returns a thread's own object whose for_each() splits a line into words
+template <class MakeWords>
+WordCounts count_lines(const std::vector<std::filesystem::path>& inputs, std::size_t threads, const InputSettings& settings,
+                       const MakeWords& make_words) {
     SharedDocuments documents(inputs, settings_for_words(settings), threads);
     SharedCounts total;
     for_each_index(threads, threads, [&](std::size_t) {
-        WordReader words(casing, TokenRules::huggingface);
+        auto words = make_words();
         WordTable counts;
+        const auto count_line = [&](std::string_view line) {
+            words.for_each(line, [&](std::string_view word) { counts.add(word, 1); });
+        };
         while (const std::optional<DocumentBatch> batch = documents.next()) {
-            for (const Document& document : batch->documents) count_block(document.text, words, counts);
+            for (const Document& document : batch->documents) for_each_line(document.text, count_line);
             if (counts.size() < words_of_thread) continue;
             total.add(counts);
             counts = {};
@@ -98,6 +132,20 @@ WordCounts count_words(const std::vector<std::filesystem::path>& inputs, Casing 
         total.add(counts);
     });
     return total.take(threads);
+}
+
+}  // namespace
+
+WordCounts count_words(const std::vector<std::filesystem::path>& inputs, Casing casing, std::size_t threads,
+                       const InputSettings& settings) {
+    return count_lines(inputs, threads, settings, [&] { return PlainWords(casing); });
+}
+
+WordCounts count_byte_level_words(const std::vector<std::filesystem::path>& inputs, const BytePairModel& model,
+                                  std::size_t threads, const InputSettings& settings) {
+    const TextNormalizer normalizer(model.normalizations);
+    const WordSplitter splitter(model.splits, "the tokenizer to train");
+    return count_lines(inputs, threads, settings, [&] { return ByteLevelLineWords(normalizer, splitter); });
 }
 
 }  // namespace bertpretrain

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "text/input_settings.h"
+#include "tokens/tokenizer_definition.h"
 #include "tokens/words.h"
 
 namespace bertpretrain {
@@ -22,5 +23,11 @@ using WordCounts = std::vector<std::pair<std::string, std::int64_t>>;
 /// @throws ConfigError, DataError like DocumentReader
 WordCounts count_words(const std::vector<std::filesystem::path>& inputs, Casing casing, std::size_t threads,
                        const InputSettings& settings = {});
+
+/// The same for byte-level BPE, whose words keep case, accents and the space before them. Each line counts as the continuation of
+/// a text, with a space before it, because `shard` tokenizes all sentences but an article's first like that.
+/// @param model normalizes and splits the text
+WordCounts count_byte_level_words(const std::vector<std::filesystem::path>& inputs, const BytePairModel& model,
+                                  std::size_t threads, const InputSettings& settings = {});
 
 }  // namespace bertpretrain

@@ -3,7 +3,9 @@
   tokenizer_json_oracle.py definitions FOLDER        NAME.json for each pipeline below, trained on random words
   tokenizer_json_oracle.py text FILE MEGABYTES       random text, with the definitions' added tokens and runs of spaces
   tokenizer_json_oracle.py scalars FILE              every Unicode scalar value, alone and among letters, digits and marks
+  tokenizer_json_oracle.py train TEXT SIZE FILE      a definition with SIZE tokens, as `vocabulary --model bpe` trains it on TEXT
   tokenizer_json_oracle.py ids DEFINITION TEXT FILE  a line of ids per line, without special tokens around them"""
+import json
 import os
 import random
 import sys
@@ -73,6 +75,20 @@ def write_definitions(folder):
         tokenizer.save(os.path.join(folder, name + ".json"))
 
 
+def write_trained(text, size, file):
+    """Each line counts with a space before it. Merges are written as texts "LEFT RIGHT"."""
+    with open(text, encoding="utf-8", newline="\n") as source:
+        lines = [" " + line.strip(" \t\r\n\v\f") for line in source]
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.NFC(), byte_level()
+    trainer = trainers.BpeTrainer(vocab_size=int(size), min_frequency=2, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
+                                  initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False)
+    tokenizer.train_from_iterator([line for line in lines if line != " "], trainer)
+    definition = json.loads(tokenizer.to_str())
+    definition["model"]["merges"] = [" ".join(merge) for merge in definition["model"]["merges"]]
+    file.write(json.dumps(definition).encode())
+
+
 def write_text(file, megabytes):
     draw = random.Random(4)
     words = tokenizer_oracle.random_words(draw, 50000) + (ADDED + [" <mask>", "<|x|> ", "'s", "'LL", "don't", "1234567", "\r\n"]) * 250
@@ -105,9 +121,11 @@ def main():
     if command == "definitions":
         write_definitions(arguments[0])
         return
-    with open(arguments[-1 if command == "ids" else 0], "wb") as file:
+    with open(arguments[-1 if command in ("ids", "train") else 0], "wb") as file:
         if command == "text":
             write_text(file, float(arguments[1]))
+        elif command == "train":
+            write_trained(*arguments[:-1], file)
         elif command == "scalars":
             write_scalars(file)
         else:

@@ -1,6 +1,8 @@
 // Compares `tokenize --vocabulary tokenizer.json` with the package `tokenizers` for the pipelines of tokenizer_json_oracle.py.
 // scripts/benchmark/data/tokenizer_json.py does so for published definitions.
 
+#include <nlohmann/json.hpp>
+
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/files.h"
@@ -44,4 +46,24 @@ TEST_CASE("every Unicode scalar value and random text give the ids of tokenizers
                      "unfused", "dropped"});
     REQUIRE(run_command(json_oracle + "scalars " + scalars).exit_code == 0);
     check_equal_ids(folder, scalars, {"modernbert", "o200k", "lower"});
+}
+
+TEST_CASE("a trained byte-level BPE has the tokens and merges of tokenizers' BpeTrainer, in the same order") {
+    const TemporaryFolder folder;
+    const std::string text = (folder / "text").string(), theirs = (folder / "theirs.json").string(),
+                      ours = (folder / "ours.json").string();
+    const auto made = run_command(json_oracle + "text " + text + " 0.5");
+    if (made.exit_code == 77) SKIP_TEST(skip::no_oracle, "no Python with the package tokenizers");
+    REQUIRE(made.exit_code == 0);
+    REQUIRE(run_command("tr -d '\\r' < " + text + " > " + text + ".lines").exit_code == 0);
+    const auto run_theirs = run_command(json_oracle + "train " + text + ".lines 3000 " + theirs);
+    const auto run_ours = run_command(PROGRAM_FOLDER "/bertpretrain_data vocabulary " + text +
+                                      ".lines --format text --model bpe --size 3000 --output " + ours);
+    INFO(run_theirs.err << run_ours.err);
+    REQUIRE(run_theirs.exit_code == 0);
+    REQUIRE(run_ours.exit_code == 0);
+    const auto expected = nlohmann::json::parse(read_text(theirs)), found = nlohmann::json::parse(read_text(ours));
+    CHECK(expected["model"]["merges"].size() == 3000 - 261);
+    CHECK(found["model"]["merges"] == expected["model"]["merges"]);
+    CHECK(found["model"]["vocab"] == expected["model"]["vocab"]);
 }
