@@ -8,7 +8,8 @@ set(ARROW_ROOT "${ARROW_ROOT}" CACHE PATH "Folder with include/ and the librarie
 file(GLOB arrow_libraries "${ARROW_ROOT}/libparquet.so*" "${ARROW_ROOT}/libarrow.so*"
      "${ARROW_ROOT}/lib/libparquet.so" "${ARROW_ROOT}/lib/libarrow.so")
 set(BERTPRETRAIN_PARQUET OFF)
-if(arrow_libraries AND EXISTS "${ARROW_ROOT}/include/parquet/file_reader.h")
+# Arrow is not instrumented, and the address sanitizer's dlopen does not look into the program's own folder.
+if(arrow_libraries AND NOT BERTPRETRAIN_SANITIZER AND EXISTS "${ARROW_ROOT}/include/parquet/file_reader.h")
   set(BERTPRETRAIN_PARQUET ON)
   add_library(bertpretrain_parquet MODULE "${CMAKE_SOURCE_DIR}/lib/text/parquet/arrow_parquet_file.cpp")
   target_include_directories(bertpretrain_parquet PRIVATE "${CMAKE_SOURCE_DIR}/lib")

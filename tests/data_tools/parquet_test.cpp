@@ -13,6 +13,11 @@ using Catch::Matchers::Contains;
 namespace {
 
 const std::string parquet_module = PROGRAM_FOLDER "/libbertpretrain_parquet.so";
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr const char* why_no_module = skip::sanitizer;
+#else
+constexpr const char* why_no_module = skip::no_arrow;
+#endif
 
 /// 60 documents as JSONL, as the Parquet files of write_parquet.py, and the commands that read them.
 struct ParquetCorpus {
@@ -39,7 +44,7 @@ struct ParquetCorpus {
 }  // namespace
 
 TEST_CASE("documents of Parquet are those of JSONL, in any string type, encoding, compression and size of row groups") {
-    if (!std::filesystem::exists(parquet_module)) SKIP_TEST(skip::no_arrow, parquet_module);
+    if (!std::filesystem::exists(parquet_module)) SKIP_TEST(why_no_module, parquet_module);
     const ParquetCorpus corpus;
     REQUIRE(corpus.extract(corpus.path("jsonl")).exit_code == 0);
     const std::string expected = read_text(corpus.path("text.txt"));
@@ -59,7 +64,7 @@ TEST_CASE("documents of Parquet are those of JSONL, in any string type, encoding
 }
 
 TEST_CASE("a folder may mix Parquet with other formats, and all commands read it") {
-    if (!std::filesystem::exists(parquet_module)) SKIP_TEST(skip::no_arrow, parquet_module);
+    if (!std::filesystem::exists(parquet_module)) SKIP_TEST(why_no_module, parquet_module);
     const ParquetCorpus corpus;
     const std::string program = PROGRAM_FOLDER "/bertpretrain_data ", mixed = corpus.path("mixed");
     std::filesystem::create_directory(mixed);
@@ -81,7 +86,7 @@ TEST_CASE("a folder may mix Parquet with other formats, and all commands read it
 }
 
 TEST_CASE("Parquet without usable text ends with one message that names file and column or row") {
-    if (!std::filesystem::exists(parquet_module)) SKIP_TEST(skip::no_arrow, parquet_module);
+    if (!std::filesystem::exists(parquet_module)) SKIP_TEST(why_no_module, parquet_module);
     const ParquetCorpus corpus;
     const std::string whole = read_text(corpus.path("checked"));
     write_text(corpus.folder / "half", whole.substr(0, whole.size() / 2));
@@ -114,7 +119,7 @@ TEST_CASE("Parquet without usable text ends with one message that names file and
 }
 
 TEST_CASE("no damaged byte and no cut of a Parquet file ends a command otherwise than with its message") {
-    if (!std::filesystem::exists(parquet_module)) SKIP_TEST(skip::no_arrow, parquet_module);
+    if (!std::filesystem::exists(parquet_module)) SKIP_TEST(why_no_module, parquet_module);
     const ParquetCorpus corpus;
     std::uint64_t state = 7;
     const auto random = [&](std::size_t below) {
