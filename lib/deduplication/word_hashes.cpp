@@ -1,6 +1,8 @@
 #include "deduplication/word_hashes.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 
 #include "text/utf8.h"
@@ -31,6 +33,34 @@ std::uint64_t hash_word(std::string_view word) {
     return hash;
 }
 
+/// The same as hash_word() for a word that seven bytes of any value follow.
+std::uint64_t hash_followed_word(const char* word, std::size_t size) {
+    static_assert(std::endian::native == std::endian::little);
+    std::uint64_t hash = factor_a * (size + 1), eight = 0;
+    for (; size >= sizeof eight; size -= sizeof eight, word += sizeof eight) {
+        std::memcpy(&eight, word, sizeof eight);
+        hash = scramble(hash ^ eight);
+    }
+    if (size == 0) return hash;
+    std::memcpy(&eight, word, sizeof eight);
+    return scramble(hash ^ (eight & ((std::uint64_t{1} << (8 * size)) - 1)));
+}
+
+/// For each byte of a text: a letter in lower case, a digit, 0 where it separates words (white space, punctuation), or
+/// needs_reader.
+constexpr char needs_reader = 1;
+constexpr std::array<char, 256> byte_of_word = [] {
+    std::array<char, 256> table{};
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        const char c = static_cast<char>(i);
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) table[i] = c;
+        else if (c >= 'A' && c <= 'Z') table[i] = static_cast<char>(c - 'A' + 'a');
+        else if (c == '\t' || c == '\n' || c == '\r' || (c >= ' ' && c <= '~')) table[i] = 0;
+        else table[i] = needs_reader;
+    }
+    return table;
+}();
+
 /// A word of the reader that begins with punctuation is a single mark.
 bool is_punctuation(std::string_view word) {
     std::size_t position = 0;
@@ -42,7 +72,25 @@ bool is_ascii_word(char c) { return is_ascii_letter(c) || is_ascii_digit(c); }
 
 }  // namespace
 
+/// A shortcut for text of ASCII characters without controls, which is most of many languages; returns false for other text.
+bool WordHashes::append_ascii(std::string_view text, std::vector<std::uint64_t>& hashes) {
+    lower_.assign(text.size() + sizeof(std::uint64_t), '\0');
+    bool is_ascii = true;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        lower_[i] = byte_of_word[static_cast<unsigned char>(text[i])];
+        is_ascii &= lower_[i] != needs_reader;
+    }
+    if (!is_ascii) return false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const std::size_t begin = i;
+        while (lower_[i] != 0) ++i;
+        if (i > begin) hashes.push_back(hash_followed_word(lower_.data() + begin, i - begin));
+    }
+    return true;
+}
+
 void WordHashes::append(std::string_view text, std::vector<std::uint64_t>& hashes) {
+    if (append_ascii(text, hashes)) return;
     reader_.start(text);
     for (std::string_view word = reader_.next(); !word.empty(); word = reader_.next())
         if (is_ascii_word(word.front()) || !is_punctuation(word)) hashes.push_back(hash_word(word));

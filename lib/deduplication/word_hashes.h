@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +24,10 @@ public:
     void append(std::string_view text, std::vector<std::uint64_t>& hashes);
 
 private:
+    bool append_ascii(std::string_view text, std::vector<std::uint64_t>& hashes);
+
     WordReader reader_;
+    std::string lower_;  ///< of append_ascii()
 };
 
 /// A hash of all words in order. Different texts have the same one by chance only: for 10^9 documents, with a probability of

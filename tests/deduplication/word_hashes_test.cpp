@@ -25,6 +25,27 @@ TEST_CASE("texts that differ in case, punctuation and white space only have the 
     CHECK(words_of("a b") != words_of("ab"));
 }
 
+TEST_CASE("ASCII text, which has a shortcut, gives the hashes that its words have beside other characters") {
+    Numbers numbers(2);
+    for (int i = 0; i < 3000; ++i) {
+        std::string text;
+        for (std::uint64_t n = numbers.below(60); n > 0; --n) {
+            const std::uint64_t kind = numbers.below(9);
+            if (kind == 0) text += static_cast<char>(' ' + numbers.below(95));
+            else if (kind == 1) text += "\t\r\n \x01\x0B\x1F\x7F"[numbers.below(8)];
+            else if (kind < 4) text += ' ';
+            else
+                text.append(numbers.below(i % 100 == 0 ? 300 : 12),
+                            static_cast<char>((kind % 2 == 0 ? 'A' : 'a') + numbers.below(26)));
+        }
+        std::vector<std::uint64_t> expected = words_of(text + " \u00E9");
+        REQUIRE_FALSE(expected.empty());
+        expected.pop_back();
+        CAPTURE(text);
+        CHECK(words_of(text) == expected);
+    }
+}
+
 TEST_CASE("a content hash depends on the words and their order") {
     const auto hash = [](std::string_view text) { return content_hash(words_of(text)); };
     CHECK(hash("one two three") == hash("One, two; three."));
