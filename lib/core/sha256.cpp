@@ -1,9 +1,11 @@
 #include "core/sha256.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
 #include <cstdint>
+#include <fstream>
 #include <system_error>
 
 #include <sys/random.h>
@@ -54,20 +56,54 @@ std::string combined(std::string_view key, char mask) {
 
 }  // namespace
 
-std::string sha256(std::string_view bytes) {
-    State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    std::size_t at = 0;
-    for (; bytes.size() - at >= hash_block_bytes; at += hash_block_bytes) add_block(state, bytes.substr(at, hash_block_bytes));
-    std::string last(bytes.substr(at));
-    last += '\x80';
+void Sha256::add(std::string_view bytes) {
+    bytes_ += bytes.size();
+    if (!waiting_.empty()) {
+        const std::size_t missing = std::min(hash_block_bytes - waiting_.size(), bytes.size());
+        waiting_.append(bytes.substr(0, missing));
+        bytes.remove_prefix(missing);
+        if (waiting_.size() < hash_block_bytes) return;
+        add_block(state_, waiting_);
+        waiting_.clear();
+    }
+    for (; bytes.size() >= hash_block_bytes; bytes.remove_prefix(hash_block_bytes))
+        add_block(state_, bytes.substr(0, hash_block_bytes));
+    waiting_.assign(bytes);
+}
+
+std::string Sha256::finish() {
+    std::string last = waiting_ + '\x80';
     last.resize(last.size() <= hash_block_bytes - 8 ? hash_block_bytes : 2 * hash_block_bytes);
-    const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
+    const std::uint64_t bits = bytes_ * 8;
     for (std::size_t i = 0; i < 8; ++i) last[last.size() - 1 - i] = static_cast<char>(bits >> 8 * i);
-    for (at = 0; at < last.size(); at += hash_block_bytes) add_block(state, std::string_view(last).substr(at, hash_block_bytes));
+    for (std::size_t at = 0; at < last.size(); at += hash_block_bytes)
+        add_block(state_, std::string_view(last).substr(at, hash_block_bytes));
     std::string hash;
-    for (const std::uint32_t word : state)
+    for (const std::uint32_t word : state_)
         for (int shift = 24; shift >= 0; shift -= 8) hash += static_cast<char>(word >> shift);
     return hash;
+}
+
+std::string sha256(std::string_view bytes) {
+    Sha256 hash;
+    hash.add(bytes);
+    return hash.finish();
+}
+
+std::string sha256_of_file(const std::filesystem::path& file, const std::function<void()>& sign_of_life) {
+    constexpr std::size_t part_bytes = std::size_t{8} << 20;
+    std::ifstream in(file, std::ios::binary);
+    const auto refuse = [&] { throw std::system_error(errno, std::generic_category(), file.string()); };
+    if (!in || std::filesystem::is_directory(file)) refuse();
+    std::string part(part_bytes, '\0');
+    Sha256 hash;
+    while (in) {
+        in.read(part.data(), static_cast<std::streamsize>(part.size()));
+        if (in.bad()) refuse();
+        hash.add(std::string_view(part).substr(0, static_cast<std::size_t>(in.gcount())));
+        if (sign_of_life) sign_of_life();
+    }
+    return hexadecimal(hash.finish());
 }
 
 std::string hexadecimal(std::string_view bytes) {

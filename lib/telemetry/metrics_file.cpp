@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
+#include "telemetry/metrics_chain.h"
 
 namespace bertpretrain {
 namespace {
@@ -129,8 +130,10 @@ void for_each_line(const std::filesystem::path& file, const std::function<void(c
 }  // namespace
 
 void MetricsFile::append(const std::string& line) {
-    lines_->append(line);
-    if (listener_) listener_(line);
+    chain_ = chain_value(chain_ ? *chain_ : last_chain_value(lines_->path()), line);
+    const std::string chained = ChainedLine::with(line, *chain_);
+    lines_->append(chained);
+    if (listener_) listener_(chained);
 }
 void MetricsFile::append(const StepRecord& record) { append(line_of(record)); }
 void MetricsFile::append(const EvaluationRecord& record) { append(line_of(record)); }
@@ -167,6 +170,7 @@ CutSteps MetricsFile::cut_to_step(std::int64_t step, std::int64_t evaluated, Los
     const std::filesystem::path file = lines_->path();
     Ranges ranges;
     CutSteps cut;
+    std::string chain;
     for_each_line(file, [&](const Line& line, const json& parsed) {
         const std::int64_t of_line = parsed.at("step").get<std::int64_t>();
         if (is_evaluation(parsed)) {
@@ -180,7 +184,9 @@ CutSteps MetricsFile::cut_to_step(std::int64_t step, std::int64_t evaluated, Los
             return read_member(parsed, "elapsed_seconds", cut.elapsed_seconds);
         }
         ranges.add(line.begin, line.end);
+        chain = ChainedLine::of(line.text).value(chain);
     });
+    chain_ = chain;
     if (ranges.bytes == std::filesystem::file_size(file)) return cut;
     write_atomically(file, [&](std::ostream& out) { copy_ranges(file, ranges, out); });
     lines_.emplace(file);  // the old handle belongs to the replaced file

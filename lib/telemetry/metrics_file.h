@@ -24,7 +24,7 @@ struct CutSteps {
 };
 
 /// Writes a run's metrics. Reading a number back gives exactly the same float64. A non-finite number is written as null, and
-/// its line then contains "non_finite": true. Not thread-safe.
+/// its line then contains "non_finite": true. Each line ends with its chain value (metrics_chain.h). Not thread-safe.
 class MetricsFile {
 public:
     /// Opens or creates the file, and removes an incomplete last line. @throws DataError
@@ -38,7 +38,8 @@ public:
     void pass_on(std::function<void(std::string_view)> listener) { listener_ = std::move(listener); }
 
     /// Atomically removes what a resumed run will repeat: steps after `step`, evaluations after step `evaluated`, and damaged
-    /// lines. Holds one line in memory at a time.
+    /// lines. Holds one line in memory at a time. The chain continues after the last line that remains; where a damaged line was
+    /// removed from between two others, verify_chain() still reports that a line is missing.
     /// @param kept receives the remaining records  @throws DataError if the file cannot be read or replaced
     CutSteps cut_to_step(std::int64_t step, std::int64_t evaluated, LossHistory& kept);
 
@@ -46,9 +47,11 @@ public:
     void finish() { lines_->finish(); }
 
 private:
+    /// @param line without its chain value
     void append(const std::string& line);
 
     std::optional<LineFile> lines_;
+    std::optional<std::string> chain_;  ///< value of the last line; nullopt: the file's lines have not been read yet
     std::function<void(std::string_view)> listener_;
 };
 

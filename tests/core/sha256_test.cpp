@@ -1,25 +1,13 @@
 // Hashes and authentication codes against published values and the system's sha256sum.
 #include "core/sha256.h"
 
+#include <system_error>
 #include <vector>
 
 #include "support/catch.h"
 #include "support/command.h"
 
 using namespace bertpretrain;
-
-namespace {
-
-std::string hex(const std::string& bytes) {
-    std::string text;
-    for (const char byte : bytes) {
-        text += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
-        text += "0123456789abcdef"[static_cast<unsigned char>(byte) & 15];
-    }
-    return text;
-}
-
-}  // namespace
 
 TEST_CASE("SHA-256 equals sha256sum's hash for text lengths around multiples of the block size") {
     const testing::TemporaryFolder folder;
@@ -30,17 +18,30 @@ TEST_CASE("SHA-256 equals sha256sum's hash for text lengths around multiples of 
         for (std::size_t i = 0; i < length; ++i) text += static_cast<char>(i * 7 + length);
         testing::write_text(folder / "text", text);
         expected += testing::run_command("sha256sum < " + (folder / "text").string()).out.substr(0, 64) + "\n";
-        found += hex(sha256(text)) + "\n";
+        found += hexadecimal(sha256(text)) + "\n";
+        CHECK(sha256_of_file(folder / "text") + "\n" == found.substr(found.size() - 65));
     }
     CHECK(found == expected);
+    CHECK_THROWS_AS(sha256_of_file(folder / "absent"), std::system_error);
+}
+
+TEST_CASE("SHA-256 of bytes that arrive in parts is that of the whole") {
+    std::string text;
+    for (int i = 0; i < 300; ++i) text += static_cast<char>(i * 7);
+    for (const std::size_t part : std::vector<std::size_t>{1, 5, 63, 64, 65, 128, 200}) {
+        CAPTURE(part);
+        Sha256 hash;
+        for (std::size_t at = 0; at < text.size(); at += part) hash.add(std::string_view(text).substr(at, part));
+        CHECK(hash.finish() == sha256(text));
+    }
 }
 
 TEST_CASE("HMAC-SHA-256 gives the codes of RFC 4231") {
-    CHECK(hex(hmac_sha256(std::string(20, '\x0b'), "Hi There")) ==
+    CHECK(hexadecimal(hmac_sha256(std::string(20, '\x0b'), "Hi There")) ==
           "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
-    CHECK(hex(hmac_sha256("Jefe", "what do ya want for nothing?")) ==
+    CHECK(hexadecimal(hmac_sha256("Jefe", "what do ya want for nothing?")) ==
           "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
-    CHECK(hex(hmac_sha256(std::string(131, '\xaa'), "Test Using Larger Than Block-Size Key - Hash Key First")) ==
+    CHECK(hexadecimal(hmac_sha256(std::string(131, '\xaa'), "Test Using Larger Than Block-Size Key - Hash Key First")) ==
           "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 

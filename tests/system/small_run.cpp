@@ -143,7 +143,8 @@ std::vector<std::string> numbers_of(const fs::path& run) {
                                                     "evaluation_seconds",
                                                     "probe_seconds",
                                                     "time",
-                                                    "elapsed_seconds"};
+                                                    "elapsed_seconds",
+                                                    "chain"};
     std::vector<std::string> numbers;
     std::istringstream lines(read_text(run / "metrics.jsonl"));
     for (std::string line; std::getline(lines, line);) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <csignal>
 #include <limits>
+#include <regex>
 
 #include <sys/resource.h>
 
@@ -101,8 +102,9 @@ TEST_CASE("a step and an evaluation are one line of JSON each, with the promised
     MetricsFile file(folder / "metrics.jsonl");
     file.append(StepRecord{.step = 3, .samples = 48, .loss = 7.5});
     file.append(EvaluationRecord{.step = 3, .mlm_loss = 6.5, .sequences = 20});
+    const std::regex chain(R"re(,"chain":"[0-9a-f]{16}"\})re");
     CHECK(
-        read_text(folder / "metrics.jsonl") ==
+        std::regex_replace(read_text(folder / "metrics.jsonl"), chain, "}") ==
         R"({"step":3,"samples":48,"loss":7.5,"mlm_loss":0.0,"nsp_loss":0.0,"mlm_accuracy":0.0,"learning_rate":0.0,"grad_norm":0.0,)"
         R"("sequences_per_second":0.0,"tokens_per_second":0.0,"model_tflops_per_second":0.0,"mfu":0.0,"step_seconds":0.0,"data_wait_seconds":0.0,)"
         R"("bytes_sent":0.0,"communication_seconds":0.0,"exposed_communication_seconds":0.0,)"
