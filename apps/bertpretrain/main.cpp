@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
     bertpretrain::add_config_command(app);
     bertpretrain::add_report_command(app);
     bertpretrain::add_compare_command(app, exit_code);
+    bertpretrain::add_audit_command(app, exit_code);
     bertpretrain::add_plan_command(app);
     bertpretrain::add_preflight_command(app, exit_code);
     bertpretrain::add_program_options(

@@ -1,20 +1,22 @@
 #include "command_line/program.h"
 
 #include <iostream>
+#include <utility>
 
 #include "command_line/commit.h"  // scripts/cmake/commit.cmake writes it at each build
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/program_version.h"
 #include "shards/hdf5_version.h"
 
 namespace bertpretrain {
 namespace {
 
-std::string version_text(const std::string& program, Versions versions) {
-    versions.emplace_back("HDF5", hdf5_version());
-    std::string text = concat(program, " ", BERTPRETRAIN_VERSION, " (commit ", BERTPRETRAIN_COMMIT, ")");
-    for (const auto& [name, version] : versions) text += concat("\n", name, " ", version);
+std::string version_text() {
+    const ProgramVersion& of = program_version();
+    std::string text = concat(of.program, " ", of.version, " (commit ", of.commit, ")");
+    for (const auto& [name, version] : of.libraries) text += concat("\n", name, " ", version);
     return text;
 }
 
@@ -50,8 +52,10 @@ void add_log_options(CLI::App& app) {
 
 void add_program_options(CLI::App& app, const Versions& versions) {
     add_log_options(app);
-    app.set_version_flag("--version", version_text(app.get_name(), versions),
-                         "Print the versions of the program and of its libraries, and exit");
+    ProgramVersion version{app.get_name(), BERTPRETRAIN_VERSION, BERTPRETRAIN_COMMIT, versions};
+    version.libraries.emplace_back("HDF5", hdf5_version());
+    set_program_version(std::move(version));
+    app.set_version_flag("--version", version_text(), "Print the versions of the program and of its libraries, and exit");
     add_hidden_text(app, "--man-page", man_page);
     add_hidden_text(app, "--bash-completion", bash_completion);
 }

@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/strings.h"
+#include "model/initialize.h"
 #include "parallel/together.h"
 #include "train/new_token_rows.h"
 
@@ -114,6 +115,13 @@ std::int64_t init_from(const RunPlan& plan, World& world, const ParameterLayout&
         if (leads) say(source);
     });
     return updates;
+}
+
+std::int64_t fill_initial_state(const RunPlan& plan, World& world, const ParameterLayout& layout, ShardedOptimizer& optimizer) {
+    OptimizerState& state = optimizer.state();
+    for (at::Tensor* slice : {&state.master, &state.exp_avg, &state.exp_avg_sq}) slice->zero_();
+    initialize_weights(plan.model, layout, optimizer.owned_runs(), plan.compute.seed, state.master);
+    return plan.initialization.init_from ? init_from(plan, world, layout, optimizer) : 0;
 }
 
 }  // namespace bertpretrain

@@ -20,4 +20,8 @@ namespace bertpretrain {
 /// @throws CheckpointError when a file is damaged or has an unknown format
 std::int64_t init_from(const RunPlan& plan, World& world, const ParameterLayout& layout, ShardedOptimizer& optimizer);
 
+/// Fills the optimizer with the state that the run starts from: weights from the seed, or from init_from where the plan names it,
+/// and zero moments. All ranks call it together. @returns and @throws like init_from()
+std::int64_t fill_initial_state(const RunPlan& plan, World& world, const ParameterLayout& layout, ShardedOptimizer& optimizer);
+
 }  // namespace bertpretrain

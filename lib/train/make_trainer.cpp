@@ -122,8 +122,8 @@ MemoryPlan open_model(TrainerParts& parts, at::Device device) {
     return memory;
 }
 
-/// Measures what the plan leaves to be measured, and records it there.
-void probe(TrainerParts& parts, PhaseClock& clock) {
+/// Measures the largest pass, where the plan leaves it to be measured, and records it there.
+void probe_passes(TrainerParts& parts) {
     RunPlan& plan = parts.plan;
     World& world = *parts.world;
     const at::Device device = parts.parameters->device();
@@ -132,14 +132,41 @@ void probe(TrainerParts& parts, PhaseClock& clock) {
         world, plan, (plan.batch.global_batch + world.size() - 1) / world.size(), [&] { return memory_for_passes(device); },
         [&](std::int64_t sequences) { return trial_pass(*parts.bert, *parts.parameters, plan.data, sequences); });
     if (plan.batch.pass_size() != before) parts.loader->set_micro_batch_size(plan.batch.pass_size());
-    clock.enter(Phase::start);
+}
+
+void probe_gemm_roof(TrainerParts& parts) {
+    RunPlan& plan = parts.plan;
+    World& world = *parts.world;
+    const at::Device device = parts.parameters->device();
     double own_roof = 0, all_roofs = 0;
     together(world, [&] { own_roof = measured_gemm_roof(device, parts.parameters->compute_dtype()); });
     for (const double roof : world.all_gather(std::span<const double>(&own_roof, 1))) all_roofs += roof;
     plan.compute.gemm_flops = all_roofs;
     plan.decide("measured.gemm_tflops", all_roofs * 1e-12, Origin::automatic, "measured: matmuls of all ranks' devices together");
-    clock.enter(Phase::start);
-    choose_matmul_libraries(world, plan);
+}
+
+std::unique_ptr<World> connect_ranks(const RequestedExperiment& experiment, const Launch& launch, at::Device device) {
+    if (device.is_cpu()) keep_tensor_memory();
+    const auto timeout = std::chrono::seconds(static_cast<std::int64_t>(experiment.settings.parallel.first_step_timeout_seconds));
+    return make_world(launch, timeout, device);
+}
+
+/// Decides the plan, and chooses the kernels before the optimizer takes its own.
+DataFacts decide_plan(TrainerParts& parts, const RequestedExperiment& experiment, const CheckpointFacts* kept,
+                      at::Device device) {
+    DataFacts data;
+    together(*parts.world, [&] {
+        data = look_at_data(experiment.settings.data, experiment.settings.evaluation.every_steps > 0);
+        Launch connected = parts.launch;
+        connected.world_size = parts.world->size();
+        parts.plan = resolve(experiment, connected, look_at_machine(), data, kept);
+        check(parts.plan.compute.on_gpu == device.is_cuda(), "the plan and the opened device differ");
+    });
+    refuse_different_plans(*parts.world, parts.plan);
+    if (parts.world->rank() == 0)
+        for (const std::string& warning : parts.plan.warnings) log_warning(warning);
+    parts.kernels = choose_kernels(*parts.world, parts.plan, device);
+    return data;
 }
 
 }  // namespace
@@ -149,9 +176,7 @@ TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std
     clock.enter(Phase::start);
     // The ranks connect before the plan exists, and the connection needs the device: resolve() decides it by the same rule.
     const at::Device device = device_named(experiment.settings.training.device, launch.local_rank);
-    if (device.is_cpu()) keep_tensor_memory();
-    const auto timeout = std::chrono::seconds(static_cast<std::int64_t>(experiment.settings.parallel.first_step_timeout_seconds));
-    return make_trainer_parts(experiment, output, resume, launch, clock, make_world(launch, timeout, device), device);
+    return make_trainer_parts(experiment, output, resume, launch, clock, connect_ranks(experiment, launch, device), device);
 }
 
 TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std::filesystem::path& output,
@@ -171,19 +196,11 @@ TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std
     const CheckpointStore store(parts.folder->paths().checkpoints());
     parts.checkpoint =
         choose_checkpoint(*parts.world, store, parts.resume, parts.sees_folder[static_cast<std::size_t>(parts.world->rank())]);
-    DataFacts data;
+    std::optional<CheckpointFacts> kept;
     together(*parts.world, [&] {
-        data = look_at_data(experiment.settings.data, experiment.settings.evaluation.every_steps > 0);
-        const std::optional<CheckpointFacts> kept = parts.checkpoint ? std::optional(facts_of(*parts.checkpoint)) : std::nullopt;
-        Launch connected = launch;
-        connected.world_size = parts.world->size();
-        parts.plan = resolve(experiment, connected, look_at_machine(), data, kept ? &*kept : nullptr);
-        check(parts.plan.compute.on_gpu == device.is_cuda(), "the plan and the opened device differ");
+        if (parts.checkpoint) kept = facts_of(*parts.checkpoint);
     });
-    refuse_different_plans(*parts.world, parts.plan);
-    if (leads)
-        for (const std::string& warning : parts.plan.warnings) log_warning(warning);
-    parts.kernels = choose_kernels(*parts.world, parts.plan, device);  // before the optimizer takes its own
+    const DataFacts data = decide_plan(parts, experiment, kept ? &*kept : nullptr, device);
     clock.enter(Phase::start);
     MemoryPlan memory;
     std::string space;
@@ -194,9 +211,31 @@ TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std
         if (leads) space = make_space(parts, store);
     });
     refuse_different_data(*parts.world, fingerprints_of(parts));
-    probe(parts, clock);
+    probe_passes(parts);
+    clock.enter(Phase::start);
+    probe_gemm_roof(parts);
+    clock.enter(Phase::start);
+    choose_matmul_libraries(*parts.world, parts.plan);
     clock.enter(Phase::start);
     if (leads) announce(parts, memory, space);
+    return parts;
+}
+
+TrainerParts make_replay_parts(RequestedExperiment experiment, const CheckpointFacts* kept, const Launch& launch) {
+    experiment.settings.evaluation.every_steps = 0;
+    experiment.settings.evaluation.probe.reset();
+    const at::Device device = device_named(experiment.settings.training.device, launch.local_rank);
+    TrainerParts parts;
+    parts.launch = launch;
+    parts.world = connect_ranks(experiment, launch, device);
+    const DataFacts data = decide_plan(parts, experiment, kept, device);
+    together(*parts.world, [&] {
+        open_data(parts, data.vocabulary.get(), device);
+        open_model(parts, device);
+    });
+    refuse_different_data(*parts.world, fingerprints_of(parts));
+    probe_passes(parts);
+    choose_matmul_libraries(*parts.world, parts.plan);
     return parts;
 }
 

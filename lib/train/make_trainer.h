@@ -20,4 +20,11 @@ TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std
                                 const ResumeRequest& resume, const Launch& launch, PhaseClock& clock,
                                 std::unique_ptr<World> world, at::Device device);
 
+/// Builds what computes a run's steps again: all parts but the folder, the held-out data and the run's probe. Writes no file. All
+/// ranks call it together.
+/// @param experiment settings of the run, whose evaluations are left out
+/// @param kept a checkpoint of the run, whose choices of kernels, matmul libraries and passes are used; null: there is none
+/// @throws Error of every kind
+TrainerParts make_replay_parts(RequestedExperiment experiment, const CheckpointFacts* kept, const Launch& launch);
+
 }  // namespace bertpretrain

@@ -14,14 +14,13 @@
 #include "core/log.h"
 #include "core/thread_traces.h"
 #include "core/threads.h"
-#include "kernels/cpu/instruction_set.h"
-#include "model/initialize.h"
 #include "parallel/together.h"
 #include "plan/kept_choices.h"
 #include "telemetry/trace.h"
 #include "train/hung_run.h"
 #include "train/init_from.h"
 #include "train/restore_optimizer.h"
+#include "train/run_sessions.h"
 
 namespace bertpretrain {
 namespace {
@@ -31,11 +30,7 @@ std::optional<std::int64_t> gpu_of(const TrainerParts& parts) {
     return device.is_cpu() ? std::nullopt : std::optional<std::int64_t>(device.index());
 }
 
-/// Whose kernels compute: "avx512_bf16" on a CPU, "cuda". Others round differently.
-std::string kernels_of(const TrainerParts& parts) {
-    const at::Device device = parts.parameters->device();
-    return device.is_cpu() ? std::string(cpu::name_of(cpu::instruction_set())) : c10::DeviceTypeName(device.type(), true);
-}
+std::string kernels_of(const TrainerParts& parts) { return kernels_on(parts.parameters->device()); }
 
 void tell_other_kernels(const ResumePoint& point, const std::string& now) {
     const std::string& before = point.progress.kernels;
@@ -396,15 +391,14 @@ void Trainer::restore() {
         if (leads) log_info(concat("going on from step ", step_, " (", point->folder.string(), ")"));
         if (leads && !changed.empty()) log_info(concat("weights of sources ", changed, ", from step ", step_ + 1, " on"));
     } else {
-        initialize_weights(parts_.plan.model, layout, parts_.optimizer->owned_runs(), parts_.plan.compute.seed,
-                           parts_.optimizer->state().master);
-        if (parts_.plan.initialization.init_from)
-            updates_before_ = init_from(parts_.plan, *parts_.world, layout, *parts_.optimizer);
+        updates_before_ = fill_initial_state(parts_.plan, *parts_.world, layout, *parts_.optimizer);
         if (leads) log_info("fresh start: no checkpoint to go on from");
     }
     together(*parts_.world, [&] {
         parts_.folder->require();
         nlohmann::ordered_json details{{"step", step_}, {"ranks", parts_.world->size()}};
+        details["settings"] = settings_digest(write_config(parts_.plan.settings));
+        details["computed_by"] = computed_by(parts_.parameters->device());
         add_sources(details, parts_.plan.data, *parts_.loader);
         records_->event(point ? "resume" : "start", std::move(details));
         if (!changed.empty())
