@@ -36,7 +36,8 @@ constexpr double seconds_to_report = 600;  // reads a line per step
 struct TrainArguments {
     std::string config;
     std::string output;
-    std::string resume = "auto", metrics_address;
+    std::string resume = "auto", metrics_address, deadline, budget;
+    std::optional<double> price;
     std::int64_t local_ranks = 0, max_restarts = 0, profile = 0;
     std::vector<std::string> overrides;
 };
@@ -103,10 +104,11 @@ int run_or_stop(Trainer& trainer, const StopRequest& requests) {
 
 /// @returns the run's exit code
 int train_as(const Launch& launch, const RequestedExperiment& experiment, const std::filesystem::path& folder,
-             const ResumeRequest& resume, const std::string& metrics_address, StopRequest& requests) {
+             const ResumeRequest& resume, const std::string& metrics_address, const RunLimits& limits, StopRequest& requests) {
     std::optional<StartWatch> start(std::in_place, experiment.settings.watchdog, folder, launch);
     TrainerParts parts = make_trainer_parts(experiment, folder, resume, launch, start->clock);
     parts.metrics_address = metrics_address;
+    parts.limits = limits;
     const std::optional<double> unigram = parts.plan.data.unigram_cross_entropy;
     Trainer trainer(std::move(parts), requests);
     start.reset();  // from here on the trainer's own watchdog runs
@@ -115,11 +117,14 @@ int train_as(const Launch& launch, const RequestedExperiment& experiment, const 
     // Records an exception before the trainer is destroyed, which can hang.
     recorded(launch, record, [&] { signal = run_or_stop(trainer, requests); });
     const int code = signal == 0 ? 0 : 128 + signal;
-    const std::string cause = signal == 0 ? "the run is done" : concat("stopped by signal ", signal);
+    const std::optional<std::string>& limit = trainer.stopped_at_limit();
+    const std::string cause = limit         ? concat("stopped by its limit: ", *limit)
+                              : signal == 0 ? "the run is done"
+                                            : concat("stopped by signal ", signal);
     limit_leaving(signal == 0 ? seconds_to_report + seconds_to_leave : seconds_to_leave, code, cause);
     if (launch.rank != 0) return code;
     if (signal == 0) report(folder, unigram);
-    else record_exit(record, launch, code, cause);
+    if (signal != 0 || limit) record_exit(record, launch, code, cause);
     return code;
 }
 
@@ -132,7 +137,9 @@ int train(const TrainArguments& arguments) {
     const Launch launch = read_launch();
     ResumeRequest resume;
     RequestedExperiment experiment;
+    RunLimits limits;
     recorded(launch, record, [&] {
+        limits = RunLimits::parse(arguments.deadline, arguments.budget, arguments.price);
         resume = ResumeRequest::parse(arguments.resume);
         experiment = request_experiment(arguments.config, arguments.overrides);
     });
@@ -143,7 +150,7 @@ int train(const TrainArguments& arguments) {
     recorded(launch, record, [&] {
         StopRequest requests;
         refuse_hopeless_restart(record, launch);
-        exit_code = train_as(launch, experiment, folder, resume, arguments.metrics_address, requests);
+        exit_code = train_as(launch, experiment, folder, resume, arguments.metrics_address, limits, requests);
     });
     return exit_code;
 }
@@ -176,6 +183,16 @@ void add_train_command(CLI::App& app, int& exit_code) {
     command->add_option("--metrics-address", arguments->metrics_address,
                         "Serve rank 0's current metrics to Prometheus at ADDRESS:PORT, or at PORT of 127.0.0.1. Port 0: any free "
                         "port, which is logged. There is no password. Not given: serve no metrics");
+    command->add_option("--deadline", arguments->deadline,
+                        "The time that the whole run may take, such as 20h, 90m or 3d. It counts all starts, without pauses "
+                        "between them. The run saves and stops before it takes longer; the exit code is 0");
+    command->add_option("--budget", arguments->budget,
+                        "The money that the whole run may cost, such as 500USD; needs --price. The run saves and stops before it "
+                        "costs more; the exit code is 0");
+    command
+        ->add_option("--price", arguments->price,
+                     "Price of an accelerator (a rank) per hour: forecast the run's cost at each evaluation")
+        ->check(CLI::PositiveNumber);
     add_set_option(*command, arguments->overrides);
     command->callback([arguments, &exit_code] { exit_code = train(*arguments); });
 }

@@ -8,6 +8,8 @@
 namespace bertpretrain {
 namespace {
 
+constexpr const char* smoothed_key = "smoothed_mlm_loss";
+
 /// Reads the members of a JSON object and checks their types and ranges.
 class Members {
 public:
@@ -68,6 +70,14 @@ std::vector<MixturePart> read_mixture(const Members& members, const nlohmann::js
     }
 }
 
+SmoothedLoss read_smoothed(const Members& members, const char* key, const nlohmann::json& found) {
+    const auto value = found.is_object() ? found.find("value") : found.end();
+    const auto steps = found.is_object() ? found.find("steps") : found.end();
+    const bool is_whole = value != found.end() && value->is_number() && steps != found.end() && steps->is_number_unsigned();
+    if (!is_whole || steps->get<std::uint64_t>() > INT64_MAX) members.refuse(key, found, "{\"value\", \"steps\"}");
+    return {value->get<double>(), steps->get<std::int64_t>()};
+}
+
 }  // namespace
 
 nlohmann::json TrainingProgress::to_json() const {
@@ -83,6 +93,7 @@ nlohmann::json TrainingProgress::to_json() const {
                            {"skipped_updates", skipped_updates},
                            {"skipped_updates_in_a_row", skipped_updates_in_a_row}};
     if (held_out_mlm_loss) json[held_out_loss_key] = *held_out_mlm_loss;
+    if (mlm_loss) json[smoothed_key] = {{"value", mlm_loss->value}, {"steps", mlm_loss->steps}};
     if (!casing.empty()) json["casing"] = casing;
     if (!kernels.empty()) json["kernels"] = kernels;
     if (device_micro_batch) json["device_micro_batch"] = *device_micro_batch;
@@ -117,6 +128,7 @@ TrainingProgress TrainingProgress::read(const nlohmann::json& json, const std::f
         if (!loss->is_number()) members.refuse(held_out_loss_key, *loss, "a number");
         progress.held_out_mlm_loss = loss->get<double>();
     }
+    if (const auto* smoothed = members.find(smoothed_key)) progress.mlm_loss = read_smoothed(members, smoothed_key, *smoothed);
     if (const auto* parts = members.find("mixture")) progress.mixture = read_mixture(members, *parts);
     members.object("cpu_products", progress.cpu_products);
     members.object("gpu_kernels", progress.gpu_kernels);

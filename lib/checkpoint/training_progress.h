@@ -13,6 +13,12 @@
 
 namespace bertpretrain {
 
+/// An exponential moving average over steps.
+struct SmoothedLoss {
+    double value = 0;
+    std::int64_t steps = 0;  ///< in it
+};
+
 struct TrainingProgress {
     std::int64_t step = 0;     ///< completed optimizer updates
     std::int64_t samples = 0;  ///< training samples used so far
@@ -22,6 +28,7 @@ struct TrainingProgress {
     std::string resume;                       ///< --resume of the process that saved it; empty: the version did not record it
     std::int64_t step_evaluated = -1;         ///< last evaluated step; -1: none yet
     std::optional<double> held_out_mlm_loss;  ///< of `step`; set where it was evaluated
+    std::optional<SmoothedLoss> mlm_loss;     ///< of training, where the run stops at a value of it (train/stop_target.h)
     std::int64_t updates_before = 0;          ///< updates already in the moments with which the run began
     std::int64_t skipped_updates = 0, skipped_updates_in_a_row = 0;
     std::string casing;                              ///< "cased", "uncased"; empty where the shards do not record it

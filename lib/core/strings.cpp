@@ -1,6 +1,8 @@
 #include "core/strings.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <sstream>
 
@@ -83,6 +85,25 @@ std::string duration_text(double seconds) {
     if (seconds < 3600) return printed("%lldm %02llds", whole / 60, whole % 60);
     if (seconds < 86400 * 2.0) return printed("%lldh %02lldm", whole / 3600, whole / 60 % 60);
     return printed("%lldd %02lldh", whole / 86400, whole / 3600 % 24);
+}
+
+std::optional<double> duration_seconds(std::string_view text) {
+    double number = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failure != std::errc() || !(number > 0) || !std::isfinite(number) || text.data() + text.size() != end + 1)
+        return std::nullopt;
+    switch (*end) {
+        case 's':
+            return number;
+        case 'm':
+            return number * 60;
+        case 'h':
+            return number * 3600;
+        case 'd':
+            return number * 86400;
+        default:
+            return std::nullopt;
+    }
 }
 
 std::string bytes_text(std::uint64_t bytes) {

@@ -29,6 +29,9 @@ std::string with_thousands(std::int64_t number);
 /// 3725.4 -> "1h 02m"; 62 -> "1m 02s"; 3.21 -> "3.2s".
 std::string duration_text(double seconds);
 
+/// "90m" -> 5400. Units: s, m, h and d. Returns the seconds, or nullopt if the text is not a positive number with a unit.
+std::optional<double> duration_seconds(std::string_view text);
+
 /// 1536 -> "1.5 KiB".
 std::string bytes_text(std::uint64_t bytes);
 

@@ -8,6 +8,23 @@
 
 namespace bertpretrain {
 
+/// Losses at which a run ends before its last step. 0: none.
+struct StopAtConfig {
+    double held_out_mlm_loss = 0;
+    double mlm_loss = 0;
+
+    static void describe(auto& self, auto&& field) {
+        field("held_out_mlm_loss", self.held_out_mlm_loss, at_least(0),
+              "End the run after the first evaluation whose held-out MLM loss is at most this. Needs evaluation.every_steps. 0: "
+              "never.",
+              Resume::may_change);
+        field("mlm_loss", self.mlm_loss, at_least(0),
+              "End the run when the MLM loss of training is at most this, as an exponential moving average over about 100 steps; "
+              "not before 100 steps are averaged. 0: never.",
+              Resume::may_change);
+    }
+};
+
 /// With p = step / total_steps, all schedules start with a warm-up: peak * p / warmup_ratio for p < warmup_ratio. Then
 ///   constant                stays at the peak
 ///   warmup_linear           falls linearly from the peak to 0
@@ -19,6 +36,7 @@ struct ScheduleConfig {
     double constant_ratio = 0;
     double degree = 0.5;
     std::int64_t total_steps = 1000000;
+    StopAtConfig stop_at;
 
     static void describe(auto& self, auto&& field) {
         field(
@@ -32,6 +50,9 @@ struct ScheduleConfig {
         field("degree", self.degree, above(0), "The exponent of warmup_polynomial_jump.");
         field("total_steps", self.total_steps, between(1, 1e8), "Number of optimizer steps of the whole run.",
               Resume::may_change);
+        field("stop_at", self.stop_at, any,
+              "A loss at which the run ends before total_steps. It is evaluated and saved as at its last step. The learning rate "
+              "follows total_steps all the same.");
     }
 };
 

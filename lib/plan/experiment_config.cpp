@@ -68,10 +68,14 @@ void check_gradients(const ExperimentConfig& experiment, const std::string& file
                    "\": it needs zero_stage 1 and precision \"bf16\"\n  do: set these, or leave gradient_dtype out"));
 }
 
-void check_evaluation(const EvaluationConfig& evaluation, const std::string& file) {
-    if (evaluation.probe && evaluation.every_steps == 0)
-        throw ConfigError(concat(file, ": evaluation.probe has no effect with evaluation.every_steps = 0",
+void check_evaluation(const ExperimentConfig& experiment, const std::string& file) {
+    if (experiment.evaluation.every_steps > 0) return;
+    const auto refuse = [&](std::string_view setting) {
+        throw ConfigError(concat(file, ": ", setting, " has no effect with evaluation.every_steps = 0",
                                  "\n  do: set evaluation.every_steps, or leave it out"));
+    };
+    if (experiment.evaluation.probe) refuse("evaluation.probe");
+    if (experiment.schedule.stop_at.held_out_mlm_loss > 0) refuse("schedule.stop_at.held_out_mlm_loss");
 }
 
 }  // namespace
@@ -97,7 +101,7 @@ RequestedExperiment request_experiment(const std::filesystem::path& file, const 
     refusals.attempt([&] { check_device_batch(experiment, file.string()); });
     refusals.attempt([&] { check_timeouts(file.string(), experiment.watchdog, experiment.parallel); });
     refusals.attempt([&] { check_initialization(experiment.initialization, file.string()); });
-    refusals.attempt([&] { check_evaluation(experiment.evaluation, file.string()); });
+    refusals.attempt([&] { check_evaluation(experiment, file.string()); });
     refusals.attempt([&] { check_gradients(experiment, file.string()); });
     refusals.throw_if_any();
     return requested;

@@ -194,6 +194,7 @@ void CheckpointSaver::conclude(bool last) {
 void CheckpointSaver::note_success(const Job& job) {
     const std::int64_t step = job.snapshot.state.step;
     step_saved_ = step;
+    longest_save_seconds_ = std::max(longest_save_seconds_, job.end - job.began);
     if (world_.rank() != 0) return;
     whole_.insert(step);
     whole_.insert(job.pruned.whole.begin(), job.pruned.whole.end());

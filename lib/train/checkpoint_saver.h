@@ -73,6 +73,9 @@ public:
     /// Returns the last step that is known to be saved; nullopt before the first.
     std::optional<std::int64_t> step_saved() const { return step_saved_; }
 
+    /// Returns the seconds from a snapshot to its complete checkpoint, the longest on this rank so far; 0 before the first.
+    double longest_save_seconds() const { return longest_save_seconds_; }
+
 private:
     struct Job;
     std::shared_ptr<Job> make_job(Snapshot snapshot, double began);
@@ -92,6 +95,7 @@ private:
     AfterSave after_save_;
     std::shared_ptr<ControlGroup> ranks_;  ///< connections of the saving threads
     std::optional<std::int64_t> step_saved_;
+    double longest_save_seconds_ = 0;
     std::set<std::int64_t> whole_;  ///< checkpoints that this process wrote or verified
     std::shared_ptr<Job> job_;      ///< in progress, or ended and not yet concluded
     std::thread thread_;            ///< of the job

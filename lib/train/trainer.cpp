@@ -92,8 +92,9 @@ std::vector<SourceRecord> source_records(const std::vector<SourceSums>& sums, co
     return records;
 }
 
-/// Reasons to stop that no signal has: rank 0's folder was renamed or deleted, or another process has locked it.
-constexpr int folder_moved = 1000, folder_taken = 1001;
+/// Reasons to stop that no signal has: rank 0's folder was renamed or deleted, or another process has locked it; the run has used
+/// the time or money that it may use.
+constexpr int folder_moved = 1000, folder_taken = 1001, limit_reached = 1002;
 
 std::chrono::milliseconds milliseconds(double seconds) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
@@ -110,6 +111,8 @@ Trainer::Trainer(TrainerParts parts, StopRequest& requests)
       usage_(gpu_of(parts_), static_cast<double>(available_cores()) / static_cast<double>(parts_.launch.local_world_size)),
       stragglers_(parts_.plan.parallel.straggler_report_steps),
       numbers_(parts_.plan.compute.max_skipped_updates, parts_.plan.compute.loss_spike_deviations),
+      target_(parts_.plan.schedule.stop_at),
+      spending_(parts_.world->rank() == 0 ? open_spending(parts_.limits, parts_.plan, parts_.folder->paths()) : std::nullopt),
       stop_in_step_(*parts_.world, requests),
       stop_in_evaluation_(*parts_.world, requests),
       watchdog_(parts_.plan.watchdog, clock_,
@@ -128,6 +131,7 @@ int Trainer::run() {
             return stop(static_cast<int>(parts_.world->agree_on_largest(requests_.signal())));
         if (due(parts_.plan.checkpoint.save_every_steps) || finished()) save(!finished());
         if (finished()) break;
+        look_at_limits();
         const StepOpening opening = next_opening();
         if (opening.failure) save_and_rethrow(opening.failure);
         if (opening.signal != 0) return stop(opening.signal);
@@ -136,6 +140,7 @@ int Trainer::run() {
     }
     if (parts_.world->agree_on_largest(records_->lost_folder() ? 1 : 0) != 0) leave_lost_folder("");
     records_->clear_progress();
+    tell_target();
     records_->event("finish", {{"step", step_}});
     records_->draw_losses(true);
     leave(0);
@@ -147,9 +152,16 @@ int Trainer::run() {
     return 0;
 }
 
+void Trainer::look_at_limits() {
+    if (!spending_ || limit_) return;
+    spending_->saved(saver_.longest_save_seconds());
+    limit_ = spending_->reason_to_stop(seconds_now());
+    if (limit_) requests_.ask(limit_reached);
+}
+
 int Trainer::stop(int reason) {
     const double noticed = seconds_now();
-    if (reason < folder_moved) {
+    if (reason < folder_moved || reason == limit_reached) {
         save(false);
         clock_.enter(Phase::none);
         // Before the others leave: a launcher would take this rank for one that hangs.
@@ -186,19 +198,24 @@ void Trainer::save_and_rethrow(const std::exception_ptr& failure) {
     std::rethrow_exception(failure);
 }
 
-int Trainer::leave(int signal) {
-    if (signal != 0) {
+int Trainer::leave(int reason) {
+    const int signal = reason == limit_reached ? 0 : reason;
+    if (reason != 0) {
         records_->clear_progress();
+        const std::string cause = limit_ ? "its limit" : concat("signal ", signal);
         if (parts_.world->rank() == 0)
-            log_info(concat("stopped by signal ", signal, " after step ", step_, "; ",
+            log_info(concat("stopped by ", cause, " after step ", step_, "; ",
                             step_ == 0 ? "there is nothing to save; the same command starts again"
                                        : concat("its checkpoint is saved in ",
                                                 (parts_.folder->paths().checkpoints() / step_folder_name(step_)).string(),
-                                                "; the same command resumes from it")));
-        records_->event("stop", {{"step", step_}, {"signal", signal}});
+                                                "; the same command resumes from it"),
+                            limit_ ? concat("\n  why: ", *limit_, "\n  do: raise the limit to train on") : ""));
+        nlohmann::ordered_json details{{"step", step_}, {"signal", signal}};
+        if (limit_) details["limit"] = *limit_;
+        records_->event("stop", std::move(details));
     }
     clock_.enter(Phase::saving);
-    finish_records(signal != 0);
+    finish_records(reason != 0);
     clock_.enter(Phase::communication);
     parts_.step->settle();
     parts_.world->barrier();  // no rank leaves while another still needs its connections
@@ -240,6 +257,8 @@ void Trainer::take_step(const StepOpening& opening) {
     clock_.enter(Phase::saving);
     const double waited = opening.batch.data_wait_seconds;
     record(outcome, rate, seconds_now() - start + waited, waited);
+    target_.add_step(outcome.mlm_loss);
+    if (spending_) spending_->step_done(seconds_now());
     const double loss = outcome.mlm_loss + outcome.nsp_loss;
     if (auto trouble = numbers_.add(step_, loss, outcome.grad_norm, outcome.skipped)) tell(std::move(*trouble));
     try {
@@ -301,6 +320,26 @@ void Trainer::tell(NumberTrouble trouble) {
     log_warning(trouble.warning);
 }
 
+void Trainer::tell_target() {
+    const std::optional<ReachedTarget>& target = target_.reached();
+    if (!target || parts_.world->rank() != 0) return;
+    log_info(concat("reached ", target->key, " ", target->value, " at step ", step_, " (schedule.stop_at.", target->key, " = ",
+                    target->target, "): the run ends here, ", total_steps() - step_, " steps before its last"));
+    records_->event("target_reached",
+                    {{"step", step_}, {"key", target->key}, {"target", target->target}, {"value", target->value}});
+}
+
+void Trainer::tell_forecast() {
+    if (!spending_ || finished()) return;
+    const auto forecast = spending_->forecast(step_, total_steps(), seconds_now());
+    if (!forecast) return;
+    records_->clear_progress();
+    log_info(forecast_text(*forecast, spending_->limits(), total_steps()));
+    nlohmann::ordered_json details{{"step", step_}};
+    details.update(to_json(*forecast, spending_->limits()));
+    records_->event("forecast", std::move(details));
+}
+
 bool Trainer::evaluate_held_out() {
     if (!parts_.held_out || step_evaluated_ == step_) return true;
     clock_.enter(Phase::communication);
@@ -319,7 +358,9 @@ bool Trainer::evaluate_held_out() {
     }
     step_evaluated_ = step_;
     held_out_loss_ = record->mlm_loss;
+    target_.add_evaluation(held_out_loss_);
     records_->add(*record);
+    tell_forecast();
     return true;
 }
 
@@ -336,6 +377,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
     progress.resume = parts_.resume.text();
     progress.step_evaluated = step_evaluated_;
     if (step_evaluated_ == step_ && std::isfinite(held_out_loss_)) progress.held_out_mlm_loss = held_out_loss_;
+    progress.mlm_loss = target_.state();
     progress.updates_before = updates_before_;
     progress.skipped_updates = numbers_.counts().skipped;
     progress.skipped_updates_in_a_row = numbers_.counts().skipped_in_a_row;
@@ -386,6 +428,8 @@ void Trainer::restore() {
         saver_.goes_on_from(step_);
         step_evaluated_ = point->progress.step_evaluated;
         held_out_loss_ = point->progress.held_out_mlm_loss.value_or(std::numeric_limits<double>::quiet_NaN());
+        target_.restore(point->progress.mlm_loss);
+        if (step_evaluated_ == step_) target_.add_evaluation(held_out_loss_);
         updates_before_ = point->progress.updates_before;
         numbers_.restore({point->progress.skipped_updates, point->progress.skipped_updates_in_a_row});
         if (leads) log_info(concat("going on from step ", step_, " (", point->folder.string(), ")"));

@@ -27,9 +27,11 @@
 #include "train/run_probe.h"
 #include "train/run_records.h"
 #include "train/snapshot.h"
+#include "train/spending.h"
 #include "train/step_opening.h"
 #include "train/stop_agreement.h"
 #include "train/stop_request.h"
+#include "train/stop_target.h"
 #include "train/stragglers.h"
 #include "train/train_step.h"
 #include "train/watchdog.h"
@@ -54,6 +56,7 @@ struct TrainerParts {
     std::unique_ptr<GradientBuckets> buckets;
     std::unique_ptr<TrainStep> step;
     std::string metrics_address;  ///< "127.0.0.1:9400": where rank 0 serves its last numbers; empty: nowhere
+    RunLimits limits;
     ChosenKernels kernels;        ///< on a GPU: see choose_kernels
 };
 
@@ -62,7 +65,7 @@ public:
     /// @param requests must outlive it
     Trainer(TrainerParts parts, StopRequest& requests);
 
-    /// Trains to the end, or until a signal to any rank asks to stop. @returns 0 or the signal's number
+    /// Trains to the end, or until a limit is reached or a signal to any rank asks to stop. @returns 0 or the signal's number
     /// @throws NumbersError when too many updates in a row had to be skipped
     /// @throws DistributedError when a rank is lost
     int run();
@@ -70,29 +73,39 @@ public:
     /// Whether the last completed step is in a checkpoint, so that nothing is lost if this process ends.
     bool is_saved() const { return step_ == 0 || saver_.step_saved() == step_; }
 
+    /// On rank 0, returns why the run stopped at one of its limits; nullopt: it did not.
+    const std::optional<std::string>& stopped_at_limit() const { return limit_; }
+
 private:
     void restore();
     /// What comes next: agreed on in the step before, where there was one.
     StepOpening next_opening();
     void take_step(const StepOpening& opening);
-    /// Saves where that may be done, and leaves. @param reason a signal's number, or why the folder is lost
+    /// On rank 0, requests a stop if a limit is near.
+    void look_at_limits();
+    /// On rank 0, logs and records what the rest of the run will take.
+    void tell_forecast();
+    /// Saves where that may be done, and leaves. @param reason a signal's number, or one that no signal has
     int stop(int reason);
     /// Ends the run by an error that all ranks have, after saving the updates made before it.
     [[noreturn]] void save_and_rethrow(const std::exception_ptr& failure);
-    int leave(int signal);
+    /// @param reason 0: the run is finished
+    int leave(int reason);
     /// @throws DataError on all ranks where lines of rank 0 are lost and the run was not stopped
     void finish_records(bool is_stopped);
     /// @throws CheckpointError on all ranks, after the others have heard @param trouble why the last save failed, or empty
     [[noreturn]] void leave_lost_folder(const std::string& trouble);
     void record(const StepOutcome& outcome, double learning_rate, double seconds, double data_wait_seconds);
     void tell(NumberTrouble trouble);
+    /// Logs and records why a finished run ends before its last step, if it does.
+    void tell_target();
     /// @returns whether it was done; else a rank was asked to stop, and it is made up for when the run goes on
     bool evaluate_held_out();
     /// Saves this step, unless it is saved already, while training goes on where it may.
     void save(bool training_goes_on);
     Snapshot with_progress(Snapshot snapshot) const;
     bool due(std::int64_t every) const { return step_ > 0 && every > 0 && step_ % every == 0; }
-    bool finished() const { return step_ >= total_steps(); }
+    bool finished() const { return step_ >= total_steps() || target_.reached(); }
     std::int64_t total_steps() const { return parts_.plan.schedule.total_steps; }
 
     TrainerParts parts_;
@@ -104,6 +117,9 @@ private:
     DeviceUsageMeter usage_;
     Stragglers stragglers_;
     NumberGuard numbers_;
+    StopTarget target_;
+    std::optional<Spending> spending_;  ///< on rank 0, where the run has limits or a price
+    std::optional<std::string> limit_;  ///< on rank 0: the limit at which the run stops
     StopAgreement stop_in_step_, stop_in_evaluation_;
     std::optional<StepOpening> next_;   ///< of the step after step_
     std::int64_t step_ = 0;             ///< completed optimizer updates

@@ -1,0 +1,112 @@
+#include "train/spending.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "core/clock.h"
+#include "core/concat.h"
+#include "core/error.h"
+#include "core/strings.h"
+#include "train/snapshot.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::size_t most_intervals = 20;
+
+/// Assumed until a save was measured.
+constexpr double save_bytes_per_second = 200e6;
+
+std::string amount_text(double seconds, const std::optional<double>& cost, const std::string& currency) {
+    return cost ? concat(duration_text(seconds), " and ", fixed(*cost, 2), " ", currency) : duration_text(seconds);
+}
+
+/// What a run's earlier starts used.
+Spent spent_before(const RunPaths& run) {
+    if (!std::filesystem::exists(run.metrics())) return {};
+    try {
+        return spent_until(read_run(run.folder()), std::numeric_limits<double>::infinity());
+    } catch (const DataError&) { return {}; }  // no step yet
+}
+
+}  // namespace
+
+Spending::Spending(const RunLimits& limits, const Spent& before, std::int64_t ranks, double save_seconds, double begin)
+    : limits_(limits), before_(before), ranks_(static_cast<double>(ranks)), save_seconds_(save_seconds), begin_(begin) {}
+
+void Spending::step_done(double now) {
+    if (++steps_ == 1) first_step_end_ = now;
+    else intervals_.push_back(now - last_step_end_);
+    if (intervals_.size() > most_intervals) intervals_.pop_front();
+    last_step_end_ = now;
+}
+
+void Spending::saved(double seconds) { save_seconds_ = std::max(save_seconds_, seconds); }
+
+std::optional<double> Spending::cost(double now) const {
+    if (!limits_.price_per_hour) return std::nullopt;
+    return (before_.accelerator_seconds + ranks_ * (now - begin_)) / 3600 * *limits_.price_per_hour;
+}
+
+double Spending::seconds_to_limit(double now) const {
+    double left = std::numeric_limits<double>::infinity();
+    if (limits_.seconds) left = *limits_.seconds - run_seconds(now);
+    if (limits_.budget) left = std::min(left, (*limits_.budget - *cost(now)) / (ranks_ * *limits_.price_per_hour) * 3600);
+    return left;
+}
+
+std::optional<std::string> Spending::reason_to_stop(double now) const {
+    const double step = intervals_.empty() ? 0 : *std::max_element(intervals_.begin(), intervals_.end());
+    const double left = seconds_to_limit(now), needed = 2 * step + save_seconds_;
+    if (left > needed) return std::nullopt;
+    const std::string used = amount_text(run_seconds(now), cost(now), limits_.currency);
+    std::string given;
+    if (limits_.seconds) given = concat("--deadline ", duration_text(*limits_.seconds));
+    if (limits_.budget) given += concat(given.empty() ? "" : ", ", "--budget ", fixed(*limits_.budget, 2), " ", limits_.currency);
+    return concat("the run has used ", used, " (", given, "), and two more steps and a save may take ", duration_text(needed));
+}
+
+std::optional<SpendingForecast> Spending::forecast(std::int64_t step, std::int64_t total_steps, double now) const {
+    if (steps_ < 2) return std::nullopt;
+    const double per_step = (now - first_step_end_) / static_cast<double>(steps_ - 1);
+    SpendingForecast forecast;
+    forecast.seconds = run_seconds(now);
+    forecast.seconds_left = per_step * static_cast<double>(total_steps - step);
+    forecast.cost = cost(now);
+    if (forecast.cost) forecast.cost_left = ranks_ * forecast.seconds_left / 3600 * *limits_.price_per_hour;
+    const double usable = seconds_to_limit(now) - save_seconds_;
+    if (usable < forecast.seconds_left) forecast.last_step = step + static_cast<std::int64_t>(std::max(0.0, usable) / per_step);
+    return forecast;
+}
+
+std::optional<Spending> open_spending(const RunLimits& limits, const RunPlan& plan, const RunPaths& run) {
+    if (!limits.any()) return std::nullopt;
+    const double commands = plan.checkpoint.after_save.empty() ? 0 : plan.checkpoint.stop_grace_seconds;
+    const double save_seconds = 1 + static_cast<double>(checkpoint_bytes(plan.model)) / save_bytes_per_second + commands;
+    return Spending(limits, spent_before(run), plan.parallel.world_size, save_seconds, seconds_now());
+}
+
+std::string forecast_text(const SpendingForecast& forecast, const RunLimits& limits, std::int64_t total_steps) {
+    std::string text = concat("forecast: ", amount_text(forecast.seconds, forecast.cost, limits.currency),
+                              " used; the rest takes ", amount_text(forecast.seconds_left, forecast.cost_left, limits.currency));
+    if (forecast.last_step)
+        text += concat("; the limit is reached at about step ", with_thousands(*forecast.last_step), " of ",
+                       with_thousands(total_steps));
+    else if (limits.seconds || limits.budget) text += ", within the limit";
+    return text;
+}
+
+nlohmann::ordered_json to_json(const SpendingForecast& forecast, const RunLimits& limits) {
+    nlohmann::ordered_json json{{"run_seconds", forecast.seconds}, {"run_seconds_left", forecast.seconds_left}};
+    if (forecast.cost) {
+        json["cost"] = *forecast.cost;
+        json["cost_left"] = *forecast.cost_left;
+        json["currency"] = limits.currency;
+    }
+    if (forecast.last_step) json["last_step_within_limits"] = *forecast.last_step;
+    return json;
+}
+
+}  // namespace bertpretrain
