@@ -25,7 +25,7 @@ struct ReportArguments {
     std::vector<std::string> runs;
     std::string output, svg_folder, target;
     std::vector<std::string> references;
-    std::optional<double> price;
+    std::vector<std::string> prices;
     bool scaling = false;
 };
 
@@ -50,12 +50,14 @@ void write_charts(const std::filesystem::path& folder, const std::vector<RunHist
 void report(const ReportArguments& arguments) {
     ReportChoices choices;
     if (!arguments.target.empty()) choices.target = Target::parse(arguments.target);
-    if (arguments.price && !choices.target) throw ConfigError("--price: needs --target, such as --target held_out_mlm_loss=3.2");
-    choices.price = arguments.price;
+    if (!arguments.prices.empty() && !choices.target)
+        throw ConfigError("--price: needs --target, such as --target held_out_mlm_loss=3.2");
+    choices.prices = HourlyPrices::parse(arguments.prices);
     choices.scaling = arguments.scaling;
     for (const std::string& file : arguments.references) choices.references.push_back(read_reference(file));
     const std::vector<RunHistory> runs = read_runs(arguments.runs);
-    if (choices.target) print(target_rows(runs, *choices.target, choices.price));
+    choices.prices.require_runs(runs);
+    if (choices.target) print(target_rows(runs, *choices.target, choices.prices));
     if (choices.scaling) print(scaling_rows(scaling_points(runs)));
     if (!choices.references.empty()) print(reference_rows(runs, choices.references));
     if (!choices.target && !choices.scaling && choices.references.empty()) print(summary_rows(runs));
@@ -78,8 +80,11 @@ void add_report_command(CLI::App& app) {
     command->add_option(
         "--target", arguments->target,
         "KEY=NUMBER, a value of metrics.jsonl: print how long each run took to reach it first, restarts included");
-    command->add_option("--price", arguments->price, "Price of an accelerator per hour: print what reaching the target cost too")
-        ->check(CLI::PositiveNumber);
+    command
+        ->add_option("--price", arguments->prices,
+                     "Price of an accelerator per hour, such as 2.50 or 2.50EUR: print what reaching the target cost too. "
+                     "RUN=PRICE is for one run; repeat the option for several")
+        ->allow_extra_args(false);
     command->add_option("--reference", arguments->references,
                         "A file with the columns step and loss: print and draw this published curve beside the runs' loss");
     command->add_flag("--scaling", arguments->scaling, "Print rates and efficiency of runs on different numbers of accelerators");

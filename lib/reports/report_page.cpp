@@ -147,7 +147,7 @@ std::string report_page(const std::vector<RunHistory>& runs, const ReportChoices
          << table(summary_rows(runs)) << flags(runs);
     if (choices.target)
         page << "<h2>Until " << escape_markup(choices.target->key) << " = " << choices.target->value << "</h2>\n"
-             << table(target_rows(runs, *choices.target, choices.price));
+             << table(target_rows(runs, *choices.target, choices.prices));
     if (choices.scaling) page << scaling_part(runs);
     if (!choices.references.empty())
         page << "<h2>Beside published curves</h2>\n" << table(reference_rows(runs, choices.references));

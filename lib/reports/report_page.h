@@ -13,7 +13,7 @@ namespace bertpretrain {
 
 struct ReportChoices {
     std::optional<Target> target{};
-    std::optional<double> price{};  ///< per accelerator-hour
+    HourlyPrices prices{};
     bool scaling = false;
     std::vector<ReferenceCurve> references{};  ///< published curves to draw beside the runs'
 };

@@ -70,22 +70,28 @@ std::optional<Reached> first_reached(const RunHistory& run, const Target& target
 }
 
 std::vector<std::vector<std::string>> target_rows(const std::vector<RunHistory>& runs, const Target& target,
-                                                  const std::optional<double>& price) {
-    std::vector<std::vector<std::string>> rows{
-        {"run", "step", "sequences", "hours", "accelerator-hours", "restarts", "cost", "times the first"}};
-    std::optional<double> first;
+                                                  const HourlyPrices& prices) {
+    std::vector<std::vector<std::string>> rows{{"run", "step", "sequences", "hours", "accelerator-hours", "restarts", "cost",
+                                                "times the first", "cost, times the first"}};
+    std::optional<double> first_hours;
+    std::optional<HourlyPrice> first_cost;  // per_hour: of the whole time
     for (const RunHistory& run : runs) {
         const auto reached = first_reached(run, target);
         if (!reached) {
-            rows.push_back({run.name, "not reached", "-", "-", "-", "-", "-", "-"});
+            rows.push_back({run.name, "not reached", "-", "-", "-", "-", "-", "-", "-"});
             continue;
         }
-        const double accelerator_hours = reached->spent.accelerator_seconds / 3600;
-        if (!first) first = accelerator_hours;
+        const double hours = reached->spent.accelerator_seconds / 3600;
+        if (!first_hours) first_hours = hours;
+        std::optional<HourlyPrice> cost = prices.of(run);
+        if (cost) cost->per_hour *= hours;
+        if (!first_cost) first_cost = cost;
+        const bool comparable = cost && cost->currency == first_cost->currency && first_cost->per_hour > 0;
         rows.push_back({run.name, with_thousands(reached->step), with_thousands(reached->samples),
-                        fixed(reached->spent.seconds / 3600, 4), fixed(accelerator_hours, 4),
-                        std::to_string(reached->spent.restarts), price ? fixed(*price * accelerator_hours, 4) : "-",
-                        *first > 0 ? fixed(accelerator_hours / *first, 3) : "-"});
+                        fixed(reached->spent.seconds / 3600, 4), fixed(hours, 4), std::to_string(reached->spent.restarts),
+                        cost ? concat(fixed(cost->per_hour, 4), " ", cost->currency) : "-",
+                        *first_hours > 0 ? fixed(hours / *first_hours, 3) : "-",
+                        comparable ? fixed(cost->per_hour / first_cost->per_hour, 3) : "-"});
     }
     return rows;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/hourly_prices.h"
 #include "reports/run_history.h"
 
 namespace bertpretrain {
@@ -28,10 +29,9 @@ struct Reached {
 /// Returns nullopt if the run never reached the target.
 std::optional<Reached> first_reached(const RunHistory& run, const Target& target);
 
-/// Returns a header row, then a row per run: step, sequences, hours, accelerator-hours, restarts, cost, and accelerator-hours as
-/// a multiple of those of the first run that reached the target.
-/// @param price per accelerator-hour
+/// Returns a header row, then a row per run: step, sequences, hours, accelerator-hours, restarts, cost, and accelerator-hours and
+/// cost as multiples of those of the first run that reached the target ("-" for costs in different currencies).
 std::vector<std::vector<std::string>> target_rows(const std::vector<RunHistory>& runs, const Target& target,
-                                                  const std::optional<double>& price);
+                                                  const HourlyPrices& prices);
 
 }  // namespace bertpretrain

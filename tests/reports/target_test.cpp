@@ -22,13 +22,39 @@ TEST_CASE("a target is first reached at an evaluation, and everything spent unti
     CHECK(reached->spent.seconds == Approx(12 + 9 * 11 + 1));
     CHECK_FALSE(first_reached(runs[2], target).has_value());
 
-    const auto rows = target_rows(runs, target, 36.0);
+    const auto rows = target_rows(runs, target, HourlyPrices::parse({"36"}));
     REQUIRE(rows.size() == 4);
     CHECK(rows[1][4] == "0.0622");  // 112 s x 2
-    CHECK(rows[1][6] == "2.2400");
-    CHECK(rows[2][6] == "2.5000");  // (12 + 9 x 5.5 + 1) s x 4
+    CHECK(rows[1][6] == "2.2400 USD");
+    CHECK(rows[2][6] == "2.5000 USD");  // (12 + 9 x 5.5 + 1) s x 4
     CHECK(rows[2][7] == "1.116");
+    CHECK(rows[2][8] == "1.116");
     CHECK(rows[3][1] == "not reached");
+}
+
+TEST_CASE("each run may have its own price, and costs are compared in one currency only") {
+    const TemporaryFolder folder;
+    write_run(folder / "slow", 2, 10);
+    write_run(folder / "fast", 4, 10);
+    const auto runs = read_runs({(folder / "slow").string(), (folder / "fast").string()});
+    const Target target = Target::parse("held_out_mlm_accuracy=0.1");
+    const auto rows = [&](const std::vector<std::string>& texts) {
+        return target_rows(runs, target, HourlyPrices::parse(texts));
+    };
+    const double hours_slow = std::stod(rows({})[1][4]), hours_fast = std::stod(rows({})[2][4]);
+    CHECK(rows({})[1][6] == "-");
+    const auto own = rows({"1", "fast=3"});
+    CHECK(std::stod(own[2][8]) == Approx(3 * hours_fast / hours_slow).epsilon(0.01));
+    const auto mixed = rows({(folder / "slow/").string() + "=1EUR", "fast=3"});
+    CHECK(mixed[1][6].ends_with(" EUR"));
+    CHECK(mixed[2][6].ends_with(" USD"));
+    CHECK(mixed[2][8] == "-");
+    CHECK_THROWS_WITH(HourlyPrices::parse({"quick=3"}).require_runs(runs),
+                      Catch::Matchers::Contains("--price quick=...: no such run; the runs are: slow, fast"));
+    for (const char* text : {"", "x", "slow=", "-1", "0", "2 EUR", "inf", "nan"}) {
+        INFO(text);
+        CHECK_THROWS_WITH(HourlyPrices::parse({text}), Catch::Matchers::Contains("--price"));
+    }
 }
 
 TEST_CASE("restarts and the steps they repeated count towards a target") {
