@@ -17,8 +17,10 @@
 #include "core/strings.h"
 #include "core/table.h"
 #include "model/bert_parameters.h"
+#include "operations/device.h"
 #include "operations/forecast_grid.h"
 #include "operations/plan_fit.h"
+#include "operations/this_machine.h"
 #include "plan/memory_plan.h"
 #include "plan/resolve.h"
 #include "reports/run_history.h"
@@ -26,10 +28,14 @@
 namespace bertpretrain {
 namespace {
 
+/// What a run on a GPU of 80 GB merges its micro-batches to (BERT-Large, 384 sequences of 128 tokens), if the settings let it
+/// choose.
+constexpr double merged_tokens = 384 * 128;
+
 struct PlanArguments {
     std::string config, fit, deadline;
-    std::vector<std::string> overrides, accelerators{"a100"}, networks{"efa4"};
-    std::vector<std::int64_t> world_sizes{8, 16, 32, 64, 128};
+    std::vector<std::string> overrides, accelerators{"this"}, networks{"efa4"};
+    std::vector<std::int64_t> world_sizes;  ///< empty: 8 to 128; on this machine, its accelerators
     std::optional<double> tflops, memory_gib, price, tokens;
     std::optional<std::int64_t> per_node, steps;
     ForecastInputs run;
@@ -39,16 +45,9 @@ struct PlanArguments {
 
 /// Returns the hours of a text such as "24h", "90m" or "3d". @throws ConfigError
 double hours_of(const std::string& text) {
-    std::size_t end = 0;
-    double number = -1;
-    try {
-        number = std::stod(text, &end);
-    } catch (const std::exception&) {}
-    const std::string unit = text.substr(std::min(end, text.size()));
-    const double hours = unit == "h" ? 1 : unit == "m" ? 1.0 / 60 : unit == "d" ? 24 : 0;
-    if (!(number > 0) || hours == 0)
-        throw ConfigError(concat("--deadline ", text, ": expected a number of hours, such as 24h; also 90m, 3d"));
-    return number * hours;
+    const std::optional<double> seconds = duration_seconds(text);
+    if (!seconds) throw ConfigError(concat("--deadline ", text, ": expected a number of hours, such as 24h; also 90m, 3d"));
+    return *seconds / 3600;
 }
 
 std::optional<MeasuredRun> measured_run(const PlanArguments& arguments) {
@@ -57,9 +56,12 @@ std::optional<MeasuredRun> measured_run(const PlanArguments& arguments) {
     return measure(run.metrics, run.sessions.back().ranks);
 }
 
+Accelerator this_machine_for(const RunPlan& plan) { return this_machine(open_device(usable_gpus() > 0, 0), plan.compute.dtype); }
+
 /// Returns the known numbers of an accelerator, replaced by measured ones and by those on the command line.
-Accelerator accelerator_of(const std::string& name, const PlanArguments& arguments, const std::optional<MeasuredRun>& measured) {
-    Accelerator accelerator = find_accelerator(name);
+Accelerator accelerator_of(const std::string& name, const PlanArguments& arguments, const RunPlan& plan,
+                           const std::optional<MeasuredRun>& measured) {
+    Accelerator accelerator = name == "this" ? this_machine_for(plan) : find_accelerator(name);
     if (measured) {
         accelerator.sustained_tflops = measured->tflops_per_rank;
         accelerator.memory_gbps = 0;  // the measured rate includes the update
@@ -109,6 +111,7 @@ ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& argu
     inputs.step.tokens_per_sequence = arguments.tokens.value_or(measured_tokens);
     inputs.step.masked_per_sequence = plan.data.masked_lm_prob * inputs.step.tokens_per_sequence;
     inputs.step.micro_batch_size = plan.batch.pass_size();
+    if (plan.batch.measures_pass) inputs.merged_tokens = merged_tokens;
     inputs.step.zero_stage = plan.parallel.zero_stage;
     const bool rounded =
         plan.parallel.reduce_dtype == at::kBFloat16 || plan.parallel.gradients == FlatParameters::Gradients::bf16;
@@ -118,9 +121,14 @@ ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& argu
     inputs.step.overlaps = !arguments.no_overlap;
     inputs.global_batch = [forecaster](std::int64_t world_size) { return forecaster.on(world_size).batch.global_batch; };
     for (const std::string& name : arguments.accelerators)
-        inputs.accelerators.push_back(accelerator_of(name, arguments, measured));
+        inputs.accelerators.push_back(accelerator_of(name, arguments, plan, measured));
     for (const std::string& name : arguments.networks) inputs.networks.push_back(find_network(name));
     inputs.world_sizes = arguments.world_sizes;
+    if (inputs.world_sizes.empty()) {
+        const bool only_this = arguments.accelerators == std::vector<std::string>{"this"};
+        inputs.world_sizes =
+            only_this ? std::vector{inputs.accelerators.front().per_node} : std::vector<std::int64_t>{8, 16, 32, 64, 128};
+    }
     std::sort(inputs.world_sizes.begin(), inputs.world_sizes.end());
     inputs.run = arguments.run;
     inputs.run.steps = arguments.steps.value_or(plan.schedule.total_steps);
@@ -204,7 +212,10 @@ void plan(const PlanArguments& arguments) {
 }
 
 void add_machine_options(CLI::App& command, PlanArguments& arguments) {
-    command.add_option("--accelerator", arguments.accelerators, "One or more of a100, a100-40, h100, gaudi1")
+    command
+        .add_option("--accelerator", arguments.accelerators,
+                    "One or more of this (the machine that plan runs on, measured), v100, a100, a100-40, h100, h200, b200, "
+                    "mi300x, gaudi1, trainium1")
         ->delimiter(',')
         ->capture_default_str();
     command
@@ -238,10 +249,11 @@ void add_plan_command(CLI::App& app) {
     CLI::App* command = app.add_subcommand("plan", "Forecasts the memory, time, cost and failures of an experiment");
     command->add_option("config", arguments->config, "The experiment file (JSON)")->required();
     add_set_option(*command, arguments->overrides);
-    command->add_option("--world-size", arguments->world_sizes, "Numbers of ranks to plan for")
+    command
+        ->add_option("--world-size", arguments->world_sizes,
+                     "Numbers of ranks to plan for. Default: 8,16,32,64,128; for this machine alone, its accelerators")
         ->delimiter(',')
-        ->check(CLI::Range(1, 1 << 20))
-        ->capture_default_str();
+        ->check(CLI::Range(1, 1 << 20));
     command->add_option("--fit", arguments->fit, "A run's folder: use the TFLOP/s and tokens per sequence that it measured");
     command->add_option("--tokens", arguments->tokens, "Mean tokens per sequence. Default: data.sequence_length")
         ->check(CLI::PositiveNumber);

@@ -3,9 +3,11 @@
 #include <charconv>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 #include "core/error.h"
 #include "core/strings.h"
-#include "operations/prices.h"
+#include "operations/accelerators_json.h"
 
 namespace bertpretrain {
 namespace {
@@ -28,30 +30,43 @@ double positive_number(const std::string& text, const std::string& whole) {
     return number;
 }
 
-std::vector<Accelerator> with_prices(std::vector<Accelerator> all) {
-    for (Accelerator& accelerator : all)
-        if (const std::optional<Price> price = known_price(accelerator.name)) {
-            accelerator.price_per_hour = price->per_hour;
-            accelerator.price_source = concat(price->currency, ", ", price->date, ", ", price->source);
-        }
+std::vector<Accelerator> read_accelerators() {
+    const nlohmann::ordered_json file = nlohmann::ordered_json::parse(accelerators_json);
+    std::vector<Accelerator> all;
+    for (const auto& [name, entry] : file.at("accelerators").items()) {
+        Accelerator& one = all.emplace_back();
+        one.name = name;
+        one.runs_here = entry.at("runs_here");
+        one.peak_tflops = entry.at("peak_tflops");
+        one.sustained_tflops = entry.at("sustained_tflops");
+        one.memory_gib = entry.at("memory_gib");
+        one.memory_gbps = entry.at("memory_gbps");
+        one.per_node = entry.at("per_node");
+        one.source = entry.at("source");
+        one.pass_tokens = entry.value("pass_tokens", 0.0);
+        one.currency = file.at("currency");
+        if (!entry.contains("price")) continue;
+        one.price_per_hour = entry.at("price");
+        one.price_source = concat(file.at("date").get<std::string>(), ", ", entry.at("offer").get<std::string>(), ", ",
+                                  file.at("price_source").get<std::string>());
+    }
     return all;
 }
 
 }  // namespace
 
 const std::vector<Accelerator>& known_accelerators() {
-    static const std::vector<Accelerator> all = with_prices({
-        {"a100", 312, 140, 80, 2039, 8, 0, "BERT-Large, NVIDIA DeepLearningExamples 21.11 on 8 A100"},
-        {"a100-40", 312, 140, 40, 1555, 8, 0, "as a100"},
-        {"h100", 989, 400, 80, 3350, 8, 0, "assumed to be 40 % of peak"},
-        {"gaudi1", 0, 41.5, 32, 1000, 8, 0, "BERT-Large, DeepSpeed on 8 Gaudi1"},
-    });
+    static const std::vector<Accelerator> all = read_accelerators();
     return all;
 }
 
 const std::vector<Network>& known_networks() {
     static const std::vector<Network> all{
         {"efa32", 437, 40, 360, "32 x 100 Gbit/s EFA (p5.48xlarge): nccl-tests on two nodes"},
+        {"ndr8", 96, 50, 400,
+         "8 x 400 Gbit/s InfiniBand (DGX H100): fitted to NVIDIA's MLPerf 3.1 result for BERT on 64 GPUs, a quarter of line "
+         "rate; "
+         "latency assumed"},
         {"hdr8", 172, 50, 230, "8 x 200 Gbit/s InfiniBand (DGX A100): assumes the share of line rate of efa4; latency assumed"},
         {"efa4", 43, 200, 230, "4 x 100 Gbit/s EFA (p4d, dl1): nccl-tests on two nodes, fitted to 64 KiB ... 1 GiB"},
         {"efa1", 5.9, 200, 230, "one EFA adapter: nccl-tests' largest bus bandwidth on two p4d"},

@@ -1,5 +1,6 @@
 #pragma once
-// The accelerators and networks that a plan assumes, with the prices of prices.h. The command line can override all of them.
+// The accelerators and networks that a plan assumes. Accelerators and their prices are data: lib/operations/accelerators.json,
+// which the build embeds in the program. The command line can override all numbers.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +19,11 @@ struct Accelerator {
     std::int64_t per_node = 8;
     double price_per_hour = 0;   ///< 0: unknown
     std::string source;          ///< source of the sustained rate
-    std::string price_source{};  ///< currency, date and offer; empty: unknown
+    std::string price_source{};  ///< date and offer; empty: unknown
+    std::string currency = "USD";
+    double pass_tokens =
+        0;  ///< tokens per pass at the sustained rate; 0: unknown, and smaller passes are taken to be as efficient
+    bool runs_here = true;  ///< whether this program runs on it; if not, it is known for comparison only
 };
 
 /// A network for collectives. A collective of S bytes among W ranks takes latency * log2(W) + S * (W - 1) / W / bandwidth. The
@@ -31,6 +36,7 @@ struct Network {
     std::string source;
 };
 
+/// Returns the accelerators of the file, in its order of names.
 const std::vector<Accelerator>& known_accelerators();
 const std::vector<Network>& known_networks();
 

@@ -19,6 +19,12 @@ ForecastRow planned_run(const ForecastGrid& inputs, const Accelerator& accelerat
     ForecastRow planned{accelerator, network, inputs.step, {}, {}, 1};
     planned.step.world_size = world_size;
     planned.step.global_batch = inputs.global_batch(world_size);
+    if (inputs.merged_tokens > 0) {
+        const std::int64_t per_rank = (planned.step.global_batch + world_size - 1) / world_size;
+        const auto most = static_cast<std::int64_t>(inputs.merged_tokens / planned.step.tokens_per_sequence);
+        planned.step.micro_batch_size =
+            std::clamp(per_rank, planned.step.micro_batch_size, std::max(most, planned.step.micro_batch_size));
+    }
     planned.time = step_time(planned.step, accelerator, network);
     ForecastInputs run = inputs.run;
     run.step_seconds = planned.time.total();
@@ -50,7 +56,8 @@ std::vector<ForecastRow> plan_runs(const ForecastGrid& inputs) {
 
 std::string plan_table(const std::vector<ForecastRow>& plan, const std::optional<double>& deadline_hours) {
     Table table({"accelerator", "network", "ranks", "batch", "step s", "exposed s", "sequences/s", "each", "efficiency", "hours",
-                 "cost, USD", "failures", "save every", deadline_hours ? "deadline" : ""});
+                 concat("cost, ", plan.empty() ? "USD" : plan.front().accelerator.currency), "failures", "save every",
+                 deadline_hours ? "deadline" : ""});
     for (const ForecastRow& planned : plan) {
         const bool in_time = deadline_hours && planned.forecast.hours <= *deadline_hours;
         table.add({planned.accelerator.name, planned.network.name, std::to_string(planned.step.world_size),
@@ -72,12 +79,13 @@ std::string plan_assumptions(const std::vector<ForecastRow>& plan) {
     };
     for (const ForecastRow& planned : plan) {
         const Accelerator& accelerator = planned.accelerator;
-        const std::string price = accelerator.price_per_hour > 0
-                                      ? concat(accelerator.price_per_hour, " USD an hour each (", accelerator.price_source, ")")
-                                      : "of unknown price";
+        const std::string price = accelerator.price_per_hour > 0 ? concat(accelerator.price_per_hour, " ", accelerator.currency,
+                                                                          " an hour each (", accelerator.price_source, ")")
+                                                                 : "of unknown price";
         const std::string memory = accelerator.memory_gib > 0 ? concat(accelerator.memory_gib, " GiB, ") : "";
-        add(concat(accelerator.name, ": nodes of ", accelerator.per_node, " with ", memory, accelerator.sustained_tflops,
-                   " TFLOP/s sustained, ", price, " (", accelerator.source, ")"));
+        add(concat(accelerator.name, accelerator.runs_here ? "" : " (for comparison: this program does not run on it)",
+                   ": nodes of ", accelerator.per_node, " with ", memory, accelerator.sustained_tflops, " TFLOP/s sustained, ",
+                   price, " (", accelerator.source, ")"));
         add(concat(planned.network.name, ": ", planned.network.node_gbps, " GB/s out of a node of ", accelerator.per_node, ", ",
                    planned.network.local_gbps, " inside, ", planned.network.latency_us, " us per doubling (",
                    planned.network.source, ")"));
@@ -100,7 +108,8 @@ nlohmann::ordered_json plan_json(const ForecastRow& planned) {
         {"efficiency", planned.efficiency},
         {"hours", planned.forecast.hours},
         {"failures", planned.forecast.failures},
-        {"currency", "USD"},
+        {"currency", planned.accelerator.currency},
+        {"runs_here", planned.accelerator.runs_here},
         {"assumed", planned.accelerator.price_source.empty()
                         ? planned.accelerator.source
                         : concat(planned.accelerator.source, "; price: ", planned.accelerator.price_source)},

@@ -15,7 +15,8 @@
 namespace bertpretrain {
 
 struct ForecastGrid {
-    PlannedStep step;  ///< all fields except world size and global batch
+    PlannedStep step;          ///< all fields except world size, global batch, and micro-batch if passes are merged
+    double merged_tokens = 0;  ///< an accelerator merges micro-batches up to this many tokens per pass; 0: it does not
     std::function<std::int64_t(std::int64_t world_size)> global_batch;
     std::vector<Accelerator> accelerators;
     std::vector<Network> networks;

@@ -123,11 +123,19 @@ double collective_seconds(const Network& network, std::int64_t world_size, std::
     return network.latency_us * 1e-6 * std::log2(ranks) + bytes * (ranks - 1) / ranks / (gbps * 1e9);
 }
 
+double small_pass_factor(const Accelerator& accelerator, std::int64_t hidden_size, double tokens) {
+    if (accelerator.pass_tokens == 0) return 1;
+    const double overhead = 750.0 * 1024 / static_cast<double>(hidden_size);
+    return (1 + overhead / tokens) / (1 + overhead / accelerator.pass_tokens);
+}
+
 StepTime step_time(const PlannedStep& step, const Accelerator& accelerator, const Network& network) {
     const ParameterLayout layout = step.layout();
     const double sequences = static_cast<double>(step.global_batch) / static_cast<double>(step.world_size);
     StepTime time;
-    time.computing = sequences * step.flops_per_sequence() / (accelerator.sustained_tflops * 1e12);
+    const double tokens_per_pass = sequences / static_cast<double>(step.accumulation()) * step.tokens_per_sequence;
+    time.computing = sequences * step.flops_per_sequence() / (accelerator.sustained_tflops * 1e12) *
+                     small_pass_factor(accelerator, step.model.hidden_size, tokens_per_pass);
     const auto updated = static_cast<double>(step.zero_stage == 0 ? layout.flat_elements() : layout.slice_elements());
     if (accelerator.memory_gbps > 0) time.optimizer = updated * step.optimizer_traffic / (accelerator.memory_gbps * 1e9);
     if (step.world_size == 1) return time;

@@ -34,6 +34,23 @@ TEST_CASE("one rank computes and sends nothing") {
     CHECK(time.communication == 0);
 }
 
+TEST_CASE("small passes are slower by what was measured on an H100") {
+    Accelerator gpu = core;
+    const auto factor = [&](double sequences) { return small_pass_factor(gpu, 1024, 128 * sequences); };
+    CHECK(factor(16) == 1);  // nothing is known about this accelerator
+    gpu.pass_tokens = 384 * 128;
+    for (const auto& [sequences, measured] : {std::pair(16.0, 0.73), {32, 0.84}, {64, 0.91}, {96, 0.94}, {192, 0.98}, {384, 1.0}})
+        CHECK(1 / factor(sequences) == Approx(measured).margin(0.01));
+    const auto deepspeed = [&](double sequences) { return 1 / small_pass_factor(gpu, 1024, 128 * sequences); };
+    CHECK(deepspeed(16) / deepspeed(140) == Approx(203.0 / 272).margin(0.03));
+
+    PlannedStep step = small_step(2);
+    const double before = step_time(step, core, link(100)).computing;
+    CHECK(step_time(step, gpu, link(100)).computing == Approx(before * small_pass_factor(gpu, 256, 16 * 128)));
+    step.global_batch *= 4;  // four passes of the same size
+    CHECK(step_time(step, gpu, link(100)).computing == Approx(4 * before * small_pass_factor(gpu, 256, 16 * 128)));
+}
+
 TEST_CASE("communication takes bytes / bandwidth, and the part that does not overlap is added to the step") {
     PlannedStep step = small_step(2);
     const auto elements = static_cast<double>(step.layout().flat_elements());

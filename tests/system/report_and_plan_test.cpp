@@ -74,7 +74,23 @@ TEST_CASE("plan names the machine that it assumes, the currency and the date of 
           "");
     const json line = json::parse(bertpretrain_command("plan configs/bert_base.json --world-size 8 --json").out).at("plan")[0];
     CHECK(line.at("currency") == "USD");
-    CHECK(missing_words(line.at("assumed"), {"2024"}) == "");
+    CHECK(missing_words(line.at("assumed"), {"2025-11"}) == "");
+}
+
+TEST_CASE("without an accelerator, plan measures the machine that it runs on") {
+    NEEDS_TRAIN();
+    const CommandResult result = bertpretrain_command("plan configs/bert_base.json --json");
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+    const json planned = json::parse(result.out).at("plan");
+    REQUIRE(planned.size() == 1);
+    CHECK(planned[0].at("accelerator") == "this");
+    CHECK(planned[0].at("sequences_per_second").get<double>() > 0);
+    CHECK(planned[0].at("cost").is_null());
+    CHECK(missing_words(planned[0].at("assumed"), {"this machine: ", "of its matmul rate, measured just now"}) == "");
+    const CommandResult both = bertpretrain_command("plan configs/bert_base.json --accelerator this,v100 --world-size 8");
+    CHECK(missing_words(both.out, {"this: nodes of ", "v100 (for comparison: this program does not run on it): nodes of 8"}) ==
+          "");
 }
 
 TEST_CASE("plan compares each accelerator's memory with a rank's GPU memory, and counts host memory separately") {
