@@ -52,8 +52,8 @@ private:
     Spent before_;
     double ranks_, save_seconds_, begin_;
     double first_step_end_ = 0, last_step_end_ = 0;
-    std::int64_t steps_ = 0;       ///< of this start
-    std::deque<double> intervals_; ///< seconds between the ends of the latest steps, with evaluations and saves between them
+    std::int64_t steps_ = 0;        ///< of this start
+    std::deque<double> intervals_;  ///< seconds between the ends of the latest steps, with evaluations and saves between them
 };
 
 /// Returns the spending of a run that starts now, or nullopt if `limits` has neither a limit nor a price. Reads from the run's

@@ -57,7 +57,7 @@ struct TrainerParts {
     std::unique_ptr<TrainStep> step;
     std::string metrics_address;  ///< "127.0.0.1:9400": where rank 0 serves its last numbers; empty: nowhere
     RunLimits limits;
-    ChosenKernels kernels;        ///< on a GPU: see choose_kernels
+    ChosenKernels kernels;  ///< on a GPU: see choose_kernels
 };
 
 class Trainer {
