@@ -125,7 +125,7 @@ double collective_seconds(const Network& network, std::int64_t world_size, std::
 
 double small_pass_factor(const Accelerator& accelerator, std::int64_t hidden_size, double tokens) {
     if (accelerator.pass_tokens == 0) return 1;
-    const double overhead = 750.0 * 1024 / static_cast<double>(hidden_size);
+    const double overhead = 800.0 * 1024 / static_cast<double>(hidden_size);
     return (1 + overhead / tokens) / (1 + overhead / accelerator.pass_tokens);
 }
 

@@ -46,7 +46,7 @@ struct StepTime {
 double collective_seconds(const Network& network, std::int64_t world_size, std::int64_t per_node, double bytes);
 
 /// Returns by what a pass of `tokens` tokens is slower per token than the passes with which the accelerator's rate was measured.
-/// Small matmuls and kernel launches cost as much as `750 * 1024 / hidden_size` more tokens would: this program on an H100
+/// Small matmuls and kernel launches cost as much as `800 * 1024 / hidden_size` more tokens would: this program on an H100
 /// reaches 0.73, 0.84, 0.91, 0.94 and 0.98 of its rate with 16, 32, 64, 96 and 192 sequences of 128 tokens (BERT-Large), and
 /// DeepSpeed's published curve for a V100 (203 sequences/s with 16, 272 with 140) gives the same number. That it falls with the
 /// hidden size is assumed.
