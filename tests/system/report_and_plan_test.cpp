@@ -72,7 +72,9 @@ TEST_CASE("plan names the machine that it assumes, the currency and the date of 
                                      "efa4: "}) == "");
     CHECK(missing_words(bertpretrain_command("plan configs/bert_base.json --price 3").out, {"3 USD an hour", "price: --price"}) ==
           "");
-    const json line = json::parse(bertpretrain_command("plan configs/bert_base.json --world-size 8 --json").out).at("plan")[0];
+    const json line =
+        json::parse(bertpretrain_command("plan configs/bert_base.json --accelerator a100 --world-size 8 --json").out)
+            .at("plan")[0];
     CHECK(line.at("currency") == "USD");
     CHECK(missing_words(line.at("assumed"), {"2025-11"}) == "");
 }
