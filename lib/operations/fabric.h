@@ -21,9 +21,8 @@ struct Accelerator {
     std::string source;          ///< source of the sustained rate
     std::string price_source{};  ///< date and offer; empty: unknown
     std::string currency = "USD";
-    double pass_tokens =
-        0;  ///< tokens per pass at the sustained rate; 0: unknown, and smaller passes are taken to be as efficient
-    bool runs_here = true;  ///< whether this program runs on it; if not, it is known for comparison only
+    double pass_tokens = 0;  ///< tokens per pass at the sustained rate; 0: unknown, so passes of any size have that rate
+    bool runs_here = true;   ///< whether this program runs on it; if not, it is known for comparison only
 };
 
 /// A network for collectives. A collective of S bytes among W ranks takes latency * log2(W) + S * (W - 1) / W / bandwidth. The

@@ -1,8 +1,6 @@
 #include "reports/hourly_prices.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "core/error.h"
 #include "core/strings.h"
@@ -10,17 +8,12 @@
 namespace bertpretrain {
 namespace {
 
-HourlyPrice price_of(const std::string& text, const std::string& whole) {
-    HourlyPrice price;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), price.per_hour);
-    const std::string currency(end, text.data() + text.size());
-    const bool is_name =
-        std::all_of(currency.begin(), currency.end(), [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); });
-    if (failure != std::errc() || !(price.per_hour > 0) || !std::isfinite(price.per_hour) || !is_name)
+Money price_of(const std::string& text, const std::string& whole) {
+    const std::optional<Money> price = read_money(text);
+    if (!price)
         throw ConfigError(
             concat("--price ", whole, ": expected a price per hour, such as 2.50 or 2.50EUR, or RUN=2.50EUR for one run"));
-    if (!currency.empty()) price.currency = currency;
-    return price;
+    return *price;
 }
 
 bool is_named(const RunHistory& run, const std::string& name) {
@@ -40,7 +33,7 @@ HourlyPrices HourlyPrices::parse(const std::vector<std::string>& texts) {
     return prices;
 }
 
-std::optional<HourlyPrice> HourlyPrices::of(const RunHistory& run) const {
+std::optional<Money> HourlyPrices::of(const RunHistory& run) const {
     for (const auto& [name, price] : of_run_)
         if (is_named(run, name)) return price;
     return of_all_;

@@ -6,15 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "core/money.h"
 #include "reports/run_history.h"
 
 namespace bertpretrain {
 
-struct HourlyPrice {
-    double per_hour = 0;  ///< of one accelerator
-    std::string currency = "USD";
-};
-
+/// Prices of an accelerator per hour.
 class HourlyPrices {
 public:
     /// @param texts "2.50", "2.50EUR", or "RUN=2.50EUR" for one run, by its name or folder
@@ -23,13 +20,13 @@ public:
 
     bool empty() const { return !of_all_ && of_run_.empty(); }
     /// Returns the run's own price, else the one for all runs, else nullopt.
-    std::optional<HourlyPrice> of(const RunHistory& run) const;
+    std::optional<Money> of(const RunHistory& run) const;
     /// @throws ConfigError if a price is for a run that is not in `runs`
     void require_runs(const std::vector<RunHistory>& runs) const;
 
 private:
-    std::optional<HourlyPrice> of_all_;
-    std::map<std::string, HourlyPrice> of_run_;
+    std::optional<Money> of_all_;
+    std::map<std::string, Money> of_run_;
 };
 
 }  // namespace bertpretrain

@@ -74,7 +74,7 @@ std::vector<std::vector<std::string>> target_rows(const std::vector<RunHistory>&
     std::vector<std::vector<std::string>> rows{{"run", "step", "sequences", "hours", "accelerator-hours", "restarts", "cost",
                                                 "times the first", "cost, times the first"}};
     std::optional<double> first_hours;
-    std::optional<HourlyPrice> first_cost;  // per_hour: of the whole time
+    std::optional<Money> first_cost;
     for (const RunHistory& run : runs) {
         const auto reached = first_reached(run, target);
         if (!reached) {
@@ -83,15 +83,15 @@ std::vector<std::vector<std::string>> target_rows(const std::vector<RunHistory>&
         }
         const double hours = reached->spent.accelerator_seconds / 3600;
         if (!first_hours) first_hours = hours;
-        std::optional<HourlyPrice> cost = prices.of(run);
-        if (cost) cost->per_hour *= hours;
+        std::optional<Money> cost = prices.of(run);
+        if (cost) cost->amount *= hours;
         if (!first_cost) first_cost = cost;
-        const bool comparable = cost && cost->currency == first_cost->currency && first_cost->per_hour > 0;
+        const bool comparable = cost && cost->currency == first_cost->currency && first_cost->amount > 0;
         rows.push_back({run.name, with_thousands(reached->step), with_thousands(reached->samples),
                         fixed(reached->spent.seconds / 3600, 4), fixed(hours, 4), std::to_string(reached->spent.restarts),
-                        cost ? concat(fixed(cost->per_hour, 4), " ", cost->currency) : "-",
+                        cost ? concat(fixed(cost->amount, 4), " ", cost->currency) : "-",
                         *first_hours > 0 ? fixed(hours / *first_hours, 3) : "-",
-                        comparable ? fixed(cost->per_hour / first_cost->per_hour, 3) : "-"});
+                        comparable ? fixed(cost->amount / first_cost->amount, 3) : "-"});
     }
     return rows;
 }
