@@ -22,7 +22,14 @@ GlobalBatch BatchLoader::next() {
     GlobalBatch batch = prefetcher_.next();
     batch.data_wait_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     for (MicroBatch& micro_batch : batch.micro_batches) micro_batch = copier_.copy(std::move(micro_batch));
+    if (batch.cross_check) batch.cross_check->micro_batch = copier_.copy(std::move(batch.cross_check->micro_batch));
     return batch;
+}
+
+MicroBatch BatchLoader::first_micro_batch(std::int64_t step, std::int64_t rank) {
+    MicroBatch made;
+    prefetcher_.restart(prefetcher_.position(), [&] { made = source_.first_micro_batch(step, rank); });
+    return copier_.copy(std::move(made));
 }
 
 void BatchLoader::seek(std::int64_t step) {

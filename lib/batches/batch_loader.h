@@ -38,6 +38,10 @@ public:
     /// Continues at any step (the first is 1). The time does not depend on the step.
     void seek(std::int64_t step);
 
+    /// Returns the first micro-batch that a rank computes in a step, on the settings' device. Batches that were built ahead are
+    /// built again: call it rarely. @throws DataError
+    MicroBatch first_micro_batch(std::int64_t step, std::int64_t rank);
+
     /// Sets the size of micro-batches from step position() on. Batches that were built ahead are built again.
     void set_micro_batch_size(std::int64_t sequences);
 

@@ -27,9 +27,10 @@ struct BatchLoaderSettings {
     at::Device device = at::Device(at::DeviceType::CPU);
     std::int64_t prefetch_steps = 3;  ///< steps built ahead
     std::int64_t window_rows = SampleOrder::default_window_rows;
-    std::int64_t cache_bytes = 0;           ///< memory limit for a source's decompressed bands; 0: twice its largest window
-    std::size_t threads = 1;                ///< for verifying, reading and decompressing
-    std::optional<DynamicMasking> masking;  ///< nothing: the stored masks are used
+    std::int64_t cache_bytes = 0;              ///< memory limit for a source's decompressed bands; 0: twice its largest window
+    std::size_t threads = 1;                   ///< for verifying, reading and decompressing
+    std::optional<DynamicMasking> masking;     ///< nothing: the stored masks are used
+    std::int64_t cross_check_every_steps = 0;  ///< batches of its multiples have a cross_check micro-batch; 0: none
 };
 
 /// The shard files of each source, and which source each sample comes from.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -52,9 +53,16 @@ struct MicroBatch {
     at::Device device() const { return numbers.device(); }
 };
 
+/// The first micro-batch that another rank computes in the same step. A rank without others gets the first sequences of its own.
+struct CrossCheckBatch {
+    std::int64_t rank = 0;  ///< whose it is
+    MicroBatch micro_batch;
+};
+
 /// All samples of one optimizer step that one rank computes, or their counts over all ranks.
 struct GlobalBatch {
     std::vector<MicroBatch> micro_batches;
+    std::optional<CrossCheckBatch> cross_check;  ///< in steps whose computation is checked (train/cross_check.h)
     std::int64_t sequences = 0;
     std::int64_t tokens = 0;
     std::int64_t masked = 0;

@@ -49,7 +49,7 @@ StepSource::StepSource(const TrainingSources& sources, const BatchLoaderSettings
     for (const SourceReader& reader : readers_) max_predictions_ = std::max(max_predictions_, reader.max_predictions());
 }
 
-std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step) {
+std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step, std::int64_t rank) {
     const std::int64_t sequences = settings_.global_batch_sequences, ranks = settings_.world_size;
     std::vector<Sample> samples(static_cast<std::size_t>(sequences));
     for (std::int64_t i = 0; i < sequences; ++i) {
@@ -64,25 +64,25 @@ std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step) {
         return std::tuple(a.place.share_before, a.source, a.place.band_number, a.number) <
                std::tuple(b.place.share_before, b.source, b.place.band_number, b.number);
     });
-    std::vector<Sample> part = own_part(samples);
+    std::vector<Sample> part = part_of(rank, samples);
     std::sort(part.begin(), part.end(), [](const Sample& a, const Sample& b) { return a.number < b.number; });
     return part;
 }
 
-std::vector<StepSource::Sample> StepSource::own_part(const std::vector<Sample>& by_band) {
+std::vector<StepSource::Sample> StepSource::part_of(std::int64_t rank, const std::vector<Sample>& by_band) {
     std::vector<std::int64_t> tokens_before(1, 0);
     for (const Sample& sample : by_band)
         tokens_before.push_back(tokens_before.back() + readers_[sample.source].tokens_of(sample.place));
     const std::int64_t ranks = settings_.world_size, count = std::ssize(by_band);
     std::int64_t begin = 0, end = 0;
-    for (std::int64_t rank = 0; rank <= settings_.rank; ++rank) {
-        const std::int64_t twice = 2 * (tokens_before.back() * (rank + 1) / ranks);
+    for (std::int64_t part = 0; part <= rank; ++part) {
+        const std::int64_t twice = 2 * (tokens_before.back() * (part + 1) / ranks);
         const auto cut = std::partition_point(tokens_before.begin(), tokens_before.end() - 1, [&](const std::int64_t& before) {
             return before + *(&before + 1) < twice;  // whether the sample's middle lies before the cut
         });
         begin = end;
         end =
-            std::clamp<std::int64_t>(cut - tokens_before.begin(), begin + 1, count - (ranks - rank - 1));  // one sample at least
+            std::clamp<std::int64_t>(cut - tokens_before.begin(), begin + 1, count - (ranks - part - 1));  // one sample at least
     }
     return {by_band.begin() + begin, by_band.begin() + end};
 }
@@ -110,6 +110,14 @@ ShardRows StepSource::rows_of(const std::vector<Sample>& samples, const std::sto
         begin = end;
     }
     return rows;
+}
+
+ShardRows StepSource::masked_rows_of(const std::vector<Sample>& samples, const std::stop_token& stop) {
+    ShardRows rows = rows_of(samples, stop);
+    if (!settings_.masking || stop.stop_requested()) return rows;
+    std::vector<std::int64_t> numbers;
+    for (const Sample& sample : samples) numbers.push_back(sample.number);
+    return mask_again(std::move(rows), numbers, *settings_.masking);
 }
 
 void StepSource::forget_before(const std::vector<Sample>& samples) {
@@ -145,20 +153,40 @@ MicroBatch StepSource::micro_batch(const std::vector<Sample>& samples, const Sha
     return made;
 }
 
+MicroBatch StepSource::first_sequences(std::vector<Sample> samples, std::int64_t count, const std::stop_token& stop) {
+    samples.resize(std::min(samples.size(), static_cast<std::size_t>(count)));
+    const ShardRows rows = masked_rows_of(samples, stop);
+    if (stop.stop_requested()) return {};
+    return micro_batch(samples, rows, 0, rows.rows);
+}
+
+MicroBatch StepSource::first_micro_batch(std::int64_t step, std::int64_t rank, const std::stop_token& stop) {
+    check(step >= 1 && rank >= 0 && rank < settings_.world_size, "step ", step, " of rank ", rank);
+    return first_sequences(samples_of(step, rank), settings_.micro_batch_size, stop);
+}
+
+std::optional<CrossCheckBatch> StepSource::cross_check(std::int64_t step, const std::vector<Sample>& own,
+                                                       const std::stop_token& stop) {
+    const std::int64_t every = settings_.cross_check_every_steps, ranks = settings_.world_size;
+    if (every == 0 || step % every != 0) return std::nullopt;
+    constexpr std::int64_t sequences_of_one_rank = 2;  // another kernel set computes them, slowly
+    if (ranks == 1) return CrossCheckBatch{settings_.rank, first_sequences(own, sequences_of_one_rank, stop)};
+    const std::int64_t distance = 1 + step / every % (ranks - 1);  // in time, each rank checks each other one
+    const std::int64_t rank = (settings_.rank + distance) % ranks;
+    return CrossCheckBatch{rank, first_micro_batch(step, rank, stop)};
+}
+
 GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
     check(step >= 1, "step ", step);
-    const std::vector<Sample> samples = samples_of(step);
+    const std::vector<Sample> samples = samples_of(step, settings_.rank);
     forget_before(samples);
-    ShardRows rows = rows_of(samples, stop);
+    const ShardRows rows = masked_rows_of(samples, stop);
     look_ahead(step * settings_.global_batch_sequences, stop);
     if (stop.stop_requested()) return {};
 
-    if (settings_.masking) {
-        std::vector<std::int64_t> numbers;
-        for (const Sample& sample : samples) numbers.push_back(sample.number);
-        rows = mask_again(std::move(rows), numbers, *settings_.masking);
-    }
     GlobalBatch batch;
+    batch.cross_check = cross_check(step, samples, stop);
+    if (stop.stop_requested()) return {};
     for (std::int64_t begin = 0; begin < rows.rows; begin += settings_.micro_batch_size) {
         const MicroBatch& made = batch.micro_batches.emplace_back(
             micro_batch(samples, rows, begin, std::min(begin + settings_.micro_batch_size, rows.rows)));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ public:
     /// this rank. After a stop request it returns early with an incomplete batch. @throws DataError
     GlobalBatch make(std::int64_t step, const std::stop_token& stop = {});
 
+    /// Builds the first micro-batch that a rank computes in a step, in host memory. @throws DataError
+    MicroBatch first_micro_batch(std::int64_t step, std::int64_t rank, const std::stop_token& stop = {});
+
     /// Applies to the following calls of make(). The samples of a step stay the same.
     void set_micro_batch_size(std::int64_t sequences) { settings_.micro_batch_size = sequences; }
 
@@ -55,8 +59,11 @@ private:
         std::size_t source = 0;
         SamplePlace place;
     };
-    std::vector<Sample> samples_of(std::int64_t step);
-    std::vector<Sample> own_part(const std::vector<Sample>& by_band);
+    std::vector<Sample> samples_of(std::int64_t step, std::int64_t rank);
+    std::vector<Sample> part_of(std::int64_t rank, const std::vector<Sample>& by_band);
+    MicroBatch first_sequences(std::vector<Sample> samples, std::int64_t count, const std::stop_token& stop);
+    std::optional<CrossCheckBatch> cross_check(std::int64_t step, const std::vector<Sample>& own, const std::stop_token& stop);
+    ShardRows masked_rows_of(const std::vector<Sample>& samples, const std::stop_token& stop);
     ShardRows rows_of(const std::vector<Sample>& samples, const std::stop_token& stop);
     void forget_before(const std::vector<Sample>& samples);
     void look_ahead(std::int64_t samples_until_now, const std::stop_token& stop);

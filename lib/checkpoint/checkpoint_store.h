@@ -73,6 +73,7 @@ public:
         bool best = false;                  ///< also the best intact one; the link "best" then points to it
         std::set<std::int64_t> whole = {};  ///< steps known to be intact: written or verified by this process
         bool verify = true;                 ///< verify the others before they count as kept; false: they do not count this time
+        std::optional<std::int64_t> agreed = {};  ///< also the newest up to this step, the last that a cross check confirmed
     };
     struct Pruned {
         std::set<std::int64_t> whole;       ///< Keep::whole and the steps that were verified, without those deleted
@@ -84,10 +85,10 @@ public:
     /// @param sign_of_life called for each part that is read, from any thread
     Pruned prune(const Keep& keep, const std::function<void()>& sign_of_life = {}) const;
 
-    /// Moves the checkpoints of later steps, intact or damaged, into a new folder abandoned_after_N, which the program does not
+    /// Moves the checkpoints of later steps, intact or damaged, into a new folder REASON_after_N, which the program does not
     /// read: a run that continues from `step` on a different path would otherwise find them. If the process is killed midway,
     /// only some have been moved and none is lost. @returns that folder; nullopt where there are no later checkpoints
-    std::optional<std::filesystem::path> set_aside_after(std::int64_t step) const;
+    std::optional<std::filesystem::path> set_aside_after(std::int64_t step, std::string_view reason = "abandoned") const;
 
     /// The folder of a save that is not complete yet.
     std::filesystem::path partial_folder(std::int64_t step) const;

@@ -38,7 +38,8 @@ public:
         for (std::size_t i = 0; i + newest() < counted.size(); ++i) {
             const std::int64_t step = step_of(counted[i]);
             const bool every = keep_.every > 0 && step % keep_.every == 0;
-            if (!every && !keep_.steps.contains(step) && counted[i] != best) found.push_back(counted[i]);
+            const bool newest_agreed = keep_.agreed && step <= *keep_.agreed && step_of(counted[i + 1]) > *keep_.agreed;
+            if (!every && !newest_agreed && !keep_.steps.contains(step) && counted[i] != best) found.push_back(counted[i]);
         }
         return found;
     }
@@ -134,11 +135,11 @@ CheckpointStore::Pruned CheckpointStore::prune(const Keep& keep, const std::func
     return out;
 }
 
-std::optional<fs::path> CheckpointStore::set_aside_after(std::int64_t step) const {
+std::optional<fs::path> CheckpointStore::set_aside_after(std::int64_t step, std::string_view reason) const {
     auto later = all();
     std::erase_if(later, [&](const auto& one) { return one.first <= step; });
     if (later.empty()) return std::nullopt;
-    fs::path aside = new_folder(folder_ / concat("abandoned_after_", step_folder_name(step).substr(5)));
+    fs::path aside = new_folder(folder_ / concat(reason, "_after_", step_folder_name(step).substr(5)));
     for (const auto& [number, folder] : later) move_folder(folder, aside / folder.filename());
     remove_dangling_link();
     flush_folder(aside);

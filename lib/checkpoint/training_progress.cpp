@@ -94,6 +94,7 @@ nlohmann::json TrainingProgress::to_json() const {
                            {"skipped_updates_in_a_row", skipped_updates_in_a_row}};
     if (held_out_mlm_loss) json[held_out_loss_key] = *held_out_mlm_loss;
     if (mlm_loss) json[smoothed_key] = {{"value", mlm_loss->value}, {"steps", mlm_loss->steps}};
+    if (agreed_step) json["agreed_step"] = *agreed_step;
     if (!casing.empty()) json["casing"] = casing;
     if (!kernels.empty()) json["kernels"] = kernels;
     if (device_micro_batch) json["device_micro_batch"] = *device_micro_batch;
@@ -120,6 +121,7 @@ TrainingProgress TrainingProgress::read(const nlohmann::json& json, const std::f
     members.whole("skipped_updates", 0, progress.skipped_updates);
     members.whole("skipped_updates_in_a_row", 0, progress.skipped_updates_in_a_row);
     members.whole("device_micro_batch", 1, progress.device_micro_batch);
+    members.whole("agreed_step", 0, progress.agreed_step);
     members.text("casing", progress.casing);
     if (!progress.casing.empty() && progress.casing != "cased" && progress.casing != "uncased")
         members.refuse("casing", progress.casing, "\"cased\" or \"uncased\"");

@@ -1,21 +1,13 @@
 #include "operations/findings.h"
 
-#include <array>
-
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
 
+#include "core/host_name.h"
 #include "core/median.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
 namespace {
-
-std::string own_host() {
-    std::array<char, 256> name{};
-    return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
 
 /// Runs a check and returns its result as JSON: an exit code and a text.
 std::string outcome(const std::function<std::string()>& examine) {
@@ -37,7 +29,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 }  // namespace
 
-Findings::Findings(ControlGroup& ranks) : ranks_(ranks), hosts_(ranks.all_gather_texts(own_host())) {}
+Findings::Findings(ControlGroup& ranks) : ranks_(ranks), hosts_(ranks.all_gather_texts(host_name())) {}
 
 bool Findings::examine(const std::string& check, const std::function<std::string()>& examine) {
     bool well = true;

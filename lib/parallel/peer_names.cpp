@@ -1,7 +1,6 @@
 #include "parallel/peer_names.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <sstream>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/host_name.h"
 #include "parallel/host_address.h"
 
 namespace bertpretrain {
@@ -39,9 +39,7 @@ std::string own_sockets() {
                                                 : reinterpret_cast<const sockaddr_in6*>(address)->sin6_port);
         ports_by_address[plain(numeric_address(address, length))] += concat(" ", port);
     }
-    std::array<char, 256> host{};
-    if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
-    std::string text = host.data();
+    std::string text = host_name();
     for (const auto& [address, ports] : ports_by_address) text += concat("\n", address, ports);
     return text;
 }

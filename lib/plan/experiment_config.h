@@ -130,6 +130,7 @@ struct TrainingConfig {
     std::string loss_mean = "global";
     std::int64_t max_skipped_updates = 10;
     double loss_spike_deviations = 10;
+    std::int64_t cross_check_every_steps = 0;
 
     static void describe(auto& self, auto&& field) {
         field("precision", self.precision, one_of({"bf16", "fp32"}),
@@ -164,6 +165,11 @@ struct TrainingConfig {
               Resume::may_change);
         field("loss_spike_deviations", self.loss_spike_deviations, at_least(0),
               "Warn about a loss that is this many robust standard deviations above the median of the last 64. 0: never.",
+              Resume::may_change);
+        field("cross_check_every_steps", self.cross_check_every_steps, at_least(0),
+              "Look for hardware that computes wrongly every so many steps: each rank also computes another rank's first "
+              "micro-batch, and the bits of losses and gradients must be equal. A single rank compares its kernels with plain "
+              "ATen instead. The run ends with exit code 5 and names the host. 0: never.",
               Resume::may_change);
     }
 };

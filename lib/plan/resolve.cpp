@@ -263,6 +263,7 @@ void resolve_compute(Resolution& r) {
     compute.loss_mean = asked.loss_mean == "global" ? LossMean::global : LossMean::micro_batch;
     compute.max_skipped_updates = asked.max_skipped_updates;
     compute.loss_spike_deviations = asked.loss_spike_deviations;
+    compute.cross_check_every_steps = asked.cross_check_every_steps;
     compute.kernels = asked.gpu_kernels == "reference" ? KernelPolicy::reference
                       : asked.gpu_kernels == "fused"   ? KernelPolicy::fused
                                                        : KernelPolicy::automatic;

@@ -73,6 +73,7 @@ struct ComputePlan {
     LossMean loss_mean = LossMean::global;
     std::int64_t max_skipped_updates = 10;
     double loss_spike_deviations = 10;
+    std::int64_t cross_check_every_steps = 0;
     KernelPolicy kernels = KernelPolicy::automatic;
     KernelChoice kept_kernels;              ///< a resumed run's; empty: none
     bool chooses_matmul = false;            ///< on a CPU in bf16

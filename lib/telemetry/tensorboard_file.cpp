@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/concat.h"
+#include "core/host_name.h"
 #include "core/log.h"
 
 namespace bertpretrain {
@@ -76,9 +77,7 @@ std::int64_t seconds_for_name(const std::filesystem::path& folder, double time) 
 }
 
 std::string file_name(const std::filesystem::path& folder, double time) {
-    char host[256] = "";
-    ::gethostname(host, sizeof host - 1);
-    return concat(name_begin, seconds_for_name(folder, time), ".", host, ".", ::getpid());
+    return concat(name_begin, seconds_for_name(folder, time), ".", host_name(), ".", ::getpid());
 }
 
 }  // namespace

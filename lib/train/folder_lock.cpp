@@ -15,6 +15,7 @@
 #include "core/clock.h"
 #include "core/environment.h"
 #include "core/error.h"
+#include "core/host_name.h"
 #include "core/log.h"
 
 namespace bertpretrain {
@@ -23,9 +24,7 @@ namespace {
 constexpr const char* lock_name = ".lock";
 
 std::string new_mark() {
-    char host[256] = "";
-    ::gethostname(host, sizeof host - 1);
-    return concat(host, " ", ::getpid(), " ", std::chrono::system_clock::now().time_since_epoch().count(), " ",
+    return concat(host_name(), " ", ::getpid(), " ", std::chrono::system_clock::now().time_since_epoch().count(), " ",
                   std::chrono::steady_clock::now().time_since_epoch().count(), "\n");
 }
 

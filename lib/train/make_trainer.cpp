@@ -36,6 +36,7 @@ std::unique_ptr<BatchLoader> make_loader(const RunPlan& plan, const World& world
     settings.world_size = world.size();
     settings.device = device;
     settings.threads = plan.data.loader_threads;
+    settings.cross_check_every_steps = plan.compute.cross_check_every_steps;
     if (plan.data.masks == MaskSource::dynamic && vocabulary != nullptr)
         settings.masking = dynamic_masking(*vocabulary, plan.data.masked_lm_prob, plan.data.whole_word_masking,
                                            plan.data.sequence_length, plan.model.vocab_size, plan.compute.seed);
@@ -224,6 +225,7 @@ TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std
 TrainerParts make_replay_parts(RequestedExperiment experiment, const CheckpointFacts* kept, const Launch& launch) {
     experiment.settings.evaluation.every_steps = 0;
     experiment.settings.evaluation.probe.reset();
+    experiment.settings.training.cross_check_every_steps = 0;
     const at::Device device = device_named(experiment.settings.training.device, launch.local_rank);
     TrainerParts parts;
     parts.launch = launch;

@@ -38,6 +38,7 @@ constexpr std::array without_effect{"about",
                                     "parallel.zero_stage",
                                     "schedule.total_steps",
                                     "telemetry.",
+                                    "training.cross_check_every_steps",
                                     "training.loss_spike_deviations",
                                     "training.max_skipped_updates",
                                     "watchdog."};

@@ -83,7 +83,7 @@ ParameterMoves TrainStep::moves(bool last_micro_batch, PhaseClock& clock) {
 }
 
 bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_CS4, StopAgreement& stop,
-                           PhaseClock& clock) {
+                           PhaseClock& clock, const AfterFirst& after_first) {
     next_bucket_ = 0;
     const auto count = static_cast<std::int64_t>(batch.micro_batches.size());
     if (count > 0) parameters_.begin_gradients();
@@ -100,11 +100,22 @@ bool TrainStep::accumulate(const GlobalBatch& batch, const StepCounts& whole, co
         wait_for_copy(micro);
         bert_.forward_backward(micro, loss_scale(whole, micro), LossSums(sums_CS4[i]), moves(i + 1 == count, clock),
                                /*accumulate=*/i > 0);
+        if (i == 0 && after_first && whole.fewest_micro_batches > 1) after_first(sums_CS4[0]);
     }
     if (count > 0) return true;
     settle();
     moves(true, clock).final(parameters_.layout().parameters().size());
     return true;
+}
+
+at::Tensor TrainStep::compute(const MicroBatch& micro, const StepCounts& whole, PhaseClock& clock) {
+    clock.enter(Phase::forward);
+    wait_for_copy(micro);
+    parameters_.begin_gradients();
+    at::Tensor sums_S4 = at::zeros({static_cast<std::int64_t>(sources_), LossSums::count},
+                                   at::TensorOptions(parameters_.device()).dtype(at::kDouble));
+    bert_.forward_backward(micro, loss_scale(whole, micro), LossSums(sums_S4), moves(false, clock), /*accumulate=*/false);
+    return sums_S4;
 }
 
 UpdateResult TrainStep::update(bool finite, double learning_rate, std::int64_t step, PhaseClock& clock) {
@@ -119,14 +130,15 @@ UpdateResult TrainStep::update(bool finite, double learning_rate, std::int64_t s
 }
 
 StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, double learning_rate, std::int64_t step,
-                           StopAgreement& stop, PhaseClock& clock, const std::function<void()>& before_gather) {
+                           StopAgreement& stop, PhaseClock& clock, const std::function<void()>& before_gather,
+                           const AfterFirst& after_first) {
     const double begin = seconds_now();
     const Traffic before = world_.traffic();
     const at::Tensor sums_CS4 =
         at::zeros({static_cast<std::int64_t>(batch.micro_batches.size()), static_cast<std::int64_t>(sources_), LossSums::count},
                   at::TensorOptions(parameters_.device()).dtype(at::kDouble));
     computing_.reset();
-    if (!accumulate(batch, whole, sums_CS4, stop, clock)) {
+    if (!accumulate(batch, whole, sums_CS4, stop, clock, after_first)) {
         StepOutcome outcome;
         outcome.interrupted = true;
         return outcome;

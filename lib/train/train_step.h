@@ -46,6 +46,9 @@ struct StepOutcome {
 
 class TrainStep {
 public:
+    /// Called while the gradients are those of this rank's first micro-batch. @param sums_S4 of its losses (LossSums)
+    using AfterFirst = std::function<void(const at::Tensor& sums_S4)>;
+
     /// All arguments must outlive this object.
     /// @param zero_stage 0: `optimizer` works on whole tensors and does not communicate
     /// @param sources that the batches' samples come from
@@ -58,8 +61,14 @@ public:
     /// @param stop checked between micro-batches
     /// @param before_gather called before the gather, while no collective is in flight, so that its messages do not queue after
     /// the new weights. Its traffic is not counted.
+    /// @param after_first may be empty; not called where a rank has a single micro-batch
     StepOutcome run(const GlobalBatch& batch, const StepCounts& whole, double learning_rate, std::int64_t step,
-                    StopAgreement& stop, PhaseClock& clock, const std::function<void()>& before_gather);
+                    StopAgreement& stop, PhaseClock& clock, const std::function<void()>& before_gather,
+                    const AfterFirst& after_first = {});
+
+    /// Computes the losses and gradients of one micro-batch as run() does for the first of a step, and no update. Call it between
+    /// steps; it overwrites the gradients. @param whole as in run() @returns sums of its losses, S x 4, on the device
+    at::Tensor compute(const MicroBatch& micro, const StepCounts& whole, PhaseClock& clock);
 
     /// Updates the model's compute-dtype weights from the optimizer's fp32 weights; all ranks call it together.
     void publish_weights();
@@ -71,7 +80,7 @@ private:
     LossScale loss_scale(const StepCounts& whole, const MicroBatch& micro) const;
     /// @returns false if the ranks agreed to leave early
     bool accumulate(const GlobalBatch& batch, const StepCounts& whole, const at::Tensor& sums_CS4, StopAgreement& stop,
-                    PhaseClock& clock);
+                    PhaseClock& clock, const AfterFirst& after_first);
     ParameterMoves moves(bool last_micro_batch, PhaseClock& clock);
     UpdateResult update(bool finite, double learning_rate, std::int64_t step, PhaseClock& clock);
     /// @param sums_CS4 on the host, by micro-batch and source
