@@ -49,6 +49,7 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Pretrains BERT from a Wikipedia dump to a
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcurl4 | libcurl4t64, ca-certificates")  # opened for object stores only
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # finds the Debian packages that the libraries belong to
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${LIBTORCH_ROOT}/lib ${site_packages}/nvidia/cu13/lib)
 set(CPACK_STRIP_FILES ON)

@@ -16,10 +16,10 @@ namespace fs = std::filesystem;
 namespace {
 
 /// lib/'s folders from the bottom to the top: one may include only those before it.
-const std::vector<std::string> folder_order{"core",       "config",    "text",      "tokens",   "deduplication",
-                                            "shards",     "archive",   "telemetry", "reports",  "batches",
-                                            "kernels",    "model",     "optimizer", "parallel", "checkpoint",
-                                            "operations", "inference", "plan",      "train",    "preflight"};
+const std::vector<std::string> folder_order{"core",   "config",    "storage",   "text",       "tokens",     "deduplication",
+                                            "shards", "archive",   "telemetry", "reports",    "batches",    "kernels",
+                                            "model",  "optimizer", "parallel",  "checkpoint", "operations", "inference",
+                                            "plan",   "train",     "preflight"};
 
 /// For each sub-folder, and each folder that has some: the other parts of the same folder that it may include.
 const std::map<std::string, std::set<std::string>> parts_below{

@@ -1,0 +1,38 @@
+#include "storage/aws_credentials.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "storage/aws_metadata.h"
+#include "storage/aws_profile.h"
+
+namespace bertpretrain {
+
+AwsCredentials AwsCredentialSource::find() const {
+    const auto key = variables_("AWS_ACCESS_KEY_ID"), secret = variables_("AWS_SECRET_ACCESS_KEY");
+    if (key && secret) return {*key, *secret, variables_("AWS_SESSION_TOKEN").value_or("")};
+    auto profile = aws_profile(variables_);
+    if (!profile["aws_access_key_id"].empty() && !profile["aws_secret_access_key"].empty())
+        return {profile["aws_access_key_id"], profile["aws_secret_access_key"], profile["aws_session_token"]};
+    if (const auto credentials = container_credentials(variables_)) return *credentials;
+    if (const auto credentials = instance_credentials(variables_)) return *credentials;
+    throw ConfigError(
+        "s3://: no credentials were found in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, in ~/.aws/credentials, at a "
+        "container's "
+        "endpoint (AWS_CONTAINER_CREDENTIALS_*) or at the instance's metadata service"
+        "\n  do: set the variables, or give this machine or container a role that may use the bucket");
+}
+
+AwsCredentials AwsCredentialSource::get() {
+    constexpr double margin_seconds = 300;
+    const std::lock_guard lock(mutex_);
+    const bool is_valid = !kept_.key_id.empty() && (kept_.expires == 0 || unix_seconds_now() + margin_seconds < kept_.expires);
+    if (!is_valid) kept_ = find();
+    return kept_;
+}
+
+void AwsCredentialSource::forget() {
+    const std::lock_guard lock(mutex_);
+    kept_ = {};
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,20 @@
+#pragma once
+// Credentials that a platform gives to its machines and containers over HTTP.
+
+#include <optional>
+
+#include "core/environment.h"
+#include "storage/aws_signature.h"
+
+namespace bertpretrain {
+
+/// Of the container's task or service account (ECS, Batch, EKS Pod Identity): AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or
+/// _FULL_URI, with AWS_CONTAINER_AUTHORIZATION_TOKEN or _TOKEN_FILE. @returns nullopt where neither variable is set
+/// @throws DistributedError when the endpoint gives none
+std::optional<AwsCredentials> container_credentials(const Variables& variables);
+
+/// Of the instance's role (EC2, IMDSv2). AWS_EC2_METADATA_DISABLED=true turns this off; AWS_EC2_METADATA_SERVICE_ENDPOINT names
+/// another address. @returns nullopt where there is no such service or role
+std::optional<AwsCredentials> instance_credentials(const Variables& variables);
+
+}  // namespace bertpretrain

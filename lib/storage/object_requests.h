@@ -1,0 +1,71 @@
+#pragma once
+// Requests to a store, signed and repeated where that may help.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/environment.h"
+#include "storage/aws_credentials.h"
+#include "storage/http_transfer.h"
+#include "storage/object_url.h"
+
+namespace bertpretrain {
+
+struct StorageSettings {
+    double stall_seconds = 30;                               ///< a transfer without a byte for so long is started again
+    double give_up_seconds = 600;                            ///< without any progress, an error
+    std::function<void(const std::string& warning)> warn{};  ///< empty: log_warning
+};
+
+/// One request of a key.
+struct ObjectRequest {
+    std::string method = "GET";
+    std::string key{};
+    std::map<std::string, std::string> query{};
+    std::vector<std::string> headers{};
+    std::optional<std::string_view> body{};
+    std::function<void(std::string_view part, long status)> sink{};
+    std::stop_token stop{};
+};
+
+/// Sends requests to one bucket or HTTP server. Thread-safe.
+///
+/// AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL names a store other than AWS's own. Such a store, and a bucket whose name has a dot,
+/// are addressed as HOST/BUCKET/KEY, others as BUCKET.HOST/KEY.
+class ObjectRequests {
+public:
+    ObjectRequests(ObjectUrl folder, const Variables& variables, StorageSettings settings);
+
+    /// Sends one request. @throws ConfigError without credentials or libcurl
+    HttpAnswer once(const ObjectRequest& request);
+    /// Repeats a request that `attempt` sends, with growing pauses, while the answer is a failure that may pass: no or an
+    /// incomplete response, 408, 429, 5xx, and credentials that have expired. The time starts again after an attempt that made
+    /// progress.
+    /// @param attempt @returns its answer; sets `progress`
+    /// @returns the first other answer  @throws DistributedError after give_up_seconds, or when `stop` is requested
+    HttpAnswer repeat(const std::string& key, const std::function<HttpAnswer(bool& progress)>& attempt,
+                      const std::stop_token& stop = {});
+    /// once(), repeated.
+    HttpAnswer send(const ObjectRequest& request);
+
+    /// The error for an answer that is neither a success nor worth repeating.
+    /// @throws ConfigError for a refused access, DataError for a missing object, else DistributedError
+    [[noreturn]] void refuse(const ObjectRequest& request, const HttpAnswer& answer) const;
+    /// "s3://bucket/key"
+    std::string name_of(const std::string& key) const;
+
+private:
+    ObjectUrl folder_;
+    StorageSettings settings_;
+    std::string origin_, host_, path_;  ///< "https://host:port", "host:port", "/bucket" or ""
+    std::string region_;
+    std::unique_ptr<AwsCredentialSource> credentials_;  ///< null: requests are not signed
+};
+
+}  // namespace bertpretrain

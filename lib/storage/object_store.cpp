@@ -1,0 +1,158 @@
+#include "storage/object_store.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <span>
+
+#include "core/error.h"
+#include "core/random_access_file.h"
+#include "storage/s3_answers.h"
+
+namespace bertpretrain {
+namespace {
+
+std::string part_of(const RandomAccessFile& file, std::uint64_t first, std::uint64_t bytes) {
+    std::string part(bytes, '\0');
+    file.read_at(first, std::span(reinterpret_cast<unsigned char*>(part.data()), part.size()));
+    return part;
+}
+
+}  // namespace
+
+ObjectStore::ObjectStore(ObjectUrl folder, const Variables& variables, StorageSettings settings, std::uint64_t part_bytes)
+    : folder_(std::move(folder)), part_bytes_(part_bytes), requests_(folder_, variables, std::move(settings)) {}
+
+HttpAnswer ObjectStore::send(const ObjectRequest& request) {
+    HttpAnswer answer = requests_.send(request);
+    if (!answer.ok()) requests_.refuse(request, answer);
+    return answer;
+}
+
+std::optional<std::string> ObjectStore::read(const std::string& name) {
+    const ObjectRequest request{.key = key_of(name)};
+    HttpAnswer answer = requests_.send(request);
+    if (answer.status == 404) return std::nullopt;
+    if (!answer.ok()) requests_.refuse(request, answer);
+    return std::move(answer.text);
+}
+
+void ObjectStore::read_range(const std::string& name, std::uint64_t position, std::uint64_t bytes,
+                             const std::function<void(std::string_view)>& take, const std::stop_token& stop) {
+    ObjectRequest request{.key = key_of(name), .stop = stop};
+    bool is_longer = false;
+    const auto attempt = [&](bool& progress) {
+        const std::uint64_t first = position;
+        request.headers.clear();
+        if (first > 0) request.headers.push_back(concat("Range: bytes=", first, "-"));
+        std::uint64_t skipped = 0;
+        request.sink = [&](std::string_view part, long status) {
+            constexpr long partial_content = 206;
+            if (status != partial_content) {  // a server without ranges sends the object from its beginning
+                const auto skip = std::min<std::uint64_t>(part.size(), first - skipped);
+                skipped += skip;
+                part.remove_prefix(skip);
+            }
+            is_longer = is_longer || part.size() > bytes - position;
+            if (is_longer || part.empty()) return;
+            take(part);
+            position += part.size();
+            progress = true;
+        };
+        HttpAnswer answer = requests_.once(request);
+        if (answer.ok() && position < bytes && progress) answer.failure = "the response ended early";
+        return answer;
+    };
+    const HttpAnswer answer = requests_.repeat(request.key, attempt, stop);
+    constexpr long range_not_satisfiable = 416;  // the object ends before `position`
+    if (!answer.ok() && answer.status != range_not_satisfiable) requests_.refuse(request, answer);
+    if (answer.ok() && position == bytes && !is_longer) return;
+    throw DataError(concat(requests_.name_of(request.key), ": has ", is_longer ? "more than " : "", is_longer ? bytes : position,
+                           " bytes, expected ", bytes, "\n  do: copy the folder into the store again"));
+}
+
+void ObjectStore::download(const std::string& name, const std::filesystem::path& file, std::uint64_t bytes,
+                           const std::stop_token& stop) {
+    std::error_code missing;
+    std::uint64_t position = std::filesystem::file_size(file, missing);
+    if (missing || position > bytes) position = 0;
+    std::ofstream out(file, std::ios::binary | (position > 0 ? std::ios::app : std::ios::trunc));
+    const auto require_written = [&](bool done) {
+        if (!done)
+            throw DataError(
+                concat(file.string(), ": cannot be written (", std::strerror(errno), ")\n  do: free space on this disk"));
+    };
+    require_written(static_cast<bool>(out));
+    if (position < bytes)
+        read_range(
+            name, position, bytes,
+            [&](std::string_view part) {
+                require_written(static_cast<bool>(out.write(part.data(), static_cast<std::streamsize>(part.size()))));
+            },
+            stop);
+    require_written(static_cast<bool>(out.flush()));
+}
+
+void ObjectStore::scan(const std::string& name, std::uint64_t bytes, const std::function<void(std::string_view)>& take,
+                       const std::stop_token& stop) {
+    read_range(name, 0, bytes, take, stop);
+}
+
+void ObjectStore::write(const std::string& name, std::string_view content, const std::stop_token& stop) {
+    send({.method = "PUT", .key = key_of(name), .body = content, .stop = stop});
+}
+
+void ObjectStore::upload(const std::string& name, const std::filesystem::path& file, const std::stop_token& stop) {
+    const RandomAccessFile opened(file);
+    const std::uint64_t bytes = opened.identity().bytes;
+    if (bytes <= part_bytes_) return write(name, part_of(opened, 0, bytes), stop);
+    constexpr std::uint64_t most_parts = 10'000;
+    const std::uint64_t step = std::max(part_bytes_, (bytes + most_parts - 1) / most_parts);
+    const std::string key = key_of(name);
+    const std::string id =
+        xml_element(send({.method = "POST", .key = key, .query = {{"uploads", ""}}, .body = "", .stop = stop}).text, "UploadId");
+    try {
+        std::string parts;
+        for (std::uint64_t first = 0, number = 1; first < bytes; first += step, ++number) {
+            const std::string part = part_of(opened, first, std::min(step, bytes - first));
+            const HttpAnswer answer = send({.method = "PUT",
+                                            .key = key,
+                                            .query = {{"partNumber", std::to_string(number)}, {"uploadId", id}},
+                                            .body = part,
+                                            .stop = stop});
+            const auto tag = answer.headers.find("etag");
+            parts += concat("<Part><PartNumber>", number, "</PartNumber><ETag>", tag == answer.headers.end() ? "" : tag->second,
+                            "</ETag></Part>");
+        }
+        const std::string list = concat("<CompleteMultipartUpload>", parts, "</CompleteMultipartUpload>");
+        send({.method = "POST", .key = key, .query = {{"uploadId", id}}, .body = list, .stop = stop});
+    } catch (...) {  // parts of an unfinished upload cost storage
+        try {
+            requests_.once({.method = "DELETE", .key = key, .query = {{"uploadId", id}}});
+        } catch (const std::exception&) {}  // the first error is the one to report
+        throw;
+    }
+}
+
+std::vector<ListedObject> ObjectStore::list(const std::string& prefix) {
+    const std::string folder = folder_.key.empty() ? "" : folder_.key + "/";
+    std::vector<ListedObject> objects;
+    std::string continuation;
+    do {
+        ObjectRequest request{.query = {{"list-type", "2"}, {"prefix", folder + prefix}}};
+        if (!continuation.empty()) request.query["continuation-token"] = continuation;
+        const ObjectList page = parse_object_list(send(request).text);
+        for (const auto& [key, bytes] : page.objects) objects.push_back({key.substr(folder.size()), bytes});
+        continuation = page.continuation;
+    } while (!continuation.empty());
+    return objects;
+}
+
+void ObjectStore::remove(const std::string& name) {
+    const ObjectRequest request{.method = "DELETE", .key = key_of(name)};
+    const HttpAnswer answer = requests_.send(request);
+    if (!answer.ok() && answer.status != 404) requests_.refuse(request, answer);
+}
+
+}  // namespace bertpretrain

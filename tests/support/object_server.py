@@ -1,0 +1,117 @@
+"""object_server.py FOLDER: moto's S3 server with the bucket "bucket", and a proxy before it that injects faults.
+
+Prints "MOTO_PORT PROXY_PORT". The proxy reads FOLDER/faults.json before every request, a list such as
+  [{"fault": "503", "method": "GET", "contains": ".h5", "every": 3}]
+A fault applies to every n-th request ("every", default 1) that its method and path match, at most "times" times. Faults:
+  503     answers 503 SlowDown
+  slow    sends the body in eight parts, "seconds" apart (default 0.05)
+  cut     closes the connection in the middle of the body
+  wrong   changes one byte of the body: of the answer to a GET, or of the object that a PUT stores
+  stall   sends half of the body, then nothing for "seconds"
+Appends "METHOD PATH RANGE FAULT" of each request to FOLDER/requests.log.
+"""
+import http.client
+import http.server
+import json
+import os
+import pathlib
+import sys
+import threading
+import time
+
+os.environ["MOTO_S3_DEFAULT_MAX_KEYS"] = "5"  # so that a list soon takes several pages
+from moto.server import ThreadedMotoServer
+
+FOLDER = pathlib.Path(sys.argv[1])
+# moto refuses requests without a signature; the proxy adds one, so that it is an open HTTP server too
+PUBLIC = "AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=none"
+lock = threading.Lock()
+counts = {}
+
+
+def fault_of(method, path):
+    try:
+        faults = json.loads((FOLDER / "faults.json").read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+    for fault in faults:
+        if fault.get("method", method) != method or fault.get("contains", "") not in path:
+            continue
+        with lock:
+            entry = counts.setdefault(json.dumps(fault), [0, 0])
+            entry[0] += 1
+            if entry[0] % fault.get("every", 1) == 0 and entry[1] < fault.get("times", 1 << 30):
+                entry[1] += 1
+                return fault
+    return {}
+
+
+def changed(body):
+    return body[: len(body) // 2] + bytes([body[len(body) // 2] ^ 1]) + body[len(body) // 2 + 1 :] if body else body
+
+
+class Proxy(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def serve(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        fault = fault_of(self.command, self.path)
+        name = fault.get("fault", "")
+        with lock, open(FOLDER / "requests.log", "a") as log:
+            log.write(f"{self.command} {self.path} {self.headers.get('Range', '-')} {name or '-'}\n")
+        if name == "503":
+            return self.answer(503, {}, b"<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>")
+        if name == "wrong" and self.command == "PUT":
+            body = changed(body)
+        connection = http.client.HTTPConnection("127.0.0.1", MOTO_PORT)
+        connection.request(self.command, self.path, body, {"Authorization": PUBLIC, **self.headers})
+        response = connection.getresponse()
+        content = response.read()
+        if name == "wrong" and self.command == "GET":
+            content = changed(content)
+        self.answer(response.status, dict(response.getheaders()), content, fault)
+
+    def answer(self, status, headers, content, fault={}):
+        self.send_response(status)
+        for key, value in headers.items():
+            if key.lower() not in ("content-length", "connection", "transfer-encoding", "date", "server"):
+                self.send_header(key, value)
+        length = len(content)
+        if self.command == "HEAD":
+            length = int(headers.get("Content-Length", 0))
+        if status != 204:
+            self.send_header("Content-Length", str(length))
+        self.end_headers()
+        name = fault.get("fault")
+        if name == "cut":
+            self.wfile.write(content[: len(content) // 2])
+            self.close_connection = True
+        elif name == "stall":
+            self.wfile.write(content[: len(content) // 2])
+            self.wfile.flush()
+            time.sleep(fault.get("seconds", 5))
+            self.close_connection = True
+        elif name == "slow":
+            step = max(1, (len(content) + 7) // 8)
+            for begin in range(0, len(content), step):
+                time.sleep(fault.get("seconds", 0.05))
+                self.wfile.write(content[begin : begin + step])
+        elif self.command != "HEAD":
+            self.wfile.write(content)
+
+    do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = serve
+
+    def log_message(self, *arguments):
+        pass
+
+
+moto = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+moto.start()
+MOTO_PORT = moto.get_host_and_port()[1]
+connection = http.client.HTTPConnection("127.0.0.1", MOTO_PORT)
+connection.request("PUT", "/bucket")
+assert connection.getresponse().status == 200
+proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+proxy.daemon_threads = True
+print(MOTO_PORT, proxy.server_address[1], flush=True)
+proxy.serve_forever()
