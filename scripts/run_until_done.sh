@@ -3,7 +3,8 @@
 #   scripts/run_until_done.sh RUN_FOLDER -- bertpretrain train CONFIG --output RUN_FOLDER
 #   scripts/run_until_done.sh RUN_FOLDER -- torchrun ... --no-python bertpretrain train CONFIG --output RUN_FOLDER
 # Takes the exit code of an attempt from RUN_FOLDER/exit.json, or from the command if that file is missing. Codes 2, 3, 4 and 6, and
-# those of stop signals, end this script with the same code. It restarts after any other, at most three times without a newer checkpoint.
+# those of stop signals, end this script with the same code, and so does a cross check that found this host to compute wrongly.
+# It restarts after any other, at most three times without a newer checkpoint.
 # While another process holds the folder, the program waits up to two minutes for it (BERTPRETRAIN_LOCK_SECONDS).
 # SIGTERM, SIGINT, SIGHUP and SIGQUIT are passed on and end this script: 143, 130, 129 or 131, or the run's own code if its last save failed.
 set -uo pipefail
@@ -25,6 +26,11 @@ export BERTPRETRAIN_LOCK_SECONDS=${BERTPRETRAIN_LOCK_SECONDS:-120}
 # Prints the number in exit.json's "code"; nothing if the file is missing or damaged.
 recorded_code() {
   sed -n 's/^ *"code": *\([0-9]\{1,3\}\),\{0,1\} *$/\1/p' "$run/exit.json" 2>/dev/null | head -n 1
+}
+
+# Prints the hosts that computed wrongly, from exit.json's "suspects" (training.cross_check_every_steps).
+wrong_hosts() {
+  sed -n '/"suspects"/,$s/^ *"host": *"\([^"]*\)".*/\1/p' "$run/exit.json" 2>/dev/null
 }
 
 newest_checkpoint() {
@@ -95,6 +101,11 @@ while true; do
       exit "$status"
       ;;
   esac
+
+  if wrong_hosts | grep -qxF "$(hostname)"; then
+    say "this host, $(hostname), computes wrongly: not restarting on it; start the same command on another host"
+    exit "${code:-$status}"
+  fi
 
   if [[ $(newest_checkpoint) != "$before" ]]; then
     without_progress=0

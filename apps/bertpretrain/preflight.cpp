@@ -14,6 +14,7 @@
 #include "rank_options.h"
 
 #include "core/error.h"
+#include "core/strings.h"
 #include "preflight/preflight_report.h"
 
 namespace bertpretrain {
@@ -25,8 +26,8 @@ struct PreflightArguments {
     std::string config, output;
     std::vector<std::string> overrides;
     std::int64_t local_ranks = 0;
-    std::optional<std::string> max_bytes;
-    PreflightRequest request;  // its folder and largest tensor are set from `output` and `max_bytes`
+    std::optional<std::string> max_bytes, burn_in;
+    PreflightRequest request;  // its folder, largest tensor and burn-in are set from the texts above
     bool json = false;
 };
 
@@ -44,12 +45,20 @@ std::int64_t bytes_of(const std::string& text) {
     return static_cast<std::int64_t>(number * unit->second);
 }
 
+/// @throws ConfigError
+double burn_in_seconds_of(const std::string& text) {
+    const std::optional<double> seconds = duration_seconds(text);
+    if (!seconds) throw ConfigError(concat("--burn-in ", text, ": expected a duration such as 10m or 1h"));
+    return *seconds;
+}
+
 int preflight(const PreflightArguments& arguments) {
     const RequestedExperiment experiment = request_experiment(arguments.config, arguments.overrides);
     const Launch launch = read_launch();
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
     PreflightRequest request = arguments.request;
     if (arguments.max_bytes) request.max_bytes = bytes_of(*arguments.max_bytes);
+    if (arguments.burn_in) request.dry_run.burn_in_seconds = burn_in_seconds_of(*arguments.burn_in);
     request.run_folder =
         arguments.output.empty() ? fs::path("runs") / fs::path(arguments.config).stem() : fs::path(arguments.output);
     const PreflightResult result = run_preflight(experiment, request, launch);
@@ -74,9 +83,11 @@ void add_preflight_command(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     command->add_option("--max-bytes", arguments->max_bytes,
                         "Largest tensor of the collectives, such as 1G. Default: 64M on CPUs, 1G on GPUs");
-    command->add_option("--steps", arguments->request.steps, "Steps of the dry run")
+    command->add_option("--steps", arguments->request.dry_run.steps, "Steps of the dry run")
         ->check(CLI::Range(2, 1000))
         ->capture_default_str();
+    command->add_option("--burn-in", arguments->burn_in,
+                        "Run steps for this long, such as 10m, and compare the ranks' computations bit by bit in each of them");
     command->add_option("--slow", arguments->request.slow, "Report a rank as slow below this share of the ranks' median")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();

@@ -71,13 +71,16 @@ struct StartWatch {
 /// rethrows.
 void recorded(const Launch& launch, const std::filesystem::path& record, const std::function<void()>& body) {
     static bool has_cause = false;  // the same exception may pass here twice
-    const auto note = [&](int code, const std::string& cause) {
+    const auto note = [&](int code, const std::string& cause, const std::vector<SuspectRank>& suspects = {}) {
         if (std::exchange(has_cause, true)) return;
         limit_leaving(seconds_to_leave, code, cause);
-        record_exit(record, launch, code, cause);
+        record_exit(record, launch, code, cause, suspects);
     };
     try {
         with_bad_alloc(body);
+    } catch (const HardwareError& error) {
+        note(static_cast<int>(error.code()), error.what(), error.suspects);
+        throw;
     } catch (const Error& error) {
         note(static_cast<int>(error.code()), error.what());
         throw;

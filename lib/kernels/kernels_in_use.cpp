@@ -1,5 +1,6 @@
 #include "kernels/kernels_in_use.h"
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -87,8 +88,11 @@ const KernelSet& kernels_for(at::Device device) {
 
 void use_kernels(at::DeviceType type, const KernelSet& kernels) {
     InUse& of_type = in_use(type);
+    const bool is_static = &kernels == &reference_kernels() || &kernels == &usual_kernels(at::Device(type));
     const std::lock_guard lock(of_type.mutex);
-    of_type.chosen.store(&of_type.kept.emplace_back(kernels), std::memory_order_release);
+    const bool is_kept = is_static || std::any_of(of_type.kept.begin(), of_type.kept.end(),
+                                                  [&](const KernelSet& kept) { return &kept == &kernels; });
+    of_type.chosen.store(is_kept ? &kernels : &of_type.kept.emplace_back(kernels), std::memory_order_release);
 }
 
 void use_usual_kernels(at::DeviceType type) {

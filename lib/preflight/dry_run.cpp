@@ -15,8 +15,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-RequestedExperiment shortened(RequestedExperiment requested, std::int64_t steps) {
+RequestedExperiment shortened(RequestedExperiment requested, const DryRunLength& length) {
     ExperimentConfig& experiment = requested.settings;
+    const bool burns_in = length.burn_in_seconds > 0;
+    constexpr std::int64_t without_end = 1'000'000'000;
+    const std::int64_t steps = burns_in ? without_end : length.steps;
+    if (burns_in) experiment.training.cross_check_every_steps = 1;
     experiment.schedule.total_steps = steps;
     if (experiment.evaluation.every_steps > 0) experiment.evaluation.every_steps = steps;
     experiment.checkpoint.save_every_steps = steps;
@@ -25,7 +29,7 @@ RequestedExperiment shortened(RequestedExperiment requested, std::int64_t steps)
     experiment.checkpoint.on_save_error = "stop";
     experiment.checkpoint.after_save.clear();
     experiment.telemetry.command.clear();
-    experiment.parallel.straggler_report_steps = steps - 1;
+    experiment.parallel.straggler_report_steps = burns_in ? 0 : steps - 1;
     return requested;
 }
 
@@ -73,9 +77,10 @@ void read_back(DryRun& run, const fs::path& folder) {
 
 }  // namespace
 
-DryRun dry_run(const RequestedExperiment& experiment, const fs::path& beside, std::int64_t steps, const Launch& launch,
+DryRun dry_run(const RequestedExperiment& experiment, const fs::path& beside, const DryRunLength& length, const Launch& launch,
                std::unique_ptr<World> world, at::Device device, StopRequest& requests) {
-    check(steps >= 2, "a dry run of ", steps, " steps: expected at least 2, because the first is not representative");
+    check(length.steps >= 2, "a dry run of ", length.steps,
+          " steps: expected at least 2, because the first is not representative");
     const fs::path whole = fs::absolute(beside / "").parent_path();
     const bool leads = world->rank() == 0;
     const ScratchFolder scratch(world->text_of_first(concat(whole.string(), ".preflight-", ::getpid())), leads);
@@ -83,10 +88,13 @@ DryRun dry_run(const RequestedExperiment& experiment, const fs::path& beside, st
     DryRun run;
     {
         PhaseClock clock;
-        const RequestedExperiment few = shortened(experiment, steps);
-        Trainer trainer(make_trainer_parts(few, scratch.path(), fresh, launch, clock, std::move(world), device), requests);
+        const RequestedExperiment few = shortened(experiment, length);
+        TrainerParts parts = make_trainer_parts(few, scratch.path(), fresh, launch, clock, std::move(world), device);
+        if (length.burn_in_seconds > 0) parts.limits.seconds = length.burn_in_seconds;
+        Trainer trainer(std::move(parts), requests);
         run.stopped_by = trainer.run();
     }
+    run.burn_in_seconds = length.burn_in_seconds;
     if (!leads || run.stopped_by != 0) return run;
     add_metrics(run, read_metrics(RunPaths(scratch.path()).metrics()));
     read_back(run, scratch.path());
@@ -94,10 +102,12 @@ DryRun dry_run(const RequestedExperiment& experiment, const fs::path& beside, st
 }
 
 std::string describe(const DryRun& run, bool evaluates) {
-    return concat(run.steps, " steps of ", fixed(run.step_seconds, 3), " s, ", fixed(run.sequences_per_second, 1),
-                  " sequences/s, ", fixed(100 * run.data_wait_share, 1), " % of the time waiting for data; ",
-                  evaluates ? concat("held-out MLM loss ", fixed(run.held_out_mlm_loss, 4), "; ") : "", "checkpoint of ",
-                  bytes_text(run.checkpoint_bytes), " written and read back at ", fixed(run.read_gbps, 2), " GB/s");
+    return concat(
+        run.steps, " steps of ", fixed(run.step_seconds, 3), " s, ", fixed(run.sequences_per_second, 1), " sequences/s, ",
+        fixed(100 * run.data_wait_share, 1), " % of the time waiting for data; ",
+        run.burn_in_seconds > 0 ? concat("burn-in of ", duration_text(run.burn_in_seconds), ": all cross checks agreed; ") : "",
+        evaluates && run.burn_in_seconds == 0 ? concat("held-out MLM loss ", fixed(run.held_out_mlm_loss, 4), "; ") : "",
+        "checkpoint of ", bytes_text(run.checkpoint_bytes), " written and read back at ", fixed(run.read_gbps, 2), " GB/s");
 }
 
 }  // namespace bertpretrain

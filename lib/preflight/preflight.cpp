@@ -92,14 +92,15 @@ private:
     }
 
     void try_run() {
-        say(concat("dry run of ", request_.steps, " steps"));
+        const DryRunLength& length = request_.dry_run;
+        say(length.burn_in_seconds > 0 ? concat("burn-in of ", duration_text(length.burn_in_seconds))
+                                       : concat("dry run of ", length.steps, " steps"));
         const auto add = [&](ExitCode code, const std::string& detail) {
             findings_.add({"dry run", 0, findings_.host(0), code == ExitCode::done ? std::nullopt : std::optional(code), detail});
         };
         try {
             StopRequest requests;
-            result_.dry_run =
-                dry_run(experiment_, request_.run_folder, request_.steps, launch_, std::move(world_), device_, requests);
+            result_.dry_run = dry_run(experiment_, request_.run_folder, length, launch_, std::move(world_), device_, requests);
             add(ExitCode::done, describe(*result_.dry_run, plan_.evaluation.every_steps > 0));
         } catch (const Error& error) { add(error.code(), error.what()); }
     }

@@ -21,7 +21,7 @@ struct PreflightRequest {
     double slow = 0.7;                      ///< share of the ranks' median below which a rank counts as slow
     std::optional<std::int64_t> max_bytes;  ///< largest tensor of the collectives; nothing: 64 MiB on CPUs, 1 GiB on GPUs
     std::string require_transport;          ///< "efa", "infiniband" or "sockets", between hosts; empty: any
-    std::int64_t steps = 5;                 ///< of the dry run, at least 2
+    DryRunLength dry_run;
 };
 
 struct PreflightResult {

@@ -48,7 +48,8 @@ nlohmann::ordered_json report_json(const PreflightResult& result, std::int64_t r
                           {"sequences_per_second", run->sequences_per_second},
                           {"data_wait_share", run->data_wait_share},
                           {"held_out_mlm_loss", run->held_out_mlm_loss},
-                          {"checkpoint_bytes", run->checkpoint_bytes}};
+                          {"checkpoint_bytes", run->checkpoint_bytes},
+                          {"burn_in_seconds", run->burn_in_seconds}};
     return out;
 }
 

@@ -96,7 +96,8 @@ CheckpointSaver::~CheckpointSaver() {
 }
 
 std::shared_ptr<CheckpointSaver::Job> CheckpointSaver::make_job(Snapshot snapshot, double began) {
-    const CheckpointStore::Keep keep{config_.keep_last, config_.keep_every_steps, after_save_.look(), config_.keep_best, whole_};
+    CheckpointStore::Keep keep{config_.keep_last, config_.keep_every_steps, after_save_.look(), config_.keep_best, whole_};
+    keep.agreed = snapshot.agreed_step;
     return std::make_shared<Job>(ranks_, store_, sees_store_, folder_, records_.lines_written(), keep, std::move(snapshot),
                                  sign_of_life_, began);
 }

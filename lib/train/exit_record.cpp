@@ -35,7 +35,8 @@ void record_exit(const std::filesystem::path& file, const Launch& launch, const 
     record_exit(file, launch, static_cast<int>(error.code()), error.what());
 }
 
-void record_exit(const std::filesystem::path& wanted, const Launch& launch, int code, const std::string& cause) noexcept {
+void record_exit(const std::filesystem::path& wanted, const Launch& launch, int code, const std::string& cause,
+                 const std::vector<SuspectRank>& suspects) noexcept {
     try {
         tell_torchrun(code, cause);
         const auto place = own_place_of(wanted);
@@ -45,8 +46,9 @@ void record_exit(const std::filesystem::path& wanted, const Launch& launch, int 
         const bool others_loss = code == static_cast<int>(ExitCode::distributed);
         if (before && before->attempt == launch.attempt && (others_loss || before->rank != launch.rank)) return;
         if (!std::filesystem::is_directory(file.parent_path())) return;
-        const nlohmann::ordered_json record = {
+        nlohmann::ordered_json record = {
             {"code", code}, {"cause", cause}, {"rank", launch.rank}, {"attempt", launch.attempt}, {"time", unix_seconds()}};
+        if (!suspects.empty()) record["suspects"] = to_json(suspects);
         std::filesystem::path own = file;  // so that ranks that fail at the same time do not write the same file
         own.replace_filename(concat("exit.rank", launch.rank, ".json"));
         write_atomically(own, record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");

@@ -5,13 +5,16 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/error.h"
 #include "parallel/launch_environment.h"
+#include "train/hardware_error.h"
 
 namespace bertpretrain {
 
-/// RUN/exit.json: {"code", "cause", "rank", "attempt", "time"}. The first rank that fails in an attempt writes it.
+/// RUN/exit.json: {"code", "cause", "rank", "attempt", "time"}, and after a HardwareError "suspects". The first rank that fails
+/// in an attempt writes it.
 struct ExitRecord {
     int code = 0;  ///< exit code; 128 + n: stopped by signal n
     std::string cause;
@@ -22,7 +25,8 @@ struct ExitRecord {
 /// from which torchrun reports the cause. If this process holds the run's folder, it writes into it even after a rename; if
 /// another process trains in the folder, it writes no exit.json (core/held_folder.h). Never throws, because the program is
 /// already ending.
-void record_exit(const std::filesystem::path& file, const Launch& launch, int code, const std::string& cause) noexcept;
+void record_exit(const std::filesystem::path& file, const Launch& launch, int code, const std::string& cause,
+                 const std::vector<SuspectRank>& suspects = {}) noexcept;
 void record_exit(const std::filesystem::path& file, const Launch& launch, const Error& error) noexcept;
 
 /// Returns nullopt where the file is missing or damaged.

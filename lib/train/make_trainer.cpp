@@ -218,6 +218,7 @@ TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std
     clock.enter(Phase::start);
     choose_matmul_libraries(*parts.world, parts.plan);
     clock.enter(Phase::start);
+    refuse_unequal_bits(*parts.world, parts.plan, device);
     if (leads) announce(parts, memory, space);
     return parts;
 }

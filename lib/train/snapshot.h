@@ -2,6 +2,7 @@
 // The optimizer's slices as plain data for a checkpoint: in place, or copied so that training can continue during the save.
 
 #include <cstdint>
+#include <optional>
 
 #include <ATen/core/Tensor.h>
 
@@ -14,8 +15,9 @@ namespace bertpretrain {
 
 /// A TrainingState with the memory that its pieces point into.
 struct Snapshot {
-    at::Tensor master, exp_avg, exp_avg_sq;  ///< on the CPU
-    TrainingState state;                     ///< parameters, aliases and moments are set; the trainer sets the rest
+    at::Tensor master, exp_avg, exp_avg_sq;        ///< on the CPU
+    TrainingState state;                           ///< parameters, aliases and moments are set; the trainer sets the rest
+    std::optional<std::int64_t> agreed_step = {};  ///< of the run's cross checks, where it has any; set by the trainer
 };
 
 /// Returns the part of a checkpoint that a rank writes. If every rank holds everything (ZeRO stage 0), each writes one slice.

@@ -111,6 +111,7 @@ Trainer::Trainer(TrainerParts parts, StopRequest& requests)
       usage_(gpu_of(parts_), static_cast<double>(available_cores()) / static_cast<double>(parts_.launch.local_world_size)),
       stragglers_(parts_.plan.parallel.straggler_report_steps),
       numbers_(parts_.plan.compute.max_skipped_updates, parts_.plan.compute.loss_spike_deviations),
+      cross_check_(*parts_.world, *parts_.loader, *parts_.step, *parts_.parameters, clock_),
       target_(parts_.plan.schedule.stop_at),
       spending_(parts_.world->rank() == 0 ? open_spending(parts_.limits, parts_.plan, parts_.folder->paths()) : std::nullopt),
       stop_in_step_(*parts_.world, requests),
@@ -249,9 +250,7 @@ void Trainer::take_step(const StepOpening& opening) {
         if (number < total_steps()) next_ = open_step(*parts_.world, *parts_.loader, requests_, clock_);
         start += seconds_now() - begin;  // the next step's
     };
-    const StepOutcome outcome =
-        parts_.step->run(opening.batch, opening.counts, rate, updates_before_ + number - numbers_.counts().skipped, stop_in_step_,
-                         clock_, open_next);
+    const StepOutcome outcome = compute(opening, number, rate, open_next);
     if (outcome.interrupted) return;  // the next opening knows why
     step_ = number;
     clock_.enter(Phase::saving);
@@ -269,6 +268,45 @@ void Trainer::take_step(const StepOpening& opening) {
     }
     parts_.world->set_timeout(milliseconds(parts_.plan.parallel.timeout_seconds));
     watchdog_.first_step_is_done();
+}
+
+StepOutcome Trainer::compute(const StepOpening& opening, std::int64_t number, double rate,
+                             const std::function<void()>& open_next) {
+    try {
+        const TrainStep::AfterFirst after_first = cross_check_.begin(number, opening);
+        return parts_.step->run(opening.batch, opening.counts, rate, updates_before_ + number - numbers_.counts().skipped,
+                                stop_in_step_, clock_, open_next, after_first);
+    } catch (const HardwareError& error) {  // on all ranks
+        set_unverified_aside(error, number);
+        throw;
+    }
+}
+
+void Trainer::set_unverified_aside(const HardwareError& error, std::int64_t step) {
+    const std::int64_t agreed = cross_check_.agreed_step();
+    const bool leads = parts_.world->rank() == 0;
+    nlohmann::ordered_json details{{"step", step}, {"agreed_step", agreed}, {"suspects", to_json(error.suspects)}};
+    details["cause"] = error.what();
+    records_->event("hardware_fault", std::move(details));
+    const auto attempt = [&](const auto& action) {  // the hardware's failure is why the run ends
+        try {
+            action();
+        } catch (const CheckpointError& failure) {
+            if (leads) log_error(failure.what());
+        }
+    };
+    attempt([&] { saver_.make_room(); });
+    attempt([&] {
+        together(*parts_.world, [&] {
+            if (!leads) return;
+            parts_.folder->require();
+            saver_.finish_commands_after(agreed);
+            const CheckpointStore store(parts_.folder->paths().checkpoints());
+            if (const auto aside = store.set_aside_after(agreed, "unverified"))
+                log_warning(concat("the checkpoints after step ", agreed, ", which no check has confirmed, were moved to ",
+                                   aside->string(), ": the run does not use them any more"));
+        });
+    });
 }
 
 void Trainer::record(const StepOutcome& outcome, double learning_rate, double seconds, double data_wait_seconds) {
@@ -381,6 +419,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
     progress.updates_before = updates_before_;
     progress.skipped_updates = numbers_.counts().skipped;
     progress.skipped_updates_in_a_row = numbers_.counts().skipped_in_a_row;
+    if (parts_.plan.compute.cross_check_every_steps > 0) progress.agreed_step = snapshot.agreed_step = cross_check_.agreed_step();
     progress.casing = parts_.plan.data.casing;
     progress.kernels = kernels_of(parts_);
     if (const BatchPlan& batch = parts_.plan.batch; batch.measures_pass && *batch.device_micro_batch != batch.micro_batch_size)
@@ -429,6 +468,7 @@ void Trainer::restore() {
         step_evaluated_ = point->progress.step_evaluated;
         held_out_loss_ = point->progress.held_out_mlm_loss.value_or(std::numeric_limits<double>::quiet_NaN());
         target_.restore(point->progress.mlm_loss);
+        cross_check_.begin_at(point->progress.agreed_step.value_or(step_));
         if (step_evaluated_ == step_) target_.add_evaluation(held_out_loss_);
         updates_before_ = point->progress.updates_before;
         numbers_.restore({point->progress.skipped_updates, point->progress.skipped_updates_in_a_row});

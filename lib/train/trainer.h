@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "telemetry/device_usage.h"
 #include "telemetry/phase_clock.h"
 #include "train/checkpoint_saver.h"
+#include "train/cross_check.h"
 #include "train/kernel_choice.h"
 #include "train/number_guard.h"
 #include "train/resume.h"
@@ -95,6 +97,10 @@ private:
     void finish_records(bool is_stopped);
     /// @throws CheckpointError on all ranks, after the others have heard @param trouble why the last save failed, or empty
     [[noreturn]] void leave_lost_folder(const std::string& trouble);
+    /// Runs the step, and checks its computation where that is due. @param open_next as TrainStep::run's before_gather
+    /// @throws HardwareError after the checkpoints that no check has confirmed are set aside
+    StepOutcome compute(const StepOpening& opening, std::int64_t number, double rate, const std::function<void()>& open_next);
+    void set_unverified_aside(const HardwareError& error, std::int64_t step);
     void record(const StepOutcome& outcome, double learning_rate, double seconds, double data_wait_seconds);
     void tell(NumberTrouble trouble);
     /// Logs and records why a finished run ends before its last step, if it does.
@@ -117,6 +123,7 @@ private:
     DeviceUsageMeter usage_;
     Stragglers stragglers_;
     NumberGuard numbers_;
+    CrossCheck cross_check_;
     StopTarget target_;
     std::optional<Spending> spending_;  ///< on rank 0, where the run has limits or a price
     std::optional<std::string> limit_;  ///< on rank 0: the limit at which the run stops

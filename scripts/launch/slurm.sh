@@ -3,7 +3,8 @@
 #   sbatch --nodes 8 --ntasks-per-node 8 --gpus-per-node 8 scripts/launch/slurm.sh CONFIG [OPTIONS of `bertpretrain train`]
 # Checks hosts and network first (`bertpretrain preflight`); PREFLIGHT=no skips that. Five minutes before the time limit Slurm signals
 # this script: the run saves, and the job is requeued. The job is also requeued after a lost peer, a killed rank or a crash. It is not
-# requeued after exit codes 2, 3, 4 and 6, or when a person cancelled it. All hosts must share one file system.
+# requeued after exit codes 2, 3, 4 and 6, or when a person cancelled it. A host that a cross check found to compute wrongly is left out,
+# and the others of the allocation go on. All hosts must share one file system.
 #SBATCH --job-name=bertpretrain
 #SBATCH --exclusive
 #SBATCH --requeue
@@ -26,12 +27,12 @@ done
 
 # run SUBCOMMAND...: runs it in a task per rank, and sets $code. --kill-on-bad-exit: when a rank fails, ends the others instead of
 # letting them wait. --wait: lets them report the cause first.
-step='' limit=no code=0
+step='' limit=no code=0 steps_options=()
 run() {
   code=140 # 128 + SIGUSR2
   [[ $limit == no ]] || return 0
   code=0
-  srun --kill-on-bad-exit=1 --wait=60 bertpretrain "$@" &
+  srun --kill-on-bad-exit=1 --wait=60 "${steps_options[@]}" bertpretrain "$@" &
   step=$!
   [[ $limit == no ]] || kill -USR2 $step 2>/dev/null || true # the signal came before $step was known
   wait $step || code=$?
@@ -52,7 +53,33 @@ if [[ ${PREFLIGHT:-yes} != no ]]; then
   done
   run preflight "${checked[@]}"
 fi
+# Prints the hosts that a cross check of the last attempt named (training.cross_check_every_steps).
+output=runs/$(basename "$1" .json)
+for ((i = 2; i <= $#; ++i)); do
+  case ${!i} in
+    --output) next=$((i + 1)) && output=${!next:-} ;;
+    --output=*) output=${!i#--output=} ;;
+  esac
+done
+wrong_hosts() {
+  sed -n '/"suspects"/,$s/^ *"host": *"\([^"]*\)".*/\1/p' "$output/exit.json" 2>/dev/null | sort -u || true
+}
+
 if ((code == 0)); then run train "$@"; fi
+# Hosts that computed wrongly are left out, and the run goes on at once on the others of this allocation.
+excluded=''
+while ((code == 5)) && [[ $limit == no && -n $(wrong_hosts) ]]; do
+  excluded=$(printf '%s\n%s\n' "$excluded" "$(wrong_hosts)" | sed '/^$/d' | sort -u)
+  left=$((SLURM_JOB_NUM_NODES - $(wc -l <<<"$excluded")))
+  if ((left < 1)); then
+    echo "slurm.sh: no host is left that computes correctly"
+    exit 5
+  fi
+  steps_options=("--exclude=$(paste -sd, <<<"$excluded")" "--nodes=$left" "--ntasks=$((SLURM_NTASKS * left / SLURM_JOB_NUM_NODES))")
+  echo "slurm.sh: computed wrongly: $(paste -sd' ' <<<"$excluded"); going on with ${steps_options[*]}"
+  code=0
+  run train "$@"
+done
 echo "slurm.sh: attempt ${SLURM_RESTART_COUNT:-0} ended with exit code $code; stopped for the time limit: $limit"
 case $code-$limit in
   *-yes | 5-no | 70-no | 13[2-9]-no) # 128 + SIGILL ... SIGSEGV: crashed or killed

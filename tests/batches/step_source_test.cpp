@@ -140,6 +140,32 @@ TEST_CASE("all ranks together compute the samples of a single rank, and each rea
     }
 }
 
+TEST_CASE("a checked step's batch has another rank's first micro-batch, in time of each other rank, as that rank builds it") {
+    const SampleShards shards(uneven);
+    BatchLoaderSettings settings = settings_of(24, 3);
+    settings.world_size = 4;
+    settings.cross_check_every_steps = 5;
+    std::vector<StepSource> ranks;
+    for (settings.rank = 0; settings.rank < settings.world_size; ++settings.rank) ranks.emplace_back(shards.files, settings);
+    std::set<std::int64_t> checked_by_2;
+    for (std::int64_t step = 1; step <= 15; ++step) {
+        std::vector<GlobalBatch> batches;
+        for (StepSource& rank : ranks) batches.push_back(rank.make(step));
+        std::set<std::int64_t> checked;
+        for (const GlobalBatch& batch : batches) {
+            REQUIRE(batch.cross_check.has_value() == (step % 5 == 0));
+            if (!batch.cross_check) continue;
+            checked.insert(batch.cross_check->rank);
+            const MicroBatch& theirs = batches[static_cast<std::size_t>(batch.cross_check->rank)].micro_batches.front();
+            CHECK(at::equal(batch.cross_check->micro_batch.numbers, theirs.numbers));
+        }
+        if (step % 5 == 0) CHECK(checked.size() == 4);
+        if (step % 5 == 0) checked_by_2.insert(batches[2].cross_check->rank);
+        CHECK(at::equal(ranks[1].first_micro_batch(step, 3).numbers, batches[3].micro_batches.front().numbers));
+    }
+    CHECK(checked_by_2 == std::set<std::int64_t>{0, 1, 3});
+}
+
 TEST_CASE("an epoch reads every band once, within the memory of two windows") {
     const SampleShards shards(std::vector<std::int64_t>(20, 10));
     BatchLoaderSettings settings = settings_of(20, 5);

@@ -178,6 +178,16 @@ TEST_CASE("pruning keeps the newest checkpoints, those requested, and incomplete
     CHECK(names_in(store.folder()) == Names{"step_00000005", "step_00000060"});
 }
 
+TEST_CASE("pruning keeps the newest checkpoint that a cross check has confirmed") {
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    save_steps(store, {10, 20, 30, 40});
+    store.prune({.last = 1, .agreed = 29});
+    CHECK(names_in(store.folder()) == Names{"step_00000020", "step_00000040"});
+    store.prune({.last = 1, .agreed = 40});
+    CHECK(names_in(store.folder()) == Names{"step_00000040"});
+}
+
 TEST_CASE("pruning moves a damaged checkpoint aside, and keeps an older intact one in its place") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");

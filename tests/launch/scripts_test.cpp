@@ -191,6 +191,35 @@ TEST_CASE("a Slurm job runs its preflight under srun, with the job's settings; i
     CHECK_FALSE(has(failed.out, "bertpretrain train"));
 }
 
+TEST_CASE("a Slurm job goes on at once without the hosts that computed wrongly, and ends when none is left") {
+    const TemporaryFolder folder;
+    // Each attempt finds another wrong host, as the file of exit records says.
+    write_text(folder / "srun",
+               "#!/bin/bash\necho \"srun $*\"\n[[ $* == *preflight* ]] && exit 0\nnumber=$(cat calls)\n"
+               "echo $((number + 1)) > calls\ncp exit$number.json runs/x/exit.json 2>/dev/null || exit 0\nexit 5\n");
+    write_text(folder / "scontrol", "#!/bin/sh\necho \"$1\"\n");
+    for (const std::string name : {"srun", "scontrol"}) fs::permissions(folder / name, fs::perms::owner_all);
+    fs::create_directories(folder / "runs/x");
+    const auto job = [&](const std::vector<std::string>& wrong_hosts) {
+        write_text(folder / "calls", "0");
+        for (std::size_t i = 0; i < 3; ++i) fs::remove(folder / concat("exit", i, ".json"));
+        for (std::size_t i = 0; i < wrong_hosts.size(); ++i)
+            write_text(folder / concat("exit", i, ".json"),
+                       concat("{\n  \"code\": 5,\n  \"suspects\": [\n    {\n      \"rank\": 1,\n      \"host\": \"",
+                              wrong_hosts[i], "\"\n    }\n  ]\n}\n"));
+        return run_command(concat("cd '", folder.path().string(), "' && PATH=$PWD:$PATH SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=3 ",
+                                  "SLURM_NTASKS=6 ", (launch / "slurm.sh").string(), " some.json --output runs/x"));
+    };
+    const CommandResult one = job({"node-b"});
+    INFO(one.out << one.err);
+    CHECK(one.exit_code == 0);
+    CHECK(has(one.out, "--exclude=node-b --nodes=2 --ntasks=4 bertpretrain train some.json --output runs/x"));
+    const CommandResult all = job({"node-b", "node-a", "node-c"});
+    CHECK(has(all.out, "--exclude=node-a,node-b --nodes=1 --ntasks=2 bertpretrain train"));
+    CHECK(has(all.out, "no host is left"));
+    CHECK(all.exit_code == 5);
+}
+
 TEST_CASE("a job is asked to stop by SIGUSR2, because srun kills its tasks at SIGTERM") {
     const TemporaryFolder folder;
     write_text(folder / "srun", "#!/bin/bash\ntrap 'echo USR2; exit 140' USR2\nkill -USR1 $PPID\nsleep 20 & wait\n");

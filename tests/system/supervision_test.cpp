@@ -64,6 +64,21 @@ bool is_locked(const fs::path& folder) { return run_command("flock --nonblock " 
 
 }  // namespace
 
+TEST_CASE("a run is not restarted on a host that computed wrongly, and is on any other") {
+    const auto accuses = [](const std::string& host) {
+        return concat(
+            R"(printf '{\n  "code": 5,\n  "cause": "x",\n  "rank": 0,\n  "suspects": [\n    {\n      "rank": 1,\n      )",
+            R"("host": "%s"\n    }\n  ]\n}\n' )", host, " > exit.json; exit 1");
+    };
+    const ToldRun here({accuses("$(hostname)")}), elsewhere({accuses("another-host")});
+    const CommandResult result = here.supervise();
+    CHECK(result.exit_code == 5);
+    CHECK(here.attempts() == 1);
+    CHECK_THAT(result.err, Catch::Contains("computes wrongly: not restarting"));
+    CHECK(elsewhere.supervise().exit_code == 0);
+    CHECK(elsewhere.attempts() == 2);
+}
+
 TEST_CASE("the pages' tables list the program's exit codes, and the script restarts as the tables say") {
     for (const ExitCode code :
          {ExitCode::config, ExitCode::data, ExitCode::checkpoint, ExitCode::distributed, ExitCode::numbers, ExitCode::bug})

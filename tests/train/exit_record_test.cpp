@@ -30,6 +30,15 @@ int refusal(const std::filesystem::path& file, std::int64_t attempt) {
 
 }  // namespace
 
+TEST_CASE("the ranks that computed wrongly are named with their hosts") {
+    const TemporaryFolder folder;
+    const auto file = folder / "exit.json";
+    record_exit(file, launch_of(0, 0), 5, "rank 3 on node7 computed wrongly", {{3, "node7"}});
+    const auto record = nlohmann::json::parse(testing::read_text(file));
+    CHECK(record.at("suspects") == nlohmann::json::parse(R"([{"rank": 3, "host": "node7"}])"));
+    CHECK(record.at("code") == 5);
+}
+
 TEST_CASE("the cause of the first rank that fails in an attempt is kept, not the losses it leads to") {
     const TemporaryFolder folder;
     const auto file = folder / "exit.json";
