@@ -1,11 +1,14 @@
 // Training continues with a vocabulary that has new tokens.
 
 #include <cmath>
+#include <functional>
 #include <memory>
 
 #include "archive/pt_reader.h"
 #include "support/catch.h"
 #include "system/small_run.h"
+#include "tokens/byte_alphabet.h"
+#include "tokens/open_tokenizer.h"
 #include "tokens/vocabulary_extension.h"
 
 using namespace bertpretrain::testing;
@@ -32,15 +35,18 @@ CommandResult extend(const fs::path& output, const std::string& options) {
                        options);
 }
 
-/// Compares the rows of the first checkpoint with those that it began from. @param columns elements of a row
+using PiecesOf = std::function<std::vector<std::int32_t>(const std::string& token)>;
+
+/// Compares the rows of the first checkpoint with those that it began from.
+/// @param old_pieces_of returns the old ids of a new token  @param columns elements of a row
 void check_rows(const fs::path& before, const fs::path& after, const Vocabulary& old_words, const Vocabulary& words,
-                const std::string& name, std::size_t columns) {
+                const PiecesOf& old_pieces_of, const std::string& name, std::size_t columns) {
     const std::vector<float> old_rows = values_of(before, name), rows = values_of(after, name);
     CAPTURE(name);
-    CHECK(rows.size() == 864 * columns);  // 800 + 60, in a multiple of 8
+    CHECK(rows.size() == static_cast<std::size_t>(words.size() + 7) / 8 * 8 * columns);
     CHECK(std::equal(old_rows.begin(), old_rows.begin() + old_words.size() * static_cast<std::ptrdiff_t>(columns), rows.begin()));
     for (std::int32_t id = old_words.size(); id < words.size(); ++id) {
-        const auto pieces = bertpretrain::pieces_of(old_words, words.token(id));
+        const std::vector<std::int32_t> pieces = old_pieces_of(words.token(id));
         REQUIRE(pieces.size() >= 2);
         for (std::size_t c = 0; c < columns; ++c) {
             double sum = 0;
@@ -75,8 +81,9 @@ TEST_CASE("with an extended vocabulary, a run begins with all old rows, and new 
     CHECK(missing_words(alone.err, {"60 new tokens: 60 begin with the mean of their pieces' rows"}) == "");
     const Vocabulary old_words = Vocabulary::read(sample_data().vocabulary), words = Vocabulary::read(vocabulary);
     const fs::path after = folder / "run/checkpoints/step_00000001/model.pt";
-    check_rows(before / "model.pt", after, old_words, words, "bert.embeddings.word_embeddings.weight", 64);
-    check_rows(before / "model.pt", after, old_words, words, "cls.predictions.bias", 1);
+    const auto pieces = [&](const std::string& token) { return bertpretrain::pieces_of(old_words, token); };
+    check_rows(before / "model.pt", after, old_words, words, pieces, "bert.embeddings.word_embeddings.weight", 64);
+    check_rows(before / "model.pt", after, old_words, words, pieces, "cls.predictions.bias", 1);
     CHECK(values_of(before / "model.pt", "bert.encoder.layer.1.output.dense.weight") ==
           values_of(after, "bert.encoder.layer.1.output.dense.weight"));
 
@@ -86,6 +93,35 @@ TEST_CASE("with an extended vocabulary, a run begins with all old rows, and new 
     const CommandResult moments = train(config, folder / "moments", "--set initialization.init_moments=true");
     CHECK(moments.exit_code == 2);
     CHECK(missing_words(moments.err, {"initialization.init_moments", "new tokens"}) == "");
+}
+
+TEST_CASE(
+    "with more merges of a byte-level BPE, a run begins with all old rows, and new rows that are the mean of their pieces'") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const auto run_on_bpe = [&](const std::string& name, int size, json patch) {
+        const std::string tokenizer = (folder / (name + ".json")).string(), shards = (folder / (name + "_shards")).string();
+        REQUIRE(extend(tokenizer, "--model bpe --size " + std::to_string(size)).exit_code == 0);
+        REQUIRE(run_command(data_program + " shard " + sample_data().text.string() + " --vocabulary " + tokenizer + " --output " +
+                            shards + " --objective mlm --name sample --sequence-length 64 --shards 2 --held-out-shards 1")
+                    .exit_code == 0);
+        patch["model"]["vocab_size"] = "auto";
+        patch["data"] = {{"objective", "mlm"}, {"training_shards", shards}};
+        const CommandResult run = train(write_experiment(folder, patch), folder / name, "--set schedule.total_steps=1");
+        INFO(run.err);
+        REQUIRE(run.exit_code == 0);
+        return run.err;
+    };
+    run_on_bpe("few", 600, json::object());
+    const std::string said = run_on_bpe("more", 660, {{"initialization", {{"init_from", (folder / "few").string()}}}});
+    CHECK(missing_words(said, {"60 new tokens: 60 begin with the mean of their pieces' rows"}) == "");
+    const auto few = bertpretrain::open_tokenizer(folder / "few.json", false, std::nullopt);
+    const Vocabulary words = Vocabulary::read(folder / "more.json");
+    const auto pieces = [&](const std::string& token) { return few->encode(bertpretrain::bytes_of_token(token).value()); };
+    const fs::path before = folder / "few/checkpoints/step_00000001/model.pt",
+                   after = folder / "more/checkpoints/step_00000001/model.pt";
+    check_rows(before, after, few->vocabulary(), words, pieces, "bert.embeddings.word_embeddings.weight", 64);
+    check_rows(before, after, few->vocabulary(), words, pieces, "cls.predictions.bias", 1);
 }
 
 TEST_CASE("shards of a vocabulary that does not extend the weights' are refused with the first token that differs") {
