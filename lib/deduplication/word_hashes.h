@@ -1,14 +1,15 @@
 #pragma once
 // What two documents are compared by: hashes of their normalized words, and of runs of consecutive words (shingles).
 
-#include <compare>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "deduplication/ascii_words.h"
+#include "deduplication/word_hash.h"
 #include "tokens/words.h"
 
 namespace bertpretrain {
@@ -20,22 +21,35 @@ class WordHashes {
 public:
     WordHashes() : reader_(Casing::uncased_with_accents, TokenRules::huggingface) {}
 
+    /// Calls visit(hash) for each word of `text`.
+    template <class Visit>
+    void for_each(std::string_view text, const Visit& visit) {
+        ascii_.take(text);
+        std::size_t done = 0;
+        for (std::size_t other = 0; (other = ascii_.next_other(done)) < text.size();) {
+            // No word crosses a space, so the reader needs to see only what stands between two.
+            const std::size_t begin = text.rfind(' ', other) + 1, end = std::min(text.find(' ', other), text.size());
+            ascii_.for_each(done, begin, visit);
+            collect_others(text.substr(begin, end - begin));
+            for (const std::uint64_t hash : others_) visit(hash);
+            done = end;
+        }
+        ascii_.for_each(done, text.size(), visit);
+    }
     /// Appends the hash of each word of `text` to `hashes`.
-    void append(std::string_view text, std::vector<std::uint64_t>& hashes);
+    void append(std::string_view text, std::vector<std::uint64_t>& hashes) {
+        for_each(text, [&](std::uint64_t hash) { hashes.push_back(hash); });
+    }
 
 private:
-    bool append_ascii(std::string_view text, std::vector<std::uint64_t>& hashes);
+    void collect_others(std::string_view text);
 
     WordReader reader_;
-    std::string lower_;  ///< of append_ascii()
+    AsciiWords ascii_;
+    std::vector<std::uint64_t> others_;  ///< of collect_others()
 };
 
-/// A hash of all words in order. Different texts have the same one by chance only: for 10^9 documents, with a probability of
-/// 2e-21. It is no protection against texts that were made to collide.
-struct ContentHash {
-    std::uint64_t high = 0, low = 0;
-    auto operator<=>(const ContentHash&) const = default;
-};
+/// Returns the hash of all words in order.
 ContentHash content_hash(std::span<const std::uint64_t> words);
 
 /// Replaces `shingles` with the hashes of all runs of `size` consecutive words, repeated ones included. Fewer words than `size`

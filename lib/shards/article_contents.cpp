@@ -1,7 +1,6 @@
 #include "shards/article_contents.h"
 
 #include <algorithm>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,8 +13,7 @@
 namespace bertpretrain {
 namespace {
 
-std::uint64_t key_of(std::span<const std::uint64_t> words, PhiloxKey seed_key) {
-    const ContentHash hash = content_hash(words);
+std::uint64_t key_of(const ContentHash& hash, PhiloxKey seed_key) {
     const PhiloxCounter mixed =
         philox(seed_key, {static_cast<std::uint32_t>(hash.low), static_cast<std::uint32_t>(hash.low >> 32),
                           static_cast<std::uint32_t>(hash.high), static_cast<std::uint32_t>(hash.high >> 32)});
@@ -26,18 +24,19 @@ std::uint64_t key_of(std::span<const std::uint64_t> words, PhiloxKey seed_key) {
 std::vector<std::uint64_t> keys_of_part(const TextArticles& articles, const TextPart& part, PhiloxKey seed_key) {
     const std::string text = articles.read(part);
     WordHashes hashes;
-    std::vector<std::uint64_t> words, keys;
+    ContentHash content;
+    std::vector<std::uint64_t> keys;
     bool is_open = false;
     const auto close = [&] {
-        if (is_open) keys.push_back(key_of(words, seed_key));
+        if (is_open) keys.push_back(key_of(content, seed_key));
         is_open = false;
-        words.clear();
+        content = {};
     };
     for_each_line(text, [&](std::string_view line) {
         const std::string_view sentence = without_white_space(line);
         if (sentence.empty()) return close();
         is_open = true;
-        hashes.append(sentence, words);
+        hashes.for_each(sentence, [&](std::uint64_t word) { content.add(word); });
     });
     close();
     if (keys.size() != part.articles)
