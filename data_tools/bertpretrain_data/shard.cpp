@@ -43,7 +43,7 @@ void take_casing(ShardBuildSettings& settings) {
     const bool wants_cased = samples.casing == "cased";
     if (samples.compatible_with == "nothing")
         samples.casing = casing_name(choose_casing(vocabulary, settings.vocabulary, wants_cased));
-    else if (!wants_cased && !vocabulary.is_of_tokenizer_json() && casing_of(vocabulary).is_cased())
+    else if (!wants_cased && !vocabulary.has_own_rules() && casing_of(vocabulary).is_cased())
         log_warning(concat(settings.vocabulary.string(), ": is a cased vocabulary, but without --cased the script of ",
                            "--compatible-with ", samples.compatible_with, " lowers the text"));
 }
@@ -57,7 +57,7 @@ void add_shard_command(CLI::App& app) {
     command->add_option("TEXT", settings->texts, input_description)->required();
     command
         ->add_option("--vocabulary", settings->vocabulary,
-                     "Vocabulary file with one token per line, or a tokenizer.json of Hugging Face")
+                     "Vocabulary file with one token per line, a tokenizer.json of Hugging Face, or a SentencePiece model")
         ->required();
     command->add_option("--output", settings->output, "Folder to write the shards, their vocabulary and manifest.json to")
         ->required();

@@ -83,7 +83,9 @@ void add_tokenize_command(CLI::App& app) {
     const auto request = std::make_shared<TokenizeRequest>();
     CLI::App* const command = app.add_subcommand("tokenize", "Prints one line of token ids per line of text");
     command->add_option("FILE", request->text, "UTF-8 text file; default: standard input");
-    command->add_option("--vocabulary", request->vocabulary, "Vocabulary file with one token per line, or a tokenizer.json")
+    command
+        ->add_option("--vocabulary", request->vocabulary,
+                     "Vocabulary file with one token per line, a tokenizer.json, or a SentencePiece model")
         ->required();
     command->add_flag("--cased", request->cased, "Keep case and accents. Default: as the vocabulary's tokens do");
     const CLI::Option* rules = add_rules_option(*command, request->rules);

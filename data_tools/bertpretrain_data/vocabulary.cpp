@@ -45,9 +45,9 @@ void check_request(const VocabularyRequest& request, bool has_size) {
 
 Vocabulary vocabulary_to_extend(const std::filesystem::path& file) {
     Vocabulary vocabulary = Vocabulary::read(file);
-    if (vocabulary.is_of_tokenizer_json())
-        throw ConfigError(concat("--extend ", file.string(), ": is a tokenizer.json; only a vocabulary file with one token per ",
-                                 "line can be extended"));
+    if (vocabulary.has_own_rules())
+        throw ConfigError(concat("--extend ", file.string(), ": is ", kind_name(vocabulary.kind()), "; only ",
+                                 kind_name(TokenizerKind::token_list), " can be extended"));
     return vocabulary;
 }
 

@@ -45,7 +45,7 @@ struct TrainingState {
     std::map<std::string, TensorSet> moments;  ///< "exp_avg", "exp_avg_sq": tensors with the parameters' names
     nlohmann::json progress;                   ///< the trainer's state for resuming; written as training_state.json
     nlohmann::json settings;                   ///< all settings of the run; written as settings.json
-    std::filesystem::path vocabulary;          ///< copied as vocab.txt or tokenizer.json; may be empty
+    std::filesystem::path vocabulary;          ///< copied under carried_name(); may be empty
 };
 
 }  // namespace bertpretrain

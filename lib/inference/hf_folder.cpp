@@ -51,7 +51,7 @@ std::vector<SafetensorsTensor> tensors_of(const LoadedModel& model) {
 std::int32_t padding_id(const LoadedModel& model) {
     if (model.vocabulary.empty()) return 0;
     const Vocabulary vocabulary = Vocabulary::read(model.vocabulary);
-    return vocabulary.is_of_tokenizer_json() ? vocabulary.specials().pad : 0;
+    return vocabulary.has_own_rules() ? vocabulary.specials().pad : 0;
 }
 
 void read_back(const fs::path& file, const std::vector<SafetensorsTensor>& expected) {
@@ -113,8 +113,14 @@ void write_hf_folder(const LoadedModel& model, const fs::path& folder) {
     if (model.vocabulary.empty()) return;
     const Vocabulary vocabulary = Vocabulary::read(model.vocabulary);
     const std::int64_t longest = model.config.max_position_embeddings;
-    if (vocabulary.is_of_tokenizer_json()) write_hf_tokenizer(folder, read_file(model.vocabulary), longest);
-    else write_hf_tokenizer(folder, vocabulary, model.casing.value_or(Casing::uncased), longest);
+    switch (vocabulary.kind()) {
+        case TokenizerKind::token_list:
+            return write_hf_tokenizer(folder, vocabulary, model.casing.value_or(Casing::uncased), longest);
+        case TokenizerKind::tokenizer_json:
+            return write_hf_tokenizer(folder, read_file(model.vocabulary), longest);
+        case TokenizerKind::sentence_piece:
+            return write_hf_sentence_pieces(folder, read_file(model.vocabulary), longest);
+    }
 }
 
 }  // namespace bertpretrain

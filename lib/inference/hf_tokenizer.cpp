@@ -7,6 +7,7 @@
 
 #include "core/files.h"
 #include "tokens/bert_template.h"
+#include "tokens/read_definition.h"
 #include "tokens/tokenizer_definition.h"
 #include "tokens/tokenizer_json.h"
 #include "tokens/vocabulary_file.h"
@@ -92,6 +93,19 @@ Json roles_of(const Vocabulary& vocabulary) {
     return json;
 }
 
+/// Writes tokenizer_config.json and special_tokens_map.json. @param more further members of tokenizer_config.json
+void write_tokenizer_config(const std::filesystem::path& folder, const Vocabulary& vocabulary, std::int64_t longest,
+                            const Json& more) {
+    const Json roles = roles_of(vocabulary);
+    Json config = roles;
+    config["clean_up_tokenization_spaces"] = false;
+    config["model_input_names"] = {"input_ids", "token_type_ids", "attention_mask"};
+    config["model_max_length"] = longest;
+    config.update(more);
+    write_atomically(folder / "tokenizer_config.json", config.dump(2) + "\n");
+    write_atomically(folder / "special_tokens_map.json", roles.dump(2) + "\n");
+}
+
 }  // namespace
 
 void write_hf_tokenizer(const std::filesystem::path& folder, const Vocabulary& vocabulary, Casing casing, std::int64_t longest) {
@@ -115,14 +129,21 @@ void write_hf_tokenizer(const std::filesystem::path& folder, const std::string& 
             nlohmann::json(bert_template({vocabulary.token(ids.cls), ids.cls}, {vocabulary.token(ids.sep), ids.sep}));
         write_atomically(folder / tokenizer_json_name, json.dump() + "\n");
     }
-    const Json roles = roles_of(vocabulary);
-    Json config = roles;
-    config["clean_up_tokenization_spaces"] = false;
-    config["model_input_names"] = {"input_ids", "token_type_ids", "attention_mask"};
-    config["model_max_length"] = longest;
-    config["tokenizer_class"] = "PreTrainedTokenizerFast";
-    write_atomically(folder / "tokenizer_config.json", config.dump(2) + "\n");
-    write_atomically(folder / "special_tokens_map.json", roles.dump(2) + "\n");
+    write_tokenizer_config(folder, vocabulary, longest, {{"tokenizer_class", "PreTrainedTokenizerFast"}});
+}
+
+void write_hf_sentence_pieces(const std::filesystem::path& folder, const std::string& model, std::int64_t longest) {
+    const std::string where(sentence_piece_name);
+    const Vocabulary vocabulary(read_definition(model, where).value(), where);
+    const SpecialIds& ids = vocabulary.require_specials().specials();
+    write_atomically(folder / sentence_piece_name, model);
+    // Without bos_token and eos_token, transformers would look for "<s>" and "</s>".
+    write_tokenizer_config(folder, vocabulary, longest,
+                           {{"bos_token", vocabulary.token(ids.cls)},
+                            {"eos_token", vocabulary.token(ids.sep)},
+                            {"special_tokens_pattern", "cls_sep"},
+                            {"token_type_ids_pattern", "bert_style"},
+                            {"tokenizer_class", "SentencePieceBackend"}});
 }
 
 }  // namespace bertpretrain

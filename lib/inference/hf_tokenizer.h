@@ -20,4 +20,8 @@ void write_hf_tokenizer(const std::filesystem::path& folder, const Vocabulary& v
 /// @param tokenizer_json the file's content
 void write_hf_tokenizer(const std::filesystem::path& folder, const std::string& tokenizer_json, std::int64_t longest);
 
+/// The same for a model that has a SentencePiece model: writes it as tokenizer.model, and the other files except vocab.txt and
+/// tokenizer.json. transformers 5 runs it with the package sentencepiece, so its ids are the library's own.
+void write_hf_sentence_pieces(const std::filesystem::path& folder, const std::string& model, std::int64_t longest);
+
 }  // namespace bertpretrain

@@ -21,7 +21,7 @@ struct LoadedModel {
     std::int64_t step = 0;                     ///< of the checkpoint; 0 for imported weights
     std::int64_t sequence_length = 0;          ///< used in training; 0: unknown
     std::vector<std::string> missing;          ///< parameters of pooler and heads that the files lack
-    std::filesystem::path vocabulary;          ///< its vocab.txt or tokenizer.json; empty: none
+    std::filesystem::path vocabulary;          ///< its vocab.txt, tokenizer.json or tokenizer.model; empty: none
     std::optional<std::int32_t> document_end;  ///< RowFormat::document_end of its training
     std::optional<Casing> casing;              ///< of its tokenizer, where its files record it
 };

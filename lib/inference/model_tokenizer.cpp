@@ -7,7 +7,7 @@
 namespace bertpretrain {
 
 Casing casing_of(const LoadedModel& model, const Vocabulary& vocabulary, bool wants_cased) {
-    if (!model.casing || vocabulary.is_of_tokenizer_json()) return choose_casing(vocabulary, model.vocabulary, wants_cased);
+    if (!model.casing || vocabulary.has_own_rules()) return choose_casing(vocabulary, model.vocabulary, wants_cased);
     if (wants_cased && *model.casing != Casing::cased)
         throw ConfigError(concat(model.folder.string(), ": its tokenizer is recorded as uncased, which --cased contradicts",
                                  "\n  do: omit --cased"));
@@ -16,8 +16,9 @@ Casing casing_of(const LoadedModel& model, const Vocabulary& vocabulary, bool wa
 
 std::shared_ptr<const Tokenizer> tokenizer_of(const LoadedModel& model, bool wants_cased) {
     if (model.vocabulary.empty())
-        throw ConfigError(
-            concat(model.folder.string(), ": has neither vocab.txt nor tokenizer.json, one of which is needed to tokenize text"));
+        throw ConfigError(concat(model.folder.string(),
+                                 ": has no vocab.txt, tokenizer.json or tokenizer.model, one of which is needed to tokenize ",
+                                 "text"));
     const Vocabulary vocabulary = Vocabulary::read(model.vocabulary);
     if (vocabulary.require_specials().size() > model.config.vocab_size)
         throw ConfigError(concat(model.vocabulary.string(), ": has ", vocabulary.size(), " tokens, but the model has ",

@@ -8,9 +8,11 @@
 
 namespace bertpretrain {
 
-/// Returns the casing of a tokenizer.json, else the one that the model records, else that of its vocabulary (choose_casing()).
+/// Returns the casing of a tokenizer with rules of its own, else the one that the model records, else that of its vocabulary
+/// (choose_casing()).
 /// @param wants_cased whether cased text is asked for
-/// @throws ConfigError if cased text is asked for, but the model or its vocabulary is uncased or a tokenizer.json
+/// @throws ConfigError if cased text is asked for, but the model or its vocabulary is uncased, or the tokenizer has
+/// rules of its own
 Casing casing_of(const LoadedModel& model, const Vocabulary& vocabulary, bool wants_cased);
 
 /// @param wants_cased as in casing_of()

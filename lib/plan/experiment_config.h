@@ -55,11 +55,10 @@ struct DataConfig {
               "--across-documents): no token attends beyond the [SEP]s around it. Positions still count from the row's start.");
         field("sequence_length", self.sequence_length, between(8, 65536),
               "Tokens per sample, padding included. Must equal that of the shards.");
-        field(
-            "vocabulary", self.vocabulary, any,
-            "The vocab.txt or tokenizer.json that the shards were made with. null: the one in the folder of the shards, if there "
-            "is one.",
-            Resume::may_change);
+        field("vocabulary", self.vocabulary, any,
+              "The vocab.txt, tokenizer.json or tokenizer.model that the shards were made with. null: the one in the folder of "
+              "the shards, if there is one.",
+              Resume::may_change);
         field("masking", self.masking, one_of({"as_stored", "dynamic"}),
               "Where masks come from. as_stored: from the shards. dynamic: new masks in each epoch, which needs the vocabulary. "
               "Evaluation always uses the shards' masks.");

@@ -44,7 +44,7 @@ MachineFacts look_at_machine();
 /// @throws DataError when a file is damaged, the vocabulary is another one, or the manifests of several sources differ in
 /// sequence
 ///         length, vocabulary or casing
-/// @throws ConfigError when a tokenizer.json has no token for a role
+/// @throws ConfigError when a tokenizer has no token for a role
 DataFacts look_at_data(const DataConfig& data, bool evaluates);
 
 }  // namespace bertpretrain

@@ -84,13 +84,13 @@ void resolve_vocabulary(Resolution& r) {
     if (divides && r.data.vocabulary) data.document_end = r.data.vocabulary->specials().sep;
     if ((data.masks == MaskSource::dynamic || divides) && r.data.is_there && !r.data.vocabulary)
         throw ConfigError(concat(divides ? "data.block_diagonal" : "data.masking = \"dynamic\"",
-                                 " needs the vocabulary, and there is no vocab.txt or tokenizer.json in ",
+                                 " needs the vocabulary, and there is no vocab.txt, tokenizer.json or tokenizer.model in ",
                                  data.training_shards.front().string(),
                                  "\n  do: set data.vocabulary to the one that the shards were made with"));
     if (r.settings.evaluation.probe && r.data.is_there && !r.data.vocabulary)
-        throw ConfigError(concat("evaluation.probe needs the vocabulary, and there is no vocab.txt or tokenizer.json in ",
-                                 data.training_shards.front().string(),
-                                 "\n  do: set data.vocabulary to the one that the shards were made with"));
+        throw ConfigError(concat(
+            "evaluation.probe needs the vocabulary, and there is no vocab.txt, tokenizer.json or tokenizer.model in ",
+            data.training_shards.front().string(), "\n  do: set data.vocabulary to the one that the shards were made with"));
 }
 
 /// The default has changed from "lamb" to "adamw". A run that began with the old default, by a file that names no optimizer,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/files.h"
 #include "tokens/open_tokenizer.h"
 #include "tokens/vocabulary_file.h"
 
@@ -76,9 +77,10 @@ std::int64_t default_max_predictions(const SampleSettings& samples) {
 }
 
 std::shared_ptr<const Tokenizer> make_tokenizer(const SampleSettings& samples, const std::filesystem::path& vocabulary) {
-    require_request(samples.compatible_with == "nothing" || carried_name(vocabulary) == token_list_name,
-                    concat("--compatible-with ", samples.compatible_with, ": its script needs a vocabulary file with one token ",
-                           "per line, but ", vocabulary.string(), " is a tokenizer.json"));
+    const TokenizerKind kind = tokenizer_kind(read_file(vocabulary));
+    require_request(samples.compatible_with == "nothing" || kind == TokenizerKind::token_list,
+                    concat("--compatible-with ", samples.compatible_with, ": its script needs ",
+                           kind_name(TokenizerKind::token_list), ", but ", vocabulary.string(), " is ", kind_name(kind)));
     auto tokenizer = open_tokenizer(vocabulary, samples.casing == "cased" ? Casing::cased : Casing::uncased,
                                     token_rules_named(samples.token_rules));
     tokenizer->vocabulary().require_specials();
@@ -94,7 +96,7 @@ SampleRules sample_rules(const SampleSettings& settings, const Vocabulary& vocab
         settings.seed,
         settings.duplicate_factor,
         settings.has_labels() ? std::nullopt : std::optional(PackSettings{settings.sequence_length, settings.across_documents}),
-        vocabulary.is_of_tokenizer_json() ? vocabulary.specials().pad : 0};
+        vocabulary.has_own_rules() ? vocabulary.specials().pad : 0};
 }
 
 }  // namespace bertpretrain

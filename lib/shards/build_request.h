@@ -16,8 +16,8 @@ void check_request(const ShardBuildSettings& settings);
 /// row. With 15 % that is 20 of 128 tokens and 80 of 512, as in BERT's recipes.
 std::int64_t default_max_predictions(const SampleSettings& samples);
 
-/// Opens the tokenizer for rows with these settings. @throws ConfigError if a tokenizer.json cannot be used with them, or has no
-/// token for a role
+/// Opens the tokenizer for rows with these settings. @throws ConfigError if a tokenizer with its own rules cannot be used with
+/// them, or has no token for a role
 std::shared_ptr<const Tokenizer> make_tokenizer(const SampleSettings& settings, const std::filesystem::path& vocabulary);
 
 /// Converts the settings to the rules by which samples are made.

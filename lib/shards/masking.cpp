@@ -63,8 +63,8 @@ std::vector<std::int32_t> choose_tokens(std::span<const std::int32_t> tokens, st
 MaskingSettings masking_settings(const Vocabulary& vocabulary, double probability, std::int64_t max_predictions,
                                  bool whole_words) {
     MaskingSettings settings{probability, max_predictions};
-    settings.separator_ends_word = vocabulary.is_byte_level();
-    if (vocabulary.is_of_tokenizer_json()) settings.replacements = vocabulary.replacements();
+    settings.separator_ends_word = vocabulary.marks_word_starts();
+    if (vocabulary.has_own_rules()) settings.replacements = vocabulary.replacements();
     if (whole_words)
         for (std::int32_t id = 0; id < vocabulary.size(); ++id)
             settings.continues_word.push_back(vocabulary.continues_word(id) ? 1 : 0);

@@ -5,7 +5,7 @@
 
 namespace bertpretrain {
 
-/// Writes vocab.txt or tokenizer.json, the shards and, last, manifest.json. The files' bytes depend on the texts, the vocabulary
+/// Writes the tokenizer's file, the shards and, last, manifest.json. The files' bytes depend on the texts, the vocabulary
 /// and the settings, not on the number of threads. Memory: 32 MiB, 32 bytes per article, and per thread the tokens of `group_mib`
 /// of text (about the size of the text, twice that while reading) plus 20 bytes per sample. Disk: a temporary file of about the
 /// text's size in the output folder, and another one if the inputs are not yet sentence text (sentence_text.h).

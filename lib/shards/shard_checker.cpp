@@ -117,7 +117,7 @@ std::optional<Vocabulary> find_vocabulary(const fs::path& folder, const std::opt
         report.problems.push_back(concat(file.string(), ": is another vocabulary than the one the shards were made with: ",
                                          vocabulary.size(), " tokens, checksum ", vocabulary.crc32(), "; the manifest says ",
                                          manifest->vocabulary.size, ", ", manifest->vocabulary.crc32));
-    else if (manifest && vocabulary.is_of_tokenizer_json() && hexadecimal(sha256(read_file(file))) != manifest->vocabulary.sha256)
+    else if (manifest && vocabulary.has_own_rules() && hexadecimal(sha256(read_file(file))) != manifest->vocabulary.sha256)
         report.problems.push_back(concat(file.string(), ": is another file than the one the shards were made with: its tokens ",
                                          "are the same, but not its SHA-256, which the manifest records"));
     return vocabulary;
@@ -143,7 +143,7 @@ Duplicates find_duplicates(std::vector<Findings>& all) {
 
 /// Compares the casing of the text with that of the vocabulary's tokens.
 void check_casing(const Manifest& manifest, const Vocabulary& vocabulary, FolderReport& report) {
-    if (vocabulary.is_of_tokenizer_json()) return;
+    if (vocabulary.has_own_rules()) return;
     const TokenCasing found = casing_of(vocabulary);
     const bool is_cased = manifest.settings.casing == "cased";
     if (is_cased ? !found.is_uncased() : !found.is_cased()) return;

@@ -111,11 +111,10 @@ std::string prepare(const fs::path& folder, const fs::path& vocabulary, const fs
     return old ? old->vocabulary.file : "";
 }
 
-VocabularyRecord record_of(const Vocabulary& vocabulary, const std::string& tokenizer_json) {
-    VocabularyRecord record{std::string(token_list_name), vocabulary.size(), vocabulary.crc32(), {}};
-    if (tokenizer_json.empty()) return record;
-    record.file = tokenizer_json_name;
-    record.sha256 = hexadecimal(sha256(tokenizer_json));
+/// @param definition the tokenizer's file; empty for a list of tokens
+VocabularyRecord record_of(const Vocabulary& vocabulary, const std::string& definition) {
+    VocabularyRecord record{std::string(carried_name(vocabulary.kind())), vocabulary.size(), vocabulary.crc32(), {}};
+    if (!definition.empty()) record.sha256 = hexadecimal(sha256(definition));
     return record;
 }
 
@@ -151,12 +150,9 @@ ShardFolder::ShardFolder(fs::path folder, const SampleSettings& settings, const 
                          const fs::path& vocabulary_file, const std::vector<std::string>& files, bool overwrite)
     : folder_(std::move(folder)),
       vocabulary_(vocabulary),
-      tokenizer_json_(vocabulary.is_of_tokenizer_json() ? read_file(vocabulary_file) : std::string()),
-      manifest_{settings,
-                record_of(vocabulary, tokenizer_json_),
-                {},
-                0,
-                settings.compatible_with == "nothing" ? current_rules_version : 1},
+      definition_(vocabulary.has_own_rules() ? read_file(vocabulary_file) : std::string()),
+      manifest_{
+          settings, record_of(vocabulary, definition_), {}, 0, settings.compatible_with == "nothing" ? current_rules_version : 1},
       label_counts_(static_cast<std::size_t>(vocabulary.size())) {
     replaced_vocabulary_ = prepare(folder_, folder_ / manifest_.vocabulary.file, vocabulary_file, files, overwrite);
     const nlohmann::ordered_json building = {
@@ -198,8 +194,8 @@ void ShardFolder::write(const std::string& file, std::int64_t rows, std::int64_t
 Manifest ShardFolder::finish() {
     manifest_.unigram_cross_entropy = entropy_of_counts(label_counts_);
     std::sort(manifest_.shards.begin(), manifest_.shards.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
-    if (tokenizer_json_.empty()) vocabulary_.write(folder_ / token_list_name);
-    else write_atomically(folder_ / tokenizer_json_name, tokenizer_json_);
+    if (definition_.empty()) vocabulary_.write(folder_ / token_list_name);
+    else write_atomically(folder_ / carried_name(vocabulary_.kind()), definition_);
     if (!replaced_vocabulary_.empty() && replaced_vocabulary_ != manifest_.vocabulary.file)
         remove_file(folder_ / replaced_vocabulary_);
     write_manifest(folder_, manifest_);

@@ -39,7 +39,7 @@ public:
     void write(const std::string& file, std::int64_t rows, std::int64_t tokens, std::size_t threads,
                const std::function<void(const Append&)>& fill);
 
-    /// Writes vocab.txt or tokenizer.json and the manifest, which completes the folder. @throws DataError
+    /// Writes the tokenizer's file and the manifest, which completes the folder. @throws DataError
     Manifest finish();
 
 private:
@@ -47,7 +47,7 @@ private:
 
     std::filesystem::path folder_;
     const Vocabulary& vocabulary_;
-    std::string tokenizer_json_;       // the file's content; empty: the vocabulary is a list of tokens
+    std::string definition_;           // the tokenizer's file; empty: the vocabulary is a list of tokens
     std::string replaced_vocabulary_;  // the file name of the vocabulary of shards that `overwrite` removed; empty: none
     std::unique_ptr<Lock> lock_;
     std::mutex guard_;  // protects the members below

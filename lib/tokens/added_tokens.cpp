@@ -13,11 +13,8 @@ bool is_space(char32_t c) {
     return spaces.contains(c, 0);
 }
 
-/// "\w" of Rust's regular expressions, which treats joiners and Latin-1's fractions in another way than oniguruma.
 bool is_word_character(char32_t c) {
-    static const CodePointSet words = word_characters();
-    if (c == 0x200C || c == 0x200D) return true;
-    if (c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE)) return false;
+    static const CodePointSet words = rust_word_characters();
     return words.contains(c, general_category(c));
 }
 

@@ -32,7 +32,8 @@ struct CodePointSet {
 };
 
 CodePointSet set_of(char32_t code_point);
-CodePointSet white_space();      ///< "\s": the property White_Space
-CodePointSet word_characters();  ///< "\w" of oniguruma
+CodePointSet white_space();           ///< "\s": the property White_Space
+CodePointSet word_characters();       ///< "\w" of oniguruma
+CodePointSet rust_word_characters();  ///< "\w" of Rust's regular expressions
 
 }  // namespace bertpretrain

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "tokens/general_category.h"
+
 namespace bertpretrain::huggingface {
 namespace {
 
@@ -28,6 +30,16 @@ constexpr Range ordered_though_new[] = {{0x08D4, 0x08E1},   {0x1DFB, 0x1DFB},   
 constexpr Range new_compatible_forms[] = {{0x32FF, 0x32FF},   {0xA7F2, 0xA7F4},   {0xAB69, 0xAB69},
                                           {0x10781, 0x10785}, {0x10787, 0x107B0}, {0x107B2, 0x107BA},
                                           {0x1E030, 0x1E06D}, {0x1F16C, 0x1F16C}, {0x1FBF0, 0x1FBF9}};
+
+/// Sorted. Only the marks in these ranges count.
+constexpr Range newer_marks[] = {
+    {0x07FD, 0x07FD},   {0x0897, 0x08D3},   {0x09FE, 0x09FE},   {0x0AFA, 0x0AFF},   {0x0B55, 0x0B55},   {0x0C04, 0x0C3C},
+    {0x0CF3, 0x0D00},   {0x0D3B, 0x0D3C},   {0x0D81, 0x0D81},   {0x0EBA, 0x0EBA},   {0x0ECE, 0x0ECE},   {0x1715, 0x1715},
+    {0x180F, 0x180F},   {0x1ABF, 0x1ACE},   {0x1CF7, 0x1CF7},   {0x1DF6, 0x1DFA},   {0xA82C, 0xA82C},   {0xA8FF, 0xA8FF},
+    {0x10D24, 0x10F85}, {0x11070, 0x11074}, {0x110C2, 0x110C2}, {0x11145, 0x11146}, {0x111C9, 0x111C9}, {0x111CE, 0x111CF},
+    {0x11241, 0x11241}, {0x1133B, 0x1133B}, {0x113B8, 0x113E2}, {0x1145E, 0x1145E}, {0x1182C, 0x11A99}, {0x11D31, 0x1612F},
+    {0x16F4F, 0x16F4F}, {0x16F7F, 0x16F87}, {0x16FE4, 0x16FF1}, {0x1CF00, 0x1CF46}, {0x1E08F, 0x1E5EF}};
+constexpr Range former_marks = {0x1CF2, 0x1CF3};  // letters since Unicode 12
 
 constexpr Former formers[] = {{0x166D, CharacterKind::punctuation, false}, {0x1734, CharacterKind::letter, true},
                               {0x1885, CharacterKind::letter, false},      {0x1886, CharacterKind::letter, false},
@@ -59,6 +71,12 @@ bool is_ordered_though_new(char32_t code_point) {
 
 bool has_new_compatible_form(char32_t code_point) {
     return range_of(new_compatible_forms, code_point) != std::end(new_compatible_forms);
+}
+
+bool is_stripped_mark(char32_t code_point) {
+    if (former_marks.first <= code_point && code_point <= former_marks.last) return true;
+    return (general_category(code_point) & categories_named("M")) != 0 &&
+           range_of(newer_marks, code_point) == std::end(newer_marks);
 }
 
 const Former* former(char32_t code_point) {

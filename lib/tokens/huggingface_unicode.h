@@ -18,6 +18,9 @@ bool is_ordered_though_new(char32_t code_point);
 /// True for characters whose compatibility decomposition is newer than Unicode 9. tokenizers does not decompose them.
 bool has_new_compatible_form(char32_t code_point);
 
+/// True for the characters that StripAccents of tokenizers removes: the marks of Unicode 9, whether they take space or not.
+bool is_stripped_mark(char32_t code_point);
+
 /// A character's properties in Unicode 8. former() returns nullptr if its category has not changed since.
 struct Former {
     char32_t code_point;

@@ -5,7 +5,7 @@
 
 #include "core/files.h"
 #include "tokens/pipeline_tokenizer.h"
-#include "tokens/tokenizer_json.h"
+#include "tokens/read_definition.h"
 #include "tokens/vocabulary_casing.h"
 #include "tokens/wordpiece.h"
 
@@ -16,15 +16,15 @@ namespace {
 std::shared_ptr<const Tokenizer> tokenizer_in(const std::filesystem::path& file, std::optional<TokenRules> rules, bool cased,
                                               const std::function<Casing(const Vocabulary&)>& casing_of_tokens) {
     const std::string content = read_file(file), where = file.string();
-    if (!is_tokenizer_json(content)) {
+    const std::optional<TokenizerDefinition> definition = read_definition(content, where);
+    if (!definition) {
         auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::parse(content, where));
         const Casing casing = casing_of_tokens(*vocabulary);
         return std::make_shared<const WordPiece>(std::move(vocabulary), casing, rules.value_or(TokenRules::huggingface));
     }
-    if (cased || rules) refuse_for_tokenizer_json(cased ? "--cased" : "--rules", file);
-    const TokenizerDefinition definition = read_tokenizer_json(content, where);
-    auto vocabulary = std::make_shared<const Vocabulary>(definition, where);
-    return std::make_shared<const PipelineTokenizer>(definition, std::move(vocabulary), where);
+    if (cased || rules) refuse_for_own_rules(cased ? "--cased" : "--rules", file, definition->kind());
+    auto vocabulary = std::make_shared<const Vocabulary>(*definition, where);
+    return std::make_shared<const PipelineTokenizer>(*definition, std::move(vocabulary), where);
 }
 
 }  // namespace

@@ -29,14 +29,14 @@ bool can_stand_in_words(std::string_view text) {
 using Piece = std::pair<std::string, std::int32_t>;
 
 /// Returns the pieces that can match, spelled as trie keys ("##" as continuation_byte), sorted by bytes.
-std::vector<Piece> pieces_of(const Vocabulary& vocabulary, std::size_t longest_word) {
+std::vector<Piece> pieces_of(const std::vector<std::string>& tokens, std::size_t longest_word) {
     std::vector<Piece> pieces;
-    for (std::int32_t id = 0; id < vocabulary.size(); ++id) {
-        std::string_view text = vocabulary.token(id);
+    for (std::size_t id = 0; id < tokens.size(); ++id) {
+        std::string_view text = tokens[id];
         const bool continues = text.starts_with(continuation_mark) && text.size() > continuation_mark.size();
         if (continues) text.remove_prefix(continuation_mark.size());
-        if (!can_stand_in_words(text) || is_longer_than(text, longest_word)) continue;
-        pieces.emplace_back(std::string(continues, continuation_byte).append(text), id);
+        if (text.empty() || !can_stand_in_words(text) || is_longer_than(text, longest_word)) continue;
+        pieces.emplace_back(std::string(continues, continuation_byte).append(text), static_cast<std::int32_t>(id));
     }
     std::sort(pieces.begin(), pieces.end());
     return pieces;
@@ -44,9 +44,9 @@ std::vector<Piece> pieces_of(const Vocabulary& vocabulary, std::size_t longest_w
 
 }  // namespace
 
-PieceMatcher::PieceMatcher(const Vocabulary& vocabulary, std::size_t longest_word)
-    : longest_word_(longest_word), unknown_(vocabulary.specials().unk) {
-    const std::vector<Piece> pieces = pieces_of(vocabulary, longest_word);
+PieceMatcher::PieceMatcher(const std::vector<std::string>& tokens, std::int32_t unknown, std::size_t longest_word)
+    : longest_word_(longest_word), unknown_(unknown) {
+    const std::vector<Piece> pieces = pieces_of(tokens, longest_word);
     std::vector<std::string_view> keys(pieces.size());
     std::transform(pieces.begin(), pieces.end(), keys.begin(), [](const Piece& piece) { return std::string_view(piece.first); });
     std::vector<ByteTrie::Step> steps;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,8 +17,12 @@ namespace bertpretrain {
 /// Source: Song et al. 2021, "Fast WordPiece Tokenization" (LinMaxMatch).
 class PieceMatcher {
 public:
+    /// @param tokens the pieces by id; an empty one is no piece  @param unknown the id of [UNK]
     /// @param longest_word a word of more code points becomes [UNK]
-    PieceMatcher(const Vocabulary& vocabulary, std::size_t longest_word);
+    PieceMatcher(const std::vector<std::string>& tokens, std::int32_t unknown, std::size_t longest_word);
+    /// The same for all tokens of a vocabulary.
+    PieceMatcher(const Vocabulary& vocabulary, std::size_t longest_word)
+        : PieceMatcher(vocabulary.tokens(), vocabulary.specials().unk, longest_word) {}
 
     /// Appends the ids of the pieces of `word`, or [UNK] if pieces cannot cover it. `word` must be non-empty valid UTF-8.
     void match(std::string_view word, std::vector<std::int32_t>& ids) const;

@@ -1,5 +1,6 @@
 #include "tokens/pipeline_tokenizer.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -15,22 +16,22 @@ TextModel make_model(const TokenizerDefinition& definition, const Vocabulary& vo
     if (const auto* const pieces = std::get_if<WordPieceModel>(&definition.model)) {
         if (vocabulary.specials().unk == SpecialIds::none)
             throw DataError(concat(where, ": model.unk_token is \"", pieces->unknown, "\", which model.vocab lacks"));
-        return TextModel(std::in_place_type<BertWords>, *pieces, vocabulary);
+        const bool normalizes_first = std::ranges::any_of(definition.added_tokens, &AddedToken::normalized);
+        return TextModel(std::in_place_type<BertWords>, *pieces, definition.tokens, vocabulary.specials().unk, normalizes_first);
     }
+    if (const auto* const model = std::get_if<SentencePieceModel>(&definition.model))
+        return TextModel(std::in_place_type<PieceWords>, model->pieces);
     return TextModel(std::in_place_type<ByteLevelWords>, std::get<BytePairModel>(definition.model), definition.tokens, where);
 }
 
 /// Returns the added tokens that are looked for before (`normalized` false) or after the text is normalized.
-AddedTokenFinder finder(const TokenizerDefinition& definition, const TextModel& model, bool normalized,
-                        const std::string& where) {
+AddedTokenFinder finder(const TokenizerDefinition& definition, const TextModel& model, bool normalized) {
     std::vector<std::pair<std::string, AddedToken>> tokens;
     std::string memory;
-    for (const bool special : {true, false})  // of two tokens with the same normalized text, special ones win
+    // Of tokens with the same normalized text, the first special one wins, else the first one: tokenizers takes any of them.
+    for (const bool special : {true, false})
         for (const AddedToken& token : definition.added_tokens) {
             if (token.normalized != normalized || token.special != special) continue;
-            if (normalized && std::holds_alternative<BertWords>(model))
-                throw DataError(concat(where, ": the added token \"", token.content,
-                                       "\" has \"normalized\": true, which this program does not support for WordPiece"));
             const auto text = [&](const auto& words) { return std::string(words.normalized(token.content, memory)); };
             tokens.emplace_back(normalized ? std::visit(text, model) : token.content, token);
         }
@@ -47,8 +48,8 @@ struct PipelineTokenizer::State {
     State(const TokenizerDefinition& definition, std::shared_ptr<const Vocabulary> tokens, const std::string& where)
         : vocabulary(std::move(tokens)),
           model(make_model(definition, *vocabulary, where)),
-          as_written(finder(definition, model, false, where)),
-          in_normalized(finder(definition, model, true, where)) {}
+          as_written(finder(definition, model, false)),
+          in_normalized(finder(definition, model, true)) {}
 };
 
 PipelineTokenizer::PipelineTokenizer(const TokenizerDefinition& definition, std::shared_ptr<const Vocabulary> vocabulary,

@@ -1,5 +1,5 @@
 #pragma once
-// Runs a tokenizer.json as Hugging Face's tokenizers library does.
+// Runs a definition: a tokenizer.json as Hugging Face's tokenizers library does, or a SentencePiece model.
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,8 @@
 #pragma once
-// The two kinds of models that a tokenizer.json can describe, as they are applied to text between added tokens.
+// The kinds of models that a definition can have, as they are applied to text between added tokens.
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -20,17 +22,24 @@ struct EncodingMemory {
     WordSplitter::Memory splitter;
 };
 
-/// WordPiece with BERT's normalizer and pre-tokenizer, which work on the text together.
+/// WordPiece with BERT's normalizer and pre-tokenizer. They work on the text together, unless added tokens are looked for
+/// between them.
 struct BertWords {
-    BertWords(const WordPieceModel& model, const Vocabulary& vocabulary)
-        : casing(model.casing), matcher(vocabulary, model.longest_word) {}
+    /// @param tokens the model's, so that no added token is a piece of a word
+    /// @param normalizes_first whether added tokens are looked for in the normalized text
+    BertWords(const WordPieceModel& model, const std::vector<std::string>& tokens, std::int32_t unknown, bool normalizes_first)
+        : casing(model.casing), normalizes(normalizes_first), matcher(tokens, unknown, model.longest_word) {}
 
     Casing casing;
+    bool normalizes;
     PieceMatcher matcher;
 
-    std::string_view normalized(std::string_view text, std::string&) const { return text; }
+    std::string_view normalized(std::string_view text, std::string& memory) const {
+        if (!normalizes) return text;
+        return memory = WordReader(casing, TokenRules::huggingface).normalized(text);
+    }
     void encode(std::string_view text, EncodingMemory&, std::vector<std::int32_t>& ids) const {
-        WordReader words(casing, TokenRules::huggingface);
+        WordReader words(normalizes ? Casing::cased : casing, TokenRules::huggingface);
         words.start(text);
         for (std::string_view word = words.next(); !word.empty(); word = words.next()) matcher.match(word, ids);
     }
@@ -50,6 +59,14 @@ struct ByteLevelWords {
     }
 };
 
-using TextModel = std::variant<BertWords, ByteLevelWords>;
+/// SentencePiece, which normalizes and splits by itself.
+struct PieceWords {
+    std::shared_ptr<const SentencePieces> pieces;
+
+    std::string_view normalized(std::string_view text, std::string&) const { return text; }
+    void encode(std::string_view text, EncodingMemory&, std::vector<std::int32_t>& ids) const { pieces->encode(text, ids); }
+};
+
+using TextModel = std::variant<BertWords, ByteLevelWords, PieceWords>;
 
 }  // namespace bertpretrain

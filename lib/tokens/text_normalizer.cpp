@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "text/utf8.h"
+#include "tokens/huggingface_unicode.h"
 #include "tokens/unicode.h"
 
 namespace bertpretrain {
@@ -25,6 +26,16 @@ void append(LowerCase, std::string_view text, std::string& out) {
         const char32_t c = next_code_point(text, i);
         if (c == 0x0130) out += "i\xCC\x87";  // the only character with two in lower case: a capital I with a dot
         else append_code_point(out, lower_case(c, TokenRules::huggingface));
+    }
+}
+
+bool is_unchanged(StrippedMarks, std::string_view text) {
+    return std::ranges::none_of(text, [](char c) { return static_cast<signed char>(c) < 0; });
+}
+void append(StrippedMarks, std::string_view text, std::string& out) {
+    for (std::size_t i = 0; i < text.size();) {
+        const std::size_t begin = i;
+        if (!huggingface::is_stripped_mark(next_code_point(text, i))) out.append(text, begin, i - begin);
     }
 }
 

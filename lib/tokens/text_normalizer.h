@@ -21,7 +21,7 @@ public:
     std::string_view apply(std::string_view text, std::string& memory) const;
 
 private:
-    using Step = std::variant<std::shared_ptr<const UnicodeNormalizer>, LowerCase, ReplacedText, PrependedText>;
+    using Step = std::variant<std::shared_ptr<const UnicodeNormalizer>, LowerCase, StrippedMarks, ReplacedText, PrependedText>;
     std::vector<Step> steps_;
 };
 

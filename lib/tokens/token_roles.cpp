@@ -43,6 +43,12 @@ void read_post_processor(const JsonPart& part, TokenRoles& roles) {
     }
 }
 
+std::string unknown_of(const WordPieceModel& model, const TokenizerDefinition&) { return model.unknown; }
+std::string unknown_of(const BytePairModel& model, const TokenizerDefinition&) { return model.unknown.value_or(""); }
+std::string unknown_of(const SentencePieceModel& model, const TokenizerDefinition& definition) {
+    return definition.tokens.at(static_cast<std::size_t>(model.pieces->unknown()));
+}
+
 /// Sets the role to the first of `names` that is a token, unless it is set already.
 void use_first(std::string& role, const TokenizerDefinition& definition, std::span<const std::string_view> names) {
     for (const std::string_view name : names) {
@@ -59,8 +65,7 @@ TokenRoles token_roles(const TokenizerDefinition& definition, const std::optiona
     TokenRoles roles;
     if (post_processor) read_post_processor(*post_processor, roles);
     roles.are_added = !roles.cls.empty() && !roles.sep.empty();
-    if (const auto* const pieces = std::get_if<WordPieceModel>(&definition.model)) roles.unk = pieces->unknown;
-    else roles.unk = std::get<BytePairModel>(definition.model).unknown.value_or("");
+    roles.unk = std::visit([&](const auto& model) { return unknown_of(model, definition); }, definition.model);
     use_first(roles.pad, definition, pad_names);
     use_first(roles.unk, definition, unk_names);
     use_first(roles.cls, definition, cls_names);

@@ -1,8 +1,9 @@
 #pragma once
-// The content of a tokenizer.json as plain data. tokenizer_json.h reads it, pipeline_tokenizer.h runs it.
+// The content of a tokenizer.json or a SentencePiece model. read_definition.h reads it, pipeline_tokenizer.h runs it.
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "tokens/character_table.h"
+#include "tokens/sentence_pieces.h"
+#include "tokens/tokenizer_kind.h"
 #include "tokens/unicode_forms.h"
 
 namespace bertpretrain {
@@ -26,6 +29,8 @@ struct AddedToken {
 };
 
 struct LowerCase {};
+/// Removes marks, which are accents if the text is decomposed.
+struct StrippedMarks {};
 /// Replaces every occurrence of a fixed text.
 struct ReplacedText {
     std::string text, replacement;
@@ -34,7 +39,7 @@ struct ReplacedText {
 struct PrependedText {
     std::string text;
 };
-using Normalization = std::variant<UnicodeForm, LowerCase, ReplacedText, PrependedText>;
+using Normalization = std::variant<UnicodeForm, LowerCase, StrippedMarks, ReplacedText, PrependedText>;
 
 /// How a regular expression splits text.
 enum class SplitBehavior { isolated, removed, contiguous, merged_with_previous, merged_with_next };
@@ -64,6 +69,11 @@ struct BytePairModel {
     bool ignore_merges = false;                               ///< a word that is a token is not split
 };
 
+/// SentencePiece: normalizes and splits text by the library.
+struct SentencePieceModel {
+    std::shared_ptr<const SentencePieces> pieces;
+};
+
 /// Names of the tokens with a role; empty where the definition has none.
 struct TokenRoles {
     std::string pad, unk, cls, sep, mask;
@@ -73,8 +83,12 @@ struct TokenRoles {
 struct TokenizerDefinition {
     std::vector<std::string> tokens;  ///< of the model, by id; empty for an id that no token has
     std::vector<AddedToken> added_tokens;
-    std::variant<WordPieceModel, BytePairModel> model;
+    std::variant<WordPieceModel, BytePairModel, SentencePieceModel> model;
     TokenRoles roles;
+
+    TokenizerKind kind() const {
+        return std::holds_alternative<SentencePieceModel>(model) ? TokenizerKind::sentence_piece : TokenizerKind::tokenizer_json;
+    }
 };
 
 }  // namespace bertpretrain

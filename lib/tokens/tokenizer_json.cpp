@@ -114,13 +114,6 @@ std::vector<AddedToken> read_added_tokens(const JsonPart& part, const std::vecto
 
 }  // namespace
 
-bool is_tokenizer_json(std::string_view content) {
-    const std::size_t first = content.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos || content[first] != '{') return false;
-    const std::size_t second = content.find_first_not_of(" \t\r\n", first + 1);
-    return second != std::string_view::npos && (content[second] == '"' || content[second] == '}');
-}
-
 TokenizerDefinition read_tokenizer_json(std::string_view content, const std::string& where) {
     const nlohmann::json json = nlohmann::json::parse(content, nullptr, false);
     if (json.is_discarded()) throw DataError(concat(where, ": is damaged JSON, expected a tokenizer.json"));

@@ -8,9 +8,6 @@
 
 namespace bertpretrain {
 
-/// Returns whether a file's content is JSON (a tokenizer.json) rather than a vocabulary with one token per line.
-bool is_tokenizer_json(std::string_view content);
-
 /// Reads a tokenizer.json: WordPiece with BERT's normalizer and pre-tokenizer, or byte-level BPE. Truncation and padding have no
 /// effect, because they are applied after tokenization. The post-processor only gives the roles of tokens.
 /// @param where the file, which begins messages

@@ -1,6 +1,10 @@
 #include "tokens/tokenizer_json_steps.h"
 
+#include <array>
+#include <charconv>
+
 #include "core/error.h"
+#include "tokens/code_point_set.h"
 
 namespace bertpretrain {
 namespace {
@@ -8,6 +12,18 @@ namespace {
 constexpr const char* gpt2_pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 /// is_numeric() of Rust, whose Unicode 17 has two more ranges than oniguruma's.
 constexpr const char* digit_pattern = R"([\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}])";
+
+/// The pre-tokenizer Whitespace, \w+|[^\w\s]+ of Rust's regular expressions.
+std::string word_or_marks_pattern() {
+    const auto escaped_number = [](char32_t c) {
+        std::array<char, 8> digits{};
+        const auto end = std::to_chars(digits.begin(), digits.end(), static_cast<std::uint32_t>(c), 16).ptr;
+        return concat("\\x{", std::string(digits.begin(), end), "}");
+    };
+    std::string word = R"(\p{L}\p{M}\p{Nd})";
+    for (const auto& [first, last] : rust_word_characters().ranges) word += escaped_number(first) + "-" + escaped_number(last);
+    return concat("[", word, "]+|[^", word, "\\s]+");
+}
 
 [[noreturn]] void refuse_type(const JsonPart& part, const std::string& type, const char* supported) {
     part.refuse(concat("has the type ", type, ", which this program does not support; supported are ", supported));
@@ -34,7 +50,8 @@ void add_normalizations(const JsonPart& part, std::vector<Normalization>& steps)
         else if (type == "NFKC") steps.emplace_back(UnicodeForm::nfkc);
         else if (type == "NFKD") steps.emplace_back(UnicodeForm::nfkd);
         else if (type == "Lowercase") steps.emplace_back(LowerCase{});
-        else refuse_type(part, type, "NFC, NFD, NFKC, NFKD, Lowercase, Replace, Prepend and Sequence");
+        else if (type == "StripAccents") steps.emplace_back(StrippedMarks{});
+        else refuse_type(part, type, "NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Replace, Prepend and Sequence");
     }
 }
 
@@ -85,13 +102,18 @@ void add_splits(const JsonPart& part, std::vector<SplitStep>& steps, bool& is_by
     } else if (type == "WhitespaceSplit") {
         part.allow({"type"});
         steps.push_back({.pattern = R"(\s)", .behavior = SplitBehavior::removed});
+    } else if (type == "Whitespace") {
+        part.allow({"type"});
+        steps.push_back({.pattern = word_or_marks_pattern(), .behavior = SplitBehavior::removed, .inverted = true});
     } else if (type == "ByteLevel") {
         part.allow({"type", "add_prefix_space", "trim_offsets", "use_regex"});
         const bool splits = part.flag("use_regex", true);
         steps.push_back({.add_prefix_space = part.at("add_prefix_space").flag(), .pattern = splits ? gpt2_pattern : ""});
         is_byte_level = true;
     } else {
-        refuse_type(part, type, "Split, Digits, WhitespaceSplit, ByteLevel and Sequence for BPE, BertPreTokenizer for WordPiece");
+        refuse_type(part, type,
+                    "Split, Digits, Whitespace, WhitespaceSplit, ByteLevel and Sequence for BPE, "
+                    "BertPreTokenizer for WordPiece");
     }
 }
 

@@ -13,9 +13,9 @@
 #include "core/files.h"
 #include "core/strings.h"
 #include "tokens/byte_alphabet.h"
+#include "tokens/read_definition.h"
 #include "tokens/token_roles.h"
 #include "tokens/tokenizer_definition.h"
-#include "tokens/tokenizer_json.h"
 
 namespace bertpretrain {
 namespace {
@@ -33,12 +33,27 @@ struct Lowers {
     bool operator()(const auto&) const { return false; }
 };
 
-Casing casing_of_model(const TokenizerDefinition& definition) {
-    if (const auto* const pieces = std::get_if<WordPieceModel>(&definition.model)) return pieces->casing;
-    const auto& steps = std::get<BytePairModel>(definition.model).normalizations;
-    const bool lowers = std::ranges::any_of(steps, [](const Normalization& step) { return std::visit(Lowers{}, step); });
+Casing casing_of_model(const WordPieceModel& model) { return model.casing; }
+Casing casing_of_model(const BytePairModel& model) {
+    const bool lowers =
+        std::ranges::any_of(model.normalizations, [](const Normalization& step) { return std::visit(Lowers{}, step); });
     return lowers ? Casing::uncased_with_accents : Casing::cased;
 }
+Casing casing_of_model(const SentencePieceModel& model) {
+    return model.pieces->lowers() ? Casing::uncased_with_accents : Casing::cased;
+}
+
+/// The ids of the tokens that the model itself never gives for a text.
+std::vector<std::int32_t> special_ids_of_model(const TokenizerDefinition& definition) {
+    std::vector<std::int32_t> ids;
+    if (const auto* const model = std::get_if<SentencePieceModel>(&definition.model))
+        for (std::int32_t id = 0; id < static_cast<std::int32_t>(definition.tokens.size()); ++id)
+            if (model->pieces->is_special(id)) ids.push_back(id);
+    return ids;
+}
+
+/// How SentencePiece spells a space.
+constexpr std::string_view sentence_piece_space = "\xE2\x96\x81";
 
 bool starts_with_white_space(std::string_view bytes) {
     return !bytes.empty() && std::string_view(" \t\r\n\v\f").find(bytes.front()) != std::string_view::npos;
@@ -54,7 +69,7 @@ void sort_distinct(std::vector<std::int32_t>& ids) {
 
 Vocabulary Vocabulary::read(const std::filesystem::path& file) {
     const std::string content = read_file(file);
-    if (is_tokenizer_json(content)) return {read_tokenizer_json(content, file.string()), file.string()};
+    if (const auto definition = read_definition(content, file.string())) return {*definition, file.string()};
     return parse(content, file.string());
 }
 
@@ -89,8 +104,10 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& where
 Vocabulary::Vocabulary(const TokenizerDefinition& definition, const std::string& where)
     : tokens_(definition.tokens),
       where_(where),
-      own_casing_(casing_of_model(definition)),
-      is_byte_level_(std::holds_alternative<BytePairModel>(definition.model)) {
+      own_casing_(std::visit([](const auto& model) { return casing_of_model(model); }, definition.model)),
+      is_byte_level_(std::holds_alternative<BytePairModel>(definition.model)),
+      kind_(definition.kind()),
+      special_(special_ids_of_model(definition)) {
     for (const AddedToken& token : definition.added_tokens) {
         const auto id = static_cast<std::size_t>(token.id);
         if (tokens_.size() <= id) tokens_.resize(id + 1);
@@ -125,15 +142,21 @@ const Vocabulary& Vocabulary::require_specials() const {
     look(specials_.sep, "sep", sep_names);
     look(specials_.mask, "mask", mask_names);
     if (missing.empty()) return *this;
-    throw ConfigError(concat(where_, ": has no token for the ", missing.size() == 1 ? "role " : "roles ", join(missing),
-                             "; masked samples need tokens that pad, begin, end and mask a text",
-                             "\n  do: add one with such a name to its added_tokens, or name cls and sep in its post_processor"));
+    throw ConfigError(
+        concat(where_, ": has no token for the ", missing.size() == 1 ? "role " : "roles ", join(missing),
+               "; masked samples need tokens that pad, begin, end and mask a text",
+               kind_ == TokenizerKind::sentence_piece
+                   ? "\n  do: train the model with them, e.g. spm_train --pad_id=0 --unk_id=1 --bos_id=2 --eos_id=3 "
+                     "--pad_piece=[PAD] --bos_piece=[CLS] --eos_piece=[SEP] --control_symbols=[MASK]"
+                   : "\n  do: add one with such a name to its added_tokens, or name cls and sep in its "
+                     "post_processor"));
 }
 
 bool Vocabulary::continues_word(std::int32_t id) const {
     const std::string& text = token(id);
-    if (!is_byte_level_) return text.starts_with(continuation_prefix);
+    if (!marks_word_starts()) return text.starts_with(continuation_prefix);
     if (text.empty() || std::ranges::binary_search(added_, id)) return false;
+    if (!is_byte_level_) return !text.starts_with(sentence_piece_space);
     const std::optional<std::string> bytes = bytes_of_token(text);
     return bytes && !starts_with_white_space(*bytes);
 }

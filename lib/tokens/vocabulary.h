@@ -10,6 +10,7 @@
 
 #include "tokens/character_table.h"
 #include "tokens/string_hash.h"
+#include "tokens/tokenizer_kind.h"
 
 namespace bertpretrain {
 
@@ -17,7 +18,7 @@ struct TokenizerDefinition;
 
 /// Ids of the special tokens.
 struct SpecialIds {
-    static constexpr std::int32_t none = -1;  ///< a tokenizer.json need not have all of them
+    static constexpr std::int32_t none = -1;  ///< a definition need not have all of them
     std::int32_t pad, unk, cls, sep, mask;
 };
 
@@ -32,7 +33,8 @@ class Vocabulary {
 public:
     using SpecialIds = bertpretrain::SpecialIds;
 
-    /// Reads one token per line, or the tokens of a tokenizer.json. @throws DataError if the file cannot be read, or as parse()
+    /// Reads one token per line, or the tokens of a tokenizer.json or a SentencePiece model. @throws DataError if the file cannot
+    /// be read, or as parse()
     static Vocabulary read(const std::filesystem::path& file);
 
     /// Parses one token per line. The id is the line's number, counted from 0. White space at a line's end is ignored.
@@ -40,7 +42,7 @@ public:
     /// @throws DataError if there is no line, a line is empty, a token repeats, or a special token is missing
     static Vocabulary parse(std::string_view content, const std::string& where);
 
-    /// The tokens of a tokenizer.json, added ones included. An id that no token has gets an empty token.
+    /// The tokens of a definition, added ones included. An id that no token has gets an empty token.
     /// @throws DataError if a role names a token that is missing
     Vocabulary(const TokenizerDefinition& definition, const std::string& where);
 
@@ -60,16 +62,21 @@ public:
     const Vocabulary& require_specials() const;
 
     /// Whether a token continues the word of the token before it. In WordPiece such tokens begin with "##". In byte-level BPE
-    /// they are all tokens that do not begin with white space. An added token continues no word.
+    /// and SentencePiece they are all tokens that do not begin with white space. An added token continues no word.
     bool continues_word(std::int32_t id) const;
     /// Whether this is a byte-level vocabulary, in which a word's first token includes the space before the word.
     bool is_byte_level() const { return is_byte_level_; }
-    /// Whether the tokens are those of a tokenizer.json, which has a casing and rules of its own.
-    bool is_of_tokenizer_json() const { return own_casing_.has_value(); }
-    /// The casing of a tokenizer.json; nullopt for a list of tokens.
+    /// Whether a token's white space marks where a word begins, in byte-level BPE and SentencePiece. Otherwise "##" marks that a
+    /// token continues one.
+    bool marks_word_starts() const { return is_byte_level_ || kind_ == TokenizerKind::sentence_piece; }
+    /// The kind of file that the tokens are from.
+    TokenizerKind kind() const { return kind_; }
+    /// Whether the tokenizer has a casing and rules of its own, so is no list of tokens.
+    bool has_own_rules() const { return kind_ != TokenizerKind::token_list; }
+    /// The casing of a tokenizer with rules of its own; nullopt for a list of tokens.
     std::optional<Casing> own_casing() const { return own_casing_; }
-    /// The ids that may replace a masked token at random. Of a tokenizer.json, all tokens but the special ones. Of a list of
-    /// tokens, all of them, as in BERT's scripts.
+    /// The ids that may replace a masked token at random. Of a list of tokens they are all tokens, as in BERT's
+    /// scripts, otherwise all but the special ones.
     std::vector<std::int32_t> replacements() const;
 
     /// Returns the CRC-32 (zlib's polynomial) of all tokens, each followed by "\n". Equals the CRC of the file that write()
@@ -86,8 +93,9 @@ private:
     std::string where_;
     std::optional<Casing> own_casing_{};
     bool is_byte_level_ = false;
-    std::vector<std::int32_t> added_{};    ///< ids of a tokenizer.json's added tokens, sorted
-    std::vector<std::int32_t> special_{};  ///< ids of a tokenizer.json's special tokens, sorted
+    TokenizerKind kind_ = TokenizerKind::token_list;
+    std::vector<std::int32_t> added_{};    ///< ids of a definition's added tokens, sorted
+    std::vector<std::int32_t> special_{};  ///< ids of a definition's special tokens, sorted
 };
 
 }  // namespace bertpretrain

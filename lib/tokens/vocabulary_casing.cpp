@@ -64,7 +64,7 @@ TokenCasing casing_of(const Vocabulary& vocabulary) {
 
 Casing choose_casing(const Vocabulary& vocabulary, const std::filesystem::path& file, bool wants_cased) {
     if (const auto own = vocabulary.own_casing()) {
-        if (wants_cased) refuse_for_tokenizer_json("--cased", file);
+        if (wants_cased) refuse_for_own_rules("--cased", file, vocabulary.kind());
         return *own;
     }
     const TokenCasing found = casing_of(vocabulary);
@@ -84,9 +84,9 @@ Casing choose_casing(const Vocabulary& vocabulary, const std::filesystem::path& 
     return Casing::cased;
 }
 
-void refuse_for_tokenizer_json(const std::string& option, const std::filesystem::path& file) {
-    throw ConfigError(concat(option, " applies to a vocabulary file with one token per line, but ", file.string(),
-                             " is a tokenizer.json, which has its own rules\n  do: leave the option out"));
+void refuse_for_own_rules(const std::string& option, const std::filesystem::path& file, TokenizerKind kind) {
+    throw ConfigError(concat(option, " applies to ", kind_name(TokenizerKind::token_list), ", but ", file.string(), " is ",
+                             kind_name(kind), ", which has its own rules\n  do: leave the option out"));
 }
 
 std::string casing_name(Casing casing) { return casing == Casing::cased ? "cased" : "uncased"; }

@@ -27,13 +27,13 @@ struct TokenCasing {
 TokenCasing casing_of(const Vocabulary& vocabulary);
 
 /// Returns how to read text for a vocabulary: cased if it is asked for or if the vocabulary is cased. Warns if the text is read
-/// without case, but at least 5 % of the tokens are cased_only. A tokenizer.json has its own casing.
+/// without case, but at least 5 % of the tokens are cased_only. The other kinds of files have their own casing.
 /// @param file the vocabulary's name in the message
-/// @throws ConfigError if cased text is asked for, but the vocabulary is uncased or a tokenizer.json
+/// @throws ConfigError if cased text is asked for, but the vocabulary is uncased or has its own rules
 Casing choose_casing(const Vocabulary& vocabulary, const std::filesystem::path& file, bool wants_cased);
 
-/// @throws ConfigError always: `option` is for a list of tokens, and `file` is a tokenizer.json
-[[noreturn]] void refuse_for_tokenizer_json(const std::string& option, const std::filesystem::path& file);
+/// @throws ConfigError always: `option` is for a list of tokens, and `file` is of another kind
+[[noreturn]] void refuse_for_own_rules(const std::string& option, const std::filesystem::path& file, TokenizerKind kind);
 
 /// "cased" or "uncased", as manifests and checkpoints record it.
 std::string casing_name(Casing casing);

@@ -35,6 +35,20 @@ std::string_view WordReader::next() {
     return word_;
 }
 
+std::string_view WordReader::normalized(std::string_view text) {
+    start(text);
+    word_.clear();
+    while (position_ < text_.size()) {
+        const std::size_t begin = position_;
+        const Character& character = (*table_)[next_code_point(text_, position_)];
+        if (character.kind == CharacterKind::space) word_ += ' ';
+        else if (character.kind == CharacterKind::ideograph) word_.append(" ").append(character.form()).append(" ");
+        else if (character.in_context) add_in_context(begin);
+        else if (character.kind != CharacterKind::dropped) word_ += character.form();
+    }
+    return word_;
+}
+
 void WordReader::add_ascii_letters() {
     const std::size_t begin = position_, size_before = word_.size();
     while (position_ < text_.size() && is_ascii(text_[position_]) &&

@@ -25,6 +25,10 @@ public:
     /// Returns the next word as valid UTF-8, or an empty view at the end of the text. Valid until the next call.
     std::string_view next();
 
+    /// Returns the whole text as BertNormalizer does: nothing is split, and white space becomes spaces. Valid until the next
+    /// call.
+    std::string_view normalized(std::string_view text);
+
 private:
     void add_ascii_letters();
     bool add_beyond_ascii();

@@ -55,7 +55,9 @@ void fill_run(const WeightFiles& files, const StoredTensor& tensor, std::span<co
 std::vector<NewToken> new_tokens_of(const std::filesystem::path& theirs, const std::filesystem::path& ours) {
     const Vocabulary there = Vocabulary::read(theirs), here = Vocabulary::read(ours);
     const auto ids = new_tokens(there, here);
-    if (!ids) refuse_other_words(there, here, theirs, ours);
+    // SentencePiece splits no text into given pieces, so a new piece has no rows to take the mean of.
+    const bool may_grow = there.kind() != TokenizerKind::sentence_piece;
+    if (!ids || (!ids->empty() && !may_grow)) refuse_other_words(there, here, theirs, ours);
     std::vector<NewToken> tokens;
     if (ids->empty()) return tokens;
     const auto byte_level = there.is_byte_level() ? open_tokenizer(theirs, Casing::cased) : nullptr;

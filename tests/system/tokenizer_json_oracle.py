@@ -24,7 +24,7 @@ O200K = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}
          r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 DEEPSEEK = (r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|"
             r"\s*[\r\n]+|\s+(?!\S)|\s+")
-ADDED = ["<s>", "</s>", "<pad>", "<mask>", "wort", "<|x|>", "  ", "    "]
+ADDED = ["<s>", "</s>", "<pad>", "<mask>", "wort", "<|x|>", "  ", "    ", "W\u00fcrt", "wu\u0308Rt", "WORT", "\u65e5\u672c"]
 
 
 def split(pattern, behavior="isolated", invert=False):
@@ -51,6 +51,8 @@ def pipelines():
         "digits": (normalizers.NFKD(), steps([pre_tokenizers.Digits(), pre_tokenizers.WhitespaceSplit(), byte_level()]), {}, True),
         "merged": (None, steps([split(r"\p{P}+", "merged_with_previous"), split(r"[ _]\w", "merged_with_next"),
                                 split(r"\d++|\W", "contiguous", True), split("[aeiou]", "removed"), byte_level(regex=False)]), {}, True),
+        "accents": (forms([normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()]), byte_level(), {}, True),
+        "whitespace": (None, steps([pre_tokenizers.Whitespace(), byte_level(prefix=True)]), {}, True),
         "unknown": (None, byte_level(), {"unk_token": "<pad>", "fuse_unk": True}, False),
         "unfused": (None, byte_level(), {"unk_token": "<pad>"}, False),
         "dropped": (None, byte_level(), {}, False),
@@ -72,6 +74,22 @@ def write_definitions(folder):
         tokenizer.add_tokens([AddedToken("wort", single_word=True), AddedToken("  ", normalized=False), AddedToken("    ", normalized=True)])
         if name == "roberta":
             tokenizer.post_processor = processors.RobertaProcessing(("</s>", 1), ("<s>", 0))
+        tokenizer.save(os.path.join(folder, name + ".json"))
+    write_word_pieces(folder, words)
+
+
+def write_word_pieces(folder, words):
+    """WordPiece with added tokens that are looked for in the normalized text, by each kind of casing."""
+    for name, options in {"pieces": {}, "pieces_cased": {"lowercase": False}, "pieces_accents": {"strip_accents": False},
+                          "pieces_stripped": {"lowercase": False, "strip_accents": True}}.items():
+        tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+        tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.BertNormalizer(**options), pre_tokenizers.BertPreTokenizer()
+        trainer = trainers.WordPieceTrainer(vocab_size=3000, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
+                                            show_progress=False)
+        tokenizer.train_from_iterator([" ".join(words[i:i + 10]) for i in range(0, len(words), 10)], trainer)
+        tokenizer.add_tokens([AddedToken("W\u00fcrT", normalized=True), AddedToken("wort", single_word=True, normalized=True),
+                              AddedToken("  ", normalized=True), AddedToken("\u65e5\u672c", normalized=True),
+                              AddedToken("<|x|>", normalized=True, rstrip=True), AddedToken("x1", normalized=True, lstrip=True)])
         tokenizer.save(os.path.join(folder, name + ".json"))
 
 

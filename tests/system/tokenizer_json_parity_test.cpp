@@ -41,11 +41,14 @@ TEST_CASE("every Unicode scalar value and random text give the ids of tokenizers
     REQUIRE(made.exit_code == 0);
     const std::string text = (folder / "text").string(), scalars = (folder / "scalars").string();
     REQUIRE(run_command(json_oracle + "text " + text + " 1").exit_code == 0);
-    check_equal_ids(folder, text,
-                    {"gpt2", "roberta", "modernbert", "llama", "o200k", "deepseek", "lower", "digits", "merged", "unknown",
-                     "unfused", "dropped"});
+    check_equal_ids(
+        folder, text,
+        {"gpt2", "roberta", "modernbert", "llama", "o200k", "deepseek", "lower", "digits", "merged", "accents", "whitespace",
+         "unknown", "unfused", "dropped", "pieces", "pieces_cased", "pieces_accents", "pieces_stripped"});
     REQUIRE(run_command(json_oracle + "scalars " + scalars).exit_code == 0);
-    check_equal_ids(folder, scalars, {"modernbert", "o200k", "lower"});
+    check_equal_ids(
+        folder, scalars,
+        {"modernbert", "o200k", "lower", "accents", "whitespace", "pieces", "pieces_cased", "pieces_accents", "pieces_stripped"});
 }
 
 TEST_CASE("a trained byte-level BPE has the tokens and merges of tokenizers' BpeTrainer, in the same order") {

@@ -74,6 +74,21 @@ TEST_CASE("an added token that is normalized is looked for in the normalized tex
     definition["normalizer"] = {{"type", "Lowercase"}};
     definition["added_tokens"] = {added_token("Ab", 256, {{"normalized", true}}), added_token("Cd", 257)};
     CHECK(pieces_of(definition, "aBCdcd") == Pieces{"Ab", "Cd", "c", "d"});
+    json pieces = word_piece_definition({"[UNK]", "a", "b", "\u65e5"});
+    pieces["added_tokens"] = {added_token("\u00c4  B", 4, {{"normalized", true}}), added_token("Cd", 5)};
+    CHECK(pieces_of(pieces, "acdb") == Pieces{"[UNK]"});  // an added token is no piece of a word
+    CHECK(pieces_of(pieces, "a\ta\u0308  b Cd\u65e5 cd") == Pieces{"a", "\u00c4  B", "Cd", "\u65e5", "[UNK]"});
+}
+
+TEST_CASE("StripAccents removes marks of all kinds, and Whitespace leaves words and runs of other signs") {
+    json definition = byte_level_definition({});
+    definition["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFD"}}, {{"type", "StripAccents"}}}}};
+    CHECK(pieces_of(definition, "\u00e4a\u0903") == Pieces{"a", "a"});
+    definition["normalizer"] = nullptr;
+    definition["pre_tokenizer"] = {
+        {"type", "Sequence"},
+        {"pretokenizers", {{{"type", "Whitespace"}}, {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", false}}}}};
+    CHECK(pieces_of(definition, "a_1  ,.b") == Pieces{" ", "a", "_", "1", " ", ",", ".", " ", "b"});
 }
 
 TEST_CASE("text is normalized, split and prefixed by the steps of the definition") {

@@ -76,5 +76,5 @@ TEST_CASE("random replacements are all tokens of a tokenizer.json but the specia
     CHECK(vocabulary_in(definition).replacements() == expected);
     const Vocabulary list({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"}, "list");
     CHECK(list.replacements() == std::vector<std::int32_t>{0, 1, 2, 3, 4, 5});
-    CHECK_FALSE(list.is_of_tokenizer_json());
+    CHECK_FALSE(list.has_own_rules());
 }
