@@ -1,10 +1,36 @@
 #include "telemetry/gauges.h"
 
-namespace bertpretrain {
+#include <algorithm>
+#include <utility>
 
-void for_each_gauge(const RunNumbers& numbers, const std::function<void(const std::string&, const std::string&, double)>& visit) {
-    const auto gauge = [&](const std::string& key, const std::string& help, double value) {
-        visit("bertpretrain_" + key, help, value);
+namespace bertpretrain {
+namespace {
+
+/// Returns a gauge per number of the sources, with a value for each of them.
+std::vector<Gauge> gauges_of_sources(const std::map<std::string, SourceRecord>& sources) {
+    std::vector<Gauge> gauges;
+    for (const auto& [source, record] : sources)
+        SourceRecord::fields(record, [&, &name = source](const std::string& key, const auto& value) {
+            const std::string full = "bertpretrain_source_" + key;
+            auto gauge = std::ranges::find(gauges, full, &Gauge::name);
+            if (gauge == gauges.end())
+                gauge =
+                    gauges.insert(gauge, {full, "Value of the last step with samples of the source, as in metrics.jsonl.", {}});
+            gauge->values.push_back({name, static_cast<double>(value)});
+        });
+    return gauges;
+}
+
+}  // namespace
+
+void RunNumbers::take(const StepRecord& record) {
+    step = record;
+    for (const SourceRecord& source : record.sources) sources[source.name] = source;
+}
+
+void for_each_gauge(const RunNumbers& numbers, const std::function<void(const Gauge&)>& visit) {
+    const auto gauge = [&](const std::string& key, std::string help, double value) {
+        visit({"bertpretrain_" + key, std::move(help), {{"", value}}});
     };
     gauge("total_steps", "Number of steps of the whole run.", static_cast<double>(numbers.total_steps));
     StepRecord::fields(numbers.step, [&](const std::string& key, const auto& value) {
@@ -14,6 +40,7 @@ void for_each_gauge(const RunNumbers& numbers, const std::function<void(const st
               is_time ? "End time of the last step in seconds since 1970 UTC." : "Value of the last step, as in metrics.jsonl.",
               static_cast<double>(value));
     });
+    for (const Gauge& of_sources : gauges_of_sources(numbers.sources)) visit(of_sources);
     gauge("checkpoint_step", "Optimizer step of the last checkpoint of this process; 0 without one.",
           static_cast<double>(numbers.save.step));
     gauge("checkpoint_seconds", "How long the last checkpoint took to write.", numbers.save.seconds);

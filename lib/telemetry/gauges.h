@@ -2,8 +2,10 @@
 // A run's latest numbers as named gauges, for monitoring systems.
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/clock.h"
 #include "telemetry/step_record.h"
@@ -22,12 +24,25 @@ struct SaveRecord {
 struct RunNumbers {
     std::int64_t total_steps = 0;
     StepRecord step;
+    std::map<std::string, SourceRecord> sources{};  ///< by name, each from the last step with samples of it
     std::optional<EvaluationRecord> evaluation;
     SaveRecord save{};
+
+    void take(const StepRecord& record);
 };
 
-/// Calls visit(name, help, value) for each gauge of the last step, evaluation and checkpoint. Gauges are named bertpretrain_KEY,
-/// with KEY as in metrics.jsonl.
-void for_each_gauge(const RunNumbers& numbers, const std::function<void(const std::string&, const std::string&, double)>& visit);
+/// A gauge with its values: one of the run, or one per source of its text.
+struct Gauge {
+    struct Value {
+        std::string source;  ///< the label; empty: the value is the run's
+        double value = 0;
+    };
+    std::string name, help;
+    std::vector<Value> values;
+};
+
+/// Calls visit(gauge) for each gauge of the last step, evaluation and checkpoint. Gauges are named bertpretrain_KEY, those of the
+/// sources bertpretrain_source_KEY, with KEY as in metrics.jsonl.
+void for_each_gauge(const RunNumbers& numbers, const std::function<void(const Gauge&)>& visit);
 
 }  // namespace bertpretrain

@@ -1,5 +1,6 @@
 #include "telemetry/metrics_endpoint.h"
 
+#include "core/displayable.h"
 #include "core/error.h"
 
 #ifdef BERTPRETRAIN_HAS_PROMETHEUS
@@ -60,14 +61,18 @@ public:
     std::vector<prometheus::MetricFamily> Collect() const override {
         const std::lock_guard lock(mutex_);
         std::vector<prometheus::MetricFamily> families;
-        for_each_gauge(numbers_, [&](const std::string& name, const std::string& help, double value) {
+        for_each_gauge(numbers_, [&](const Gauge& gauge) {
             prometheus::MetricFamily family;
-            family.name = name;
-            family.help = help;
+            family.name = gauge.name;
+            family.help = gauge.help;
             family.type = prometheus::MetricType::Gauge;
-            family.metric.resize(1);
-            family.metric[0].label = {{"run", run_}};
-            family.metric[0].gauge.value = value;
+            for (const auto& [source, value] : gauge.values) {
+                prometheus::ClientMetric metric;
+                metric.label = {{"run", run_}};
+                if (!source.empty()) metric.label.push_back({"source", displayable(source)});
+                metric.gauge.value = value;
+                family.metric.push_back(std::move(metric));
+            }
             families.push_back(std::move(family));
         });
         return families;
@@ -107,7 +112,7 @@ std::string MetricsEndpoint::url() const {
 }
 
 void MetricsEndpoint::show(const StepRecord& record) {
-    server_->numbers->change([&](RunNumbers& numbers) { numbers.step = record; });
+    server_->numbers->change([&](RunNumbers& numbers) { numbers.take(record); });
 }
 
 void MetricsEndpoint::show(const EvaluationRecord& record) {

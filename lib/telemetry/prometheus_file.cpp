@@ -39,7 +39,7 @@ void PrometheusFile::finish() {
 }
 
 void PrometheusFile::show(const StepRecord& record) {
-    numbers_.step = record;
+    numbers_.take(record);
     is_due_ = true;
     if (!written_ || seconds_() - *written_ >= seconds_between_writes) write();
 }
@@ -56,9 +56,12 @@ void PrometheusFile::show(const SaveRecord& record) {
 
 std::string PrometheusFile::text() const {
     std::string text;
-    for_each_gauge(numbers_, [&](const std::string& name, const std::string& help, double value) {
-        text += concat("# HELP ", name, " ", help, "\n# TYPE ", name, " gauge\n", name, "{run=\"", label_value(run_), "\"} ",
-                       number_text(value), "\n");
+    for_each_gauge(numbers_, [&](const Gauge& gauge) {
+        text += concat("# HELP ", gauge.name, " ", gauge.help, "\n# TYPE ", gauge.name, " gauge\n");
+        for (const auto& [source, value] : gauge.values) {
+            const std::string label = source.empty() ? "" : concat(",source=\"", label_value(displayable(source)), "\"");
+            text += concat(gauge.name, "{run=\"", label_value(run_), "\"", label, "} ", number_text(value), "\n");
+        }
     });
     return text;
 }

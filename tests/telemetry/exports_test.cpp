@@ -106,6 +106,25 @@ TEST_CASE("prometheus_client's parser finds the last numbers, including non-fini
     CHECK(read.size() == 36);
 }
 
+TEST_CASE("Prometheus has a value for each source of text, from the last step with samples of it") {
+    const TemporaryFolder folder;
+    const auto file = folder / "metrics.prom";
+    PrometheusFile prometheus(file, "r", 20);
+    StepRecord record = step_record(1, 2.25);
+    record.sources = {{.name = "books", .mlm_loss = 3.5}, {.name = "a \"wiki\"", .mlm_loss = 2.5}};
+    prometheus.show(record);
+    record = step_record(2, 2);
+    record.sources = {{.name = "books", .mlm_loss = 3}};
+    prometheus.show(record);
+    prometheus.finish();
+    CHECK(read_text(file).find("# TYPE bertpretrain_source_mlm_loss gauge\n"
+                               "bertpretrain_source_mlm_loss{run=\"r\",source=\"a \\\"wiki\\\"\"} 2.5\n"
+                               "bertpretrain_source_mlm_loss{run=\"r\",source=\"books\"} 3\n# HELP") != std::string::npos);
+    const json read = read_by_others(file);
+    NEEDS_READER(read);
+    CHECK(read.contains("bertpretrain_source_epochs"));
+}
+
 TEST_CASE("the Prometheus file is written at the first step, at most every ten seconds, and at the end") {
     const TemporaryFolder folder;
     const auto file = folder / "metrics.prom";
