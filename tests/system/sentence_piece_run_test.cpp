@@ -1,5 +1,6 @@
 // From a SentencePiece model to a trained model: `tokenize`, `shard`, `train`, `export`, `predict`, `embed`.
 
+#include <optional>
 #include <sstream>
 
 #include "support/catch.h"
@@ -21,23 +22,28 @@ CommandResult successful(const std::string& command) {
     return result;
 }
 
-/// Trains PREFIX.model on the sample's text. Skips the test if there is no Python with sentencepiece.
-fs::path model_of_pieces(const fs::path& prefix, const std::string& type) {
+/// Trains PREFIX.model on the sample's text. Returns nullopt if there is no Python with sentencepiece.
+std::optional<fs::path> model_of_pieces(const fs::path& prefix, const std::string& type) {
     const CommandResult trained =
         run_command(piece_oracle + "train " + sample_data().text.string() + " " + prefix.string() + " 600 " + type);
-    if (trained.exit_code == 77) SKIP_TEST(skip::no_oracle, "no Python with the package sentencepiece");
+    if (trained.exit_code == 77) return std::nullopt;
     INFO(trained.err);
     REQUIRE(trained.exit_code == 0);
     return prefix.string() + ".model";
 }
+
+#define NEEDS_MODEL(model) \
+    if (!(model)) SKIP_TEST(skip::no_oracle, "no Python with the package sentencepiece")
 
 }  // namespace
 
 TEST_CASE("every Unicode scalar value and random text give the ids of Python's sentencepiece, by Unigram and by BPE with bytes") {
     const TemporaryFolder folder;
     for (const std::string type : {"unigram", "bpe"}) {
-        const std::string model = model_of_pieces(folder / type, type).string();
-        for (const std::string arguments :
+        const auto trained = model_of_pieces(folder / type, type);
+        NEEDS_MODEL(trained);
+        const std::string model = trained->string();
+        for (const std::string& arguments :
              {"scalars " + (folder / "text").string(), "random " + (folder / "text").string() + " 1"}) {
             successful(PYTHON " tests/system/tokenizer_oracle.py " + arguments);
             successful("sed -i -e 's/\\[[A-Z]*\\]//g' " + (folder / "text").string());  // transformers finds them, see below
@@ -53,7 +59,9 @@ TEST_CASE("every Unicode scalar value and random text give the ids of Python's s
 TEST_CASE("a run on a SentencePiece model carries it, and transformers loads the export with the same ids and guesses") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
-    const fs::path pieces = model_of_pieces(folder / "pieces", "unigram");
+    const auto given = model_of_pieces(folder / "pieces", "unigram");
+    NEEDS_MODEL(given);
+    const fs::path& pieces = *given;
     const std::string text = sample_data().text.string(), shards = (folder / "shards").string();
     successful(data_program + " shard " + text + " --vocabulary " + pieces.string() + " --output " + shards +
                " --objective mlm --name sample --sequence-length 64 --shards 2 --held-out-shards 1 --whole-word-masking");
@@ -95,7 +103,9 @@ TEST_CASE("a run on a SentencePiece model carries it, and transformers loads the
 
 TEST_CASE("a SentencePiece model without a mask, and options that contradict a model, are refused by one message") {
     const TemporaryFolder folder;
-    const std::string text = sample_data().text.string(), pieces = model_of_pieces(folder / "pieces", "bpe").string();
+    const auto given = model_of_pieces(folder / "pieces", "bpe");
+    NEEDS_MODEL(given);
+    const std::string text = sample_data().text.string(), pieces = given->string();
     for (const std::string option : {"--cased", "--rules google", "--compatible-with nvidia"}) {
         const CommandResult refused = run_command(data_program + " shard " + text + " --vocabulary " + pieces + " --output " +
                                                   (folder / "shards").string() + " " + option);
