@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(g++ cmake ninja-build python3 python3-venv libhdf5-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
-          libexpat1-dev libbz2-dev zlib1g-dev libutf8proc-dev libisal-dev libzstd-dev libsentencepiece-dev
+          libexpat1-dev libbz2-dev zlib1g-dev libutf8proc-dev libisal-dev libzstd-dev libsentencepiece-dev libssl-dev
           libcurl4-openssl-dev)
 optional=prometheus-cpp-dev # for the HTTP endpoint of metrics; not every release of Debian or Ubuntu has it
 oracles=no

@@ -1,4 +1,4 @@
-// bertpretrain inspect PATH [--tensors] [--json] [--verify]
+// bertpretrain inspect PATH [--tensors] [--json] [--verify] [--lineage]
 
 #include <algorithm>
 #include <filesystem>
@@ -13,6 +13,7 @@
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/checkpoint_health.h"
 #include "checkpoint/checkpoint_reader.h"
+#include "checkpoint/lineage_check.h"
 #include "checkpoint/training_progress.h"
 #include "checkpoint/weight_files.h"
 #include "config/read.h"
@@ -28,7 +29,7 @@ namespace {
 
 struct InspectArguments {
     std::string path;
-    bool verify = false, tensors = false, json = false;
+    bool verify = false, tensors = false, json = false, lineage = false;
 };
 
 /// Prints every checkpoint with its state. @throws CheckpointError that lists the damage, if there is any
@@ -204,8 +205,27 @@ void verify_weights(const FoundWeights& found) {
     std::cout << std::flush;
 }
 
+/// Prints every file that a lineage names. @throws DataError that lists the files that differ, if there are any
+void print_lineage(const std::filesystem::path& path, bool as_json) {
+    Table table({"part", "file", "state"});
+    auto files = nlohmann::ordered_json::array();
+    std::vector<std::string> different;
+    for (const LineageFinding& finding : check_lineage(path)) {
+        const std::string state(name_of(finding.state));
+        table.add({finding.part, displayable(finding.file), state});
+        files.push_back({{"part", finding.part}, {"file", finding.file}, {"state", state}});
+        if (finding.state == LineageFinding::State::different) different.push_back(displayable(finding.file));
+    }
+    std::cout << (as_json ? safe_json({{"lineage", path.string()}, {"files", files}}) : table.text()) << std::flush;
+    if (!different.empty())
+        throw DataError(concat(path.string(), ": ", different.size(), " files differ from the lineage: ", join(different),
+                               "\n  do: restore the files that were used, or do not rely on this lineage"));
+}
+
 void inspect(const InspectArguments& arguments) {
     const auto steps = step_folders(arguments.path);
+    if (arguments.lineage)
+        return print_lineage(steps.empty() ? std::filesystem::path(arguments.path) : steps.back(), arguments.json);
     if (!steps.empty()) {
         if (arguments.verify) return verify_checkpoints(steps);
         const CheckpointReader reader(steps.back(), CheckpointReader::Verify::sizes);
@@ -233,6 +253,12 @@ void add_inspect_command(CLI::App& app) {
                                             "Exit code 4 if anything is damaged");
     command->add_flag("--tensors", arguments->tensors, "List the tensors of a checkpoint too");
     command->add_flag("--json", arguments->json, "Print everything as one JSON object")->excludes(verify);
+    command
+        ->add_flag(
+            "--lineage", arguments->lineage,
+            "Compare the checkpoint, its data and the earlier checkpoints with the digests in lineage.json, as far as the files "
+            "are found; also for what export wrote. Exit code 3 if a file differs")
+        ->excludes(verify);
     command->callback([arguments] { inspect(*arguments); });
 }
 

@@ -21,6 +21,7 @@
 #include "deduplication/near_duplicates.h"
 #include "deduplication/repeated_sentences.h"
 #include "text/document_reader.h"
+#include "text/text_lineage.h"
 
 namespace bertpretrain {
 namespace {
@@ -103,6 +104,7 @@ private:
                                         settings_.sentence_limit > 0};
         const std::size_t most = std::clamp<std::size_t>(share(of_batches) / bytes_per_batch, 1, 2 * pool.threads());
         std::deque<std::future<Fingerprints>> in_work;
+        reader.digest_files();
         ProgressLine progress;
         const auto take_until = [&](std::size_t left) {
             for (; in_work.size() > left; in_work.pop_front()) take(pool.wait(in_work.front()));
@@ -115,6 +117,7 @@ private:
         take_until(0);
         if (documents_.size() == 0)
             throw DataError(concat("no document in ", reader.files().size(), " files; expected some with text"));
+        inputs_ = reader.digests();
         documents_.finish();
         contents_.finish();
         bands_.finish();
@@ -182,6 +185,7 @@ private:
                 places.visit(bucket, [&](const SentencePlace& place) { text.leave_out(place); });
             text.finish();
         });
+        write_text_lineage(settings_.output / "text.txt", digest_of_file(settings_.output / "text.txt"), std::move(inputs_));
         write_atomically(settings_.output / "duplicates.tsv", [this](std::ostream& out) { write_removed(out); });
         write_atomically(settings_.output / "report.txt", report_text(report_));
         write_atomically(settings_.output / "report.json", report_json(report_));
@@ -236,6 +240,7 @@ private:
     std::optional<Clusters> clusters_;
     std::vector<unsigned char> is_copy_;  ///< by document: equals an earlier one
     DeduplicationReport report_;
+    std::vector<FileDigest> inputs_;
 };
 
 }  // namespace

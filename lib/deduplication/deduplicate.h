@@ -32,10 +32,10 @@ inline constexpr std::uint64_t least_deduplication_memory = std::uint64_t{64} <<
 /// 2. documents whose shingle sets have a Jaccard value of at least `threshold`, directly or through others (near_duplicates.h);
 /// 3. sentences that occur more than `sentence_limit` times.
 /// The first document of each group in input order stays. Writes text.txt (one sentence per line, an empty line after each
-/// document), duplicates.tsv (each removed document), report.json and report.txt into the output folder; each appears only when
-/// it is complete. The files do not depend on the number of threads or the memory. Memory: `memory`, and about eight times the
-/// largest document. Disk, while it runs: the text, and 16 bytes per document and per sentence (if they are limited) and 264 per
-/// document for its bands, as far as these exceed half of the memory.
+/// document), its text.txt.lineage.json (text_lineage.h), duplicates.tsv (each removed document), report.json and report.txt into
+/// the output folder; each appears only when it is complete. The files do not depend on the number of threads or the memory.
+/// Memory: `memory`, and about eight times the largest document. Disk, while it runs: the text, and 16 bytes per document and per
+/// sentence (if they are limited) and 264 per document for its bands, as far as these exceed half of the memory.
 /// @throws ConfigError when the output cannot be written, is an input, or the memory is too small for the number of documents
 /// @throws DataError when an input is missing or damaged, has no document, or the disk is full
 DeduplicationReport deduplicate(const DeduplicationSettings& settings);

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "inference/export_lineage.h"
 #include "inference/hf_folder.h"
 #include "inference/pt_export.h"
 #include "inference/torchscript_module.h"
@@ -41,6 +42,7 @@ void export_model(const LoadedModel& model, const std::string& format, const fs:
     fs::remove_all(partial, ignored);
     try {
         write_and_check(model, format, partial);
+        write_export_lineage(model, format, partial, output);
         if (fs::is_directory(partial))
             for (const auto& entry : fs::directory_iterator(partial)) flush_to_disk(entry.path());
         flush_to_disk(partial);

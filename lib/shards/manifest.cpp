@@ -76,6 +76,16 @@ void require_plain_name(const std::string& name, const std::string& where) {
         throw DataError(concat(where, ": the file name \"", name, "\" refers to another folder; expected a plain file name"));
 }
 
+/// Moves a member out of a JSON object. Returns an empty list where there is none.
+json take_list(json& document, const char* name) {
+    json list = json::array();
+    if (const auto found = document.find(name); found != document.end()) {
+        list.swap(*found);
+        document.erase(found);
+    }
+    return list;
+}
+
 Manifest parse_manifest(const std::string& text, const std::string& where) {
     json document = parse_settings(text, where);
     if (!document.is_object()) throw DataError(concat(where, ": is not a JSON object"));
@@ -83,14 +93,12 @@ Manifest parse_manifest(const std::string& text, const std::string& where) {
     if (version != document.end() && version->is_number_integer() && version->get<std::int64_t>() > format_version)
         throw DataError(concat(where, ": has format_version ", version->dump(), ", this program supports up to ", format_version,
                                "\n  do: use a newer bertpretrain"));
-    json shards = json::array();
-    if (const auto found = document.find("shards"); found != document.end()) {
-        shards.swap(*found);
-        document.erase(found);
-    }
+    const json shards = take_list(document, "shards"), corpus = take_list(document, "corpus");
     if (!shards.is_array() || shards.empty()) throw DataError(concat(where, ": \"shards\" must be a non-empty list"));
     const Frame frame = read_config<Frame>(document, where);
-    Manifest manifest{frame.settings, frame.vocabulary, {}, frame.unigram_cross_entropy, frame.rules_version};
+    Manifest manifest{
+        frame.settings,     frame.vocabulary, {}, frame.unigram_cross_entropy, read_digests(corpus, concat(where, ": corpus")),
+        frame.rules_version};
     require_plain_name(manifest.vocabulary.file, where);
     for (std::size_t i = 0; i < shards.size(); ++i) {
         manifest.shards.push_back(read_config<ShardRecord>(shards[i], concat(where, ": shards[", i, "]")));
@@ -131,9 +139,13 @@ void write_manifest(const fs::path& folder, const Manifest& manifest) {
     ordered_json document = write_config(frame);
     if (manifest.rules_version == 1) document.erase("rules_version");  // the same bytes as from older programs
     if (manifest.vocabulary.sha256.empty()) document["vocabulary"].erase("sha256");
+    if (!manifest.corpus.empty()) document["corpus"] = to_json(manifest.corpus);
     document["shards"] = ordered_json::array();
-    for (const ShardRecord& shard : manifest.shards) document["shards"].push_back(write_config(shard));
-    write_atomically(folder / manifest_name, document.dump(2) + "\n");
+    for (const ShardRecord& shard : manifest.shards) {
+        document["shards"].push_back(write_config(shard));
+        if (shard.sha256.empty()) document["shards"].back().erase("sha256");
+    }
+    write_atomically(folder / manifest_name, document.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
 std::optional<ShardKind> shard_kind(const fs::path& file) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/field.h"
+#include "core/file_digest.h"
 
 namespace bertpretrain {
 
@@ -78,6 +79,7 @@ struct ShardRecord {
     std::int64_t masked = 0;
     std::int64_t bytes = 0;  ///< 0: not recorded, as in manifests of older versions
     std::int64_t crc32 = 0;
+    std::string sha256 = {};  ///< in hexadecimal digits; empty: not recorded, as in manifests of older versions
 
     static void describe(auto& self, auto&& field) {
         field("file", self.file, required(any), "Name of the shard in this folder.");
@@ -86,6 +88,7 @@ struct ShardRecord {
         field("masked", self.masked, required(at_least(0)), "Number of masked tokens.");
         field("bytes", self.bytes, at_least(0), "Size of the file in bytes.");
         field("crc32", self.crc32, required(between(0, 4294967295)), "CRC-32 of the file's bytes.");
+        field("sha256", self.sha256, any, "SHA-256 of the file's bytes. Empty: not recorded.");
     }
 };
 
@@ -98,6 +101,7 @@ struct Manifest {
     VocabularyRecord vocabulary;
     std::vector<ShardRecord> shards;   ///< sorted by file
     double unigram_cross_entropy = 0;  ///< nats per masked token: entropy of the labels of all training shards
+    std::vector<FileDigest> corpus;    ///< the files of text, in the order in which they were read; empty: not recorded
     std::int64_t rules_version = 1;    ///< 1 also where the file has none: older programs, and reference scripts' samples
 
     /// Returns the record of a file name, or nullptr if it is not listed.

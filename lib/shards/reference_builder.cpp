@@ -13,6 +13,7 @@
 #include "text/byte_source.h"
 #include "text/document_format.h"
 #include "text/plain_text.h"
+#include "text/text_lineage.h"
 
 namespace bertpretrain {
 namespace {
@@ -68,7 +69,12 @@ ShardBuildReport build_reference_shards(const ShardBuildSettings& settings, cons
         });
         progress.advance(static_cast<double>(fs::file_size(settings.texts[t])));
     });
-    return {folder.finish(), articles, bytes, progress.seconds()};
+    std::vector<FileDigest> corpus;
+    for (const fs::path& text : settings.texts) {
+        corpus.push_back(digest_of_file(text));
+        corpus.back().made_from = origin_of_text(text, corpus.back());
+    }
+    return {folder.finish(std::move(corpus)), articles, bytes, progress.seconds()};
 }
 
 }  // namespace bertpretrain

@@ -190,7 +190,8 @@ ShardBuildReport build_shards(const ShardBuildSettings& settings) {
     tokenize(articles, *tokenizer, plan.group_of, threads, spill, [&](double bytes) { progress.advance(bytes * tokenization); });
     write_shards(plan, spill, sample_rules(settings.samples, vocabulary), threads, folder,
                  [&](double share) { progress.advance(share * (1 - tokenization) * progress.total()); });
-    return {folder.finish(), articles.size(), articles.total_bytes(), progress.seconds()};
+    const std::vector<FileDigest>& corpus = text.extracted_from().empty() ? articles.digests() : text.extracted_from();
+    return {folder.finish(corpus), articles.size(), articles.total_bytes(), progress.seconds()};
 }
 
 }  // namespace bertpretrain

@@ -151,8 +151,9 @@ ShardFolder::ShardFolder(fs::path folder, const SampleSettings& settings, const 
     : folder_(std::move(folder)),
       vocabulary_(vocabulary),
       definition_(vocabulary.has_own_rules() ? read_file(vocabulary_file) : std::string()),
-      manifest_{
-          settings, record_of(vocabulary, definition_), {}, 0, settings.compatible_with == "nothing" ? current_rules_version : 1},
+      manifest_{settings, record_of(vocabulary, definition_),
+                {},       0,
+                {},       settings.compatible_with == "nothing" ? current_rules_version : 1},
       label_counts_(static_cast<std::size_t>(vocabulary.size())) {
     replaced_vocabulary_ = prepare(folder_, folder_ / manifest_.vocabulary.file, vocabulary_file, files, overwrite);
     const nlohmann::ordered_json building = {
@@ -183,15 +184,17 @@ void ShardFolder::write(const std::string& file, std::int64_t rows, std::int64_t
         });
         writer.finish();
     });
+    const FileDigest digest = digest_of_file(path);
     const ShardRecord record{
-        file, rows, tokens, labels.masked, static_cast<std::int64_t>(fs::file_size(path)), crc32_of_file(path)};
+        file, rows, tokens, labels.masked, static_cast<std::int64_t>(digest.bytes), crc32_of_file(path), digest.sha256};
     const std::lock_guard lock(guard_);
     manifest_.shards.push_back(record);
     if (shard_kind(file) != ShardKind::training) return;
     for (std::size_t id = 0; id < label_counts_.size(); ++id) label_counts_[id] += labels.counts[id];
 }
 
-Manifest ShardFolder::finish() {
+Manifest ShardFolder::finish(std::vector<FileDigest> corpus) {
+    manifest_.corpus = std::move(corpus);
     manifest_.unigram_cross_entropy = entropy_of_counts(label_counts_);
     std::sort(manifest_.shards.begin(), manifest_.shards.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
     if (definition_.empty()) vocabulary_.write(folder_ / token_list_name);

@@ -39,8 +39,8 @@ public:
     void write(const std::string& file, std::int64_t rows, std::int64_t tokens, std::size_t threads,
                const std::function<void(const Append&)>& fill);
 
-    /// Writes the tokenizer's file and the manifest, which completes the folder. @throws DataError
-    Manifest finish();
+    /// Writes the tokenizer's file and the manifest, which completes the folder. @param corpus the texts  @throws DataError
+    Manifest finish(std::vector<FileDigest> corpus);
 
 private:
     struct Lock;

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/utf8_check.h"
+#include "text/text_lineage.h"
 
 namespace bertpretrain {
 namespace {
@@ -31,6 +32,7 @@ public:
         std::vector<char> buffer(bytes_at_once);
         while (const std::size_t got = articles_.files_[file_].read_at(offset_, buffer.data(), buffer.size())) {
             check_.add({buffer.data(), got});
+            digest_.add({buffer.data(), got});
             walk({buffer.data(), got});
             if ((sentences_ > 0 || line_has_text_) && offset_ - article_begin_ > largest_article) refuse_long_article();
         }
@@ -39,9 +41,17 @@ public:
         end_article();
         end_part();
         articles_.total_bytes_ += offset_;
+        add_digest();
     }
 
 private:
+    void add_digest() {
+        const std::filesystem::path& path = articles_.files_[file_].path();
+        FileDigest digest = digest_.finish(path.string());
+        digest.made_from = origin_of_text(path, digest);
+        articles_.digests_.push_back(std::move(digest));
+    }
+
     void walk(std::string_view text) {
         for (std::size_t begin = 0; begin < text.size();) {
             const std::size_t found = text.find('\n', begin);
@@ -98,6 +108,7 @@ private:
     std::uint64_t part_bytes_;
     TextPart part_;
     Utf8Check check_;
+    RunningDigest digest_;
     std::uint64_t offset_ = 0, line_begin_ = 0, article_begin_ = 0;
     std::uint32_t sentences_ = 0;  // in the current article
     bool line_has_text_ = false;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/file_digest.h"
 #include "core/input_file.h"
 
 namespace bertpretrain {
@@ -32,6 +33,8 @@ public:
     /// Returns each article's number of non-blank lines, at least 1.
     const std::vector<std::uint32_t>& sentence_counts() const { return sentence_counts_; }
     std::uint64_t total_bytes() const { return total_bytes_; }
+    /// The digests of the files, each with what its record of lineage names as its origin (text_lineage.h).
+    const std::vector<FileDigest>& digests() const { return digests_; }
     const std::vector<TextPart>& parts() const { return parts_; }
     const std::filesystem::path& file(const TextPart& part) const { return files_[part.file].path(); }
     /// Returns the text of a part. Thread-safe. @throws DataError if the file became shorter or cannot be read
@@ -44,6 +47,7 @@ private:
     std::vector<std::uint32_t> sentence_counts_;
     std::vector<TextPart> parts_;
     std::uint64_t total_bytes_ = 0;
+    std::vector<FileDigest> digests_;
 };
 
 /// Returns `line` without leading and trailing ASCII white space.

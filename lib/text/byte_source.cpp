@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,7 +12,8 @@
 
 namespace bertpretrain {
 
-ByteSource::ByteSource(const std::filesystem::path& path) : name_(path.string()) {
+ByteSource::ByteSource(const std::filesystem::path& path, std::shared_ptr<RunningDigest> digest)
+    : name_(path.string()), digest_(std::move(digest)) {
     if (path == standard_input) {
         name_ = "standard input";
         handle_ = STDIN_FILENO;
@@ -30,7 +32,10 @@ ByteSource::~ByteSource() {
 std::size_t ByteSource::read_file(char* into, std::size_t size) {
     while (true) {
         const ssize_t count = ::read(handle_, into, size);
-        if (count >= 0) return static_cast<std::size_t>(count);
+        if (count >= 0) {
+            if (digest_) digest_->add({into, static_cast<std::size_t>(count)});
+            return static_cast<std::size_t>(count);
+        }
         if (errno != EINTR)
             throw DataError(
                 concat(name_, ": reading failed at byte ", position_, " (", std::strerror(errno), "); check the disk"));

@@ -4,8 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
+
+#include "core/file_digest.h"
 
 namespace bertpretrain {
 
@@ -14,8 +17,9 @@ inline const std::filesystem::path standard_input = "-";
 
 class ByteSource {
 public:
-    /// @param path a file, or standard_input @throws DataError when it cannot be opened or is a folder
-    explicit ByteSource(const std::filesystem::path& path);
+    /// @param path a file, or standard_input  @param digest gets all bytes that are read; may be null
+    /// @throws DataError when it cannot be opened or is a folder
+    explicit ByteSource(const std::filesystem::path& path, std::shared_ptr<RunningDigest> digest = nullptr);
     ByteSource(const ByteSource&) = delete;
     ByteSource& operator=(const ByteSource&) = delete;
     ~ByteSource();
@@ -33,6 +37,7 @@ private:
     std::size_t read_file(char* into, std::size_t size);
 
     std::string name_;
+    std::shared_ptr<RunningDigest> digest_;
     int handle_ = -1;
     bool owns_handle_ = true;
     std::uint64_t position_ = 0;

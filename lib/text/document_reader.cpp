@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/input_file.h"
 #include "core/log.h"
 #include "text/article_text.h"
 #include "text/byte_source.h"
 #include "text/encoded_content.h"
 #include "text/input_files.h"
 #include "text/open_content.h"
+#include "text/text_lineage.h"
 
 namespace bertpretrain {
 namespace {
@@ -19,7 +21,10 @@ namespace fs = std::filesystem;
 using Kind = DocumentFormat::Kind;
 // Parsing markup may take thirty times its size in memory, so chunks above this size are parsed alone.
 constexpr std::size_t large_chunk = std::size_t{2} << 20;
+constexpr std::size_t rest_bytes = std::size_t{1} << 20;
 constexpr std::size_t most_sampled_files = 16, sample_bytes = std::size_t{1} << 20;
+
+std::string name_of_input(const fs::path& file) { return file == standard_input ? "standard input" : file.string(); }
 
 /// Whether an encoded file begins as a dump or Parquet, which have an encoding of their own.
 bool has_own_encoding(std::string_view head, const std::string& name, const InputSettings& settings) {
@@ -54,9 +59,9 @@ DocumentReader::~DocumentReader() {
     }
 }
 
-DocumentReader::Opened DocumentReader::open(const fs::path& file) {
-    const std::string name = file == standard_input ? "standard input" : file.string();
-    Opened opened{std::make_unique<PeekableContent>(open_content(file, pool_)), name, {}, {}};
+DocumentReader::Opened DocumentReader::open(const fs::path& file, std::shared_ptr<RunningDigest> digest) {
+    const std::string name = name_of_input(file);
+    Opened opened{std::make_unique<PeekableContent>(open_content(file, pool_, std::move(digest))), name, {}, {}};
     const auto head = [&] { return opened.content->peek(format_head_bytes); };
     if (!settings_.encoding.empty() && !head().starts_with("\xEF\xBB\xBF") && !has_own_encoding(head(), name, settings_))
         opened.content = std::make_unique<PeekableContent>(
@@ -117,8 +122,10 @@ std::unique_ptr<DocumentSource> DocumentReader::source_of(Opened opened) {
 /// Opens the next file that is not empty; returns false after the last one.
 bool DocumentReader::open_next() {
     while (opened_ < files_.size()) {
-        Opened opened = open(files_[opened_++]);
+        if (digests_files_) digest_ = std::make_shared<RunningDigest>();
+        Opened opened = open(files_[opened_++], digest_);
         if (!opened.format) {
+            end_file();
             if (++empty_files_ == 1) first_empty_ = opened.name;
             continue;
         }
@@ -136,8 +143,23 @@ bool DocumentReader::read_chunk(DocumentChunk& chunk) {
         if (source_->next(chunk)) return true;
         bytes_before_ += source_->bytes_read();
         source_.reset();
+        end_file();
     }
     return false;
+}
+
+/// Hashes what the parser has left of a file: all but the head of a Parquet file, and what follows the end of a dump.
+void DocumentReader::end_file() {
+    if (!digests_files_) return;
+    const fs::path& file = files_[opened_ - 1];
+    if (fs::is_regular_file(file)) {
+        const InputFile rest(file);
+        std::string part(rest_bytes, '\0');
+        while (const std::size_t count = rest.read_at(digest_->bytes(), part.data(), part.size()))
+            digest_->add(std::string_view(part).substr(0, count));
+    }
+    digests_.push_back(digest_->finish(name_of_input(file)));
+    digests_.back().made_from = origin_of_text(file, digests_.back());
 }
 
 std::uint64_t DocumentReader::bytes_read() const { return bytes_before_ + (source_ ? source_->bytes_read() : 0); }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/file_digest.h"
 #include "core/task_pool.h"
 #include "text/bad_records.h"
 #include "text/document_source.h"
@@ -48,6 +49,13 @@ public:
     /// malformed
     std::optional<DocumentBatch> next();
 
+    /// Hashes the files while they are read. Call it before next(). A Parquet file is read once more, because its parts are read
+    /// in any order.
+    void digest_files() { digests_files_ = true; }
+    /// The digests of files(), each with what its record of lineage names as its origin (text_lineage.h). Complete after the last
+    /// documents.
+    const std::vector<FileDigest>& digests() const { return digests_; }
+
     /// All files in order, those of folders included.
     const std::vector<std::filesystem::path>& files() const { return files_; }
     /// Whether all inputs are uncompressed files of plain text with one sentence per line and an empty line after each document,
@@ -73,12 +81,13 @@ private:
         std::optional<ParquetInput> parquet;   ///< if it is such a file
     };
 
-    Opened open(const std::filesystem::path& file);
+    Opened open(const std::filesystem::path& file, std::shared_ptr<RunningDigest> digest = nullptr);
     void take_sample();
     void sample(Opened& opened, std::size_t bytes, LayoutSamples& samples) const;
     void decide(DocumentFormat::Kind kind, const LayoutSample& sample);
     bool read_chunk(DocumentChunk& chunk);
     bool open_next();
+    void end_file();
     std::unique_ptr<DocumentSource> source_of(Opened opened);
     bool is_full() const;
     void fill();
@@ -96,6 +105,9 @@ private:
     std::size_t opened_ = 0, empty_files_ = 0;
     std::string first_empty_;  ///< name of the first empty file
     std::unique_ptr<DocumentSource> source_;
+    bool digests_files_ = false;
+    std::shared_ptr<RunningDigest> digest_;  ///< of the file that is being read
+    std::vector<FileDigest> digests_;
     std::uint64_t bytes_before_ = 0;
     std::optional<DocumentChunk> large_;  ///< a chunk that is parsed alone, after all before it
     std::deque<InWork> in_work_;

@@ -12,6 +12,7 @@
 #include "core/task_pool.h"
 #include "text/byte_source.h"
 #include "text/extract_progress.h"
+#include "text/text_lineage.h"
 
 namespace bertpretrain {
 namespace {
@@ -84,14 +85,18 @@ ExtractCounts extract(const ExtractSettings& settings) {
     TaskPool pool(std::min(settings.threads, most_extract_threads));
     DocumentReader reader(settings.inputs, settings.reading, pool);
     check_output(settings.output, reader.files());
+    reader.digest_files();
     ExtractCounts counts;
+    RunningDigest digest;
     write_atomically(settings.output, [&](std::ostream& out) {
         counts = write_sentences(reader, settings.minimum_sentences, [&](std::string_view text) {
             if (!out.write(text.data(), static_cast<std::streamsize>(text.size())))
                 throw DataError(concat(partial_of(settings.output).string(), ": writing failed (", std::strerror(errno),
                                        "); free some space"));
+            digest.add(text);
         });
     });
+    write_text_lineage(settings.output, digest.finish(""), reader.digests());
     return counts;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "text/byte_source.h"
+#include "text/text_lineage.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -17,9 +18,11 @@ std::vector<fs::path> files_below(const fs::path& folder) {
     std::vector<fs::path> files;
     try {
         for (fs::recursive_directory_iterator entry(folder), end; entry != end; ++entry) {
-            const bool is_hidden = entry->path().filename().string().starts_with('.');
+            const std::string name = entry->path().filename().string();
+            const bool is_hidden = name.starts_with('.');
             if (is_hidden && entry->is_directory()) entry.disable_recursion_pending();
-            else if (!is_hidden && entry->is_regular_file()) files.push_back(entry->path());
+            else if (!is_hidden && entry->is_regular_file() && !name.ends_with(text_lineage_ending))
+                files.push_back(entry->path());
         }
     } catch (const fs::filesystem_error& error) {
         throw DataError(concat(folder.string(), ": cannot be listed (", error.code().message(), "); nothing has been written"));

@@ -7,7 +7,8 @@
 
 namespace bertpretrain {
 
-/// Returns `inputs` in order, with each folder replaced by all files below it, sorted by path, but not hidden ones (".name").
+/// Returns `inputs` in order, with each folder replaced by all files below it, sorted by path, but not hidden ones (".name") and
+/// records of lineage (text_lineage.h).
 /// Standard input ("-") is kept.
 /// @throws DataError when an input does not exist or a folder has no files
 /// @throws ConfigError when `inputs` is empty or names standard input or a file twice

@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include <zlib.h>
 
@@ -91,8 +92,8 @@ bool is_compressed(std::string_view start) {
     return is_packed_otherwise(start) || is_bzip2(start) || is_zstd(start) || start.starts_with("\x1f\x8b");
 }
 
-std::unique_ptr<Content> open_content(const std::filesystem::path& path, TaskPool& pool) {
-    auto source = std::make_unique<ByteSource>(path);
+std::unique_ptr<Content> open_content(const std::filesystem::path& path, TaskPool& pool, std::shared_ptr<RunningDigest> digest) {
+    auto source = std::make_unique<ByteSource>(path, std::move(digest));
     const std::string_view start = source->peek(bzip2_start_bytes);
     if (is_packed_otherwise(start))
         throw DataError(concat(

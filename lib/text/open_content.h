@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 
+#include "core/file_digest.h"
 #include "core/task_pool.h"
 #include "text/content.h"
 
@@ -12,9 +13,10 @@ namespace bertpretrain {
 
 /// Opens a file or standard input. Recognises bzip2, gzip and zstd by content, never by name, and reads concatenated streams as
 /// one.
-/// @param pool decompresses ahead; must outlive the content
+/// @param pool decompresses ahead; must outlive the content  @param digest of the file as it is stored; may be null
 /// @throws DataError when the file is missing, or compressed in an unsupported format
-std::unique_ptr<Content> open_content(const std::filesystem::path& path, TaskPool& pool);
+std::unique_ptr<Content> open_content(const std::filesystem::path& path, TaskPool& pool,
+                                      std::shared_ptr<RunningDigest> digest = nullptr);
 
 /// Whether a file that begins with these bytes is compressed, in a supported format or another one.
 bool is_compressed(std::string_view start);

@@ -19,6 +19,7 @@ SentenceText::SentenceText(const std::vector<std::filesystem::path>& inputs, con
         files_ = reader.files();
         return;
     }
+    reader.digest_files();
     make_writable_folder(folder);
     extracted_.emplace(folder);
     const ExtractCounts counts =
@@ -27,6 +28,7 @@ SentenceText::SentenceText(const std::vector<std::filesystem::path>& inputs, con
     log_info(concat("extracted ", with_thousands(counts.sentences), " sentences from ", with_thousands(counts.articles),
                     " documents in ", duration_text(counts.seconds)));
     files_ = {extracted_->path()};
+    extracted_from_ = reader.digests();
 }
 
 }  // namespace bertpretrain

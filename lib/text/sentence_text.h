@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/file_digest.h"
 #include "core/temporary_file.h"
 #include "text/input_settings.h"
 
@@ -23,9 +24,13 @@ public:
     /// Text with one sentence per line and an empty line after each document, in UTF-8.
     const std::vector<std::filesystem::path>& files() const { return files_; }
 
+    /// The digests of the inputs that were extracted; empty where files() are the inputs.
+    const std::vector<FileDigest>& extracted_from() const { return extracted_from_; }
+
 private:
     std::optional<TemporaryFile> extracted_;
     std::vector<std::filesystem::path> files_;
+    std::vector<FileDigest> extracted_from_;
 };
 
 }  // namespace bertpretrain

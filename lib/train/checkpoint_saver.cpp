@@ -62,11 +62,13 @@ struct CheckpointSaver::Job {
     Snapshot snapshot;
     std::function<void()> sign_of_life;
     double began = 0, stall_seconds = 0;
+    std::shared_ptr<RunLineage> lineage;  ///< null on the other ranks
     // Written by the saving thread before it sets `ended`, read by the training thread afterwards.
     std::filesystem::path folder;
     std::exception_ptr failure;
     CheckpointStore::Pruned pruned;
-    std::string trouble;  ///< error while older checkpoints were deleted; empty: none
+    std::string lineage_trouble;  ///< why lineage.json could not be written; empty: none
+    std::string trouble;          ///< error while older checkpoints were deleted; empty: none
     double end = 0;
     std::atomic<bool> ended = false;
 };
@@ -99,7 +101,14 @@ std::shared_ptr<CheckpointSaver::Job> CheckpointSaver::make_job(Snapshot snapsho
     CheckpointStore::Keep keep{config_.keep_last, config_.keep_every_steps, after_save_.look(), config_.keep_best, whole_};
     keep.agreed = snapshot.agreed_step;
     return std::make_shared<Job>(ranks_, store_, sees_store_, folder_, records_.lines_written(), keep, std::move(snapshot),
-                                 sign_of_life_, began);
+                                 sign_of_life_, began, 0.0, lineage_);
+}
+
+void CheckpointSaver::record_lineage(Job& job) {
+    if (!job.lineage) return;
+    try {
+        job.lineage->record(job.folder, job.snapshot.state.step, job.sign_of_life);
+    } catch (const Error& error) { job.lineage_trouble = error.what(); }
 }
 
 void CheckpointSaver::run(Job& job) {
@@ -115,6 +124,7 @@ void CheckpointSaver::run(Job& job) {
         job.keep.steps.insert(job.snapshot.state.step);
         if (job.ranks->rank() == 0) {
             if (job.place) job.place->places();  // throws if another process has locked the folder since
+            record_lineage(job);
             job.pruned = job.store.prune(job.keep, job.sign_of_life);
         }
     } catch (const std::exception& error) {
@@ -202,6 +212,10 @@ void CheckpointSaver::note_success(const Job& job) {
     for (const std::string& warning : job.pruned.warnings) {
         records_.clear_progress();
         log_warning(named(folder_, warning));
+    }
+    if (!job.lineage_trouble.empty()) {
+        records_.clear_progress();
+        log_warning(concat(named(folder_, job.lineage_trouble), "\n  the checkpoint is complete, but has no lineage.json"));
     }
     if (!job.trouble.empty()) {
         records_.clear_progress();

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/checkpoint_store.h"
@@ -16,6 +17,7 @@
 #include "parallel/world.h"
 #include "plan/run_plan.h"
 #include "train/after_save.h"
+#include "train/run_lineage.h"
 #include "train/run_records.h"
 #include "train/snapshot.h"
 
@@ -37,6 +39,10 @@ public:
     CheckpointSaver(const CheckpointSaver&) = delete;
     CheckpointSaver& operator=(const CheckpointSaver&) = delete;
     ~CheckpointSaver();
+
+    /// From now on, rank 0's saving thread writes lineage.json beside each checkpoint, after it is complete. If that fails, a
+    /// warning is logged. Call it before the first save.
+    void keep_lineage(std::shared_ptr<RunLineage> lineage) { lineage_ = std::move(lineage); }
 
     /// Concludes a save that has ended on all ranks, after the same step on all. Call it after every step.
     void look();
@@ -80,6 +86,7 @@ private:
     struct Job;
     std::shared_ptr<Job> make_job(Snapshot snapshot, double began);
     static void run(Job& job);
+    static void record_lineage(Job& job);
     /// Waits for the job and handles its result. @param last as in save_now()
     void conclude(bool last);
     void note_success(const Job& job);
@@ -93,6 +100,7 @@ private:
     std::optional<RunFolder> folder_;
     std::function<void()> sign_of_life_;
     AfterSave after_save_;
+    std::shared_ptr<RunLineage> lineage_;  ///< null on the other ranks
     std::shared_ptr<ControlGroup> ranks_;  ///< connections of the saving threads
     std::optional<std::int64_t> step_saved_;
     double longest_save_seconds_ = 0;

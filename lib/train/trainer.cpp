@@ -492,6 +492,11 @@ void Trainer::restore() {
         if (!leads) return;
         write_atomically(parts_.folder->paths().settings(), write_config(parts_.plan.settings).dump(2) + "\n");
         write_atomically(parts_.folder->paths().plan(), to_json(parts_.plan).dump(2) + "\n");
+        saver_.keep_lineage(std::make_shared<RunLineage>(
+            parts_.plan,
+            session_lineage(step_, parts_.world->size(), settings_digest(write_config(parts_.plan.settings)),
+                            computed_by(parts_.parameters->device())),
+            point ? std::optional(point->folder) : std::nullopt));
     });
     parts_.step->publish_weights();
     refuse_different_weights(*parts_.world, *parts_.parameters);

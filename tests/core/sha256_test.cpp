@@ -1,7 +1,6 @@
 // Hashes and authentication codes against published values and the system's sha256sum.
 #include "core/sha256.h"
 
-#include <system_error>
 #include <vector>
 
 #include "support/catch.h"
@@ -19,10 +18,8 @@ TEST_CASE("SHA-256 equals sha256sum's hash for text lengths around multiples of 
         testing::write_text(folder / "text", text);
         expected += testing::run_command("sha256sum < " + (folder / "text").string()).out.substr(0, 64) + "\n";
         found += hexadecimal(sha256(text)) + "\n";
-        CHECK(sha256_of_file(folder / "text") + "\n" == found.substr(found.size() - 65));
     }
     CHECK(found == expected);
-    CHECK_THROWS_AS(sha256_of_file(folder / "absent"), std::system_error);
 }
 
 TEST_CASE("SHA-256 of bytes that arrive in parts is that of the whole") {

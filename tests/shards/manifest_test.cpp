@@ -17,7 +17,8 @@ Manifest example() {
     manifest.settings.casing = "cased";
     manifest.vocabulary = {"vocab.txt", 30522, 4'000'000'000, {}};
     manifest.shards = {{"w_test_0000.h5", 10, 1000, 150, 2000, 7},
-                       {"w_training_0000.h5", 100, 10'000, 1500, 20'000, 4'294'967'295}};
+                       {"w_training_0000.h5", 100, 10'000, 1500, 20'000, 4'294'967'295, std::string(64, 'a')}};
+    manifest.corpus = {{"text.txt", 12, std::string(64, 'b'), {{"dump.xml", 34, std::string(64, 'c'), {}}}}};
     manifest.unigram_cross_entropy = 6.123456789012345;
     return manifest;
 }
@@ -57,6 +58,10 @@ TEST_CASE("a written manifest reads back equal") {
     CHECK(read->find("w_training_0000.h5")->masked == 1500);
     CHECK(read->find("w_training_0000.h5")->crc32 == 4'294'967'295);
     CHECK(read->find("other.h5") == nullptr);
+    CHECK(read->find("w_training_0000.h5")->sha256 == std::string(64, 'a'));
+    CHECK(read->find("w_test_0000.h5")->sha256.empty());
+    REQUIRE(read->corpus.size() == 1);
+    CHECK(read->corpus[0].made_from[0].file == "dump.xml");
     CHECK(read->rules_version == 1);
     CHECK_FALSE(contains(read_text(folder / "manifest.json"), "rules_version"));  // as in manifests of older versions
     Manifest newer = written;
