@@ -10,6 +10,7 @@
 #include "core/strings.h"
 #include "core/table.h"
 #include "support/catch.h"
+#include "support/holding.h"
 #include "support/process.h"
 #include "system/small_run.h"
 
@@ -18,31 +19,6 @@ using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// The resources of a process.
-struct Holding {
-    double mib = 0;
-    std::int64_t files = 0, threads = 0;
-};
-
-/// Returns the maximum of each resource.
-Holding larger(const Holding& a, const Holding& b) {
-    return {std::max(a.mib, b.mib), std::max(a.files, b.files), std::max(a.threads, b.threads)};
-}
-
-/// Returns nothing if the process has ended.
-std::optional<Holding> holding_of(pid_t process) {
-    const fs::path folder = "/proc/" + std::to_string(process);
-    Holding holding;
-    std::istringstream lines(read_text(folder / "status"));
-    for (std::string line; std::getline(lines, line);) {
-        if (line.rfind("VmRSS:", 0) == 0) holding.mib = std::stod(line.substr(6)) / 1024;
-        if (line.rfind("Threads:", 0) == 0) holding.threads = std::stoll(line.substr(8));
-    }
-    std::error_code gone;
-    for (fs::directory_iterator file(folder / "fd", gone), end; !gone && file != end; file.increment(gone)) ++holding.files;
-    return holding.mib > 0 && holding.files > 0 ? std::optional(holding) : std::nullopt;
-}
 
 /// One start of the run, up to its kill: the largest resources of a rank in each third of that time.
 using Life = std::array<Holding, 3>;
