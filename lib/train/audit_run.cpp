@@ -122,7 +122,10 @@ public:
     std::int64_t approach(Replay& replay, std::int64_t first) {
         const CheckpointReader* start = kept_.before(first);
         const std::int64_t step = start != nullptr ? start->step() : 0;
-        if (replay.step() < step || replay.step() >= first) replay.begin(start);
+        if (replay.step() < step || replay.step() >= first) {
+            replay.begin(start);
+            exact_ = true;
+        }
         return replay.step();
     }
 
@@ -130,25 +133,26 @@ public:
     std::optional<StepRecord> compute(Replay& replay) {
         const RunSession& session = sessions_.of_step(replay.step() + 1);
         refuse_other_means(session, replay, replay.step() + 1);
+        exact_ = exact_ && computes_as(session, replay.parts());
         return replay.next(session.settings.schedule, session.settings.optimizer.learning_rate);
     }
 
     AuditedStep compare(const Replay& replay, const StepRecord& computed) {
-        const RunSession& session = sessions_.of_step(computed.step);
-        const TrainerParts& parts = replay.parts();
-        const bool exact = !session.computed_by.empty() && session.computed_by == computed_by(parts.parameters->device()) &&
-                           session.ranks == parts.world->size() &&
-                           settings_that_change_bits(session.settings, parts.plan.settings).empty();
         const auto line = logged_.find(computed.step);
-        AuditedStep step = compare_step(line == logged_.end() ? nullptr : &line->second, computed, exact, request_.bound);
+        AuditedStep step = compare_step(line == logged_.end() ? nullptr : &line->second, computed, exact_, request_.bound);
         std::string damage;
         if (const CheckpointReader* checkpoint = kept_.at(computed.step, &damage))
-            add_tensors(step, replay.compare_with(*checkpoint), exact, request_.bound);
+            add_tensors(step, replay.compare_with(*checkpoint), exact_, request_.bound);
         if (!damage.empty()) add_difference(step, damage);
         return step;
     }
 
 private:
+    static bool computes_as(const RunSession& session, const TrainerParts& parts) {
+        return !session.computed_by.empty() && session.computed_by == computed_by(parts.parameters->device()) &&
+               session.ranks == parts.world->size() && settings_that_change_bits(session.settings, parts.plan.settings).empty();
+    }
+
     /// Where each micro-batch has a mean of its own, micro-batches of another size give other losses.
     static void refuse_other_means(const RunSession& session, const Replay& replay, std::int64_t step) {
         const std::int64_t then = session.settings.batch.micro_batch_size, now = replay.parts().plan.batch.micro_batch_size;
@@ -163,6 +167,7 @@ private:
     const RunSessions& sessions_;
     const LoggedSteps& logged_;
     KeptCheckpoints& kept_;
+    bool exact_ = true;  ///< the run computed all steps since the state that the replay began with as the replay does
 };
 
 /// The facts of the newest undamaged checkpoint: it has the choices of kernels, and the shares of sources, of all steps.

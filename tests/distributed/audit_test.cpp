@@ -185,6 +185,18 @@ TEST_CASE("other kernels and another number of ranks are equal within the bound;
     CHECK(steps_with(plain, "equal").size() < 20);
 }
 
+TEST_CASE("steps after a change of the number of ranks are within the bound, because the audit began with steps of other ranks") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder, {{"batch", {{"global_batch_size", 8}}}}), run = folder / "run";
+    REQUIRE(train(config, run, "--set schedule.total_steps=6").exit_code == 0);
+    REQUIRE(train(config, run, "--local-ranks 2 --set schedule.total_steps=12").exit_code == 0);
+    const json alone = audit_json(run, 0), both = audit_json(run, 0, "--local-ranks 2");
+    CHECK(steps_with(alone, "equal").size() >= 6);
+    CHECK(both.at("verdict") == "within_bound");
+    CHECK(audit_json(run, 0, "--local-ranks 2 --steps 8:12").at("verdict") == "equal");
+}
+
 TEST_CASE("an audit of steps that cannot be computed is refused with the reason") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;

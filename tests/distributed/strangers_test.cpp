@@ -112,6 +112,37 @@ TEST_CASE("rank 0 of several hosts listens on the interface of MASTER_ADDR only"
     }
 }
 
+TEST_CASE("strangers that scan both hosts of a run and write to every open port change none of its numbers") {
+    NEEDS_TRAIN();
+    const TwoHosts hosts;
+    NEEDS_HOSTS(hosts);
+    const TemporaryFolder folder;
+    const auto config = write_distributed_experiment(folder);
+    const auto trained_on_both = [&](const std::string& run) {
+        std::vector<std::unique_ptr<Process>> ranks;
+        for (const int host : {0, 1})
+            ranks.push_back(std::make_unique<Process>(hosts.on(
+                host,
+                concat("env RANK=", host, " WORLD_SIZE=2 MASTER_ADDR=", TwoHosts::address(0), " MASTER_PORT=29614 sh -c 'exec ",
+                       train_command(config, folder / run), " 2>", (folder / concat(run, ".err", host)).string(), "'"))));
+        for (int host = 0; host < 2; ++host) {
+            const int code = ranks[static_cast<std::size_t>(host)]->wait();
+            INFO(read_text(folder / concat(run, ".err", host)));
+            REQUIRE(code == 0);
+        }
+    };
+    trained_on_both("alone");
+    std::vector<std::unique_ptr<Process>> strangers;
+    for (const int host : {0, 1})
+        strangers.push_back(std::make_unique<Process>(hosts.on(
+            host, concat("sh -c '", python(), " tests/distributed/stranger.py ", (folder / "end").string(), " ",
+                         TwoHosts::address(0), " ", TwoHosts::address(1), " >", (folder / concat("seen", host)).string(), "'"))));
+    trained_on_both("scanned");
+    write_text(folder / "end", "");
+    for (const auto& stranger : strangers) REQUIRE(stranger->wait() == 0);
+    CHECK(first_difference(numbers_of(folder / "scanned"), numbers_of(folder / "alone")) == "");
+}
+
 TEST_CASE("a rank with a different secret, or without one, ends all ranks at the start with exit 2 and the reason") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
