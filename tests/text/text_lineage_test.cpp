@@ -15,7 +15,7 @@ std::string system_hash(const std::filesystem::path& file) {
     return testing::run_command("sha256sum < " + file.string()).out.substr(0, 64);
 }
 
-constexpr const char* pages =
+constexpr const char* dump_with_a_comment =
     "<mediawiki><page><title>Heron</title><ns>0</ns><revision><text>The heron waits. It is patient.</text></revision></page>"
     "</mediawiki>\n<!-- after the end -->\n";
 
@@ -25,7 +25,7 @@ TEST_CASE("extract records the digests of its inputs as they are stored, and of 
     const TemporaryFolder folder;
     write_text(folder / "a.txt", "One sentence.\n\nAnother one.\n");
     write_text(folder / "b.bz2", testing::bzip2("Packed text is here.\n"));
-    write_text(folder / "c.xml", pages);
+    write_text(folder / "c.xml", dump_with_a_comment);
     write_text(folder / "d.txt", "");
     ExtractSettings settings;
     settings.output = folder / "out.txt";
