@@ -21,6 +21,7 @@
 #include "train/init_from.h"
 #include "train/restore_optimizer.h"
 #include "train/run_sessions.h"
+#include "train/source_records.h"
 
 namespace bertpretrain {
 namespace {
@@ -59,37 +60,6 @@ void add_rows(nlohmann::ordered_json& details, const auto& rows_by_file) {
             details["rows"][file.string()].push_back(rows[i]);
     }
     details["rows_in_all"] = all;
-}
-
-/// The samples of an epoch; with several sources, of each.
-void add_sources(nlohmann::ordered_json& details, const DataPlan& data, const BatchLoader& loader) {
-    const std::vector<std::int64_t>& rows = loader.rows_of_sources();
-    if (rows.size() == 1) details["samples_per_epoch"] = rows.front();
-    else
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            details["sources"].push_back(
-                {{"name", data.source_names[i]}, {"share", data.shares[i]}, {"samples_per_epoch", rows[i]}});
-}
-
-/// @param whole the record of the step, without its sources
-std::vector<SourceRecord> source_records(const std::vector<SourceSums>& sums, const std::vector<std::string>& names,
-                                         const BatchLoader& loader, const StepRecord& whole) {
-    std::vector<SourceRecord> records;
-    if (sums.empty()) return records;
-    const std::vector<std::int64_t> counts = loader.mixture().counts(whole.samples);
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        if (sums[i].sequences == 0) continue;
-        SourceRecord& record = records.emplace_back();
-        record.name = names[i];
-        record.sequences = static_cast<std::int64_t>(sums[i].sequences);
-        record.mlm_loss = sums[i].mlm_loss / sums[i].masked;
-        record.mlm_accuracy = sums[i].mlm_correct / sums[i].masked;
-        record.next_sentence = whole.next_sentence;
-        record.nsp_loss = sums[i].nsp_loss / sums[i].sequences;
-        record.samples = counts[i];
-        record.epochs = static_cast<double>(counts[i]) / static_cast<double>(loader.rows_of_sources()[i]);
-    }
-    return records;
 }
 
 /// Reasons to stop that no signal has: rank 0's folder was renamed or deleted, or another process has locked it; the run has used
