@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -29,6 +30,8 @@ struct BatchLoaderSettings {
     std::int64_t window_rows = SampleOrder::default_window_rows;
     std::int64_t cache_bytes = 0;              ///< memory limit for a source's decompressed bands; 0: twice its largest window
     std::size_t threads = 1;                   ///< for verifying, reading and decompressing
+    std::shared_ptr<ObjectCache> cache{};      ///< for sources in object stores; null: there are none
+    std::filesystem::path cache_folder{};      ///< of shard_cache_folder()
     std::optional<DynamicMasking> masking;     ///< nothing: the stored masks are used
     std::int64_t cross_check_every_steps = 0;  ///< batches of its multiples have a cross_check micro-batch; 0: none
 };

@@ -22,7 +22,7 @@ std::vector<std::uint32_t> RowLengths::lengths_of(const SamplePlace& place, cons
     const Band& band = place.band;
     const ShardFile& shard = shards_.at(static_cast<std::size_t>(band.shard));
     rows_read_ += band.rows;
-    return count_tokens(shard.reader->read(band.first_row, band.rows, threads_, ShardReader::Part::input_mask));
+    return count_tokens(shard.opened()->read(band.first_row, band.rows, threads_, ShardReader::Part::input_mask));
 }
 
 std::int64_t RowLengths::tokens_of(const SamplePlace& place, const BandCache& cache) {

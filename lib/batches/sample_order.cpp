@@ -84,6 +84,26 @@ SampleWindow SampleOrder::window_of(std::int64_t number) {
     return window;
 }
 
+std::vector<std::pair<std::int64_t, std::int64_t>> SampleOrder::next_uses(std::int64_t number) const {
+    SampleOrder order(*this);
+    order.locate(number);
+    std::vector<std::pair<std::int64_t, std::int64_t>> uses;
+    std::vector<bool> is_listed(shards_.size());
+    for (std::int64_t epoch = number / rows_; epoch <= number / rows_ + 1; ++epoch) {
+        order.enter_epoch(epoch);
+        for (std::size_t w = epoch == number / rows_ ? order.window_ : 0; w + 1 < order.window_begins_.size(); ++w) {
+            const std::int64_t first = epoch * rows_ + order.rows_before_[order.window_begins_[w]];
+            for (std::size_t i = order.window_begins_[w]; i < order.window_begins_[w + 1]; ++i) {
+                const std::int64_t shard = bands_[order.sequence_[i]].shard;
+                if (is_listed[static_cast<std::size_t>(shard)]) continue;
+                is_listed[static_cast<std::size_t>(shard)] = true;
+                uses.emplace_back(shard, first);
+            }
+        }
+    }
+    return uses;
+}
+
 std::uint64_t SampleOrder::position_of(std::int64_t epoch) const {
     constexpr int epoch_bits = 44;
     return static_cast<std::uint64_t>(source_) << epoch_bits | static_cast<std::uint64_t>(epoch);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bertpretrain {
@@ -71,6 +72,10 @@ public:
 
     /// Returns the window of sample `number`. Costs as much as locate(), plus the window's bands.
     SampleWindow window_of(std::int64_t number);
+
+    /// Returns the shards by their first use in the window of sample `number` or later, each with the number of the first sample
+    /// of the window in which that is. Costs time in proportion to the number of bands.
+    std::vector<std::pair<std::int64_t, std::int64_t>> next_uses(std::int64_t number) const;
 
     /// One line that is equal for equal orders: the seed, the window's size, and a hash of the shards' names, rows, bands and
     /// checksums.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include "core/error.h"
@@ -69,6 +70,12 @@ Verified verify_folders(const std::vector<std::filesystem::path>& files, std::si
     return verified;
 }
 
+void sort_by_name(std::vector<ShardFile>& shards) {
+    std::sort(shards.begin(), shards.end(), [](const ShardFile& a, const ShardFile& b) {
+        return std::tuple(a.file.filename(), a.file) < std::tuple(b.file.filename(), b.file);
+    });
+}
+
 }  // namespace
 
 std::vector<ShardFile> survey_shards(const std::vector<std::filesystem::path>& files, const RowFormat& format,
@@ -86,17 +93,40 @@ std::vector<ShardFile> survey_shards(const std::vector<std::filesystem::path>& f
         require_labels(*reader, format.needs_labels);
         const std::optional<Manifest>& manifest = verified.manifests.at(file.parent_path());
         const bool is_in_manifest = manifest && is_recorded(*manifest, *reader);
-        shards.push_back({file, reader->rows(), reader->band_rows(), reader->max_predictions(), crc32, is_in_manifest, reader});
+        shards.push_back(
+            {file, reader->rows(), reader->band_rows(), reader->max_predictions(), crc32, is_in_manifest, reader, nullptr});
     }
-    std::sort(shards.begin(), shards.end(), [](const ShardFile& a, const ShardFile& b) {
-        return std::tuple(a.file.filename(), a.file) < std::tuple(b.file.filename(), b.file);
-    });
+    sort_by_name(shards);
+    return shards;
+}
+
+std::vector<ShardFile> survey_remote_shards(const std::vector<std::filesystem::path>& files, const RowFormat& format,
+                                            const std::shared_ptr<ObjectCache>& cache, const std::filesystem::path& cache_folder,
+                                            std::size_t user) {
+    require_positions(format);
+    std::vector<RemoteShardRecord> records = open_remote_shards(files, *cache, cache_folder);
+    const auto largest = std::max_element(records.begin(), records.end(),
+                                          [](const auto& a, const auto& b) { return a.record.rows < b.record.rows; });
+    cache->hold(user, std::span(&largest->object, 1));
+    const auto reader = RemoteShard(cache, *largest).reader();
+    require_length(*reader, format.sequence_length);
+    require_labels(*reader, format.needs_labels);
+    std::vector<ShardFile> shards;
+    for (RemoteShardRecord& record : records) {
+        const std::int64_t rows = record.record.rows, band_rows = std::min(rows, reader->band_rows());
+        const std::int64_t crc32 = record.record.crc32;
+        const std::filesystem::path file = record.file;
+        auto remote = std::make_shared<RemoteShard>(cache, std::move(record));
+        remote->expect_band_rows(band_rows);
+        shards.push_back({file, rows, band_rows, reader->max_predictions(), crc32, true, nullptr, std::move(remote)});
+    }
+    sort_by_name(shards);
     return shards;
 }
 
 ShardRows read_checked_rows(const ShardFile& shard, std::int64_t first, std::int64_t count, const RowFormat& format,
                             std::size_t threads) {
-    ShardRows rows = shard.reader->read(first, count, threads);
+    ShardRows rows = shard.opened()->read(first, count, threads);
     check_rows(rows, static_cast<std::int32_t>(format.vocab_size), shard.file.string(), first);
     return rows;
 }

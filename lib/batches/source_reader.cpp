@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <set>
 
 #include "batches/padded_rows.h"
 
@@ -37,6 +39,10 @@ std::vector<NumberedBand> share_of(const SampleWindow& window, std::int64_t rank
     return share;
 }
 
+bool is_remote(const std::vector<std::filesystem::path>& files) {
+    return !files.empty() && is_object_url(files.front().string());
+}
+
 }  // namespace
 
 SourceReader::SourceReader(const std::vector<std::filesystem::path>& files, const BatchLoaderSettings& settings,
@@ -46,7 +52,9 @@ SourceReader::SourceReader(const std::vector<std::filesystem::path>& files, cons
       rank_(settings.rank),
       world_size_(settings.world_size),
       source_(source),
-      shards_(survey_shards(files, settings.format, settings.threads)),
+      shard_cache_(is_remote(files) ? settings.cache : nullptr),
+      shards_(shard_cache_ ? survey_remote_shards(files, settings.format, shard_cache_, settings.cache_folder, source)
+                           : survey_shards(files, settings.format, settings.threads)),
       max_predictions_(most_predictions(shards_)),
       order_(ordered(shards_), seed_, window_rows_, source_),
       order_ahead_(order_),
@@ -56,6 +64,36 @@ SourceReader::SourceReader(const std::vector<std::filesystem::path>& files, cons
                  : 2 * order_.most_rows_in_window() * bytes_of_row(settings.format.sequence_length, max_predictions_),
              settings.threads),
       lengths_(shards_, settings.threads) {}
+
+bool SourceReader::await_shards(std::int64_t first, std::span<const SamplePlace* const> places, double run_rate,
+                                const std::stop_token& stop) {
+    if (!shard_cache_ || places.empty()) return true;
+    const auto object_of = [&](std::int64_t shard) { return shards_[static_cast<std::size_t>(shard)].remote->shard().object; };
+    if (const std::int64_t window = places.front()->window_first_band; window != window_listed_) {
+        std::vector<ObjectCache::Use> uses;
+        for (const auto& [shard, sample] : order_.next_uses(first))
+            uses.push_back({object_of(shard), static_cast<double>(sample - first) / run_rate});
+        shard_cache_->set_uses(source_, uses);
+        window_listed_ = window;
+    }
+    std::set<std::size_t> objects;
+    for (const SamplePlace* place : places) objects.insert(object_of(place->band.shard));
+    return shard_cache_->hold(source_, std::vector(objects.begin(), objects.end()), stop);
+}
+
+std::uint64_t SourceReader::cache_bytes_needed() const {
+    if (!shard_cache_) return 0;
+    std::vector<std::uint64_t> bytes;
+    std::int64_t band_rows = 0;
+    for (const ShardFile& shard : shards_) {
+        bytes.push_back(static_cast<std::uint64_t>(shard.remote->shard().record.bytes));
+        band_rows = std::max(band_rows, shard.band_rows);
+    }
+    std::sort(bytes.rbegin(), bytes.rend());
+    const auto bands = static_cast<std::size_t>((order_.most_rows_in_window() + band_rows - 1) / band_rows);
+    return std::accumulate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bands, bytes.size())),
+                           std::uint64_t{0});
+}
 
 void SourceReader::forget_before(const SamplePlace& first) {
     cache_.forget_before(first.window_first_band);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -25,6 +26,13 @@ public:
     /// @throws DataError when a shard is missing, damaged or of another sequence length
     SourceReader(const std::vector<std::filesystem::path>& files, const BatchLoaderSettings& settings, std::size_t source);
 
+    /// With shards in a store, waits until those of `places` are here, and holds them until the next call.
+    /// @param run_rate the share of the run's samples that this source gives
+    /// @returns false where a stop was requested  @throws Error when one cannot be fetched
+    bool await_shards(std::int64_t first, std::span<const SamplePlace* const> places, double run_rate,
+                      const std::stop_token& stop);
+    /// Bytes of the cache that the largest window's shards may need at once; 0 for local shards.
+    std::uint64_t cache_bytes_needed() const;
     SamplePlace locate(std::int64_t number) { return order_.locate(number); }
     /// Returns the tokens of the row. @throws DataError
     std::int64_t tokens_of(const SamplePlace& place) { return lengths_.tokens_of(place, cache_); }
@@ -54,7 +62,9 @@ private:
     std::uint64_t seed_;
     std::int64_t window_rows_, rank_, world_size_;
     std::size_t source_;
+    std::shared_ptr<ObjectCache> shard_cache_;  ///< null: local shards
     std::vector<ShardFile> shards_;
+    std::int64_t window_listed_ = -1;   ///< the first band of the window whose next uses the cache knows
     std::int64_t max_predictions_ = 0;  ///< of all shards
     SampleOrder order_;
     SampleOrder order_ahead_;                ///< the same order, positioned in the next window

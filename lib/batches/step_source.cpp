@@ -9,6 +9,7 @@
 #include "batches/build_batch.h"
 #include "batches/source_parts.h"
 #include "core/error.h"
+#include "core/strings.h"
 
 namespace bertpretrain {
 namespace {
@@ -47,9 +48,34 @@ std::string joined(const std::vector<std::string>& fingerprints) {
 StepSource::StepSource(const TrainingSources& sources, const BatchLoaderSettings& settings)
     : settings_(checked(settings)), mixture_(sources.mixture), readers_(open_sources(sources, settings_)) {
     for (const SourceReader& reader : readers_) max_predictions_ = std::max(max_predictions_, reader.max_predictions());
+    if (!settings_.cache) return;
+    std::uint64_t needed = 0;
+    for (const SourceReader& reader : readers_) needed += reader.cache_bytes_needed();
+    if (needed > settings_.cache->limit_bytes())
+        throw ConfigError(concat("data.cache_gib: the cache may hold ", bytes_text(settings_.cache->limit_bytes()),
+                                 ", but the shards of one window of samples have up to ", bytes_text(needed),
+                                 "\n  do: raise data.cache_gib, best to the size of all training shards"));
 }
 
-std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step, std::int64_t rank) {
+bool StepSource::await_shards(const std::vector<Sample>& samples, const std::stop_token& stop) {
+    if (!settings_.cache) return true;
+    constexpr std::int64_t many = 1'000'000'000;
+    const std::vector<std::int64_t> rates = mixture_.counts(many);
+    for (std::size_t source = 0; source < readers_.size(); ++source) {
+        std::vector<const SamplePlace*> places;
+        std::int64_t first = -1;
+        for (const Sample& sample : samples) {
+            if (sample.source != source) continue;
+            if (first < 0) first = mixture_.locate(sample.number).number;
+            places.push_back(&sample.place);
+        }
+        const double rate = static_cast<double>(std::max<std::int64_t>(1, rates[source])) / static_cast<double>(many);
+        if (!readers_[source].await_shards(first, places, rate, stop)) return false;
+    }
+    return true;
+}
+
+std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step, std::int64_t rank, const std::stop_token& stop) {
     const std::int64_t sequences = settings_.global_batch_sequences, ranks = settings_.world_size;
     std::vector<Sample> samples(static_cast<std::size_t>(sequences));
     for (std::int64_t i = 0; i < sequences; ++i) {
@@ -57,6 +83,7 @@ std::vector<StepSource::Sample> StepSource::samples_of(std::int64_t step, std::i
         const Mixture::Place place = mixture_.locate(number);
         samples[static_cast<std::size_t>(i)] = {number, place.source, readers_[place.source].locate(place.number)};
     }
+    if (!await_shards(samples, stop)) return {};
     if (ranks == 1) return samples;
     // A step may span two windows. Each rank takes the same share of both, so that it needs the same bands in all steps. The
     // windows of several sources are shared alike.
@@ -162,7 +189,7 @@ MicroBatch StepSource::first_sequences(std::vector<Sample> samples, std::int64_t
 
 MicroBatch StepSource::first_micro_batch(std::int64_t step, std::int64_t rank, const std::stop_token& stop) {
     check(step >= 1 && rank >= 0 && rank < settings_.world_size, "step ", step, " of rank ", rank);
-    return first_sequences(samples_of(step, rank), settings_.micro_batch_size, stop);
+    return first_sequences(samples_of(step, rank, stop), settings_.micro_batch_size, stop);
 }
 
 std::optional<CrossCheckBatch> StepSource::cross_check(std::int64_t step, const std::vector<Sample>& own,
@@ -178,7 +205,8 @@ std::optional<CrossCheckBatch> StepSource::cross_check(std::int64_t step, const 
 
 GlobalBatch StepSource::make(std::int64_t step, const std::stop_token& stop) {
     check(step >= 1, "step ", step);
-    const std::vector<Sample> samples = samples_of(step, settings_.rank);
+    const std::vector<Sample> samples = samples_of(step, settings_.rank, stop);
+    if (samples.empty()) return {};  // a stop was requested
     forget_before(samples);
     const ShardRows rows = masked_rows_of(samples, stop);
     look_ahead(step * settings_.global_batch_sequences, stop);

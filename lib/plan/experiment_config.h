@@ -29,6 +29,8 @@ struct DataConfig {
     double masked_lm_prob = 0.15;
     bool whole_word_masking = false;
     std::optional<std::int64_t> loader_threads;
+    std::optional<std::string> cache_folder;
+    double cache_gib = 50;
 
     static void describe(auto& self, auto&& field) {
         field(
@@ -37,7 +39,8 @@ struct DataConfig {
             "Folder of shards. Training reads the files with \"training\" in their names. To train on several sources, give a "
             "list: [{\"path\": FOLDER, \"weight\": NUMBER}, ...]. Each source then gives its weight's share of the samples, also "
             "within short parts of the run, and starts its next epoch when its own samples are used up. A resumed run needs "
-            "the same sources in the same order; for the weights see changed_weights.",
+            "the same sources in the same order; for the weights see changed_weights. A folder may be in an object store: "
+            "s3://BUCKET/FOLDER or https://HOST/FOLDER, with the manifest that `shard` writes; see cache_folder.",
             Resume::may_change);
         field("changed_weights", self.changed_weights, one_of({"refuse", "accept"}),
               "What to do if the weights of training_shards differ from those of the checkpoint that a run resumes from. accept: "
@@ -69,6 +72,15 @@ struct DataConfig {
         field("loader_threads", self.loader_threads, between(1, 1024),
               "Threads that read shards while the model trains. auto: half of the cores that this rank may use, at most 8.",
               Resume::may_change);
+        field("cache_folder", self.cache_folder, any,
+              "Folder on a local disk for shards fetched from an object store. Processes and runs may share it. auto: "
+              "bertpretrain_cache_UID in TMPDIR or /tmp.",
+              Resume::may_change);
+        field(
+            "cache_gib", self.cache_gib, between(0.0001, 1e6),
+            "Size limit of cache_folder in GiB, besides the held-out shards, which stay there. If all training shards fit, each "
+            "is fetched once; else those that are needed last are evicted and fetched again in each epoch.",
+            Resume::may_change);
     }
 };
 

@@ -5,6 +5,7 @@
 #include "core/threads.h"
 #include "kernels/matmul_libraries.h"
 #include "operations/device.h"
+#include "shards/remote_folder.h"
 #include "shards/vocabulary_match.h"
 #include "tokens/vocabulary_file.h"
 
@@ -54,10 +55,11 @@ MachineFacts look_at_machine() {
 
 DataFacts look_at_data(const DataConfig& data, bool evaluates) {
     DataFacts facts;
+    facts.cache_folder = shard_cache_folder(data.cache_folder);
     facts.is_there = !data.training_shards.paths.empty();
     std::vector<FolderManifest> manifests;
     for (const WeightedPath& source : data.training_shards.paths) {
-        const std::filesystem::path folder = source.path;
+        const std::filesystem::path folder = local_shard_folder(source.path, facts.cache_folder);
         const bool is_there = std::filesystem::is_directory(folder);
         facts.is_there = facts.is_there && is_there;
         if (!is_there) continue;
@@ -79,7 +81,7 @@ DataFacts look_at_data(const DataConfig& data, bool evaluates) {
     for (const auto& [folder, manifest] : manifests)
         refuse_other_vocabulary(folder, manifest, facts.vocabulary_file, *vocabulary);
     if (evaluates && data.held_out_shards)
-        if (const auto manifest = read_manifest(*data.held_out_shards))
+        if (const auto manifest = read_manifest(local_shard_folder(*data.held_out_shards, facts.cache_folder)))
             refuse_other_vocabulary(*data.held_out_shards, *manifest, facts.vocabulary_file, *vocabulary);
     facts.vocabulary = vocabulary;
     return facts;

@@ -26,6 +26,7 @@ struct DataFacts {
     bool is_there = false;                         ///< the folders of training shards exist
     std::optional<Manifest> manifest;              ///< of the training shards; of several folders, the first that has one
     std::int64_t training_rows = 0;                ///< of all training shards; 0: a manifest is missing
+    std::filesystem::path cache_folder;            ///< for shards of object stores
     std::filesystem::path vocabulary_file;         ///< data.vocabulary, or the one beside the shards; empty: there is none
     std::shared_ptr<const Vocabulary> vocabulary;  ///< its content; null: there is none
 };

@@ -8,6 +8,7 @@
 #include "operations/measure_matmul_libraries.h"
 #include "plan/device_choice.h"
 #include "plan/kept_choices.h"
+#include "storage/object_url.h"
 
 namespace bertpretrain {
 namespace {
@@ -199,6 +200,12 @@ void resolve_data(Resolution& r) {
     else
         r.decide("data.loader_threads", data.loader_threads,
                  concat("half of ", r.machine.cores, " cores, shared by ", ranks, " rank(s) of this host, at most ", most));
+    data.cache_folder = r.data.cache_folder;
+    constexpr double bytes_of_gib = 1024.0 * 1024 * 1024;
+    data.cache_bytes = static_cast<std::uint64_t>(asked.cache_gib * bytes_of_gib);
+    const auto is_in_store = [](const std::filesystem::path& folder) { return is_object_url(folder.string()); };
+    if (!asked.cache_folder && std::ranges::any_of(data.training_shards, is_in_store))
+        r.decide("data.cache_folder", data.cache_folder.string(), "this user's, in the folder for temporary files");
     if (!r.data.manifest) return;
     refuse_missing_labels(data, *r.data.manifest);
     if (data.masks == MaskSource::stored) data.masked_lm_prob = r.data.manifest->settings.masked_lm_prob;

@@ -45,6 +45,8 @@ struct DataPlan {
     double masked_lm_prob = 0.15;  ///< the shards', where masks are stored and a manifest records it
     bool whole_word_masking = false;
     std::size_t loader_threads = 1;
+    std::filesystem::path cache_folder;           ///< for shards of an object store
+    std::uint64_t cache_bytes = 0;                ///< limit of that folder
     std::string casing;                           ///< "cased" or "uncased"; empty where no manifest tells
     std::optional<double> unigram_cross_entropy;  ///< nats, of the training shards; where their manifest tells
 };

@@ -6,7 +6,7 @@
 #include "model/bert_parameters.h"
 #include "operations/machine_memory.h"
 #include "plan/memory_plan.h"
-#include "shards/manifest.h"
+#include "shards/remote_folder.h"
 #include "train/checkpoint_space.h"
 #include "train/snapshot.h"
 
@@ -30,14 +30,23 @@ std::string room_for(const MemoryPlan& plan, const char* where, std::uint64_t of
 
 std::string check_shards(const RunPlan& plan, const Launch& launch) {
     const DataPlan& data = plan.data;
-    std::vector<fs::path> files = find_shards(data.training_shards, ShardKind::training);
+    std::vector<fs::path> files;
+    std::size_t in_store = 0;  // verified when they are fetched
+    for (const fs::path& folder : data.training_shards) {
+        const std::vector<fs::path> found = find_shards_anywhere(folder, ShardKind::training, data.cache_folder);
+        if (is_object_url(folder.string())) in_store += found.size();
+        else files.insert(files.end(), found.begin(), found.end());
+    }
     if (plan.evaluation.every_steps > 0)
-        for (const fs::path& file : find_shards(data.held_out_shards, ShardKind::held_out)) files.push_back(file);
+        for (const fs::path& folder : data.held_out_shards)
+            for (const fs::path& file : find_shards_anywhere(folder, ShardKind::held_out, data.cache_folder))
+                files.push_back(file);
     const SampledShards sampled = sample_shards(files,
                                                 {data.sequence_length, plan.model.max_position_embeddings, plan.model.vocab_size,
                                                  plan.model.next_sentence, data.document_end},
                                                 launch.rank, launch.world_size, data.loader_threads);
-    return concat(sampled.files, " of ", files.size(), " files sampled, ", with_thousands(sampled.rows), " rows read");
+    return concat(sampled.files, " of ", files.size(), " files sampled, ", with_thousands(sampled.rows), " rows read",
+                  in_store == 0 ? "" : concat("; ", in_store, " more in an object store, verified when they are fetched"));
 }
 
 std::string check_memory(const RunPlan& plan, const Launch& launch, at::Device device) {

@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/strings.h"
 #include "model/bert_parameters.h"
 #include "model/tensor_memory.h"
 #include "operations/gemm_roof.h"
@@ -41,8 +42,18 @@ std::unique_ptr<BatchLoader> make_loader(const RunPlan& plan, const World& world
         settings.masking = dynamic_masking(*vocabulary, plan.data.masked_lm_prob, plan.data.whole_word_masking,
                                            plan.data.sequence_length, plan.model.vocab_size, plan.compute.seed);
     std::vector<std::vector<std::filesystem::path>> files;
-    for (const std::filesystem::path& source : plan.data.training_shards)
-        files.push_back(find_shards(source, ShardKind::training));
+    bool is_in_store = false;
+    for (const std::filesystem::path& source : plan.data.training_shards) {
+        files.push_back(find_shards_anywhere(source, ShardKind::training, plan.data.cache_folder));
+        is_in_store = is_in_store || is_object_url(source.string());
+    }
+    if (is_in_store) {
+        settings.cache_folder = plan.data.cache_folder;
+        settings.cache = std::make_shared<ObjectCache>(plan.data.cache_folder / "shards", plan.data.cache_bytes);
+        if (world.rank() == 0)
+            log_info(concat("shards are fetched from the object store into ", plan.data.cache_folder.string(), ", at most ",
+                            bytes_text(plan.data.cache_bytes)));
+    }
     return std::make_unique<BatchLoader>(TrainingSources(std::move(files), Mixture(plan.data.mixture)), settings);
 }
 
@@ -56,7 +67,11 @@ std::unique_ptr<EvaluationBatches> make_held_out(const RunPlan& plan, const Worl
     settings.world_size = world.size();
     settings.device = device;
     settings.threads = plan.data.loader_threads;
-    return std::make_unique<EvaluationBatches>(find_shards(plan.data.held_out_shards, ShardKind::held_out), settings);
+    std::vector<std::filesystem::path> files;
+    for (const std::filesystem::path& folder : plan.data.held_out_shards)
+        for (std::filesystem::path& file : find_shards_anywhere(folder, ShardKind::held_out, plan.data.cache_folder))
+            files.push_back(std::move(file));
+    return std::make_unique<EvaluationBatches>(files, settings);
 }
 
 /// Removes what killed saves left, and compares the space that is free then with what checkpoints take.

@@ -18,6 +18,8 @@ constexpr std::string_view may_differ[] = {
     "data.held_out_shards",           // the same
     "data.vocabulary",                // a path; resolve() compares its content with the shards' manifest
     "data.loader_threads",            // half of the host's cores; the order of samples does not depend on it
+    "data.cache_folder",              // each host has its own
+    "data.cache_gib",                 // the same; the order of samples does not depend on it
     "evaluation.probe",               // a path; refuse_different_data() compares the content
     "training.device",                // hosts find their own GPUs; what depends on the device is compared
     "training.cpu_matmul",            // rank 0 decides

@@ -1,0 +1,125 @@
+#include "shards/remote_folder.h"
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include <unistd.h>
+
+#include "core/environment.h"
+#include "core/error.h"
+#include "core/files.h"
+#include "core/sha256.h"
+#include "core/threads.h"
+
+namespace bertpretrain {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t threads_for_copies = 8;
+
+ObjectUrl url_of(const fs::path& folder) { return parse_object_url(folder.string(), "a folder of shards"); }
+
+/// Where the copies of a store's folder lie.
+fs::path copies_of(const fs::path& folder, const fs::path& cache) {
+    constexpr std::size_t digits = 16;
+    return cache / "folders" / hexadecimal(sha256(url_of(folder).text())).substr(0, digits);
+}
+
+/// Makes a file of the copies right. @param fill completes the partial file
+void bring(const CacheFolder& copies, const std::string& name, const std::string& source,
+           const std::function<bool(const fs::path&)>& is_right, const std::function<void(const fs::path&)>& fill) {
+    const fs::path file = copies.path_of(name);
+    for (int wrong = 0; wrong < ObjectCache::most_attempts;) {
+        if (fs::exists(file) && is_right(file)) return;
+        copies.remove(name);
+        const std::optional<bool> done = copies.fetch(name, [&](const fs::path& partial) {
+            fill(partial);
+            return is_right(partial);
+        });
+        if (!done) std::this_thread::sleep_for(std::chrono::milliseconds(20));  // another process fetches it
+        if (done == false) ++wrong;
+    }
+    throw DataError(concat(source, ": wrong bytes were received ", ObjectCache::most_attempts, " times",
+                           "\n  do: copy this file into the store again"));
+}
+
+void bring_text(const CacheFolder& copies, const std::string& name, const std::string& source, const std::string& content) {
+    bring(
+        copies, name, source, [&](const fs::path& file) { return read_file(file) == content; },
+        [&](const fs::path& partial) { write_atomically(partial, content); });
+}
+
+void bring_shard(const CacheFolder& copies, ObjectStore& store, const ShardRecord& record) {
+    const auto bytes = static_cast<std::uint64_t>(record.bytes);
+    bring(
+        copies, record.file, (store.folder() / record.file).text(),
+        [&](const fs::path& file) {
+            return fs::file_size(file) == bytes && crc32_of_file(file) == static_cast<std::uint32_t>(record.crc32);
+        },
+        [&](const fs::path& partial) { store.download(record.file, partial, bytes); });
+}
+
+}  // namespace
+
+fs::path shard_cache_folder(const std::optional<std::string>& setting) {
+    if (setting) return *setting;
+    return fs::path(environment_variable("TMPDIR").value_or("/tmp")) / concat("bertpretrain_cache_", ::geteuid());
+}
+
+fs::path local_shard_folder(const fs::path& folder, const fs::path& cache) {
+    if (!is_object_url(folder.string())) return folder;
+    ObjectStore store(url_of(folder));
+    const std::string where = (store.folder() / manifest_name).text();
+    const std::optional<std::string> content = store.read(manifest_name);
+    if (!content)
+        throw DataError(
+            concat(where, ": does not exist; shards in an object store need their manifest, which has their checksums",
+                   "\n  do: make the shards with `bertpretrain_data shard`, and copy the whole folder into the store"));
+    const CacheFolder copies(copies_of(folder, cache));
+    bring_text(copies, manifest_name, where, *content);
+    const Manifest manifest = *read_manifest(copies.path());
+    for (const ShardRecord& record : manifest.shards)
+        if (record.bytes == 0)
+            throw DataError(concat(where, ": records no size of ", record.file, ", as manifests of older versions",
+                                   "\n  do: make the shards again, or train from a local folder"));
+    const std::string& vocabulary = manifest.vocabulary.file;
+    if (const auto text = store.read(vocabulary)) bring_text(copies, vocabulary, (store.folder() / vocabulary).text(), *text);
+    return copies.path();
+}
+
+std::vector<fs::path> find_shards_anywhere(const fs::path& folder, ShardKind kind, const fs::path& cache) {
+    if (!is_object_url(folder.string())) return find_shards(folder, kind);
+    const CacheFolder copies(local_shard_folder(folder, cache));
+    std::vector<ShardRecord> records = read_manifest(copies.path())->shards;
+    std::erase_if(records, [&](const ShardRecord& record) { return shard_kind(record.file) != kind; });
+    if (records.empty())
+        throw DataError(concat(folder.string(), ": its manifest lists no ", kind == ShardKind::training ? "training" : "held-out",
+                               " shards\n  do: name another folder"));
+    std::vector<fs::path> files;
+    for (const ShardRecord& record : records)
+        files.push_back((kind == ShardKind::training ? folder : copies.path()) / record.file);
+    if (kind == ShardKind::training) return files;
+    ObjectStore store(url_of(folder));
+    for_each_index(records.size(), threads_for_copies, [&](std::size_t i) { bring_shard(copies, store, records[i]); });
+    return files;
+}
+
+std::vector<RemoteShardRecord> open_remote_shards(const std::vector<fs::path>& files, ObjectCache& cache,
+                                                  const fs::path& cache_folder) {
+    const fs::path folder = files.front().parent_path();
+    const Manifest manifest = *read_manifest(copies_of(folder, cache_folder));
+    const auto store = std::make_shared<ObjectStore>(url_of(folder));
+    std::vector<RemoteShardRecord> shards;
+    for (const fs::path& file : files) {
+        const ShardRecord* record = manifest.find(file.filename().string());
+        check(record != nullptr, file.string(), " is not in its manifest");
+        const std::size_t object = cache.add(
+            {store, record->file, static_cast<std::uint64_t>(record->bytes), static_cast<std::uint32_t>(record->crc32)});
+        shards.push_back({file, *record, object});
+    }
+    return shards;
+}
+
+}  // namespace bertpretrain

@@ -1,0 +1,44 @@
+// Training from an object store, with faults.
+
+#include "support/catch.h"
+#include "support/object_server.h"
+#include "system/small_run.h"
+
+using namespace bertpretrain::testing;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// Copies a folder of shards into the server's bucket. @returns whether it succeeded
+bool put_into_bucket(const ObjectServer& server, const fs::path& folder) {
+    std::string command;
+    for (const auto& file : fs::directory_iterator(folder))
+        command +=
+            "curl -sf --noproxy '*' -H 'Authorization: AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/s3/aws4_request' -T " +
+            file.path().string() + " " + server.plain_endpoint() + "/bucket/shards/" + file.path().filename().string() + " && ";
+    return run_command(command + "true").exit_code == 0;
+}
+
+}  // namespace
+
+TEST_CASE("a run on shards of an object store with faults has the losses of a run from the disk") {
+    NEEDS_TRAIN();
+    const ObjectServer server;
+    NEEDS_OBJECT_SERVER(server);
+    REQUIRE(put_into_bucket(server, sample_data().shards));
+    server.set_faults(R"([{"fault": "503", "method": "GET", "every": 4},
+                          {"fault": "slow", "method": "GET", "contains": ".h5", "times": 1},
+                          {"fault": "cut", "method": "GET", "contains": ".h5", "times": 2},
+                          {"fault": "wrong", "method": "GET", "contains": "training", "times": 1}])");
+    const TemporaryFolder folder;
+    const json patch{{"data", {{"training_shards", "s3://bucket/shards"}, {"cache_folder", (folder / "cache").string()}}}};
+    const fs::path config = write_experiment(folder, patch);
+    const CommandResult result = run_command(server.environment() + train_command(config, folder / "run"));
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    CHECK(first_difference(numbers_of(finished_run().run), numbers_of(folder / "run")) == "");
+    for (const char* fault : {" 503", " slow", " cut", " wrong"}) CHECK(server.count(fault) >= 1);
+    CHECK(read_text(folder / "run/plan.json").find("verysecret") == std::string::npos);
+    CHECK(read_text(folder / "run/log.txt").find("verysecret") == std::string::npos);
+}
