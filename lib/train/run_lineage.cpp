@@ -3,12 +3,13 @@
 #include <utility>
 
 #include "checkpoint/checkpoint_files.h"
+#include "checkpoint/checkpoint_store.h"
 #include "checkpoint/find_weights.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
 #include "core/program_version.h"
-#include "shards/manifest.h"
+#include "shards/remote_folder.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -19,11 +20,15 @@ RunLineage::RunLineage(const RunPlan& plan, SessionLineage session, const std::o
     else if (plan.initialization.init_from) start_from(*plan.initialization.init_from);
     lineage_.sessions.push_back(std::move(session));
     if (!plan.data.vocabulary.empty()) lineage_.vocabulary = digest_of_file(plan.data.vocabulary);
-    for (const fs::path& folder : plan.data.training_shards)
-        lineage_.data.push_back(lineage_of_data("training", folder, find_shards(folder, ShardKind::training)));
+    const auto add = [&](const std::string& use, const fs::path& folder, ShardKind kind) {
+        const fs::path& cache = plan.data.cache_folder;
+        lineage_.data.push_back(
+            lineage_of_data(use, local_shard_folder(folder, cache), find_shards_anywhere(folder, kind, cache)));
+        lineage_.data.back().folder = folder.string();
+    };
+    for (const fs::path& folder : plan.data.training_shards) add("training", folder, ShardKind::training);
     if (plan.evaluation.every_steps == 0) return;
-    for (const fs::path& folder : plan.data.held_out_shards)
-        lineage_.data.push_back(lineage_of_data("held_out", folder, find_shards(folder, ShardKind::held_out)));
+    for (const fs::path& folder : plan.data.held_out_shards) add("held_out", folder, ShardKind::held_out);
 }
 
 /// A checkpoint of this program is named by its lineage.json, which names its files.
@@ -34,19 +39,27 @@ void RunLineage::start_from(const std::string& weights) {
     else not_hashed_ = found.files;
 }
 
+/// Takes the history from the newest checkpoint that has one: a process that was killed right after a save left none in the last.
 void RunLineage::take_over(const fs::path& predecessor, std::int64_t step) {
-    const fs::path file = predecessor / lineage_file;
-    LineageLink link{step, ""};
-    if (exists_here(file)) try {
-            Lineage before = read_lineage(file);
-            link.sha256 = digest_of_file(file).sha256;
-            lineage_.started_from = std::move(before.started_from);
-            lineage_.sessions = std::move(before.sessions);
-            lineage_.predecessors = std::move(before.predecessors);
-        } catch (const DataError& error) {
-            log_warning(concat(error.what(), "\n  the next checkpoints name this one without a digest"));
-        }
-    lineage_.predecessors.push_back(std::move(link));
+    std::vector<LineageLink> without;
+    auto older = CheckpointStore(predecessor.parent_path()).all();
+    std::erase_if(older, [&](const auto& one) { return one.first >= step; });
+    older.emplace_back(step, predecessor);
+    for (auto one = older.rbegin(); one != older.rend(); ++one) {
+        const fs::path file = one->second / lineage_file;
+        LineageLink& link = without.emplace_back(one->first, "");
+        if (exists_here(file)) try {
+                Lineage before = read_lineage(file);
+                link.sha256 = digest_of_file(file).sha256;
+                lineage_.started_from = std::move(before.started_from);
+                lineage_.sessions = std::move(before.sessions);
+                lineage_.predecessors = std::move(before.predecessors);
+                break;
+            } catch (const DataError& error) {
+                log_warning(concat(error.what(), "\n  the next checkpoints name this one without a digest"));
+            }
+    }
+    lineage_.predecessors.insert(lineage_.predecessors.end(), without.rbegin(), without.rend());
 }
 
 void RunLineage::record(const fs::path& checkpoint, std::int64_t step, const std::function<void()>& sign_of_life) {

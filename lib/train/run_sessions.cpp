@@ -25,6 +25,8 @@ namespace {
 /// Settings, and sections ending in ".", that do not change the numbers of a step.
 constexpr std::array without_effect{"about",
                                     "checkpoint.",
+                                    "data.cache_folder",
+                                    "data.cache_gib",
                                     "data.changed_weights",  // the checkpoints have the shares of all steps
                                     "data.held_out_shards",
                                     "data.loader_threads",

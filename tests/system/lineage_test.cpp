@@ -89,6 +89,24 @@ TEST_CASE("a lineage leads from the export to the dump, through two sessions on 
     CHECK(verified_by_python(folder / "hf", run).exit_code == 1);
 }
 
+TEST_CASE("a run that was killed right after a save, before its lineage was written, keeps the history before that") {
+    NEEDS_TRAIN();
+    const TemporaryFolder folder;
+    const fs::path config = write_experiment(folder), run = folder / "run";
+    REQUIRE(train(config, run, "--set schedule.total_steps=7").exit_code == 0);
+    fs::remove(run / "checkpoints/step_00000007/lineage.json");
+    REQUIRE(train(config, run, "--set schedule.total_steps=9").exit_code == 0);
+    const auto lineage = nlohmann::json::parse(read_text(run / "checkpoints/step_00000009/lineage.json"));
+    CHECK(lineage.at("sessions").size() == 2);
+    REQUIRE(lineage.at("predecessors").size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        CAPTURE(i);
+        CHECK(lineage["predecessors"][i].at("step") == std::vector<int>{3, 6, 7}[i]);
+        CHECK((lineage["predecessors"][i].at("lineage_sha256") == "") == (i == 2));
+    }
+    CHECK(verified_by_us(run).exit_code == 0);
+}
+
 TEST_CASE("a run that starts from another run's weights names the digest of that checkpoint") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
