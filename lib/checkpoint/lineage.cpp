@@ -123,7 +123,7 @@ DataLineage lineage_of_data(const std::string& use, const fs::path& folder, cons
         const std::string name = shard.filename().string();
         const ShardRecord* record = manifest ? manifest->find(name) : nullptr;
         const auto bytes =
-            record != nullptr ? static_cast<std::uint64_t>(record->bytes) : static_cast<std::uint64_t>(fs::file_size(shard));
+            record != nullptr && record->bytes > 0 ? static_cast<std::uint64_t>(record->bytes) : fs::file_size(shard);
         data.shards.push_back({name, bytes, record != nullptr ? record->sha256 : "", {}});
     }
     return data;
