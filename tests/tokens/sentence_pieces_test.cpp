@@ -20,7 +20,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-const std::string with_roles =
+const std::string options_with_roles =
     "--pad_id=3 --unk_id=0 --bos_id=2 --eos_id=1 --pad_piece=[PAD] --unk_piece=[UNK] --bos_piece=[CLS] --eos_piece=[SEP] "
     "--control_symbols=[MASK],<more> ";
 
@@ -46,7 +46,7 @@ std::shared_ptr<const Tokenizer> opened(const std::filesystem::path& model) { re
 TEST_CASE("a SentencePiece model of each type gives the ids of its library, and no id for bytes that are not UTF-8") {
     for (const std::string type : {"unigram", "bpe", "char", "bpe --byte_fallback=true"}) {
         const TemporaryFolder folder;
-        const std::filesystem::path file = trained_model(folder, with_roles + "--model_type=" + type, 330);
+        const std::filesystem::path file = trained_model(folder, options_with_roles + "--model_type=" + type, 330);
         sentencepiece::SentencePieceProcessor library;
         REQUIRE(library.Load(file.string()).ok());
         const auto tokenizer = opened(file);
@@ -61,7 +61,7 @@ TEST_CASE("a SentencePiece model of each type gives the ids of its library, and 
 
 TEST_CASE("tokens with a role are found in the text as written, and the text around them is encoded part by part") {
     const TemporaryFolder folder;
-    const auto tokenizer = opened(trained_model(folder, with_roles));
+    const auto tokenizer = opened(trained_model(folder, options_with_roles));
     const SpecialIds& ids = tokenizer->vocabulary().require_specials().specials();
     CHECK(ids.unk == 0);
     CHECK(ids.sep == 1);
@@ -76,7 +76,7 @@ TEST_CASE("tokens with a role are found in the text as written, and the text aro
 
 TEST_CASE("in a SentencePiece model a token continues a word unless it begins with its sign for a space or is special") {
     const TemporaryFolder folder;
-    const auto tokenizer = opened(trained_model(folder, with_roles));
+    const auto tokenizer = opened(trained_model(folder, options_with_roles));
     const Vocabulary& vocabulary = tokenizer->vocabulary();
     CHECK(vocabulary.marks_word_starts());
     for (const std::string word : {"walked", "caf\u00e9s", "housing"}) {
@@ -100,18 +100,18 @@ TEST_CASE("a SentencePiece model without a token for a role is refused by one me
 
 TEST_CASE("a SentencePiece model has its own casing and rules, which options may not contradict") {
     const TemporaryFolder folder;
-    const std::filesystem::path file = trained_model(folder, with_roles);
+    const std::filesystem::path file = trained_model(folder, options_with_roles);
     CHECK(Vocabulary::read(file).own_casing() == Casing::cased);
     CHECK_THROWS_WITH(open_tokenizer(file, true, std::nullopt), Contains("--cased") && Contains("is a SentencePiece model"));
     CHECK_THROWS_WITH(open_tokenizer(file, false, TokenRules::google), Contains("--rules"));
     const TemporaryFolder lower;
-    CHECK(Vocabulary::read(trained_model(lower, with_roles + "--normalization_rule_name=nmt_nfkc_cf")).own_casing() ==
+    CHECK(Vocabulary::read(trained_model(lower, options_with_roles + "--normalization_rule_name=nmt_nfkc_cf")).own_casing() ==
           Casing::uncased_with_accents);
 }
 
 TEST_CASE("a tokenizer's kind is recognized by its content") {
     const TemporaryFolder folder;
-    const std::filesystem::path file = trained_model(folder, with_roles);
+    const std::filesystem::path file = trained_model(folder, options_with_roles);
     CHECK(tokenizer_kind(read_text(file)) == TokenizerKind::sentence_piece);
     CHECK(carried_name(file) == "tokenizer.model");
     CHECK(tokenizer_kind(" {\"a\": 1}") == TokenizerKind::tokenizer_json);
@@ -121,7 +121,7 @@ TEST_CASE("a tokenizer's kind is recognized by its content") {
 
 TEST_CASE("a damaged SentencePiece model is refused or read, at every length and with any byte changed") {
     const TemporaryFolder folder;
-    const std::string whole = read_text(trained_model(folder, with_roles));
+    const std::string whole = read_text(trained_model(folder, options_with_roles));
     std::mt19937 draw(1);
     int refused = 0;
     for (int i = 0; i < 300; ++i) {

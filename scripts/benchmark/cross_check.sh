@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Measures what a cross check costs (training.cross_check_every_steps), on CPUs:
+#   scripts/benchmark/cross_check.sh SHARDS [--ranks 2] [--micro-batches 4] [--rounds 4]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+scripts/setup.sh >&2
+scripts/build.sh release bertpretrain >&2
+exec .venv/bin/python scripts/benchmark/cross_check.py "$@"
