@@ -76,9 +76,11 @@ TEST_CASE("cross checks change no loss, on 1, 2 and 3 ranks and in bf16") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const auto config = write_distributed_experiment(folder);
+    int number = 0;
     for (const std::string options : {"", "--local-ranks 2", "--local-ranks 3 --set training.precision=bf16"}) {
         CAPTURE(options);
-        const auto plain = folder / ("plain" + options), checked = folder / ("checked" + options);
+        const std::string run = std::to_string(++number);
+        const auto plain = folder / ("plain" + run), checked = folder / ("checked" + run);
         REQUIRE(train(config, plain, options).exit_code == 0);
         REQUIRE(train(config, checked, options + " --set training.cross_check_every_steps=1").exit_code == 0);
         CHECK(largest_difference(plain, checked) == 0);
