@@ -12,7 +12,7 @@
 namespace bertpretrain {
 namespace {
 
-// Measured on models of 2 to 24 layers: at most a tenth of these (tests/train/kernel_comparison_test.cpp).
+// Above what rounding explains in the models that were tried, up to 12 layers of 768.
 constexpr double fp32_bound = 1e-3, bf16_bound = 0.2;
 constexpr double fp32_loss_bound = 1e-4, bf16_loss_bound = 0.02;
 /// A gradient whose norm is below this share of all gradients' norm counts as having that norm: it may be a sum of large terms
