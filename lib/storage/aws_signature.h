@@ -1,6 +1,6 @@
 #pragma once
-// Signs requests to S3 (AWS Signature Version 4). Our own, because libcurl signs only since 7.75, and signs S3's headers only
-// since 7.87, which is newer than Ubuntu 22.04.
+// Signs requests to S3 (AWS Signature Version 4). Our own, because libcurl 7.82 and older do not send x-amz-content-sha256, which
+// S3 requires (curl's issue 8810).
 
 #include <map>
 #include <string>

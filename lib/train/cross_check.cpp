@@ -7,6 +7,7 @@
 
 #include "core/host_name.h"
 #include "core/strings.h"
+#include "kernels/kernels_in_use.h"
 #include "train/gradient_digest.h"
 #include "train/kernel_comparison.h"
 #include "train/run_sessions.h"
@@ -38,20 +39,22 @@ std::string text_of(const std::vector<SuspectRank>& suspects) {
 }
 
 constexpr const char* what_to_do =
-    "\n  the update of this step was not applied\n  do: leave the host out and test its hardware; the same command resumes from "
-    "the "
-    "last state that a check confirmed";
+    "\n  the update of this step was not applied"
+    "\n  do: leave the host out and test its hardware; the same command resumes from the last state that a check confirmed";
 
 }  // namespace
 
 void refuse_unequal_bits(ControlGroup& ranks, const RunPlan& plan, at::Device device) {
     if (plan.compute.cross_check_every_steps == 0) return;
     constexpr const char* setting = "training.cross_check_every_steps: ";
-    constexpr std::int64_t longest_own_attention = 128;
-    if (!device.is_cpu() && plan.compute.dtype == at::kBFloat16 && plan.data.sequence_length > longest_own_attention)
-        throw ConfigError(concat(setting, "needs computations whose bits can be repeated, and with more than ",
-                                 longest_own_attention, " tokens in bf16, attention on a GPU adds in a varying order",
-                                 "\n  do: set it to 0 for this run"));
+    const BertConfig& model = plan.model;
+    CountsDropout* const counts_dropout = kernels_for(device).counts_dropout;
+    if (counts_dropout != nullptr &&
+        !counts_dropout(plan.data.sequence_length, model.hidden_size / model.num_attention_heads, plan.compute.dtype))
+        throw ConfigError(
+            concat(setting, "needs computations that can be repeated bit by bit, and at ", plan.data.sequence_length,
+                   " tokens this run uses flash attention, which draws its own dropout masks and adds in a varying ",
+                   "order\n  do: set it to 0 for this run"));
     const std::string own = device.is_cpu() ? computed_by(device) : kernels_on(device);
     const std::vector<std::string> all = ranks.all_gather_texts(own);
     const auto other = std::find_if(all.begin(), all.end(), [&](const std::string& one) { return one != all.front(); });

@@ -70,20 +70,21 @@ private:
     const KernelSet& before_;
 };
 
-KernelDifference difference(const std::string& name, double error, double bound) {
-    return {name, std::isfinite(error) ? error : std::numeric_limits<double>::infinity(), bound};
+/// norm(own - reference) / max(norm(reference), least): 0 where both are equal, infinite where `own` alone is not finite.
+double relative_error(const at::Tensor& own, const at::Tensor& reference, double least = 0) {
+    const double difference = norm_of(own - reference);
+    if (difference == 0) return 0;
+    const double error = difference / std::max(norm_of(reference), least);
+    return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
 }
 
-/// Losses only: numbers of correct predictions may differ by ties.
-double loss_error(const at::Tensor& own_S4, const at::Tensor& reference_S4) {
-    double error = 0;
-    for (const std::int64_t column : {0, 2}) {
-        const at::Tensor right = reference_S4.select(1, column);
-        const double norm = norm_of(right);
-        if (norm > 0) error = std::max(error, norm_of(own_S4.select(1, column) - right) / norm);
-        if (!std::isfinite(norm)) return norm;
-    }
-    return error;
+/// MLM and NSP losses of all sources. The numbers of correct predictions may differ by ties.
+at::Tensor losses_of(const at::Tensor& sums_S4) { return at::stack({sums_S4.select(1, 0), sums_S4.select(1, 2)}); }
+
+double norm_of(const std::vector<Sketch>& gradients) {
+    double squares = 0;
+    for (const Sketch& sketch : gradients) squares += std::pow(norm_of(sketch), 2);
+    return std::sqrt(squares);
 }
 
 }  // namespace
@@ -95,16 +96,16 @@ KernelDifference compare_with_reference(const FlatParameters& parameters, const 
         return sketches(parameters, compute);
     }();
     const bool fp32 = parameters.compute_dtype() == at::kFloat;
-    KernelDifference largest =
-        difference("the losses", loss_error(own.losses_S4, reference.losses_S4), fp32 ? fp32_loss_bound : bf16_loss_bound);
-    double squares = 0;
-    for (const Sketch& sketch : reference.gradients) squares += std::pow(norm_of(sketch), 2);
-    const double bound = fp32 ? fp32_bound : bf16_bound, least = smallest_share * std::sqrt(squares);
+    KernelDifference largest{"the losses", 0, fp32 ? fp32_loss_bound : bf16_loss_bound};
+    const at::Tensor right = losses_of(reference.losses_S4);
+    const double norm = norm_of(reference.gradients);
+    if (!std::isfinite(norm_of(right)) || !std::isfinite(norm)) return largest;
+    largest.error = relative_error(losses_of(own.losses_S4), right);
     const std::vector<PlacedParameter>& placed = parameters.layout().parameters();
     for (std::size_t i = 0; i < placed.size(); ++i) {
-        const double norm = std::max(norm_of(reference.gradients[i]), least);
-        const KernelDifference one = difference(concat("the gradient of ", placed[i].spec.name),
-                                                norm_of(own.gradients[i] - reference.gradients[i]) / norm, bound);
+        const KernelDifference one{concat("the gradient of ", placed[i].spec.name),
+                                   relative_error(own.gradients[i], reference.gradients[i], smallest_share * norm),
+                                   fp32 ? fp32_bound : bf16_bound};
         if (one.error / one.bound > largest.error / largest.bound) largest = one;
     }
     return largest;

@@ -132,6 +132,8 @@ TEST_CASE("strangers that scan both hosts of a run and write to every open port 
         }
     };
     trained_on_both("alone");
+    // What both strangers must find, or they did not reach the hosts.
+    const Process always_open(hosts.on(0, concat(python(), " -m http.server 30123 --bind ", TwoHosts::address(0))));
     std::vector<std::unique_ptr<Process>> strangers;
     for (const int host : {0, 1})
         strangers.push_back(std::make_unique<Process>(hosts.on(
@@ -140,6 +142,7 @@ TEST_CASE("strangers that scan both hosts of a run and write to every open port 
     trained_on_both("scanned");
     write_text(folder / "end", "");
     for (const auto& stranger : strangers) REQUIRE(stranger->wait() == 0);
+    for (const int host : {0, 1}) CHECK(read_text(folder / concat("seen", host)).find("\"30123\"") != std::string::npos);
     CHECK(first_difference(numbers_of(folder / "scanned"), numbers_of(folder / "alone")) == "");
 }
 

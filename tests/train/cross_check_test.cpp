@@ -6,7 +6,6 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
-#include "batches/sample_shards.h"
 #include "core/host_name.h"
 #include "kernels/kernel_inputs.h"
 #include "kernels/kernels_in_use.h"
@@ -14,6 +13,7 @@
 #include "parallel/thread_world.h"
 #include "telemetry/metrics_file.h"
 #include "train/make_trainer.h"
+#include "train/tiny_experiment.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -57,23 +57,13 @@ struct FaultyKernels {
 };
 
 ExperimentConfig tiny(const SampleShards& shards, std::int64_t every) {
-    ExperimentConfig experiment;
+    ExperimentConfig experiment = tiny_experiment();
     experiment.data.training_shards = shards.folder.path().string();
-    experiment.model.hidden_size = 64;
-    experiment.model.num_hidden_layers = 2;
-    experiment.model.num_attention_heads = 4;
-    experiment.model.intermediate_size = 96;
-    experiment.model.vocab_size = sample_vocabulary;
-    experiment.model.max_position_embeddings = experiment.data.sequence_length = sample_length;
     experiment.batch.micro_batch_size = 2;
     experiment.batch.global_batch_size = 12;
-    experiment.optimizer.learning_rate = 1e-3;
     experiment.schedule.total_steps = 12;
     experiment.checkpoint.save_every_steps = 2;
     experiment.checkpoint.keep_last = 1;
-    experiment.checkpoint.background = false;
-    experiment.training.precision = "fp32";
-    experiment.training.device = "cpu";
     experiment.training.cross_check_every_steps = every;
     return experiment;
 }

@@ -1,7 +1,6 @@
 // A run does not compute with kernels that are wrong: they are named, others take their place, and the losses are right.
 #include "train/kernel_choice.h"
 
-#include "batches/sample_shards.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "kernels/kernel_inputs.h"
@@ -11,6 +10,7 @@
 #include "support/run_ranks.h"
 #include "telemetry/metrics_file.h"
 #include "train/make_trainer.h"
+#include "train/tiny_experiment.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -38,18 +38,9 @@ struct OfferedKernels {
 };
 
 ExperimentConfig tiny(const std::string& gpu_kernels) {
-    ExperimentConfig experiment;
-    experiment.model.hidden_size = 64;
-    experiment.model.num_hidden_layers = 2;
-    experiment.model.num_attention_heads = 4;
-    experiment.model.intermediate_size = 96;
-    experiment.model.vocab_size = sample_vocabulary;
-    experiment.model.max_position_embeddings = experiment.data.sequence_length = sample_length;
+    ExperimentConfig experiment = tiny_experiment();
     experiment.batch.micro_batch_size = 8;
-    experiment.optimizer.learning_rate = 1e-3;
     experiment.schedule.total_steps = 6;
-    experiment.training.precision = "fp32";
-    experiment.training.device = "cpu";
     experiment.training.gpu_kernels = gpu_kernels;
     return experiment;
 }
@@ -67,7 +58,6 @@ std::vector<double> losses(const SampleShards& shards, const std::filesystem::pa
     experiment.data.training_shards = shards.folder.path().string();
     experiment.schedule.total_steps = 6;
     experiment.checkpoint.save_every_steps = 3;
-    experiment.checkpoint.background = false;
     PhaseClock clock;
     StopRequest requests;
     Trainer trainer(make_trainer_parts(experiment, run, {}, Launch{}, clock), requests);

@@ -1,0 +1,25 @@
+#pragma once
+// The smallest experiment on sample shards.
+
+#include "batches/sample_shards.h"
+#include "plan/experiment_config.h"
+
+namespace bertpretrain::testing {
+
+/// Two layers of 64 in fp32 on the CPU, without shards.
+inline ExperimentConfig tiny_experiment() {
+    ExperimentConfig experiment;
+    experiment.model.hidden_size = 64;
+    experiment.model.num_hidden_layers = 2;
+    experiment.model.num_attention_heads = 4;
+    experiment.model.intermediate_size = 96;
+    experiment.model.vocab_size = sample_vocabulary;
+    experiment.model.max_position_embeddings = experiment.data.sequence_length = sample_length;
+    experiment.optimizer.learning_rate = 1e-3;
+    experiment.checkpoint.background = false;
+    experiment.training.precision = "fp32";
+    experiment.training.device = "cpu";
+    return experiment;
+}
+
+}  // namespace bertpretrain::testing
