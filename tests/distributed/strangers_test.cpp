@@ -133,7 +133,8 @@ TEST_CASE("strangers that scan both hosts of a run and write to every open port 
     };
     trained_on_both("alone");
     // What both strangers must find, or they did not reach the hosts.
-    const Process always_open(hosts.on(0, concat(python(), " -m http.server 30123 --bind ", TwoHosts::address(0))));
+    Process always_open(hosts.on(0, concat(python(), " -m http.server 30123 --bind ", TwoHosts::address(0))));
+    REQUIRE(wait_until(always_open, [&] { return !run_command(hosts.on(0, "ss -Hltn sport = :30123")).out.empty(); }));
     std::vector<std::unique_ptr<Process>> strangers;
     for (const int host : {0, 1})
         strangers.push_back(std::make_unique<Process>(hosts.on(
