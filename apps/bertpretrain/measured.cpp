@@ -1,5 +1,6 @@
 #include "measured.h"
 
+#include "core/concat.h"
 #include "core/strings.h"
 #include "core/table.h"
 #include "inference/probe_scores.h"
