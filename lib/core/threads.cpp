@@ -15,13 +15,22 @@
 
 namespace bertpretrain {
 
-std::size_t available_cores() {
+namespace {
+
+std::size_t count_cores() {
     std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
     if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) cores = static_cast<std::size_t>(std::max(1, CPU_COUNT(&allowed)));
     if (const std::optional<double> limit = cgroup_core_limit())
         cores = std::clamp(static_cast<std::size_t>(std::ceil(*limit)), std::size_t{1}, cores);
+    return cores;
+}
+
+}  // namespace
+
+std::size_t available_cores() {
+    static const std::size_t cores = count_cores();
     return cores;
 }
 

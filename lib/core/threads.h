@@ -9,7 +9,8 @@
 
 namespace bertpretrain {
 
-/// Returns the number of cores that this process may use, limited by its CPU affinity and its control groups; at least 1.
+/// Returns the number of cores that this process may use, limited by its CPU affinity and its control groups at
+/// the first call; at least 1.
 std::size_t available_cores();
 
 /// Calls body(i) once for each i in [0, count) on up to `threads` threads, the caller's included, and returns when all are done.

@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/numa.h"
 #include "core/strings.h"
 #include "model/bert_parameters.h"
 #include "model/tensor_memory.h"
@@ -162,7 +163,11 @@ void probe_gemm_roof(TrainerParts& parts) {
 }
 
 std::unique_ptr<World> connect_ranks(const RequestedExperiment& experiment, const Launch& launch, at::Device device) {
-    if (device.is_cpu()) keep_tensor_memory();
+    if (device.is_cpu()) {
+        keep_tensor_memory();
+        if (const NodeCores cores = bind_to_numa_nodes(launch.local_rank, launch.local_world_size); !cores.empty())
+            log_info(concat("this rank computes on the ", cores.size(), " cores of its part of the host's NUMA nodes"));
+    }
     const auto timeout = std::chrono::seconds(static_cast<std::int64_t>(experiment.settings.parallel.first_step_timeout_seconds));
     return make_world(launch, timeout, device);
 }
