@@ -1,6 +1,6 @@
 """The peer of scaling.py: Hugging Face's BertForPreTraining under DistributedDataParallel and ZeroRedundancyOptimizer (AdamW), with
 no_sync() for all micro-batches but the last. Each process is one rank; rank 0 prints a JSON line with the seconds of each step.
-Started by torchrun. Arguments: size micro_batch accumulation steps
+Started by torchrun. Arguments: size micro_batch accumulation steps threads
 """
 import contextlib
 import json
@@ -15,8 +15,8 @@ from torch.nn.parallel import DistributedDataParallel
 from hf_model import batch_of, model_of
 from training_step import WARM_UP
 
-size, micro_batch, accumulation, steps = sys.argv[1], *map(int, sys.argv[2:5])
-torch.set_num_threads(1)
+size, micro_batch, accumulation, steps, threads = sys.argv[1], *map(int, sys.argv[2:6])
+torch.set_num_threads(threads)
 dist.init_process_group("gloo")
 model = DistributedDataParallel(model_of(size), gradient_as_bucket_view=True)
 optimizer = ZeroRedundancyOptimizer(model.parameters(), torch.optim.AdamW, lr=1e-4, fused=True)

@@ -13,11 +13,12 @@ from interleaved import interleave
 from training_step import SIZES, WARM_UP, experiment, run_ours, sample_rows, write_shard
 
 
-def run_peer(arguments, ranks):
+def run_distributed_peer(arguments, ranks, threads=1):
+    """Returns the seconds of PyTorch's steps on so many ranks. `arguments` has size, micro_batch, accumulation and steps."""
     torchrun = pathlib.Path(sys.executable).parent / "torchrun"
     command = [torchrun, "--standalone", "--nproc_per_node", str(ranks), "scripts/benchmark/hf_distributed_step.py",
-               arguments.size, str(arguments.micro_batch), str(arguments.accumulation), str(arguments.steps)]
-    result = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
+               arguments.size, str(arguments.micro_batch), str(arguments.accumulation), str(arguments.steps), str(threads)]
+    result = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS=str(threads)))
     if result.returncode != 0:
         sys.exit(f"the peer failed:\n{result.stderr[-3000:]}")
     return json.loads(result.stdout.splitlines()[-1])["seconds"]
@@ -50,7 +51,7 @@ def main():
             return timed("ours", ranks, lambda: run_ours(config, folder, arguments.steps, 1, options)["seconds"])
 
         def peer(ranks):
-            return timed("pytorch", ranks, lambda: run_peer(arguments, ranks))
+            return timed("pytorch", ranks, lambda: run_distributed_peer(arguments, ranks))
 
         sides = interleave({"ours 1": lambda: ours(1), "pytorch 1": lambda: peer(1), "ours 2": lambda: ours(2),
                             "pytorch 2": lambda: peer(2)}, arguments.rounds, warm_up=0)
