@@ -2,8 +2,11 @@
 
 #include <malloc.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include <torch/headeronly/version.h>
@@ -12,6 +15,7 @@
 #include "commands.h"
 
 #include "core/guard.h"
+#include "core/short_spinning.h"
 #include "kernels/cpu/library_limits.h"
 #include "model/tensor_memory.h"
 #include "shards/shard_probe.h"
@@ -27,10 +31,18 @@ void keep_freed_memory() {
     ::mallopt(M_TOP_PAD, 64 << 20);
 }
 
+/// Whether the command runs operations on tensors for more than a moment.
+bool computes(int argc, char** argv) {
+    constexpr std::array commands{"train", "evaluate", "embed", "predict", "audit", "preflight", "plan"};
+    return argc > 1 &&
+           std::any_of(commands.begin(), commands.end(), [&](const char* one) { return std::strcmp(one, argv[1]) == 0; });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     if (const std::optional<int> answered = bertpretrain::answer_probe(argc, argv)) return *answered;
+    if (computes(argc, argv)) bertpretrain::shorten_spinning(argv);
     keep_freed_memory();
     int exit_code = 0;
     CLI::App app("Pretrains BERT from sharded h5 data, one JSON file per experiment", "bertpretrain");
@@ -51,6 +63,7 @@ int main(int argc, char** argv) {
         app, {{"libtorch", TORCH_VERSION}, {"CUDA", BERTPRETRAIN_CUDA_VERSION}, {"NCCL", BERTPRETRAIN_NCCL_VERSION}});
     const int code = bertpretrain::run_guarded([&] {
         bertpretrain::cpu::limit_libraries();
+        bertpretrain::cpu::limit_threads();
         bertpretrain::with_bad_alloc([&] {
             if (const int refused = bertpretrain::parse_and_run(app, argc, argv); refused != 0) exit_code = refused;
         });

@@ -5,10 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include <ATen/Parallel.h>
 #include <nlohmann/json.hpp>
 
 #include "config/write.h"
 #include "core/clock.h"
+#include "core/core_waiting.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
@@ -80,6 +82,7 @@ Trainer::Trainer(TrainerParts parts, StopRequest& requests)
              *records_, *parts_.folder, clock_.sign_of_saving()),
       usage_(gpu_of(parts_), static_cast<double>(available_cores()) / static_cast<double>(parts_.launch.local_world_size)),
       stragglers_(parts_.plan.parallel.straggler_report_steps),
+      contention_(at::get_num_threads()),
       numbers_(parts_.plan.compute.max_skipped_updates, parts_.plan.compute.loss_spike_deviations),
       cross_check_(*parts_.world, *parts_.loader, *parts_.step, *parts_.parameters, clock_),
       target_(parts_.plan.schedule.stop_at),
@@ -316,6 +319,11 @@ void Trainer::record(const StepOutcome& outcome, double learning_rate, double se
     if (const auto report = stragglers_.add(outcome.ranks); report && parts_.world->rank() == 0) {
         records_->clear_progress();
         log_info(*report);
+    }
+    if (gpu_of(parts_)) return;
+    if (const auto warning = contention_.add(seconds_now(), seconds_without_core())) {
+        records_->clear_progress();
+        log_warning(*warning);
     }
 }
 

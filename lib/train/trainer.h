@@ -21,6 +21,7 @@
 #include "telemetry/device_usage.h"
 #include "telemetry/phase_clock.h"
 #include "train/checkpoint_saver.h"
+#include "train/core_contention.h"
 #include "train/cross_check.h"
 #include "train/kernel_choice.h"
 #include "train/number_guard.h"
@@ -122,6 +123,7 @@ private:
     std::optional<SnapshotBuffers> snapshot_;
     DeviceUsageMeter usage_;
     Stragglers stragglers_;
+    CoreContention contention_;
     NumberGuard numbers_;
     CrossCheck cross_check_;
     StopTarget target_;

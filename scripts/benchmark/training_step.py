@@ -15,7 +15,7 @@ from h5_file import write_h5
 from interleaved import interleave
 from programs import program, program_environment
 
-SIZES = {"tiny": (2, 128, 2), "small": (4, 512, 8), "base": (12, 768, 12), "large": (24, 1024, 16), "1.5b": (48, 1600, 25)}
+SIZES = {"tiny": (2, 128, 2), "quick": (4, 256, 4), "small": (4, 512, 8), "base": (12, 768, 12), "large": (24, 1024, 16), "1.5b": (48, 1600, 25)}
 LENGTH, PREDICTIONS = 128, {128: 20, 512: 80}  # masked positions of a sequence, by its length
 TYPES = {"input_ids": "i", "input_mask": "b", "segment_ids": "b", "masked_lm_positions": "i", "masked_lm_ids": "i",
          "next_sentence_labels": "b"}  # types of a shard's datasets: 32 or 8 bits

@@ -1,4 +1,10 @@
+#include <atomic>
+#include <vector>
+
 #include <ATen/Parallel.h>
+
+#include "core/error.h"
+#include "kernels/cpu/work_stealing.h"
 
 #include "kernels/kernel_inputs.h"
 
@@ -85,4 +91,25 @@ TEST_CASE("CPU operations use as many threads as torch allows") {
     });
     at::set_num_threads(threads_before);
     CHECK(thread_of.front() != thread_of.back());
+}
+
+TEST_CASE("each piece of work is done once, also where a thread does not begin until the others have done its share") {
+    const int before = at::get_num_threads();
+    at::set_num_threads(4);
+    for (const std::int64_t count : {0, 1, 3, 4, 1001}) {
+        CAPTURE(count);
+        std::vector<std::atomic<int>> done(static_cast<std::size_t>(count));
+        cpu::for_each_piece(count, [&](std::int64_t piece) { ++done[static_cast<std::size_t>(piece)]; });
+        for (const auto& times : done) REQUIRE(times == 1);
+    }
+    at::set_num_threads(before);
+    cpu::StealableWork work(10, 3);
+    std::vector<std::int64_t> order;
+    work.take_all(1, [&](std::int64_t piece) { order.push_back(piece); });
+    CHECK(order == std::vector<std::int64_t>{3, 4, 5, 6, 7, 8, 9, 0, 1, 2});
+    work.take_all(0, [&](std::int64_t) { FAIL("a piece was done twice"); });
+}
+
+TEST_CASE("an exception in a piece of work reaches the caller") {
+    CHECK_THROWS_AS(cpu::for_each_piece(100, [](std::int64_t piece) { check(piece != 50, "piece 50"); }), std::exception);
 }

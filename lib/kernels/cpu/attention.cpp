@@ -38,9 +38,8 @@ private:
 template <class Body>
 void for_heads(const Attention& shape, std::int64_t H, const Body& body) {
     const auto sequences = shape.layout.sequences();
-    at::parallel_for(0, sequences * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i)
-            if (const HeadPlace place(shape, H, i / shape.heads, i % shape.heads); place.S > 0) body(place);
+    for_each_piece(sequences * shape.heads, [&](std::int64_t i) {
+        if (const HeadPlace place(shape, H, i / shape.heads, i % shape.heads); place.S > 0) body(place);
     });
 }
 

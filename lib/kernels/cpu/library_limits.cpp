@@ -2,6 +2,9 @@
 
 #include <cstdlib>
 
+#include <ATen/Parallel.h>
+
+#include "core/threads.h"
 #include "kernels/cpu/instruction_set.h"
 
 namespace bertpretrain::cpu {
@@ -33,6 +36,12 @@ void limit_libraries() {
     ::setenv("ATEN_CPU_CAPABILITY", names.aten, 1);
     ::setenv("ONEDNN_MAX_CPU_ISA", names.onednn, 1);
     ::setenv("MKL_ENABLE_INSTRUCTIONS", names.mkl, 1);
+}
+
+void limit_threads() {
+    if (std::getenv("OMP_NUM_THREADS") != nullptr || std::getenv("MKL_NUM_THREADS") != nullptr) return;
+    const int cores = static_cast<int>(available_cores());
+    if (at::get_num_threads() > cores) at::set_num_threads(cores);
 }
 
 }  // namespace bertpretrain::cpu

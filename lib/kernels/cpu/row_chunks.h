@@ -9,6 +9,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "kernels/cpu/vector_math.h"
+#include "kernels/cpu/work_stealing.h"
 
 namespace bertpretrain::cpu {
 
@@ -18,9 +19,8 @@ inline std::int64_t row_chunks(std::int64_t rows) { return (rows + rows_per_chun
 /// Calls body(chunk, first row, end row) for all chunks, in parallel.
 template <class Body>
 void for_row_chunks(std::int64_t rows, const Body& body) {
-    at::parallel_for(0, row_chunks(rows), 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t chunk = begin; chunk < end; ++chunk)
-            body(chunk, chunk * rows_per_chunk, std::min(rows, (chunk + 1) * rows_per_chunk));
+    for_each_piece(row_chunks(rows), [&](std::int64_t chunk) {
+        body(chunk, chunk * rows_per_chunk, std::min(rows, (chunk + 1) * rows_per_chunk));
     });
 }
 

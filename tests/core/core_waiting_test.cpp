@@ -1,0 +1,46 @@
+#include "core/core_waiting.h"
+
+#include <filesystem>
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include <sched.h>
+
+#include "core/clock.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+
+namespace {
+
+/// Restricts the calling thread to one of its cores, the same for every caller.
+void share_one_core() {
+    cpu_set_t allowed, one;
+    CPU_ZERO(&one);
+    REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+    for (std::size_t core = 0; CPU_COUNT(&one) == 0; ++core)
+        if (CPU_ISSET(core, &allowed)) CPU_SET(core, &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("of three threads that share a core, two wait for it at any time") {
+    const auto before = seconds_without_core();
+    REQUIRE(before.has_value() == std::filesystem::exists("/proc/self/schedstat"));
+    if (!before) return;
+    std::latch all_began(3), all_ended(3), measured(1);
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 3; ++i)
+        threads.emplace_back([&] {
+            share_one_core();
+            all_began.arrive_and_wait();
+            for (const double end = seconds_now() + 0.2; seconds_now() < end;) {}
+            all_ended.count_down();
+            measured.wait();  // a thread that has ended is not counted any more
+        });
+    all_ended.wait();
+    CHECK(*seconds_without_core() - *before > 0.3);  // 0.4 but for the moments in which they start
+    measured.count_down();
+}

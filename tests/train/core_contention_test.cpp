@@ -1,0 +1,24 @@
+#include "train/core_contention.h"
+
+#include "support/catch.h"
+
+using namespace bertpretrain;
+
+TEST_CASE("threads that waited for cores for a tenth of 20 seconds give a warning, once per hour") {
+    CoreContention contention(2);
+    CHECK_FALSE(contention.add(100, 50));  // waiting before the first step does not count
+    CHECK_FALSE(contention.add(110, 70));
+    const auto warning = contention.add(120, 70);
+    REQUIRE(warning);
+    CHECK_THAT(*warning, Catch::Contains("the 2 computing threads") && Catch::Contains("waited 50 % of the last 20 s") &&
+                             Catch::Contains("OMP_NUM_THREADS"));
+    CHECK_FALSE(contention.add(200, 150));
+    CHECK(contention.add(3800, 5000));
+}
+
+TEST_CASE("threads that had their cores give no warning, nor does a kernel that does not report waiting") {
+    CoreContention contention(4);
+    for (int step = 0; step < 100; ++step) CHECK_FALSE(contention.add(10.0 * step, 2.0 * step));
+    CoreContention unknown(4);
+    for (int step = 0; step < 100; ++step) CHECK_FALSE(unknown.add(10.0 * step, std::nullopt));
+}
