@@ -14,8 +14,8 @@ using NodeCores = std::vector<int>;
 /// @param root folder that contains /sys
 std::vector<NodeCores> numa_nodes(const std::filesystem::path& root = "/");
 
-/// Returns the cores for one of the ranks of a host: all cores of the nodes in which its share lies. Ranks have equal shares of the
-/// nodes' cores, counted node by node. So with as many ranks as nodes, or a multiple, each has the cores of one node.
+/// Returns the cores for one of the ranks of a host: all cores of the nodes in which its share lies. Ranks have equal shares of
+/// the nodes' cores, counted node by node. So with as many ranks as nodes, or a multiple, each has the cores of one node.
 /// @param rank among the `ranks` of the host
 NodeCores cores_of_rank(const std::vector<NodeCores>& nodes, std::int64_t rank, std::int64_t ranks);
 

@@ -6,10 +6,12 @@
 
 #include <unistd.h>
 
+#include "core/environment.h"
+
 namespace bertpretrain {
 
 void shorten_spinning(char** argv) {
-    if (std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+    if (is_set_in_environment("GOMP_SPINCOUNT") || is_set_in_environment("OMP_WAIT_POLICY")) return;
     if (::setenv("GOMP_SPINCOUNT", "1000", 1) != 0) return;
     // By its path, so that tools that list processes show its name instead of "exe".
     std::array<char, PATH_MAX> path{};

@@ -4,6 +4,7 @@
 
 #include <ATen/Parallel.h>
 
+#include "core/environment.h"
 #include "core/threads.h"
 #include "kernels/cpu/instruction_set.h"
 
@@ -39,7 +40,7 @@ void limit_libraries() {
 }
 
 void limit_threads() {
-    if (std::getenv("OMP_NUM_THREADS") != nullptr || std::getenv("MKL_NUM_THREADS") != nullptr) return;
+    if (is_set_in_environment("OMP_NUM_THREADS") || is_set_in_environment("MKL_NUM_THREADS")) return;
     const int cores = static_cast<int>(available_cores());
     if (at::get_num_threads() > cores) at::set_num_threads(cores);
 }
