@@ -64,22 +64,13 @@ std::optional<StepRecord> Replay::next(const ScheduleConfig& schedule, double pe
     if (opening.failure) std::rethrow_exception(opening.failure);
     if (opening.signal != 0) return std::nullopt;
     const std::int64_t number = step_ + 1;
-    StepRecord record;
-    record.learning_rate = learning_rate_at(schedule, peak, number);
-    const StepOutcome outcome = parts_.step->run(opening.batch, opening.counts, record.learning_rate,
-                                                 updates_before_ + number - skipped_, stop_, clock_, [] {});
+    const double learning_rate = learning_rate_at(schedule, peak, number);
+    const StepOutcome outcome =
+        parts_.step->run(opening.batch, opening.counts, learning_rate, updates_before_ + number - skipped_, stop_, clock_, [] {});
     if (outcome.interrupted) return std::nullopt;
     step_ = number;
     skipped_ += outcome.skipped ? 1 : 0;
-    record.step = step_;
-    record.samples = step_ * parts_.plan.batch.global_batch;
-    record.loss = outcome.mlm_loss + outcome.nsp_loss;
-    record.mlm_loss = outcome.mlm_loss;
-    record.next_sentence = parts_.plan.model.next_sentence;
-    record.nsp_loss = outcome.nsp_loss;
-    record.mlm_accuracy = outcome.mlm_accuracy;
-    record.grad_norm = outcome.grad_norm;
-    return record;
+    return record_of(outcome, step_, learning_rate, parts_.plan);
 }
 
 std::vector<TensorComparison> Replay::compare_with(const CheckpointReader& checkpoint) const {

@@ -47,6 +47,20 @@ at::Tensor queue_copy_to_host(const at::Tensor& tensor) {
 
 }  // namespace
 
+StepRecord record_of(const StepOutcome& outcome, std::int64_t step, double learning_rate, const RunPlan& plan) {
+    StepRecord record;
+    record.step = step;
+    record.samples = step * plan.batch.global_batch;
+    record.loss = outcome.mlm_loss + outcome.nsp_loss;
+    record.mlm_loss = outcome.mlm_loss;
+    record.next_sentence = plan.model.next_sentence;
+    record.nsp_loss = outcome.nsp_loss;
+    record.mlm_accuracy = outcome.mlm_accuracy;
+    record.learning_rate = learning_rate;
+    record.grad_norm = outcome.grad_norm;
+    return record;
+}
+
 TrainStep::TrainStep(const Bert& bert, const FlatParameters& parameters, GradientBuckets& buckets, ShardedOptimizer& optimizer,
                      World& world, LossMean loss_mean, std::int64_t zero_stage, std::size_t sources)
     : bert_(bert),

@@ -13,6 +13,7 @@
 #include "parallel/world.h"
 #include "plan/run_plan.h"
 #include "telemetry/phase_clock.h"
+#include "telemetry/step_record.h"
 #include "train/step_counts.h"
 #include "train/stop_agreement.h"
 #include "train/stream_stopwatch.h"
@@ -43,6 +44,9 @@ struct StepOutcome {
     std::vector<RankTimes> ranks;
     std::vector<SourceSums> sources;  ///< empty with one source
 };
+
+/// Returns the part of a step's record that the samples and weights decide: its numbers, losses, accuracy and gradient norm.
+StepRecord record_of(const StepOutcome& outcome, std::int64_t step, double learning_rate, const RunPlan& plan);
 
 class TrainStep {
 public:

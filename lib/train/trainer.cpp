@@ -283,16 +283,7 @@ void Trainer::set_unverified_aside(const HardwareError& error, std::int64_t step
 }
 
 void Trainer::record(const StepOutcome& outcome, double learning_rate, double seconds, double data_wait_seconds) {
-    StepRecord record;
-    record.step = step_;
-    record.samples = step_ * parts_.plan.batch.global_batch;
-    record.loss = outcome.mlm_loss + outcome.nsp_loss;
-    record.mlm_loss = outcome.mlm_loss;
-    record.next_sentence = parts_.plan.model.next_sentence;
-    record.nsp_loss = outcome.nsp_loss;
-    record.mlm_accuracy = outcome.mlm_accuracy;
-    record.learning_rate = learning_rate;
-    record.grad_norm = outcome.grad_norm;
+    StepRecord record = record_of(outcome, step_, learning_rate, parts_.plan);
     record.sequences_per_second = static_cast<double>(outcome.sequences) / seconds;
     record.tokens_per_second = static_cast<double>(outcome.tokens) / seconds;
     record.model_tflops_per_second = model_flops(parts_.plan.model, static_cast<double>(outcome.tokens), outcome.square_lengths,
