@@ -6,39 +6,17 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/error.h"
 #include "core/log.h"
-#include "core/signals.h"
+#include "core/shell_command.h"
 
 namespace bertpretrain {
 namespace {
 
 constexpr int pipe_bytes = 1 << 20;  ///< more than the usual 64 KiB: a command that is stopped for minutes loses nothing
-
-/// @param input descriptor that becomes standard input  @returns 0, or the errno
-int spawn_reader(const std::string& command, const std::string& run, int input, pid_t& process) {
-    std::array<std::string, 5> texts{"sh", "-c", command, "telemetry", run};
-    std::array<char*, 6> arguments{};
-    for (std::size_t i = 0; i < texts.size(); ++i) arguments[i] = texts[i].data();
-    posix_spawnattr_t attributes;
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
-    const sigset_t ignored = signals_ignored_here();
-    ::posix_spawnattr_setsigdefault(&attributes, &ignored);
-    posix_spawn_file_actions_t files;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-    // Closes the connections to other ranks, which would otherwise not notice this process's death.
-    ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-    const int failure = ::posix_spawn(&process, "/bin/sh", &files, &attributes, arguments.data(), environ);
-    ::posix_spawn_file_actions_destroy(&files);
-    ::posix_spawnattr_destroy(&attributes);
-    return failure;
-}
 
 }  // namespace
 
@@ -50,7 +28,12 @@ LineCommand::LineCommand(const std::string& command, const std::filesystem::path
         return;
     }
     pipe_ = ends[1];
-    const int failure = spawn_reader(command, std::filesystem::absolute(run).string(), ends[0], process_);
+    const int failure = spawn_shell({.command = command,
+                                     .name = "telemetry",
+                                     .argument = std::filesystem::absolute(run).string(),
+                                     .descriptor = ends[0],
+                                     .descriptor_there = STDIN_FILENO},
+                                    process_);
     ::close(ends[0]);
     if (failure != 0) {
         give_up(concat("could not be started (", std::strerror(failure), ")"));

@@ -8,14 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "core/signals.h"
+#include "core/shell_command.h"
 
 namespace bertpretrain {
 namespace {
@@ -24,44 +22,6 @@ constexpr std::size_t most_at_once = 2;
 constexpr double seconds_to_end = 10;          ///< between SIGTERM and SIGKILL
 constexpr double seconds_between_looks = 0.2;  ///< between checks of a lock, which may be on a file server
 constexpr double worth_a_line_seconds = 1;     ///< a shorter wait is not logged
-
-/// @param lock descriptor of a file that the command keeps open; -1: none
-/// @returns the process id, or -1 with `failure` set to the errno
-pid_t spawn_shell(const std::string& command, const std::string& folder, int lock, int& failure) {
-    std::vector<std::string> texts{"sh", "-c", command, "after_save", folder}, variables;
-    for (char** variable = environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
-    variables.push_back("BERTPRETRAIN_CHECKPOINT=" + folder);
-    const auto pointers = [](std::vector<std::string>& from) {
-        std::vector<char*> out;
-        for (std::string& text : from) out.push_back(text.data());
-        out.push_back(nullptr);
-        return out;
-    };
-    posix_spawnattr_t attributes;
-    ::posix_spawnattr_init(&attributes);
-    // A new session shields the command from signals to this terminal or process group. Signals that this process ignores are
-    // reset to their defaults.
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
-    const sigset_t ignored = signals_ignored_here();
-    ::posix_spawnattr_setsigdefault(&attributes, &ignored);
-    posix_spawn_file_actions_t files;
-    ::posix_spawn_file_actions_init(&files);
-    // Close the connections to other ranks: while the command held them open, those ranks would not notice this process's death.
-    constexpr int first = STDERR_FILENO + 1;
-    if (lock >= 0) {
-        ::posix_spawn_file_actions_adddup2(&files, lock, first);
-        ::posix_spawn_file_actions_addclosefrom_np(&files, first + 1);
-        ::posix_spawn_file_actions_adddup2(&files, first, CommandLock::inherited);
-        ::posix_spawn_file_actions_addclose(&files, first);
-    } else {
-        ::posix_spawn_file_actions_addclosefrom_np(&files, first);
-    }
-    pid_t process = -1;
-    failure = ::posix_spawn(&process, "/bin/sh", &files, &attributes, pointers(texts).data(), pointers(variables).data());
-    ::posix_spawn_file_actions_destroy(&files);
-    ::posix_spawnattr_destroy(&attributes);
-    return failure == 0 ? process : -1;
-}
 
 void warn(std::int64_t step, const std::string& how) {
     log_warning(concat("checkpoint.after_save of step ", step, " ", how, "; the checkpoint itself is complete"));
@@ -103,9 +63,15 @@ void AfterSave::start(std::int64_t step, const std::filesystem::path& folder) no
 void AfterSave::spawn(std::int64_t step, const std::filesystem::path& folder) {
     const std::filesystem::path whole = std::filesystem::absolute(folder);
     CommandLock lock = CommandLock::make(step, folder);
-    int failure = 0;
-    const pid_t process = spawn_shell(command_, whole.string(), lock.descriptor(), failure);
-    if (process < 0) {
+    pid_t process = -1;
+    const int failure = spawn_shell({.command = command_,
+                                     .name = "after_save",
+                                     .argument = whole.string(),
+                                     .more_variables = {"BERTPRETRAIN_CHECKPOINT=" + whole.string()},
+                                     .descriptor = lock.descriptor(),  // the command keeps the lock's file open
+                                     .descriptor_there = CommandLock::inherited},
+                                    process);
+    if (failure != 0) {
         lock.remove_file();
         return warn(step, concat("could not be started (", std::strerror(failure), ")"));
     }
