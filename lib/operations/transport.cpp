@@ -7,7 +7,7 @@
 #include <regex>
 #include <string_view>
 
-#include <unistd.h>
+#include <sys/mman.h>
 
 #include "core/concat.h"
 #include "core/environment.h"
@@ -49,7 +49,11 @@ std::vector<std::string> network_cards(const fs::path& root) {
 
 std::string variable(const char* name) { return environment_variable(name).value_or(""); }
 
-std::string nccl_log_file() { return (fs::temp_directory_path() / concat("bertpretrain_nccl_", ::getpid())).string(); }
+/// Returns a path of NCCL's log: a file in memory, which disappears with this process however it ends. "" where there is none.
+std::string nccl_log_file() {
+    static const int descriptor = ::memfd_create("nccl_log", MFD_CLOEXEC);
+    return descriptor < 0 ? "" : concat("/proc/self/fd/", descriptor);
+}
 
 }  // namespace
 
@@ -72,6 +76,7 @@ std::string network_in_nccl_log(const std::string& log) {
 void log_network_choice() {
     if (is_set_in_environment("NCCL_DEBUG_FILE")) return;
     if (const std::string level = variable("NCCL_DEBUG"); level == "INFO" || level == "TRACE") return;
+    if (nccl_log_file().empty()) return;
     ::setenv("NCCL_DEBUG", "INFO", 1);
     ::setenv("NCCL_DEBUG_SUBSYS", "INIT,NET", 1);
     ::setenv("NCCL_DEBUG_FILE", nccl_log_file().c_str(), 1);
@@ -91,10 +96,8 @@ Transport find_transport(at::Device device, bool several_hosts, const fs::path& 
         const std::string driver = driver_of(adapter), name = adapter.filename().string();
         (driver == "efa" ? efa : infiniband).adapters.push_back(driver.empty() ? name : name + " " + driver);
     }
-    if (variable("NCCL_DEBUG_FILE") == nccl_log_file()) {
-        const std::string network = network_in_nccl_log(content_of(nccl_log_file()));
-        std::error_code missing;
-        fs::remove(nccl_log_file(), missing);
+    if (const std::string log = variable("NCCL_DEBUG_FILE"); !log.empty() && log == nccl_log_file()) {
+        const std::string network = network_in_nccl_log(content_of(log));
         for (const Transport& named : {efa, infiniband, sockets})
             if (named.name == network) return named;
     }

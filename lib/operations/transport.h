@@ -19,8 +19,8 @@ struct Transport {
 /// The plugin for EFA may be loaded and still choose TCP, which only the log shows.
 std::string network_in_nccl_log(const std::string& log);
 
-/// Makes NCCL log its choice of network to a file of each process, for find_transport(). Call it before the first collective.
-/// Changes nothing where the user has set NCCL_DEBUG_FILE, or NCCL_DEBUG to a level that shows the choice.
+/// Makes NCCL log its choice of network to a file in each process's memory, for find_transport(). Call it before the first
+/// collective. Changes nothing where the user has set NCCL_DEBUG_FILE, or NCCL_DEBUG to a level that shows the choice.
 void log_network_choice();
 
 /// Call it after the ranks have exchanged tensors, because NCCL loads its network plug-in with the first one. CPUs use sockets.

@@ -1,6 +1,9 @@
 // Checks of a machine: device, memory, transport, GPU health.
+#include <cstdlib>
+
 #include <dlfcn.h>
 
+#include "core/environment.h"
 #include "operations/device_check.h"
 #include "operations/machine_memory.h"
 #include "operations/transport.h"
@@ -69,6 +72,17 @@ TEST_CASE("the transport is detected from the host's adapters and the libraries 
     fs::create_symlink("../../bus/pci/drivers/mlx5_core", root / "sys/class/infiniband/mlx5_0/device/driver");
     write_below(root, "proc/self/maps", "7f00 r-xp /usr/lib/libibverbs.so.1\n");
     CHECK(find_transport(gpu, true, root.path()).text() == "infiniband (mlx5_0 mlx5_core)");
+}
+
+TEST_CASE("NCCL's log of its network is no file that could be left on the disk") {
+    const TemporaryFolder root;
+    for (const char* name : {"NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS"}) ::unsetenv(name);
+    log_network_choice();
+    const std::string file = environment_variable("NCCL_DEBUG_FILE").value_or("");
+    testing::write_text(file, "NCCL INFO Using network IB\n");  // as NCCL does it
+    CHECK(find_transport(at::Device(at::kCUDA, 0), true, root.path()).name == "infiniband");
+    CHECK(fs::read_symlink(file).string().starts_with("/memfd:"));
+    for (const char* name : {"NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS"}) ::unsetenv(name);
 }
 
 TEST_CASE("the network is what NCCL logs, also where the plugin for EFA has chosen TCP") {
