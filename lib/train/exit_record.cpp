@@ -45,6 +45,7 @@ void record_exit(const std::filesystem::path& wanted, const Launch& launch, int 
         const auto before = read_exit_record(file);
         const bool others_loss = code == static_cast<int>(ExitCode::distributed);
         if (before && before->attempt == launch.attempt && (others_loss || before->rank != launch.rank)) return;
+        if (launch.launcher == "torchrun") std::filesystem::create_directories(file.parent_path());
         if (!std::filesystem::is_directory(file.parent_path())) return;
         nlohmann::ordered_json record = {
             {"code", code}, {"cause", cause}, {"rank", launch.rank}, {"attempt", launch.attempt}, {"time", unix_seconds()}};

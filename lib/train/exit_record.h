@@ -23,8 +23,8 @@ struct ExitRecord {
 
 /// Writes RUN/exit.json, unless another rank of this attempt has written it, and torchrun's error file (TORCHELASTIC_ERROR_FILE),
 /// from which torchrun reports the cause. If this process holds the run's folder, it writes into it even after a rename; if
-/// another process trains in the folder, it writes no exit.json (core/held_folder.h). Never throws, because the program is
-/// already ending.
+/// another process trains in the folder, it writes no exit.json (core/held_folder.h). Where there is no folder yet, it is made
+/// only under torchrun, whose own exit code is 1 for everything. Never throws, because the program is already ending.
 void record_exit(const std::filesystem::path& file, const Launch& launch, int code, const std::string& cause,
                  const std::vector<SuspectRank>& suspects = {}) noexcept;
 void record_exit(const std::filesystem::path& file, const Launch& launch, const Error& error) noexcept;

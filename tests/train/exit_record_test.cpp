@@ -39,6 +39,16 @@ TEST_CASE("the ranks that computed wrongly are named with their hosts") {
     CHECK(record.at("code") == 5);
 }
 
+TEST_CASE("a failure before the run's folder exists is recorded under torchrun, which hides exit codes, and only there") {
+    const TemporaryFolder folder;
+    record_exit(folder / "run/exit.json", launch_of(0, 0), ConfigError("no such setting"));
+    CHECK_FALSE(std::filesystem::exists(folder / "run"));
+    Launch launch = launch_of(0, 0);
+    launch.launcher = "torchrun";
+    record_exit(folder / "run/exit.json", launch, ConfigError("no such setting"));
+    CHECK(read_exit_record(folder / "run/exit.json")->code == 2);
+}
+
 TEST_CASE("the cause of the first rank that fails in an attempt is kept, not the losses it leads to") {
     const TemporaryFolder folder;
     const auto file = folder / "exit.json";
