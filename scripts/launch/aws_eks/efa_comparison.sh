@@ -5,20 +5,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
+source scripts/launch/aws_eks/series.sh
 read -ra numbers <<<"${ADAPTERS:-0 1 4}"
-in_namespace() { kubectl --namespace "$NAMESPACE" "$@"; }
-name=$RUN options=$TRAIN_OPTIONS
 
 for number in "${numbers[@]}"; do
-  scripts/launch/aws_eks/stop.sh
   echo "efa_comparison: $number EFA adapters per host"
-  RUN=${name}_efa_$number
-  TRAIN_OPTIONS="--set schedule.total_steps=${STEPS:-60} --set checkpoint.save_every_steps=0 $options"
   PREFLIGHT_OPTIONS=$( ((number == 0)) || echo "--require-transport efa")
-  export EFA_PER_NODE=$number RUN TRAIN_OPTIONS PREFLIGHT_OPTIONS
-  scripts/launch/aws_eks/train.sh trainjob
-  until [[ $(in_namespace get trainjob bertpretrain --output 'jsonpath={.status.conditions[?(@.status=="True")].type}') \
-    =~ (Complete|Failed) ]]; do sleep 10; done
+  export EFA_PER_NODE=$number PREFLIGHT_OPTIONS
+  train_and_wait "${RUN}_efa_$number" ""
 done
 
 # The time of an epoch: its samples at the mean rate of the second half of the steps.
@@ -34,9 +28,5 @@ for folder in sys.argv[1:]:
     hours = epochs[-1] / rate / 3600
     print("%8s  %12.1f  %15.2f" % (folder.rsplit("_", 1)[1], rate, hours))'
 command=$(printf '%s\n' "$table" | sed 's/\\/\\\\/g; s/"/\\"/g' | awk '{ printf "%s\\n", $0 }')
-runs=$(printf ', "/shared/runs/%s"' "${numbers[@]/#/${name}_efa_}")
-in_namespace run bertpretrain-efa --rm --attach --restart=Never --image "$IMAGE" --overrides '{"spec": {
-  "securityContext": {"runAsNonRoot": true, "runAsUser": 1000},
-  "volumes": [{"name": "shared", "persistentVolumeClaim": {"claimName": "bertpretrain"}}],
-  "containers": [{"name": "table", "image": "'"$IMAGE"'", "command": ["python3", "-c", "'"$command"'"'"$runs"'],
-                  "volumeMounts": [{"name": "shared", "mountPath": "/shared"}]}]}}'
+runs=$(printf ', "/shared/runs/%s"' "${numbers[@]/#/${RUN}_efa_}")
+run_beside_runs bertpretrain-efa '["python3", "-c", "'"$command"'"'"$runs]"
