@@ -92,7 +92,7 @@ cp -RH data_tools/sample "$root/data_tools/"
 cp -RH scripts/benchmark "$root/scripts/"
 mkdir -p "$root/scripts/launch"
 cp scripts/launch/{local,node,parameters,slurm}.sh "$root/scripts/launch/"
-cp scripts/run_until_done.sh "$root/scripts/"
+cp scripts/{pipeline,run_until_done}.sh "$root/scripts/"
 find "$root" -name __pycache__ -prune -exec rm -rf {} +
 ln -s scripts/benchmark/first_light.sh "$root/first_light.sh"
 sed -e "s/@TORCH_VERSION@/${torch_version%%+*}/; s/@GLIBC@/${glibc#glibc }/; s/@ARROW_VERSION@/$arrow_version/; s/@COMMIT@/$(git rev-parse HEAD 2>/dev/null || echo unknown)/" \

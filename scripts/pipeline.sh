@@ -1,67 +1,232 @@
 #!/usr/bin/env bash
-# Runs one round of the production loop: trains the current model on new data, evaluates it, refuses it if it is worse, exports it,
-# embeds texts, and only then makes the new generation the current one.
-#   scripts/pipeline.sh CONFIG      see configs/pipeline.conf
-# After an interruption, run it again: it continues. MODELS/next links to the generation in progress, MODELS/current to the accepted one.
-# Exit 6: the new generation is worse than the current one.
+# Runs one round of the production loop: new data, training from the current model, evaluation against it, promotion or refusal, exports
+# and embeddings:
+#   scripts/pipeline.sh CONFIG                 `bertpretrain config pipeline` explains the settings; configs/pipeline.json is an example
+#   scripts/pipeline.sh CONFIG --until-done    starts it again after failures that may pass (run_until_done.sh)
+#   scripts/pipeline.sh CONFIG --join          on the other hosts of a job: takes part in the training, and ends with it
+# After an interruption, run it again: it continues with the stage that was interrupted. MODELS/next links to the generation in progress,
+# MODELS/current to the newest that was accepted. Exit 6: the new generation was refused.
+# BERTPRETRAIN: the program. TRAIN_LAUNCHER: a command that takes the arguments of `bertpretrain train`, such as scripts/launch/local.sh;
+# TRAIN_STOP_SIGNAL (TERM) is what it takes for a request to save and end. ROUND: the name of this round, required for --join. A round that
+# has promoted its generation and is started again under the same name does nothing.
 set -euo pipefail
-(($# == 1)) || { echo "pipeline: a config is missing; see configs/pipeline.conf" >&2; exit 2; }
-config=$1
-[[ -r $config ]] || { echo "pipeline: $config cannot be read" >&2; exit 2; }
-program=${BERTPRETRAIN:-$(dirname "$0")/../build/release/bertpretrain}
-
-experiment="" shards="" held_out="" text="" models="" ranks=1 tolerance=0 vectors=mean train_options=()
-case "$config" in */*) ;; *) config=./$config ;; esac
-# shellcheck source=configs/pipeline.conf
-source "$config"
-for name in experiment shards held_out models; do
-  [[ -n ${!name} ]] || { echo "pipeline: $config: $name is missing" >&2; exit 2; }
-done
 
 say() { echo "pipeline: $*" >&2; }
-next=$models/next current=$models/current
-mkdir -p "$models"
-exec 9>"$models/.lock"
-flock --nonblock 9 || { say "another pipeline is using $models; wait until it ends"; exit 2; }
-if [[ ! -L $next ]]; then
-  newest=$(find "$models" -maxdepth 1 -name '[0-9][0-9][0-9][0-9]' -printf '%f\n' | sort | tail -1)
-  generation=$(printf '%04d' $((10#${newest:-0} + 1)))
-  mkdir "$models/$generation"
-  ln -s "$generation" "$next"
-fi
-local_ranks=()
-if ((ranks > 1)); then local_ranks=(--local-ranks "$ranks"); fi
+refuse_request() { say "$1"; exit 2; }
 
-previous=()
-if [[ -e $current ]]; then previous=(--set "initialization.init_from=$(readlink -f "$current")/run"); fi
-say "train $next/run${previous[1]:+ (${previous[1]})}"
-"$program" train "$experiment" --output "$next/run" --set "data.training_shards=$shards" "${previous[@]}" \
-  "${train_options[@]}" "${local_ranks[@]}"
-
-say "evaluate"
-baseline=()
-if [[ -e $current ]]; then baseline=(--baseline "$(readlink -f "$current")/run" --tolerance "$tolerance"); fi
-"$program" evaluate "$next/run" --shards "$held_out" --json "${baseline[@]}" "${local_ranks[@]}" >"$next/evaluation.partial" || {
-  code=$?
-  ((code != 6)) || say "refused; $current is unchanged. Look at $next, then remove that link"
-  exit "$code"
-}
-mv "$next/evaluation.partial" "$next/evaluation.json"
-
-for format in hf torchscript; do
-  if [[ ! -e $next/$format ]]; then
-    say "export $format"
-    if ! "$program" export "$next/run" --format $format --output "$next/$format"; then
-      [[ $format == hf ]] || exit 4
-      say "this model has no hf format; use the TorchScript file instead"
-    fi
-  fi
+scripts=$(cd "$(dirname "$0")" && pwd)
+program=$scripts/../build/release/bertpretrain
+[[ -x $program ]] || program=bertpretrain # in an image or a package
+program=${BERTPRETRAIN:-$program}
+data_program=${BERTPRETRAIN_DATA:-${program}_data}
+(($# > 0)) || refuse_request "a config is missing; copy configs/pipeline.json"
+config=$1 join='' until_done=''
+for option in "${@:2}"; do
+  case $option in
+    --join) join=--join ;;
+    --until-done) until_done=yes ;;
+    *) refuse_request "$option: no such option; there are --until-done and --join" ;;
+  esac
 done
 
-if [[ -n $text && ! -e $next/vectors.npy ]]; then
-  say "embed $text"
-  "$program" embed "$next/run" "$text" --vectors "$vectors" --output "$next/vectors.npy" "${local_ranks[@]}"
-fi
+experiment='' models='' ranks='' data_training_shards='' data_command='' data_text_folder='' data_shard_options=() training_set=()
+evaluation_held_out_shards='' evaluation_tolerance='' evaluation_after_refusal='' export_formats=() embedding_text='' embedding_vectors=''
+settings=$("$program" config pipeline "$config" --shell)
+eval "$settings"
+next=$models/next current=$models/current
+if [[ -n $until_done ]]; then exec "$scripts/run_until_done.sh" "$next" -- "$scripts/pipeline.sh" "$config" ${join:+"$join"}; fi
 
-mv -T "$next" "$current" # renames the link atomically: there is always a current generation
-say "$current is now generation $(readlink "$current"): $(cat "$current/evaluation.json")"
+launcher=("$program" train) local_ranks=()
+if ((ranks > 1)); then local_ranks=(--local-ranks "$ranks"); fi
+if [[ -n ${TRAIN_LAUNCHER:-} ]]; then read -ra launcher <<<"$TRAIN_LAUNCHER"; else launcher+=("${local_ranks[@]}"); fi
+# Without the launchers' variables a program is a single process; with them it would wait for the job's other hosts.
+alone=(env -u RANK -u WORLD_SIZE -u OMPI_COMM_WORLD_SIZE -u OMPI_COMM_WORLD_RANK -u SLURM_STEP_ID -u AWS_BATCH_JOB_NODE_INDEX
+       -u AWS_BATCH_JOB_NUM_NODES -u PET_NNODES -u PET_NODE_RANK -u PET_NPROC_PER_NODE)
+
+stop='' child='' child_group='' stop_signal=TERM
+# shellcheck disable=SC2329  # the traps call it
+ask_to_stop() {
+  stop=$1
+  if [[ -n $child ]]; then pass_signal; fi
+}
+pass_signal() { kill -s "$stop_signal" -- "${child_group:+-}$child" 2>/dev/null || kill -s "$stop_signal" "$child" 2>/dev/null || true; }
+trap 'ask_to_stop 143' TERM
+trap 'ask_to_stop 130' INT
+trap 'ask_to_stop 129' HUP # has no effect where nohup ignores it
+
+# run COMMAND...: sets $code to its exit code. In the background, so that a signal is passed on at once; it then ends this script.
+run() {
+  if [[ -n $stop ]]; then exit "$stop"; fi
+  "$@" </dev/null &
+  child=$!
+  if [[ -n $stop ]]; then pass_signal; fi # the signal came before $child was known
+  while true; do
+    code=0
+    wait "$child" || code=$?
+    kill -0 "$child" 2>/dev/null || break # still running: a signal interrupted the wait
+  done
+  child=''
+  [[ -n $stop ]] || return 0
+  case $code in 2 | 3 | 4 | 5 | 6 | 70) exit "$code" ;; *) exit "$stop" ;; esac
+}
+must() {
+  run "$@"
+  if ((code != 0)); then exit "$code"; fi
+}
+
+is_done() { grep -qxF "$1" "$folder/stages" 2>/dev/null; }
+# stage NAME: runs the function NAME, unless an earlier attempt has completed it. A failed stage ends this script.
+stage() {
+  if is_done "$1"; then return; fi
+  say "$models/$generation: $1"
+  "$1"
+  echo "$1" >>"$folder/stages"
+}
+
+# Lets the job's other hosts know which generation to train; "-": none.
+announce() {
+  [[ -n ${ROUND:-} ]] || return 0
+  echo "$ROUND $1" >"$models/.announced.partial"
+  mv "$models/.announced.partial" "$models/.announced"
+}
+
+refuse() {
+  echo "$1" >"$folder/refused.partial"
+  mv "$folder/refused.partial" "$folder/refused"
+  say_refused
+}
+say_refused() {
+  say "$models/$(readlink "$next") is refused: $(cat "$next/refused"). $current is unchanged. Look at it, then remove the link $next to" \
+    "train another generation, or the file $next/refused to try this one again"
+  announce -
+  exit 6
+}
+
+# Creates the generation, or finds the one that an interrupted round has left.
+begin() {
+  local newest
+  if [[ -L $current && ! -e $current ]]; then refuse_request "$current leads to $(readlink "$current"), which is missing; set the link"; fi
+  if [[ -n ${ROUND:-} && ! -L $next && $(cat "$current/round" 2>/dev/null) == "$ROUND" ]]; then
+    say "the round $ROUND is done: $current is generation $(readlink "$current")"
+    announce -
+    exit 0
+  fi
+  if [[ -e $next/refused ]]; then
+    [[ $evaluation_after_refusal == train_again ]] || say_refused
+    say "setting the refused generation $(readlink "$next") aside: $models/refused"
+    mv -T "$next" "$models/refused"
+  fi
+  if [[ ! -L $next ]]; then
+    newest=$(find "$models" -maxdepth 1 -name '[0-9][0-9][0-9][0-9]' -printf '%f\n' | sort | tail -1)
+    ln -s "$(printf '%04d' $((10#${newest:-0} + 1)))" "$next"
+  fi
+  generation=$(readlink "$next") folder=$models/$(readlink "$next")
+  mkdir -p "$folder"
+  echo "${ROUND:-}" >"$folder/round"
+  if [[ -e $current && ! -L $folder/parent ]]; then ln -srT "$(readlink -f "$current")" "$folder/parent"; fi
+}
+
+nothing_new() {
+  say "$1; $current is unchanged"
+  rm "$next"
+  rm -r "${folder:?}"
+  announce -
+  exit 0
+}
+
+# Links the files of text_folder that no model before was trained on into texts/. A file that changed counts as new.
+collect_texts() {
+  local learned=$folder/parent/texts_learned number=0 path source
+  [[ -d $data_text_folder ]] || { say "$config: data.text_folder = $data_text_folder is no folder"; exit 3; }
+  [[ -e $learned ]] || learned=/dev/null
+  find -L "$data_text_folder" -mindepth 1 -name '.*' -prune -o -type f -printf '%s %T@ %P\n' | LC_ALL=C sort |
+    LC_ALL=C comm -13 "$learned" - >"$folder/texts_new"
+  [[ -s $folder/texts_new ]] || nothing_new "$data_text_folder has no new texts"
+  source=$(realpath "$data_text_folder")
+  rm -rf "$folder/texts"
+  mkdir "$folder/texts"
+  while read -r _ _ path; do
+    number=$((number + 1))
+    ln -s "$source/$path" "$folder/texts/$(printf '%06d' $number)_${path##*/}"
+  done <"$folder/texts_new"
+  LC_ALL=C sort -m "$learned" "$folder/texts_new" >"$folder/texts_learned.partial"
+  mv "$folder/texts_learned.partial" "$folder/texts_learned"
+}
+
+data() {
+  if [[ -n $data_command ]]; then
+    child_group=yes # the command may consist of several processes
+    must setsid bash -c "$data_command" data "$folder/shards"
+    child_group=''
+    [[ -e $folder/shards ]] || nothing_new "data.command has made no shards"
+    must "${alone[@]}" "$data_program" check "$folder/shards"
+  elif [[ -n $data_text_folder ]]; then
+    [[ -e $folder/texts_learned ]] || collect_texts
+    [[ -e $folder/shards/manifest.json ]] || # `shard` writes it last
+      must "${alone[@]}" "$data_program" shard "$folder/texts" --output "$folder/shards" "${data_shard_options[@]}"
+  fi
+}
+
+# On each host of the job.
+train() {
+  local options=() setting
+  for setting in "${training_set[@]}"; do options+=(--set "$setting"); done
+  options+=(--set "data.training_shards=${data_training_shards:-$folder/shards}" --set "data.held_out_shards=$evaluation_held_out_shards")
+  if [[ -L $folder/parent ]]; then options+=(--set "initialization.init_from=$(readlink -f "$folder/parent")/run"); fi
+  stop_signal=${TRAIN_STOP_SIGNAL:-TERM}
+  run "${launcher[@]}" "$experiment" --output "$folder/run" "${options[@]}"
+  stop_signal=TERM
+  if ((code == 6)) && [[ -z $join ]]; then refuse "its training ended with exit code 6"; fi
+  if ((code != 0)); then exit "$code"; fi
+}
+
+evaluate() {
+  local baseline=()
+  if [[ -e $current ]]; then baseline=(--baseline "$(readlink -f "$current")/run" --tolerance "$evaluation_tolerance"); fi
+  run "${alone[@]}" "$program" evaluate "$folder/run" --shards "$evaluation_held_out_shards" --json "${baseline[@]}" \
+    "${local_ranks[@]}" >"$folder/evaluation.partial"
+  if ((code == 6)); then refuse "it is worse than $(readlink -f "$current"): $(cat "$folder/evaluation.partial")"; fi
+  if ((code != 0)); then exit "$code"; fi
+  mv "$folder/evaluation.partial" "$folder/evaluation.json"
+}
+
+export_model() {
+  local format
+  for format in "${export_formats[@]}"; do
+    [[ -e $folder/$format ]] ||
+      must "${alone[@]}" "$program" export "$folder/run" --format "$format" --output "$folder/$format"
+  done
+}
+
+embed() {
+  [[ -z $embedding_text || -e $folder/vectors.npy ]] ||
+    must "${alone[@]}" "$program" embed "$folder/run" "$embedding_text" --vectors "$embedding_vectors" \
+      --output "$folder/vectors.npy" "${local_ranks[@]}"
+}
+
+# Waits until the job's first host trains, and takes part.
+join_training() {
+  local announced=''
+  [[ -n ${ROUND:-} ]] || refuse_request "--join needs ROUND, the same on all hosts of the job"
+  say "waiting for the training of the round $ROUND"
+  while announced=$(cat "$models/.announced" 2>/dev/null || true) && [[ ${announced% *} != "$ROUND" ]]; do
+    run sleep "${JOIN_POLL_SECONDS:-2}"
+  done
+  generation=${announced##* } folder=$models/${announced##* }
+  if [[ $generation != - ]] && ! is_done train; then train; fi
+  exit 0
+}
+
+if [[ -n $join ]]; then join_training; fi
+mkdir -p "$models"
+exec 9>"$models/.lock" # the stages inherit it: while one of a killed pipeline still runs, no other pipeline starts
+flock --timeout "${BERTPRETRAIN_LOCK_SECONDS:-0}" 9 ||
+  { say "another pipeline, or a stage that it left running, is using $models; wait until it ends"; exit 2; }
+begin
+stage data
+announce "$generation"
+for name in train evaluate export_model embed; do stage "$name"; done
+sync --file-system "$folder"
+mv -T "$next" "$current" # renames the link atomically: readers see the whole old generation or the whole new one
+sync "$models"
+say "$current is now generation $generation: $(cat "$folder/evaluation.json")"

@@ -5,6 +5,7 @@
 # Takes the exit code of an attempt from RUN_FOLDER/exit.json, or from the command if that file is missing. Codes 2, 3, 4 and 6, and
 # those of stop signals, end this script with the same code, and so does a cross check that found this host to compute wrongly.
 # It restarts after any other, at most three times without a newer checkpoint.
+# With `scripts/pipeline.sh CONFIG --until-done`, RUN_FOLDER is MODELS/next, and a completed stage counts as a newer checkpoint does.
 # While another process holds the folder, the program waits up to two minutes for it (BERTPRETRAIN_LOCK_SECONDS).
 # SIGTERM, SIGINT, SIGHUP and SIGQUIT are passed on and end this script: 143, 130, 129 or 131, or the run's own code if its last save failed.
 set -uo pipefail
@@ -22,6 +23,7 @@ pause=${RUN_UNTIL_DONE_PAUSE_SECONDS:-2} # before the first restart; twice as lo
 longest_pause=120
 # A process that was just stopped, or whose host was lost, may hold the folder for a while.
 export BERTPRETRAIN_LOCK_SECONDS=${BERTPRETRAIN_LOCK_SECONDS:-120}
+export ROUND=${ROUND:-$(hostname).$$.$(date +%s)} # names a pipeline's round, so that no restart begins another one
 
 # Prints the number in exit.json's "code"; nothing if the file is missing or damaged.
 recorded_code() {
@@ -30,15 +32,17 @@ recorded_code() {
 
 # Prints the hosts that computed wrongly, from exit.json's "suspects" (training.cross_check_every_steps).
 wrong_hosts() {
-  sed -n '/"suspects"/,$s/^ *"host": *"\([^"]*\)".*/\1/p' "$run/exit.json" 2>/dev/null
+  sed -n '/"suspects"/,$s/^ *"host": *"\([^"]*\)".*/\1/p' "$run/exit.json" "$run/run/exit.json" 2>/dev/null
 }
 
-newest_checkpoint() {
+# Prints the newest checkpoint, and the completed stages of a pipeline.
+progress() {
   local folder newest=none
-  for folder in "$run"/checkpoints/step_*/; do
+  for folder in "$run"/{,run/}checkpoints/step_*/; do
     if [[ -e ${folder}COMPLETE.json && $folder != *.partial/ ]]; then newest=$folder; fi # the glob sorts them by step
   done
   echo "$newest"
+  cat "$run/stages" 2>/dev/null
 }
 
 stop='' child=''
@@ -69,8 +73,8 @@ attempt() {
 
 without_progress=0
 while true; do
-  before=$(newest_checkpoint)
-  rm -f "$run/exit.json" # left by an earlier attempt and already handled
+  before=$(progress)
+  rm -f "$run/exit.json" "$run/run/exit.json" # left by an earlier attempt and already handled
   attempt "$@"
   code=$(recorded_code)
   if ((status == 0)); then
@@ -107,7 +111,7 @@ while true; do
     exit "${code:-$status}"
   fi
 
-  if [[ $(newest_checkpoint) != "$before" ]]; then
+  if [[ $(progress) != "$before" ]]; then
     without_progress=0
   else
     without_progress=$((without_progress + 1))

@@ -1,4 +1,4 @@
-// bertpretrain config check|resolve|explain|compare
+// bertpretrain config check|resolve|explain|compare|pipeline
 
 #include <filesystem>
 #include <iostream>
@@ -13,10 +13,12 @@
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_store.h"
 #include "config/read.h"
+#include "config/shell_assignments.h"
 #include "config/write.h"
 #include "core/log.h"
 #include "core/table.h"
 #include "core/terminal.h"
+#include "plan/pipeline_config.h"
 #include "plan/resolve.h"
 #include "telemetry/run_paths.h"
 
@@ -73,10 +75,30 @@ void add_resolve_command(CLI::App& config) {
     command->callback([arguments] { resolve_and_print(*arguments); });
 }
 
+void add_pipeline_command(CLI::App& config) {
+    struct Arguments {
+        std::string file;
+        bool shell = false;
+    };
+    const auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = config.add_subcommand(
+        "pipeline", "Checks the settings of scripts/pipeline.sh and prints them; without a file, explains every one of them");
+    command->add_option("file", arguments->file, "The pipeline's file (JSON)");
+    command->add_flag("--shell", arguments->shell, "Print assignments for bash");
+    command->callback([arguments] {
+        if (arguments->file.empty()) {
+            std::cout << explain_config<PipelineConfig>("", output_width()) << std::flush;
+            return;
+        }
+        const PipelineConfig pipeline = load_pipeline(arguments->file);
+        std::cout << (arguments->shell ? shell_assignments(pipeline) : settings_table(pipeline, Show::all)) << std::flush;
+    });
+}
+
 }  // namespace
 
 void add_config_command(CLI::App& app) {
-    CLI::App* command = app.add_subcommand("config", "Checks, explains and compares experiment files");
+    CLI::App* command = app.add_subcommand("config", "Checks, explains and compares the files of experiments and pipelines");
     command->require_subcommand(1);
 
     const auto files = std::make_shared<std::vector<std::string>>();
@@ -90,6 +112,7 @@ void add_config_command(CLI::App& app) {
     });
 
     add_resolve_command(*command);
+    add_pipeline_command(*command);
 
     const auto which = std::make_shared<std::string>();
     CLI::App* explain = command->add_subcommand("explain", "Prints every setting: default, allowed values, meaning");

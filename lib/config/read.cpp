@@ -140,16 +140,16 @@ json parse_settings(std::string_view text, const std::string& file) {
     } catch (const json::exception& error) { throw ConfigError(concat(file, ": ", plain_message(error))); }
 }
 
-json load_settings(const std::filesystem::path& file) {
+std::string load_settings_text(const std::filesystem::path& file) {
     if (!std::filesystem::exists(file)) throw ConfigError(concat(file.string(), ": no such settings file; check the path"));
     if (std::filesystem::is_directory(file))
         throw ConfigError(concat(file.string(), ": is a folder, expected a settings file in JSON"));
-    std::string text;
     try {
-        text = read_file(file);
+        return read_file(file);
     } catch (const DataError& error) { throw ConfigError(concat("the settings file cannot be read: ", error.what())); }
-    return parse_settings(text, file.string());
 }
+
+json load_settings(const std::filesystem::path& file) { return parse_settings(load_settings_text(file), file.string()); }
 
 namespace detail {
 

@@ -21,6 +21,9 @@ namespace bertpretrain {
 ///         more than 32 levels
 nlohmann::json parse_settings(std::string_view text, const std::string& file);
 
+/// Returns a settings file's content. @throws ConfigError when the file cannot be read
+std::string load_settings_text(const std::filesystem::path& file);
+
 /// parse_settings() of a file's content. @throws ConfigError also when the file cannot be read
 nlohmann::json load_settings(const std::filesystem::path& file);
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Starts this host's ranks of a run, and ends with the run's own exit code (torchrun's is always 1):
 #   node.sh train CONFIG [OPTIONS]     node.sh preflight CONFIG [OPTIONS]
+#   node.sh pipeline CONFIG            a round of the production loop (scripts/pipeline.sh): the first host runs all stages, the job's
+#                                      other hosts take part in the training. On Kubernetes ROUND must name the job
 # Reads the host's number and peers from AWS Batch's variables or Kubeflow's PET_* ones (torchrun reads those). Without either, the
 # run has only this host. PROCESSES_PER_NODE (1): ranks of this host. OMP_NUM_THREADS (their share of its cores): threads of each rank.
 # MAX_RESTARTS (3): how often torchrun restarts the ranks. TRAIN_OPTIONS: more options.
@@ -8,6 +10,19 @@
 # RETRY_CODES (no): with "yes", adds 128 to exit codes after which a restart helps. Kubeflow's restart policy ExitCode needs that.
 set -euo pipefail
 : "${2:?node.sh SUBCOMMAND CONFIG [OPTIONS]}"
+
+if [[ $1 == pipeline ]]; then
+  folder=$(cd "$(dirname "$0")" && pwd)
+  export TRAIN_LAUNCHER="$folder/node.sh train"
+  [[ -z ${AWS_BATCH_JOB_ID:-} ]] || export ROUND=${ROUND:-${AWS_BATCH_JOB_ID%%#*}} # a child node appends its number after a #
+  pipeline=$folder/pipeline.sh # in an image
+  [[ -e $pipeline ]] || pipeline=$folder/../pipeline.sh
+  options=()
+  if [[ ${AWS_BATCH_JOB_NODE_INDEX:-0} != "${AWS_BATCH_JOB_MAIN_NODE_INDEX:-0}" || ${PET_NODE_RANK:-0} != 0 ]]; then options+=(--join); fi
+  # A lost host of a Batch job does not come back by itself: Batch starts all hosts again, which is the restart then.
+  if ((${AWS_BATCH_JOB_NUM_NODES:-1} == 1)); then options+=(--until-done); fi
+  exec "$pipeline" "$2" "${options[@]}"
+fi
 read -ra more <<<"${TRAIN_OPTIONS:-}"
 set -- "$@" "${more[@]}"
 subcommand=$1 output=runs/$(basename "$2" .json)

@@ -18,6 +18,8 @@ set -a # exports all: fill.sh fills manifests from the environment
 : "${JOB_RESTARTS:=100}"                               # how often Kubernetes restarts a job: lost hosts count, in months of training
 : "${STOP_SECONDS:=600}"                               # time to save and end after SIGTERM; then the platform kills
 : "${SUBMISSION:=$(date -u +%Y%m%d%H%M%S)}"            # differs per submission
+: "${PIPELINE:=/shared/pipeline.json}"                  # settings of the production loop, on the shared file system
+: "${PIPELINE_SCHEDULE:=0 3 * * *}"                    # when Kubernetes starts a round: minute, hour, day, month, weekday (UTC)
 : "${NCCL_DEBUG:=WARN}"                                # INFO: NCCL logs each rank's interfaces, provider and topology
 
 # AWS, both Batch and EKS
@@ -46,6 +48,7 @@ set -a # exports all: fill.sh fills manifests from the environment
 : "${FILE_SYSTEM_MOUNT:=found-by-create}"              # its mount name
 : "${USER_DATA:=made-by-create}"
 : "${SCHEDULING_POLICY:=made-by-create}"
+: "${JOB_DEFINITION:=made-by-submit}"
 : "${SHARE:=default}"                                  # the job's share of the queue: a team's or project's name
 
 # EKS

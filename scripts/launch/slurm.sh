@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Trains under Slurm, one rank per task. The program finds its peers from Slurm's variables:
 #   sbatch --nodes 8 --ntasks-per-node 8 --gpus-per-node 8 scripts/launch/slurm.sh CONFIG [OPTIONS of `bertpretrain train`]
+#   sbatch ... --job-name loop --dependency singleton scripts/launch/slurm.sh --pipeline CONFIG
+# The second form, from the checkout, runs a round of the production loop (scripts/pipeline.sh): the training on all hosts of the job, the
+# other stages on the first one. With `singleton` a round waits for the one before.
 # Checks hosts and network first (`bertpretrain preflight`); PREFLIGHT=no skips that. Five minutes before the time limit Slurm signals
 # this script: the run saves, and the job is requeued. The job is also requeued after a lost peer, a killed rank or a crash. It is not
 # requeued after exit codes 2, 3, 4 and 6, or when a person cancelled it. A host that a cross check found to compute wrongly is left out,
@@ -25,24 +28,45 @@ for folder in ${NCCL_PLUGIN_FOLDERS:-/opt/amazon/ofi-nccl/lib64 /opt/amazon/ofi-
   fi
 done
 
-# run SUBCOMMAND...: runs it in a task per rank, and sets $code. --kill-on-bad-exit: when a rank fails, ends the others instead of
-# letting them wait. --wait: lets them report the cause first.
+# run COMMAND...: runs it and sets $code.
 step='' limit=no code=0 steps_options=()
 run() {
   code=140 # 128 + SIGUSR2
   [[ $limit == no ]] || return 0
   code=0
-  srun --kill-on-bad-exit=1 --wait=60 "${steps_options[@]}" bertpretrain "$@" &
+  "$@" &
   step=$!
-  [[ $limit == no ]] || kill -USR2 $step 2>/dev/null || true # the signal came before $step was known
+  [[ $limit == no ]] || kill -s $stop_signal $step 2>/dev/null || true # the signal came before $step was known
   wait $step || code=$?
   while kill -0 $step 2>/dev/null; do # still running: a signal interrupted the wait
     code=0
     wait $step || code=$?
   done
 }
+# run_ranks SUBCOMMAND...: runs it in a task per rank. --kill-on-bad-exit: when a rank fails, ends the others instead of letting them
+# wait. --wait: lets them report the cause first.
+run_ranks() { run srun --kill-on-bad-exit=1 --wait=60 "${steps_options[@]}" bertpretrain "$@"; }
 # The program stops at SIGUSR2 as at SIGTERM. Srun passes SIGUSR2 on to the tasks; at SIGTERM it kills them.
-trap 'limit=yes; [[ -z $step ]] || kill -USR2 $step 2>/dev/null || true' USR1
+stop_signal=USR2
+trap 'limit=yes; [[ -z $step ]] || kill -s $stop_signal $step 2>/dev/null || true' USR1
+
+# Ends the job with $code, or queues it again.
+finish() {
+  echo "slurm.sh: attempt ${SLURM_RESTART_COUNT:-0} ended with exit code $code; stopped for the time limit: $limit"
+  case $code-$limit in
+    *-yes | 5-no | 70-no | 13[2-9]-no) # 128 + SIGILL ... SIGSEGV: crashed or killed
+      if ((code != 0 && ${SLURM_RESTART_COUNT:-0} < ${MAX_RESTARTS:-20})); then exec scontrol requeue "$SLURM_JOB_ID"; fi ;;
+  esac
+  exit "$code"
+}
+
+if [[ $1 == --pipeline ]]; then
+  stop_signal=TERM
+  # The training is another call of this script, which must leave it to this one to queue the job again.
+  export ROUND=${ROUND:-slurm.$SLURM_JOB_ID} TRAIN_LAUNCHER="env MAX_RESTARTS=0 bash $0" TRAIN_STOP_SIGNAL=USR1
+  run scripts/pipeline.sh "${2:?slurm.sh --pipeline CONFIG}" --until-done
+  finish
+fi
 
 if [[ ${PREFLIGHT:-yes} != no ]]; then
   checked=("$1") # the options that preflight has as well
@@ -51,7 +75,7 @@ if [[ ${PREFLIGHT:-yes} != no ]]; then
     case $option in --output* | --set*) taken=yes ;; -*) taken=no ;; esac
     if [[ $taken == yes ]]; then checked+=("$option"); fi # --set may have several values
   done
-  run preflight "${checked[@]}"
+  run_ranks preflight "${checked[@]}"
 fi
 # Prints the hosts that a cross check of the last attempt named (training.cross_check_every_steps).
 output=runs/$(basename "$1" .json)
@@ -65,7 +89,7 @@ wrong_hosts() {
   sed -n '/"suspects"/,$s/^ *"host": *"\([^"]*\)".*/\1/p' "$output/exit.json" 2>/dev/null | sort -u || true
 }
 
-if ((code == 0)); then run train "$@"; fi
+if ((code == 0)); then run_ranks train "$@"; fi
 # Hosts that computed wrongly are left out, and the run goes on at once on the others of this allocation.
 excluded=''
 while ((code == 5)) && [[ $limit == no && -n $(wrong_hosts) ]]; do
@@ -78,11 +102,6 @@ while ((code == 5)) && [[ $limit == no && -n $(wrong_hosts) ]]; do
   steps_options=("--exclude=$(paste -sd, <<<"$excluded")" "--nodes=$left" "--ntasks=$((SLURM_NTASKS * left / SLURM_JOB_NUM_NODES))")
   echo "slurm.sh: computed wrongly: $(paste -sd' ' <<<"$excluded"); going on with ${steps_options[*]}"
   code=0
-  run train "$@"
+  run_ranks train "$@"
 done
-echo "slurm.sh: attempt ${SLURM_RESTART_COUNT:-0} ended with exit code $code; stopped for the time limit: $limit"
-case $code-$limit in
-  *-yes | 5-no | 70-no | 13[2-9]-no) # 128 + SIGILL ... SIGSEGV: crashed or killed
-    if ((code != 0 && ${SLURM_RESTART_COUNT:-0} < ${MAX_RESTARTS:-20})); then exec scontrol requeue "$SLURM_JOB_ID"; fi ;;
-esac
-exit "$code"
+finish

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "distributed/hosts.h"
+#include "distributed/platforms.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
 
@@ -13,55 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The programs and torchrun on PATH, as in an image.
-std::string installed() {
-    return concat("env OMP_NUM_THREADS=1 PATH=" PROGRAM_FOLDER ":", fs::path(torchrun).parent_path().string(), ":$PATH ");
-}
-
 nlohmann::json long_run() {
     return {{"schedule", {{"total_steps", 60}}}, {"parallel", {{"timeout_seconds", 10}}}, {"evaluation", {{"every_steps", 0}}}};
-}
-
-/// One node of a multi-node parallel job. The main node does not get its own address.
-std::string batch_node(const TwoHosts& hosts, int node, int attempt, int processes, const std::string& arguments) {
-    const std::string main_address =
-        node == 0 ? "" : concat("AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS=", TwoHosts::address(0), " ");
-    return hosts.on(
-        node, concat(installed(), "AWS_BATCH_JOB_NUM_NODES=2 AWS_BATCH_JOB_MAIN_NODE_INDEX=0 AWS_BATCH_JOB_NODE_INDEX=", node,
-                     " AWS_BATCH_JOB_ATTEMPT=", attempt, " ", main_address, "PROCESSES_PER_NODE=", processes,
-                     " scripts/launch/node.sh train ", arguments));
-}
-
-/// srun and scontrol for one task on each of two hosts. srun ends with the highest code of its tasks, and with
-/// --kill-on-bad-exit stops the others a while after the first bad end. It passes SIGUSR2 on; at SIGTERM it kills the tasks
-/// ("forcing job termination"). scontrol leaves a file.
-void write_slurm_commands(const TemporaryFolder& folder, const TwoHosts& hosts) {
-    const std::string variables = concat(
-        "SLURM_STEP_ID=0 SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=2 SLURM_LOCALID=0 SLURM_STEP_NODELIST=",
-        TwoHosts::address(0), ",", TwoHosts::address(1));
-    std::string srun = "#!/usr/bin/env bash\nwhile [[ $1 == --* ]]; do shift; done\n";
-    for (const int task : {0, 1})
-        srun += concat(hosts.on(task, concat("env ", variables, " SLURM_PROCID=", task, " SLURM_NODEID=", task)),
-                       " \"$@\" & tasks+=($!)\n");
-    srun +=
-        "trap 'kill -USR2 \"${tasks[@]}\"' USR2\ntrap 'kill -KILL \"${tasks[@]}\"' TERM\nhighest=0\n"
-        "for task in \"${tasks[@]}\"; do code=0; wait \"$task\" || code=$?; "
-        "((code <= highest)) || highest=$code; done\nexit $highest\n";
-    write_text(folder / "srun", srun);
-    write_text(folder / "scontrol", concat("#!/usr/bin/env bash\necho \"$*\" >'", (folder / "queued").string(), "'\n"));
-    for (const std::string name : {"srun", "scontrol"}) fs::permissions(folder / name, fs::perms::owner_all);
-}
-
-std::string batch_script(const TemporaryFolder& commands, int restart, const std::string& arguments) {
-    return concat("env PATH=", commands.path().string(),
-                  ":" PROGRAM_FOLDER ":$PATH OMP_NUM_THREADS=1 PREFLIGHT=no SLURM_JOB_ID=", ::getpid(),
-                  " SLURM_RESTART_COUNT=", restart, " bash scripts/launch/slurm.sh ", arguments);
-}
-
-/// Kills the program on the second host, like the out-of-memory killer.
-void kill_second_rank() {
-    run_command(concat("ip netns pids $(ip netns list | grep -o 'bp", ::getpid(),
-                       "b') | while read -r pid; do [ \"$(cat /proc/$pid/comm)\" != bertpretrain ] || kill -9 $pid; done"));
 }
 
 std::set<std::string> checkpoints_of(const fs::path& run) {
@@ -128,7 +82,7 @@ TEST_CASE(
     const auto config = write_distributed_experiment(folder, long_run());
     REQUIRE(train(config, folder / "alone").exit_code == 0);
     const fs::path run = folder / "run";
-    const std::string arguments = concat(config.string(), " --output ", run.string());
+    const std::string arguments = concat("train ", config.string(), " --output ", run.string());
     {
         Process main_node(batch_node(hosts, 0, 1, processes, arguments));
         Process child(batch_node(hosts, 1, 1, processes, arguments));

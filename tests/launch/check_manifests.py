@@ -24,7 +24,7 @@ folder = pathlib.Path(__file__).resolve().parents[2] / "scripts/launch"
 kubernetes_version = "1.34"
 aws_requests = {"compute_environment": "batch CreateComputeEnvironment", "job_queue": "batch CreateJobQueue",
                 "job_definition": "batch RegisterJobDefinition", "scheduling_policy": "batch CreateSchedulingPolicy",
-                "launch_template": "ec2 CreateLaunchTemplate"}
+                "launch_template": "ec2 CreateLaunchTemplate", "pipeline_job": "batch SubmitJob"}
 
 
 def fill(file, gpus, adapters):

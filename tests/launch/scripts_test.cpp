@@ -30,7 +30,8 @@ TEST_CASE("every manifest is valid for its API, with and without GPUs and EFA; n
     const CommandResult result = run_command(PYTHON " tests/launch/check_manifests.py");
     INFO(result.out << result.err);
     CHECK(result.exit_code == 0);
-    for (const std::string kind : {"PyTorchJob", "TrainJob", "ClusterConfig", "RegisterJobDefinition", "PersistentVolumeClaim"})
+    for (const std::string kind :
+         {"PyTorchJob", "TrainJob", "CronJob", "ClusterConfig", "RegisterJobDefinition", "SubmitJob", "PersistentVolumeClaim"})
         CHECK(has(result.out, kind));
 }
 
@@ -153,6 +154,19 @@ TEST_CASE("a Batch job is registered and submitted with the values and the numbe
               "submit-job --region us-east-1 --job-name large --job-queue bertpretrain --share-identifier default "
               "--job-definition arn:7"));
     CHECK(has(clouds.calls(), "numNodes=8"));
+}
+
+TEST_CASE("a round of the production loop is a Batch job of the same definition, with another command") {
+    const StandIns clouds(R"(file=${command#*file://}; cat "${file%% *}" >>"$(dirname "$0")/calls"
+        [[ $command != *register-job-definition* ]] || echo arn:7)");
+    const CommandResult result =
+        run_command(concat("NODES=3 PIPELINE=/fsx/my.json ", clouds.command("aws_batch/submit.sh"), " pipeline"));
+    INFO(result.out << result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(has(clouds.calls(), "\"jobDefinition\": \"arn:7\""));
+    CHECK(has(clouds.calls(), "\"command\": [\"pipeline\", \"/fsx/my.json\"]"));
+    CHECK(has(clouds.calls(), "\"numNodes\": 3"));
+    CHECK(run_command(clouds.command("aws_batch/submit.sh") + " nothing").exit_code == 2);
 }
 
 TEST_CASE("a Slurm job is requeued after a lost peer, our bug, and a killed or crashed rank") {

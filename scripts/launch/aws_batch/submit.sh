@@ -1,13 +1,22 @@
 #!/usr/bin/env bash
 # Registers the job definition with the present parameters.sh, and submits a job:  NODES=8 RUN=large scripts/launch/aws_batch/submit.sh
-# A job submitted again after a failure resumes from the run's last checkpoint.
+# A job submitted again after a failure resumes from the run's last checkpoint. A round of the production loop (scripts/pipeline.sh):
+#   NODES=8 RUN=loop PIPELINE=/fsx/pipeline.json scripts/launch/aws_batch/submit.sh pipeline
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
+kind=${1:-train}
+[[ $kind =~ ^(train|pipeline)$ ]] || { echo "submit: expected train or pipeline, found '$kind'" >&2; exit 2; }
 filled=$(mktemp)
 trap 'rm "$filled"' EXIT
 scripts/launch/fill.sh scripts/launch/aws_batch/job_definition.json >"$filled"
-definition=$(aws batch register-job-definition --region "$AWS_REGION" --cli-input-json "file://$filled" \
+JOB_DEFINITION=$(aws batch register-job-definition --region "$AWS_REGION" --cli-input-json "file://$filled" \
   --query jobDefinitionArn --output text)
-aws batch submit-job --region "$AWS_REGION" --job-name "$RUN" --job-queue "$BATCH_NAME" --share-identifier "$SHARE" --job-definition "$definition" \
-  --node-overrides "numNodes=$NODES" --query jobId --output text
+export JOB_DEFINITION
+if [[ $kind == pipeline ]]; then
+  scripts/launch/fill.sh scripts/launch/aws_batch/pipeline_job.json >"$filled"
+  aws batch submit-job --region "$AWS_REGION" --cli-input-json "file://$filled" --query jobId --output text
+else
+  aws batch submit-job --region "$AWS_REGION" --job-name "$RUN" --job-queue "$BATCH_NAME" --share-identifier "$SHARE" \
+    --job-definition "$JOB_DEFINITION" --node-overrides "numNodes=$NODES" --query jobId --output text
+fi
