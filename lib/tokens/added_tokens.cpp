@@ -45,7 +45,10 @@ AddedTokenFinder::AddedTokenFinder(std::vector<std::pair<std::string, AddedToken
     std::vector<std::string_view> keys;
     for (const auto& [text, token] : tokens_) {
         keys.emplace_back(text);
-        first_bytes_[static_cast<unsigned char>(text[0])] = true;
+        const std::size_t pairs = std::size_t{static_cast<unsigned char>(text[0])} << 8;
+        if (text.size() > 1) first_pairs_[pairs | static_cast<unsigned char>(text[1])] = true;
+        else
+            for (std::size_t second = 0; second < 256; ++second) first_pairs_[pairs | second] = true;
     }
     if (keys.empty()) return;
     trie_ = ByteTrie(keys, [](const ByteTrie::Step&) {});

@@ -26,9 +26,9 @@ public:
     template <class VisitText, class VisitToken>
     void split(std::string_view text, const VisitText& visit_text, const VisitToken& visit_token) const {
         std::size_t done = 0;
-        for (std::size_t from = 0; from < text.size();) {
+        for (std::size_t from = tokens_.empty() ? text.size() : 0; from < text.size();) {
             Match match;
-            if (!first_bytes_[static_cast<unsigned char>(text[from])] || !find_at(text, from, done, match)) {
+            if (!can_begin(text, from) || !find_at(text, from, done, match)) {
                 ++from;
                 continue;
             }
@@ -47,12 +47,18 @@ private:
         std::size_t begin = 0, end = 0;     ///< with the white space that it takes
         std::size_t next = 0;               ///< where the search goes on
     };
+    /// Returns false for most positions at which no token begins. Some files have thousands of tokens, with almost every first
+    /// byte.
+    bool can_begin(std::string_view text, std::size_t position) const {
+        const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : std::size_t{0}; };
+        return first_pairs_[byte(position) << 8 | byte(position + 1)];
+    }
     bool find_at(std::string_view text, std::size_t position, std::size_t done, Match& match) const;
 
     std::vector<std::pair<std::string, AddedToken>> tokens_;  ///< sorted by text
     ByteTrie trie_;
     std::vector<const AddedToken*> token_of_;  ///< by state of the trie; null: no token ends there
-    std::bitset<256> first_bytes_;
+    std::bitset<1 << 16> first_pairs_;  ///< the first two bytes of each token; of a token of one byte, with every second byte
 };
 
 }  // namespace bertpretrain

@@ -9,6 +9,15 @@
 namespace bertpretrain {
 namespace {
 
+constexpr std::uint32_t low_symbols = 512;  // bytes and the first merges, in almost every file
+
+bool are_low(std::int32_t left, std::int32_t right) {
+    return static_cast<std::uint32_t>(left) < low_symbols && static_cast<std::uint32_t>(right) < low_symbols;
+}
+std::size_t low_index(std::int32_t left, std::int32_t right) {
+    return static_cast<std::size_t>(left) * low_symbols + static_cast<std::size_t>(right);
+}
+
 std::uint64_t pair_key(std::int32_t left, std::int32_t right) {
     return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
 }
@@ -25,7 +34,8 @@ struct QueuedMerge {
 
 }  // namespace
 
-SymbolMerges::SymbolMerges(std::size_t expected) : slots_(std::bit_ceil(2 * expected + 2)) {}
+SymbolMerges::SymbolMerges(std::size_t expected)
+    : slots_(std::bit_ceil(2 * expected + 2)), low_pairs_(std::size_t{low_symbols} * low_symbols) {}
 
 std::size_t SymbolMerges::slot_of(std::uint64_t pair) const {
     const std::size_t mask = slots_.size() - 1;
@@ -36,13 +46,16 @@ std::size_t SymbolMerges::slot_of(std::uint64_t pair) const {
 }
 
 void SymbolMerges::add(std::int32_t left, std::int32_t right, std::uint32_t rank, std::int32_t merged) {
+    const Merge merge{rank, merged};
     const std::uint64_t pair = pair_key(left, right);
-    slots_[slot_of(pair)] = {pair, rank, merged};
+    if (are_low(left, right)) low_pairs_[low_index(left, right)] = merge;
+    else slots_[slot_of(pair)] = {pair, merge};
 }
 
-/// Returns the merge of a pair; a free slot, whose rank is no_rank, if it has none.
-inline const SymbolMerges::Merge& SymbolMerges::find(std::int32_t left, std::int32_t right) const {
-    return slots_[slot_of(pair_key(left, right))];
+/// Returns the merge of a pair; its rank is no_rank if there is none.
+inline SymbolMerges::Merge SymbolMerges::find(std::int32_t left, std::int32_t right) const {
+    if (are_low(left, right)) return low_pairs_[low_index(left, right)];
+    return slots_[slot_of(pair_key(left, right))].merge;
 }
 
 void SymbolMerges::apply(std::vector<std::int32_t>& symbols, std::size_t begin) const {
@@ -58,7 +71,7 @@ std::size_t SymbolMerges::apply_to_short(std::int32_t* symbols, std::size_t size
     std::array<std::uint32_t, longest_short> ranks;  // of each symbol and the next
     std::array<std::int32_t, longest_short> merged;
     const auto look_up = [&](std::size_t i) {
-        const Merge& merge = find(symbols[i], symbols[i + 1]);
+        const Merge merge = find(symbols[i], symbols[i + 1]);
         ranks[i] = merge.rank;
         merged[i] = merge.merged;
     };
@@ -85,7 +98,7 @@ std::size_t SymbolMerges::apply_to_long(std::int32_t* symbols, std::size_t size)
     std::priority_queue<QueuedMerge> queue;
     const auto push = [&](std::uint32_t left, std::uint32_t right) {
         if (left == end || right == end) return;
-        const Merge& merge = find(symbols[left], symbols[right]);
+        const Merge merge = find(symbols[left], symbols[right]);
         if (merge.rank != no_rank) queue.push({merge.rank, left, right, symbols[left], symbols[right], merge.merged});
     };
     for (std::uint32_t i = 0; i < size; ++i) {

@@ -25,16 +25,22 @@ private:
     static constexpr std::size_t longest_short = 64;  ///< symbols of a word that is scanned for every merge
 
     struct Merge {
-        std::uint64_t pair = ~std::uint64_t{0};  ///< all ones: the slot is free
         std::uint32_t rank = no_rank;
         std::int32_t merged = 0;
     };
+    struct Slot {
+        std::uint64_t pair = ~std::uint64_t{0};  ///< all ones: the slot is free
+        Merge merge;
+    };
     std::size_t slot_of(std::uint64_t pair) const;
-    const Merge& find(std::int32_t left, std::int32_t right) const;
+    Merge find(std::int32_t left, std::int32_t right) const;
     std::size_t apply_to_short(std::int32_t* symbols, std::size_t size) const;
     std::size_t apply_to_long(std::int32_t* symbols, std::size_t size) const;
 
-    std::vector<Merge> slots_;  ///< its size is a power of two, at least twice the number of merges
+    std::vector<Slot> slots_;  ///< its size is a power of two, at least twice the number of merges
+    /// The merges of two low symbols, by pair: few of them are used, so they stay in the cache, which a table of all merges
+    /// leaves.
+    std::vector<Merge> low_pairs_;
 };
 
 }  // namespace bertpretrain
