@@ -125,7 +125,8 @@ private:
         settings_.world_size = world_.size();
         settings_.device = device_;
         const ShardKind kind = arguments_.kind == "training" ? ShardKind::training : ShardKind::held_out;
-        batches_ = std::make_unique<EvaluationBatches>(find_shards(arguments_.shards, kind), settings_);
+        const std::vector<EvaluationSource> one{{"", find_shards(arguments_.shards, kind)}};
+        batches_ = std::make_unique<EvaluationBatches>(one, settings_);
     }
 
     const EvaluateArguments& arguments_;

@@ -9,15 +9,24 @@
 #include "archive/checksum.h"
 #include "batches/build_batch.h"
 #include "batches/padded_rows.h"
+#include "batches/source_parts.h"
 #include "core/error.h"
 
 namespace bertpretrain {
 
-EvaluationBatches::EvaluationBatches(const std::vector<std::filesystem::path>& files, const EvaluationSettings& settings)
-    : settings_(settings), shards_(survey_shards(files, settings.format, settings.threads)), samples_before_(1, 0) {
+EvaluationBatches::EvaluationBatches(const std::vector<EvaluationSource>& sources, const EvaluationSettings& settings)
+    : settings_(settings), samples_before_(1, 0) {
     check(settings.micro_batch_size > 0 && settings.max_sequences >= 0, "micro-batches of ", settings.micro_batch_size,
           ", at most ", settings.max_sequences, " sequences");
     check(settings.rank >= 0 && settings.rank < settings.world_size, "rank ", settings.rank, " of ", settings.world_size);
+    check(!sources.empty(), "an evaluation needs a source");
+    for (const EvaluationSource& source : sources) {
+        for (ShardFile& shard : survey_shards(source.files, settings.format, settings.threads)) {
+            shards_.push_back(std::move(shard));
+            source_of_shard_.push_back(source_names_.size());
+        }
+        source_names_.push_back(source.name);
+    }
     std::int64_t rows = 0;
     for (const ShardFile& shard : shards_) rows += shard.rows;
     const std::int64_t wanted = settings.max_sequences == 0 ? rows : std::min(rows, settings.max_sequences);
@@ -33,11 +42,16 @@ EvaluationBatches::EvaluationBatches(const std::vector<std::filesystem::path>& f
     position_ = begin_;
 }
 
+std::size_t EvaluationBatches::shard_of(std::int64_t sample) const {
+    const auto after = std::upper_bound(samples_before_.begin(), samples_before_.end(), sample);
+    return static_cast<std::size_t>(after - samples_before_.begin()) - 1;
+}
+
 std::int64_t EvaluationBatches::enter_band_of(std::int64_t sample) {
     if (sample < band_begin_ || sample >= band_end_) {
-        const auto after = std::upper_bound(samples_before_.begin(), samples_before_.end(), sample);
-        const std::int64_t shard_begin = *(after - 1), shard_samples = *after - shard_begin;
-        const ShardFile& shard = shards_[static_cast<std::size_t>(after - samples_before_.begin()) - 1];
+        const std::size_t index = shard_of(sample);
+        const std::int64_t shard_begin = samples_before_[index], shard_samples = samples_before_[index + 1] - shard_begin;
+        const ShardFile& shard = shards_[index];
         const std::int64_t first = (sample - shard_begin) / shard.band_rows * shard.band_rows;
         band_ = read_checked_rows(shard, first, std::min(shard.band_rows, shard_samples - first), settings_.format,
                                   settings_.threads);
@@ -77,10 +91,13 @@ std::optional<MicroBatch> EvaluationBatches::next() {
     std::vector<std::int64_t> selected(static_cast<std::size_t>(size)), numbers(static_cast<std::size_t>(size));
     std::iota(selected.begin(), selected.end(), std::int64_t{0});
     std::iota(numbers.begin(), numbers.end(), position_);
+    std::vector<std::size_t> sources_B;
+    for (const std::int64_t sample : numbers) sources_B.push_back(source_of_shard_[shard_of(sample)]);
     position_ += size;
-    return to_device(
-        build_batch(unpadded_samples(rows, selected, std::move(numbers), settings_.format.document_end), settings_.device),
-        settings_.device);
+    const UnpaddedSamples unpadded = unpadded_samples(rows, selected, std::move(numbers), settings_.format.document_end);
+    MicroBatch made = build_batch(unpadded, settings_.device);
+    if (source_names_.size() > 1) made.source_parts = source_parts(unpadded, sources_B);
+    return to_device(std::move(made), settings_.device);
 }
 
 }  // namespace bertpretrain

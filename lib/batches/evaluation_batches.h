@@ -1,5 +1,5 @@
 #pragma once
-// Micro-batches of held-out samples, in the order of the files.
+// Micro-batches of held-out samples, source by source.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +15,12 @@
 
 namespace bertpretrain {
 
+/// The shards of one source, or all shards of an evaluation without sources.
+struct EvaluationSource {
+    std::string name;  ///< empty without sources
+    std::vector<std::filesystem::path> files;
+};
+
 struct EvaluationSettings {
     RowFormat format;
     std::int64_t micro_batch_size = 0;
@@ -24,16 +30,18 @@ struct EvaluationSettings {
     std::size_t threads = 1;  ///< for verifying and reading
 };
 
-/// One pass over the rows of some shards. With `max_sequences`, over the first rows of each shard, in proportion to its size.
-/// Each rank gets a contiguous part; the parts' sizes differ by at most one.
+/// One pass over the rows of some shards: source by source, and within a source by the files' names. With `max_sequences`, over
+/// the first rows of each shard, in proportion to its size. Each rank gets a contiguous part; the parts' sizes differ by at most
+/// one.
 class EvaluationBatches {
 public:
     /// @throws ConfigError when sequences are longer than the model allows
     /// @throws DataError when a shard is missing, damaged or of another sequence length
-    EvaluationBatches(const std::vector<std::filesystem::path>& files, const EvaluationSettings& settings);
+    EvaluationBatches(const std::vector<EvaluationSource>& sources, const EvaluationSettings& settings);
 
     /// Returns the next micro-batch on the settings' device, or nothing at the end. All but the last have micro_batch_size
-    /// sequences. A sample's number is its index among all ranks' samples. @throws DataError with file and row
+    /// sequences. A sample's number is its index among all ranks' samples. With several sources, the micro-batch has its
+    /// source_parts. @throws DataError with file and row
     std::optional<MicroBatch> next();
 
     /// Reads and checks every sample of this rank, so that a damaged shard is found before training begins.
@@ -48,15 +56,21 @@ public:
     std::int64_t sequences() const { return end_ - begin_; }
     /// Equal for the same rows of the same shards.
     std::string fingerprint() const;
+    /// The names of the sources: at least one.
+    const std::vector<std::string>& source_names() const { return source_names_; }
     /// Number of micro-batches of the rank with the fewest.
     std::int64_t fewest_batches() const;
 
 private:
+    /// Index of the shard that a sample is in.
+    std::size_t shard_of(std::int64_t sample) const;
     /// Reads the band that holds the sample, if it is not the current one. @returns the sample's row in the band
     std::int64_t enter_band_of(std::int64_t sample);
 
     EvaluationSettings settings_;
+    std::vector<std::string> source_names_;
     std::vector<ShardFile> shards_;
+    std::vector<std::size_t> source_of_shard_;
     std::vector<std::int64_t> samples_before_;  ///< samples in shards before each; one more at the end
     std::int64_t max_predictions_ = 0;          ///< of all shards
     std::int64_t begin_ = 0, end_ = 0, position_ = 0;

@@ -1,27 +1,75 @@
 #include "inference/evaluate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace bertpretrain {
 namespace {
 
-struct RankSums {
+/// Of one source, or of all.
+struct Sums {
     LossValues losses;
     double masked = 0, sequences = 0;
 };
 
-RankSums sum_of_ranks(World& world, const RankSums& own) {
-    const std::array numbers{own.losses.mlm_loss, own.losses.mlm_correct, own.losses.nsp_loss, own.losses.nsp_correct,
-                             own.masked,          own.sequences};
+void add(Sums& sum, const Sums& more) {
+    sum.losses.mlm_loss += more.losses.mlm_loss;
+    sum.losses.mlm_correct += more.losses.mlm_correct;
+    sum.losses.nsp_loss += more.losses.nsp_loss;
+    sum.losses.nsp_correct += more.losses.nsp_correct;
+    sum.masked += more.masked;
+    sum.sequences += more.sequences;
+}
+
+/// Sums the ranks' numbers, source by source.
+std::vector<Sums> sums_of_ranks(World& world, const std::vector<Sums>& own) {
+    constexpr std::size_t count = 6;
+    std::vector<double> numbers;
+    for (const auto& [losses, masked, sequences] : own)
+        for (const double number : {losses.mlm_loss, losses.mlm_correct, losses.nsp_loss, losses.nsp_correct, masked, sequences})
+            numbers.push_back(number);
     const std::vector<double> of_all = world.all_gather(std::span<const double>(numbers));
-    std::array<double, numbers.size()> sums{};
-    for (std::size_t i = 0; i < of_all.size(); ++i) sums[i % sums.size()] += of_all[i];
-    return {{sums[0], sums[1], sums[2], sums[3]}, sums[4], sums[5]};
+    std::vector<Sums> sums(own.size());
+    for (std::size_t at = 0; at < of_all.size(); at += count) {
+        const auto n = std::span(of_all).subspan(at).first<count>();
+        add(sums[at / count % own.size()], {{n[0], n[1], n[2], n[3]}, n[4], n[5]});
+    }
+    return sums;
+}
+
+/// Adds the masked tokens and sequences of a micro-batch to those of their sources.
+void add_counts(const MicroBatch& batch, std::vector<Sums>& sums) {
+    const std::vector<SourcePart> whole{{0, batch.sequences(), batch.masked()}};
+    for (const SourcePart& part : batch.source_parts.empty() ? whole : batch.source_parts) {
+        sums[part.source].masked += static_cast<double>(part.masked);
+        sums[part.source].sequences += static_cast<double>(part.sequences);
+    }
+}
+
+/// Writes the means into a record of the whole or of a source.
+void set_means(auto& record, const Sums& sums, bool next_sentence) {
+    const double masked = std::max(1.0, sums.masked), sequences = std::max(1.0, sums.sequences);
+    record.mlm_loss = sums.losses.mlm_loss / masked;
+    record.mlm_accuracy = sums.losses.mlm_correct / masked;
+    record.next_sentence = next_sentence;
+    record.nsp_loss = sums.losses.nsp_loss / sequences;
+    record.sequences = static_cast<std::int64_t>(sums.sequences);
+}
+
+std::vector<HeldOutSourceRecord> records_of(const std::vector<Sums>& sums, const std::vector<std::string>& names,
+                                            bool next_sentence) {
+    std::vector<HeldOutSourceRecord> records;
+    if (names.size() == 1) return records;
+    for (std::size_t source = 0; source < names.size(); ++source) {
+        if (sums[source].sequences == 0) continue;
+        records.emplace_back().name = names[source];
+        set_means(records.back(), sums[source], next_sentence);
+    }
+    return records;
 }
 
 }  // namespace
@@ -36,26 +84,25 @@ std::optional<EvaluationRecord> evaluate(const Bert& bert, EvaluationBatches& ba
     const std::int64_t borders = batches.fewest_batches() - 1;  // some ranks may have one batch more
     std::int64_t begun = 0;
     std::optional<LossSums> sums;
-    RankSums own;
+    std::vector<Sums> own(batches.source_names().size());
     while (const auto batch = batches.next()) {
         if (++begun > 1 && begun <= borders + 1 && leave()) return std::nullopt;
-        if (!sums) sums.emplace(batch->device());
+        if (!sums) sums.emplace(batch->device(), own.size());
         bert.add_losses(*batch, *sums);
-        own.masked += static_cast<double>(batch->masked());
-        own.sequences += static_cast<double>(batch->sequences());
+        add_counts(*batch, own);
     }
-    if (sums) own.losses = sums->values();
-    const RankSums whole = sum_of_ranks(world, own);
-    const double masked = std::max(1.0, whole.masked), sequences = std::max(1.0, whole.sequences);
+    if (sums)
+        for (std::size_t source = 0; source < own.size(); ++source) own[source].losses = sums->values(source);
+    const std::vector<Sums> of_sources = sums_of_ranks(world, own);
+    Sums whole;
+    for (const Sums& source : of_sources) add(whole, source);
+    const bool next_sentence = bert.config().next_sentence;
     EvaluationRecord record;
     record.step = step;
-    record.mlm_loss = whole.losses.mlm_loss / masked;
-    record.mlm_accuracy = whole.losses.mlm_correct / masked;
+    set_means(record, whole, next_sentence);
     record.perplexity = std::exp(record.mlm_loss);
-    record.next_sentence = bert.config().next_sentence;
-    record.nsp_loss = whole.losses.nsp_loss / sequences;
-    record.nsp_accuracy = whole.losses.nsp_correct / sequences;
-    record.sequences = static_cast<std::int64_t>(whole.sequences);
+    record.nsp_accuracy = whole.losses.nsp_correct / std::max(1.0, whole.sequences);
+    record.sources = records_of(of_sources, batches.source_names(), next_sentence);
     return record;
 }
 

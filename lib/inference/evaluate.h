@@ -11,8 +11,9 @@
 
 namespace bertpretrain {
 
-/// Returns means over all masked tokens and all sequences of `batches` on all ranks, without dropout. The result does not depend
-/// on the world size or the micro-batch size (except for the order of summation). All ranks call it together.
+/// Returns means over all masked tokens and all sequences of `batches` on all ranks, and over those of each source if there are
+/// several, without dropout. The result does not depend on the world size or the micro-batch size (except for the order of
+/// summation). All ranks call it together.
 /// @param step written into the record
 /// @param leave called between batches, equally often on all ranks, so that it may communicate; true stops the evaluation
 /// @returns nullopt when `leave` returned true

@@ -4,7 +4,8 @@
 
 namespace bertpretrain {
 
-LossSums::LossSums(at::Device device) : sums_S4_(at::zeros({1, count}, at::TensorOptions(at::kDouble).device(device))) {}
+LossSums::LossSums(at::Device device, std::size_t sources)
+    : sums_S4_(at::zeros({static_cast<std::int64_t>(sources), count}, at::TensorOptions(at::kDouble).device(device))) {}
 
 LossValues LossSums::values(std::size_t source) const {
     const at::Tensor host_4 = of(source).cpu();

@@ -21,7 +21,7 @@ public:
     static constexpr std::int64_t count = 4;
 
     /// Zeros on the model's device.
-    explicit LossSums(at::Device device);
+    explicit LossSums(at::Device device, std::size_t sources = 1);
     /// @param sums float64, of shape {4} or {sources, 4}; what is added appears in it
     explicit LossSums(at::Tensor sums) : sums_S4_(sums.view({-1, count})) {}
 

@@ -105,12 +105,18 @@ Logits heads_logits(const LayerContext& context, const BertViews& weights, const
 
 void heads_losses(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH, const LossSums& sums) {
     Logits logits = heads_logits(context, weights, read_RH);
-    const auto add_losses = [&](at::Tensor& logits_RV, const at::Tensor& labels_R, const at::Tensor& sums_2) {
-        const at::Tensor no_bias_V = at::zeros({logits_RV.size(1)}, logits_RV.options());
-        softmax_cross_entropy(logits_RV, no_bias_V, labels_R, 0, no_bias_V.clone(), sums_2);
+    const auto add_losses = [&](const at::Tensor& logits_RC, const at::Tensor& labels_R, std::int64_t SourcePart::*count,
+                                const auto& sums_2_of) {
+        const at::Tensor no_bias_C = at::zeros({logits_RC.size(1)}, logits_RC.options());
+        cross_entropy_by_source(rows_of_sources(context.batch, count, logits_RC.size(0)), logits_RC, no_bias_C, labels_R, 0,
+                                no_bias_C.clone(), sums_2_of);
     };
-    if (context.batch.masked() > 0) add_losses(logits.mlm_MV, context.batch.masked_labels_M, sums.mlm_2());
-    if (context.config.next_sentence) add_losses(logits.next_sentence_B2, context.batch.next_sentence_labels_B, sums.nsp_2());
+    if (context.batch.masked() > 0)
+        add_losses(logits.mlm_MV, context.batch.masked_labels_M, &SourcePart::masked,
+                   [&](std::size_t source) { return sums.mlm_2(source); });
+    if (context.config.next_sentence)
+        add_losses(logits.next_sentence_B2, context.batch.next_sentence_labels_B, &SourcePart::sequences,
+                   [&](std::size_t source) { return sums.nsp_2(source); });
 }
 
 at::Tensor heads_forward_backward(const LayerContext& context, const BertViews& weights, const at::Tensor& read_RH,

@@ -36,7 +36,7 @@ struct DataPlan {
     std::vector<MixturePart> mixture;       ///< which source each sample comes from
     std::vector<std::int64_t> shares;       ///< of the sources, as the settings ask for
     bool accepts_changed_shares = false;    ///< on resume
-    std::vector<std::filesystem::path> held_out_shards;  ///< folders
+    std::vector<std::filesystem::path> held_out_shards;  ///< one folder, or that of each source
     Objective objective = Objective::mlm_nsp;
     std::optional<std::int32_t> document_end;  ///< id of [SEP] with data.block_diagonal: attention stays inside each document
     std::int64_t sequence_length = 128;

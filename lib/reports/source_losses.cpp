@@ -17,7 +17,17 @@ struct SourceHistory {
     std::string name;
     std::vector<std::int64_t> steps;
     std::vector<SourceRecord> records;
+    ChartPoints held_out;  ///< step, MLM loss
 };
+
+/// (step, MLM loss) of each evaluation of a source.
+ChartPoints held_out_losses(const RunHistory& run, const std::string& source) {
+    ChartPoints losses;
+    for (const EvaluationRecord& evaluation : run.metrics.evaluations)
+        for (const HeldOutSourceRecord& record : evaluation.sources)
+            if (record.name == source) losses.emplace_back(static_cast<double>(evaluation.step), record.mlm_loss);
+    return losses;
+}
 
 /// The sources of a run, in the order of their first samples.
 std::vector<SourceHistory> sources_of(const RunHistory& run) {
@@ -25,7 +35,8 @@ std::vector<SourceHistory> sources_of(const RunHistory& run) {
     for (const StepRecord& step : run.metrics.steps)
         for (const SourceRecord& record : step.sources) {
             auto source = std::ranges::find(sources, record.name, &SourceHistory::name);
-            if (source == sources.end()) source = sources.insert(source, SourceHistory{record.name, {}, {}});
+            if (source == sources.end())
+                source = sources.insert(source, SourceHistory{record.name, {}, {}, held_out_losses(run, record.name)});
             source->steps.push_back(step.step);
             source->records.push_back(record);
         }
@@ -43,7 +54,7 @@ double mean_of_last(const SourceHistory& source, double SourceRecord::*loss) {
 
 std::vector<std::vector<std::string>> source_rows(const std::vector<RunHistory>& runs) {
     std::vector<std::vector<std::string>> rows{
-        {"run", "source", "part of the samples", "samples", "epochs", "mlm loss", "nsp loss"}};
+        {"run", "source", "part of the samples", "samples", "epochs", "mlm loss", "nsp loss", "last held-out mlm loss"}};
     for (const RunHistory& run : runs)
         for (const SourceHistory& source : sources_of(run)) {
             const SourceRecord& last = source.records.back();
@@ -51,13 +62,15 @@ std::vector<std::vector<std::string>> source_rows(const std::vector<RunHistory>&
             rows.push_back({run.name, displayable(source.name), fixed(100 * static_cast<double>(last.samples) / all, 2) + " %",
                             with_thousands(last.samples), fixed(last.epochs, 2),
                             fixed(mean_of_last(source, &SourceRecord::mlm_loss), 4),
-                            last.next_sentence ? fixed(mean_of_last(source, &SourceRecord::nsp_loss), 4) : "-"});
+                            last.next_sentence ? fixed(mean_of_last(source, &SourceRecord::nsp_loss), 4) : "-",
+                            source.held_out.empty() ? "-" : fixed(source.held_out.back().second, 4)});
         }
     if (rows.size() == 1) rows.clear();
     return rows;
 }
 
 std::optional<Chart> source_loss_chart(const std::vector<RunHistory>& runs) {
+    std::size_t count = 0;
     Chart chart{"Masked-word loss of each source", "optimizer step", "nats per masked token", {}, {}};
     for (const RunHistory& run : runs)
         for (const SourceHistory& source : sources_of(run)) {
@@ -65,9 +78,10 @@ std::optional<Chart> source_loss_chart(const std::vector<RunHistory>& runs) {
             for (std::size_t i = 0; i < source.steps.size(); ++i)
                 points.emplace_back(static_cast<double>(source.steps[i]), source.records[i].mlm_loss);
             points = smoothed(points, std::max<std::size_t>(1, points.size() / 100));
-            const char* color = source_colors[chart.lines.size() % source_colors.size()];
-            const std::string name = displayable(source.name);
-            chart.lines.push_back({runs.size() > 1 ? run.name + ", " + name : name, color, thinned(points), 1.5, false});
+            const char* color = source_colors[count++ % source_colors.size()];
+            const std::string name = (runs.size() > 1 ? run.name + ", " : "") + displayable(source.name);
+            chart.lines.push_back({name, color, thinned(points), 1.5, false});
+            if (!source.held_out.empty()) chart.lines.push_back({name + ", held-out", color, thinned(source.held_out), 2, true});
         }
     if (chart.lines.empty()) return std::nullopt;
     return chart;

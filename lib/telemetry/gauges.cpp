@@ -1,22 +1,23 @@
 #include "telemetry/gauges.h"
 
 #include <algorithm>
+#include <ranges>
+#include <type_traits>
 #include <utility>
 
 namespace bertpretrain {
 namespace {
 
-/// Returns a gauge per number of the sources, with a value for each of them.
-std::vector<Gauge> gauges_of_sources(const std::map<std::string, SourceRecord>& sources) {
+/// Returns a gauge per number of the sources' records, with a value for each of them.
+template <class Records>
+std::vector<Gauge> gauges_of_sources(const Records& records, const std::string& help) {
     std::vector<Gauge> gauges;
-    for (const auto& [source, record] : sources)
-        SourceRecord::fields(record, [&, &name = source](const std::string& key, const auto& value) {
+    for (const auto& record : records)
+        std::remove_cvref_t<decltype(record)>::fields(record, [&](const std::string& key, const auto& value) {
             const std::string full = "bertpretrain_source_" + key;
             auto gauge = std::ranges::find(gauges, full, &Gauge::name);
-            if (gauge == gauges.end())
-                gauge =
-                    gauges.insert(gauge, {full, "Value of the last step with samples of the source, as in metrics.jsonl.", {}});
-            gauge->values.push_back({name, static_cast<double>(value)});
+            if (gauge == gauges.end()) gauge = gauges.insert(gauge, {full, help, {}});
+            gauge->values.push_back({record.name, static_cast<double>(value)});
         });
     return gauges;
 }
@@ -40,7 +41,9 @@ void for_each_gauge(const RunNumbers& numbers, const std::function<void(const Ga
               is_time ? "End time of the last step in seconds since 1970 UTC." : "Value of the last step, as in metrics.jsonl.",
               static_cast<double>(value));
     });
-    for (const Gauge& of_sources : gauges_of_sources(numbers.sources)) visit(of_sources);
+    for (const Gauge& of_sources : gauges_of_sources(std::views::values(numbers.sources),
+                                                     "Value of the last step with samples of the source, as in metrics.jsonl."))
+        visit(of_sources);
     gauge("checkpoint_step", "Optimizer step of the last checkpoint of this process; 0 without one.",
           static_cast<double>(numbers.save.step));
     gauge("checkpoint_seconds", "How long the last checkpoint took to write.", numbers.save.seconds);
@@ -52,6 +55,9 @@ void for_each_gauge(const RunNumbers& numbers, const std::function<void(const Ga
             gauge(key, "Value of the last evaluation, as in metrics.jsonl.", static_cast<double>(value));
     });
     gauge("held_out_step", "Optimizer step of the last evaluation.", static_cast<double>(numbers.evaluation->step));
+    for (const Gauge& of_sources :
+         gauges_of_sources(numbers.evaluation->sources, "Value of the last evaluation of the source, as in metrics.jsonl."))
+        visit(of_sources);
 }
 
 }  // namespace bertpretrain

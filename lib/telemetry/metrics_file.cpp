@@ -39,8 +39,7 @@ template <class Record>
 std::string line_of(const Record& record) {
     nlohmann::ordered_json line;
     bool all_finite = add_numbers(record, line);
-    if constexpr (std::is_same_v<Record, StepRecord>)
-        for (const SourceRecord& source : record.sources) all_finite &= add_numbers(source, line["sources"][source.name]);
+    for (const auto& source : record.sources) all_finite &= add_numbers(source, line["sources"][source.name]);
     if (!all_finite) line["non_finite"] = true;
     return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -66,10 +65,10 @@ Record record_of(const json& line) {
     if constexpr (std::is_same_v<Record, EvaluationRecord>)
         if (line.contains("probe_accuracy")) record.probe.emplace();
     Record::fields(record, [&](const char* key, auto& value) { read_member(line, key, value); });
-    if constexpr (std::is_same_v<Record, StepRecord>)
+    if constexpr (requires { record.sources; })
         if (const auto sources = line.find("sources"); sources != line.end())
             for (const auto& [name, numbers] : sources->items()) {
-                record.sources.push_back(record_of<SourceRecord>(numbers));
+                record.sources.push_back(record_of<typename decltype(record.sources)::value_type>(numbers));
                 record.sources.back().name = name;
             }
     return record;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/concat.h"
+#include "core/displayable.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
@@ -34,6 +35,9 @@ std::string step_line(const StepRecord& record, std::int64_t total_steps, double
 std::string evaluation_line(const EvaluationRecord& record) {
     std::string line = concat("held-out step ", record.step, " | mlm ", fixed(record.mlm_loss, 4), " | accuracy ",
                               fixed(record.mlm_accuracy, 4), " | perplexity ", fixed(record.perplexity, 1), nsp_text(record));
+    for (const HeldOutSourceRecord& source : record.sources)
+        line += concat(&source == record.sources.data() ? " | mlm by source: " : ", ", displayable(source.name), " ",
+                       fixed(source.mlm_loss, 4));
     if (const auto& probe = record.probe)
         line += concat(" | probe ", fixed(100 * probe->accuracy, 2), " % (", fixed(100 * probe->accuracy_low, 2), " to ",
                        fixed(100 * probe->accuracy_high, 2), "), ", duration_text(probe->seconds));

@@ -96,6 +96,26 @@ struct StepRecord {
     }
 };
 
+/// The held-out text of one source in an evaluation of a run that has several.
+struct HeldOutSourceRecord {
+    static constexpr const char* next_sentence_key = "held_out_nsp_loss";  ///< recorded only if next_sentence is set
+
+    std::string name;
+    std::int64_t sequences = 0;
+    double mlm_loss = 0;  ///< mean over its masked tokens, in nats
+    double mlm_accuracy = 0;
+    bool next_sentence = true;  ///< whether the model predicts next sentences; if not, nsp_loss is not recorded
+    double nsp_loss = 0;        ///< mean over its sequences
+
+    /// Calls field(key of the metrics file, member) for each number.
+    static void fields(auto& self, auto&& field) {
+        field("held_out_sequences", self.sequences);
+        field("held_out_mlm_loss", self.mlm_loss);
+        field("held_out_mlm_accuracy", self.mlm_accuracy);
+        if (self.next_sentence) field(next_sentence_key, self.nsp_loss);
+    }
+};
+
 /// An evaluation after `step` on held-out text.
 struct EvaluationRecord {
     static constexpr const char* next_sentence_key = "held_out_nsp_loss";  ///< recorded only if next_sentence is set
@@ -111,6 +131,7 @@ struct EvaluationRecord {
     std::optional<ProbeRecord> probe{};  ///< where the run has evaluation.probe
     double time = 0;                     ///< end of the evaluation, in seconds since 1970 UTC
     double elapsed_seconds = 0;          ///< end of the evaluation, counted from this start of the run by a monotonic clock
+    std::vector<HeldOutSourceRecord> sources{};  ///< those with evaluated sequences; empty without several sources
 
     /// Calls field(key of the metrics file, member) for each member, those of `probe` only if there is one.
     static void fields(auto& self, auto&& field) {

@@ -128,6 +128,8 @@ void TensorboardFile::append(const EvaluationRecord& record) {
             if (key.starts_with(group + "_"))
                 scalars.emplace_back(group + "/" + key.substr(group.size() + 1), static_cast<double>(value));
     });
+    for (const HeldOutSourceRecord& source : record.sources)
+        scalars.emplace_back("sources/" + source.name + "/held_out_mlm_loss", source.mlm_loss);
     write_scalars(record.time, record.step, scalars);
 }
 

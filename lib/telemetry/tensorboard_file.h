@@ -12,11 +12,10 @@
 
 namespace bertpretrain {
 
-/// Writes scalars: train/KEY for a step, sources/NAME/KEY for its sources, held_out/KEY for an evaluation, with KEY as in
-/// metrics.jsonl. Each start of a run
-/// creates a file at its first record. Each record is passed to the kernel before append() returns. If writing fails, it logs
-/// one warning and stops writing; the run continues.
-/// Format: TFRecord (length, its masked CRC-32C, content, its masked CRC-32C) of tensorflow.Event messages.
+/// Writes scalars: train/KEY for a step, sources/NAME/KEY for its sources, held_out/KEY and sources/NAME/held_out_mlm_loss for an
+/// evaluation, with KEY as in metrics.jsonl. Each start of a run creates a file at its first record. Each record is passed to the
+/// kernel before append() returns. If writing fails, it logs one warning and stops writing; the run continues. Format: TFRecord
+/// (length, its masked CRC-32C, content, its masked CRC-32C) of tensorflow.Event messages.
 class TensorboardFile {
 public:
     explicit TensorboardFile(std::filesystem::path folder) : folder_(std::move(folder)) {}

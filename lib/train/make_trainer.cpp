@@ -68,11 +68,12 @@ std::unique_ptr<EvaluationBatches> make_held_out(const RunPlan& plan, const Worl
     settings.world_size = world.size();
     settings.device = device;
     settings.threads = plan.data.loader_threads;
-    std::vector<std::filesystem::path> files;
-    for (const std::filesystem::path& folder : plan.data.held_out_shards)
-        for (std::filesystem::path& file : find_shards_anywhere(folder, ShardKind::held_out, plan.data.cache_folder))
-            files.push_back(std::move(file));
-    return std::make_unique<EvaluationBatches>(files, settings);
+    const std::vector<std::filesystem::path>& folders = plan.data.held_out_shards;
+    std::vector<EvaluationSource> sources;
+    for (std::size_t i = 0; i < folders.size(); ++i)
+        sources.push_back({folders.size() > 1 ? plan.data.source_names[i] : "",
+                           find_shards_anywhere(folders[i], ShardKind::held_out, plan.data.cache_folder)});
+    return std::make_unique<EvaluationBatches>(sources, settings);
 }
 
 /// Removes what killed saves left, and compares the space that is free then with what checkpoints take.

@@ -58,8 +58,33 @@ std::filesystem::path write_mixed(const TemporaryFolder& folder, double of_odd, 
 std::vector<json> steps_of(const std::filesystem::path& run) {
     std::vector<json> steps;
     for (const std::string& line : numbers_of(run))
-        if (json parsed = json::parse(line); parsed.contains("sources")) steps.push_back(std::move(parsed));
+        if (json parsed = json::parse(line); parsed.contains("samples")) steps.push_back(std::move(parsed));
     return steps;
+}
+
+/// Checks that the run's last evaluation has the held-out loss of each source, and that each is the loss of that source's shards.
+void check_held_out(const std::filesystem::path& run) {
+    json last;
+    for (const std::string& line : numbers_of(run))
+        if (json parsed = json::parse(line); parsed.contains("held_out_mlm_loss")) last = std::move(parsed);
+    REQUIRE(last.at("sources").size() == 2);
+    std::int64_t sequences = 0;
+    for (const auto& [name, shards] : {std::pair("odd", two_sources().odd), std::pair("even", two_sources().even)}) {
+        const json& source = last.at("sources").at(name);
+        sequences += source.at("held_out_sequences").get<std::int64_t>();
+        const CommandResult alone =
+            run_command(concat(train_program, " evaluate ", run.string(), " --shards ", shards.string(), " --json"));
+        CAPTURE(name, alone.err);
+        REQUIRE(alone.exit_code == 0);
+        const json result = json::parse(alone.out);
+        CHECK(result.at("sequences") == source.at("held_out_sequences"));
+        CHECK(source.at("held_out_mlm_loss").get<double>() == Approx(result.at("mlm_loss").get<double>()).epsilon(1e-5));
+        CHECK(source.at("held_out_nsp_loss").get<double>() == Approx(result.at("nsp_loss").get<double>()).epsilon(1e-5));
+    }
+    CHECK(last.at("held_out_sequences") == sequences);
+    CHECK(missing_words(read_text(run / "log.txt"), {"| mlm by source: odd ", ", even "}) == "");
+    CHECK(missing_words(read_text(run / "metrics.prom"), {"bertpretrain_source_held_out_mlm_loss{run=", "source=\"even\"}"}) ==
+          "");
 }
 
 /// Checks that every step has the sources' samples that the mixture gives it.
@@ -81,8 +106,9 @@ void check_counts(const std::vector<json>& steps, const Mixture& mixture) {
 TEST_CASE("a mixture trains the same model on 1, 2 and 3 ranks and after a resume on another number") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
-    const auto config = write_mixed(folder, 0.7, 0.3);
+    const auto config = write_mixed(folder, 0.7, 0.3, {{"evaluation", {{"max_sequences", 0}}}});
     REQUIRE(train(config, folder / "alone").exit_code == 0);
+    check_held_out(folder / "alone");
     const std::vector<json> steps = steps_of(folder / "alone");
     REQUIRE(steps.size() == 30);
     check_counts(steps, Mixture({{0, {7, 3}}}));

@@ -90,14 +90,19 @@ TEST_CASE("a run with several sources gets a chart and a table of their losses")
             record.sources = {{"books", 6, 3.25, 0.5, true, 0.7, 6 * step, step / 10.0}};
             if (step % 2 == 0) record.sources.push_back({"<news>", 2, 5.75, 0.5, true, 0.65, 2 * step, step / 4.0});
             metrics.append(record);
+            if (step % 10 == 0)
+                metrics.append(EvaluationRecord{.step = step,
+                                                .mlm_loss = 4,
+                                                .time = record.time + 1,
+                                                .sources = {{.name = "books", .mlm_loss = 90.0 / step}}});
         }
     }
     const std::string page = report_page({read_run(folder / "mixed")}, {});
+    CHECK(count(page, ">books, held-out<") == 1);
     CHECK(count(page, "<figure id=\"source_mlm_loss\">") == 1);
-    CHECK(page.find(
-              "<tr><td>mixed</td><td>books</td><td>75.00 %</td><td>120</td><td>2.00</td><td>3.2500</td><td>0.7000</td></tr>") !=
-          std::string::npos);
-    CHECK(page.find("<td>&lt;news&gt;</td><td>25.00 %</td><td>40</td><td>5.00</td><td>5.7500</td><td>0.6500</td>") !=
+    CHECK(page.find("<tr><td>mixed</td><td>books</td><td>75.00 "
+                    "%</td><td>120</td><td>2.00</td><td>3.2500</td><td>0.7000</td><td>4.5000</td></tr>") != std::string::npos);
+    CHECK(page.find("<td>&lt;news&gt;</td><td>25.00 %</td><td>40</td><td>5.00</td><td>5.7500</td><td>0.6500</td><td>-</td>") !=
           std::string::npos);
     CHECK(page.find("<news>") == std::string::npos);
 }

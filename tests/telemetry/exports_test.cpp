@@ -41,7 +41,8 @@ TEST_CASE("TensorBoard's reader finds every number of every step and evaluation"
         TensorboardFile file(folder / "tensorboard");
         CHECK_FALSE(std::filesystem::exists(folder / "tensorboard"));  // nothing before the first record
         for (std::int64_t step = 1; step <= 300; ++step) file.append(step_record(step, 1.0 / static_cast<double>(step)));
-        file.append(EvaluationRecord{.step = 300, .mlm_loss = 2.5, .sequences = 7, .time = 1.7e9 + 301});
+        file.append(EvaluationRecord{
+            .step = 300, .mlm_loss = 2.5, .sequences = 7, .time = 1.7e9 + 301, .sources = {{.name = "wiki", .mlm_loss = 2.25}}});
     }
     const json read = read_by_others(folder / "tensorboard");
     NEEDS_READER(read);
@@ -55,6 +56,7 @@ TEST_CASE("TensorBoard's reader finds every number of every step and evaluation"
     CHECK(read.at("train/loss")[299][2] == 1.7e9 + 300);
     CHECK(read.at("held_out/mlm_loss")[0][1] == 2.5);
     CHECK(read.at("held_out/sequences")[0][1] == 7);
+    CHECK(read.at("sources/wiki/held_out_mlm_loss")[0][1] == 2.25);
 }
 
 TEST_CASE("TensorBoard shows repeated steps once") {
@@ -116,7 +118,13 @@ TEST_CASE("Prometheus has a value for each source of text, from the last step wi
     record = step_record(2, 2);
     record.sources = {{.name = "books", .mlm_loss = 3}};
     prometheus.show(record);
+    prometheus.show(EvaluationRecord{
+        .step = 2, .mlm_loss = 4, .sources = {{.name = "books", .mlm_loss = 4.5}, {.name = "a \"wiki\"", .mlm_loss = 3.25}}});
     prometheus.finish();
+    CHECK(read_text(file).find("# TYPE bertpretrain_source_held_out_mlm_loss gauge\n"
+                               "bertpretrain_source_held_out_mlm_loss{run=\"r\",source=\"books\"} 4.5\n"
+                               "bertpretrain_source_held_out_mlm_loss{run=\"r\",source=\"a \\\"wiki\\\"\"} 3.25\n") !=
+          std::string::npos);
     CHECK(read_text(file).find("# TYPE bertpretrain_source_mlm_loss gauge\n"
                                "bertpretrain_source_mlm_loss{run=\"r\",source=\"a \\\"wiki\\\"\"} 2.5\n"
                                "bertpretrain_source_mlm_loss{run=\"r\",source=\"books\"} 3\n# HELP") != std::string::npos);

@@ -136,6 +136,29 @@ TEST_CASE("an evaluation with a probe has its scores, also after reading; one wi
     CHECK_FALSE(metrics.evaluations[1].probe);
 }
 
+TEST_CASE("an evaluation of several sources has the loss of each, also after reading; another has no such key") {
+    const TemporaryFolder folder;
+    MetricsFile file(folder / "metrics.jsonl");
+    file.append(evaluation_record(1));
+    EvaluationRecord mixed = evaluation_record(2);
+    mixed.sources = {{"books", 5, 1.0 / 3, 0.25, true, 0.7}, {"news", 3, 4.5, 0, false, 0}};
+    file.append(mixed);
+    const std::string text = read_text(folder / "metrics.jsonl");
+    CHECK(text.find("sources") > text.find('\n'));
+    CHECK_THAT(text, Catch::Contains(R"("sources":{"books":{"held_out_sequences":5,"held_out_mlm_loss":0.3333333333333333,)"
+                                     R"("held_out_mlm_accuracy":0.25,"held_out_nsp_loss":0.7},"news":{"held_out_sequences":3,)"
+                                     R"("held_out_mlm_loss":4.5,"held_out_mlm_accuracy":0.0}})"));
+    const Metrics read = read_metrics(folder / "metrics.jsonl");
+    REQUIRE(read.evaluations.size() == 2);
+    CHECK(numbers(read.evaluations[1]) == numbers(mixed));
+    CHECK(read.evaluations[0].sources.empty());
+    REQUIRE(read.evaluations[1].sources.size() == 2);
+    CHECK(read.evaluations[1].sources[0].name == "books");
+    CHECK(read.evaluations[1].sources[0].mlm_loss == 1.0 / 3);
+    CHECK(read.evaluations[1].sources[0].sequences == 5);
+    CHECK_FALSE(read.evaluations[1].sources[1].next_sentence);
+}
+
 TEST_CASE("every number is read back bit for bit") {
     const TemporaryFolder folder;
     MetricsFile file(folder / "metrics.jsonl");

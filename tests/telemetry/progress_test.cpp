@@ -71,6 +71,16 @@ TEST_CASE("an evaluation is always printed") {
     CHECK(screen.said.size() == 3);
 }
 
+TEST_CASE("an evaluation of several sources names each with its loss, and without control characters") {
+    EvaluationRecord record{.step = 100, .mlm_loss = 5.1, .mlm_accuracy = 0.213, .perplexity = 164.2, .nsp_loss = 0.69};
+    const std::string line = evaluation_line(record);
+    CHECK(line == "held-out step 100 | mlm 5.1000 | accuracy 0.2130 | perplexity 164.2 | nsp 0.6900");
+    record.sources = {{.name = "wiki", .mlm_loss = 5.25}, {.name = "new\x1bs", .mlm_loss = 4.5}};
+    CHECK(evaluation_line(record).starts_with(line + " | mlm by source: wiki 5.2500, new"));
+    CHECK(evaluation_line(record).ends_with("s 4.5000"));
+    CHECK(evaluation_line(record).find('\x1b') == std::string::npos);
+}
+
 TEST_CASE("the MFU is shown if it is known") {
     Screen screen;
     Progress progress(50, 10, screen.output(true));
