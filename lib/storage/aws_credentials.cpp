@@ -10,15 +10,16 @@ namespace bertpretrain {
 AwsCredentials AwsCredentialSource::find() const {
     const auto key = variables_("AWS_ACCESS_KEY_ID"), secret = variables_("AWS_SECRET_ACCESS_KEY");
     if (key && secret) return {*key, *secret, variables_("AWS_SESSION_TOKEN").value_or("")};
+    if (const auto credentials = web_identity_credentials(variables_)) return *credentials;
     auto profile = aws_profile(variables_);
     if (!profile["aws_access_key_id"].empty() && !profile["aws_secret_access_key"].empty())
         return {profile["aws_access_key_id"], profile["aws_secret_access_key"], profile["aws_session_token"]};
     if (const auto credentials = container_credentials(variables_)) return *credentials;
     if (const auto credentials = instance_credentials(variables_)) return *credentials;
     throw ConfigError(
-        "s3://: no credentials were found in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, in ~/.aws/credentials, at a "
-        "container's "
-        "endpoint (AWS_CONTAINER_CREDENTIALS_*) or at the instance's metadata service"
+        "s3://: no credentials were found in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, by a web identity "
+        "(AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN), in ~/.aws/credentials, at a container's endpoint "
+        "(AWS_CONTAINER_CREDENTIALS_*) or at the instance's metadata service"
         "\n  do: set the variables, or give this machine or container a role that may use the bucket");
 }
 

@@ -9,13 +9,14 @@
 
 namespace bertpretrain {
 
-/// Finds credentials in the order of AWS's own tools: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (with AWS_SESSION_TOKEN), the
-/// profile's files, the container's endpoint, the instance's. Keeps them until five minutes before they expire. Thread-safe.
+/// Finds credentials in the order of AWS's own tools: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (with AWS_SESSION_TOKEN), a
+/// web identity, the profile's files, the container's endpoint, the instance's. Keeps them until five minutes before they expire.
+/// Thread-safe.
 class AwsCredentialSource {
 public:
     explicit AwsCredentialSource(Variables variables) : variables_(std::move(variables)) {}
 
-    /// @throws ConfigError when there are none anywhere  @throws DistributedError when a container's endpoint fails
+    /// @throws ConfigError when there are none anywhere  @throws DistributedError when a service of the platform fails
     AwsCredentials get();
     /// Forgets the credentials that a store has refused, so that get() looks again.
     void forget();

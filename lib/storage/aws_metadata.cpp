@@ -7,7 +7,9 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/strings.h"
+#include "storage/aws_profile.h"
 #include "storage/http_transfer.h"
+#include "storage/s3_answers.h"
 
 namespace bertpretrain {
 namespace {
@@ -55,6 +57,35 @@ std::optional<AwsCredentials> container_credentials(const Variables& variables) 
     throw DistributedError(concat(url, " (AWS_CONTAINER_CREDENTIALS_*): gives no credentials: ",
                                   answer.failure.empty() ? concat("status ", answer.status) : answer.failure,
                                   "\n  do: check the role of this task or service account"));
+}
+
+std::optional<AwsCredentials> web_identity_credentials(const Variables& variables) {
+    const auto file = variables("AWS_WEB_IDENTITY_TOKEN_FILE"), role = variables("AWS_ROLE_ARN");
+    if (!file || !role) return std::nullopt;
+    auto endpoint = variables("AWS_ENDPOINT_URL_STS");
+    if (!endpoint) endpoint = variables("AWS_ENDPOINT_URL");
+    const std::string body = query_text({{"Action", "AssumeRoleWithWebIdentity"},
+                                         {"RoleArn", *role},
+                                         {"RoleSessionName", variables("AWS_ROLE_SESSION_NAME").value_or("bertpretrain")},
+                                         {"Version", "2011-06-15"},
+                                         {"WebIdentityToken", first_line(read_file(*file))}});  // the platform renews the file
+    HttpRequest request;
+    request.method = "POST";
+    request.url = endpoint.value_or(concat("https://sts.", aws_region(variables), ".amazonaws.com")) + "/";
+    request.headers = {"Content-Type: application/x-www-form-urlencoded"};
+    request.body = body;
+    const HttpAnswer answer = transfer(request);
+    AwsCredentials credentials{xml_element(answer.text, "AccessKeyId"), xml_element(answer.text, "SecretAccessKey"),
+                               xml_element(answer.text, "SessionToken"), seconds_of(xml_element(answer.text, "Expiration"))};
+    if (answer.ok() && !credentials.key_id.empty() && !credentials.secret.empty()) return credentials;
+    const std::string what = concat(
+        request.url, " (AWS_WEB_IDENTITY_TOKEN_FILE): gives no credentials for ", *role, ": ",
+        answer.failure.empty()
+            ? concat("status ", answer.status, ", ", xml_element(answer.text, "Code"), ": ", xml_element(answer.text, "Message"))
+            : answer.failure);
+    if (answer.status >= 400 && answer.status < 500)
+        throw ConfigError(concat(what, "\n  do: check that the role trusts this service account"));
+    throw DistributedError(concat(what, "\n  do: check that the token service can be reached from this machine"));
 }
 
 std::optional<AwsCredentials> instance_credentials(const Variables& variables) {

@@ -13,6 +13,12 @@ namespace bertpretrain {
 /// @throws DistributedError when the endpoint gives none
 std::optional<AwsCredentials> container_credentials(const Variables& variables);
 
+/// Of a Kubernetes service account's role (EKS, IRSA): AssumeRoleWithWebIdentity, with the token in AWS_WEB_IDENTITY_TOKEN_FILE
+/// and the role AWS_ROLE_ARN. AWS_ENDPOINT_URL_STS or AWS_ENDPOINT_URL names another token service.
+/// @returns nullopt where the variables are not set  @throws ConfigError when the service refuses the token
+/// @throws DistributedError when it cannot be reached
+std::optional<AwsCredentials> web_identity_credentials(const Variables& variables);
+
 /// Of the instance's role (EC2, IMDSv2). AWS_EC2_METADATA_DISABLED=true turns this off; AWS_EC2_METADATA_SERVICE_ENDPOINT names
 /// another address. @returns nullopt where there is no such service or role
 std::optional<AwsCredentials> instance_credentials(const Variables& variables);

@@ -17,7 +17,8 @@ constexpr std::size_t most_error_text = 65'536;
 struct Transfer {
     const HttpRequest& request;
     HttpAnswer answer;
-    std::exception_ptr sink_failure;
+    std::exception_ptr failure;  ///< of the sink or source
+    std::uint64_t sent = 0;      ///< of the source
 };
 
 std::string trimmed(std::string_view text) {
@@ -49,10 +50,31 @@ std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* us
         if (is_content && transfer.request.sink) transfer.request.sink(part, transfer.answer.status);
         else if (is_content || transfer.answer.text.size() < most_error_text) transfer.answer.text += part;
     } catch (...) {
-        transfer.sink_failure = std::current_exception();
+        transfer.failure = std::current_exception();
         return 0;
     }
     return part.size();
+}
+
+std::size_t give_body(char* to, std::size_t size, std::size_t count, void* user) {
+    auto& transfer = *static_cast<Transfer*>(user);
+    const HttpSource& source = *transfer.request.source;
+    const std::size_t bytes = std::min<std::uint64_t>(size * count, source.bytes - transfer.sent);
+    try {
+        source.read_at(transfer.sent, {reinterpret_cast<unsigned char*>(to), bytes});
+    } catch (...) {
+        transfer.failure = std::current_exception();
+        return CURL_READFUNC_ABORT;
+    }
+    transfer.sent += bytes;
+    return bytes;
+}
+
+/// libcurl begins again where a connection that it kept open was closed by the server.
+int seek_in_body(void* user, curl_off_t position, int origin) {
+    if (origin != SEEK_SET) return CURL_SEEKFUNC_CANTSEEK;
+    static_cast<Transfer*>(user)->sent = static_cast<std::uint64_t>(position);
+    return CURL_SEEKFUNC_OK;
 }
 
 int look_at_stop(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
@@ -86,11 +108,12 @@ HttpAnswer transfer(const HttpRequest& request) {
     const CurlLibrary& curl = curl_library();
     CURL* const handle = handle_of_thread();
     const auto set = [&](CURLoption option, auto value) { curl.easy_setopt(handle, option, value); };
-    Transfer running{request, {}, nullptr};
+    Transfer running{request, {}, nullptr, 0};
     HeaderList headers;
     for (const std::string& line : request.headers) headers.add(line);
     headers.add("Expect:");  // costs a round trip, and some servers do not know it
-    if (request.body) headers.add("Content-Type:");
+    const auto is_type = [](const std::string& line) { return line.starts_with("Content-Type:"); };
+    if (request.body && std::ranges::none_of(request.headers, is_type)) headers.add("Content-Type:");
 
     set(CURLOPT_URL, request.url.c_str());
     set(CURLOPT_NOSIGNAL, 1L);
@@ -104,6 +127,14 @@ HttpAnswer transfer(const HttpRequest& request) {
         set(CURLOPT_POSTFIELDS, request.body->empty() ? "" : request.body->data());
         set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body->size()));
     }
+    if (request.source != nullptr) {
+        set(CURLOPT_UPLOAD, 1L);
+        set(CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(request.source->bytes));
+        set(CURLOPT_READFUNCTION, &give_body);
+        set(CURLOPT_READDATA, static_cast<void*>(&running));
+        set(CURLOPT_SEEKFUNCTION, &seek_in_body);
+        set(CURLOPT_SEEKDATA, static_cast<void*>(&running));
+    }
     if (request.method != "GET" && request.method != "HEAD") set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
     set(CURLOPT_HTTPHEADER, headers.list);
     set(CURLOPT_HEADERFUNCTION, &take_header);
@@ -114,7 +145,7 @@ HttpAnswer transfer(const HttpRequest& request) {
     set(CURLOPT_XFERINFOFUNCTION, &look_at_stop);
     set(CURLOPT_XFERINFODATA, static_cast<void*>(&running));
     const CURLcode code = curl.easy_perform(handle);
-    if (running.sink_failure) std::rethrow_exception(running.sink_failure);
+    if (running.failure) std::rethrow_exception(running.failure);
     if (code != CURLE_OK) running.answer.failure = curl.easy_strerror(code);
     return std::move(running.answer);
 }

@@ -19,6 +19,9 @@ namespace {
 
 constexpr double first_pause_seconds = 0.1, longest_pause_seconds = 10;
 
+/// A region becomes a part of a host's name.
+constexpr std::string_view letters_of_regions = "abcdefghijklmnopqrstuvwxyz0123456789-";
+
 bool may_pass(const HttpAnswer& answer) {
     return !answer.failure.empty() || answer.status == 408 || answer.status == 429 || answer.status >= 500;
 }
@@ -34,6 +37,14 @@ std::string reason_of(const HttpAnswer& answer) {
     return concat("status ", answer.status, code.empty() ? "" : concat(", ", code, ": ", xml_element(answer.text, "Message")));
 }
 
+/// "host:port", without the scheme's own port
+std::string host_of(const std::string& origin) {
+    std::string host = origin.substr(origin.find("://") + 3);
+    if (const std::string port = origin.starts_with("https") ? ":443" : ":80"; host.ends_with(port))
+        host.resize(host.size() - port.size());
+    return host;
+}
+
 /// Sleeps, unless a stop is requested.
 void pause(double seconds, const std::stop_token& stop) {
     std::mutex mutex;
@@ -47,26 +58,30 @@ void pause(double seconds, const std::stop_token& stop) {
 ObjectRequests::ObjectRequests(ObjectUrl folder, const Variables& variables, StorageSettings settings)
     : folder_(std::move(folder)), settings_(std::move(settings)) {
     if (folder_.kind == ObjectUrl::Kind::http) {
-        origin_ = folder_.root;
-    } else {
-        credentials_ = std::make_unique<AwsCredentialSource>(variables);
-        region_ = aws_region(variables);
-        auto endpoint = variables("AWS_ENDPOINT_URL_S3");
-        if (!endpoint) endpoint = variables("AWS_ENDPOINT_URL");
-        if (endpoint) {
-            const ObjectUrl url = parse_object_url(*endpoint, "AWS_ENDPOINT_URL");
-            origin_ = url.root;
-            path_ = concat(url.key.empty() ? "" : "/", url.key, "/", folder_.root);
-        } else if (folder_.root.find('.') != std::string::npos) {  // a wildcard certificate covers no further dot
-            origin_ = concat("https://s3.", region_, ".amazonaws.com");
-            path_ = "/" + folder_.root;
-        } else {
-            origin_ = concat("https://", folder_.root, ".s3.", region_, ".amazonaws.com");
-        }
+        place_.origin = folder_.root;
+        return;
     }
-    host_ = origin_.substr(origin_.find("://") + 3);
-    if (const std::string port = origin_.starts_with("https") ? ":443" : ":80"; host_.ends_with(port))
-        host_.resize(host_.size() - port.size());
+    credentials_ = std::make_unique<AwsCredentialSource>(variables);
+    auto endpoint = variables("AWS_ENDPOINT_URL_S3");
+    if (!endpoint) endpoint = variables("AWS_ENDPOINT_URL");
+    is_on_aws_ = !endpoint;
+    if (is_on_aws_) {
+        place_ = place_on_aws(aws_region(variables));
+    } else {
+        const ObjectUrl url = parse_object_url(*endpoint, "AWS_ENDPOINT_URL");
+        place_ = {url.root, concat(url.key.empty() ? "" : "/", url.key, "/", folder_.root), aws_region(variables)};
+    }
+}
+
+ObjectRequests::Place ObjectRequests::place_on_aws(const std::string& region) const {
+    if (folder_.root.find('.') != std::string::npos)  // a wildcard certificate covers no further dot
+        return {concat("https://s3.", region, ".amazonaws.com"), "/" + folder_.root, region};
+    return {concat("https://", folder_.root, ".s3.", region, ".amazonaws.com"), "", region};
+}
+
+ObjectRequests::Place ObjectRequests::place() {
+    const std::lock_guard lock(mutex_);
+    return place_;
 }
 
 std::string ObjectRequests::name_of(const std::string& key) const {
@@ -75,26 +90,66 @@ std::string ObjectRequests::name_of(const std::string& key) const {
     return url.text();
 }
 
-HttpAnswer ObjectRequests::once(const ObjectRequest& request) {
-    const bool is_signed = credentials_ != nullptr;
-    const std::string path = concat(path_, "/", percent_encoded(request.key, is_signed ? "/" : "/%"));
+HttpRequest ObjectRequests::http_request(const ObjectRequest& request, const Place& place) {
+    const std::string path = concat(place.path, "/", percent_encoded(request.key, credentials_ ? "/" : "/%"));
     const std::string query = query_text(request.query);
     HttpRequest http;
     http.method = request.method;
-    http.url = concat(origin_, path, query.empty() ? "" : "?", query);
+    http.url = place.url.empty() ? concat(place.origin, path, query.empty() ? "" : "?", query) : place.url;
     http.headers = request.headers;
     http.body = request.body;
+    http.source = request.source;
     http.sink = request.sink;
     http.stall_seconds = settings_.stall_seconds;
     http.stop = request.stop;
-    if (is_signed) {
-        // Contents are verified by reading them again, so they are not hashed for the signature.
-        const std::string payload = request.body ? "UNSIGNED-PAYLOAD" : hexadecimal(sha256(""));
-        for (std::string& line : signed_headers({request.method, host_, path, request.query, payload}, credentials_->get(),
-                                                region_, unix_seconds_now()))
-            http.headers.push_back(std::move(line));
+    if (!credentials_) return http;
+    // Contents are verified by reading them again, so they are not hashed for the signature.
+    const std::string payload = request.body ? "UNSIGNED-PAYLOAD" : hexadecimal(sha256(""));
+    for (std::string& line : signed_headers({request.method, host_of(place.origin), path, request.query, payload},
+                                            credentials_->get(), place.region, unix_seconds_now()))
+        http.headers.push_back(std::move(line));
+    return http;
+}
+
+std::optional<ObjectRequests::Place> ObjectRequests::redirection(const ObjectRequest& request, const HttpAnswer& answer,
+                                                                 const Place& from) {
+    const auto header = [&](const char* name) {
+        const auto found = answer.headers.find(name);
+        return found == answer.headers.end() ? std::string() : found->second;
+    };
+    const bool is_redirected = answer.status == 301 || answer.status == 302 || answer.status == 307 || answer.status == 308;
+    if (is_on_aws_ && (is_redirected || answer.status == 400)) {
+        std::string region = header("x-amz-bucket-region");
+        if (region.empty()) region = xml_element(answer.text, "Region");
+        if (!region.empty() && region != from.region && region.find_first_not_of(letters_of_regions) == region.npos) {
+            const std::lock_guard lock(mutex_);
+            return place_ = place_on_aws(region);  // of all later requests too
+        }
     }
-    return transfer(http);
+    const std::string to = header("location");
+    const bool is_weaker = from.origin.starts_with("https://") && !to.starts_with("https://");
+    if (!is_redirected || !is_object_url(to) || to.starts_with("s3://") || is_weaker) return std::nullopt;
+    if (!credentials_)
+        return Place{.origin = to.substr(0, to.find('/', to.find("://") + 3)), .path = {}, .region = {}, .url = to};
+    // The signature covers host and path: both must be known.
+    const std::size_t slash = to.find('/', to.find("://") + 3);
+    const std::string path = slash == to.npos ? "" : to.substr(slash, to.find('?') - slash);
+    const std::string key = "/" + percent_encoded(request.key, "/");
+    if (!path.ends_with(key)) return std::nullopt;
+    return Place{
+        .origin = to.substr(0, slash), .path = path.substr(0, path.size() - key.size()), .region = from.region, .url = {}};
+}
+
+HttpAnswer ObjectRequests::once(const ObjectRequest& request) {
+    constexpr int most_redirections = 3;
+    Place to = place();
+    for (int redirections = 0;; ++redirections) {
+        HttpAnswer answer = transfer(http_request(request, to));
+        if (redirections == most_redirections) return answer;
+        auto next = redirection(request, answer, to);
+        if (!next) return answer;
+        to = std::move(*next);
+    }
 }
 
 HttpAnswer ObjectRequests::repeat(const std::string& key, const std::function<HttpAnswer(bool&)>& attempt,
@@ -113,7 +168,7 @@ HttpAnswer ObjectRequests::repeat(const std::string& key, const std::function<Ht
         }
         if (seconds_now() - last_progress >= settings_.give_up_seconds)
             throw DistributedError(concat(name_of(key), ": failed for ", duration_text(settings_.give_up_seconds),
-                                          ", the last time: ", reason_of(answer), "\n  do: check that ", origin_,
+                                          ", the last time: ", reason_of(answer), "\n  do: check that ", place().origin,
                                           " can be reached from this machine, and start again"));
         constexpr int worth_a_warning = 6;  // about three seconds of failures
         const std::string warning = concat(name_of(key), ": ", reason_of(answer), "; trying again");
@@ -132,11 +187,9 @@ HttpAnswer ObjectRequests::send(const ObjectRequest& request) {
 void ObjectRequests::refuse(const ObjectRequest& request, const HttpAnswer& answer) const {
     const std::string what = concat(name_of(request.key), ": ", request.method, " failed: ", reason_of(answer));
     if (answer.status == 404) throw DataError(concat(what, "\n  do: check the address; the object may have been deleted"));
-    if (answer.status == 301 || answer.status == 307) {
-        const auto region = answer.headers.find("x-amz-bucket-region");
-        throw ConfigError(concat(what, "\n  do: set AWS_REGION to the bucket's region",
-                                 region == answer.headers.end() ? "" : concat(", ", region->second)));
-    }
+    if (answer.status >= 300 && answer.status < 400)
+        throw ConfigError(
+            concat(what, "\n  do: set AWS_REGION to the bucket's region, or name the address to which the store ", "redirects"));
     if (answer.status == 401 || answer.status == 403)
         throw ConfigError(concat(what, "\n  do: check the credentials, and that they may do this in this bucket"));
     throw DistributedError(concat(what, "\n  do: look up this answer in the store's manual"));

@@ -5,6 +5,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -30,6 +32,7 @@ struct ObjectRequest {
     std::map<std::string, std::string> query{};
     std::vector<std::string> headers{};
     std::optional<std::string_view> body{};
+    const HttpSource* source = nullptr;
     std::function<void(std::string_view part, long status)> sink{};
     std::stop_token stop{};
 };
@@ -37,7 +40,8 @@ struct ObjectRequest {
 /// Sends requests to one bucket or HTTP server. Thread-safe.
 ///
 /// AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL names a store other than AWS's own. Such a store, and a bucket whose name has a dot,
-/// are addressed as HOST/BUCKET/KEY, others as BUCKET.HOST/KEY.
+/// are addressed as HOST/BUCKET/KEY, others as BUCKET.HOST/KEY. Redirections are followed, up to three per request, but not from
+/// https to http: to the bucket's region on AWS, else to the address that the answer names.
 class ObjectRequests {
 public:
     ObjectRequests(ObjectUrl folder, const Variables& variables, StorageSettings settings);
@@ -61,10 +65,23 @@ public:
     std::string name_of(const std::string& key) const;
 
 private:
+    /// Where requests go.
+    struct Place {
+        std::string origin, path;  ///< "https://host:port", "/bucket" or ""
+        std::string region;
+        std::string url{};  ///< of a redirected request that is not signed, instead of the others
+    };
+    Place place_on_aws(const std::string& region) const;
+    Place place();
+    HttpRequest http_request(const ObjectRequest& request, const Place& place);
+    /// Returns where an answer redirects the request to; nullopt if it does not.
+    std::optional<Place> redirection(const ObjectRequest& request, const HttpAnswer& answer, const Place& from);
+
     ObjectUrl folder_;
     StorageSettings settings_;
-    std::string origin_, host_, path_;  ///< "https://host:port", "host:port", "/bucket" or ""
-    std::string region_;
+    bool is_on_aws_ = false;  ///< no other store is named
+    std::mutex mutex_;        ///< protects place_
+    Place place_;
     std::unique_ptr<AwsCredentialSource> credentials_;  ///< null: requests are not signed
 };
 

@@ -30,8 +30,8 @@ HttpAnswer ObjectStore::send(const ObjectRequest& request) {
     return answer;
 }
 
-std::optional<std::string> ObjectStore::read(const std::string& name) {
-    const ObjectRequest request{.key = key_of(name)};
+std::optional<std::string> ObjectStore::read(const std::string& name, const std::stop_token& stop) {
+    const ObjectRequest request{.key = key_of(name), .stop = stop};
     HttpAnswer answer = requests_.send(request);
     if (answer.status == 404) return std::nullopt;
     if (!answer.ok()) requests_.refuse(request, answer);
@@ -107,6 +107,11 @@ void ObjectStore::upload(const std::string& name, const std::filesystem::path& f
     const RandomAccessFile opened(file);
     const std::uint64_t bytes = opened.identity().bytes;
     if (bytes <= part_bytes_) return write(name, part_of(opened, 0, bytes), stop);
+    if (folder_.kind == ObjectUrl::Kind::http) {
+        const HttpSource source{bytes, [&](std::uint64_t first, std::span<unsigned char> to) { opened.read_at(first, to); }};
+        send({.method = "PUT", .key = key_of(name), .source = &source, .stop = stop});
+        return;
+    }
     constexpr std::uint64_t most_parts = 10'000;
     const std::uint64_t step = std::max(part_bytes_, (bytes + most_parts - 1) / most_parts);
     const std::string key = key_of(name);
@@ -149,8 +154,8 @@ std::vector<ListedObject> ObjectStore::list(const std::string& prefix) {
     return objects;
 }
 
-void ObjectStore::remove(const std::string& name) {
-    const ObjectRequest request{.method = "DELETE", .key = key_of(name)};
+void ObjectStore::remove(const std::string& name, const std::stop_token& stop) {
+    const ObjectRequest request{.method = "DELETE", .key = key_of(name), .stop = stop};
     const HttpAnswer answer = requests_.send(request);
     if (!answer.ok() && answer.status != 404) requests_.refuse(request, answer);
 }

@@ -1,5 +1,6 @@
 #pragma once
-// A folder of objects in a store: S3 or one that speaks its protocol, or an HTTP server (which can only be read).
+// A folder of objects in a store: S3 or one that speaks its protocol, or an HTTP server (which has no lists; whether it accepts
+// PUT and DELETE is its own decision).
 
 #include <cstdint>
 #include <filesystem>
@@ -31,7 +32,7 @@ public:
                          std::uint64_t part_bytes = default_part_bytes);
 
     /// Returns the content of a small object; nullopt if it does not exist.
-    std::optional<std::string> read(const std::string& name);
+    std::optional<std::string> read(const std::string& name, const std::stop_token& stop = {});
     /// Completes a file: asks for the bytes after those that it already has, also after each interruption. The content is not
     /// verified. @param bytes the object's size  @throws DataError if the object is missing or has another size
     void download(const std::string& name, const std::filesystem::path& file, std::uint64_t bytes,
@@ -42,12 +43,13 @@ public:
               const std::stop_token& stop = {});
     /// Creates or replaces an object.
     void write(const std::string& name, std::string_view content, const std::stop_token& stop = {});
-    /// Creates or replaces an object with a file's content. @throws DataError when the file cannot be read
+    /// Creates or replaces an object with a file's content: on S3 in parts, on an HTTP server by one PUT.
+    /// @throws DataError when the file cannot be read
     void upload(const std::string& name, const std::filesystem::path& file, const std::stop_token& stop = {});
     /// Returns the objects whose names begin with `prefix`, sorted by name. S3 only.
     std::vector<ListedObject> list(const std::string& prefix = "");
-    /// Deletes an object, if it exists. S3 only.
-    void remove(const std::string& name);
+    /// Deletes an object, if it exists.
+    void remove(const std::string& name, const std::stop_token& stop = {});
 
     const ObjectUrl& folder() const { return folder_; }
 

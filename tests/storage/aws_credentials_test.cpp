@@ -5,6 +5,7 @@
 #include "storage/aws_profile.h"
 #include "support/catch.h"
 #include "support/object_server.h"
+#include "support/skip.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -65,6 +66,29 @@ TEST_CASE("credentials come from a container's endpoint, with the token that the
     CHECK(credentials.expires == 4'070'908'800);
     write_text(folder / "token", "another\n");
     CHECK_THROWS_AS(found(variables), DistributedError);
+}
+
+TEST_CASE("credentials come from a web identity, by the token service") {
+    const ObjectServer server;  // moto's, which has this service too
+    NEEDS_OBJECT_SERVER(server);
+    const TemporaryFolder folder;
+    write_text(folder / "token", "a.web.token\n");
+    std::map<std::string, std::string> variables{{"AWS_WEB_IDENTITY_TOKEN_FILE", (folder / "token").string()},
+                                                 {"AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/training"},
+                                                 {"AWS_ENDPOINT_URL_STS", server.plain_endpoint()},
+                                                 {"HOME", folder.path().string()}};
+    const AwsCredentials credentials = found(variables);
+    CHECK(credentials.key_id.starts_with("ASIA"));
+    CHECK(!credentials.session_token.empty());
+    CHECK(credentials.expires > 1.7e9);
+    variables["AWS_ROLE_ARN"] = "no role";
+    try {
+        found(variables);
+        FAIL("no error");
+    } catch (const Error& error) {
+        CHECK_THAT(error.what(), Catch::Contains("gives no credentials for no role"));
+        CHECK_THAT(error.what(), !Catch::Contains("a.web.token"));
+    }
 }
 
 TEST_CASE("credentials come from the instance's metadata service, version 2; without any source, the error lists them") {

@@ -142,6 +142,32 @@ TEST_CASE("a transfer ends soon after a stop is requested") {
     CHECK_THROWS_WITH(store.download("file", folder / "copy", 10, stop.get_token()), Catch::Contains("was stopped"));
 }
 
+TEST_CASE("a request that the store redirects goes where the answer says, signed for that host") {
+    NEEDS_OBJECT_SERVER(server());
+    ObjectStore store = store_of("moved here");
+    server().set_faults(R"([{"fault": "redirect", "contains": "moved%20here"}])");
+    store.write("a file", "content");
+    CHECK(store.read("a file") == "content");
+    CHECK(store.list().size() == 1);
+    CHECK(server().count(" redirect") == 3);
+    ObjectStore plain(parse_object_url(server().endpoint() + "/bucket/none", "a test"), lookup({}));
+    server().set_faults(R"([{"fault": "redirect", "contains": "none"}])");
+    CHECK_THROWS_WITH(plain.read("file"), Catch::Contains("403"));  // moto refuses what has no signature
+}
+
+TEST_CASE("an HTTP server gets a file that is larger than a part by one PUT, also where the first one is cut") {
+    NEEDS_OBJECT_SERVER(server());
+    const TemporaryFolder folder;
+    const std::string bytes = example_bytes(300'000);
+    write_text(folder / "file", bytes);
+    ObjectStore store(parse_object_url(server().endpoint() + "/bucket/by%20put", "a test"), lookup({}),
+                      {.stall_seconds = 1, .warn = [](const std::string&) {}}, 1000);
+    server().set_faults(R"([{"fault": "cut", "contains": "by%20put", "method": "PUT", "times": 1}])");
+    store.upload("file", folder / "file");
+    CHECK(store_of("by put").read("file") == bytes);
+    CHECK(server().count("PUT /bucket/by%20put/file") == 2);
+}
+
 TEST_CASE("an HTTP server is read like a store") {
     NEEDS_OBJECT_SERVER(server());
     const TemporaryFolder folder;

@@ -5,8 +5,9 @@ Prints "MOTO_PORT PROXY_PORT". The proxy reads FOLDER/faults.json before every r
 A fault applies to every n-th request ("every", default 1) that its method and path match, at most "times" times. Faults:
   503     answers 503 SlowDown
   slow    sends the body in eight parts, "seconds" apart (default 0.05)
-  cut     closes the connection in the middle of the body
+  cut     closes the connection in the middle of the body: of the answer, or of the object that a PUT sends
   wrong   changes one byte of the body: of the answer to a GET, or of the object that a PUT stores
+  redirect  answers 307 with the address of the same object past the proxy
   stall   sends half of the body, then nothing for "seconds"
 Appends "METHOD PATH RANGE FAULT" of each request to FOLDER/requests.log.
 """
@@ -54,13 +55,20 @@ class Proxy(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def serve(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         fault = fault_of(self.command, self.path)
         name = fault.get("fault", "")
+        length = int(self.headers.get("Content-Length", 0))
+        is_cut = name == "cut" and self.command == "PUT"
+        body = self.rfile.read(length // 2 if is_cut else length)
         with lock, open(FOLDER / "requests.log", "a") as log:
             log.write(f"{self.command} {self.path} {self.headers.get('Range', '-')} {name or '-'}\n")
+        if is_cut:
+            self.close_connection = True
+            return None
         if name == "503":
             return self.answer(503, {}, b"<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>")
+        if name == "redirect":
+            return self.answer(307, {"Location": f"http://127.0.0.1:{MOTO_PORT}{self.path}"}, b"")
         if name == "wrong" and self.command == "PUT":
             body = changed(body)
         connection = http.client.HTTPConnection("127.0.0.1", MOTO_PORT)
