@@ -26,6 +26,7 @@
 #include "parallel/together.h"
 #include "plan/device_choice.h"
 #include "shards/manifest.h"
+#include "shards/remote_folder.h"
 #include "shards/vocabulary_match.h"
 
 namespace bertpretrain {
@@ -35,7 +36,7 @@ namespace fs = std::filesystem;
 
 struct EvaluateArguments {
     std::vector<std::string> checkpoints;
-    std::string shards, probe, precision = "fp32", device = "auto", kind = "held_out", baseline;
+    std::string shards, cache_folder, probe, precision = "fp32", device = "auto", kind = "held_out", baseline;
     std::int64_t micro_batch_size = 32, max_sequences = 0, local_ranks = 0;
     double tolerance = 0;
     bool all = false, json = false, cased = false;
@@ -105,14 +106,14 @@ private:
     void open_shards_for(LoadedModel& model) {
         require_parameters(model, "", "an evaluation");
         if (model.sequence_length == 0) model.sequence_length = length_of_shards(model);
-        if (!model.vocabulary.empty()) refuse_other_vocabulary(arguments_.shards, model.vocabulary);
+        if (!model.vocabulary.empty()) refuse_other_vocabulary(local_shard_folder(arguments_.shards, cache()), model.vocabulary);
         open_shards({model.sequence_length, model.config.max_position_embeddings, model.config.vocab_size,
                      model.config.next_sentence, model.document_end});
     }
 
     /// The sequence length for a model that does not record its own.
     std::int64_t length_of_shards(const LoadedModel& model) const {
-        const auto manifest = read_manifest(arguments_.shards);
+        const auto manifest = read_manifest(local_shard_folder(arguments_.shards, cache()));
         return manifest ? manifest->settings.sequence_length : model.config.max_position_embeddings;
     }
 
@@ -125,8 +126,13 @@ private:
         settings_.world_size = world_.size();
         settings_.device = device_;
         const ShardKind kind = arguments_.kind == "training" ? ShardKind::training : ShardKind::held_out;
-        const std::vector<EvaluationSource> one{{"", find_shards(arguments_.shards, kind)}};
+        const std::vector<EvaluationSource> one{{"", copied_shards(arguments_.shards, kind, cache())}};
         batches_ = std::make_unique<EvaluationBatches>(one, settings_);
+    }
+
+    /// The folder for copies of an object store.
+    fs::path cache() const {
+        return shard_cache_folder(arguments_.cache_folder.empty() ? std::nullopt : std::optional(arguments_.cache_folder));
     }
 
     const EvaluateArguments& arguments_;
@@ -183,7 +189,12 @@ void add_evaluate_command(CLI::App& app, int& exit_code) {
     command->add_option("checkpoints", arguments->checkpoints, "Checkpoint folders, or run folders (their newest checkpoints)")
         ->required();
     command->add_flag("--all", arguments->all, "Measure all complete checkpoints of the runs");
-    CLI::Option* const shards = command->add_option("--shards", arguments->shards, "The folder of shards");
+    CLI::Option* const shards =
+        command->add_option("--shards", arguments->shards, "The folder of shards, also of an object store: s3://BUCKET/FOLDER");
+    command
+        ->add_option("--cache-folder", arguments->cache_folder,
+                     "Where shards of an object store are copied to. Default: this user's, in the folder for temporary files")
+        ->needs(shards);
     command->add_option("--probe", arguments->probe,
                         "A TSV file of lines \"label<tab>text\": predict the labels from the texts' mean vectors by logistic "
                         "regression, cross-validated");

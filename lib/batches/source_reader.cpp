@@ -81,6 +81,13 @@ bool SourceReader::await_shards(std::int64_t first, std::span<const SamplePlace*
     return shard_cache_->hold(source_, std::vector(objects.begin(), objects.end()), stop);
 }
 
+std::uint64_t SourceReader::remote_bytes() const {
+    if (!shard_cache_) return 0;
+    return std::accumulate(shards_.begin(), shards_.end(), std::uint64_t{0}, [](std::uint64_t sum, const ShardFile& shard) {
+        return sum + static_cast<std::uint64_t>(shard.remote->shard().record.bytes);
+    });
+}
+
 std::uint64_t SourceReader::cache_bytes_needed() const {
     if (!shard_cache_) return 0;
     std::vector<std::uint64_t> bytes;

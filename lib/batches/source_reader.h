@@ -31,6 +31,8 @@ public:
     /// @returns false where a stop was requested  @throws Error when one cannot be fetched
     bool await_shards(std::int64_t first, std::span<const SamplePlace* const> places, double run_rate,
                       const std::stop_token& stop);
+    /// Bytes of all shards of an object store; 0 for local shards.
+    std::uint64_t remote_bytes() const;
     /// Bytes of the cache that the largest window's shards may need at once; 0 for local shards.
     std::uint64_t cache_bytes_needed() const;
     SamplePlace locate(std::int64_t number) { return order_.locate(number); }

@@ -9,6 +9,7 @@
 #include "batches/build_batch.h"
 #include "batches/source_parts.h"
 #include "core/error.h"
+#include "core/log.h"
 #include "core/strings.h"
 
 namespace bertpretrain {
@@ -49,12 +50,21 @@ StepSource::StepSource(const TrainingSources& sources, const BatchLoaderSettings
     : settings_(checked(settings)), mixture_(sources.mixture), readers_(open_sources(sources, settings_)) {
     for (const SourceReader& reader : readers_) max_predictions_ = std::max(max_predictions_, reader.max_predictions());
     if (!settings_.cache) return;
-    std::uint64_t needed = 0;
-    for (const SourceReader& reader : readers_) needed += reader.cache_bytes_needed();
+    std::uint64_t needed = 0, all = 0;
+    for (const SourceReader& reader : readers_) {
+        needed += reader.cache_bytes_needed();
+        all += reader.remote_bytes();
+    }
     if (needed > settings_.cache->limit_bytes())
         throw ConfigError(concat("data.cache_gib: the cache may hold ", bytes_text(settings_.cache->limit_bytes()),
                                  ", but the shards of one window of samples have up to ", bytes_text(needed),
                                  "\n  do: raise data.cache_gib, best to the size of all training shards"));
+    if (all > settings_.cache->limit_bytes() && settings_.rank == 0)
+        log_warning(concat("data.cache_gib: the cache may hold ", bytes_text(settings_.cache->limit_bytes()),
+                           ", less than all training shards (", bytes_text(all),
+                           "): a shard is fetched whole again each time that ",
+                           "samples of it are needed after its eviction, and training waits where the network is too slow",
+                           "\n  do: raise data.cache_gib if the disk allows it"));
 }
 
 bool StepSource::await_shards(const std::vector<Sample>& samples, const std::stop_token& stop) {

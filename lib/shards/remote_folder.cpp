@@ -61,6 +61,22 @@ void bring_shard(const CacheFolder& copies, ObjectStore& store, const ShardRecor
         [&](const fs::path& partial) { store.download(record.file, partial, bytes); });
 }
 
+/// @param copies with the manifest  @throws DataError when it lists no such shards
+std::vector<ShardRecord> records_of(const fs::path& copies, const fs::path& folder, ShardKind kind) {
+    std::vector<ShardRecord> records = read_manifest(copies)->shards;
+    std::erase_if(records, [&](const ShardRecord& record) { return shard_kind(record.file) != kind; });
+    if (records.empty())
+        throw DataError(concat(folder.string(), ": its manifest lists no ", kind == ShardKind::training ? "training" : "held-out",
+                               " shards\n  do: name another folder"));
+    return records;
+}
+
+std::vector<fs::path> paths_of(const std::vector<ShardRecord>& records, const fs::path& folder) {
+    std::vector<fs::path> files;
+    for (const ShardRecord& record : records) files.push_back(folder / record.file);
+    return files;
+}
+
 }  // namespace
 
 fs::path shard_cache_folder(const std::optional<std::string>& setting) {
@@ -89,21 +105,18 @@ fs::path local_shard_folder(const fs::path& folder, const fs::path& cache) {
     return copies.path();
 }
 
-std::vector<fs::path> find_shards_anywhere(const fs::path& folder, ShardKind kind, const fs::path& cache) {
+std::vector<fs::path> copied_shards(const fs::path& folder, ShardKind kind, const fs::path& cache) {
     if (!is_object_url(folder.string())) return find_shards(folder, kind);
     const CacheFolder copies(local_shard_folder(folder, cache));
-    std::vector<ShardRecord> records = read_manifest(copies.path())->shards;
-    std::erase_if(records, [&](const ShardRecord& record) { return shard_kind(record.file) != kind; });
-    if (records.empty())
-        throw DataError(concat(folder.string(), ": its manifest lists no ", kind == ShardKind::training ? "training" : "held-out",
-                               " shards\n  do: name another folder"));
-    std::vector<fs::path> files;
-    for (const ShardRecord& record : records)
-        files.push_back((kind == ShardKind::training ? folder : copies.path()) / record.file);
-    if (kind == ShardKind::training) return files;
+    const std::vector<ShardRecord> records = records_of(copies.path(), folder, kind);
     ObjectStore store(url_of(folder));
     for_each_index(records.size(), threads_for_copies, [&](std::size_t i) { bring_shard(copies, store, records[i]); });
-    return files;
+    return paths_of(records, copies.path());
+}
+
+std::vector<fs::path> find_shards_anywhere(const fs::path& folder, ShardKind kind, const fs::path& cache) {
+    if (!is_object_url(folder.string()) || kind != ShardKind::training) return copied_shards(folder, kind, cache);
+    return paths_of(records_of(local_shard_folder(folder, cache), folder, kind), folder);
 }
 
 std::vector<RemoteShardRecord> open_remote_shards(const std::vector<fs::path>& files, ObjectCache& cache,

@@ -23,8 +23,11 @@ std::filesystem::path shard_cache_folder(const std::optional<std::string>& setti
 /// @throws ConfigError or DistributedError as ObjectStore
 std::filesystem::path local_shard_folder(const std::filesystem::path& folder, const std::filesystem::path& cache);
 
-/// find_shards() of the kind, for folders of both sorts. Held-out shards of a store are copied whole and verified. Training
-/// shards of a store are only named (FOLDER/NAME), as open_remote_shards() expects them.
+/// find_shards() of the kind, for folders of both sorts. The shards of a store are copied whole and verified.
+std::vector<std::filesystem::path> copied_shards(const std::filesystem::path& folder, ShardKind kind,
+                                                 const std::filesystem::path& cache);
+
+/// As copied_shards(), but training shards of a store are only named (FOLDER/NAME), as open_remote_shards() expects them.
 std::vector<std::filesystem::path> find_shards_anywhere(const std::filesystem::path& folder, ShardKind kind,
                                                         const std::filesystem::path& cache);
 
