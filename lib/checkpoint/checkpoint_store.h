@@ -85,6 +85,9 @@ public:
     /// @param sign_of_life called for each part that is read, from any thread
     Pruned prune(const Keep& keep, const std::function<void()>& sign_of_life = {}) const;
 
+    /// Moves a damaged checkpoint to damaged_step_N, which no reader treats as a checkpoint. @returns that folder
+    std::filesystem::path set_damaged_aside(const std::filesystem::path& folder) const;
+
     /// Moves the checkpoints of later steps, intact or damaged, into a new folder REASON_after_N, which the program does not
     /// read: a run that continues from `step` on a different path would otherwise find them. If the process is killed midway,
     /// only some have been moved and none is lost. @returns that folder; nullopt where there are no later checkpoints

@@ -81,9 +81,10 @@ std::string lineage_text(const Lineage& lineage) {
     return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-Lineage read_lineage(const fs::path& file) {
-    const std::string where = file.string();
-    const json document = json::parse(read_file(file), nullptr, false);
+Lineage read_lineage(const fs::path& file) { return parse_lineage(read_file(file), file.string()); }
+
+Lineage parse_lineage(const std::string& text, const std::string& where) {
+    const json document = json::parse(text, nullptr, false);
     try {
         if (const int version = document.at("format_version").get<int>(); version > lineage_version)
             throw DataError(concat(where, ": has format_version ", version, ", this program supports up to ", lineage_version,

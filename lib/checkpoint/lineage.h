@@ -70,6 +70,8 @@ std::string lineage_text(const Lineage& lineage);
 
 /// @throws DataError when the file cannot be read, is damaged or of a newer version
 Lineage read_lineage(const std::filesystem::path& file);
+/// @param where named in messages  @throws DataError as read_lineage()
+Lineage parse_lineage(const std::string& text, const std::string& where);
 
 /// Returns the digests of a complete checkpoint's files, sorted by name. Reads all of them.
 /// @param sign_of_life as in digest_of_file()  @throws CheckpointError, DataError

@@ -79,8 +79,7 @@ private:
 
     void set_aside(const fs::path& folder, const std::string& damage) {
         if (keep_.steps.contains(step_of(folder))) return;  // in use: a later prune() finds it again
-        const fs::path aside = new_folder(folder.parent_path() / ("damaged_" + folder.filename().string()));
-        move_folder(folder, aside);
+        const fs::path aside = CheckpointStore(folder.parent_path()).set_damaged_aside(folder);
         out_.warnings.push_back(concat(damage, "\n  this checkpoint was moved to ", aside.string(),
                                        ", where the program does not use it; older checkpoints are kept in its place"));
     }
@@ -133,6 +132,12 @@ CheckpointStore::Pruned CheckpointStore::prune(const Keep& keep, const std::func
     if (best && !pruning.left_doubts()) lead_to(*best);
     remove_dangling_link();
     return out;
+}
+
+fs::path CheckpointStore::set_damaged_aside(const fs::path& folder) const {
+    fs::path aside = new_folder(folder_ / ("damaged_" + folder.filename().string()));
+    move_folder(folder, aside);
+    return aside;
 }
 
 std::optional<fs::path> CheckpointStore::set_aside_after(std::int64_t step, std::string_view reason) const {

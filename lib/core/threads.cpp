@@ -10,6 +10,8 @@
 #include <vector>
 
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "core/cgroup.h"
 
@@ -32,6 +34,11 @@ std::size_t count_cores() {
 std::size_t available_cores() {
     static const std::size_t cores = count_cores();
     return cores;
+}
+
+void run_at_low_priority() {
+    constexpr int niceness = 15;
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), niceness);
 }
 
 void for_each_index(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& body) {

@@ -13,6 +13,10 @@ namespace bertpretrain {
 /// the first call; at least 1.
 std::size_t available_cores();
 
+/// Lowers the calling thread's priority, so that it only uses time in which other threads are idle; threads that it starts
+/// inherit it.
+void run_at_low_priority();
+
 /// Calls body(i) once for each i in [0, count) on up to `threads` threads, the caller's included, and returns when all are done.
 /// Rethrows the first exception after the other threads have stopped.
 void for_each_index(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& body);

@@ -5,6 +5,7 @@
 #include "config/override.h"
 #include "config/read.h"
 #include "core/error.h"
+#include "storage/object_url.h"
 
 namespace bertpretrain {
 namespace {
@@ -78,6 +79,10 @@ void check_evaluation(const ExperimentConfig& experiment, const std::string& fil
     if (experiment.schedule.stop_at.held_out_mlm_loss > 0) refuse("schedule.stop_at.held_out_mlm_loss");
 }
 
+void check_mirror(const CheckpointConfig& checkpoint) {
+    if (checkpoint.mirror) parse_object_url(*checkpoint.mirror, "checkpoint.mirror");
+}
+
 }  // namespace
 
 RequestedExperiment request_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
@@ -103,6 +108,7 @@ RequestedExperiment request_experiment(const std::filesystem::path& file, const 
     refusals.attempt([&] { check_initialization(experiment.initialization, file.string()); });
     refusals.attempt([&] { check_evaluation(experiment, file.string()); });
     refusals.attempt([&] { check_gradients(experiment, file.string()); });
+    refusals.attempt([&] { check_mirror(experiment.checkpoint); });
     refusals.throw_if_any();
     return requested;
 }

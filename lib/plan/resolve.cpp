@@ -346,6 +346,8 @@ void resolve_checkpoint(Resolution& r) {
     checkpoint.after_save = asked.after_save;
     checkpoint.after_save_seconds = asked.after_save_seconds;
     checkpoint.stop_grace_seconds = asked.stop_grace_seconds;
+    if (asked.mirror) checkpoint.mirror = parse_object_url(*asked.mirror, "checkpoint.mirror");
+    checkpoint.mirror_seconds = asked.mirror_seconds;
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "plan/experiment_config.h"
 #include "plan/origin.h"
 #include "plan/watchdog_config.h"
+#include "storage/object_url.h"
 
 namespace bertpretrain {
 
@@ -103,6 +104,8 @@ struct CheckpointPlan {
     OnSaveError on_save_error = OnSaveError::retry;
     std::string after_save;
     double after_save_seconds = 600, stop_grace_seconds = 25;
+    std::optional<ObjectUrl> mirror;  ///< of rank 0; nullopt: none
+    double mirror_seconds = 600;
 };
 
 struct RunPlan {

@@ -28,6 +28,7 @@ RequestedExperiment shortened(RequestedExperiment requested, const DryRunLength&
     experiment.checkpoint.keep_every_steps = 0;
     experiment.checkpoint.on_save_error = "stop";
     experiment.checkpoint.after_save.clear();
+    experiment.checkpoint.mirror.reset();
     experiment.telemetry.command.clear();
     experiment.parallel.straggler_report_steps = burns_in ? 0 : steps - 1;
     return requested;

@@ -68,6 +68,7 @@ void announce(const TrainerParts& parts, const MemoryPlan& memory, const std::st
                         " sent per step"));
     announce_device(parts);
     log_info(concat("checkpoints       ", space));
+    if (const auto& mirror = parts.plan.checkpoint.mirror) log_info(concat("mirror            ", mirror->text()));
     log_info(concat("run folder        ", parts.folder->paths().folder().string()));
     const auto apart = std::count(parts.sees_folder.begin(), parts.sees_folder.end(), false);
     if (apart > 0)

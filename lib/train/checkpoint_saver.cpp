@@ -6,15 +6,13 @@
 #include <system_error>
 #include <utility>
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
 
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/strings.h"
+#include "core/threads.h"
 #include "parallel/together.h"
 #include "train/finite_state.h"
 #include "train/save_together.h"
@@ -40,13 +38,6 @@ constexpr std::string_view kind = "checkpoint error: ";
 /// Replaces paths through this process's descriptors by the folder's name, in a text or path from a save.
 std::string named(const std::optional<RunFolder>& folder, std::string_view text) {
     return folder ? folder->with_names(std::string(text)) : std::string(text);
-}
-
-/// Lowers this thread's priority; threads that it starts inherit it. Training on a CPU uses every core and waits for its slowest
-/// thread, so the saving thread should only use idle time. It gets the whole machine once training waits for it.
-void yield_cores() {
-    constexpr int niceness = 15;
-    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), niceness);
 }
 
 }  // namespace
@@ -99,6 +90,7 @@ CheckpointSaver::~CheckpointSaver() {
 
 std::shared_ptr<CheckpointSaver::Job> CheckpointSaver::make_job(Snapshot snapshot, double began) {
     CheckpointStore::Keep keep{config_.keep_last, config_.keep_every_steps, after_save_.look(), config_.keep_best, whole_};
+    if (mirror_) keep.steps.merge(mirror_->in_use());
     keep.agreed = snapshot.agreed_step;
     return std::make_shared<Job>(ranks_, store_, sees_store_, folder_, records_.lines_written(), keep, std::move(snapshot),
                                  sign_of_life_, began, 0.0, lineage_);
@@ -137,6 +129,7 @@ void CheckpointSaver::run(Job& job) {
 
 void CheckpointSaver::look() {
     after_save_.look();
+    tell_mirror();
     if (job_ && world_.agree_on_largest(job_->ended ? 0 : 1) == 0) conclude(false);
 }
 
@@ -160,7 +153,9 @@ void CheckpointSaver::start(Snapshot snapshot, double began) {
     job_ = make_job(std::move(snapshot), began);
     job_->stall_seconds = seconds_now() - began;
     thread_ = std::thread([job = job_] {
-        yield_cores();
+        // Training on a CPU uses every core and waits for its slowest thread. Once training waits for the save, it gets the whole
+        // machine.
+        run_at_low_priority();
         run(*job);
     });
 }
@@ -185,6 +180,48 @@ void CheckpointSaver::finish_commands(const std::function<double()>& end) {
 
 void CheckpointSaver::finish_commands_after(std::int64_t step) {
     if (world_.rank() == 0) after_save_.finish_after(step);
+}
+
+void CheckpointSaver::keep_mirror(std::shared_ptr<CheckpointMirror> mirror) {
+    if (mirror) mirror_ = std::make_unique<MirrorUploads>(std::move(mirror), config_.keep_last);
+}
+
+void CheckpointSaver::mirror(std::int64_t step) {
+    if (mirror_) mirror_->start(step, store_.folder() / step_folder_name(step));
+}
+
+void CheckpointSaver::finish_mirror(const std::function<double()>& end) {
+    if (!mirror_) return;
+    tell_mirror();
+    mirror_->finish(end);
+    tell_mirror();
+}
+
+void CheckpointSaver::abandon_mirrored_after(std::int64_t step) {
+    if (!mirror_) return;
+    if (const std::string failure = mirror_->abandon_after(step); !failure.empty())
+        log_warning(concat("the checkpoints after step ", step, " could not be marked as abandoned in the mirror: ", failure,
+                           "\n  do: a start in an empty folder must name its step by --resume until the next one is mirrored"));
+}
+
+void CheckpointSaver::tell_mirror() {
+    if (!mirror_) return;
+    for (const MirrorUploads::Result& result : mirror_->take_results()) {
+        if (result.is_skipped) {
+            records_.event("mirror_skipped", {{"step", result.step}});
+            continue;
+        }
+        if (result.failure.empty() && result.sent.bytes > 0)
+            records_.event("mirror", {{"step", result.step}, {"seconds", result.seconds}, {"bytes", result.sent.bytes}});
+        if (!result.failure.empty()) records_.event("mirror_failed", {{"step", result.step}, {"cause", result.failure}});
+        if (result.failure.empty() && result.sent.trouble.empty()) continue;
+        records_.clear_progress();
+        log_warning(result.failure.empty()
+                        ? concat("the mirror has step ", result.step,
+                                 ", but an older checkpoint could not be deleted from it: ", result.sent.trouble)
+                        : concat("step ", result.step, " is not in the mirror: ", result.failure,
+                                 "\n  the local checkpoint is complete, and the run continues"));
+    }
 }
 
 void CheckpointSaver::conclude(bool last) {
@@ -223,6 +260,7 @@ void CheckpointSaver::note_success(const Job& job) {
     }
     records_.event("save", {{"step", step}, {"seconds", job.end - job.began}, {"stall_seconds", job.stall_seconds}});
     after_save_.start(step, named(folder_, job.folder.string()));
+    if (mirror_) mirror_->start(step, named(folder_, job.folder.string()));
 }
 
 void CheckpointSaver::note_failure(const Job& job, const Error& error) {

@@ -17,6 +17,7 @@
 #include "parallel/world.h"
 #include "plan/run_plan.h"
 #include "train/after_save.h"
+#include "train/mirror_uploads.h"
 #include "train/run_lineage.h"
 #include "train/run_records.h"
 #include "train/snapshot.h"
@@ -44,6 +45,9 @@ public:
     /// warning is logged. Call it before the first save.
     void keep_lineage(std::shared_ptr<RunLineage> lineage) { lineage_ = std::move(lineage); }
 
+    /// For rank 0: from now on, each complete checkpoint is uploaded to the mirror.
+    void keep_mirror(std::shared_ptr<CheckpointMirror> mirror);
+
     /// Concludes a save that has ended on all ranks, after the same step on all. Call it after every step.
     void look();
 
@@ -70,11 +74,20 @@ public:
     /// and this run will move or replace these checkpoints.
     void finish_commands_after(std::int64_t step);
 
+    /// On rank 0, blocks until the newest checkpoint is in the mirror, and reports those that are not.
+    /// @param end when to stop waiting, by seconds_now(); called repeatedly
+    void finish_mirror(const std::function<double()>& end);
+    /// On rank 0, marks the mirror's checkpoints of later steps: the run continues from `step` on another path, or they were not
+    /// computed correctly. If that fails, a warning is logged.
+    void abandon_mirrored_after(std::int64_t step);
+
     /// Records the step from which the run resumes: it is saved, and rank 0 has verified its checksums.
     void goes_on_from(std::int64_t step) {
         step_saved_ = step;
         whole_.insert(step);
     }
+    /// On rank 0, uploads the checkpoint from which the run resumes, unless it is in the mirror.
+    void mirror(std::int64_t step);
 
     /// Returns the last step that is known to be saved; nullopt before the first.
     std::optional<std::int64_t> step_saved() const { return step_saved_; }
@@ -91,6 +104,8 @@ private:
     void conclude(bool last);
     void note_success(const Job& job);
     void note_failure(const Job& job, const Error& error);
+    /// Logs and records what has become of uploads.
+    void tell_mirror();
 
     World& world_;
     CheckpointPlan config_;
@@ -100,8 +115,9 @@ private:
     std::optional<RunFolder> folder_;
     std::function<void()> sign_of_life_;
     AfterSave after_save_;
-    std::shared_ptr<RunLineage> lineage_;  ///< null on the other ranks
-    std::shared_ptr<ControlGroup> ranks_;  ///< connections of the saving threads
+    std::unique_ptr<MirrorUploads> mirror_;  ///< null: no mirror, or another rank
+    std::shared_ptr<RunLineage> lineage_;    ///< null on the other ranks
+    std::shared_ptr<ControlGroup> ranks_;    ///< connections of the saving threads
     std::optional<std::int64_t> step_saved_;
     double longest_save_seconds_ = 0;
     std::set<std::int64_t> whole_;  ///< checkpoints that this process wrote or verified

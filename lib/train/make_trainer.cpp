@@ -17,6 +17,7 @@
 #include "train/checkpoint_space.h"
 #include "train/device_batch.h"
 #include "train/matmul_choice.h"
+#include "train/open_mirror.h"
 #include "train/same_run.h"
 
 namespace bertpretrain {
@@ -216,8 +217,12 @@ TrainerParts make_trainer_parts(const RequestedExperiment& experiment, const std
         if (leads) begin_records(*parts.folder);
     });
     const CheckpointStore store(parts.folder->paths().checkpoints());
+    together(*parts.world, [&] {
+        if (leads) parts.mirror = open_mirror(experiment.settings, store);
+    });
     parts.checkpoint =
-        choose_checkpoint(*parts.world, store, parts.resume, parts.sees_folder[static_cast<std::size_t>(parts.world->rank())]);
+        choose_checkpoint(*parts.world, store, parts.resume, parts.sees_folder[static_cast<std::size_t>(parts.world->rank())],
+                          stale_folder_timeout, parts.mirror.get());
     std::optional<CheckpointFacts> kept;
     together(*parts.world, [&] {
         if (parts.checkpoint) kept = facts_of(*parts.checkpoint);

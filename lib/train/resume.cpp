@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <map>
+#include <optional>
 #include <thread>
 
 #include <nlohmann/json.hpp>
@@ -17,21 +20,48 @@
 namespace bertpretrain {
 namespace {
 
+/// Where the checkpoint of a step is.
+struct Places {
+    std::optional<std::filesystem::path> folder;
+    bool is_mirrored = false;
+};
+
+std::unique_ptr<CheckpointReader> fetched(const CheckpointStore& store, std::int64_t step, CheckpointMirror& mirror) {
+    log_info(concat("fetching the checkpoint of step ", step, " from ", mirror.url().text()));
+    return std::make_unique<CheckpointReader>(mirror.fetch(step, store));
+}
+
 /// Null where there are no checkpoints.
-std::unique_ptr<CheckpointReader> newest_whole(const CheckpointStore& store) {
-    auto folders = store.all();
-    if (folders.empty()) return nullptr;
-    std::reverse(folders.begin(), folders.end());
-    for (const auto& [step, folder] : folders) {
+std::unique_ptr<CheckpointReader> newest_whole(const CheckpointStore& store, CheckpointMirror* mirror) {
+    std::map<std::int64_t, Places, std::greater<>> steps;
+    for (auto& [step, folder] : store.all()) steps[step].folder = folder;
+    if (mirror != nullptr)
+        for (const std::int64_t step : mirror->steps()) steps[step].is_mirrored = true;
+    if (steps.empty()) return nullptr;
+    const auto attempt = [](std::string_view next, const auto& open) -> std::unique_ptr<CheckpointReader> {
         try {
-            return std::make_unique<CheckpointReader>(folder);
+            return open();
         } catch (const CheckpointError& error) {
-            log_warning(concat(error.what(), "\n  this checkpoint is not used; trying the one before it"));
+            log_warning(concat(error.what(), "\n  this checkpoint is not used; trying ", next));
+            return nullptr;
         }
+    };
+    for (const auto& [step, places] : steps) {
+        const std::string_view next = places.is_mirrored ? "its copy in the mirror" : "the one before it";
+        if (places.folder)
+            if (auto reader = attempt(next, [&] { return std::make_unique<CheckpointReader>(*places.folder); })) return reader;
+        if (places.is_mirrored)
+            if (auto reader = attempt("the one before it", [&] { return fetched(store, step, *mirror); })) return reader;
     }
-    throw CheckpointError(concat(store.folder().string(), ": all ", folders.size(),
+    throw CheckpointError(concat(store.folder().string(), ": all ", steps.size(),
                                  " checkpoints are damaged, as the warnings above say",
-                                 "\n  do: bring an undamaged copy back, or train into another folder with --output"));
+                                 "\n  do: bring an undamaged copy back, or train into another folder with --output",
+                                 mirror == nullptr ? "" : ", and without this checkpoint.mirror"));
+}
+
+bool is_only_mirrored(const CheckpointStore& store, std::int64_t step, const CheckpointMirror* mirror) {
+    if (mirror == nullptr || std::ranges::count(mirror->steps(), step) == 0) return false;
+    return std::ranges::count(store.all(), step, [](const auto& one) { return one.first; }) == 0;
 }
 
 /// Rank 0's choice, as another rank sees it; null where it does not appear in time: that rank is then served by rank 0.
@@ -85,24 +115,30 @@ std::string ResumeRequest::text() const {
     return kind == Kind::never ? "never" : "auto";
 }
 
-std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store, const ResumeRequest& request) {
+std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store, const ResumeRequest& request,
+                                                    CheckpointMirror* mirror) {
     if (request.again)  // an attempt before has met the request, unless it came to no checkpoint
-        if (auto newest = newest_whole(store); newest && came_of(request, *newest)) return newest;
+        if (auto newest = newest_whole(store, mirror); newest && came_of(request, *newest)) return newest;
+    if (request.kind == ResumeRequest::Kind::step && is_only_mirrored(store, request.step, mirror))
+        return fetched(store, request.step, *mirror);
     if (request.kind == ResumeRequest::Kind::step) return std::make_unique<CheckpointReader>(store.complete_at(request.step));
-    if (request.kind == ResumeRequest::Kind::automatic) return newest_whole(store);
+    if (request.kind == ResumeRequest::Kind::automatic) return newest_whole(store, mirror);
     if (const auto folders = store.all(); !folders.empty())
         throw ConfigError(concat(store.folder().string(), ": holds checkpoints of an earlier run (newest ",
                                  folders.back().second.filename().string(),
                                  "); go on with --resume auto, or choose another --output"));
+    if (mirror != nullptr && !mirror->steps().empty())
+        throw ConfigError(concat(mirror->url().text(), ": the mirror holds checkpoints of an earlier run (newest step ",
+                                 mirror->steps().back(), "); go on with --resume auto, or choose another checkpoint.mirror"));
     return nullptr;
 }
 
 std::unique_ptr<ResumePoint> choose_checkpoint(ControlGroup& ranks, const CheckpointStore& store, const ResumeRequest& request,
-                                               bool sees_store, std::chrono::milliseconds timeout) {
+                                               bool sees_store, std::chrono::milliseconds timeout, CheckpointMirror* mirror) {
     ResumePoint point;
     const bool leads = ranks.rank() == 0;
     together(ranks, [&] {
-        if (leads) point.reader = choose_checkpoint(store, request);
+        if (leads) point.reader = choose_checkpoint(store, request, mirror);
     });
     point.step = ranks.agree_on_largest(point.reader ? point.reader->step() : -1);
     if (point.step < 0) return nullptr;

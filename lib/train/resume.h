@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "batches/batch_loader.h"
+#include "checkpoint/checkpoint_mirror.h"
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_store.h"
 #include "checkpoint/training_progress.h"
@@ -32,9 +33,13 @@ struct ResumeRequest {
 /// The checkpoint to go on from; null for a fresh start.
 /// automatic: the newest that is whole; damaged ones are named in a warning. The same where a command is repeated and the newest
 /// is what it has come to so far.
+/// @param mirror opened; its checkpoints count too and are fetched when chosen. Null: none. A local checkpoint is preferred to
+///        its copy.
 /// @throws CheckpointError when the step asked for is not there, or all that there are are damaged
-/// @throws ConfigError for `never` in a folder that holds checkpoints
-std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store, const ResumeRequest& request);
+/// @throws ConfigError for `never` where there are checkpoints
+/// @throws DistributedError when the mirror cannot be reached
+std::unique_ptr<CheckpointReader> choose_checkpoint(const CheckpointStore& store, const ResumeRequest& request,
+                                                    CheckpointMirror* mirror = nullptr);
 
 /// The checkpoint that all ranks go on from.
 struct ResumePoint {
@@ -51,9 +56,12 @@ constexpr auto stale_folder_timeout = std::chrono::seconds(90);
 
 /// Rank 0 chooses and checks the contents; those others that see the folder open what it chose. Null for a fresh start. Where
 /// another rank does not find it within `timeout`, it has no reader, as a rank that does not see the folder.
-/// @throws CheckpointError, ConfigError as above, and where what it says of the run's progress makes no sense; on all ranks
+/// @param mirror as above, on rank 0
+/// @throws CheckpointError, ConfigError, DistributedError as above, and where what it says of the run's progress makes no sense;
+/// on all ranks
 std::unique_ptr<ResumePoint> choose_checkpoint(ControlGroup& ranks, const CheckpointStore& store, const ResumeRequest& request,
-                                               bool sees_store, std::chrono::milliseconds timeout = stale_folder_timeout);
+                                               bool sees_store, std::chrono::milliseconds timeout = stale_folder_timeout,
+                                               CheckpointMirror* mirror = nullptr);
 
 /// Where a step was asked for: takes the checkpoints of later ones out of the run's way (CheckpointStore::set_aside_after). For
 /// when the run is certain to go on from `point`. @throws CheckpointError on all ranks

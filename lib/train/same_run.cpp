@@ -26,7 +26,8 @@ constexpr std::string_view may_differ[] = {
     "training.gpu_kernels",           // all ranks take the kernels that are correct on all of them
     "checkpoint.after_save",          // only rank 0 runs the command
     "checkpoint.after_save_seconds",  // the same
-    "telemetry.command",              // the same
+    "checkpoint.mirror",              // only rank 0 uses it
+    "telemetry.command",              // only rank 0 runs the command
 };
 
 /// Returns what must be equal: the value, except that initial weights may lie at different paths.

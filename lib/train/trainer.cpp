@@ -91,6 +91,7 @@ Trainer::Trainer(TrainerParts parts, StopRequest& requests)
       stop_in_evaluation_(*parts_.world, requests),
       watchdog_(parts_.plan.watchdog, clock_,
                 [this](const std::string& what) { end_hung_run(parts_.folder->paths().exit_record(), parts_.launch, what); }) {
+    saver_.keep_mirror(parts_.mirror);
     restore();
 }
 
@@ -117,12 +118,15 @@ int Trainer::run() {
     tell_target();
     records_->event("finish", {{"step", step_}});
     records_->draw_losses(true);
-    leave(0);
-    double end = std::numeric_limits<double>::infinity();
-    saver_.finish_commands([&] {
+    double end = seconds_now() + parts_.plan.checkpoint.mirror_seconds;
+    const auto end_or_signal = [&] {
         if (requests_.signal() != 0) end = std::min(end, seconds_now() + parts_.plan.checkpoint.stop_grace_seconds);
         return end;
-    });
+    };
+    finish_mirror(end_or_signal);
+    leave(0);
+    end = std::numeric_limits<double>::infinity();
+    saver_.finish_commands(end_or_signal);
     return 0;
 }
 
@@ -141,7 +145,9 @@ int Trainer::stop(int reason) {
         // Before the others leave: a launcher would take this rank for one that hangs.
         const CheckpointPlan& settings = parts_.plan.checkpoint;
         const double grace = std::min(settings.stop_grace_seconds, parts_.plan.parallel.timeout_seconds / 2);
-        saver_.finish_commands([end = noticed + grace] { return end; });
+        const auto end = [end = noticed + grace] { return end; };
+        finish_mirror(end);
+        saver_.finish_commands(end);
         return leave(reason);
     }
     std::string trouble;
@@ -152,6 +158,16 @@ int Trainer::stop(int reason) {
         trouble = error.what();
     }
     leave_lost_folder(trouble);
+}
+
+void Trainer::finish_mirror(const std::function<double()>& end) {
+    clock_.enter(Phase::none);
+    saver_.finish_mirror(end);
+    const CheckpointPlan& checkpoint = parts_.plan.checkpoint;  // the other ranks wait for rank 0
+    parts_.world->set_timeout(
+        milliseconds(std::max(checkpoint.mirror_seconds, checkpoint.stop_grace_seconds) + parts_.plan.parallel.timeout_seconds));
+    parts_.world->barrier();
+    parts_.world->set_timeout(milliseconds(parts_.plan.parallel.timeout_seconds));
 }
 
 void Trainer::leave_lost_folder(const std::string& trouble) {
@@ -269,6 +285,7 @@ void Trainer::set_unverified_aside(const HardwareError& error, std::int64_t step
         }
     };
     attempt([&] { saver_.make_room(); });
+    saver_.abandon_mirrored_after(agreed);
     attempt([&] {
         together(*parts_.world, [&] {
             if (!leads) return;
@@ -432,6 +449,8 @@ void Trainer::restore() {
         together(*parts_.world, [&] { parts_.folder->require(); });  // before anything in it is changed
         saver_.finish_commands_after(point->step);
         set_later_aside(*parts_.world, CheckpointStore(parts_.folder->paths().checkpoints()), *point, parts_.resume);
+        if (parts_.resume.kind == ResumeRequest::Kind::step) saver_.abandon_mirrored_after(point->step);
+        saver_.mirror(point->step);
         step_ = last_save_step_ = point->step;
         saver_.goes_on_from(step_);
         step_evaluated_ = point->progress.step_evaluated;

@@ -48,8 +48,9 @@ struct TrainerParts {
     ResumeRequest resume;
     std::unique_ptr<World> world;
     std::unique_ptr<RunFolder> folder;
-    std::vector<bool> sees_folder;            ///< by rank: whether it has rank 0's run folder as well
-    std::unique_ptr<ResumePoint> checkpoint;  ///< to go on from; null: a fresh start
+    std::vector<bool> sees_folder;             ///< by rank: whether it has rank 0's run folder as well
+    std::shared_ptr<CheckpointMirror> mirror;  ///< null: none, or another rank than 0
+    std::unique_ptr<ResumePoint> checkpoint;   ///< to go on from; null: a fresh start
     std::unique_ptr<BatchLoader> loader;
     std::unique_ptr<EvaluationBatches> held_out;  ///< null: no evaluation
     std::unique_ptr<RunProbe> probe;              ///< null: none
@@ -90,6 +91,8 @@ private:
     void tell_forecast();
     /// Saves where that may be done, and leaves. @param reason a signal's number, or one that no signal has
     int stop(int reason);
+    /// Blocks until the newest checkpoint is in the mirror. @param end when to stop waiting, by seconds_now()
+    void finish_mirror(const std::function<double()>& end);
     /// Ends the run by an error that all ranks have, after saving the updates made before it.
     [[noreturn]] void save_and_rethrow(const std::exception_ptr& failure);
     /// @param reason 0: the run is finished
