@@ -1,8 +1,9 @@
 #pragma once
-// CPU limits of containers, which the number of cores does not reflect.
+// The control group (container) of this process: its CPU limit, which the number of cores does not reflect, and its folder.
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace bertpretrain {
 
@@ -10,5 +11,16 @@ namespace bertpretrain {
 /// Returns nullopt when none is set.
 /// @param root folder that contains /proc and /sys
 std::optional<double> cgroup_core_limit(const std::filesystem::path& root = "/");
+
+/// The folder of a control group, whose files differ between the two versions of control groups.
+struct CgroupFolder {
+    std::filesystem::path folder;
+    bool is_version_2 = true;
+};
+
+/// Returns the folder of this process's control group for a controller ("cpu", "memory"); nullopt where none is visible. A
+/// container that sees its own group mounted as the root gets that.
+/// @param root folder that contains /proc and /sys
+std::optional<CgroupFolder> cgroup_folder(const std::string& controller, const std::filesystem::path& root = "/");
 
 }  // namespace bertpretrain

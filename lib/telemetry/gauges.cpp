@@ -1,6 +1,7 @@
 #include "telemetry/gauges.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ranges>
 #include <type_traits>
 #include <utility>
@@ -17,8 +18,27 @@ std::vector<Gauge> gauges_of_sources(const Records& records, const std::string& 
             const std::string full = "bertpretrain_source_" + key;
             auto gauge = std::ranges::find(gauges, full, &Gauge::name);
             if (gauge == gauges.end()) gauge = gauges.insert(gauge, {full, help, {}});
-            gauge->values.push_back({record.name, static_cast<double>(value)});
+            gauge->values.push_back({{{"source", record.name}}, static_cast<double>(value)});
         });
+    return gauges;
+}
+
+/// Returns a gauge per number of the devices, with a value for each rank that could read it.
+std::vector<Gauge> gauges_of_devices(const std::vector<RankReading>& ranks) {
+    std::vector<Gauge> gauges;
+    DeviceReading::fields(DeviceReading{}, [&](const std::string& key, double, const char* help) {
+        gauges.push_back({"bertpretrain_rank_" + key, help, {}});
+    });
+    for (const RankReading& rank : ranks) {
+        std::size_t at = 0;
+        DeviceReading::fields(rank.reading, [&](const char*, double value, const char*) {
+            if (!std::isnan(value))
+                gauges[at].values.push_back(
+                    {{{"host", rank.host}, {"rank", std::to_string(rank.rank)}, {"device", rank.device}}, value});
+            ++at;
+        });
+    }
+    std::erase_if(gauges, [](const Gauge& gauge) { return gauge.values.empty(); });
     return gauges;
 }
 
@@ -31,7 +51,7 @@ void RunNumbers::take(const StepRecord& record) {
 
 void for_each_gauge(const RunNumbers& numbers, const std::function<void(const Gauge&)>& visit) {
     const auto gauge = [&](const std::string& key, std::string help, double value) {
-        visit({"bertpretrain_" + key, std::move(help), {{"", value}}});
+        visit({"bertpretrain_" + key, std::move(help), {{{}, value}}});
     };
     gauge("total_steps", "Number of steps of the whole run.", static_cast<double>(numbers.total_steps));
     StepRecord::fields(numbers.step, [&](const std::string& key, const auto& value) {
@@ -49,6 +69,7 @@ void for_each_gauge(const RunNumbers& numbers, const std::function<void(const Ga
     gauge("checkpoint_seconds", "How long the last checkpoint took to write.", numbers.save.seconds);
     gauge("last_checkpoint_timestamp_seconds",
           "When the last checkpoint was complete, or the process started, in seconds since 1970 UTC.", numbers.save.time);
+    for (const Gauge& of_devices : gauges_of_devices(numbers.devices)) visit(of_devices);
     if (!numbers.evaluation) return;
     EvaluationRecord::fields(*numbers.evaluation, [&](const std::string& key, const auto& value) {
         if (key.starts_with("held_out_") || key.starts_with("probe_"))

@@ -5,9 +5,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/clock.h"
+#include "telemetry/device_reading.h"
 #include "telemetry/step_record.h"
 
 namespace bertpretrain {
@@ -27,22 +29,24 @@ struct RunNumbers {
     std::map<std::string, SourceRecord> sources{};  ///< by name, each from the last step with samples of it
     std::optional<EvaluationRecord> evaluation;
     SaveRecord save{};
+    std::vector<RankReading> devices{};
 
     void take(const StepRecord& record);
 };
 
-/// A gauge with its values: one of the run, or one per source of its text.
+/// A gauge with its values: one of the run, one per source of its text, or one per rank.
 struct Gauge {
     struct Value {
-        std::string source;  ///< the label; empty: the value is the run's
+        std::vector<std::pair<std::string, std::string>> labels;  ///< besides the run; empty: the value is the run's
         double value = 0;
     };
     std::string name, help;
     std::vector<Value> values;
 };
 
-/// Calls visit(gauge) for each gauge of the last step, evaluation and checkpoint. Gauges are named bertpretrain_KEY, those of the
-/// sources bertpretrain_source_KEY, with KEY as in metrics.jsonl.
+/// Calls visit(gauge) for each gauge of the last step, evaluation, checkpoint and reading of the devices. Gauges are named
+/// bertpretrain_KEY with KEY as in metrics.jsonl, those of the sources bertpretrain_source_KEY, and those of the ranks' devices
+/// bertpretrain_rank_KEY with KEY as in devices.jsonl.
 void for_each_gauge(const RunNumbers& numbers, const std::function<void(const Gauge&)>& visit);
 
 }  // namespace bertpretrain

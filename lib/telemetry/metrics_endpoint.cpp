@@ -66,10 +66,10 @@ public:
             family.name = gauge.name;
             family.help = gauge.help;
             family.type = prometheus::MetricType::Gauge;
-            for (const auto& [source, value] : gauge.values) {
+            for (const auto& [labels, value] : gauge.values) {
                 prometheus::ClientMetric metric;
                 metric.label = {{"run", run_}};
-                if (!source.empty()) metric.label.push_back({"source", displayable(source)});
+                for (const auto& [label, of] : labels) metric.label.push_back({label, displayable(of)});
                 metric.gauge.value = value;
                 family.metric.push_back(std::move(metric));
             }
@@ -123,6 +123,10 @@ void MetricsEndpoint::show(const SaveRecord& record) {
     server_->numbers->change([&](RunNumbers& numbers) { numbers.save = record; });
 }
 
+void MetricsEndpoint::show(const DevicesRecord& record) {
+    server_->numbers->change([&](RunNumbers& numbers) { numbers.devices = record.ranks; });
+}
+
 }  // namespace bertpretrain
 
 #else
@@ -140,6 +144,7 @@ std::string MetricsEndpoint::url() const { return ""; }
 void MetricsEndpoint::show(const StepRecord&) {}
 void MetricsEndpoint::show(const EvaluationRecord&) {}
 void MetricsEndpoint::show(const SaveRecord&) {}
+void MetricsEndpoint::show(const DevicesRecord&) {}
 
 }  // namespace bertpretrain
 

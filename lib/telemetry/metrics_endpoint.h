@@ -26,6 +26,7 @@ public:
     void show(const StepRecord& record);
     void show(const EvaluationRecord& record);
     void show(const SaveRecord& record);
+    void show(const DevicesRecord& record);
 
 private:
     struct Server;

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "telemetry/device_reading.h"
+
 namespace bertpretrain {
 
 struct GpuHealth {
@@ -28,5 +30,9 @@ struct GpuUsage {
     std::uint64_t used_bytes = 0;
 };
 std::optional<GpuUsage> gpu_usage(std::int64_t index);
+
+/// Returns what NVML shows of a GPU; the rest stays unread, and everything without NVML or such a device. Takes some
+/// milliseconds.
+DeviceReading read_gpu(std::int64_t index);
 
 }  // namespace bertpretrain

@@ -54,13 +54,19 @@ void PrometheusFile::show(const SaveRecord& record) {
     is_due_ = true;
 }
 
+void PrometheusFile::show(const DevicesRecord& record) {
+    numbers_.devices = record.ranks;
+    is_due_ = true;
+}
+
 std::string PrometheusFile::text() const {
     std::string text;
     for_each_gauge(numbers_, [&](const Gauge& gauge) {
         text += concat("# HELP ", gauge.name, " ", gauge.help, "\n# TYPE ", gauge.name, " gauge\n");
-        for (const auto& [source, value] : gauge.values) {
-            const std::string label = source.empty() ? "" : concat(",source=\"", label_value(displayable(source)), "\"");
-            text += concat(gauge.name, "{run=\"", label_value(run_), "\"", label, "} ", number_text(value), "\n");
+        for (const auto& [labels, value] : gauge.values) {
+            std::string more;
+            for (const auto& [label, of] : labels) more += concat(",", label, "=\"", label_value(displayable(of)), "\"");
+            text += concat(gauge.name, "{run=\"", label_value(run_), "\"", more, "} ", number_text(value), "\n");
         }
     });
     return text;

@@ -32,6 +32,7 @@ public:
     void show(const StepRecord& record);
     void show(const EvaluationRecord& record);
     void show(const SaveRecord& record);
+    void show(const DevicesRecord& record);
     /// Writes the latest numbers if they are not in the file yet.
     void finish();
     /// Stops all writing, including the last write at the end.

@@ -17,6 +17,7 @@ public:
     std::filesystem::path plan() const { return folder_ / "plan.json"; }
     std::filesystem::path metrics() const { return folder_ / "metrics.jsonl"; }
     std::filesystem::path events() const { return folder_ / "events.jsonl"; }
+    std::filesystem::path devices() const { return folder_ / "devices.jsonl"; }
     std::filesystem::path log() const { return folder_ / "log.txt"; }
     std::filesystem::path prometheus() const { return folder_ / "metrics.prom"; }
     std::filesystem::path tensorboard() const { return folder_ / "tensorboard"; }

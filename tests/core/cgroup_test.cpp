@@ -44,4 +44,20 @@ TEST_CASE("version 1 of control groups is understood, and -1 is no limit") {
     CHECK(cgroup_core_limit(system.root.path()) == 3.0);
 }
 
+TEST_CASE("a control group's folder is the nearest one that is visible, of the version that has the controller") {
+    const System system;
+    CHECK_FALSE(cgroup_folder("memory", system.root.path()));
+    system.write("proc/self/cgroup", "4:memory:/host/job\n0::/host/job\n");
+    system.write("sys/fs/cgroup/memory/host/memory.usage_in_bytes", "1\n");
+    const auto memory = cgroup_folder("memory", system.root.path());
+    REQUIRE(memory);
+    CHECK_FALSE(memory->is_version_2);
+    CHECK(memory->folder == system.root / "sys/fs/cgroup/memory/host");
+    system.write("proc/self/cgroup", "0::/host/job\n");
+    const auto mounted_as_root = cgroup_folder("cpu", system.root.path());
+    REQUIRE(mounted_as_root);
+    CHECK(mounted_as_root->is_version_2);
+    CHECK(mounted_as_root->folder == system.root / "sys/fs/cgroup/");
+}
+
 TEST_CASE("there is always a core to run on") { CHECK(available_cores() >= 1); }

@@ -1,4 +1,5 @@
 // Checks of a machine: device, memory, transport, GPU health.
+#include <cmath>
 #include <cstdlib>
 
 #include <dlfcn.h>
@@ -101,6 +102,30 @@ TEST_CASE("the network is what NCCL logs, also where the plugin for EFA has chos
                               "Using network IB\n") == "infiniband");
 }
 
+/// Checks a reading of the stub's GPU.
+static void check_reading(const DeviceReading& reading) {
+    CHECK(reading.utilization == 0.12);
+    CHECK(reading.memory_bytes == 20 * 0x1p30);
+    CHECK(reading.memory_total_bytes == 80 * 0x1p30);
+    CHECK(reading.clock_hertz == 1.41e9);
+    CHECK(reading.clock_max_hertz == 1.98e9);
+    CHECK(reading.memory_clock_hertz == 2.619e9);
+    CHECK(reading.temperature_celsius == 41);
+    CHECK(reading.power_watts == Approx(350.5));
+    CHECK(std::isnan(reading.energy_joules));  // an older library without this function
+    CHECK(reading.throttled_power_cap == 1);
+    CHECK(reading.throttled_thermal == 1);
+    CHECK(reading.throttled_hardware == 0);
+    CHECK(reading.throttled_power_brake == 0);
+    CHECK(reading.ecc_corrected_errors == 14);
+    CHECK(reading.ecc_uncorrected_errors == 3);
+    CHECK(reading.nvlink_replay_errors == 0 + 1);
+    CHECK(reading.nvlink_recovery_errors == 10 + 11);
+    CHECK(reading.nvlink_crc_errors == 20 + 21);
+    CHECK(reading.pcie_replays == 7);
+    CHECK(std::isnan(reading.cgroup_memory_bytes));  // not a GPU's
+}
+
 TEST_CASE("a GPU's health is read through NVIDIA's library, and is unknown without it") {
     if (::dlopen("libnvidia-ml.so.1", RTLD_NOW) == nullptr) {
         CHECK_FALSE(gpu_health(0));
@@ -116,6 +141,8 @@ TEST_CASE("a GPU's health is read through NVIDIA's library, and is unknown witho
         CHECK(usage->busy_percent == 12);
         CHECK(usage->used_bytes == 20ULL << 30);
         CHECK_FALSE(gpu_usage(7));
+        check_reading(read_gpu(0));
+        CHECK(std::isnan(read_gpu(7).utilization));
     } else {
         WARN("NVIDIA's own library is here; the stub was not used");
     }

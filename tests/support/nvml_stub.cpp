@@ -21,8 +21,8 @@ int nvmlDeviceGetMemoryInfo(void*, unsigned long long* total_free_used) {
     return 0;
 }
 int nvmlDeviceGetClockInfo(void*, int type, unsigned* mhz) {
-    *mhz = 1410;
-    return type == 1 ? 0 : 2;
+    *mhz = type == 1 ? 1410 : 2619;
+    return type == 1 || type == 2 ? 0 : 2;
 }
 int nvmlDeviceGetMaxClockInfo(void*, int type, unsigned* mhz) {
     *mhz = 1980;
@@ -38,7 +38,27 @@ int nvmlDeviceGetUtilizationRates(void*, unsigned* gpu_memory) {
     return 0;
 }
 int nvmlDeviceGetTotalEccErrors(void*, int kind, int counter, unsigned long long* errors) {
-    *errors = 3;
-    return kind == 1 && counter == 0 ? 0 : 2;
+    *errors = kind == 1 ? 3 : 14;
+    return (kind == 0 || kind == 1) && counter == 0 ? 0 : 2;
+}
+int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
+    *milliwatts = 350500;
+    return 0;
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
+    *reasons = 0x4 | 0x40;  // power cap, hot
+    return 0;
+}
+int nvmlDeviceGetPcieReplayCounter(void*, unsigned* replays) {
+    *replays = 7;
+    return 0;
+}
+int nvmlDeviceGetNvLinkState(void*, unsigned link, unsigned* is_active) {
+    *is_active = link < 2 ? 1 : 0;
+    return link < 4 ? 0 : 2;  // four links, two of them in use
+}
+int nvmlDeviceGetNvLinkErrorCounter(void*, unsigned link, int counter, unsigned long long* errors) {
+    *errors = 10 * static_cast<unsigned long long>(counter) + link;
+    return link < 2 && counter < 3 ? 0 : 3;  // this GPU does not count checksums of data
 }
 }
