@@ -18,15 +18,28 @@ namespace {
 
 constexpr const char* style =
     ":root{color-scheme:light dark}"
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:84em;margin:2em auto;padding:0 1em;background:#fff;color:#222}"
-    "table{border-collapse:collapse;margin:1em 0}th,td{padding:.25em .9em;border-bottom:1px solid #8884;text-align:right}"
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:84em;margin:2em auto;padding:0 1em;background:#fff;color:#222;"
+    "overflow-wrap:anywhere}"
+    "table{border-collapse:collapse;margin:1em 0}th,td{padding:.25em .6em;border-bottom:1px solid #8884;text-align:right;"
+    "overflow-wrap:normal}td{white-space:nowrap}"
     "th:first-child,td:first-child{text-align:left}.scroll{overflow-x:auto}"
     ".flag{border-left:4px solid #d98a00;background:#d98a0018;padding:.5em 1em;margin:.6em 0}"
-    ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(26em,1fr));gap:1em}"
+    ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(26em,100%),1fr));gap:1em}"
     ".charts figure{margin:0}.charts svg{width:100%;height:auto;display:block;border:1px solid #8883;border-radius:6px}"
-    ".bar{display:flex;height:1.2em;width:24em;border-radius:3px;overflow:hidden}.bar i{display:block;height:100%}"
-    ".key i{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin:0 .35em 0 1em}"
+    ".run{display:flex;justify-content:space-between;gap:1em;margin-top:.6em}.run b{font-weight:normal}"
+    ".run span{white-space:nowrap}"
+    ".bar{display:flex;height:1.2em;border-radius:3px;overflow:hidden}.bar i{display:block;height:100%}"
+    ".times{max-width:40em}.key span{white-space:nowrap;margin-right:1em}"
+    ".key i{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.35em}"
+    ".note{max-width:60em}"
     "@media (prefers-color-scheme:dark){body{background:#0f1114;color:#d7dade}}";
+
+/// Three shares that are easily mistaken for each other.
+constexpr const char* explanation =
+    "<p class=\"note\">Time computing is the share of the run's time spent in steps, without waiting for data and other ranks; "
+    "starting, saving and evaluating are not part of it. Device utilization is the share of the time in which rank 0's device "
+    "was "
+    "busy, fast or slow. MFU is the model's FLOP/s as a share of the matmul rate that was measured at the start.</p>\n";
 
 struct Part {
     const char* name;
@@ -54,19 +67,20 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
 
 std::string time_bars(const std::vector<RunHistory>& runs) {
     std::string html = "<h2>Where the time went</h2>\n<p class=\"key\">";
-    for (const Part& part : parts) html += concat("<i style=\"background:", part.color, "\"></i>", part.name);
-    html += "</p>\n<table>\n";
+    for (const Part& part : parts) html += concat("<span><i style=\"background:", part.color, "\"></i>", part.name, "</span> ");
+    html += "</p>\n<div class=\"times\">\n";
     for (const RunHistory& run : runs) {
         const TimeShares shares = time_shares(run);
-        html += concat("<tr><td>", escape_markup(run.name), "</td><td><div class=\"bar\">");
+        html += concat("<div class=\"run\"><b>", escape_markup(run.name), "</b><span>", duration_text(shares.total()),
+                       "</span></div><div class=\"bar\">");
         for (const Part& part : parts) {
             const std::string percent = fixed(shares.total() > 0 ? 100 * shares.*part.seconds / shares.total() : 0, 2);
             html += concat("<i style=\"width:", percent, "%;background:", part.color, "\" title=\"", part.name, " ", percent,
                            " %\"></i>");
         }
-        html += concat("</div></td><td>", duration_text(shares.total()), "</td></tr>\n");
+        html += "</div>\n";
     }
-    return html + "</table>\n";
+    return html + "</div>\n";
 }
 
 std::string flags(const std::vector<RunHistory>& runs) {
@@ -123,7 +137,7 @@ std::string probe_text(const std::optional<ProbeRecord>& probe) {
 std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>& runs) {
     const bool probed = std::any_of(runs.begin(), runs.end(), [](const RunHistory& run) { return last_probe(run).has_value(); });
     std::vector<std::vector<std::string>> rows{{"run", "ranks", "steps", "sequences", "mlm loss", "best held-out", "sequences/s",
-                                                "TFLOP/s", "hours", "accelerator-hours", "restarts", "utilisation"}};
+                                                "TFLOP/s", "hours", "accelerator-hours", "restarts", "time computing"}};
     if (probed) rows.front().emplace_back("last probe");
     for (const RunHistory& run : runs) {
         const StepRecord& last = run.metrics.steps.back();
@@ -142,8 +156,8 @@ std::vector<std::vector<std::string>> summary_rows(const std::vector<RunHistory>
 std::string report_page(const std::vector<RunHistory>& runs, const ReportChoices& choices) {
     std::ostringstream page;
     page << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-         << "<meta name=\"viewport\" content=\"width=device-width\"><title>Training report</title><style>" << style
-         << "</style></head><body>\n<h1>Training report</h1>\n"
+         << "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>Training report</title><style>"
+         << style << "</style></head><body>\n<h1>Training report</h1>\n"
          << table(summary_rows(runs)) << flags(runs);
     if (choices.target)
         page << "<h2>Until " << escape_markup(choices.target->key) << " = " << choices.target->value << "</h2>\n"
@@ -152,7 +166,8 @@ std::string report_page(const std::vector<RunHistory>& runs, const ReportChoices
     if (!choices.references.empty())
         page << "<h2>Beside published curves</h2>\n" << table(reference_rows(runs, choices.references));
     if (const auto rows = source_rows(runs); !rows.empty()) page << "<h2>Sources</h2>\n" << table(rows);
-    page << time_bars(runs) << "<h2>Charts</h2>\n" << figures(run_charts(runs, choices.references)) << "</body></html>\n";
+    page << time_bars(runs) << "<h2>Charts</h2>\n"
+         << explanation << figures(run_charts(runs, choices.references)) << "</body></html>\n";
     return page.str();
 }
 

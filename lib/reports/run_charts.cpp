@@ -1,5 +1,6 @@
 #include "reports/run_charts.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -62,15 +63,19 @@ public:
                 chart_.marks.push_back({"restart", static_cast<double>(run.sessions[i].first_step)});
         return *this;
     }
-    /// Adds the chart without lines that have no points. Adds nothing if no line remains.
+    /// Adds the chart without lines that have no points. Adds nothing if no line remains, or all are zero everywhere: the time
+    /// that a single rank waits for others, or the use of a device that could not be read.
     void add_to(std::vector<NamedChart>& charts, const std::string& name) {
-        const auto has_no_point = [](const ChartLine& line) {
-            for (const auto& [x, y] : line.points)
-                if (std::isfinite(x) && std::isfinite(y)) return false;
-            return true;
+        const auto has = [](const ChartLine& line, const auto& what) {
+            return std::any_of(line.points.begin(), line.points.end(), [&](const auto& point) {
+                return std::isfinite(point.first) && std::isfinite(point.second) && what(point.second);
+            });
         };
-        std::erase_if(chart_.lines, has_no_point);
-        if (!chart_.lines.empty()) charts.push_back({name, chart_});
+        std::erase_if(chart_.lines, [&](const ChartLine& line) { return !has(line, [](double) { return true; }); });
+        const bool shows_something = std::any_of(chart_.lines.begin(), chart_.lines.end(), [&](const ChartLine& line) {
+            return has(line, [](double y) { return y != 0; });
+        });
+        if (shows_something) charts.push_back({name, chart_});
     }
     Painter& from_zero() {
         chart_.y_from_zero = true;
@@ -169,11 +174,11 @@ std::vector<NamedChart> run_charts(const std::vector<RunHistory>& runs, const st
     per_step("learning_rate", "Learning rate", "", number(&StepRecord::learning_rate));
     per_step("grad_norm", "Gradient norm before clipping", "", number(&StepRecord::grad_norm));
     per_step("sequences_per_second", "Throughput", "sequences per second", number(&StepRecord::sequences_per_second));
-    per_step("mfu", "Model FLOP/s relative to matmul throughput measured at the start (MFU)", "%",
+    per_step("mfu", "MFU (model FLOP/s utilization)", "% of the measured matmul rate",
              [](const RunHistory&, const StepRecord& record) { return 100 * record.mfu; });
-    per_step("device_utilization", "Utilization of rank 0's device", "% of the time",
+    per_step("device_utilization", "Device utilization (rank 0)", "% of the time busy",
              [](const RunHistory&, const StepRecord& record) { return 100 * record.device_utilization; });
-    per_step("memory", "Memory in use on rank 0's device", "GiB",
+    per_step("memory", "Memory in use on the device (rank 0)", "GiB",
              [](const RunHistory&, const StepRecord& record) { return record.memory_bytes / 0x1p30; });
     per_step("data_wait", "Waiting for data", "% of the step", percent_of_step(&StepRecord::data_wait_seconds));
     per_step("exposed_communication", "Waiting for other ranks", "% of the step",

@@ -28,7 +28,7 @@ struct ChartMark {
 };
 
 struct Chart {
-    std::string title;
+    std::string title;  ///< up to 54 letters fit, more are cut
     std::string x_label;
     std::string y_label;
     std::vector<ChartLine> lines;
@@ -37,8 +37,8 @@ struct Chart {
     bool y_from_zero = false;
 };
 
-/// Returns the chart as SVG, with axes, ticks at round numbers and a legend. x starts at 0; y covers the data, and starts at 0
-/// if `y_from_zero`. Uses dark colors where the viewer prefers them.
+/// Returns the chart as SVG, with axes, ticks at round numbers and a legend below, whose length its height follows. x starts at
+/// 0; y covers the data, and starts at 0 if `y_from_zero`. Uses dark colors where the viewer prefers them.
 std::string svg_text(const Chart& chart);
 
 }  // namespace bertpretrain

@@ -14,6 +14,13 @@ using namespace bertpretrain::testing;
 
 namespace {
 
+/// Returns chromium's command, with a profile in the folder.
+std::string browser(const TemporaryFolder& folder) {
+    return "HOME=" + folder.path().string() +
+           " timeout 50 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir=" +
+           (folder / "profile").string();
+}
+
 /// Returns a page of two runs: one was restarted, and one has a hostile name.
 std::string sample_page(const TemporaryFolder& folder) {
     write_run(folder / "a<b>&", 2, 10, 14);
@@ -117,14 +124,23 @@ TEST_CASE("a number that no run has gets no chart") {
     }
 }
 
+TEST_CASE("a number that is zero in every run gets no chart, and every title fits into its chart") {
+    const TemporaryFolder folder;
+    write_run(folder / "run", 1, 10, 11, {.exposed = 0});
+    const std::vector<NamedChart> charts = run_charts({read_run(folder / "run")});
+    CHECK(charts.size() > 8);
+    for (const NamedChart& chart : charts) {
+        CHECK(chart.name != "exposed_communication");
+        CHECK(svg_text(chart.chart).find(">" + chart.chart.title + "<") != std::string::npos);
+    }
+}
+
 TEST_CASE("a browser shows the report, light and dark") {
     if (run_command("command -v chromium").exit_code != 0) SKIP_TEST(skip::no_browser, "chromium is not installed");
     const TemporaryFolder folder;
     const std::string page = (folder / "report.html").string();
     write_text(page, sample_page(folder));
-    const std::string looks_at = "HOME=" + folder.path().string() +
-                                 " timeout 50 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars" +
-                                 " --window-size=1400,2600 --user-data-dir=" + (folder / "profile").string();
+    const std::string looks_at = browser(folder) + " --window-size=1400,2600";
     for (const std::string mode : {"light", "dark"}) {
         const std::string image = (folder / (mode + ".png")).string();
         const CommandResult shot = run_command(looks_at + (mode == "dark" ? " --blink-settings=preferredColorScheme=0" : "") +
@@ -138,4 +154,21 @@ TEST_CASE("a browser shows the report, light and dark") {
     const CommandResult dom = run_command(looks_at + " --dump-dom file://" + page);
     CHECK(count(dom.out, "<path d=") >= 12);
     CHECK(dom.out.find("</html>") != std::string::npos);
+}
+
+TEST_CASE("nothing on the report is wider than a phone, and the charts' text is legible there and in three columns") {
+    if (run_command("command -v chromium").exit_code != 0) SKIP_TEST(skip::no_browser, "chromium is not installed");
+    const TemporaryFolder folder;
+    write_text(folder / "report.html", sample_page(folder));
+    std::filesystem::copy(project_folder() + "/tests/reports/measure_page.html", folder / "measure.html");
+    for (const auto& [width, columns] : {std::pair{400, 1}, {1300, 3}}) {
+        const CommandResult dom =
+            run_command(concat(browser(folder), " --allow-file-access-from-files --virtual-time-budget=5000",
+                               " --dump-dom 'file://", (folder / "measure.html").string(), "#", width, "'"));
+        CAPTURE(width, dom.out, dom.err);
+        CHECK(dom.out.find(concat("width ", width, ", columns ", columns, ", texts outside 0")) != std::string::npos);
+        const std::size_t at = dom.out.find("smallest letters ");
+        REQUIRE(at != std::string::npos);
+        CHECK(std::stod(dom.out.substr(at + 17)) >= 9);
+    }
 }

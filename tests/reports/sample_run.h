@@ -37,6 +37,9 @@ inline void write_run(const std::filesystem::path& folder, int ranks, int steps,
             .step = step, .samples = 8 * step, .loss = 5.8 - 0.1 * step, .mlm_loss = 5.1 - 0.1 * step, .nsp_loss = 0.7};
         record.learning_rate = 1e-4;
         record.grad_norm = 1;
+        record.mfu = 0.4;
+        record.device_utilization = 0.9;
+        record.memory_bytes = 0x1p30;
         record.sequences_per_second = 8 / one.step_seconds;
         record.step_seconds = one.step_seconds;
         record.data_wait_seconds = one.data_wait;

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "support/catch.h"
 #include "telemetry/chart.h"
+#include "telemetry/chart_legend.h"
 #include "telemetry/metrics_file.h"
 
 using namespace bertpretrain;
@@ -87,9 +88,27 @@ TEST_CASE("the picture shows training, held-out with a marker each, and the word
 
 TEST_CASE("a chart places its points linearly between round ticks") {
     const std::string svg = svg_text({"", "", "", {{"", "red", {{0, 0}, {50, 6}, {100, 3}}, 1, false}}, {}});
-    // x: 0 to 100 on pixels 80 to 870; y: 0 to 6 on pixels 450 to 60
-    CHECK(path_of(svg, "red") == "M80.00,450.00 L475.00,60.00 L870.00,255.00");
+    // x: 0 to 100 on pixels 84 to 564; y: 0 to 6 on pixels 320 to 48
+    CHECK(path_of(svg, "red") == "M84.00,320.00 L324.00,48.00 L564.00,184.00");
     for (const std::string tick : {">0<", ">20<", ">40<", ">100<", ">3<", ">6<"}) CHECK(count(svg, tick) >= 1);
+}
+
+TEST_CASE("a line of one point is drawn as a marker, because its path shows nothing") {
+    const double gap = std::numeric_limits<double>::quiet_NaN();
+    CHECK(count(svg_text({"", "", "", {{"", "red", {{50, 6}, {60, gap}}, 1, false}}, {}}), "<circle") == 1);
+    CHECK(count(svg_text({"", "", "", {{"", "red", {{50, 6}, {60, 5}}, 1, false}}, {}}), "<circle") == 0);
+}
+
+TEST_CASE("a legend's entries share a row as far as they fit, and names that are too long are cut between letters") {
+    const std::vector<LegendPlace> places = place_legend({"ab", "cd", "0123456789", "äöüäöüäöüäöüäöü"}, 105, 10, 10 / 0.56);
+    REQUIRE(places.size() == 4);  // a row has 9 letters
+    CHECK(places[0].x == 0);
+    CHECK(places[1].row == 0);
+    CHECK(places[1].x > places[0].x + 30);
+    CHECK(places[2].row == 1);
+    CHECK(places[2].name == "01234567…");
+    CHECK(places[3].row == 2);
+    CHECK(places[3].name == "äöüäöüäö…");
 }
 
 TEST_CASE("a non-finite loss leaves a gap and affects no other point") {
@@ -113,8 +132,8 @@ TEST_CASE("smoothing averages over the given number of steps and keeps the raw l
     const std::string svg = loss_picture(history_of(metrics), {.smoothing_steps = 2});
     CHECK(count(svg, ">training, mean of 2 steps<") == 1);
     const std::string path = path_of(svg, training_color);
-    CHECK(path.substr(0, path.find(" L", 3)) == "M80.00,450.00");
-    CHECK(count(path, ",255.00") == 100);  // every other point is the mean of 0 and 6
+    CHECK(path.substr(0, path.find(" L", 3)) == "M84.00,320.00");
+    CHECK(count(path, ",184.00") == 100);  // every other point is the mean of 0 and 6
     CHECK(count(path_of(svg, "#c6dbef"), ",") == 101);
 }
 
