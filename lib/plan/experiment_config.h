@@ -295,13 +295,12 @@ struct TelemetryConfig {
     std::string command;
 
     static void describe(auto& self, auto&& field) {
-        field("command", self.command, any,
-              "Shell command that gets every line of metrics.jsonl and events.jsonl on its standard input as it is written, with "
-              "the "
-              "run's folder as $1: to send them to a service. Rank 0 starts it with the run and never waits for it. If it reads "
-              "too "
-              "slowly, lines are dropped.",
-              Resume::may_change);
+        field(
+            "command", self.command, any,
+            "Shell command that gets every line of metrics.jsonl, events.jsonl and devices.jsonl on its standard input as it is "
+            "written, with the run's folder as $1: to send them to a service. Rank 0 starts it with the run and never waits "
+            "for it. If it reads too slowly, lines are dropped.",
+            Resume::may_change);
     }
 };
 

@@ -19,6 +19,7 @@ RecordFiles::RecordFiles(const RunFolder& folder, std::int64_t total_steps, std:
                          const std::string& command)
     : metrics(folder.paths().metrics()),
       events(folder.paths().events()),
+      devices(folder.paths().devices()),
       reader(command, folder.paths().folder()),
       tensorboard(folder.paths().tensorboard()),
       prometheus(folder.paths().prometheus(), run_name(folder.paths()), total_steps),
@@ -28,6 +29,7 @@ RecordFiles::RecordFiles(const RunFolder& folder, std::int64_t total_steps, std:
     const auto pass_on = [this](std::string_view line) { reader.send(line); };
     metrics.pass_on(pass_on);
     events.pass_on(pass_on);
+    devices.pass_on(pass_on);
 }
 
 RecordFiles::~RecordFiles() {

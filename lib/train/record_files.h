@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 
+#include "telemetry/devices_file.h"
 #include "telemetry/events_file.h"
 #include "telemetry/line_command.h"
 #include "telemetry/loss_history.h"
@@ -14,11 +15,11 @@
 
 namespace bertpretrain {
 
-/// The lines thread owns `metrics`, `events` and `reader`; the pictures thread owns the other files and `losses`.
+/// The lines thread owns `metrics`, `events`, `devices` and `reader`; the pictures thread owns the other files and `losses`.
 class RecordFiles {
 public:
-    /// @param command reads all lines of `metrics` and `events` (line_command.h); empty: none
-    /// @throws DataError when metrics.jsonl or events.jsonl cannot be opened
+    /// @param command reads all lines of `metrics`, `events` and `devices` (line_command.h); empty: none
+    /// @throws DataError when metrics.jsonl, events.jsonl or devices.jsonl cannot be opened
     RecordFiles(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy,
                 const std::string& command = "");
     RecordFiles(const RecordFiles&) = delete;
@@ -27,6 +28,7 @@ public:
 
     MetricsFile metrics;
     EventsFile events;
+    DevicesFile devices;
     LineCommand reader;
     TensorboardFile tensorboard;
     PrometheusFile prometheus;

@@ -85,6 +85,15 @@ void RunRecords::add(EvaluationRecord record) {
     draw_losses(false);
 }
 
+void RunRecords::add(DevicesRecord record) {
+    if (!files_) return;
+    record.time = unix_seconds_now();
+    record.elapsed_seconds = seconds_now() - begin_;
+    if (endpoint_) endpoint_->show(record);
+    post_pictures([record](RecordFiles& files) { files.prometheus.show(record); });
+    post_lines([record = std::move(record)](RecordFiles& files) { files.devices.append(record); });
+}
+
 void RunRecords::event(std::string_view name, nlohmann::ordered_json details) {
     if (!files_) return;
     details["elapsed_seconds"] = seconds_now() - begin_;
@@ -120,6 +129,7 @@ void RunRecords::finish() {
     post_lines([](RecordFiles& files) {
         files.metrics.finish();
         files.events.finish();
+        files.devices.finish();
     });
     lines_->drain();
     if (!pictures_->drain_for(WriterThread::farewell_seconds))

@@ -30,8 +30,8 @@ class RunRecords {
 public:
     /// @param keeps whether this rank keeps the records
     /// @param metrics_address at which to serve the latest numbers over HTTP (metrics_endpoint.h); empty: none
-    /// @param command reads all lines of metrics.jsonl and events.jsonl (line_command.h); empty: none
-    /// @throws DataError when metrics.jsonl or events.jsonl cannot be opened
+    /// @param command reads all lines of metrics.jsonl, events.jsonl and devices.jsonl (line_command.h); empty: none
+    /// @throws DataError when one of these files cannot be opened
     RunRecords(const RunFolder& folder, std::int64_t total_steps, std::optional<double> unigram_cross_entropy, bool keeps,
                const std::string& metrics_address = "", const std::string& command = "");
     RunRecords(const RunRecords&) = delete;
@@ -45,6 +45,7 @@ public:
     /// @throws DataError when an earlier line could not be written and too many are waiting
     void add(StepRecord record);
     void add(EvaluationRecord record);
+    void add(DevicesRecord record);
     void event(std::string_view name, nlohmann::ordered_json details);
     /// Clears the terminal's progress line for other messages.
     void clear_progress();

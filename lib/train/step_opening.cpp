@@ -15,8 +15,10 @@ using namespace std::chrono_literals;
 
 /// A rank's message to the others.
 struct Word {
-    double ready = 0, signal = 0, save = 0, sequences = 0, tokens = 0, masked = 0, micro_batches = 0, failed = 0;
-    std::array<double, 8> numbers() const { return {ready, signal, save, sequences, tokens, masked, micro_batches, failed}; }
+    double ready = 0, signal = 0, save = 0, sequences = 0, tokens = 0, masked = 0, micro_batches = 0, failed = 0, devices = 0;
+    std::array<double, 9> numbers() const {
+        return {ready, signal, save, sequences, tokens, masked, micro_batches, failed, devices};
+    }
 };
 
 /// Waits for the next batch, at most two seconds or until a stop request. @returns whether the batch is ready
@@ -43,7 +45,7 @@ Word word_of(const std::optional<GlobalBatch>& batch, bool failed, StopRequest& 
 }
 
 struct Agreed {
-    bool all_ready = true, save = false, failed = false;
+    bool all_ready = true, save = false, failed = false, devices = false;
     int signal = 0;
     StepCounts counts;
 };
@@ -58,6 +60,7 @@ Agreed agree(World& world, const Word& own) {
         agreed.signal = std::max(agreed.signal, static_cast<int>(number(1)));
         agreed.save = agreed.save || number(2) == 1;
         agreed.failed = agreed.failed || number(7) == 1;
+        agreed.devices = agreed.devices || number(8) == 1;
         agreed.counts.sequences += number(3);
         agreed.counts.tokens += number(4);
         agreed.counts.masked += number(5);
@@ -82,7 +85,7 @@ StepOpening failed_opening(World& world, const std::exception_ptr& own) {
 
 }  // namespace
 
-StepOpening open_step(World& world, BatchLoader& loader, StopRequest& requests, PhaseClock& clock) {
+StepOpening open_step(World& world, BatchLoader& loader, StopRequest& requests, PhaseClock& clock, bool devices) {
     const double begin = seconds_now();
     std::optional<GlobalBatch> batch;
     std::exception_ptr failure;
@@ -96,14 +99,16 @@ StepOpening open_step(World& world, BatchLoader& loader, StopRequest& requests, 
             } catch (const std::exception&) { failure = std::current_exception(); }
         }
         if (batch) clock.enter(Phase::communication);  // a rank that still waits for data stays in Phase::data
-        const Agreed agreed = agree(world, word_of(batch, failure != nullptr, requests));
+        Word word = word_of(batch, failure != nullptr, requests);
+        word.devices = devices ? 1 : 0;
+        const Agreed agreed = agree(world, word);
         save = save || agreed.save;
-        if (agreed.signal != 0) return {{}, {}, agreed.signal, false, nullptr};
+        if (agreed.signal != 0) return {{}, {}, agreed.signal, false, false, nullptr};
         if (agreed.failed) return failed_opening(world, failure);
         if (!agreed.all_ready) continue;
         check(agreed.counts.sequences == loader.global_batch_sequences(), "the ranks' parts of a step have ",
               agreed.counts.sequences, " sequences, expected ", loader.global_batch_sequences());
-        return {std::move(*batch), agreed.counts, 0, save, nullptr};
+        return {std::move(*batch), agreed.counts, 0, save, agreed.devices, nullptr};
     }
 }
 

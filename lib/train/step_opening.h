@@ -18,12 +18,14 @@ struct StepOpening {
     StepCounts counts;           ///< of all ranks
     int signal = 0;              ///< stop request that some rank received; 0: none. Otherwise there may be no batch
     bool save = false;           ///< whether some rank was asked to save a checkpoint
+    bool devices = false;        ///< whether the ranks' device readings are gathered in this step
     std::exception_ptr failure;  ///< not null: a rank cannot read its samples; all ranks get its error and no batch
 };
 
 /// Blocks until all ranks have their samples or one was asked to stop; a signal to any rank ends the wait of all within some
 /// seconds. All ranks call it together. An error of BatchLoader::next on any rank is returned, not thrown, so that the caller can
-/// save first. @throws DistributedError when a rank is lost
-StepOpening open_step(World& world, BatchLoader& loader, StopRequest& requests, PhaseClock& clock);
+/// save first. @param devices whether this rank asks for device readings
+/// @throws DistributedError when a rank is lost
+StepOpening open_step(World& world, BatchLoader& loader, StopRequest& requests, PhaseClock& clock, bool devices = false);
 
 }  // namespace bertpretrain

@@ -193,11 +193,16 @@ StepOutcome TrainStep::summarize(const GlobalBatch& batch, const StepCounts& who
         own.square_lengths += squared_lengths(micro);
     }
     own.times = own_times;
-    const std::vector<double> of_all = world_.all_gather(std::span<const double>(own.numbers()));
+    std::vector<double> message = attached_ ? std::exchange(attached_, nullptr)() : std::vector<double>();
+    const std::array sums = own.numbers();
+    message.insert(message.begin(), sums.begin(), sums.end());
+    const std::vector<double> of_all = world_.all_gather(std::span<const double>(message));
     StepOutcome outcome;
     double correct = 0;
-    for (std::size_t i = 0; i < of_all.size(); i += RankSums::count) {
-        const RankSums rank = RankSums::of(std::span(of_all).subspan(i).first<RankSums::count>());
+    for (std::size_t i = 0; i < of_all.size(); i += message.size()) {
+        const std::span of_rank = std::span(of_all).subspan(i, message.size());
+        const RankSums rank = RankSums::of(of_rank.first<RankSums::count>());
+        outcome.attached.insert(outcome.attached.end(), of_rank.begin() + RankSums::count, of_rank.end());
         outcome.mlm_loss += rank.mlm_loss;
         outcome.nsp_loss += rank.nsp_loss;
         correct += rank.mlm_correct;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "batches/micro_batch.h"
 #include "model/bert.h"
@@ -43,6 +45,7 @@ struct StepOutcome {
     Traffic traffic;            ///< of this rank
     std::vector<RankTimes> ranks;
     std::vector<SourceSums> sources;  ///< empty with one source
+    std::vector<double> attached;     ///< the numbers of attach(), of all ranks in rank order
 };
 
 /// Returns the part of a step's record that the samples and weights decide: its numbers, losses, accuracy and gradient norm.
@@ -69,6 +72,10 @@ public:
     StepOutcome run(const GlobalBatch& batch, const StepCounts& whole, double learning_rate, std::int64_t step,
                     StopAgreement& stop, PhaseClock& clock, const std::function<void()>& before_gather,
                     const AfterFirst& after_first = {});
+
+    /// Makes the next run() gather some numbers of each rank with the message that sums the losses.
+    /// @param numbers called then, by this thread; returns as many numbers on every rank. Empty: none
+    void attach(std::function<std::vector<double>()> numbers) { attached_ = std::move(numbers); }
 
     /// Computes the losses and gradients of one micro-batch as run() does for the first of a step, and no update. Call it between
     /// steps; it overwrites the gradients. @param whole as in run() @returns sums of its losses, S x 4, on the device
@@ -102,6 +109,7 @@ private:
     LossMean loss_mean_;
     std::int64_t zero_stage_;
     std::size_t sources_;
+    std::function<std::vector<double>()> attached_;
     std::size_t next_bucket_ = 0;  ///< first bucket whose reduction has not begun in this step
     StreamStopwatch computing_;  ///< covers the part without waits for other ranks: after the gathers, before the reductions end
 };

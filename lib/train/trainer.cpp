@@ -33,6 +33,11 @@ std::optional<std::int64_t> gpu_of(const TrainerParts& parts) {
     return device.is_cpu() ? std::nullopt : std::optional<std::int64_t>(device.index());
 }
 
+/// The host's cores that a rank of it may use.
+double cores_of(const TrainerParts& parts) {
+    return static_cast<double>(available_cores()) / static_cast<double>(parts.launch.local_world_size);
+}
+
 std::string kernels_of(const TrainerParts& parts) { return kernels_on(parts.parameters->device()); }
 
 void tell_other_kernels(const ResumePoint& point, const std::string& now) {
@@ -80,7 +85,8 @@ Trainer::Trainer(TrainerParts parts, StopRequest& requests)
       records_(open_records(parts_)),
       saver_(*parts_.world, parts_.plan.checkpoint, CheckpointStore(parts_.folder->paths().checkpoints()), parts_.sees_folder,
              *records_, *parts_.folder, clock_.sign_of_saving()),
-      usage_(gpu_of(parts_), static_cast<double>(available_cores()) / static_cast<double>(parts_.launch.local_world_size)),
+      usage_(gpu_of(parts_), cores_of(parts_)),
+      devices_(*parts_.world, gpu_of(parts_), cores_of(parts_), parts_.launch.local_rank == 0),
       stragglers_(parts_.plan.parallel.straggler_report_steps),
       contention_(at::get_num_threads()),
       numbers_(parts_.plan.compute.max_skipped_updates, parts_.plan.compute.loss_spike_deviations),
@@ -225,21 +231,25 @@ void Trainer::finish_records(bool is_stopped) {
 }
 
 StepOpening Trainer::next_opening() {
-    StepOpening opening = next_ ? std::move(*next_) : open_step(*parts_.world, *parts_.loader, requests_, clock_);
+    StepOpening opening = next_ ? std::move(*next_) : open_next();
     next_.reset();
     return opening;
 }
+
+StepOpening Trainer::open_next() { return open_step(*parts_.world, *parts_.loader, requests_, clock_, devices_.due()); }
 
 void Trainer::take_step(const StepOpening& opening) {
     double start = seconds_now();
     const std::int64_t number = step_ + 1;
     const double rate = learning_rate_at(parts_.plan.schedule, parts_.plan.optimizer.learning_rate, number);
-    const auto open_next = [&] {
+    const auto before_gather = [&] {
         const double begin = seconds_now();
-        if (number < total_steps()) next_ = open_step(*parts_.world, *parts_.loader, requests_, clock_);
+        if (number < total_steps()) next_ = open_next();
         start += seconds_now() - begin;  // the next step's
     };
-    const StepOutcome outcome = compute(opening, number, rate, open_next);
+    devices_.look();
+    parts_.step->attach(opening.devices ? [this] { return devices_.numbers(); } : std::function<std::vector<double>()>());
+    const StepOutcome outcome = compute(opening, number, rate, before_gather);
     if (outcome.interrupted) return;  // the next opening knows why
     step_ = number;
     clock_.enter(Phase::saving);
@@ -324,6 +334,7 @@ void Trainer::record(const StepOutcome& outcome, double learning_rate, double se
     record.memory_bytes = usage.memory_bytes;
     record.sources = source_records(outcome.sources, parts_.plan.data.source_names, *parts_.loader, record);
     records_->add(record);
+    if (!outcome.attached.empty()) records_->add(devices_.record(step_, outcome.attached));
     if (const auto report = stragglers_.add(outcome.ranks); report && parts_.world->rank() == 0) {
         records_->clear_progress();
         log_info(*report);

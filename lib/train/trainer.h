@@ -25,6 +25,7 @@
 #include "train/cross_check.h"
 #include "train/kernel_choice.h"
 #include "train/number_guard.h"
+#include "train/rank_devices.h"
 #include "train/resume.h"
 #include "train/run_folder.h"
 #include "train/run_probe.h"
@@ -84,6 +85,7 @@ private:
     void restore();
     /// What comes next: agreed on in the step before, where there was one.
     StepOpening next_opening();
+    StepOpening open_next();
     void take_step(const StepOpening& opening);
     /// On rank 0, requests a stop if a limit is near.
     void look_at_limits();
@@ -125,6 +127,7 @@ private:
     CheckpointSaver saver_;
     std::optional<SnapshotBuffers> snapshot_;
     DeviceUsageMeter usage_;
+    RankDevices devices_;
     Stragglers stragglers_;
     CoreContention contention_;
     NumberGuard numbers_;

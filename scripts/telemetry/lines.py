@@ -1,12 +1,12 @@
-"""Reads the lines that telemetry.command gets: those of metrics.jsonl and events.jsonl, as they are written."""
+"""Reads the lines that telemetry.command gets: those of metrics.jsonl, events.jsonl and devices.jsonl, as they are written."""
 import json
 import pathlib
 import sys
 
 
 def records(stream=sys.stdin):
-    """Yields ("metrics", step, {name: number}) for each step and evaluation, and ("event", name, details) for each event. Skips a
-    line that is cut, and values that are not finite numbers."""
+    """Yields ("metrics", step, {name: number}) for each step, evaluation and reading of a host's devices, and ("event", name, details)
+    for each event. Skips a line that is cut, and values that are not finite numbers."""
     for text in stream:
         try:
             line = json.loads(text)
@@ -14,6 +14,9 @@ def records(stream=sys.stdin):
             continue
         if "event" in line:
             yield "event", line.pop("event"), line
+        elif "devices" in line:
+            yield "metrics", line["step"], {f"devices/rank_{device['rank']}/{key}": value for device in line["devices"]
+                                            for key, value in device.items() if key not in ("rank", "device")}
         elif "step" in line:
             step = line.pop("step")
             numbers = {name: value for name, value in line.items() if isinstance(value, (int, float)) and not isinstance(value, bool)}

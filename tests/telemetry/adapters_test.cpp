@@ -14,6 +14,7 @@ const std::string given_lines =
     R"({"time":"2026-01-01T00:00:00Z","event":"start","step":0,"ranks":2}
 {"step":1,"mlm_loss":2.5,"nsp_loss":null,"non_finite":true,"sources":{"wiki":{"samples":16}}}
 {"step":1,"held_out_mlm_loss":2.25}
+{"step":1,"time":5,"host":"a.b","devices":[{"rank":0,"device":"cuda:0","temperature_celsius":61},{"rank":8,"device":"cpu"}]}
 {"step":2,"mlm_lo)";  // the last line may be cut
 
 /// Runs an adapter on given_lines, with a module whose functions record their calls. @returns the calls, a JSON list in each line
@@ -50,6 +51,7 @@ def init(project, name, id, resume, config):
     CHECK(calls == R"(["init", "bertpretrain", "my run", 16, "allow", {"batch.micro_batch_size": 16}]
 ["log", {"mlm_loss": 2.5, "sources/wiki/samples": 16}, 1]
 ["log", {"held_out_mlm_loss": 2.25}, 1]
+["log", {"devices/rank_0/temperature_celsius": 61}, 1]
 ["finish", {"event/start": 0}]
 )");
 }
@@ -71,6 +73,7 @@ def end_run(): call('end_run')
     const std::string logged = R"(["set_tag", "event.start"]
 ["log_metrics", {"mlm_loss": 2.5, "sources/wiki/samples": 16}, 1]
 ["log_metrics", {"held_out_mlm_loss": 2.25}, 1]
+["log_metrics", {"devices/rank_0/temperature_celsius": 61}, 1]
 ["end_run"]
 )";
     const std::string search = "def search_runs(ids, filter_string, max_results, output_format): return ";
