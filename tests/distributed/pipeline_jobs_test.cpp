@@ -25,8 +25,10 @@ fs::path write_pipeline(const TemporaryFolder& folder) {
     return folder / "pipeline.json";
 }
 
+/// Returns the number of ranks with which a run started.
 std::int64_t ranks_of(const fs::path& run) {
-    return nlohmann::json::parse(read_text(run / "plan.json")).at("world_size").at("value").get<std::int64_t>();
+    const std::string events = read_text(run / "events.jsonl");
+    return nlohmann::json::parse(events.substr(0, events.find('\n'))).at("ranks").get<std::int64_t>();
 }
 
 const std::string environment = concat("env RUN_UNTIL_DONE_PAUSE_SECONDS=0 BERTPRETRAIN=", train_program, " ");

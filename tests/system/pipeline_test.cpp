@@ -41,6 +41,9 @@ public:
     TemporaryFolder folder;
 };
 
+/// A run of a part of a second.
+const nlohmann::json short_run = {{"schedule", {{"total_steps", 8}}}, {"evaluation", {{"every_steps", 0}}}};
+
 /// Settings of a loop in which one of "data", "training" and so on is changed.
 nlohmann::json with(const std::string& section, const nlohmann::json& settings) { return {{section, settings}}; }
 
@@ -61,7 +64,7 @@ std::string write_killers(const TemporaryFolder& folder) {
 
 TEST_CASE("the pipeline trains a generation from the one before, continues after a failure, and refuses a worse one") {
     NEEDS_TRAIN();
-    const Loop loop;
+    const Loop loop(short_run);
     const nlohmann::json five_steps = with("training", {{"set", {"schedule.total_steps=5"}}}),
                          wild = with("training", {{"set", {"schedule.total_steps=5", "optimizer.learning_rate=3"}}});
 
@@ -111,7 +114,6 @@ TEST_CASE("the pipeline trains a generation from the one before, continues after
 
 TEST_CASE("a loop that is killed in every stage gives the same model, and learns each new text once") {
     NEEDS_TRAIN();
-    const nlohmann::json short_run = {{"schedule", {{"total_steps", 8}}}, {"evaluation", {{"every_steps", 0}}}};
     const Loop disturbed(short_run), undisturbed(short_run);
     const TemporaryFolder texts;
     fs::copy_file(sample_data().text, texts / "first.txt");
@@ -160,9 +162,7 @@ TEST_CASE("a failed stage is tried again after the codes that a restart can help
         return std::pair{exit_code, read_text(calls).size()};
     };
     CHECK(attempts_of("exit 3") == std::pair<int, std::size_t>{3, 1});
-    CHECK(attempts_of("exit 2") == std::pair<int, std::size_t>{2, 1});
     CHECK(attempts_of("exit 5") == std::pair<int, std::size_t>{5, 4});
-    CHECK(attempts_of("kill -9 $$") == std::pair<int, std::size_t>{137, 4});
     CHECK(loop.has_next());
     CHECK(attempts_of("true") == std::pair<int, std::size_t>{0, 1});  // makes no shards: there is nothing new
     CHECK_FALSE(loop.has_next());
