@@ -15,7 +15,7 @@ class DeviceMonitor {
 public:
     static constexpr double seconds_between_readings = 10;
 
-    /// Starts the first reading.
+    /// Makes the first reading, so that the first step has one; waits for it for two seconds at most.
     /// @param gpu index among the GPUs visible to this process; nullopt: the CPU
     /// @param cores this process's share of the host's (see DeviceUsageMeter)
     /// @param reads_host whether to read the host's sensors too: on one rank of each host
