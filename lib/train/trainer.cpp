@@ -19,6 +19,7 @@
 #include "parallel/together.h"
 #include "plan/kept_choices.h"
 #include "telemetry/trace.h"
+#include "train/event_rows.h"
 #include "train/hung_run.h"
 #include "train/init_from.h"
 #include "train/restore_optimizer.h"
@@ -55,18 +56,6 @@ std::unique_ptr<RunRecords> open_records(const TrainerParts& parts) {
                                          parts.world->rank() == 0, parts.metrics_address, parts.plan.telemetry.command);
     });
     return records;
-}
-
-/// The first rows of a step, and how many there are: a step may have tens of thousands.
-void add_rows(nlohmann::ordered_json& details, const auto& rows_by_file) {
-    constexpr std::size_t most_rows = 20;
-    std::size_t all = 0, named = 0;
-    for (const auto& [file, rows] : rows_by_file) {
-        all += rows.size();
-        for (std::size_t i = 0; i < rows.size() && named < most_rows; ++i, ++named)
-            details["rows"][file.string()].push_back(rows[i]);
-    }
-    details["rows_in_all"] = all;
 }
 
 /// Reasons to stop that no signal has: rank 0's folder was renamed or deleted, or another process has locked it; the run has used
