@@ -173,7 +173,10 @@ StepOutcome TrainStep::run(const GlobalBatch& batch, const StepCounts& whole, do
     clock.enter(Phase::communication);
     buckets_.start_gather(optimizer_.state().master);
     outcome.traffic = world_.traffic() - before - not_counted;
-    outcome.traffic.bytes_sent -= stop.bytes_sent();
+    // Attached numbers are sent by the clock, but a step's bytes must not depend on it.
+    const auto ranks = static_cast<std::size_t>(world_.size());
+    const std::size_t attached_bytes = outcome.attached.size() / ranks * sizeof(double) * (ranks - 1);
+    outcome.traffic.bytes_sent -= stop.bytes_sent() + static_cast<double>(attached_bytes);
     return outcome;
 }
 

@@ -63,7 +63,7 @@ TEST_CASE(
         CHECK(read_text(run / file).find("verysecret") == std::string::npos);
 
     const CommandResult other =
-        run_command(server.environment() + train_command(config, folder / "other", concat(to_mirror, "--set training.seed=7")));
+        run_command(server.environment() + train_command(config, folder / "other", concat(to_mirror, "--set training.seed=8")));
     CHECK(other.exit_code == 2);
     CHECK(missing_words(other.err, {"is the mirror of another run", "training.seed"}) == "");
     CHECK(complete_checkpoints(folder / "other") == 0);
