@@ -12,7 +12,10 @@ namespace {
 double largest_loss_difference(const std::filesystem::path& run_a, const std::filesystem::path& run_b) {
     const auto losses = [](const std::filesystem::path& run) {
         std::vector<double> found;
-        for (const std::string& line : numbers_of(run)) found.push_back(nlohmann::json::parse(line).at("loss").get<double>());
+        for (const std::string& line : numbers_of(run)) {
+            const auto numbers = nlohmann::json::parse(line);
+            if (numbers.contains("loss")) found.push_back(numbers.at("loss").get<double>());  // not an evaluation
+        }
         return found;
     };
     const std::vector<double> a = losses(run_a), b = losses(run_b);
