@@ -13,8 +13,8 @@ constexpr const char* smoothed_key = "smoothed_mlm_loss";
 /// Reads the members of a JSON object and checks their types and ranges.
 class Members {
 public:
-    Members(const nlohmann::json& json, const std::filesystem::path& file) : json_(json), file_(file) {
-        if (!json.is_object()) throw CheckpointError(concat(file.string(), ": damaged: it is not a JSON object"));
+    Members(const nlohmann::json& members, const std::filesystem::path& file) : json_(members), file_(file) {
+        if (!members.is_object()) throw CheckpointError(concat(file.string(), ": damaged: it is not a JSON object"));
     }
 
     /// Returns null where the member is absent.
