@@ -32,7 +32,8 @@ recorded_code() {
 
 # Prints the hosts that computed wrongly, from exit.json's "suspects" (training.cross_check_every_steps).
 wrong_hosts() {
-  sed -n '/"suspects"/,$s/^ *"host": *"\([^"]*\)".*/\1/p' "$run/exit.json" "$run/run/exit.json" 2>/dev/null
+  # sed fails where a file is missing, and most runs lack the second one
+  sed -n '/"suspects"/,$s/^ *"host": *"\([^"]*\)".*/\1/p' "$run/exit.json" "$run/run/exit.json" 2>/dev/null || true
 }
 
 # Prints the newest checkpoint, and the completed stages of a pipeline.

@@ -21,6 +21,14 @@ std::string lower_with_underscores(std::string name) {
     return name;
 }
 
+/// Returns the keys that `name` shortens: it is their beginning, in at least three letters.
+std::vector<std::string> beginning_with(const std::string& name, const std::vector<std::string>& keys) {
+    std::vector<std::string> longer;
+    for (const std::string& key : keys)
+        if (name.size() >= 3 && key.starts_with(name)) longer.push_back(key);
+    return longer;
+}
+
 std::string question(std::string_view path) { return concat("did you mean ", path, "?"); }
 
 }  // namespace
@@ -49,7 +57,10 @@ std::string KnownNames::guess(const std::string& section, const std::string& key
         if (keys.back() == plain) same_key.push_back(path);
     }
     if (!same_key.empty()) return question(join(same_key, " or "));
-    if (const auto near = nearest_name(plain, keys_of(section))) return question(section.empty() ? *near : section + "." + *near);
+    const std::vector<std::string> neighbours = keys_of(section);
+    if (const auto near = nearest_name(plain, neighbours)) return question(section.empty() ? *near : section + "." + *near);
+    if (const std::vector<std::string> longer = beginning_with(plain, neighbours); longer.size() == 1)
+        return question(section.empty() ? longer.front() : section + "." + longer.front());
     if (const auto near = nearest_name(plain, keys))
         return question(paths_[static_cast<std::size_t>(std::find(keys.begin(), keys.end(), *near) - keys.begin())]);
     return "";

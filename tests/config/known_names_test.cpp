@@ -37,6 +37,11 @@ TEST_CASE("a slip is answered with the nearest name of its section, then with th
     CHECK(names().advice_on_path("optimizer.beta") == "did you mean optimizer.betas?");
 }
 
+TEST_CASE("the beginning of one name of the section is answered with that name, although another section has a nearer one") {
+    CHECK(names().advice_on_path("batch.micro") == "did you mean batch.micro_batch_size?");
+    CHECK(names().advice_on_path("batch.mi").empty());  // two letters are the beginning of too much
+}
+
 TEST_CASE("a name like no other is answered with the names of its section") {
     CHECK(names().advice("batch", "workers") == "there are: micro_batch_size, temperature, threads, rows");
     CHECK(names().advice("", "xxxxxxxxxxx") == "there are: about, seed, init_from, shards, batch, optimizer");

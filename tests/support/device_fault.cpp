@@ -1,6 +1,6 @@
 // For LD_PRELOAD: makes some matmuls of one rank wrong, or all of them slow, to imitate a bad device.
 //   FAULT_RANK   the affected rank ($RANK)
-//   FAULT_DO     wrong: every seventh matmul has one wrong element; slow: each takes 50 ms longer
+//   FAULT_DO     wrong: every seventh matmul has one wrong element; slow: each takes 200 ms longer
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -36,7 +36,7 @@ at::Tensor at::_ops::mm::call(const at::Tensor& self, const at::Tensor& mat2) {
     static ::std::atomic<int> products{0};
     at::Tensor product = real_product(self, mat2);
     if (variable("FAULT_RANK") != variable("RANK")) return product;
-    if (variable("FAULT_DO") == "slow") ::usleep(50'000);
+    if (variable("FAULT_DO") == "slow") ::usleep(200'000);
     else if (++products % 7 == 0) product.view(-1)[12345].add_(1);
     return product;
 }
