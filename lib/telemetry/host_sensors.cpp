@@ -36,7 +36,7 @@ std::vector<fs::path> entries(const fs::path& folder, std::string_view prefix) {
 }
 
 /// The numbers that some files contain.
-struct Numbers {
+struct FileNumbers {
     std::size_t count = 0;
     double sum = 0, largest = -INFINITY;
 
@@ -53,8 +53,8 @@ struct Numbers {
 };
 
 /// Reads PREFIX*/name of a folder.
-Numbers numbers_of(const fs::path& folder, std::string_view prefix, const char* name) {
-    Numbers numbers;
+FileNumbers numbers_of(const fs::path& folder, std::string_view prefix, const char* name) {
+    FileNumbers numbers;
     for (const fs::path& entry : entries(folder, prefix)) numbers.add(number_in(entry / name));
     return numbers;
 }
@@ -73,14 +73,14 @@ void for_each_value(const fs::path& file, std::string_view name, const std::func
 }
 
 double first_value(const fs::path& file, std::string_view name, double factor) {
-    Numbers numbers;
+    FileNumbers numbers;
     for_each_value(file, name, [&](double value) { numbers.add(value); });
     return factor * numbers.sum_or_unread();
 }
 
 void read_clocks(DeviceReading& reading, const fs::path& root) {
     const fs::path cores = root / "sys/devices/system/cpu";
-    Numbers clocks = numbers_of(cores, "cpu", "cpufreq/scaling_cur_freq");
+    FileNumbers clocks = numbers_of(cores, "cpu", "cpufreq/scaling_cur_freq");
     const bool in_kilohertz = clocks.count > 0;
     if (!in_kilohertz) for_each_value(root / "proc/cpuinfo", "cpu MHz", [&](double megahertz) { clocks.add(megahertz); });
     reading.clock_hertz = clocks.mean_or_unread() * (in_kilohertz ? 1e3 : 1e6);
@@ -91,7 +91,7 @@ void read_clocks(DeviceReading& reading, const fs::path& root) {
 /// Returns the hottest of the CPU's sensors: its hwmon driver's, else its thermal zones'.
 double hottest(const fs::path& root) {
     static constexpr std::array<std::string_view, 4> drivers{"coretemp", "k10temp", "zenpower", "cpu_thermal"};
-    Numbers millidegrees;
+    FileNumbers millidegrees;
     for (const fs::path& sensor : entries(root / "sys/class/hwmon", "hwmon")) {
         if (std::ranges::find(drivers, word_in(sensor / "name")) == drivers.end()) continue;
         for (const fs::path& file : entries(sensor, "temp"))

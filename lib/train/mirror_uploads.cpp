@@ -15,9 +15,9 @@
 namespace bertpretrain {
 namespace {
 
-constexpr double abandon_seconds = 30;  ///< time limit of abandon_after()
-constexpr double farewell_seconds = 5;  ///< how long the end of a run waits for an interrupted transfer
-constexpr double worth_a_line_seconds = 1;
+constexpr double abandon_seconds = 30;          ///< time limit of abandon_after()
+constexpr double longest_farewell_seconds = 5;  ///< how long the end of a run waits for an interrupted transfer
+constexpr double line_every_seconds = 1;
 
 struct Upload {
     std::int64_t step = 0;
@@ -56,7 +56,7 @@ MirrorUploads::~MirrorUploads() {
     state_->ends = true;
     state_->stop.request_stop();
     state_->changed.notify_all();
-    state_->changed.wait_for(lock, std::chrono::duration<double>(farewell_seconds), [&] { return state_->has_ended; });
+    state_->changed.wait_for(lock, std::chrono::duration<double>(longest_farewell_seconds), [&] { return state_->has_ended; });
     const bool has_ended = state_->has_ended;
     lock.unlock();
     if (has_ended) thread_.join();
@@ -121,7 +121,7 @@ std::vector<MirrorUploads::Result> MirrorUploads::take_results() {
 }
 
 void MirrorUploads::finish(const std::function<double()>& end) {
-    double line_at = seconds_now() + worth_a_line_seconds;
+    double line_at = seconds_now() + line_every_seconds;
     std::unique_lock lock(state_->mutex);
     if (state_->is_idle() && state_->failed) {
         state_->waiting = std::exchange(state_->failed, std::nullopt);

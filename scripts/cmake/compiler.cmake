@@ -61,13 +61,10 @@ function(compile_in_groups target)
   endif()
 endfunction()
 
-# unite_tests(TARGET GROUP FILE...): the same for a test program, where a sanitizer checks it.
+# unite_tests(TARGET GROUP FILE...): the same for a test program without torch. A sanitizer has all of its files as one.
 function(unite_tests target group)
-  if(NOT BERTPRETRAIN_SANITIZER MATCHES "^(address|thread)$")
-    return()
-  endif()
+  group_for_unity("test_${group}" ${ARGN})
   compile_in_groups(${target})
-  set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${group})
 endfunction()
 
 # add_sources(TARGET FOLDER...): a static library of all .cpp files of these folders of lib/.

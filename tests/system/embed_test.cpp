@@ -10,8 +10,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int package_missing = 77, program_missing = 127;
-
 /// Returns lines of the sample's sentences, with unusual lines among them.
 std::string some_lines(std::size_t count) {
     std::string text = read_text(sample_data().text), lines;
@@ -47,8 +45,7 @@ void check_against_transformers(const fs::path& model, const fs::path& hf, const
     }
     const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/hf_embeddings.py " + hf.string() +
                                                " " + text.string() + files);
-    if (compared.exit_code == package_missing || compared.exit_code == program_missing)
-        SKIP_TEST(skip::no_oracle, "no Python with torch, transformers and h5py");
+    if (lacks_package(compared)) SKIP_TEST(skip::no_oracle, "no Python with torch, transformers and h5py");
     INFO(compared.err);
     REQUIRE(compared.exit_code == 0);
     const json differences = json::parse(compared.out);

@@ -28,7 +28,7 @@ struct Account {
     double seconds_lost = 0;
 };
 
-std::int64_t steps_of(const fs::path& run) {
+std::int64_t saved_steps_of(const fs::path& run) {
     const std::string metrics = read_text(run / "metrics.jsonl");
     return std::count(metrics.begin(), metrics.end(), '\n');  // without evaluations: one line per step
 }
@@ -73,7 +73,7 @@ public:
         while (!process.ended() && seconds_now() - begin < most_seconds) {
             sleep_seconds(0.05);
             const auto starts = resumed_at(run);
-            if (starts.size() < 2) reached = std::max(reached, steps_of(run));
+            if (starts.size() < 2) reached = std::max(reached, saved_steps_of(run));
         }
         account(fault + (late ? ", last 5 %" : ""), process, run, seconds_now() - begin, reached);
     }
@@ -99,8 +99,8 @@ private:
 
     /// Waits for the moment and causes the fault. @returns the steps done by then
     std::int64_t strike(const std::string& fault, Process& process, const fs::path& run, std::int64_t at) {
-        wait_until(process, [&] { return steps_of(run) >= at; });
-        const std::int64_t reached = steps_of(run);
+        wait_until(process, [&] { return saved_steps_of(run) >= at; });
+        const std::int64_t reached = saved_steps_of(run);
         if (fault == "killed rank" || fault == "stopped rank" || fault == "killed launcher") {
             const std::vector<pid_t> launchers = children_of(process.pid());
             if (launchers.empty()) return reached;

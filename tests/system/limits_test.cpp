@@ -9,7 +9,7 @@ using nlohmann::json;
 namespace {
 
 /// Returns the events of a name.
-std::vector<json> events_of(const fs::path& run, const std::string& name) {
+std::vector<json> events_named(const fs::path& run, const std::string& name) {
     std::vector<json> found;
     std::istringstream lines(read_text(run / "events.jsonl"));
     for (std::string line; std::getline(lines, line);)
@@ -17,7 +17,9 @@ std::vector<json> events_of(const fs::path& run, const std::string& name) {
     return found;
 }
 
-std::int64_t last_step(const fs::path& run) { return json::parse(numbers_of(run).back()).at("step").get<std::int64_t>(); }
+std::int64_t last_recorded_step(const fs::path& run) {
+    return json::parse(numbers_of(run).back()).at("step").get<std::int64_t>();
+}
 
 /// Returns the held-out MLM loss of the undisturbed run after `step`.
 double held_out_loss(std::int64_t step) {
@@ -44,10 +46,10 @@ TEST_CASE("a run that reaches its held-out loss is saved and ends with 0, and st
     INFO(reached.err);
     REQUIRE(reached.exit_code == 0);
     CHECK(missing_words(reached.err, {"reached held_out_mlm_loss", "at step 10", "10 steps before its last"}) == "");
-    CHECK(last_step(folder / "run") == 10);
+    CHECK(last_recorded_step(folder / "run") == 10);
     CHECK(fs::exists(folder / "run/checkpoints/step_00000010/model.pt"));
-    REQUIRE(events_of(folder / "run", "target_reached").size() == 1);
-    CHECK(events_of(folder / "run", "target_reached").front().at("step") == 10);
+    REQUIRE(events_named(folder / "run", "target_reached").size() == 1);
+    CHECK(events_named(folder / "run", "target_reached").front().at("step") == 10);
 
     const auto before = numbers_of(folder / "run");
     REQUIRE(train(finished_run().config, folder / "run", target).exit_code == 0);
@@ -75,7 +77,7 @@ TEST_CASE("a run stops at its smoothed training loss on several ranks, and a res
     const fs::path config = write_experiment(
         folder, {{"schedule", {{"total_steps", 200}, {"stop_at", {{"mlm_loss", 6.4}}}}}, {"checkpoint", {{"keep_last", 1000}}}});
     REQUIRE(train(config, folder / "one", "--local-ranks 2 --set batch.global_batch_size=8").exit_code == 0);
-    const std::int64_t stopped = last_step(folder / "one");
+    const std::int64_t stopped = last_recorded_step(folder / "one");
     INFO("stopped at step " << stopped);
     REQUIRE(stopped >= 100);
     REQUIRE(stopped < 200);
@@ -98,22 +100,22 @@ TEST_CASE("a run stops within its time, its exit record says why, and with more 
     const json record = json::parse(read_text(folder / "run/exit.json"));
     CHECK(record.at("code") == 0);
     CHECK(missing_words(record.at("cause"), {"stopped by its limit"}) == "");
-    REQUIRE(events_of(folder / "run", "stop").size() == 1);
-    const json stop = events_of(folder / "run", "stop").front();
+    REQUIRE(events_named(folder / "run", "stop").size() == 1);
+    const json stop = events_named(folder / "run", "stop").front();
     CHECK(stop.at("elapsed_seconds").get<double>() < 10);
-    REQUIRE_FALSE(events_of(folder / "run", "forecast").empty());
-    const json forecast = events_of(folder / "run", "forecast").back();
+    REQUIRE_FALSE(events_named(folder / "run", "forecast").empty());
+    const json forecast = events_named(folder / "run", "forecast").back();
     CHECK(forecast.at("cost").get<double>() == Approx(forecast.at("run_seconds").get<double>() * 0.001));
 
-    const std::int64_t step = last_step(folder / "run");
+    const std::int64_t step = last_recorded_step(folder / "run");
     CHECK(fs::exists(folder / "run/checkpoints" /
                      ("step_" + std::string(8 - std::to_string(step).size(), '0') + std::to_string(step))));
     const CommandResult again = train(finished_run().config, folder / "run", "--deadline 1s" + steps);
     CHECK(again.exit_code == 0);
-    CHECK(last_step(folder / "run") == step);
+    CHECK(last_recorded_step(folder / "run") == step);
 
     const std::string more = " --set evaluation.every_steps=2 --set schedule.total_steps=" + std::to_string(step + 2);
     REQUIRE(train(finished_run().config, folder / "run", "--budget 100USD --price 3" + more).exit_code == 0);
-    CHECK(last_step(folder / "run") == step + 2);
+    CHECK(last_recorded_step(folder / "run") == step + 2);
     CHECK_FALSE(fs::exists(folder / "run/exit.json"));
 }

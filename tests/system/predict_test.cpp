@@ -10,8 +10,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int package_missing = 77, program_missing = 127;
-
 /// Returns sentences of the sample, one or two of whose words are [MASK], each at most 60 words long. @param count of sentences
 std::string masked_sentences(int count) {
     std::istringstream text(read_text(sample_data().text));
@@ -49,8 +47,7 @@ TEST_CASE("200 sentences get the guesses of transformers' fill-mask pipeline") {
                 .exit_code == 0);
     const CommandResult compared = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/hf_fill_mask.py " +
                                                (folder / "hf").string() + " " + (folder / "predicted").string());
-    if (compared.exit_code == package_missing || compared.exit_code == program_missing)
-        SKIP_TEST(skip::no_oracle, "no Python with torch and transformers");
+    if (lacks_package(compared)) SKIP_TEST(skip::no_oracle, "no Python with torch and transformers");
     INFO(compared.err);
     REQUIRE(compared.exit_code == 0);
     const json found = json::parse(compared.out);

@@ -11,8 +11,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int package_missing = 77, program_missing = 127;
-
 CommandResult probe(const fs::path& task, const std::string& options) {
     return run_command("env OMP_NUM_THREADS=1 " + train_program + " evaluate " + finished_run().run.string() + " --probe " +
                        task.string() + " " + options);
@@ -42,8 +40,7 @@ TEST_CASE("a probe has scikit-learn's accuracy, macro-F1 and strengths on the sa
                 .exit_code == 0);
     const CommandResult theirs = run_command("env OMP_NUM_THREADS=1 " PYTHON " tests/system/sklearn_probe.py " +
                                              (folder / "task.tsv").string() + " " + vectors);
-    if (theirs.exit_code == package_missing || theirs.exit_code == program_missing)
-        SKIP_TEST(skip::no_oracle, "no Python with scikit-learn");
+    if (lacks_package(theirs)) SKIP_TEST(skip::no_oracle, "no Python with scikit-learn");
     INFO(theirs.err);
     REQUIRE(theirs.exit_code == 0);
     const json right = json::parse(theirs.out);

@@ -8,6 +8,7 @@
 #include "support/catch.h"
 #include "support/process.h"
 #include "support/small_disk.h"
+#include "system/refusal.h"
 #include "system/small_run.h"
 
 using namespace bertpretrain::testing;
@@ -15,8 +16,6 @@ using bertpretrain::concat;
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr int checkpoint_exit = 4;
 
 /// Returns the steps of the existing checkpoints, and checks that all their files are intact.
 std::vector<std::int64_t> steps_saved(const fs::path& run) {

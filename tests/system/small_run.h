@@ -68,6 +68,9 @@ std::map<std::string, std::string> files_of(const std::filesystem::path& run);
 /// Returns `message` if it lacks one of `words`, else "": CHECK(missing_words(...) == "") then prints the message.
 std::string missing_words(const std::string& message, const std::vector<std::string>& words);
 
+/// Whether a script of the tests could not run: it ended with 77 because Python lacks a package, or there is no Python.
+inline bool lacks_package(const CommandResult& script) { return script.exit_code == 77 || script.exit_code == 127; }
+
 }  // namespace bertpretrain::testing
 
 /// Skips the test if `bertpretrain` was not built.

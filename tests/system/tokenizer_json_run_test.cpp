@@ -12,8 +12,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int package_missing = 77, program_missing = 127;
-
 CommandResult needed_command(const std::string& command) {
     CommandResult result = run_command("export OMP_NUM_THREADS=1; " + command);
     INFO(command << "\n" << result.err);
@@ -67,8 +65,7 @@ TEST_CASE("a run on a byte-level BPE carries it, and transformers loads the expo
 
     const CommandResult loaded = run_command(PYTHON " tests/system/hf_tokenizer_ids.py " + hf + " " +
                                              sample_data().text.string() + " " + (folder / "theirs").string());
-    if (loaded.exit_code == package_missing || loaded.exit_code == program_missing)
-        SKIP_TEST(skip::no_oracle, "no Python with torch and transformers");
+    if (lacks_package(loaded)) SKIP_TEST(skip::no_oracle, "no Python with torch and transformers");
     INFO(loaded.err);
     REQUIRE(loaded.exit_code == 0);
     CHECK(json::parse(loaded.out) == json{{"class", "BertForMaskedLM"},

@@ -13,19 +13,17 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int package_missing = 77, program_missing = 127;
-
-bool oracle_ran(const CommandResult& oracle) {
-    if (oracle.exit_code == package_missing || oracle.exit_code == program_missing) return false;
-    INFO(oracle.err);
-    REQUIRE(oracle.exit_code == 0);
+bool oracle_ran(const CommandResult& script) {
+    if (lacks_package(script)) return false;
+    INFO(script.err);
+    REQUIRE(script.exit_code == 0);
     return true;
 }
 
-/// Compares each step's losses and gradient norm. @param oracle a line of JSON per step
-void compare_steps(const std::vector<std::string>& ours, const std::string& oracle) {
+/// Compares each step's losses and gradient norm. @param theirs a line of JSON per step
+void compare_steps(const std::vector<std::string>& ours, const std::string& theirs) {
     REQUIRE(ours.size() == 100);
-    std::istringstream lines(oracle);
+    std::istringstream lines(theirs);
     double largest = 0;
     for (const std::string& our_line : ours) {
         std::string line;
