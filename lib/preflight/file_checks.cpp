@@ -1,12 +1,18 @@
 #include "preflight/file_checks.h"
 
+#include <optional>
+
+#include <unistd.h>
+
 #include "batches/shard_samples.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/strings.h"
 #include "model/bert_parameters.h"
 #include "operations/machine_memory.h"
 #include "plan/memory_plan.h"
 #include "shards/remote_folder.h"
+#include "storage/object_store.h"
 #include "train/checkpoint_space.h"
 #include "train/snapshot.h"
 
@@ -60,6 +66,37 @@ std::string check_memory(const RunPlan& plan, const Launch& launch, at::Device d
 std::string check_disk(const RunPlan& plan, const fs::path& run_folder) {
     const fs::path whole = fs::absolute(run_folder / "").parent_path();
     return require_space(whole / "checkpoints", checkpoint_bytes(plan.model), plan.checkpoint);
+}
+
+std::string check_mirror(const ObjectUrl& mirror) {
+    constexpr double give_up_seconds = 15;
+    const double begin = seconds_now();
+    const auto milliseconds = static_cast<std::int64_t>(1e3 * unix_seconds_now());
+    const std::string name = concat("preflight-", milliseconds, "-", ::getpid());
+    const std::string content = concat("bertpretrain preflight wrote this and did not get to remove it: ", name, "\n");
+    std::optional<std::string> found;
+    try {
+        ObjectStore store(mirror, environment_variable, {.give_up_seconds = give_up_seconds});
+        store.write(name, content);
+        try {
+            found = store.read(name);
+        } catch (const Error&) {
+            try {
+                store.remove(name);
+            } catch (const Error&) {}  // the first failure is the one to report
+            throw;
+        }
+        store.remove(name);
+    } catch (const DataError& error) {  // no such bucket
+        throw ConfigError(concat("checkpoint.mirror = \"", mirror.text(), "\": ", error.what()));
+    }
+    if (found != content)
+        throw CheckpointError(
+            concat((mirror / name).text(), ": ",
+                   found ? "other bytes were read back than were written" : "was not there after it was written",
+                   "\n  do: check the store, and what is between it and this machine; checkpoints would be damaged", " there"));
+    return concat(mirror.text(), ": an object of ", content.size(), " bytes was written, read back and removed in ",
+                  duration_text(seconds_now() - begin));
 }
 
 }  // namespace bertpretrain

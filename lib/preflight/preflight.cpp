@@ -80,6 +80,8 @@ private:
         });
         findings_.examine("memory", [&] { return check_memory(plan_, launch_, device_); });
         findings_.examine_on_first("disk", [&] { return check_disk(plan_, request_.run_folder); });
+        if (const auto& mirror = plan_.checkpoint.mirror)
+            findings_.examine_on_first("mirror", [&] { return check_mirror(*mirror); });
     }
 
     void check_network() {

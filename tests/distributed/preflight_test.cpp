@@ -2,6 +2,7 @@
 #include "core/error.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
+#include "support/object_server.h"
 #include "support/small_disk.h"
 
 using namespace bertpretrain;
@@ -137,4 +138,37 @@ TEST_CASE("a missing transport that is required between hosts is found; one host
     INFO(alone.err);
     CHECK(alone.exit_code == 0);
     CHECK(missing_words(alone.out, {"ok      transport", "loopback"}) == "");
+}
+
+TEST_CASE("a mirror that returns other bytes or has no bucket is found before the job, and no object is left in a good one") {
+    NEEDS_TRAIN();
+    const ObjectServer server;
+    NEEDS_OBJECT_SERVER(server);
+    const auto preflight = [&](const std::string& mirror) {
+        const TemporaryFolder folder;
+        const CommandResult result =
+            run_command(server.environment() + preflight_command(folder, "--local-ranks 2 --set checkpoint.mirror=" + mirror));
+        INFO(result.out << result.err);
+        CHECK(result.out.find("verysecret") == std::string::npos);
+        return result;
+    };
+    const CommandResult good = preflight("s3://bucket/mirror");
+    CHECK(good.exit_code == 0);
+    CHECK(missing_words(good.out, {"ok      mirror", "s3://bucket/mirror: an object of", "written, read back and removed"}) ==
+          "");
+    CHECK(server.count("PUT /bucket/mirror/preflight-") == 1);
+    CHECK(server.count("DELETE /bucket/mirror/preflight-") == 1);
+    CHECK(server.count("/bucket/mirror/step_") == 0);
+
+    const CommandResult missing = preflight("s3://no-such-bucket/mirror");
+    CHECK(missing.exit_code == 2);
+    CHECK(missing_words(missing.out, {"FAILED  mirror", "checkpoint.mirror = \"s3://no-such-bucket/mirror\"", "NoSuchBucket"}) ==
+          "");
+
+    server.set_faults(R"([{"fault": "wrong", "method": "PUT"}])");
+    const CommandResult wrong = preflight("s3://bucket/other");
+    CHECK(wrong.exit_code == 4);
+    CHECK(missing_words(wrong.out, {"FAILED  mirror", "s3://bucket/other/preflight-", "other bytes were read back"}) == "");
+    CHECK(missing_words(wrong.err, {"skipping the dry run"}) == "");
+    CHECK(server.count("DELETE /bucket/other/preflight-") == 1);
 }
