@@ -116,6 +116,20 @@ TEST_CASE("bf16 gradients are kept where several ranks share the optimizer") {
     CHECK(said(plan_of(experiment, 1), "parallel.gradient_dtype") == "\"fp32\" (auto: one rank keeps fp32 gradients)");
 }
 
+TEST_CASE("the mirror is the address of the settings, or there is none") {
+    CHECK_FALSE(plan_of(small()).checkpoint.mirror.has_value());
+    ExperimentConfig experiment = small();
+    experiment.checkpoint.mirror = "s3://bucket/runs/a/";
+    experiment.checkpoint.mirror_seconds = 5;
+    const RunPlan plan = plan_of(experiment, 2);
+    REQUIRE(plan.checkpoint.mirror.has_value());
+    CHECK(plan.checkpoint.mirror->text() == "s3://bucket/runs/a");
+    CHECK(plan.checkpoint.mirror_seconds == 5);
+    CHECK(plan.value_of("checkpoint.mirror").value == "s3://bucket/runs/a/");
+    experiment.checkpoint.mirror = "https://user:hunter2@host/a";
+    CHECK_THROWS_WITH(plan_of(experiment), Catch::Contains("checkpoint.mirror") && !Catch::Contains("hunter2"));
+}
+
 TEST_CASE("dropout draws from the seed, unless it has its own") {
     ExperimentConfig experiment = small();
     experiment.training.seed = 9;

@@ -67,6 +67,15 @@ const std::vector<BadSetting> bad_settings{
     {R"({"data": {"training_shards": "CMakeLists.txt"}})", data_exit, {"CMakeLists.txt", "is not a folder"}},
     {R"({"data": {"held_out_shards": "lib"}})", data_exit, {"lib", "expected a folder with .h5 or .hdf5 files", "test"}},
     {R"({"data": {"vocabulary": "no_such_vocab.txt"}})", data_exit, {"no_such_vocab.txt", "cannot be read"}},
+    // addresses of a mirror
+    {R"({"checkpoint": {"mirror": "ftp://host/folder"}})", config_exit, {"checkpoint.mirror", "ftp://host/folder"}},
+    {R"({"checkpoint": {"mirror": "runs/mirror"}})", config_exit, {"checkpoint.mirror", "runs/mirror", "s3://"}},
+    {R"({"checkpoint": {"mirror": "s3://"}})", config_exit, {"checkpoint.mirror", "s3://"}},
+    {R"({"checkpoint": {"mirror": 7}})", config_exit, {"checkpoint.mirror = 7"}},
+    {R"({"checkpoint": {"mirror_seconds": -1}})", config_exit, {"checkpoint.mirror_seconds = -1", "between 0 and"}},
+    {R"({"checkpoint": {"mirrors": "s3://bucket/mirror"}})",
+     config_exit,
+     {"checkpoint.mirrors", "did you mean checkpoint.mirror?"}},
     // requests that this machine cannot meet
     {R"({"model": {"hidden_size": 65536, "num_hidden_layers": 1024}})",
      config_exit,

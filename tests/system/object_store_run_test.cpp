@@ -42,3 +42,30 @@ TEST_CASE("a run on shards of an object store with faults has the losses of a ru
     CHECK(read_text(folder / "run/plan.json").find("verysecret") == std::string::npos);
     CHECK(read_text(folder / "run/log.txt").find("verysecret") == std::string::npos);
 }
+
+TEST_CASE("evaluate reads held-out shards by s3:// and http://, with faults, and gives the numbers of the disk's") {
+    NEEDS_TRAIN();
+    const ObjectServer server;
+    NEEDS_OBJECT_SERVER(server);
+    REQUIRE(put_into_bucket(server, sample_data().shards));
+    server.set_faults(R"([{"fault": "503", "method": "GET", "every": 3},
+                          {"fault": "wrong", "method": "GET", "contains": "test", "times": 1}])");
+    const TemporaryFolder folder;
+    const auto evaluate = [&](const std::string& shards, const std::string& options) {
+        const CommandResult result = run_command(server.environment() + "OMP_NUM_THREADS=1 " + train_program + " evaluate " +
+                                                 finished_run().run.string() + " --json --shards " + shards + " " + options);
+        INFO(result.err);
+        CHECK(result.exit_code == 0);
+        CHECK(result.out.find("mlm_loss") != std::string::npos);
+        return result.out;
+    };
+    const std::string of_disk = evaluate(sample_data().shards.string(), "");
+    CHECK(evaluate("s3://bucket/shards", "--cache-folder " + (folder / "of_s3").string()) == of_disk);
+    CHECK(evaluate(server.endpoint() + "/bucket/shards", "--cache-folder " + (folder / "of_http").string()) == of_disk);
+    CHECK(server.count(" 503") >= 1);
+
+    const CommandResult missing = run_command(server.environment() + train_program + " evaluate " + finished_run().run.string() +
+                                              " --shards s3://bucket/nothing --cache-folder " + (folder / "none").string());
+    CHECK(missing.exit_code == 3);
+    CHECK(missing_words(missing.err, {"s3://bucket/nothing"}) == "");
+}
