@@ -1,17 +1,17 @@
 #include "reports/run_charts.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 
+#include "reports/device_charts.h"
 #include "reports/source_losses.h"
 #include "telemetry/chart_points.h"
 
 namespace bertpretrain {
 namespace {
 
-constexpr std::array colors{"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2"};
+constexpr auto& colors = chart_colors;
 
 template <class Record>
 using Place = std::function<double(const RunHistory&, const Record&)>;
@@ -183,6 +183,7 @@ std::vector<NamedChart> run_charts(const std::vector<RunHistory>& runs, const st
     per_step("data_wait", "Waiting for data", "% of the step", percent_of_step(&StepRecord::data_wait_seconds));
     per_step("exposed_communication", "Waiting for other ranks", "% of the step",
              percent_of_step(&StepRecord::exposed_communication_seconds));
+    for (NamedChart& chart : device_charts(runs)) charts.push_back(std::move(chart));
     return charts;
 }
 

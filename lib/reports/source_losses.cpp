@@ -1,7 +1,6 @@
 #include "reports/source_losses.h"
 
 #include <algorithm>
-#include <array>
 
 #include "core/displayable.h"
 #include "core/strings.h"
@@ -9,8 +8,6 @@
 
 namespace bertpretrain {
 namespace {
-
-constexpr std::array source_colors{"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2"};
 
 /// A source's records, with the steps that they belong to.
 struct SourceHistory {
@@ -78,7 +75,7 @@ std::optional<Chart> source_loss_chart(const std::vector<RunHistory>& runs) {
             for (std::size_t i = 0; i < source.steps.size(); ++i)
                 points.emplace_back(static_cast<double>(source.steps[i]), source.records[i].mlm_loss);
             points = smoothed(points, std::max<std::size_t>(1, points.size() / 100));
-            const char* color = source_colors[count++ % source_colors.size()];
+            const char* color = chart_colors[count++ % chart_colors.size()];
             const std::string name = (runs.size() > 1 ? run.name + ", " : "") + displayable(source.name);
             chart.lines.push_back({name, color, thinned(points), 1.5, false});
             if (!source.held_out.empty()) chart.lines.push_back({name + ", held-out", color, thinned(source.held_out), 2, true});

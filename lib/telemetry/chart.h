@@ -1,11 +1,15 @@
 #pragma once
 // Draws a line chart as a self-contained SVG image.
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace bertpretrain {
+
+/// Colors of lines, legible on light and dark pages. A chart with more lines uses them again from the first.
+inline constexpr std::array chart_colors{"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2"};
 
 struct ChartLine {
     std::string name;                               ///< legend entry; empty: not in the legend

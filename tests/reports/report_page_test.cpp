@@ -8,6 +8,7 @@
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/skip.h"
+#include "telemetry/devices_file.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -21,14 +22,37 @@ std::string browser(const TemporaryFolder& folder) {
            (folder / "profile").string();
 }
 
+/// Writes four readings, a minute apart: rank r is busy for 50 + r % of the time and a degree hotter at each.
+void write_devices(const std::filesystem::path& run, std::int64_t ranks) {
+    DevicesFile file(run / "devices.jsonl");
+    for (int minute = 0; minute < 4; ++minute) {
+        DevicesRecord record{.step = minute + 1, .time = noon + 60.0 * minute};
+        for (std::int64_t rank = 0; rank < ranks; ++rank) {
+            DeviceReading reading;
+            reading.utilization = 0.5 + 0.01 * static_cast<double>(rank);
+            reading.temperature_celsius = 60 + minute;
+            reading.ecc_corrected_errors = 7;  // since the driver was loaded: none during the run
+            record.ranks.push_back({rank, rank % 2 == 0 ? "a" : "b", concat("cuda:", rank / 2), reading});
+        }
+        file.append(record);
+    }
+    file.finish();
+}
+
 /// Returns a page of two runs: one was restarted, and one has a hostile name.
 std::string sample_page(const TemporaryFolder& folder) {
     write_run(folder / "a<b>&", 2, 10, 14);
     write_resumed_run(folder / "second");
+    write_devices(folder / "second", 2);
     ReportChoices choices;
     choices.target = Target::parse("held_out_mlm_loss=4.5");
     choices.scaling = true;
     return report_page(read_runs({(folder / "a<b>&").string(), (folder / "second").string()}), choices);
+}
+
+const NamedChart* find_chart(const std::vector<NamedChart>& charts, const std::string& name) {
+    const auto found = std::find_if(charts.begin(), charts.end(), [&](const NamedChart& one) { return one.name == name; });
+    return found == charts.end() ? nullptr : &*found;
 }
 
 std::size_t count(const std::string& text, const std::string& part) {
@@ -42,11 +66,12 @@ std::size_t count(const std::string& text, const std::string& part) {
 TEST_CASE("a report is one page with a chart of every measurement, and needs no network") {
     const TemporaryFolder folder;
     const std::string page = sample_page(folder);
-    for (const char* chart : {"mlm_loss", "mlm_loss_by_epochs", "held_out_mlm_loss_by_hours", "nsp_loss", "held_out_mlm_accuracy",
-                              "learning_rate", "grad_norm", "sequences_per_second", "mfu", "device_utilization", "memory",
-                              "data_wait", "exposed_communication", "scaling", "efficiency"})
+    for (const char* chart :
+         {"mlm_loss", "mlm_loss_by_epochs", "held_out_mlm_loss_by_hours", "nsp_loss", "held_out_mlm_accuracy", "learning_rate",
+          "grad_norm", "sequences_per_second", "mfu", "device_utilization", "memory", "data_wait", "exposed_communication",
+          "scaling", "efficiency", "device_rank_utilization", "device_temperature"})
         CHECK(count(page, concat("<figure id=\"", chart, "\">")) == 1);
-    CHECK(count(page, "<svg") == 15);
+    CHECK(count(page, "<svg") == 17);
     CHECK(page.find(">restart<") != std::string::npos);
     CHECK(page.find("class=\"flag\"") != std::string::npos);
     CHECK(page.find("prefers-color-scheme:dark") != std::string::npos);
@@ -133,6 +158,45 @@ TEST_CASE("a number that is zero in every run gets no chart, and every title fit
         CHECK(chart.name != "exposed_communication");
         CHECK(svg_text(chart.chart).find(">" + chart.chart.title + "<") != std::string::npos);
     }
+}
+
+TEST_CASE("every rank's device has a line in the charts of its readings, and what no rank reports has no chart") {
+    const TemporaryFolder folder;
+    write_run(folder / "run", 2, 10);
+    write_devices(folder / "run", 2);
+    write_text(folder / "run/devices.jsonl", read_text(folder / "run/devices.jsonl") + R"({"step":5,"time":17)");
+    const std::vector<NamedChart> charts = run_charts({read_run(folder / "run")});
+    const NamedChart* const utilization = find_chart(charts, "device_rank_utilization");
+    REQUIRE(utilization != nullptr);
+    REQUIRE(utilization->chart.lines.size() == 2);
+    CHECK(utilization->chart.lines[1].name == "rank 1");
+    REQUIRE(utilization->chart.lines[1].points.size() == 4);
+    CHECK(utilization->chart.lines[1].points[3].first == Approx(0.05));
+    CHECK(utilization->chart.lines[1].points[3].second == Approx(51));
+    const NamedChart* const temperature = find_chart(charts, "device_temperature");
+    REQUIRE(temperature != nullptr);
+    CHECK(temperature->chart.lines[0].points.back().second == 63);
+    for (const char* unread :
+         {"device_power", "device_clock", "device_rank_memory", "device_memory_errors", "device_link_errors"})
+        CHECK(find_chart(charts, unread) == nullptr);
+}
+
+TEST_CASE("of many ranks the lowest, the median and the highest are drawn, and a run with a single reading draws none") {
+    const TemporaryFolder folder;
+    write_run(folder / "run", 9, 10);
+    write_devices(folder / "run", 9);
+    const auto charts = run_charts({read_run(folder / "run")});
+    const NamedChart* const found = find_chart(charts, "device_rank_utilization");
+    REQUIRE(found != nullptr);
+    REQUIRE(found->chart.lines.size() == 3);
+    CHECK(found->chart.lines[0].name == "lowest rank");
+    CHECK(found->chart.lines[0].points.front().second == Approx(50));
+    CHECK(found->chart.lines[1].points.front().second == Approx(54));
+    CHECK(found->chart.lines[2].points.front().second == Approx(58));
+
+    const std::string text = read_text(folder / "run/devices.jsonl");
+    write_text(folder / "run/devices.jsonl", text.substr(0, text.find('\n') + 1));
+    CHECK(find_chart(run_charts({read_run(folder / "run")}), "device_rank_utilization") == nullptr);
 }
 
 TEST_CASE("a browser shows the report, light and dark") {
