@@ -22,6 +22,7 @@
 #include "operations/plan_fit.h"
 #include "operations/this_machine.h"
 #include "plan/memory_plan.h"
+#include "plan/planned_step.h"
 #include "plan/resolve.h"
 #include "reports/run_history.h"
 
@@ -107,17 +108,10 @@ ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& argu
     ForecastGrid inputs;
     const RunPlan plan = forecaster.on(2);  // on one rank, gradients are fp32 in any case
     const double measured_tokens = measured ? measured->tokens_per_sequence : static_cast<double>(plan.data.sequence_length);
-    inputs.step.model = plan.model;
+    inputs.step = planned_step(plan);
     inputs.step.tokens_per_sequence = arguments.tokens.value_or(measured_tokens);
     inputs.step.masked_per_sequence = plan.data.masked_lm_prob * inputs.step.tokens_per_sequence;
-    inputs.step.micro_batch_size = plan.batch.pass_size();
     if (plan.batch.measures_pass) inputs.merged_tokens = merged_tokens;
-    inputs.step.zero_stage = plan.parallel.zero_stage;
-    const bool rounded =
-        plan.parallel.reduce_dtype == at::kBFloat16 || plan.parallel.gradients == FlatParameters::Gradients::bf16;
-    inputs.step.gradient_bytes = rounded ? 2 : 4;
-    inputs.step.weight_bytes = plan.compute.dtype == at::kBFloat16 ? 2 : 4;
-    inputs.step.bucket_mib = plan.parallel.bucket_mib;
     inputs.step.overlaps = !arguments.no_overlap;
     inputs.global_batch = [forecaster](std::int64_t world_size) { return forecaster.on(world_size).batch.global_batch; };
     for (const std::string& name : arguments.accelerators)

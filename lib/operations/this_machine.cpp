@@ -15,8 +15,10 @@ constexpr double share_on_gpu = 0.6, share_on_cpu = 0.5;
 
 }  // namespace
 
+double sustained_share(bool on_gpu) { return on_gpu ? share_on_gpu : share_on_cpu; }
+
 Accelerator this_machine(at::Device device, at::ScalarType type) {
-    const double share = device.is_cpu() ? share_on_cpu : share_on_gpu, roof = measured_gemm_roof(device, type) * 1e-12;
+    const double share = sustained_share(!device.is_cpu()), roof = measured_gemm_roof(device, type) * 1e-12;
     Accelerator here;
     here.name = "this";
     here.sustained_tflops = share * roof;

@@ -9,6 +9,8 @@
 #include "core/concat.h"
 #include "core/error.h"
 #include "core/strings.h"
+#include "operations/this_machine.h"
+#include "plan/planned_step.h"
 #include "train/snapshot.h"
 
 namespace bertpretrain {
@@ -23,6 +25,17 @@ std::string amount_text(double seconds, const std::optional<double>& cost, const
     return cost ? concat(duration_text(seconds), " and ", fixed(*cost, 2), " ", currency) : duration_text(seconds);
 }
 
+/// What `plan` expects of all steps, with the GEMM rate of these devices and the network that `plan` assumes between hosts.
+std::optional<double> planned_seconds(const RunPlan& plan) {
+    if (!plan.compute.gemm_flops) return std::nullopt;
+    Accelerator rank;
+    rank.sustained_tflops =
+        sustained_share(plan.compute.on_gpu) * *plan.compute.gemm_flops * 1e-12 / static_cast<double>(plan.parallel.world_size);
+    rank.per_node = plan.parallel.ranks_of_host;
+    const double step = step_time(planned_step(plan), rank, find_network("efa4")).total();
+    return step * static_cast<double>(plan.schedule.total_steps);
+}
+
 /// What a run's earlier starts used.
 Spent spent_before(const RunPaths& run) {
     if (!std::filesystem::exists(run.metrics())) return {};
@@ -33,8 +46,14 @@ Spent spent_before(const RunPaths& run) {
 
 }  // namespace
 
-Spending::Spending(const RunLimits& limits, const Spent& before, std::int64_t ranks, double save_seconds, double begin)
-    : limits_(limits), before_(before), ranks_(static_cast<double>(ranks)), save_seconds_(save_seconds), begin_(begin) {}
+Spending::Spending(const RunLimits& limits, const Spent& before, std::int64_t ranks, double save_seconds, double begin,
+                   std::optional<double> planned_seconds)
+    : limits_(limits),
+      before_(before),
+      ranks_(static_cast<double>(ranks)),
+      save_seconds_(save_seconds),
+      begin_(begin),
+      planned_seconds_(planned_seconds) {}
 
 void Spending::step_done(double now) {
     if (++steps_ == 1) first_step_end_ = now;
@@ -75,7 +94,12 @@ std::optional<SpendingForecast> Spending::forecast(std::int64_t step, std::int64
     forecast.seconds = run_seconds(now);
     forecast.seconds_left = per_step * static_cast<double>(total_steps - step);
     forecast.cost = cost(now);
-    if (forecast.cost) forecast.cost_left = ranks_ * forecast.seconds_left / 3600 * *limits_.price_per_hour;
+    forecast.planned_seconds = planned_seconds_;
+    if (forecast.cost) {
+        const double per_second = ranks_ / 3600 * *limits_.price_per_hour;
+        forecast.cost_left = per_second * forecast.seconds_left;
+        if (planned_seconds_) forecast.planned_cost = per_second * *planned_seconds_;
+    }
     const double usable = seconds_to_limit(now) - save_seconds_;
     if (usable < forecast.seconds_left) forecast.last_step = step + static_cast<std::int64_t>(std::max(0.0, usable) / per_step);
     return forecast;
@@ -85,7 +109,7 @@ std::optional<Spending> open_spending(const RunLimits& limits, const RunPlan& pl
     if (!limits.any()) return std::nullopt;
     const double commands = plan.checkpoint.after_save.empty() ? 0 : plan.checkpoint.stop_grace_seconds;
     const double save_seconds = 1 + static_cast<double>(checkpoint_bytes(plan.model)) / save_bytes_per_second + commands;
-    return Spending(limits, spent_before(run), plan.parallel.world_size, save_seconds, seconds_now());
+    return Spending(limits, spent_before(run), plan.parallel.world_size, save_seconds, seconds_now(), planned_seconds(plan));
 }
 
 std::string forecast_text(const SpendingForecast& forecast, const RunLimits& limits, std::int64_t total_steps) {
@@ -95,6 +119,9 @@ std::string forecast_text(const SpendingForecast& forecast, const RunLimits& lim
         text += concat("; the limit is reached at about step ", with_thousands(*forecast.last_step), " of ",
                        with_thousands(total_steps));
     else if (limits.seconds || limits.budget) text += ", within the limit";
+    if (forecast.planned_seconds)
+        text += concat("; the whole run takes ", duration_text(forecast.seconds + forecast.seconds_left), ", and `plan` expects ",
+                       amount_text(*forecast.planned_seconds, forecast.planned_cost, limits.currency));
     return text;
 }
 
@@ -105,6 +132,8 @@ nlohmann::ordered_json to_json(const SpendingForecast& forecast, const RunLimits
         json["cost_left"] = *forecast.cost_left;
         json["currency"] = limits.currency;
     }
+    if (forecast.planned_seconds) json["planned_run_seconds"] = *forecast.planned_seconds;
+    if (forecast.planned_cost) json["planned_cost"] = *forecast.planned_cost;
     if (forecast.last_step) json["last_step_within_limits"] = *forecast.last_step;
     return json;
 }

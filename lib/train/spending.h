@@ -21,6 +21,8 @@ struct SpendingForecast {
     double seconds = 0, seconds_left = 0;
     std::optional<double> cost, cost_left;  ///< nullopt: no price is known
     std::optional<std::int64_t> last_step;  ///< the step at which a limit is reached; nullopt: after the run's last step
+    /// What `plan` expects of all steps of the run on these machines; nullopt: unknown.
+    std::optional<double> planned_seconds, planned_cost;
 };
 
 /// Kept by rank 0. All times are those of seconds_now().
@@ -28,7 +30,9 @@ class Spending {
 public:
     /// @param before used by earlier starts of the run  @param ranks of this start, which begins at `begin`
     /// @param save_seconds how long the last save may take, until a longer one is seen
-    Spending(const RunLimits& limits, const Spent& before, std::int64_t ranks, double save_seconds, double begin);
+    /// @param planned_seconds what `plan` expects of the run
+    Spending(const RunLimits& limits, const Spent& before, std::int64_t ranks, double save_seconds, double begin,
+             std::optional<double> planned_seconds = std::nullopt);
 
     /// Records the end of a step.
     void step_done(double now);
@@ -51,13 +55,15 @@ private:
     RunLimits limits_;
     Spent before_;
     double ranks_, save_seconds_, begin_;
+    std::optional<double> planned_seconds_;
     double first_step_end_ = 0, last_step_end_ = 0;
     std::int64_t steps_ = 0;        ///< of this start
     std::deque<double> intervals_;  ///< seconds between the ends of the latest steps, with evaluations and saves between them
 };
 
 /// Returns the spending of a run that starts now, or nullopt if `limits` has neither a limit nor a price. Reads from the run's
-/// folder what its earlier starts used; starts that ended before the run's first step are not counted.
+/// folder what its earlier starts used; starts that ended before the run's first step are not counted. Forecasts what `plan`
+/// would, from the GEMM rate that this start has measured.
 std::optional<Spending> open_spending(const RunLimits& limits, const RunPlan& plan, const RunPaths& run);
 
 /// Returns "1h 02m and 3.20 USD used, ..." for the log. @param total_steps of the run

@@ -106,6 +106,7 @@ TEST_CASE("a run stops within its time, its exit record says why, and with more 
     REQUIRE_FALSE(events_named(folder / "run", "forecast").empty());
     const json forecast = events_named(folder / "run", "forecast").back();
     CHECK(forecast.at("cost").get<double>() == Approx(forecast.at("run_seconds").get<double>() * 0.001));
+    CHECK(forecast.at("planned_run_seconds").get<double>() > 0);
 
     const std::int64_t step = last_recorded_step(folder / "run");
     CHECK(fs::exists(folder / "run/checkpoints" /

@@ -87,6 +87,20 @@ TEST_CASE("the forecast is the time per step of this start, its evaluations and 
           "forecast: 2.0s and 4.00 USD used; the rest takes 4.0s and 8.00 USD; the limit is reached at about step 9 of 11");
 }
 
+TEST_CASE("what plan expects of the whole run stands beside what the run's own rate gives") {
+    Spending spending(RunLimits::parse("", "", 1800.0), Spent{}, 2, 0, 0, 20);  // two ranks cost 1 per second
+    spending.step_done(1);
+    spending.step_done(2);
+    const auto forecast = spending.forecast(2, 12, 2);
+    REQUIRE(forecast);
+    CHECK(forecast_text(*forecast, spending.limits(), 12) ==
+          "forecast: 2.0s and 2.00 USD used; the rest takes 10.0s and 10.00 USD; the whole run takes 12.0s, and `plan` expects "
+          "20.0s and 20.00 USD");
+    const auto json = to_json(*forecast, spending.limits());
+    CHECK(json.at("planned_run_seconds") == 20);
+    CHECK(json.at("planned_cost") == 20);
+}
+
 TEST_CASE("a run with a price and no limit is forecast, and never stopped") {
     Spending spending(RunLimits::parse("", "", 3600.0), Spent{}, 1, 1, 0);
     spending.step_done(1);
