@@ -73,8 +73,24 @@ TEST_CASE("DGX A100: half-precision all-reduce and an unsharded update explain N
     step.micro_batch_size = 256;
     CHECK(largest_error("DLE PyTorch", step, reaching(find_accelerator("a100"), step, 573.9), find_network("hdr8"), true,
                         {{64, 0.982}, {128, 0.969}, {256, 0.949}}) < 2);
-    CHECK(largest_error("DLE Paddle", step, reaching(find_accelerator("a100"), step, 692.6), find_network("hdr8"), true,
-                        {{64, 0.94}, {256, 0.891}}) < 7);
+}
+
+TEST_CASE("DGX A100: fp32 gradients and an optimizer of separate operations explain Paddle's scaling, but for one point") {
+    // NVIDIA DeepLearningExamples, PaddlePaddle/LanguageModeling/BERT, README (22.12): 4,990 sequences/s on 8; 9,581, 19,262,
+    // 37,526, 71,156 and 142,087 on 16 to 256, always 65,536 sequences a step. Its run_pretraining.sh passes --amp without
+    // --use_pure_fp16 and --optimizer=Lamb: parameters and gradients are fp32, which doubles what is reduced. Operations of their
+    // own scale merged gradients (8 bytes per parameter), clear them (4), unscale (8), measure (4) and clip them (8), and Lamb
+    // reads and writes four fp32 tensors, stores its direction, measures it, and adds it (48).
+    PlannedStep step = unoverlapped("bert_large_phase1.json", 0);
+    step.micro_batch_size = 256;
+    step.gradient_bytes = step.weight_bytes = 4;
+    step.optimizer_traffic = 80;
+    const Accelerator accelerator = reaching(find_accelerator("a100"), step, 4990.0 / 8);
+    CHECK(largest_error("DLE Paddle", step, accelerator, find_network("hdr8"), true,
+                        {{16, 0.960}, {32, 0.965}, {64, 0.940}, {256, 0.890}}) < 5);
+    // On 128 a step lost 90 ms more than on 8, and on 256, with half the work, 45 ms: no cause that this model has grows so. The
+    // point is printed and bounded, not explained.
+    CHECK(largest_error("DLE Paddle on 128", step, accelerator, find_network("hdr8"), true, {{128, 0.891}}) < 8);
 }
 
 TEST_CASE("MLPerf BERT on 64 to 3,472 H100: smaller passes per rank and exposed collectives explain the loss") {
