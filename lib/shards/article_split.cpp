@@ -78,20 +78,24 @@ Sides choose_sides(const std::vector<std::uint64_t>& keys, std::size_t wanted) {
     return sides;
 }
 
+constexpr std::string_view separate_documents =
+    "; if an article here is several documents of plain text, pass what separates them: --documents empty-lines, files or lines";
+
 void require_articles(const Sides& sides, const SplitSettings& settings) {
     const auto training = static_cast<std::int64_t>(sides.training.size());
     const auto held_out = static_cast<std::int64_t>(sides.held_out.size());
     const std::int64_t total = training + held_out;
     if (training < 1)
         throw ConfigError(concat("--held-out-fraction ", settings.held_out_fraction, " leaves none of ", total,
-                                 " articles for training, because equal articles stay together; use more text or a smaller "
-                                 "fraction (0 is allowed)"));
+                                 " articles for training, because equal articles stay together\n  do: use more text or a "
+                                 "smaller fraction (0 is allowed)",
+                                 separate_documents));
     if (training < settings.training_shards || held_out < settings.held_out_shards)
-        throw ConfigError(concat(total, " articles are too few for ", settings.training_shards, " training and ",
-                                 settings.held_out_shards, " held-out shards: --held-out-fraction ", settings.held_out_fraction,
-                                 " gives ", training, " training and ", held_out,
-                                 " held-out articles (equal articles stay together), and a shard needs at least one",
-                                 "\n  do: at most --shards ", training, " --held-out-shards ", held_out, ", or use more text"));
+        throw ConfigError(concat(
+            total, " articles are too few for ", settings.training_shards, " training and ", settings.held_out_shards,
+            " held-out shards: --held-out-fraction ", settings.held_out_fraction, " gives ", training, " training and ", held_out,
+            " held-out articles (equal articles stay together), and a shard needs at least one", "\n  do: at most --shards ",
+            training, " --held-out-shards ", held_out, ", or use more text", separate_documents));
 }
 
 }  // namespace

@@ -116,11 +116,15 @@ private:
     bool began_ = false;
 };
 
+constexpr const char* several_documents =
+    "\n  do: if it is several documents, pass what separates them: --documents empty-lines, or --documents lines";
+
 std::unique_ptr<DocumentSource> plain_source(std::unique_ptr<Content> content, const std::string& name, TextLayout layout) {
     using Documents = TextLayout::Documents;
-    TextChunks chunks(std::move(content), name, layout.documents == Documents::lines ? "line" : "document", true);
+    const bool are_lines = layout.documents == Documents::lines;
+    TextChunks chunks(std::move(content), name, are_lines ? "line" : "document", true, are_lines ? "" : several_documents);
     TextChunks::WholeUnits whole_units = whole_blocks;
-    if (layout.documents == Documents::lines) whole_units = whole_lines;
+    if (are_lines) whole_units = whole_lines;
     if (layout.documents == Documents::files)
         whole_units = [](std::string_view text, bool ended) { return ended ? text.size() : 0; };
     return std::make_unique<TextSource>(std::move(chunks), name, layout.lines, whole_units,

@@ -13,8 +13,8 @@ constexpr std::string_view utf8_mark = "\xEF\xBB\xBF";
 
 }  // namespace
 
-TextChunks::TextChunks(std::unique_ptr<Content> content, std::string name, std::string unit, bool checks_utf8)
-    : content_(std::move(content)), name_(std::move(name)), unit_(std::move(unit)) {
+TextChunks::TextChunks(std::unique_ptr<Content> content, std::string name, std::string unit, bool checks_utf8, std::string advice)
+    : content_(std::move(content)), name_(std::move(name)), unit_(std::move(unit)), advice_(std::move(advice)) {
     if (checks_utf8) check_.emplace(name_);
 }
 
@@ -46,8 +46,8 @@ bool TextChunks::next(TextChunk& chunk, const WholeUnits& whole_units) {
             return true;
         }
         if (pending_.size() >= largest_unit + text_chunk_bytes)
-            throw DataError(
-                concat(name_, ":", line_, ": a ", unit_, " that begins here is larger than ", largest_unit >> 20, " MiB"));
+            throw DataError(concat(name_, ":", line_, ": a ", unit_, " that begins here is larger than ", largest_unit >> 20,
+                                   " MiB", advice_));
         fill(std::min(2 * pending_.size(), largest_unit + text_chunk_bytes));  // twice, so that units are searched in linear time
     }
     return false;

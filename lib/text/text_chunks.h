@@ -29,7 +29,8 @@ public:
 
     /// Leaves out a byte order mark. @param name the file's, for messages  @param unit what a unit is called there
     /// @param checks_utf8 whether next() refuses bytes that are not UTF-8
-    TextChunks(std::unique_ptr<Content> content, std::string name, std::string unit, bool checks_utf8);
+    /// @param advice ends the message about a unit that is too large: what to do
+    TextChunks(std::unique_ptr<Content> content, std::string name, std::string unit, bool checks_utf8, std::string advice = {});
 
     /// Reads the next chunk, about 1 MiB or one unit; returns false after the last one.
     /// @throws DataError when the file is damaged or not UTF-8, or a unit is larger than 64 MiB
@@ -41,7 +42,7 @@ private:
     bool fill(std::size_t least);
 
     std::unique_ptr<Content> content_;
-    std::string name_, unit_, pending_;
+    std::string name_, unit_, advice_, pending_;
     std::optional<Utf8Check> check_;
     std::uint64_t line_ = 1;
     bool began_ = false, ended_ = false;

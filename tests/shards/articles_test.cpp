@@ -200,3 +200,10 @@ TEST_CASE("too few articles for the shards are refused, and the message gives nu
     CHECK(contains(refusal(1, {1, 1, 0.1, 1}), "leaves none of 1 articles for training"));
     CHECK(contains(refusal(10, {1, 1, 1.0, 1}), "leaves none"));
 }
+
+TEST_CASE("too few articles may be several in a file, so the message names the option that separates them") {
+    for (const std::string& message : {refusal(1, {1, 1, 0.1, 1}), refusal(1, {2, 0, 0, 1}), refusal(10, {20, 1, 0.1, 1})}) {
+        CAPTURE(message);
+        CHECK(contains(message, "--documents"));
+    }
+}

@@ -39,7 +39,7 @@ const std::vector<BadInput> bad_inputs{
     {"shard {}/text.txt --vocabulary {}/empty" + shard_options, data_exit, {"empty", "expected one token per line"}},
     {"shard {}/text.txt --vocabulary {}/vocab.txt --shards 500" + shard_options,
      config_exit,
-     {"72 articles are too few for 500 training", "at most --shards 65"}},
+     {"72 articles are too few for 500 training", "at most --shards 65", "--documents"}},
     {"shard {}/text.txt --vocabulary {}/vocab.txt --shards 0" + shard_options, config_exit, {"--shards 0", "at least 1"}},
     {"shard {}/text.txt --vocabulary {}/vocab.txt --held-out-fraction 1.5" + shard_options,
      config_exit,

@@ -172,6 +172,16 @@ TEST_CASE("another encoding is converted, and text that does not have it is refu
     CHECK_THAT(failure_to_read<ConfigError>("One.\n", settings), Contains("--encoding klingon"));
 }
 
+TEST_CASE("a document that is too large may be several, so the message names the option that separates them") {
+    std::string text;
+    while (text.size() < (std::size_t{66} << 20))
+        text += "One is.\n\nTwo is, and this line is long enough to need few of them.\n\n";
+    InputSettings settings;
+    settings.documents = "files";
+    CHECK_THAT(failure_to_read(text, settings), Contains("a document that begins here is larger than 64 MiB"));
+    CHECK_THAT(failure_to_read(text, settings), Contains("--documents empty-lines"));
+}
+
 TEST_CASE("documents do not depend on the number of threads, across chunks and with a large document among small ones") {
     const TemporaryFolder folder;
     std::string text;
