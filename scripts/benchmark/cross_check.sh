@@ -3,6 +3,8 @@
 #   scripts/benchmark/cross_check.sh SHARDS [--ranks 2] [--micro-batches 4] [--rounds 4]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-scripts/setup.sh >&2
-scripts/build.sh release bertpretrain >&2
+if [[ -z ${BERTPRETRAIN_PROGRAMS:-} ]]; then
+  scripts/setup.sh >&2
+  scripts/build.sh release bertpretrain >&2
+fi
 exec .venv/bin/python scripts/benchmark/cross_check.py "$@"
