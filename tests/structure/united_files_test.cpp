@@ -4,11 +4,12 @@
 #include <regex>
 #include <sstream>
 
-#include "core/files.h"
-#include "core/strings.h"
+#include "core/concat.h"
 #include "support/catch.h"
+#include "support/files.h"
 
 using namespace bertpretrain;
+using namespace bertpretrain::testing;
 namespace fs = std::filesystem;
 
 namespace {
