@@ -92,11 +92,12 @@ std::optional<MicroBatch> EvaluationBatches::next() {
     std::iota(selected.begin(), selected.end(), std::int64_t{0});
     std::iota(numbers.begin(), numbers.end(), position_);
     std::vector<std::size_t> sources_B;
-    for (const std::int64_t sample : numbers) sources_B.push_back(source_of_shard_[shard_of(sample)]);
+    if (source_names_.size() > 1)
+        for (const std::int64_t sample : numbers) sources_B.push_back(source_of_shard_[shard_of(sample)]);
     position_ += size;
     const UnpaddedSamples unpadded = unpadded_samples(rows, selected, std::move(numbers), settings_.format.document_end);
     MicroBatch made = build_batch(unpadded, settings_.device);
-    if (source_names_.size() > 1) made.source_parts = source_parts(unpadded, sources_B);
+    if (!sources_B.empty()) made.source_parts = source_parts(unpadded, sources_B);
     return to_device(std::move(made), settings_.device);
 }
 

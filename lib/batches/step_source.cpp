@@ -62,8 +62,8 @@ StepSource::StepSource(const TrainingSources& sources, const BatchLoaderSettings
     if (all > settings_.cache->limit_bytes() && settings_.rank == 0)
         log_warning(concat("data.cache_gib: the cache may hold ", bytes_text(settings_.cache->limit_bytes()),
                            ", less than all training shards (", bytes_text(all),
-                           "): a shard is fetched whole again each time that ",
-                           "samples of it are needed after its eviction, and training waits where the network is too slow",
+                           "): a shard is fetched whole again each time that samples of it are needed after its eviction, and "
+                           "training waits where the network is too slow",
                            "\n  do: raise data.cache_gib if the disk allows it"));
 }
 

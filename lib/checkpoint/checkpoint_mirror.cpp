@@ -47,8 +47,9 @@ void CheckpointMirror::open(const std::stop_token& stop) {
     MirrorIndex index;
     if (text_in_store_) index = parse_mirror(*text_in_store_, where());
     else if (url_.kind == ObjectUrl::Kind::s3 && !store_.list("step_").empty())
-        throw CheckpointError(concat(url_.text(), ": has folders step_N but no ", mirror_file, ", so this program did not write ",
-                                     "them as a mirror\n  do: give checkpoint.mirror the address of an empty folder"));
+        throw CheckpointError(concat(
+            url_.text(), ": has folders step_N but no ", mirror_file,
+            ", so this program did not write them as a mirror\n  do: give checkpoint.mirror the address of an empty folder"));
     index_ = std::move(index);
 }
 

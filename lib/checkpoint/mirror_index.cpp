@@ -16,9 +16,9 @@ constexpr std::int64_t format_version = 1;
 constexpr std::size_t longest_name = 200;
 
 [[noreturn]] void refuse(const std::string& where, const std::string& what) {
-    throw CheckpointError(concat(where, ": damaged: ", what,
-                                 "\n  do: give checkpoint.mirror the address of an empty folder, or of ",
-                                 "a folder that this program has written"));
+    throw CheckpointError(
+        concat(where, ": damaged: ", what,
+               "\n  do: give checkpoint.mirror the address of an empty folder, or of a folder that this program has written"));
 }
 
 /// A name without a path, because files are created by it.

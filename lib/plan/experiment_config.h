@@ -258,14 +258,12 @@ struct CheckpointConfig {
               Resume::may_change);
         field("stop_grace_seconds", self.stop_grace_seconds, between(0, 1e6),
               "How long the run may wait for after_save commands and the mirror after a stop signal, the last save included. "
-              "Choose "
-              "less than the time after which your scheduler kills the run. Commands that take longer are left running.",
+              "Choose less than the time after which your scheduler kills the run. Commands that take longer are left running.",
               Resume::may_change);
         field("mirror", self.mirror, any,
               "Folder of an object store, s3://BUCKET/FOLDER or http(s)://HOST/FOLDER, to which each complete checkpoint is "
-              "copied in "
-              "the background. Each run needs one of its own. The newest keep_last copies stay. A start that finds no local "
-              "checkpoint, or only older ones, resumes from it. null: none.",
+              "copied in the background. Each run needs one of its own. The newest keep_last copies stay. A start that finds no "
+              "local checkpoint, or only older ones, resumes from it. null: none.",
               Resume::may_change);
         field("mirror_seconds", self.mirror_seconds, between(0, 1e6),
               "How long the end of a run waits until its last checkpoint is in the mirror.", Resume::may_change);

@@ -94,7 +94,7 @@ std::string check_mirror(const ObjectUrl& mirror) {
         throw CheckpointError(
             concat((mirror / name).text(), ": ",
                    found ? "other bytes were read back than were written" : "was not there after it was written",
-                   "\n  do: check the store, and what is between it and this machine; checkpoints would be damaged", " there"));
+                   "\n  do: check the store, and what is between it and this machine; checkpoints would be damaged there"));
     return concat(mirror.text(), ": an object of ", content.size(), " bytes was written, read back and removed in ",
                   duration_text(seconds_now() - begin));
 }

@@ -37,9 +37,9 @@ constexpr const char* style =
 /// Three shares that are easily mistaken for each other.
 constexpr const char* explanation =
     "<p class=\"note\">Time computing is the share of the run's time spent in steps, without waiting for data and other ranks; "
-    "starting, saving and evaluating are not part of it. Device utilization is the share of the time in which rank 0's device "
-    "was "
-    "busy, fast or slow. MFU is the model's FLOP/s as a share of the matmul rate that was measured at the start.</p>\n";
+    "starting, saving and evaluating are not part of it. Device utilization is the share of the time in which rank 0's "
+    "device was busy, fast or slow. MFU is the model's FLOP/s as a share of the matmul rate that was measured at the "
+    "start.</p>\n";
 
 struct Part {
     const char* name;

@@ -189,7 +189,7 @@ void ObjectRequests::refuse(const ObjectRequest& request, const HttpAnswer& answ
     if (answer.status == 404) throw DataError(concat(what, "\n  do: check the address; the object may have been deleted"));
     if (answer.status >= 300 && answer.status < 400)
         throw ConfigError(
-            concat(what, "\n  do: set AWS_REGION to the bucket's region, or name the address to which the store ", "redirects"));
+            concat(what, "\n  do: set AWS_REGION to the bucket's region, or name the address to which the store redirects"));
     if (answer.status == 401 || answer.status == 403)
         throw ConfigError(concat(what, "\n  do: check the credentials, and that they may do this in this bucket"));
     throw DistributedError(concat(what, "\n  do: look up this answer in the store's manual"));
