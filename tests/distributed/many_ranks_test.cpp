@@ -1,5 +1,5 @@
 // As many ranks as users have, as processes on this host: start, lose a rank, go on with fewer and with more.
-//   BERTPRETRAIN_MOST_RANKS: the largest number (128)
+//   BERTPRETRAIN_FEWEST_RANKS, BERTPRETRAIN_MOST_RANKS: the smallest and the largest number (8, 128)
 
 #include <cstdlib>
 #include <iostream>
@@ -19,9 +19,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-int most_ranks() {
-    const char* asked = std::getenv("BERTPRETRAIN_MOST_RANKS");
-    return asked == nullptr ? 128 : std::stoi(asked);
+int asked_for(const char* variable, int otherwise) {
+    const char* asked = std::getenv(variable);
+    return asked == nullptr ? otherwise : std::stoi(asked);
 }
 
 /// Like wait_until(), without its limit: 128 processes take minutes to start on two cores.
@@ -80,7 +80,8 @@ TEST_CASE("8 to 128 ranks lose one, go on with fewer and with more, and end with
     REQUIRE(train(config, folder / "alone").exit_code == 0);
     Table table({"start", "ranks", "seconds to the first step", "MiB", "MiB of its own", "files", "threads"});
     std::mt19937 random(42);
-    for (int ranks = 8; ranks <= most_ranks(); ranks *= 2) {
+    const int most = asked_for("BERTPRETRAIN_MOST_RANKS", 128);
+    for (int ranks = asked_for("BERTPRETRAIN_FEWEST_RANKS", 8); ranks <= most; ranks *= 2) {
         CAPTURE(ranks);
         const fs::path run = folder / std::to_string(ranks);
         const auto command = [&](int number) { return train_command(config, run, concat("--local-ranks ", number)); };
