@@ -214,7 +214,7 @@ void add_machine_options(CLI::App& command, PlanArguments& arguments) {
         ->capture_default_str();
     command
         .add_option("--network", arguments.networks,
-                    "The network between nodes: efa32, hdr8, efa4, efa1, tcp, or NAME:GB/S[:MICROSECONDS]")
+                    "The network between nodes: efa32, ndr8, hdr8, efa4, efa1, tcp, or NAME:GB/S[:MICROSECONDS]")
         ->delimiter(',')
         ->capture_default_str();
     command.add_option("--tflops", arguments.tflops, "TFLOP/s of the model's operations that an accelerator sustains")

@@ -75,55 +75,78 @@ TEST_CASE("DGX A100: half-precision all-reduce and an unsharded update explain N
                         {{64, 0.982}, {128, 0.969}, {256, 0.949}}) < 2);
 }
 
-TEST_CASE("DGX A100: fp32 gradients and an optimizer of separate operations explain Paddle's scaling, but for one point") {
+TEST_CASE("DGX A100: fp32 gradients, an all-reduce per layer and separate optimizer operations explain Paddle's scaling to 256") {
     // NVIDIA DeepLearningExamples, PaddlePaddle/LanguageModeling/BERT, README (22.12): 4,990 sequences/s on 8; 9,581, 19,262,
     // 37,526, 71,156 and 142,087 on 16 to 256, always 65,536 sequences a step. Its run_pretraining.sh passes --amp without
     // --use_pure_fp16 and --optimizer=Lamb: parameters and gradients are fp32, which doubles what is reduced. Operations of their
     // own scale merged gradients (8 bytes per parameter), clear them (4), unscale (8), measure (4) and clip them (8), and Lamb
-    // reads and writes four fp32 tensors, stores its direction, measures it, and adds it (48).
+    // reads and writes four fp32 tensors, stores its direction, measures it, and adds it (48). Its program.py sets
+    // fuse_grad_size_in_MB = 0, so only the gradients of one layer, its weight and bias, share an all-reduce (Paddle's
+    // documentation of fused all-reduces). The network's latency was fitted to the rows of 128 and 256.
     PlannedStep step = unoverlapped("bert_large_phase1.json", 0);
     step.micro_batch_size = 256;
     step.gradient_bytes = step.weight_bytes = 4;
     step.optimizer_traffic = 80;
+    step.bucket_mib = 1100 * 4 / 0x1p20;  // a bias goes with the next tensor: about 200 all-reduces
+    CHECK(step.layout().buckets().size() == 202);
     const Accelerator accelerator = reaching(find_accelerator("a100"), step, 4990.0 / 8);
     CHECK(largest_error("DLE Paddle", step, accelerator, find_network("hdr8"), true,
-                        {{16, 0.960}, {32, 0.965}, {64, 0.940}, {256, 0.890}}) < 5);
-    // On 128 a step lost 90 ms more than on 8, and on 256, with half the work, 45 ms: no cause that this model has grows so. The
-    // point is printed and bounded, not explained.
-    CHECK(largest_error("DLE Paddle on 128", step, accelerator, find_network("hdr8"), true, {{128, 0.891}}) < 8);
+                        {{16, 0.960}, {32, 0.965}, {64, 0.940}, {128, 0.891}, {256, 0.890}}) < 5);
 }
 
-TEST_CASE("MLPerf BERT on 64 to 3,472 H100: smaller passes per rank and exposed collectives explain the loss") {
-    // NVIDIA, training 3.0 and 3.1 (results and the names of its config_DGXH100_NODESx8xPACKSx1 files): sequences/s per GPU,
-    // packs per GPU and step. A pack of 512 tokens holds two sequences of 254.4 tokens in the mean. The network was fitted to 64
-    // GPUs.
-    struct Result {
-        std::int64_t ranks, packs;
-        double rate;
-    };
-    const std::vector<Result> results = {{8, 48, 970}, {64, 36, 831}, {512, 3, 271}, {768, 3, 248}, {3'472, 2, 218}};
+namespace {
+
+/// A result of NVIDIA in MLPerf training.
+struct MlperfResult {
+    std::int64_t ranks, packs;  ///< packs per GPU and step
+    double rate;                ///< sequences/s per GPU
+};
+
+/// Returns the largest error in percentage points of efficiency. A pack of 512 tokens holds two sequences of 254.4 tokens in the
+/// mean. The GPU's rate is set to reach the first result, of one node.
+double largest_mlperf_error(const std::string& study, Accelerator gpu, const Network& network,
+                            const std::vector<MlperfResult>& results) {
     PlannedStep step = unoverlapped("bert_large_phase1.json", 1);
     step.tokens_per_sequence = 254.4;
     step.masked_per_sequence = 38;
-    Accelerator gpu = find_accelerator("h100");
-    gpu.pass_tokens = 48 * 2 * step.tokens_per_sequence;
-    const auto rate = [&](const Result& result) {
+    gpu.pass_tokens = static_cast<double>(results[0].packs) * 2 * step.tokens_per_sequence;
+    const auto rate = [&](const MlperfResult& result) {
         step.world_size = result.ranks;
         step.micro_batch_size = 2 * result.packs;
         step.global_batch = step.micro_batch_size * result.ranks;
-        return 2 * static_cast<double>(result.packs) / step_time(step, gpu, find_network("ndr8")).total();
+        return 2 * static_cast<double>(result.packs) / step_time(step, gpu, network).total();
     };
-    const double node = results[0].rate;
-    for (int i = 0; i < 50; ++i) gpu.sustained_tflops *= node / rate(results[0]);  // the rate of one node
-    Table table({"MLPerf H100", "ranks", "published %", "model %", "error"});
+    for (int i = 0; i < 50; ++i) gpu.sustained_tflops *= results[0].rate / rate(results[0]);
+    Table table({study, "ranks", "published %", "model %", "error"});
     double largest = 0;
-    for (const Result& result : results) {
-        const double published = 100 * result.rate / node, predicted = 100 * rate(result) / rate(results[0]);
+    for (const MlperfResult& result : results) {
+        const double published = 100 * result.rate / results[0].rate, predicted = 100 * rate(result) / rate(results[0]);
         table.add({"", std::to_string(result.ranks), fixed(published, 1), fixed(predicted, 1), fixed(predicted - published, 1)});
         largest = std::max(largest, std::fabs(predicted - published));
     }
-    INFO("\n" << table.text());
-    CHECK(largest < 5);
+    WARN("\n" << table.text());
+    return largest;
+}
+
+}  // namespace
+
+TEST_CASE("MLPerf BERT on 64 to 3,472 H100: smaller passes per rank and exposed collectives explain the loss") {
+    // NVIDIA, training 3.0 and 3.1 (results and the names of its config_DGXH100_NODESx8xPACKSx1 files). The network's bandwidth
+    // was fitted to 64 GPUs, its latency to 3,472.
+    CHECK(largest_mlperf_error("MLPerf H100", find_accelerator("h100"), find_network("ndr8"),
+                               {{8, 48, 970}, {64, 36, 831}, {512, 3, 271}, {768, 3, 248}, {3'472, 2, 218}}) < 5);
+}
+
+TEST_CASE("MLPerf BERT on 64 and 512 GB200: trays of four GPUs behind half as many adapters explain the loss") {
+    // NVIDIA, training 5.0 (results and configurations): 11,904, 84,120 and 220,488 sequences/s on 8, 64 and 512 GPUs. The
+    // bandwidth, 52 GB/s out of a tray, was fitted to both rows: about half of ndr8's, as a tray has four adapters of 400 Gbit/s
+    // where a DGX H100 has eight. The latency is ndr8's. NVIDIA does not say whether its collectives used the racks' NVLink
+    // between trays; these results look as if they did not.
+    Accelerator gpu = find_accelerator("b200");
+    gpu.per_node = 4;
+    Network network = find_network("tray:52:5");
+    network.local_gbps = 650;
+    CHECK(largest_mlperf_error("MLPerf GB200", gpu, network, {{8, 48, 1488}, {64, 36, 1314.4}, {512, 8, 430.6}}) < 5);
 }
 
 TEST_CASE("collectives over four EFA adapters take as long as nccl-tests measured on two nodes") {
