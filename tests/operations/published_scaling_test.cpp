@@ -137,7 +137,7 @@ TEST_CASE("MLPerf BERT on 64 to 3,472 H100: smaller passes per rank and exposed 
                                {{8, 48, 970}, {64, 36, 831}, {512, 3, 271}, {768, 3, 248}, {3'472, 2, 218}}) < 5);
 }
 
-TEST_CASE("MLPerf BERT on 64 and 512 GB200: trays of four GPUs behind half as many adapters explain the loss") {
+TEST_CASE("MLPerf BERT on 64 and 512 GB200: trays of four GPUs with half as many adapters explain the loss") {
     // NVIDIA, training 5.0 (results and configurations): 11,904, 84,120 and 220,488 sequences/s on 8, 64 and 512 GPUs. The
     // bandwidth, 52 GB/s out of a tray, was fitted to both rows: about half of ndr8's, as a tray has four adapters of 400 Gbit/s
     // where a DGX H100 has eight. The latency is ndr8's. NVIDIA does not say whether its collectives used the racks' NVLink
