@@ -16,6 +16,14 @@ TEST_CASE("threads that waited for cores for a tenth of 20 seconds give a warnin
     CHECK(contention.add(3800, 5000));
 }
 
+TEST_CASE("threads that waited, the loader's included, are never said to have waited longer than the time that passed") {
+    CoreContention contention(1);
+    CHECK_FALSE(contention.add(100, 0));
+    const auto warning = contention.add(120, 24);
+    REQUIRE(warning);
+    CHECK_THAT(*warning, Catch::Contains("the computing thread of this process waited 100 % of the last 20 s"));
+}
+
 TEST_CASE("threads that had their cores give no warning, nor does a kernel that does not report waiting") {
     CoreContention contention(4);
     for (int step = 0; step < 100; ++step) CHECK_FALSE(contention.add(10.0 * step, 2.0 * step));
