@@ -1,14 +1,13 @@
 // Every export of a trained model computes in Python, and in C++ without this program's code, what the model computes here.
 #include <cmath>
 #include <cstring>
-#include <numeric>
 #include <sstream>
 
 #include <ATen/ATen.h>
 
-#include "batches/build_batch.h"
 #include "inference/load_model.h"
 #include "inference/text_encoder.h"
+#include "inference/whole_texts.h"
 #include "support/catch.h"
 #include "support/shared_data.h"
 #include "support/skip.h"
@@ -31,20 +30,9 @@ void write_ours(const fs::path& checkpoint, const fs::path& folder) {
     const LoadedModel model = load_model(checkpoint, at::kFloat, at::kCPU);
     const WordPiece tokenizer(std::make_shared<const Vocabulary>(Vocabulary::read(model.vocabulary)), Casing::uncased);
     json texts = {{"lines", lines}, {"ids", json::array()}};
-    UnpaddedSamples samples;
-    for (const std::string& line : lines) {
-        std::vector<std::int32_t> own{tokenizer.vocabulary().specials().cls};
-        tokenizer.encode(line, own);
-        own.push_back(tokenizer.vocabulary().specials().sep);
-        texts["ids"].push_back(own);
-        samples.numbers_B.push_back(static_cast<std::int64_t>(samples.numbers_B.size()));
-        samples.lengths_B.push_back(static_cast<std::int64_t>(own.size()));
-        samples.input_ids_T.insert(samples.input_ids_T.end(), own.begin(), own.end());
-    }
-    samples.masked_rows_M.resize(samples.input_ids_T.size());  // all rows
-    std::iota(samples.masked_rows_M.begin(), samples.masked_rows_M.end(), std::int64_t{0});
-    samples.masked_labels_M.resize(samples.masked_rows_M.size());
-    const MicroBatch batch = build_batch(samples);
+    std::vector<std::vector<std::int32_t>> ids;
+    for (const std::string& line : lines) texts["ids"].push_back(ids.emplace_back(ids_of(tokenizer, line)));
+    const MicroBatch batch = batch_of_texts(ids);
     const Logits logits = model.bert->logits(batch);
     write_text(folder / "texts.json", texts.dump());
     const auto write = [&](const char* name, const at::Tensor& values) {
