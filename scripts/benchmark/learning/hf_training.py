@@ -14,7 +14,7 @@ import h5py
 import numpy
 import torch
 import torch.nn.functional as F
-from transformers import BertConfig, BertForPreTraining
+from transformers import BertConfig, BertForMaskedLM, BertForPreTraining
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tests/system"))
 from hf_evaluation import hf_batch
@@ -22,13 +22,16 @@ from torch_training import learning_rate
 
 
 def losses(model, batch):
-    """Returns MLM loss, NSP loss and the number of masked positions. The MLM head runs on masked positions only, which gives the same
-    loss as all positions with ignored labels, in fewer matmuls."""
-    labels, next_sentence_label = batch["labels"], batch["next_sentence_label"]
+    """Returns MLM loss, NSP loss (0 for a model without that head) and the number of masked positions. The MLM head runs on masked
+    positions only, which gives the same loss as all positions with ignored labels, in fewer matmuls."""
+    labels = batch["labels"]
     encoded = model.bert(batch["input_ids"], batch["attention_mask"], batch["token_type_ids"])
     asked = labels != -100
-    logits, seq_relationship = model.cls(encoded.last_hidden_state[asked], encoded.pooler_output)
-    return F.cross_entropy(logits, labels[asked]), F.cross_entropy(seq_relationship, next_sentence_label), int(asked.sum())
+    hidden = encoded.last_hidden_state[asked]
+    if isinstance(model, BertForMaskedLM):
+        return F.cross_entropy(model.cls(hidden), labels[asked]), torch.zeros(()), int(asked.sum())
+    logits, seq_relationship = model.cls(hidden, encoded.pooler_output)
+    return F.cross_entropy(logits, labels[asked]), F.cross_entropy(seq_relationship, batch["next_sentence_label"]), int(asked.sum())
 
 
 def rows_of(shard):
@@ -68,7 +71,8 @@ def save(state, file):
 def main(start, order, shard_folder, held_out, output, steps):
     torch.manual_seed(0)
     settings = json.loads((start / "settings.json").read_text())
-    model = BertForPreTraining(BertConfig(**settings["model"])).train()
+    model_class = BertForMaskedLM if settings["data"].get("objective") == "mlm" else BertForPreTraining
+    model = model_class(BertConfig(**settings["model"])).train()
     model.load_state_dict(torch.load(start / "model.pt", weights_only=True), strict=True)
     optimizer = new_optimizer(model, settings["optimizer"])
     schedule = settings["schedule"] | {"total_steps": steps}
