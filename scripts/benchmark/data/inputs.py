@@ -3,7 +3,8 @@ CPU second, and its peak memory.
 
     scripts/benchmark/data/inputs.py [TEXT]    TEXT: prose, one sentence per line (BENCHMARK_TEXT)
 
-INPUT_MEGABYTES is the size of the prose (50). INPUT_LARGE_MEGABYTES is that of a second one, of which only the memory is measured (none).
+INPUT_MEGABYTES is the size of the prose (50). INPUT_LARGE_MEGABYTES is that of a second one, of which only the memory is measured (none):
+that of `extract` for the files in INPUT_LARGE_FILES ("prose.csv.gz prose_zstd.parquet"; all), and for prose.txt also that of `shard`.
 Both repeat TEXT. Each copy of an article begins with another line, so no two articles are equal."""
 import csv
 import hashlib
@@ -24,6 +25,7 @@ from interleaved import DATA_PROGRAM, benchmark_text, vocabulary_file
 
 MEGABYTES = float(os.environ.get("INPUT_MEGABYTES", "50"))
 LARGE_MEGABYTES = float(os.environ.get("INPUT_LARGE_MEGABYTES", "0"))
+LARGE_FILES = os.environ.get("INPUT_LARGE_FILES", "").split()
 ROUNDS = int(os.environ.get("INPUT_ROUNDS", "3"))
 SENTENCES_OF_PARAGRAPH, PARAGRAPHS_OF_ARTICLE = 4, 5
 COMPRESSORS = {"": None, ".gz": ["gzip", "-c"], ".zst": ["zstd", "-q", "-c"], ".bz2": ["bzip2", "-c"]}
@@ -118,11 +120,16 @@ def extract(source):
     return measure([DATA_PROGRAM, "extract", source, "--output", source.parent / "extracted.txt"])
 
 
+def make_shards(source, shards):
+    """Makes shards of the source. Returns the CPU seconds and the peak memory in MiB."""
+    shutil.rmtree(shards, ignore_errors=True)
+    return measure([DATA_PROGRAM, "shard", source, "--vocabulary", vocabulary_file(), "--output", shards, "--objective", "mlm", "--shards", 4])
+
+
 def digest_of_shards(source):
     """Makes shards of the source. Returns a digest of the names and bytes of all h5 files."""
     shards = source.parent / "shards"
-    shutil.rmtree(shards, ignore_errors=True)
-    measure([DATA_PROGRAM, "shard", source, "--vocabulary", vocabulary_file(), "--output", shards, "--objective", "mlm", "--shards", 4])
+    make_shards(source, shards)
     files = sorted(shards.glob("*.h5"))
     if not files:
         sys.exit(f"{source}: no shards were made")
@@ -154,13 +161,21 @@ def compare_formats(text, folder):
     return [file.name for file in files if digests[file] != expected]
 
 
+def print_large(file, measured):
+    spent, peak = measured
+    print(f"  {file.name:22} {file.stat().st_size / 1e6:6.1f} MB  {LARGE_MEGABYTES / spent:6.1f} MB per CPU second  peak {peak:4.0f} MiB",
+          flush=True)
+
+
 def measure_large(text, folder):
     print(f"extract, {LARGE_MEGABYTES:.0f} MB of text")
-    for file, write in writers(folder).items():
-        write(articles(text, LARGE_MEGABYTES))
-        spent, peak = extract(file)
-        print(f"  {file.name:22} {file.stat().st_size / 1e6:6.1f} MB  {LARGE_MEGABYTES / spent:6.1f} MB per CPU second  peak {peak:4.0f} MiB",
-              flush=True)
+    calls = writers(folder)
+    for file in [folder / name for name in LARGE_FILES] or list(calls):
+        calls[file](articles(text, LARGE_MEGABYTES))
+        print_large(file, extract(file))
+        if file.name == "prose.txt":
+            print("shard")
+            print_large(file, make_shards(file, folder / "shards"))
         file.unlink()
 
 
