@@ -2,6 +2,7 @@
 // changes nothing, because then the same tests run without it.
 #include <cstdlib>
 #include <iostream>
+#include <string>
 
 #include "core/error.h"
 #include "kernels/cpu/instruction_set.h"
@@ -10,29 +11,24 @@
 
 namespace {
 
-/// Whether the tests use the same instructions with BERTPRETRAIN_CPU_CAPABILITY as without it.
-bool changes_nothing() {
-    using namespace bertpretrain::cpu;
-    return instruction_set() == largest_instruction_set();
+/// Ends this program, all of whose tests are listed as skipped for this reason.
+[[noreturn]] void skip_all(const std::string& kind, const std::string& reason, int exit_code) {
+    std::cerr << reason << std::endl;
+    bertpretrain::testing::append_skip(kind, "all tests", reason);
+    std::_Exit(exit_code);
 }
 
 const bool limited = [] {
+    using namespace bertpretrain;
+    const char* const asked = std::getenv("BERTPRETRAIN_CPU_CAPABILITY");
+    const std::string set = asked == nullptr ? "" : asked;
     try {
-        bertpretrain::cpu::limit_libraries();
-        if (const char* const set = std::getenv("BERTPRETRAIN_CPU_CAPABILITY");
-            set != nullptr && *set != '\0' && changes_nothing()) {
-            const std::string reason =
-                std::string("this processor has no more than ") + set + ", so these tests run without a limit";
-            std::cerr << reason << std::endl;
-            bertpretrain::testing::append_skip(bertpretrain::testing::skip::limited, "all tests", reason);
-            std::_Exit(0);
-        }
-    } catch (const bertpretrain::Error& error) {
-        std::cerr << error.what() << std::endl;
-        const char* const set = std::getenv("BERTPRETRAIN_CPU_CAPABILITY");
-        if (set != nullptr)
-            bertpretrain::testing::append_skip(std::string("no ") + set + " instructions", "all tests", error.what());
-        std::_Exit(static_cast<int>(error.code()));
+        cpu::limit_libraries();
+        if (!set.empty() && cpu::instruction_set() == cpu::largest_instruction_set())
+            skip_all(testing::skip::limited, "this processor has no more than " + set + ", so these tests run without a limit",
+                     0);
+    } catch (const Error& error) {  // the processor lacks the set
+        skip_all("no " + set + " instructions", error.what(), static_cast<int>(error.code()));
     }
     return true;
 }();
