@@ -66,9 +66,8 @@ const std::vector<Network>& known_networks() {
         {"ndr8", 94, 5, 400,
          "8 x 400 Gbit/s InfiniBand (DGX H100): fitted to NVIDIA's MLPerf 3 results for BERT on 64 and 3,472 GPUs"},
         {"hdr8", 172, 10, 230,
-         "8 x 200 Gbit/s InfiniBand (DGX A100): assumes the share of line rate of efa4; latency fitted to NVIDIA's Paddle "
-         "results "
-         "for BERT on 128 and 256 GPUs"},
+         "8 x 200 Gbit/s InfiniBand (DGX A100): assumes the share of line rate of efa4; latency fitted to NVIDIA's results "
+         "with Paddle for BERT on 128 and 256 GPUs"},
         {"efa4", 43, 200, 230, "4 x 100 Gbit/s EFA (p4d, dl1): nccl-tests on two nodes, fitted to 64 KiB ... 1 GiB"},
         {"efa1", 5.9, 200, 230, "one EFA adapter: nccl-tests' largest bus bandwidth on two p4d"},
         {"tcp", 2.4, 400, 230, "sockets: nccl-tests' largest bus bandwidth on two p4d; latency assumed"},

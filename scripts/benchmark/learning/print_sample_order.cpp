@@ -16,7 +16,11 @@ int main(int argc, char** argv) {
     if (const auto answered = answer_probe(argc, argv)) return *answered;
     if (argc != 5) return 2;
     return run_guarded([&] {
-        const RowFormat format{std::stoll(argv[2]), std::stoll(argv[2]), std::int64_t{1} << 24, false};
+        const std::int64_t length = std::stoll(argv[2]);
+        const RowFormat format{.sequence_length = length,
+                               .max_position_embeddings = length,
+                               .vocab_size = std::int64_t{1} << 24,
+                               .needs_labels = false};
         std::vector<OrderedShard> shards;
         for (const ShardFile& shard : survey_shards(find_shards(argv[1], ShardKind::training), format))
             shards.push_back({shard.file.filename().string(), shard.rows, shard.band_rows, shard.crc32});
