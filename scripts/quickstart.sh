@@ -62,4 +62,9 @@ build/release/bertpretrain train configs/quickstart.json --output "$output/run" 
 phase "predict the middle words of five sentences of the text"
 awk 'NF > 6 && NF < 13 && ++count % 50 == 0 { hidden = int(NF / 2) + 1; $hidden = "[MASK]"; print; if (++printed == 5) exit }' \
   "$output/text.txt" | build/release/bertpretrain predict "$output/run"
+phase "find the sentences that are nearest to five sentences of the text, by their vectors"
+awk 'NF > 6 && NF < 13 && !seen[$0]++ { print; if (++printed == 2000) exit }' "$output/text.txt" >"$output/sentences.txt"
+build/release/bertpretrain embed "$output/run" "$output/sentences.txt" --output "$output/sentences.npy" >"$output/embed.log" 2>&1 ||
+  { cat "$output/embed.log" >&2; exit 1; }
+.venv/bin/python scripts/nearest_sentences.py "$output/sentences.txt" "$output/sentences.npy"
 phase ""

@@ -1,0 +1,35 @@
+"""Prints the nearest other sentence, by cosine, of five sentences of a text.
+
+Usage: nearest_sentences.py TEXT VECTORS [COUNT]. VECTORS is the .npy file that `bertpretrain embed TEXT --output VECTORS` wrote: row i is the
+vector of line i. The sentences are spread evenly over the text. The text's mean vector is subtracted first: the vectors of a young model
+have a large part in common, which would hide their differences.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+
+def nearest(vectors, row):
+    """Returns the row with the largest cosine to `row`, other than itself, and the cosine."""
+    cosines = vectors @ vectors[row]
+    cosines[row] = -np.inf
+    return int(cosines.argmax()), float(cosines.max())
+
+
+def main(text, vectors, count=5):
+    sentences = Path(text).read_text(encoding="utf-8").splitlines()
+    rows = np.load(vectors).astype(np.float64)
+    if len(rows) != len(sentences) or len(rows) < 2:
+        sys.exit(f"nearest_sentences: {vectors} has {len(rows)} rows, {text} has {len(sentences)} lines; expected as many, and at least 2")
+    rows -= rows.mean(0)
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    for number in range(min(int(count), len(rows))):
+        row = number * len(rows) // int(count)
+        other, cosine = nearest(rows, row)
+        print(f"{sentences[row]}\n  {cosine:.3f}  {sentences[other]}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
