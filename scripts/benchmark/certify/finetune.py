@@ -42,17 +42,22 @@ def pretrained(options, steps):
     return folders
 
 
-def examples_of(file, tokenizer, training, tests, length):
-    """Returns token ids and classes of the training and the test examples: the first of the file after a fixed shuffle."""
+def chosen_rows(file, training, tests):
+    """Returns [(class, text)] of the training and the test examples, the first of the file after a fixed shuffle, the number of classes, and
+    the share of the most frequent class of the test examples in percent."""
     rows = [text.split("\t", 1) for text in file.read_text(encoding="utf-8").splitlines()]
     labels = sorted({label for label, _ in rows})
     order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(1)).tolist()
-    chosen = [rows[i] for i in order[:training + tests]]
-    ids = [tokenizer(text, truncation=True, max_length=length)["input_ids"] for _, text in chosen]
-    classes = [labels.index(label) for label, _ in chosen]
-    most_frequent = statistics.mode(classes[training:])
-    share = classes[training:].count(most_frequent) / max(1, len(classes) - training)
-    return list(zip(ids, classes)), len(labels), 100 * share
+    chosen = [(labels.index(rows[i][0]), rows[i][1]) for i in order[:training + tests]]
+    classes = [one for one, _ in chosen[training:]]
+    share = classes.count(statistics.mode(classes)) / max(1, len(classes))
+    return chosen, len(labels), 100 * share
+
+
+def examples_of(file, tokenizer, training, tests, length):
+    """Returns chosen_rows() with token ids in place of texts, as [(token ids, class)]."""
+    rows, classes, share = chosen_rows(file, training, tests)
+    return [(tokenizer(text, truncation=True, max_length=length)["input_ids"], one) for one, text in rows], classes, share
 
 
 def batch_of(examples):
