@@ -54,8 +54,9 @@ double error(const at::Tensor& is, const at::Tensor& should) {
 }
 
 constexpr double bf16_rounding = 1.0 / 256;
-const std::vector<std::array<std::int64_t, 3>> sizes{{1, 64, 192},  {37, 64, 64}, {130, 256, 64},
-                                                     {20, 72, 808}, {96, 1, 8},   {300, 530, 290}};
+const std::vector<std::array<std::int64_t, 3>> sizes{
+    {1, 64, 192}, {37, 64, 64},    {130, 256, 64},  {20, 72, 808},
+    {96, 1, 8},   {300, 530, 290}, {520, 2080, 544}};  // the last: AMX blocks of both kinds, several depth parts
 
 const char* kind_of_missing(MatmulLibrary library) {
     return library == MatmulLibrary::amx ? testing::skip::no_amx : testing::skip::no_mkl;

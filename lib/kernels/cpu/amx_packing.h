@@ -33,8 +33,8 @@ struct AmxOperand {
     bool K_is_contiguous;
 
     std::int64_t panels() const { return (X + panel_rows - 1) / panel_rows; }
-    /// K in tile pairs, in parts of up to 8 pairs (256 of K).
-    Parts depth() const { return Parts::of_up_to(8, (K + tile_depth - 1) / tile_depth); }
+    /// K in tile pairs, in parts of up to 16 pairs (512 of K).
+    Parts depth() const { return Parts::of_up_to(16, (K + tile_depth - 1) / tile_depth); }
     std::int64_t packed_elements() const { return panels() * depth().whole * pair_elements; }
     /// Returns where a part of a panel begins, in elements.
     std::int64_t offset(std::int64_t panel, std::int64_t part) const {
