@@ -19,7 +19,8 @@ def nearest(vectors, row):
 
 
 def main(text, vectors, count=5):
-    sentences = Path(text).read_text(encoding="utf-8").splitlines()
+    # Not splitlines(), which also splits at other characters than the newline that `embed` splits at.
+    sentences = Path(text).read_bytes().decode().removesuffix("\n").split("\n")
     rows = np.load(vectors).astype(np.float64)
     if len(rows) != len(sentences) or len(rows) < 2:
         sys.exit(f"nearest_sentences: {vectors} has {len(rows)} rows, {text} has {len(sentences)} lines; expected as many, and at least 2")

@@ -64,7 +64,9 @@ awk 'NF > 6 && NF < 13 && ++count % 50 == 0 { hidden = int(NF / 2) + 1; $hidden 
   "$output/text.txt" | build/release/bertpretrain predict "$output/run"
 phase "find the sentences that are nearest to five sentences of the text, by their vectors"
 awk 'NF > 6 && NF < 13 && !seen[$0]++ { print; if (++printed == 2000) exit }' "$output/text.txt" >"$output/sentences.txt"
-build/release/bertpretrain embed "$output/run" "$output/sentences.txt" --output "$output/sentences.npy" >"$output/embed.log" 2>&1 ||
-  { cat "$output/embed.log" >&2; exit 1; }
-.venv/bin/python scripts/nearest_sentences.py "$output/sentences.txt" "$output/sentences.npy"
+if (($(wc -l <"$output/sentences.txt") > 1)); then # a text without spaces between words has none
+  build/release/bertpretrain embed "$output/run" "$output/sentences.txt" --output "$output/sentences.npy" >"$output/embed.log" 2>&1 ||
+    { cat "$output/embed.log" >&2; exit 1; }
+  .venv/bin/python scripts/nearest_sentences.py "$output/sentences.txt" "$output/sentences.npy"
+fi
 phase ""
