@@ -19,6 +19,7 @@ logging.disable_progress_bar()
 # Student's t at 97.5 %, by degrees of freedom
 T_QUANTILE = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
 POOLED_BOUND, SET_BOUND = 0.5, 1.5  # points
+STEPS, EPOCHS, TRAINING, TESTS = 1500, 3, 2000, 1000  # without --quick: pretraining steps, epochs, examples per set
 SIDES = ("ours", "PyTorch", "not pretrained")
 
 
@@ -124,7 +125,7 @@ def lines_of_scores(scores, seeds, majority):
 
 
 def lines_of_part(options):
-    steps, epochs, training, tests = (100, 1, 64, 64) if options.quick else (1500, 3, 2000, 1000)
+    steps, epochs, training, tests = (100, 1, 64, 64) if options.quick else (STEPS, EPOCHS, TRAINING, TESTS)
     seeds, length = range(2) if options.quick else range(10), 32 if options.quick else 64
     folders, sets = pretrained(options, steps), write_sets(options.output / "sets")
     tokenizer = BertTokenizer(vocab=str(folders["ours"] / "vocab.txt"), do_lower_case=True)

@@ -8,9 +8,8 @@ import statistics
 import sys
 from pathlib import Path
 
-from finetune import SIDES, chosen_rows, interval
+from finetune import SIDES, STEPS, TESTS, TRAINING, chosen_rows, interval
 
-STEPS, TRAINING, TESTS = 1500, 2000, 1000  # those of the whole part
 COLORS = {"ours": "#1f77b4", "PyTorch": "#d62728", "not pretrained": "#7f7f7f"}
 
 
