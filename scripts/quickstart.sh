@@ -65,6 +65,7 @@ awk 'NF > 6 && NF < 13 && ++count % 50 == 0 { hidden = int(NF / 2) + 1; $hidden 
 phase "find the sentences that are nearest to five sentences of the text, by their vectors"
 awk 'NF > 6 && NF < 13 && !seen[$0]++ { print; if (++printed == 2000) exit }' "$output/text.txt" >"$output/sentences.txt"
 if (($(wc -l <"$output/sentences.txt") > 1)); then # a text without spaces between words has none
+  rm -f "$output/sentences.npy" # of an earlier run; `embed` replaces no file
   build/release/bertpretrain embed "$output/run" "$output/sentences.txt" --output "$output/sentences.npy" >"$output/embed.log" 2>&1 ||
     { cat "$output/embed.log" >&2; exit 1; }
   .venv/bin/python scripts/nearest_sentences.py "$output/sentences.txt" "$output/sentences.npy"
