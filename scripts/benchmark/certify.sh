@@ -7,6 +7,6 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [[ " $* " != *" --help "* && -z ${BERTPRETRAIN_PROGRAMS:-} ]]; then
   scripts/setup.sh --oracles >&2
-  scripts/build.sh release bertpretrain bertpretrain_data print_sample_order test_optimizer >&2
+  scripts/build.sh release bertpretrain bertpretrain_data print_sample_order draw_curves test_optimizer run_optimizer >&2
 fi
 exec .venv/bin/python scripts/benchmark/certify/main.py "$@"
