@@ -60,14 +60,15 @@ phase "train BERT"
 build/release/bertpretrain train configs/quickstart.json --output "$output/run" --set "data.training_shards=$output/shards" \
   --set "data.objective=$objective" --set data.masking=dynamic --set model.vocab_size=auto --set "schedule.total_steps=$steps"
 phase "predict the middle words of five sentences of the text"
-awk 'NF > 6 && NF < 13 && ++count % 50 == 0 { hidden = int(NF / 2) + 1; $hidden = "[MASK]"; print; if (++printed == 5) exit }' \
-  "$output/text.txt" | build/release/bertpretrain predict "$output/run"
+.venv/bin/python scripts/sample_sentences.py "$output/text.txt" --masked >"$output/masked.txt"
+if [[ -s $output/masked.txt ]]; then build/release/bertpretrain predict "$output/run" <"$output/masked.txt"
+else echo "the text has no line of 7 to 12 words, nor one of 8 to 40 characters without spaces: nothing to predict"; fi
 phase "find the sentences that are nearest to five sentences of the text, by their vectors"
-awk 'NF > 6 && NF < 13 && !seen[$0]++ { print; if (++printed == 2000) exit }' "$output/text.txt" >"$output/sentences.txt"
-if (($(wc -l <"$output/sentences.txt") > 1)); then # a text without spaces between words has none
+.venv/bin/python scripts/sample_sentences.py "$output/text.txt" >"$output/sentences.txt"
+if (($(wc -l <"$output/sentences.txt") > 1)); then
   rm -f "$output/sentences.npy" # of an earlier run; `embed` replaces no file
   build/release/bertpretrain embed "$output/run" "$output/sentences.txt" --output "$output/sentences.npy" >"$output/embed.log" 2>&1 ||
     { cat "$output/embed.log" >&2; exit 1; }
   .venv/bin/python scripts/nearest_sentences.py "$output/sentences.txt" "$output/sentences.npy"
-fi
+else echo "the text has fewer than two such lines: nothing to compare"; fi
 phase ""
