@@ -62,16 +62,26 @@ private:
         return reinterpret_cast<std::uintptr_t>(output_.fp32 + at_) % line_bytes == 0 && output_.N % 16 == 0;
     }
 
+    /// Requests the lines of this row in the next elements, which usually are those to the right: stores are done in order, and
+    /// one that misses the caches would hold up the tile stores behind it.
+    template <class Number>
+    BERTPRETRAIN_AMX __attribute__((always_inline)) static void request_next(Number* row) {
+        constexpr std::int64_t line_elements = 64 / sizeof(Number);
+        for (std::int64_t i = 0; i < panel_rows; i += line_elements) __builtin_prefetch(row + panel_rows + i, 1);
+    }
+
     /// Writes full cache lines of fp32, which are gradients, past the caches, so that C is not first read into them: by the time
     /// C is read, much more has been written. A bf16 C stays in the caches, because the next operation reads it.
     BERTPRETRAIN_AMX __attribute__((always_inline)) void write_row(__m512 left, __m512 right) const {
         if (output_.rounded != nullptr) {
             const auto columns = static_cast<__mmask32>(left_ | static_cast<__mmask32>(right_) << 16);
+            request_next(output_.rounded + at_);
             _mm512_mask_storeu_epi16(output_.rounded + at_, columns, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(right, left)));
             return;
         }
         float* const to = output_.fp32 + at_;
         if (output_.add) {
+            request_next(to);
             _mm512_mask_storeu_ps(to, left_, _mm512_add_ps(left, _mm512_maskz_loadu_ps(left_, to)));
             _mm512_mask_storeu_ps(to + 16, right_, _mm512_add_ps(right, _mm512_maskz_loadu_ps(right_, to + 16)));
         } else if (fills_lines_) {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#define BERTPRETRAIN_AMX __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")))
+#define BERTPRETRAIN_AMX __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16,prfchw")))
 #define BERTPRETRAIN_AMX_INLINE BERTPRETRAIN_AMX static inline __attribute__((always_inline))
 
 namespace bertpretrain::cpu {
