@@ -8,7 +8,10 @@ import statistics
 import sys
 from pathlib import Path
 
-from finetune import SIDES, STEPS, TESTS, TRAINING, chosen_rows, interval
+from fine_tuning import chosen_rows, kept_scores
+from finetune import SCORES, WHOLE, interval, recipe_of
+from pretraining import SIDES, work_folder
+from pretraining import WHOLE as PRETRAINING
 
 COLORS = {"ours": "#1f77b4", "PyTorch": "#d62728", "not pretrained": "#7f7f7f"}
 
@@ -16,14 +19,13 @@ COLORS = {"ours": "#1f77b4", "PyTorch": "#d62728", "not pretrained": "#7f7f7f"}
 def accuracies(folder):
     """Returns {set: {side: [percent of each seed]}}."""
     found = {}
-    for text in (folder / "finetune-whole.jsonl").read_text().splitlines():
-        one = json.loads(text)
-        found.setdefault(one["set"], {side: [] for side in SIDES})[one["side"]].append(one["accuracy"])
+    for (name, side, _), accuracy in sorted(kept_scores(folder / SCORES, recipe_of(quick=False)).items()):
+        found.setdefault(name, {side: [] for side in SIDES})[side].append(accuracy)
     return found
 
 
 def majority_of(folder, name):
-    return chosen_rows(folder / "sets" / f"{name}.tsv", TRAINING, TESTS)[2]
+    return chosen_rows(folder / "sets" / f"{name}.tsv", WHOLE["training"], WHOLE["tests"])[2]
 
 
 def difference(these, those):
@@ -45,13 +47,15 @@ def last_loss(file):
     return losses[-1]
 
 
-def print_losses(learning):
-    unigram = json.loads((learning / "shards/manifest.json").read_text())["unigram_cross_entropy"]
-    print("\n| held-out MLM loss | nats | below the unigram cross-entropy |\n|---|---|---|")
-    for name, run in (("ours", f"ours-{STEPS}"), ("PyTorch", f"theirs-{STEPS}"), ("not pretrained", "start")):
-        loss = last_loss(learning / run / "metrics.jsonl")
-        print(f"| {name} | {loss:.4f} | {unigram - loss:+.4f} |")
-    print(f"| guessing by frequency | {unigram:.4f} | 0 |")
+def print_losses(folder):
+    print("\n| held-out MLM loss | " + " | ".join(f"seed {seed}" for seed in PRETRAINING["seeds"]) + " |")
+    print("|---" * (1 + len(PRETRAINING["seeds"])) + "|")
+    works = [work_folder(folder, PRETRAINING, seed) for seed in PRETRAINING["seeds"]]
+    steps = PRETRAINING["steps"]
+    for name, run in (("ours", f"ours-{steps}"), ("PyTorch", f"theirs-{steps}"), ("not pretrained", "start")):
+        print(f"| {name} | " + " | ".join(f"{last_loss(work / run / 'metrics.jsonl'):.4f}" for work in works) + " |")
+    unigram = [json.loads((work / "shards/manifest.json").read_text())["unigram_cross_entropy"] for work in works]
+    print("| guessing by frequency | " + " | ".join(f"{one:.4f}" for one in unigram) + " |")
 
 
 def bar(y, percent, color, text):
@@ -82,7 +86,7 @@ def main(folder, file):
     tasks = accuracies(folder)
     majority = {name: majority_of(folder, name) for name in tasks}
     print_tasks(tasks, majority)
-    print_losses(folder / "learning")
+    print_losses(folder)
     file.write_text(picture(tasks, majority))
 
 
