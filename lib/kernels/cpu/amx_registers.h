@@ -29,16 +29,17 @@ constexpr auto shapes_of_rows = [] {
 /// Configures this thread's tile registers and releases them when destroyed, because oneDNN uses other shapes.
 class AmxRegisters {
 public:
-    BERTPRETRAIN_AMX AmxRegisters() { reshape(16); }
-    BERTPRETRAIN_AMX ~AmxRegisters() { _tile_release(); }
+    AmxRegisters() { reshape(16); }
+    ~AmxRegisters() { release(); }
     AmxRegisters(const AmxRegisters&) = delete;
     AmxRegisters& operator=(const AmxRegisters&) = delete;
 
     /// Sets the number of rows (1 to 16) of registers 0, 1 and 4.
-    BERTPRETRAIN_AMX void reshape(std::int64_t rows) const {
+    BERTPRETRAIN_AMX static void reshape(std::int64_t rows) {
         // GCC 12 assumes that only eight bytes of the configuration are read, and would not initialize a local one.
         _tile_loadconfig(&shapes_of_rows[static_cast<std::size_t>(rows)]);
     }
+    BERTPRETRAIN_AMX static void release() { _tile_release(); }
 };
 
 }  // namespace bertpretrain::cpu

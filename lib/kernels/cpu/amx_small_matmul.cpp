@@ -1,7 +1,6 @@
 #include "kernels/cpu/amx_small_matmul.h"
 
 #include <cstdlib>
-#include <memory>
 
 #if defined(__x86_64__)
 // GCC 12 warns about the deliberately undefined operands in its own intrinsics header (GCC bug 105593).
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "kernels/cpu/amx_registers.h"
+#include "kernels/cpu/head_memory.h"
 
 namespace bertpretrain::cpu {
 namespace {
@@ -62,26 +62,13 @@ BERTPRETRAIN_AMX_INLINE void multiply_rows(const Rows& rows, std::int64_t m) {
 }
 
 BERTPRETRAIN_AMX void multiply_all(const Rows& rows, std::int64_t M) {
-    const AmxRegisters registers;
     std::int64_t m = 0;
     for (; m + 2 * tile_lanes <= M; m += 2 * tile_lanes) multiply_rows<2>(rows, m);
-    for (; m < M; m += tile_lanes) {
-        if (M - m < tile_lanes) registers.reshape(M - m);
-        multiply_rows<1>(rows, m);
-    }
-}
-
-BERTPRETRAIN_AMX void put_frame(std::int64_t M, std::int64_t N, const MatmulFrame& frame, float* c_MN) {
-    if (frame.start_M == nullptr && frame.start_N == nullptr && frame.scale == 1) return;
-    const __m512 scale = _mm512_set1_ps(frame.scale);
-    for (std::int64_t m = 0; m < M; ++m) {
-        const __m512 of_row = _mm512_set1_ps(frame.start_M == nullptr ? 0.0F : frame.start_M[m]);
-        for (std::int64_t n = 0; n < N; n += tile_lanes) {
-            const __m512 start = frame.start_N == nullptr ? of_row : _mm512_add_ps(_mm512_loadu_ps(frame.start_N + n), of_row);
-            float* const at = c_MN + m * N + n;
-            _mm512_storeu_ps(at, _mm512_mul_ps(_mm512_add_ps(_mm512_loadu_ps(at), start), scale));
-        }
-    }
+    for (; m + tile_lanes <= M; m += tile_lanes) multiply_rows<1>(rows, m);
+    if (m == M) return;
+    AmxRegisters::reshape(M - m);
+    multiply_rows<1>(rows, m);
+    AmxRegisters::reshape(tile_lanes);
 }
 
 bool granted() {
@@ -96,19 +83,26 @@ bool has_amx() {
     return has;
 }
 
+AmxSmallMatmuls::AmxSmallMatmuls() {
+    if (has_amx()) AmxRegisters::reshape(tile_lanes);
+}
+
+AmxSmallMatmuls::~AmxSmallMatmuls() {
+    if (has_amx()) AmxRegisters::release();
+}
+
 void amx_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
-                      const MatmulFrame& frame, float* c_MN) {
+                      float* c_MN) {
     const std::int64_t turned = in_whole_tiles(M);
-    std::unique_ptr<Pair[]> turned_MP;
+    HeadMemory<Pair> turned_MP;
     Rows rows{static_cast<const Pair*>(a.at), a.row_step, N, P, b_PN, c_MN};
     if (a.pair_step != 1) {
-        turned_MP = std::make_unique_for_overwrite<Pair[]>(static_cast<std::size_t>(turned * P));
-        transpose_pairs(a.at, a.pair_step, P, turned, P, turned_MP.get());
+        turned_MP = head_memory<Pair>(turned * P);
+        transpose_pairs(a.at, a.pair_step, P, turned, P, turned_MP.get(), P);
         rows.a = turned_MP.get();
         rows.a_step = P;
     }
     multiply_all(rows, M);
-    put_frame(M, N, frame, c_MN);
 }
 
 }  // namespace bertpretrain::cpu
@@ -118,7 +112,9 @@ void amx_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const Pair
 namespace bertpretrain::cpu {
 
 bool has_amx() { return false; }
-void amx_small_matmul(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, const MatmulFrame&, float*) {
+AmxSmallMatmuls::AmxSmallMatmuls() = default;
+AmxSmallMatmuls::~AmxSmallMatmuls() = default;
+void amx_small_matmul(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, float*) {
     std::abort();  // unreachable: has_amx() is false
 }
 

@@ -5,34 +5,11 @@
 
 #include "kernels/cpu/attention_head_bf16.h"
 #include "kernels/cpu/attention_head_fp32.h"
-#include "kernels/cpu/dropout_factors.h"
 #include "kernels/cpu/row_chunks.h"
 #include "kernels/interface/implementations.h"
 
 namespace bertpretrain::cpu {
 namespace {
-
-/// Draws the dropout factors of one row of probabilities at a time.
-class KeepRows {
-public:
-    KeepRows(const Attention& shape, const HeadPlace& place)
-        : shape_(shape), place_(place), keep_S_(head_memory<float>(place.S + dropout_block_elements)) {}
-
-    /// Returns the factors of the row, valid until the next call; null without dropout.
-    const float* row(std::int64_t position) const {
-        if (!shape_.dropout.active()) return nullptr;
-        fill_dropout_factors(shape_.dropout,
-                             static_cast<std::uint64_t>(shape_.layout.samples_B[static_cast<std::size_t>(place_.sequence)]),
-                             static_cast<std::uint32_t>(position),
-                             static_cast<std::uint32_t>(place_.head) * attention_groups_per_head, place_.S, keep_S_.get());
-        return keep_S_.get();
-    }
-
-private:
-    const Attention& shape_;
-    const HeadPlace& place_;
-    HeadMemory<float> keep_S_;
-};
 
 /// Calls body(place) in parallel for all heads of all nonempty sequences.
 template <class Body>
@@ -45,35 +22,6 @@ void for_heads(const Attention& shape, std::int64_t H, const Body& body) {
 
 void zero_rows_of_no_sequence(const at::Tensor& rows_TX, const Attention& shape) {
     rows_TX.narrow(0, shape.layout.tokens(), rows_TX.size(0) - shape.layout.tokens()).zero_();
-}
-
-template <class Head, class W>
-void head_forward(const HeadPlace& place, const Attention& shape, const W* qkv_T3H, const float* bias_3H, W* context_TH,
-                  float* log_sum_exp_TN) {
-    Head head(place, qkv_T3H, bias_3H);
-    const KeepRows keep(shape, place);
-    const std::int64_t X = head.score_row();
-    const auto scores_SS = head_memory<float>(place.S * X);
-    head.scores(scores_SS.get());
-    for (std::int64_t i = 0; i < place.S; ++i)
-        log_sum_exp_TN[(place.first_row + i) * shape.heads + place.head] =
-            softmax_row(scores_SS.get() + i * X, keep.row(i), place.S, X);
-    head.put_context(scores_SS.get(), context_TH);
-}
-
-template <class Head, class W>
-void head_backward(const HeadPlace& place, const Attention& shape, const W* qkv_T3H, const float* bias_3H, const W* d_context_TH,
-                   const float* log_sum_exp_TN, W* d_qkv_T3H, float* bias_sum_3H) {
-    Head head(place, qkv_T3H, bias_3H);
-    const KeepRows keep(shape, place);
-    const std::int64_t X = head.score_row();
-    const auto scores_SS = head_memory<float>(place.S * X), d_scores_SS = head_memory<float>(place.S * X);
-    head.scores(scores_SS.get());
-    head.d_probabilities(d_context_TH, d_scores_SS.get());
-    for (std::int64_t i = 0; i < place.S; ++i)
-        softmax_backward_row(scores_SS.get() + i * X, log_sum_exp_TN[(place.first_row + i) * shape.heads + place.head],
-                             keep.row(i), place.S, X, d_scores_SS.get() + i * X);
-    head.put_gradients(scores_SS.get(), d_scores_SS.get(), d_qkv_T3H, bias_sum_3H);
 }
 
 /// Calls body with the head implementation for this dtype on this CPU, as a std::type_identity.
@@ -94,8 +42,8 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
         using Head = typename decltype(kind)::type;
         using W = typename Head::Dtype;
         for_heads(shape, H, [&](const HeadPlace& place) {
-            head_forward<Head>(place, shape, compute_data<W>(qkv_T3H), fp32_data(bias_3H), compute_data<W>(result.context_TH),
-                               fp32_data(result.log_sum_exp_TN));
+            Head head(place, compute_data<W>(qkv_T3H), fp32_data(bias_3H));
+            head.forward(KeepRows(shape, place), compute_data<W>(result.context_TH), fp32_data(result.log_sum_exp_TN));
         });
     });
     return result;
@@ -111,9 +59,9 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
         using Head = typename decltype(kind)::type;
         using W = typename Head::Dtype;
         for_heads(shape, H, [&](const HeadPlace& place) {
-            head_backward<Head>(place, shape, compute_data<W>(qkv_T3H), fp32_data(bias_3H), compute_data<W>(d_context_TH),
-                                fp32_data(forward.log_sum_exp_TN), compute_data<W>(d_qkv_T3H),
-                                fp32_data(bias_sums_B3H) + place.sequence * 3 * H);
+            Head head(place, compute_data<W>(qkv_T3H), fp32_data(bias_3H));
+            head.backward(KeepRows(shape, place), compute_data<W>(d_context_TH), fp32_data(forward.log_sum_exp_TN),
+                          compute_data<W>(d_qkv_T3H), fp32_data(bias_sums_B3H) + place.sequence * 3 * H);
         });
     });
     float* d_bias = fp32_data(d_bias_3H);

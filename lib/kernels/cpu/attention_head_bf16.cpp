@@ -1,6 +1,7 @@
 #include "kernels/cpu/attention_head_bf16.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/cpu/amx_small_matmul.h"
 #include "kernels/cpu/attention_rows.h"
@@ -9,44 +10,29 @@ namespace bertpretrain::cpu {
 namespace {
 
 using Floats = HeadMemory<float>;
-constexpr std::int64_t bf16_parts = 3;  ///< bf16 numbers that add up to an fp32 number: 3 x 8 bits
+using Pairs = HeadMemory<Pair>;
+using Numbers = HeadMemory<Bf16>;
 
-/// bf16 rows as the left operand of a matmul, without a copy.
-PairedRows in_place(const Bf16* rows, std::int64_t stride) { return {rows, stride / 2, 1}; }
+constexpr std::int64_t block_rows = 32;              ///< rows of scores computed at a time
+constexpr std::int64_t vector_columns = pair_lanes;  ///< of a right operand, for the bf16 parts of a vector and zeros
 
-/// An fp32 vector_D as the right operand of a matmul: three columns hold bf16 parts that add up to it, the other columns are
-/// zero.
-HeadMemory<Pair> columns_of(const float* vector_D, std::int64_t D) {
-    auto pairs = head_memory<Pair>(D / 2 * pair_lanes);
-    std::fill_n(pairs.get(), D / 2 * pair_lanes, Pair{0});
-    for (std::int64_t d = 0; d < D; ++d) {
-        float rest = vector_D[d];
-        for (std::int64_t part = 0; part < bf16_parts; ++part) {
-            Bf16 rounded;
-            store(&rounded, rest);
-            rest -= load(&rounded);
-            pairs.get()[d / 2 * pair_lanes + part] |= Pair{rounded.bits} << (d % 2 * 16);
-        }
-    }
-    return pairs;
+/// Adds up what a matmul computed for the parts of a vector.
+float sum_of_parts(const float* parts) { return parts[0] + parts[1] + parts[2]; }
+
+/// Contiguous bf16 rows as the left operand of a matmul.
+PairedRows left(const Bf16* rows, std::int64_t columns) { return {rows, columns / 2, 1}; }
+
+/// Copies rows that are `stride` apart: at some strides, caches map them all to a few of their sets.
+Numbers contiguous(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D) {
+    auto copy = head_memory<Bf16>(S * D);
+    for (std::int64_t s = 0; s < S; ++s) std::copy_n(rows + s * stride, D, copy.get() + s * D);
+    return copy;
 }
 
-/// dots_S = rows_SD vector_D + start, without a horizontal vector sum per row.
-void row_dots(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t D, const float* vector_D, float start,
-              float* dots_S) {
-    const Floats parts = head_memory<float>(S * pair_lanes);
-    bf16_small_matmul(S, pair_lanes, D / 2, in_place(rows, stride), columns_of(vector_D, D).get(), {}, parts.get());
-    for (std::int64_t s = 0; s < S; ++s) {
-        const float* const of_row = parts.get() + s * pair_lanes;
-        dots_S[s] = of_row[0] + of_row[1] + of_row[2] + start;
-    }
-}
-
-/// Pairs rows 2 p and 2 p + 1, for `filled` rows, of which those from S on are zeros.
-template <class W>
-HeadMemory<Pair> paired_rows(const W* rows, std::int64_t stride, std::int64_t S, std::int64_t filled, std::int64_t D) {
-    auto pairs = head_memory<Pair>(filled / 2 * D);
-    for (std::int64_t p = 0; p < filled / 2; ++p) {
+/// Pairs rows 2 p and 2 p + 1 of S rows, filled up to X rows with zeros.
+Pairs paired_rows(const Bf16* rows, std::int64_t stride, std::int64_t S, std::int64_t X, std::int64_t D) {
+    auto pairs = head_memory<Pair>(X / 2 * D);
+    for (std::int64_t p = 0; p < X / 2; ++p) {
         Pair* to = pairs.get() + p * D;
         if (2 * p < S) pair_across_rows(rows + 2 * p * stride, 2 * p + 1 < S ? rows + (2 * p + 1) * stride : nullptr, D, to);
         else std::fill_n(to, D, Pair{0});
@@ -54,23 +40,24 @@ HeadMemory<Pair> paired_rows(const W* rows, std::int64_t stride, std::int64_t S,
     return pairs;
 }
 
-/// Rounds S up to whole vectors of scores, or to whole tiles of their pairs.
-std::int64_t filled_up(std::int64_t S) {
-    const std::int64_t multiple = has_amx() ? 2 * tile_lanes : pair_lanes;
-    return (S + multiple - 1) / multiple * multiple;
+/// C_SD = A^T B for S x X rows A and S x D rows B.
+Floats transposed_matmul(const Bf16* a_SX, const Bf16* b_SD, std::int64_t S, std::int64_t X, std::int64_t D) {
+    auto c_SD = head_memory<float>(S * D);
+    bf16_small_matmul(S, D, X / 2, {paired_rows(a_SX, X, S, X, X).get(), 1, X}, paired_rows(b_SD, D, S, X, D).get(), c_SD.get());
+    return c_SD;
 }
 
-HeadMemory<Pair> rounded_rows(const float* rows_SX, std::int64_t S, std::int64_t X) {
-    auto pairs = head_memory<Pair>(S * X / 2);
-    pair_along_row(rows_SX, S * X, pairs.get());
-    return pairs;
+/// Rounds S up to whole vectors of scores, or to whole tiles of their pairs.
+std::int64_t with_padding(std::int64_t S) {
+    const std::int64_t multiple = has_amx() ? 2 * tile_lanes : pair_lanes;
+    return (S + multiple - 1) / multiple * multiple;
 }
 
 }  // namespace
 
 Bf16Head::Bf16Head(const HeadPlace& place, const Bf16* qkv_T3H, const float* bias_3H)
     : place_(place),
-      filled_(filled_up(place.S)),
+      X_(with_padding(place.S)),
       stride_(3 * place.hidden),
       q_(qkv_T3H + place.in_qkv()),
       k_(q_ + place.hidden),
@@ -79,66 +66,110 @@ Bf16Head::Bf16Head(const HeadPlace& place, const Bf16* qkv_T3H, const float* bia
       k_bias_(q_bias_ + place.hidden),
       v_bias_(k_bias_ + place.hidden) {}
 
-HeadMemory<Pair> Bf16Head::transposed(const Bf16* rows) const {
-    auto pairs_PX = head_memory<Pair>(filled_ * place_.D / 2);
-    transpose_pairs(rows, stride_ / 2, place_.S, place_.D / 2, filled_, pairs_PX.get());
-    return pairs_PX;
+Pairs Bf16Head::transposed(const Bf16* rows_SD, const float* vector_D) const {
+    const std::int64_t P = place_.D / 2, C = X_ + vector_columns;
+    auto pairs_PC = head_memory<Pair>(P * C);
+    const auto parts = head_memory<Pair>(bf16_parts * P);
+    split_row(vector_D, place_.D, parts.get());
+    transpose_pairs(rows_SD, stride_ / 2, place_.S, P, X_, pairs_PC.get(), C);
+    for (std::int64_t p = 0; p < P; ++p) {
+        Pair* const columns = std::fill_n(pairs_PC.get() + p * C + X_, vector_columns, Pair{0}) - vector_columns;
+        for (std::int64_t part = 0; part < bf16_parts; ++part) columns[part] = parts.get()[part * P + p];
+    }
+    return pairs_PC;
 }
 
-void Bf16Head::scores(float* scores_SS) const {
-    const std::int64_t S = place_.S, D = place_.D;
-    const Floats of_query_S = head_memory<float>(S), of_key_X = head_memory<float>(filled_);
-    const float both = dot(q_bias_, k_bias_, D);
-    row_dots(q_, stride_, S, D, k_bias_, both, of_query_S.get());
-    row_dots(k_, stride_, S, D, q_bias_, 0, of_key_X.get());
-    std::fill_n(of_key_X.get() + S, filled_ - S, no_score);
-    bf16_small_matmul(S, filled_, D / 2, in_place(q_, stride_), transposed(k_).get(),
-                      {of_query_S.get(), of_key_X.get(), place_.scaling()}, scores_SS);
+Floats Bf16Head::column_starts(const Pair* keys_PC) const {
+    const std::int64_t P = place_.D / 2, C = X_ + vector_columns;
+    const auto parts = head_memory<Pair>(bf16_parts * P);
+    split_row(q_bias_, place_.D, parts.get());
+    auto starts_C = head_memory<float>(bf16_parts * C);
+    float* const starts = starts_C.get();
+    bf16_small_matmul(bf16_parts, C, P, {parts.get(), P, 1}, keys_PC, starts);
+    for (std::int64_t c = 0; c < C; ++c) starts[c] += starts[C + c] + starts[2 * C + c];
+    return starts_C;
 }
 
-void Bf16Head::put_context(const float* probabilities_SS, Bf16* context_TH) {
-    const std::int64_t S = place_.S, D = place_.D, P = filled_ / 2;
-    const Floats sums_S = head_memory<float>(S), context_SD = head_memory<float>(S * D);
-    row_sums(probabilities_SS, filled_, S, S, sums_S.get());
-    bf16_small_matmul(S, D, P, {rounded_rows(probabilities_SS, S, filled_).get(), P, 1},
-                      paired_rows(v_, stride_, S, filled_, D).get(), {}, context_SD.get());
-    add_scaled_row(sums_S.get(), v_bias_, S, D, context_SD.get());
-    put_rows(context_SD.get(), S, D, 1.0F, context_TH + place_.in_context(), place_.hidden);
+void Bf16Head::fetch_next_head(std::int64_t s) const {
+    for (const Bf16* rows : {q_, k_, v_}) fetch(rows + s * stride_ + place_.D, place_.D);
 }
 
-void Bf16Head::d_probabilities(const Bf16* d_context_TH, float* d_probabilities_SS) {
-    const std::int64_t S = place_.S, D = place_.D, H = place_.hidden;
-    d_context_ = d_context_TH + place_.in_context();
-    const Floats through_bias_S = head_memory<float>(S);
-    row_dots(d_context_, H, S, D, v_bias_, 0, through_bias_S.get());
-    bf16_small_matmul(S, filled_, D / 2, in_place(d_context_, H), transposed(v_).get(), {through_bias_S.get(), nullptr, 1},
-                      d_probabilities_SS);
+Scores Bf16Head::scores(const float* starts_C) const {
+    return {place_.S, X_, starts_C, place_.scaling(), X_ + vector_columns};
 }
 
-void Bf16Head::put_gradients(const float* probabilities_SS, const float* d_scores_SS, Bf16* d_qkv_T3H, float* bias_sum_3H) {
-    const std::int64_t S = place_.S, D = place_.D, H = place_.hidden, P = filled_ / 2;
-    const Floats d_SD = head_memory<float>(S * D), of_query_S = head_memory<float>(S), of_key_X = head_memory<float>(filled_);
-    Bf16* d_row = d_qkv_T3H + place_.in_qkv();
-    float* bias_sum = bias_sum_3H + place_.column;
+void Bf16Head::forward(const KeepRows& keep, Bf16* context_TH, float* log_sum_exp_TN) const {
+    const AmxSmallMatmuls matmuls;
+    const std::int64_t S = place_.S, D = place_.D, H = place_.hidden, C = X_ + vector_columns;
+    const Numbers q_SD = contiguous(q_, stride_, S, D), probabilities = head_memory<Bf16>(block_rows * X_);
+    const Pairs keys_PC = transposed(k_, k_bias_), values_XD = paired_rows(v_, stride_, S, X_, D);
+    const Floats starts_C = column_starts(keys_PC.get()), sums = head_memory<float>(block_rows * C),
+                 context = head_memory<float>(block_rows * D);
+    const Scores shape = scores(starts_C.get());
+    const float of_biases = sum_of_parts(starts_C.get() + X_);
+    float largest[block_rows], totals[block_rows], kept[block_rows];
+    for (std::int64_t first = 0; first < S; first += block_rows) {
+        const std::int64_t rows = std::min(block_rows, S - first);
+        bf16_small_matmul(rows, C, D / 2, left(q_SD.get() + first * D, D), keys_PC.get(), sums.get());
+        largest_scores(shape, rows, sums.get(), largest);
+        exponentials(shape, rows, sums.get(), largest, totals);
+        for (std::int64_t i = 0; i < rows; ++i) {
+            fetch_next_head(first + i);
+            const float* const row = sums.get() + i * C;
+            kept[i] = probabilities_row(shape, row, totals[i], keep.row(first + i), probabilities.get() + i * X_);
+            log_sum_exp_TN[place_.in_rows_of_heads(first + i)] =
+                largest[i] + std::log(totals[i]) + (sum_of_parts(row + X_) + of_biases) * shape.scale;
+        }
+        bf16_small_matmul(rows, D, X_ / 2, left(probabilities.get(), X_), values_XD.get(), context.get());
+        put_rounded_rows(context.get(), rows, D, {kept, v_bias_}, 1, context_TH + place_.in_context() + first * H, H);
+    }
+}
 
-    // Each row of d_scores sums to zero, so the key's bias does not affect dq.
-    std::fill_n(of_key_X.get(), filled_, 0.0F);
-    add_column_sums(d_scores_SS, S, filled_, 1.0F, of_key_X.get());
-    bf16_small_matmul(S, D, P, {rounded_rows(d_scores_SS, S, filled_).get(), P, 1}, paired_rows(k_, stride_, S, filled_, D).get(),
-                      {}, d_SD.get());
-    put_rows(d_SD.get(), S, D, place_.scaling(), d_row, 3 * H);
-    add_weighted_rows(of_key_X.get(), k_, stride_, S, D, place_.scaling(), bias_sum);
-
-    bf16_small_matmul(S, D, P, {paired_rows(d_scores_SS, filled_, S, filled_, filled_).get(), 1, filled_},
-                      paired_rows(q_, stride_, S, filled_, D).get(), {}, d_SD.get());
-    add_scaled_row(of_key_X.get(), q_bias_, S, D, d_SD.get());
-    put_rows(d_SD.get(), S, D, place_.scaling(), d_row + H, 3 * H);
-
-    row_sums(probabilities_SS, filled_, S, S, of_query_S.get());
-    bf16_small_matmul(S, D, P, {paired_rows(probabilities_SS, filled_, S, filled_, filled_).get(), 1, filled_},
-                      paired_rows(d_context_, H, S, filled_, D).get(), {}, d_SD.get());
-    put_rows(d_SD.get(), S, D, 1.0F, d_row + 2 * H, 3 * H);
-    add_weighted_rows(of_query_S.get(), d_context_, H, S, D, 1.0F, bias_sum + 2 * H);
+void Bf16Head::backward(const KeepRows& keep, const Bf16* d_context_TH, const float* log_sum_exp_TN, Bf16* d_qkv_T3H,
+                        float* bias_sum_3H) const {
+    const AmxSmallMatmuls matmuls;
+    const std::int64_t S = place_.S, D = place_.D, H = place_.hidden, C = X_ + vector_columns;
+    const Bf16* const d_context = d_context_TH + place_.in_context();
+    Bf16* const d_qkv = d_qkv_T3H + place_.in_qkv();
+    const Numbers q_SD = contiguous(q_, stride_, S, D), d_context_SD = contiguous(d_context, H, S, D),
+                  probabilities_SX = head_memory<Bf16>(S * X_), d_scores_SX = head_memory<Bf16>(S * X_);
+    const Pairs keys_PC = transposed(k_, k_bias_), values_PC = transposed(v_, v_bias_),
+                keys_XD = paired_rows(k_, stride_, S, X_, D);
+    const Floats starts_C = column_starts(keys_PC.get()), sums = head_memory<float>(block_rows * C),
+                 d_sums = head_memory<float>(block_rows * C), d_q = head_memory<float>(block_rows * D),
+                 kept_S = head_memory<float>(S), d_scores_sums_X = head_memory<float>(X_);
+    const Scores shape = scores(starts_C.get());
+    const float of_biases = sum_of_parts(starts_C.get() + X_);
+    std::fill_n(d_scores_sums_X.get(), X_, 0.0F);
+    float less[block_rows], totals[block_rows];
+    for (std::int64_t first = 0; first < S; first += block_rows) {
+        const std::int64_t rows = std::min(block_rows, S - first);
+        bf16_small_matmul(rows, C, D / 2, left(q_SD.get() + first * D, D), keys_PC.get(), sums.get());
+        bf16_small_matmul(rows, C, D / 2, left(d_context_SD.get() + first * D, D), values_PC.get(), d_sums.get());
+        for (std::int64_t i = 0; i < rows; ++i)
+            less[i] = log_sum_exp_TN[place_.in_rows_of_heads(first + i)] -
+                      (sum_of_parts(sums.get() + i * C + X_) + of_biases) * shape.scale;
+        exponentials(shape, rows, sums.get(), less, totals);
+        for (std::int64_t i = 0; i < rows; ++i) {
+            const std::int64_t s = first + i;
+            fetch_next_head(s);
+            fetch(d_context + s * H + D, D);
+            float* const d_row = d_sums.get() + i * C;
+            kept_S.get()[s] = probabilities_row_backward(
+                shape, sums.get() + i * C, totals[i], keep.row(s), probabilities_SX.get() + s * X_,
+                {d_row, sum_of_parts(d_row + X_), d_scores_SX.get() + s * X_, d_scores_sums_X.get()});
+        }
+        // Each row of d_scores sums to zero, so the key's bias does not affect dq.
+        bf16_small_matmul(rows, D, X_ / 2, left(d_scores_SX.get() + first * X_, X_), keys_XD.get(), d_q.get());
+        put_rounded_rows(d_q.get(), rows, D, {}, shape.scale, d_qkv + first * stride_, stride_);
+    }
+    put_rounded_rows(transposed_matmul(d_scores_SX.get(), q_SD.get(), S, X_, D).get(), S, D, {d_scores_sums_X.get(), q_bias_},
+                     shape.scale, d_qkv + H, stride_);
+    put_rounded_rows(transposed_matmul(probabilities_SX.get(), d_context_SD.get(), S, X_, D).get(), S, D, {}, 1, d_qkv + 2 * H,
+                     stride_);
+    float* const bias_sum = bias_sum_3H + place_.column;
+    add_weighted_rows(d_scores_sums_X.get(), k_, stride_, S, D, shape.scale, bias_sum);
+    add_weighted_rows(kept_S.get(), d_context_SD.get(), D, S, D, 1, bias_sum + 2 * H);
 }
 
 }  // namespace bertpretrain::cpu

@@ -5,9 +5,12 @@
 // fp32 rank-1 terms: with q = q0 + bq and so on, q k^T = q0 k0^T + q bk (per row) + bq k0 (per column). So only probabilities
 // and score gradients are rounded to bf16, as with autocast. The bias gradients are summed before this rounding, because much
 // of the sum cancels.
+//
+// A few rows of scores are computed at a time, so that they stay in the first-level cache until they are probabilities.
 
-#include "kernels/cpu/attention_place.h"
+#include "kernels/cpu/attention_keep.h"
 #include "kernels/cpu/bf16_small_matmul.h"
+#include "kernels/cpu/bf16_softmax.h"
 
 namespace bertpretrain::cpu {
 
@@ -20,22 +23,25 @@ public:
 
     Bf16Head(const HeadPlace& place, const Bf16* qkv_T3H, const float* bias_3H);
 
-    std::int64_t score_row() const { return filled_; }
-    void scores(float* scores_SS) const;
-    void put_context(const float* probabilities_SS, Bf16* context_TH);
-    void d_probabilities(const Bf16* d_context_TH, float* d_probabilities_SS);
-    void put_gradients(const float* probabilities_SS, const float* d_scores_SS, Bf16* d_qkv_T3H, float* bias_sum_3H);
+    void forward(const KeepRows& keep, Bf16* context_TH, float* log_sum_exp_TN) const;
+    void backward(const KeepRows& keep, const Bf16* d_context_TH, const float* log_sum_exp_TN, Bf16* d_qkv_T3H,
+                  float* bias_sum_3H) const;
 
 private:
-    /// Returns rows_SD^T as pairs along D: (D / 2) x padded S.
-    HeadMemory<Pair> transposed(const Bf16* rows) const;
+    /// Fetches row s of what the next head reads, which lies beside this head's.
+    void fetch_next_head(std::int64_t s) const;
+    Scores scores(const float* starts_C) const;
+    /// Returns a right operand with C columns: the rows (of q, k or v) as columns with padding, then the bf16 parts of the vector,
+    /// so that one matmul also multiplies by the vector.
+    HeadMemory<Pair> transposed(const Bf16* rows_SD, const float* vector_D) const;
+    /// Returns the query's bias times each column of transposed(k, the key's bias).
+    HeadMemory<float> column_starts(const Pair* keys_PC) const;
 
     HeadPlace place_;
-    std::int64_t filled_;      ///< S with padding
+    std::int64_t X_;           ///< S with padding
     std::int64_t stride_;      ///< between rows of qkv
     const Bf16 *q_, *k_, *v_;  ///< the head's first rows, without the biases
     const float *q_bias_, *k_bias_, *v_bias_;
-    const Bf16* d_context_ = nullptr;
 };
 
 }  // namespace bertpretrain::cpu

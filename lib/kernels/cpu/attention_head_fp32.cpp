@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "kernels/cpu/attention_rows.h"
+
 /// From the BLAS inside libtorch.
 extern "C" void sgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const float* alpha,
                        const float* a, const int* lda, const float* b, const int* ldb, const float* beta, float* c,
@@ -59,26 +61,40 @@ Fp32Head<W>::Fp32Head(const HeadPlace& place, const W* qkv_T3H, const float* bia
 }
 
 template <class W>
-void Fp32Head<W>::scores(float* scores_SS) const {
-    gemm(plain, transposed, place_.S, place_.S, place_.D, q_SD_.get(), k_SD_.get(), scores_SS);
+HeadMemory<float> Fp32Head<W>::scores() const {
+    auto scores_SS = head_memory<float>(place_.S * place_.S);
+    gemm(plain, transposed, place_.S, place_.S, place_.D, q_SD_.get(), k_SD_.get(), scores_SS.get());
+    return scores_SS;
 }
 
 template <class W>
-void Fp32Head<W>::put_context(const float* probabilities_SS, W* context_TH) {
+void Fp32Head<W>::forward(const KeepRows& keep, W* context_TH, float* log_sum_exp_TN) {
+    const std::int64_t S = place_.S, D = place_.D;
+    const HeadMemory<float> scores_SS = scores();
+    for (std::int64_t s = 0; s < S; ++s)
+        log_sum_exp_TN[place_.in_rows_of_heads(s)] = softmax_row(scores_SS.get() + s * S, keep.row(s), S);
     float* context_SD = q_SD_.get();  // q is no longer needed
-    gemm(plain, plain, place_.S, place_.D, place_.S, probabilities_SS, v_SD_.get(), context_SD);
-    put_rows(context_SD, place_.S, place_.D, 1.0F, context_TH + place_.in_context(), place_.hidden);
+    gemm(plain, plain, S, D, S, scores_SS.get(), v_SD_.get(), context_SD);
+    put_rows(context_SD, S, D, 1.0F, context_TH + place_.in_context(), place_.hidden);
 }
 
 template <class W>
-void Fp32Head<W>::d_probabilities(const W* d_context_TH, float* d_probabilities_SS) {
-    d_context_SD_ = head_memory<float>(place_.S * place_.D);
-    take_rows(d_context_TH + place_.in_context(), place_.hidden, nullptr, place_.S, place_.D, 1.0F, d_context_SD_.get());
-    gemm(plain, transposed, place_.S, place_.S, place_.D, d_context_SD_.get(), v_SD_.get(), d_probabilities_SS);
+void Fp32Head<W>::backward(const KeepRows& keep, const W* d_context_TH, const float* log_sum_exp_TN, W* d_qkv_T3H,
+                           float* bias_sum_3H) {
+    const std::int64_t S = place_.S, D = place_.D;
+    const auto d_context_SD = head_memory<float>(S * D), d_scores_SS = head_memory<float>(S * S);
+    take_rows(d_context_TH + place_.in_context(), place_.hidden, nullptr, S, D, 1.0F, d_context_SD.get());
+    const HeadMemory<float> scores_SS = scores();
+    gemm(plain, transposed, S, S, D, d_context_SD.get(), v_SD_.get(), d_scores_SS.get());
+    for (std::int64_t s = 0; s < S; ++s)
+        softmax_backward_row(scores_SS.get() + s * S, log_sum_exp_TN[place_.in_rows_of_heads(s)], keep.row(s), S,
+                             d_scores_SS.get() + s * S);
+    put_gradients(scores_SS.get(), d_scores_SS.get(), d_context_SD.get(), d_qkv_T3H, bias_sum_3H);
 }
 
 template <class W>
-void Fp32Head<W>::put_gradients(const float* probabilities_SS, const float* d_scores_SS, W* d_qkv_T3H, float* bias_sum_3H) {
+void Fp32Head<W>::put_gradients(const float* probabilities_SS, const float* d_scores_SS, const float* d_context_SD, W* d_qkv_T3H,
+                                float* bias_sum_3H) const {
     const std::int64_t S = place_.S, D = place_.D, H = place_.hidden;
     const auto memory_SD = head_memory<float>(S * D);
     float* d_SD = memory_SD.get();
@@ -89,7 +105,7 @@ void Fp32Head<W>::put_gradients(const float* probabilities_SS, const float* d_sc
     add_column_sums(d_SD, S, D, place_.scaling(), bias_sum);
     gemm(transposed, plain, S, D, S, d_scores_SS, q_SD_.get(), d_SD);
     put_rows(d_SD, S, D, 1.0F, d_row + H, 3 * H);
-    gemm(transposed, plain, S, D, S, probabilities_SS, d_context_SD_.get(), d_SD);
+    gemm(transposed, plain, S, D, S, probabilities_SS, d_context_SD, d_SD);
     put_rows(d_SD, S, D, 1.0F, d_row + 2 * H, 3 * H);
     add_column_sums(d_SD, S, D, 1.0F, bias_sum + 2 * H);
 }

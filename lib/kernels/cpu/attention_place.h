@@ -3,9 +3,8 @@
 
 #include <cmath>
 #include <cstdint>
-#include <memory>
-#include <new>
 
+#include "kernels/cpu/head_memory.h"
 #include "kernels/interface/fused_types.h"
 
 namespace bertpretrain::cpu {
@@ -29,21 +28,8 @@ struct HeadPlace {
     float scaling() const { return 1.0F / std::sqrt(static_cast<float>(D)); }
     std::int64_t in_qkv() const { return first_row * 3 * hidden + column; }
     std::int64_t in_context() const { return first_row * hidden + column; }
+    /// The place of position s among numbers of all rows and heads.
+    std::int64_t in_rows_of_heads(std::int64_t s) const { return (first_row + s) * (hidden / D) + head; }
 };
-
-constexpr std::align_val_t head_alignment{64};  ///< a cache line; MKL's results are reproducible only with equal alignment
-
-struct FreeHeadMemory {
-    void operator()(void* memory) const { ::operator delete(memory, head_alignment); }
-};
-
-template <class T>
-using HeadMemory = std::unique_ptr<T[], FreeHeadMemory>;
-
-/// Allocates uninitialized memory for the work on one head.
-template <class T>
-HeadMemory<T> head_memory(std::int64_t elements) {
-    return HeadMemory<T>(static_cast<T*>(::operator new(static_cast<std::size_t>(elements) * sizeof(T), head_alignment)));
-}
 
 }  // namespace bertpretrain::cpu

@@ -17,16 +17,6 @@ BERTPRETRAIN_WORDS_INLINE __m256i rounded(__m512 values) { return reinterpret_ca
 BERTPRETRAIN_WORDS_INLINE __m512i lower_halves(const Bf16* at) {
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
 }
-BERTPRETRAIN_WORDS_INLINE __m512i lower_halves(const float* at) { return _mm512_cvtepu16_epi32(rounded(_mm512_loadu_ps(at))); }
-
-template <class W>
-BERTPRETRAIN_WORDS_INLINE void pair_rows(const W* upper, const W* lower, std::int64_t D, Pair* to) {
-    for (std::int64_t d = 0; d < D; d += pair_lanes) {
-        __m512i pairs = lower_halves(upper + d);
-        if (lower != nullptr) pairs = _mm512_or_si512(pairs, _mm512_slli_epi32(lower_halves(lower + d), 16));
-        _mm512_storeu_si512(to + d, pairs);
-    }
-}
 
 /// Transposes 16 x 16 words; rows from `rows` on are read as zeros.
 BERTPRETRAIN_WORDS_INLINE void transpose_block(const AliasingPair* from, std::int64_t from_step, std::int64_t rows, Pair* to,
@@ -39,24 +29,43 @@ BERTPRETRAIN_WORDS_INLINE void transpose_block(const AliasingPair* from, std::in
 
 }  // namespace
 
-BERTPRETRAIN_WORDS void pair_along_row(const float* row, std::int64_t D, Pair* to) {
-    for (std::int64_t d = 0; d < D; d += pair_lanes)
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + d / 2), rounded(_mm512_loadu_ps(row + d)));
+BERTPRETRAIN_WORDS void split_row(const float* row, std::int64_t D, Pair* to) {
+    for (std::int64_t d = 0; d < D; d += pair_lanes) {
+        __m512 rest = _mm512_loadu_ps(row + d);
+        for (std::int64_t part = 0; part < bf16_parts; ++part) {
+            const __m256i of_part = rounded(rest);
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + (part * D + d) / 2), of_part);
+            rest = _mm512_sub_ps(rest, _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(of_part), 16)));
+        }
+    }
 }
 
 BERTPRETRAIN_WORDS void pair_across_rows(const Bf16* upper, const Bf16* lower, std::int64_t D, Pair* to) {
-    pair_rows(upper, lower, D, to);
-}
-BERTPRETRAIN_WORDS void pair_across_rows(const float* upper, const float* lower, std::int64_t D, Pair* to) {
-    pair_rows(upper, lower, D, to);
+    for (std::int64_t d = 0; d < D; d += pair_lanes) {
+        __m512i pairs = lower_halves(upper + d);
+        if (lower != nullptr) pairs = _mm512_or_si512(pairs, _mm512_slli_epi32(lower_halves(lower + d), 16));
+        _mm512_storeu_si512(to + d, pairs);
+    }
 }
 
 BERTPRETRAIN_WORDS void transpose_pairs(const void* rows, std::int64_t stride, std::int64_t S, std::int64_t P, std::int64_t X,
-                                        Pair* to_PX) {
+                                        Pair* to_PX, std::int64_t to_stride) {
     for (std::int64_t s = 0; s < X; s += pair_lanes)
         for (std::int64_t p = 0; p < P; p += pair_lanes)
             transpose_block(static_cast<const AliasingPair*>(rows) + s * stride + p, stride,
-                            std::clamp(S - s, std::int64_t{0}, pair_lanes), to_PX + p * X + s, X);
+                            std::clamp(S - s, std::int64_t{0}, pair_lanes), to_PX + p * to_stride + s, to_stride);
+}
+
+BERTPRETRAIN_WORDS void put_rounded_rows(const float* from_SD, std::int64_t S, std::int64_t D, const OuterProduct& product,
+                                         float scale, Bf16* rows, std::int64_t stride) {
+    for (std::int64_t s = 0; s < S; ++s)
+        for (std::int64_t d = 0; d < D; d += pair_lanes) {
+            __m512 values = _mm512_loadu_ps(from_SD + s * D + d);
+            if (product.factors_S != nullptr)
+                values = _mm512_fmadd_ps(_mm512_set1_ps(product.factors_S[s]), _mm512_loadu_ps(product.row_D + d), values);
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(rows + s * stride + d),
+                                rounded(_mm512_mul_ps(values, _mm512_set1_ps(scale))));
+        }
 }
 
 }  // namespace bertpretrain::cpu
@@ -66,10 +75,10 @@ BERTPRETRAIN_WORDS void transpose_pairs(const void* rows, std::int64_t stride, s
 namespace bertpretrain::cpu {
 
 // Unreachable: has_bf16_matmul() is false.
-void pair_along_row(const float*, std::int64_t, Pair*) { std::abort(); }
+void split_row(const float*, std::int64_t, Pair*) { std::abort(); }
 void pair_across_rows(const Bf16*, const Bf16*, std::int64_t, Pair*) { std::abort(); }
-void pair_across_rows(const float*, const float*, std::int64_t, Pair*) { std::abort(); }
-void transpose_pairs(const void*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, Pair*) { std::abort(); }
+void transpose_pairs(const void*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, Pair*, std::int64_t) { std::abort(); }
+void put_rounded_rows(const float*, std::int64_t, std::int64_t, const OuterProduct&, float, Bf16*, std::int64_t) { std::abort(); }
 
 }  // namespace bertpretrain::cpu
 

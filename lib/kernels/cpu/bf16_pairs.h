@@ -24,20 +24,24 @@ struct PairedRows {
     std::int64_t row_step, pair_step;
 };
 
-/// Initial values of the sums (null: zeros) and the final scale.
-struct MatmulFrame {
-    const float* start_M = nullptr;
-    const float* start_N = nullptr;
-    float scale = 1;
-};
+constexpr std::int64_t bf16_parts = 3;  ///< bf16 numbers that add up to an fp32 number: 3 x 8 bits
 
-/// Rounds an fp32 row of D elements to D / 2 bf16 pairs; D is a multiple of pair_lanes.
-void pair_along_row(const float* row, std::int64_t D, Pair* to);
+// D, P and X are multiples of pair_lanes.
+
+/// Writes bf16_parts rows of D bf16 numbers that add up to the fp32 row.
+void split_row(const float* row, std::int64_t D, Pair* to);
 /// to[d] = the pair (upper[d], lower[d]); a null `lower` means zeros.
 void pair_across_rows(const Bf16* upper, const Bf16* lower, std::int64_t D, Pair* to);
-void pair_across_rows(const float* upper, const float* lower, std::int64_t D, Pair* to);
-/// to_PX = the transpose of S rows of P pairs, padded with zeros. Consecutive rows are `stride` apart; P and X are multiples of
-/// pair_lanes.
-void transpose_pairs(const void* rows, std::int64_t stride, std::int64_t S, std::int64_t P, std::int64_t X, Pair* to_PX);
+/// to_PX = the transpose of S rows of P pairs, padded with zeros. Consecutive rows are `stride` and `to_stride` apart.
+void transpose_pairs(const void* rows, std::int64_t stride, std::int64_t S, std::int64_t P, std::int64_t X, Pair* to_PX,
+                     std::int64_t to_stride);
+
+/// factors_S row_D, an fp32 matrix; null: zeros.
+struct OuterProduct {
+    const float *factors_S = nullptr, *row_D = nullptr;
+};
+/// rows = (from_SD + product) * scale, rounded; consecutive rows are `stride` elements apart.
+void put_rounded_rows(const float* from_SD, std::int64_t S, std::int64_t D, const OuterProduct& product, float scale, Bf16* rows,
+                      std::int64_t stride);
 
 }  // namespace bertpretrain::cpu

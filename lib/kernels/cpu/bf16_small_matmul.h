@@ -7,9 +7,9 @@
 
 namespace bertpretrain::cpu {
 
-/// C_MN = scale * (A_MP B_PN + start_M + start_N); each sum is taken in the order of P.
+/// C_MN = A_MP B_PN; each sum is taken in the order of P.
 /// @param b_PN packed, row after row; N a multiple of pair_lanes
 void bf16_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
-                       const MatmulFrame& frame, float* c_MN);
+                       float* c_MN);
 
 }  // namespace bertpretrain::cpu

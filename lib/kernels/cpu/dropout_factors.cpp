@@ -36,6 +36,7 @@ BERTPRETRAIN_AVX512 __attribute__((flatten)) void fill_by_avx512(const Dropout& 
                                                                  std::uint32_t position, std::uint32_t group_base,
                                                                  std::int64_t elements, float* keep) {
     const __m512i threshold = _mm512_set1_epi32(static_cast<int>(dropout.threshold())), low_half = _mm512_set1_epi32(0xFFFF);
+    const __m512i even_words = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
     const __m512 scale = _mm512_set1_ps(dropout.scale());
     const __m512i steps = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
     for (std::int64_t e = 0; e < elements; e += dropout_block_elements) {
@@ -51,8 +52,7 @@ BERTPRETRAIN_AVX512 __attribute__((flatten)) void fill_by_avx512(const Dropout& 
             for (int w = 0; w < 4; ++w) eight[half][w] = words[w];
         }
         for (int w = 0; w < 4; ++w) {
-            const __m512i words = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(eight[0][w].lanes)),
-                                                     _mm512_cvtepi64_epi32(eight[1][w].lanes), 1);
+            const __m512i words = _mm512_permutex2var_epi32(eight[0][w].lanes, even_words, eight[1][w].lanes);
             const __mmask16 low = _mm512_cmpge_epu32_mask(_mm512_and_si512(words, low_half), threshold);
             const __mmask16 high = _mm512_cmpge_epu32_mask(_mm512_srli_epi32(words, 16), threshold);
             _mm512_storeu_ps(keep + e + 32 * w, _mm512_maskz_mov_ps(low, scale));

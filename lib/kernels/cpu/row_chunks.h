@@ -24,15 +24,6 @@ void for_row_chunks(std::int64_t rows, const Body& body) {
     });
 }
 
-/// Prefetches elements into the second-level cache; does nothing for null. The addresses need not be valid. For loops that are
-/// too long for the hardware prefetcher to predict the next reads.
-template <class T>
-BERTPRETRAIN_INLINE void fetch(const T* at, std::int64_t elements) {
-    constexpr auto line = static_cast<std::int64_t>(64 / sizeof(T));
-    if (at != nullptr)
-        for (std::int64_t i = 0; i < elements; i += line) __builtin_prefetch(at + i, 0, 2);
-}
-
 constexpr std::int64_t stretch = 512;
 
 /// Calls body(first element, elements) for each stretch of a row. Before each, calls `ahead` with the first element of the

@@ -25,6 +25,15 @@ BERTPRETRAIN_INLINE void store(Bf16* at, float value) {
     at->bits = static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
+/// Prefetches elements into the second-level cache; does nothing for null. The addresses need not be valid. For loops that are
+/// too long for the hardware prefetcher to predict the next reads.
+template <class T>
+BERTPRETRAIN_INLINE void fetch(const T* at, std::int64_t elements) {
+    constexpr auto line = static_cast<std::int64_t>(64 / sizeof(T));
+    if (at != nullptr)
+        for (std::int64_t i = 0; i < elements; i += line) __builtin_prefetch(at + i, 0, 2);
+}
+
 // Comparisons cost more than they seem to: if GCC can compute both outcomes further, it computes both to the end, divisions
 // included, and selects afterwards. Signs and limits are therefore taken from the bits where that is exact.
 
