@@ -32,17 +32,17 @@ settings+=(--set "data.sequence_length=$length")
 build=${BERTPRETRAIN_PROGRAMS:-build/release} experiment=scripts/benchmark/learning/experiment.json
 scripts/benchmark/learning/make_shards.sh "$output" "$objective" "$length" >&2
 echo "== ours" >&2
-$build/bertpretrain train $experiment --set "data.training_shards=$output/shards" --set "schedule.total_steps=$steps" \
+"$build/bertpretrain" train $experiment --set "data.training_shards=$output/shards" --set "schedule.total_steps=$steps" \
   "${settings[@]}" --output "$output/ours-$steps" >&2
 # The learning rate of a linear schedule's last step is 0, so a run of one step saves the initial weights.
 [[ -e $output/start/checkpoints/step_00000001/COMPLETE.json ]] ||
-  $build/bertpretrain train $experiment --set "data.training_shards=$output/shards" --set schedule.total_steps=1 \
+  "$build/bertpretrain" train $experiment --set "data.training_shards=$output/shards" --set schedule.total_steps=1 \
     "${settings[@]}" --output "$output/start" >&2
 [[ -e $output/order-$steps ]] || {
   read -r seed batch < <(.venv/bin/python -c 'import json, sys; s = json.load(open(sys.argv[1])); b = s["batch"]
 print(s["training"]["seed"], b["micro_batch_size"] * b["gradient_accumulation_steps"])' \
     "$output/start/checkpoints/step_00000001/settings.json")
-  $build/print_sample_order "$output/shards" "$length" "$seed" $((steps * batch)) >"$output/order.partial"
+  "$build/print_sample_order" "$output/shards" "$length" "$seed" $((steps * batch)) >"$output/order.partial"
   mv "$output/order.partial" "$output/order-$steps"
 }
 echo "== Hugging Face" >&2
@@ -51,4 +51,4 @@ held_out=("$output"/shards/*test*.h5)
   .venv/bin/python scripts/benchmark/learning/hf_training.py "$output/start/checkpoints/step_00000001" \
     "$output/order-$steps" "$output/shards" "${held_out[0]}" "$output/theirs-$steps" "$steps"
 exec .venv/bin/python scripts/benchmark/learning/compare.py "$output/ours-$steps/metrics.jsonl" \
-  "$output/theirs-$steps/metrics.jsonl" "$output/shards/manifest.json" $build/draw_curves "$output/learning.svg"
+  "$output/theirs-$steps/metrics.jsonl" "$output/shards/manifest.json" "$build/draw_curves" "$output/learning.svg"

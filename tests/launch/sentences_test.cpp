@@ -11,7 +11,8 @@ const std::string sample_sentences = PYTHON " scripts/sample_sentences.py ";
 
 /// Writes an .npy file with NumPy. @param rows as a Python list  @returns false if NumPy is missing
 bool write_vectors(const std::filesystem::path& file, const std::string& rows) {
-    return run_command(PYTHON " -c 'import numpy; numpy.save(\"" + file.string() + "\", numpy.array(" + rows + ", dtype=\"f4\"))'")
+    return run_command(PYTHON " -c 'import numpy; numpy.save(\"" + file.string() + "\", numpy.array(" + rows +
+                       ", dtype=\"f4\"))'")
                .exit_code == 0;
 }
 

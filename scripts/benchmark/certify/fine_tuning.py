@@ -39,14 +39,20 @@ def batch_of(examples):
     return {"input_ids": padded, "attention_mask": mask, "labels": torch.tensor([one for _, one in examples])}
 
 
+def output_of(model, batch, recipe):
+    """The model's output. bf16 (autocast) takes two thirds of fp32's time on a CPU with AMX."""
+    with torch.autocast("cpu", torch.bfloat16, enabled=recipe["precision"] == "bf16"):
+        return model(**batch)
+
+
 @torch.no_grad()
-def accuracy_of(model, examples):
+def accuracy_of(model, examples, recipe):
     """@returns percent"""
     model.eval()
     right = 0
     for first in range(0, len(examples), 64):
         batch = batch_of(examples[first:first + 64])
-        right += int((model(**batch).logits.argmax(1) == batch["labels"]).sum())
+        right += int((output_of(model, batch, recipe).logits.argmax(1) == batch["labels"]).sum())
     return 100 * right / len(examples)
 
 
@@ -64,12 +70,12 @@ def fine_tuned_accuracy(folder, examples, classes, seed, recipe):
     for _ in range(recipe["epochs"]):
         order = torch.randperm(training, generator=chance).tolist()
         for first in range(0, training, size):
-            model(**batch_of([examples[i] for i in order[first:first + size]])).loss.backward()
+            output_of(model, batch_of([examples[i] for i in order[first:first + size]]), recipe).loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             schedule.step()
             optimizer.zero_grad()
-    return accuracy_of(model, examples[training:])
+    return accuracy_of(model, examples[training:], recipe)
 
 
 def end_with_parent():

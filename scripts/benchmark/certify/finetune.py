@@ -15,9 +15,9 @@ from pretraining import pretrained
 # Student's t at 97.5 %, by degrees of freedom
 T_QUANTILE = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
 POOLED_BOUND, SET_BOUND = 0.5, 1.5  # points
-# training, tests: examples per set; length: tokens; a set with fewer examples has a smaller test part
-WHOLE = {"training": 2000, "tests": 3000, "length": 64, "batch": 16, "epochs": 3, "rate": 0.0003, "dropout": 0.1}
-QUICK = WHOLE | {"training": 64, "tests": 64, "length": 32, "epochs": 1}
+# training, tests: examples per set; length: tokens, at most those of pretraining; a set with fewer examples has a smaller test part
+WHOLE = {"training": 2000, "tests": 3000, "length": 32, "batch": 32, "epochs": 3, "rate": 0.0003, "dropout": 0.1, "precision": "bf16"}
+QUICK = WHOLE | {"training": 64, "tests": 64, "epochs": 1}
 SCORES = "finetune.jsonl"
 
 

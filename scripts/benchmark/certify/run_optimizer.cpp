@@ -1,7 +1,7 @@
 // Runs the trainer's optimizer on given weights and gradients, so that another implementation can be compared with it:
 //   run_optimizer <REQUEST
-// Standard input is one JSON object: "optimizer" (settings as in an experiment), "tensors" [{"name", "decays", "weights": [...]}] and
-// "gradients" (per step, per tensor, a list of numbers). Prints the fp32 weights after the last step, per tensor, as JSON.
+// Standard input is one JSON object: "optimizer" (settings as in an experiment), "tensors" [{"name", "decays", "weights": [...]}]
+// and "gradients" (per step, per tensor, a list of numbers). Prints the fp32 weights after the last step, per tensor, as JSON.
 #include <iostream>
 
 #include <ATen/ops/zeros.h>
