@@ -16,10 +16,10 @@ at::Tensor logits(const at::Tensor& inputs_ND, const at::Tensor& weights_KD1) {
 
 class RegressionLoss {
 public:
-    RegressionLoss(const at::Tensor& inputs_ND, const at::Tensor& classes_N, double strength)
+    RegressionLoss(const at::Tensor& inputs_ND, const at::Tensor& classes_N, double strength, std::int64_t classes)
         : inputs_ND_(inputs_ND),
           classes_N1_(classes_N.unsqueeze(1)),
-          decay_(1 / (strength * static_cast<double>(inputs_ND.size(0)))) {}
+          decay_((classes == 2 ? 2 : 1) / (strength * static_cast<double>(inputs_ND.size(0)))) {}
 
     /// @returns the loss, and its gradient in `gradient_KD1`
     double at(const at::Tensor& weights_KD1, at::Tensor& gradient_KD1) const {
@@ -84,7 +84,7 @@ at::Tensor fit_logistic_regression(const at::Tensor& inputs_ND, const at::Tensor
                                    const at::Tensor& start_KD1, double tolerance) {
     constexpr int most_iterations = 2000, most_halvings = 40;
     constexpr double sufficient_decrease = 1e-4;
-    const RegressionLoss loss(inputs_ND, classes_N, strength);
+    const RegressionLoss loss(inputs_ND, classes_N, strength, start_KD1.size(0));
     StepMemory memory;
     at::Tensor weights = start_KD1.clone(), gradient;
     double value = loss.at(weights, gradient);

@@ -80,6 +80,21 @@ TEST_CASE("the minimum does not depend on where the search begins") {
     CHECK((predicted_classes(points.inputs_ND, once) == predicted_classes(points.inputs_ND, again)).all().item<bool>());
 }
 
+TEST_CASE("with two classes, the difference of their weights is the minimum of the binary regression with the same strength") {
+    Points points = clouds();
+    points.classes_N.clamp_(0, 1);
+    const double strength = 0.1;
+    const at::Tensor found =
+        fit_logistic_regression(points.inputs_ND, points.classes_N, strength, at::zeros({2, 5}, at::kDouble), 1e-8);
+    const at::Tensor w = found[1] - found[0];
+    const at::Tensor logits = at::mv(points.inputs_ND, w.narrow(0, 0, 4)) + w[4];
+    // The gradient of the sum over rows of ln(1 + exp(-z)) or ln(1 + exp(z)), plus |w|^2 / (2 strength).
+    const at::Tensor slopes = logits.sigmoid() - points.classes_N.to(at::kDouble);
+    const at::Tensor gradient = at::mv(points.inputs_ND.t(), slopes) + w.narrow(0, 0, 4) / strength;
+    CHECK(gradient.abs().max().item<double>() < 1e-5);
+    CHECK(std::abs(slopes.sum().item<double>()) < 1e-5);
+}
+
 TEST_CASE("classes that a plane separates are all predicted correctly, and the search ends") {
     const at::Tensor inputs = at::tensor({-2.0, -1.0, 1.0, 2.0}).unsqueeze(1), classes = at::tensor({0, 0, 1, 1}, at::kLong);
     const at::Tensor weights = fit_logistic_regression(inputs, classes, 1e6, at::zeros({2, 2}, at::kDouble), 1e-5);
