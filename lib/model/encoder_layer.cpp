@@ -42,13 +42,10 @@ private:
 NormResult close_sublayer(const LayerContext& context, const RowKeys& rows, const at::Tensor& out_TH, const at::Tensor& bias_H,
                           const NormParameters& norm, const Dropout& dropout, HiddenState& hidden) {
     const bool post = context.config.placement() == NormPlacement::post_ln;
-    const bool again = post && out_TH.is_cuda();  // recomputing beats memory there; on a CPU the residual is still in the cache
-    NormResult closed = dropout_residual_norm({out_TH, bias_H, hidden.residual, norm, context.config.layer_norm_eps, dropout,
-                                               rows, out_TH.scalar_type(), post && !again});
+    const NormResult closed = dropout_residual_norm({out_TH, bias_H, hidden.residual, norm, context.config.layer_norm_eps,
+                                                     dropout, rows, out_TH.scalar_type(), /*keep_fp32=*/false});
     hidden.normed_TH = closed.normed_TH;
-    if (again) hidden.residual = Residual::of(closed, norm);
-    else hidden.residual = post ? closed.normed_fp32_TH : closed.sum_TH;
-    closed.normed_fp32_TH.reset();  // the backward does not need it
+    hidden.residual = post ? Residual::of(closed, norm) : Residual(closed.sum_TH);
     return closed;
 }
 

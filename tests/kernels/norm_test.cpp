@@ -141,6 +141,26 @@ TEST_CASE("the fp32 copy of a normalized row is kept only on request") {
                 .normed_fp32_TH.defined());
 }
 
+TEST_CASE("a residual that is a LayerNorm is recomputed to rounding") {
+    const Choice inner = choices[0];
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
+        for (const std::int64_t H : {7, 256, 1024}) {
+            CAPTURE(compute_dtype, H);
+            const Inputs in(inner, 13, H, compute_dtype), before(inner, 13, H, compute_dtype);
+            const Ragged batch = ragged({13});
+            const NormResult normed = reference::dropout_residual_norm(
+                {before.out_TH, before.bias_H, before.residual_TH, before.norm, eps, {}, batch.rows, compute_dtype, true});
+            const auto run_with = [&](const Operations& operations, const Residual& residual) {
+                return operations.dropout_residual_norm(
+                    {in.out_TH, in.bias_H, residual, in.norm, eps, dropout_of(0.1), batch.rows, compute_dtype, false});
+            };
+            const NormResult right = run_with(reference_operations, normed.normed_fp32_TH),
+                             ours = run_with(cpu_operations, Residual::of(normed, before.norm));
+            CHECK_ROUNDED(ours.sum_TH, right.sum_TH);
+            CHECK_ROUNDED(ours.normed_TH, right.normed_TH);
+        }
+}
+
 TEST_CASE("normalizing rows far from zero loses only the precision that their sum has lost") {
     const Ragged batch = ragged({2});
     const Inputs in({false, true, true, false, false}, 2, 136, at::kFloat);

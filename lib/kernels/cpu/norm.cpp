@@ -20,22 +20,38 @@ struct Row {
     float eps;
 };
 
+/// A row of the residual (Residual): `at`, or its LayerNorm if `weight` is not null.
+struct ResidualRow {
+    const float* at;  ///< null: no residual
+    float mean, rstd;
+    const float *weight, *bias;
+};
+
+BERTPRETRAIN_INLINE void add_residual(const ResidualRow& residual, std::int64_t width, float* sum) {
+    const float *at = residual.at, *weight = residual.weight, *bias = residual.bias;
+    const float mean = residual.mean, rstd = residual.rstd;
+    if (at != nullptr && weight != nullptr)
+#pragma omp simd
+        for (std::int64_t i = 0; i < width; ++i) sum[i] += (at[i] - mean) * rstd * weight[i] + bias[i];
+    else if (at != nullptr)
+#pragma omp simd
+        for (std::int64_t i = 0; i < width; ++i) sum[i] += at[i];
+}
+
 template <class W>
-BERTPRETRAIN_INLINE void norm_row(const Row& row, const W* out, const float* out_bias, const float* residual, float* sum,
+BERTPRETRAIN_INLINE void norm_row(const Row& row, const W* out, const float* out_bias, const ResidualRow& residual, float* sum,
                                   W* normed, float* normed_fp32, float* mean, float* rstd) {
     const std::int64_t width = row.width;
     if (out == nullptr)
 #pragma omp simd
-        for (std::int64_t i = 0; i < width; ++i) sum[i] = residual[i];
+        for (std::int64_t i = 0; i < width; ++i) sum[i] = 0;
     else if (row.keep != nullptr)
 #pragma omp simd
         for (std::int64_t i = 0; i < width; ++i) sum[i] = (load(out + i) + out_bias[i]) * row.keep[i];
     else
 #pragma omp simd
         for (std::int64_t i = 0; i < width; ++i) sum[i] = load(out + i) + out_bias[i];
-    if (out != nullptr && residual != nullptr)
-#pragma omp simd
-        for (std::int64_t i = 0; i < width; ++i) sum[i] += residual[i];
+    add_residual(residual, width, sum);
     float total = 0;
 #pragma omp simd reduction(+ : total)
     for (std::int64_t i = 0; i < width; ++i) total += sum[i];
@@ -126,8 +142,7 @@ BERTPRETRAIN_INLINE void norm_backward_row(const Row& row, const BackwardRow<W>&
 
 NormResult dropout_residual_norm(const NormArguments& arguments) {
     const auto& [out_TH, bias_H, residual, norm, eps, dropout, rows, compute_dtype, keep_fp32] = arguments;
-    const at::Tensor residual_TH = residual.fp32();
-    const at::Tensor& shape_like = out_TH.defined() ? out_TH : residual_TH;
+    const at::Tensor& shape_like = out_TH.defined() ? out_TH : residual.rows();
     const std::int64_t T = shape_like.size(0), H = shape_like.size(1);
     NormResult result;
     result.sum_TH = at::empty({T, H}, at::kFloat);
@@ -140,7 +155,8 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
         const auto at_row = [H](auto* data, std::int64_t t) { return data == nullptr ? nullptr : data + t * H; };
         const W* out = compute_data<W>(out_TH);
         W* normed = compute_data<W>(result.normed_TH);
-        const float *bias = fp32_data(bias_H), *added = fp32_data(residual_TH);
+        const float *bias = fp32_data(bias_H), *added = fp32_data(residual.rows());
+        const float *added_mean = fp32_data(residual.mean()), *added_rstd = fp32_data(residual.rstd());
         float *sum = fp32_data(result.sum_TH), *fp32 = fp32_data(result.normed_fp32_TH);
         const auto* sample = rows.sample_T.data_ptr<std::int64_t>();
         const auto* position = rows.position_T.data_ptr<std::int64_t>();
@@ -155,7 +171,11 @@ NormResult dropout_residual_norm(const NormArguments& arguments) {
                 if (drops)
                     fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]),
                                          0, H, keep.get());
-                by_instruction_set<&norm_row<W>>(row, at_row(out, t), bias, at_row(added, t), sum + t * H, normed + t * H,
+                ResidualRow of_residual{at_row(added, t), 0, 0, nullptr, nullptr};
+                if (residual.is_normed())
+                    of_residual = {of_residual.at, added_mean[t], added_rstd[t], fp32_data(residual.norm().weight_H),
+                                   fp32_data(residual.norm().bias_H)};
+                by_instruction_set<&norm_row<W>>(row, at_row(out, t), bias, of_residual, sum + t * H, normed + t * H,
                                                  at_row(fp32, t), result.mean_T.data_ptr<float>() + t,
                                                  result.rstd_T.data_ptr<float>() + t);
             }
@@ -183,9 +203,6 @@ NormGradients dropout_residual_norm_backward(const NormBackwardArguments& argume
             float *scratch = buffer.get(), *keep = buffer.get() + H;
             const Row row{H, drops ? keep : nullptr, fp32_data(norm.weight_H), fp32_data(norm.bias_H), 0};
             for (std::int64_t t = first; t < end; ++t) {
-                fetch(at_row(compute_data<W>(d_normed_TH), t + 1), H);
-                for (const at::Tensor& fp32 : {d_normed_fp32_TH, d_sum_TH, forward.sum_TH})
-                    fetch(at_row(fp32_data(fp32), t + 1), H);
                 if (drops)
                     fill_dropout_factors(dropout, static_cast<std::uint64_t>(sample[t]), static_cast<std::uint32_t>(position[t]),
                                          0, H, keep);
