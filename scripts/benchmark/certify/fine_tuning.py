@@ -92,30 +92,29 @@ def start_worker():
 
 
 def one_accuracy(task):
-    """Runs one fine-tuning in a worker. @param task {"set", "side", "seed", "folder", "vocabulary", "file", "recipe"} @returns percent"""
-    tokenizer = BertTokenizer(vocab=str(task["vocabulary"]), do_lower_case=True)
-    examples, classes, _ = examples_of(task["file"], tokenizer, task["recipe"])
-    return fine_tuned_accuracy(task["folder"], examples, classes, task["seed"], task["recipe"])
+    """Runs one fine-tuning in a worker. @param task {"set", "side", "seed", "recipe", "folder", "vocabulary", "file"} @returns percent"""
+    tokenizer, recipe = BertTokenizer(vocab=str(task["vocabulary"]), do_lower_case=True), task["recipe"]["fine_tuning"]
+    examples, classes, _ = examples_of(task["file"], tokenizer, recipe)
+    return fine_tuned_accuracy(task["folder"], examples, classes, task["seed"], recipe)
 
 
-def kept_scores(file, recipe):
-    """Returns {(set, side, seed): percent} of the file's lines that were measured with this recipe."""
+def kept_scores(file, recipe_of_seed):
+    """Returns {(set, side, seed): percent} of the file's lines that were measured with the seed's recipe."""
     lines = [json.loads(text) for text in file.read_text().splitlines()] if file.exists() else []
-    return {(one["set"], one["side"], one["seed"]): one["accuracy"] for one in lines if one["recipe"] == recipe}
+    return {(one["set"], one["side"], one["seed"]): one["accuracy"] for one in lines if one["recipe"] == recipe_of_seed(one["seed"])}
 
 
-def all_scores(tasks, done_file, kept):
-    """Runs the tasks that `kept` lacks, and appends each result to the file at once. `kept` is what distinguishes recipes in the file.
-    @returns {(set, side, seed): percent}"""
-    scores = kept_scores(done_file, kept)
+def all_scores(tasks, done_file, recipe_of_seed):
+    """Runs the tasks whose result the file lacks, and appends each result to it at once. @returns {(set, side, seed): percent}"""
+    scores = kept_scores(done_file, recipe_of_seed)
     todo = [task for task in tasks if (task["set"], task["side"], task["seed"]) not in scores]
     with done_file.open("a") as log, ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), start_worker) as pool:
         running = {pool.submit(one_accuracy, task): task for task in todo}
         for number, done in enumerate(as_completed(running), 1):
             task, accuracy = running[done], done.result()
-            key = {name: task[name] for name in ("set", "side", "seed")}
-            scores[tuple(key.values())] = accuracy
-            log.write(json.dumps(key | {"accuracy": accuracy, "recipe": kept}) + "\n")
+            line = {name: task[name] for name in ("set", "side", "seed", "recipe")} | {"accuracy": accuracy}
+            scores[task["set"], task["side"], task["seed"]] = accuracy
+            log.write(json.dumps(line) + "\n")
             log.flush()
             print(f"certify: {number} of {len(todo)}: {task['set']}, seed {task['seed']}, {task['side']}: {accuracy:.2f} %", file=sys.stderr)
     return scores

@@ -21,9 +21,16 @@ QUICK = WHOLE | {"training": 64, "tests": 64, "epochs": 1}
 SCORES = "finetune.jsonl"
 
 
-def recipe_of(quick):
-    """All that a score depends on, beside set, side and seed. Each line of the file of scores has it, so another recipe's are not reused."""
-    return {"pretraining": QUICK_PRETRAINING, "fine_tuning": QUICK} if quick else {"pretraining": WHOLE_PRETRAINING, "fine_tuning": WHOLE}
+def recipes_of(quick):
+    """Returns the recipes of pretraining and of fine-tuning, and a function from a fine-tuning seed to all that a score of this seed depends on,
+    beside set and side. Each line of the file of scores has the latter, so another recipe's scores are not reused."""
+    pretraining, fine_tuning = (QUICK_PRETRAINING, QUICK) if quick else (WHOLE_PRETRAINING, WHOLE)
+    rest = {name: value for name, value in pretraining.items() if name != "seeds"}
+
+    def recipe_of_seed(seed):
+        own = pretraining["seeds"][seed % len(pretraining["seeds"])]
+        return {"pretraining": rest | {"seed": own}, "fine_tuning": fine_tuning}
+    return pretraining, fine_tuning, recipe_of_seed
 
 
 def seeds_of(quick):
@@ -68,14 +75,14 @@ def lines_of_scores(scores, seeds, majority, pretraining_seeds):
 
 
 def lines_of_part(options):
-    recipe, seeds = recipe_of(options.quick), seeds_of(options.quick)
-    fine_tuning, pretraining_seeds = recipe["fine_tuning"], recipe["pretraining"]["seeds"]
-    folders, sets = pretrained(options.output, recipe["pretraining"]), write_sets(options.output / "sets")
+    (pretraining, fine_tuning, recipe_of_seed), seeds = recipes_of(options.quick), seeds_of(options.quick)
+    folders, sets = pretrained(options.output, pretraining), write_sets(options.output / "sets")
     tasks = []
     for seed in seeds:
-        folder_of = folders[pretraining_seeds[seed % len(pretraining_seeds)]]
-        tasks += [{"set": name, "side": side, "seed": seed, "folder": folder_of[side], "vocabulary": folder_of["ours"] / "vocab.txt",
-                   "file": file, "recipe": fine_tuning} for name, file in sets.items() for side in SIDES]
-    scores = all_scores(tasks, options.output / SCORES, recipe)
+        recipe = recipe_of_seed(seed)
+        folder_of = folders[recipe["pretraining"]["seed"]]
+        tasks += [{"set": name, "side": side, "seed": seed, "recipe": recipe, "folder": folder_of[side], "file": file,
+                   "vocabulary": folder_of["ours"] / "vocab.txt"} for name, file in sets.items() for side in SIDES]
+    scores = all_scores(tasks, options.output / SCORES, recipe_of_seed)
     majority = {name: chosen_rows(file, fine_tuning["training"], fine_tuning["tests"])[2] for name, file in sets.items()}
-    return lines_of_scores(scores, seeds, majority, pretraining_seeds)
+    return lines_of_scores(scores, seeds, majority, pretraining["seeds"])

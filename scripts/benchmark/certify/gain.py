@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from fine_tuning import chosen_rows, kept_scores
-from finetune import SCORES, WHOLE, interval, recipe_of
+from finetune import SCORES, WHOLE, interval, recipes_of
 from pretraining import SIDES, work_folder
 from pretraining import WHOLE as PRETRAINING
 
@@ -19,7 +19,7 @@ COLORS = {"ours": "#1f77b4", "PyTorch": "#d62728", "not pretrained": "#7f7f7f"}
 def accuracies(folder):
     """Returns {set: {side: [percent of each seed]}}."""
     found = {}
-    for (name, side, _), accuracy in sorted(kept_scores(folder / SCORES, recipe_of(quick=False)).items()):
+    for (name, side, _), accuracy in sorted(kept_scores(folder / SCORES, recipes_of(quick=False)[2]).items()):
         found.setdefault(name, {side: [] for side in SIDES})[side].append(accuracy)
     return found
 
