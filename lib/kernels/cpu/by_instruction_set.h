@@ -6,6 +6,8 @@
 
 /// Marks the functions of a body. They are forced inline, or an instance would call the code compiled for the baseline.
 #define BERTPRETRAIN_INLINE static inline __attribute__((always_inline))
+/// The same for member functions and lambdas.
+#define BERTPRETRAIN_INLINE_MEMBER __attribute__((always_inline))
 
 namespace bertpretrain::cpu {
 

@@ -1,17 +1,20 @@
-// Each part (at most one block) goes through several short loops while it is in the cache. The kernels are bound by memory, so
-// simple loops that the compiler vectorizes are as fast as one fused loop.
+// The kernels are bound by memory. A few cache lines of each array go through several short loops while they are in the
+// first-level cache, and the same lines of all arrays are requested ahead: with longer loops, memory works on one array while
+// the others wait.
 #include "kernels/interface/optimizer_kernels.h"
 
 #include <bit>
 #include <cmath>
 #include <cstring>
 
-#include "kernels/cpu/by_instruction_set.h"
+#include "kernels/cpu/vector_math.h"
+#include "kernels/cpu/work_stealing.h"
 
 namespace bertpretrain {
 namespace {
 
 using cpu::by_instruction_set;
+using cpu::fetch;
 
 using Float8 = float __attribute__((vector_size(32)));
 using Double8 = double __attribute__((vector_size(64)));
@@ -92,130 +95,174 @@ BERTPRETRAIN_INLINE void round_to_bf16(const float* __restrict values, std::uint
     }
 }
 
-/// Pointers to the data of a pass.
-struct Pointers {
+/// Pointers to the data of a part.
+struct Elements {
     const float* gradient;
-    float* master;
-    float* exp_avg;
-    float* exp_avg_sq;
+    float *master, *exp_avg, *exp_avg_sq;
     float* weights_fp32 = nullptr;  ///< one of the two is null
     std::uint16_t* weights_bf16 = nullptr;
 
-    explicit Pointers(const OptimizerPass& pass)
-        : gradient(pass.gradient.const_data_ptr<float>()),
-          master(pass.state.master.mutable_data_ptr<float>()),
-          exp_avg(pass.state.exp_avg.mutable_data_ptr<float>()),
-          exp_avg_sq(pass.state.exp_avg_sq.mutable_data_ptr<float>()) {
-        if (pass.compute_weights.scalar_type() == at::kFloat) weights_fp32 = pass.compute_weights.mutable_data_ptr<float>();
-        else weights_bf16 = reinterpret_cast<std::uint16_t*>(pass.compute_weights.mutable_data_ptr<at::BFloat16>());
-    }
-
-    void copy_out(const TensorRun& part) const {
-        const float* from = master + part.begin;
-        if (weights_bf16 != nullptr) by_instruction_set<&round_to_bf16>(from, weights_bf16 + part.in_flat, part.elements);
-        else std::memcpy(weights_fp32 + part.in_flat, from, static_cast<std::size_t>(part.elements) * sizeof(float));
+    Elements(const OptimizerPass& pass, const TensorRun& part)
+        : gradient(pass.gradient.const_data_ptr<float>() + part.begin),
+          master(pass.state.master.mutable_data_ptr<float>() + part.begin),
+          exp_avg(pass.state.exp_avg.mutable_data_ptr<float>() + part.begin),
+          exp_avg_sq(pass.state.exp_avg_sq.mutable_data_ptr<float>() + part.begin) {
+        const at::Tensor& weights = pass.compute_weights;
+        if (weights.scalar_type() == at::kFloat) weights_fp32 = weights.mutable_data_ptr<float>() + part.in_flat;
+        else weights_bf16 = reinterpret_cast<std::uint16_t*>(weights.mutable_data_ptr<at::BFloat16>()) + part.in_flat;
     }
 };
 
-/// The step of one part on one thread.
-struct PartStep {
-    const Pointers& at;
-    const TensorRun& part;
-    Scalars scalars;
+constexpr std::int64_t stretch_elements = 64, elements_ahead = 512;
 
-    void moments() const {
-        by_instruction_set<&update_moments>(at.gradient + part.begin, at.exp_avg + part.begin, at.exp_avg_sq + part.begin,
-                                            part.elements, scalars);
+/// Up to stretch_elements of a part, from `first` on.
+struct Stretch {
+    const Elements& of;
+    const Scalars& s;
+    std::int64_t first, n;
+
+    BERTPRETRAIN_INLINE_MEMBER void request_ahead() const {
+        for (const float* values : {of.gradient, static_cast<const float*>(of.exp_avg), static_cast<const float*>(of.exp_avg_sq),
+                                    static_cast<const float*>(of.master)})
+            fetch(values + first + elements_ahead, stretch_elements);
     }
-    void momentum_direction(float* out) const { direct(at.exp_avg, scalars.unbias1, out); }
-    void gradient_direction(float* out) const { direct(at.gradient, scalars.gradient_scale, out); }
-    void move(const float* step) const {
-        by_instruction_set<&subtract>(at.master + part.begin, step, scalars.momentum_rate, part.elements);
-        at.copy_out(part);
+    BERTPRETRAIN_INLINE_MEMBER void moments() const {
+        update_moments(of.gradient + first, of.exp_avg + first, of.exp_avg_sq + first, n, s);
     }
-    void move(const float* momentum_step, const float* gradient_step) const {
-        by_instruction_set<&subtract_two>(at.master + part.begin, momentum_step, scalars.momentum_rate, gradient_step,
-                                          scalars.gradient_rate, part.elements);
-        at.copy_out(part);
+    BERTPRETRAIN_INLINE_MEMBER void momentum_direction(float* out) const { direct(of.exp_avg, s.unbias1, out); }
+    BERTPRETRAIN_INLINE_MEMBER void gradient_direction(float* out) const { direct(of.gradient, s.gradient_scale, out); }
+    BERTPRETRAIN_INLINE_MEMBER void move(const float* step) const {
+        subtract(of.master + first, step, s.momentum_rate, n);
+        copy_out();
     }
-    double master_squares() const { return by_instruction_set<&square_sum>(at.master + part.begin, part.elements); }
+    BERTPRETRAIN_INLINE_MEMBER void move(const float* momentum_step, const float* gradient_step) const {
+        subtract_two(of.master + first, momentum_step, s.momentum_rate, gradient_step, s.gradient_rate, n);
+        copy_out();
+    }
 
 private:
-    void direct(const float* numerator, float scale, float* out) const {
-        by_instruction_set<&direction>(numerator + part.begin, scale, at.master + part.begin, at.exp_avg_sq + part.begin, out,
-                                       part.elements, scalars);
+    BERTPRETRAIN_INLINE_MEMBER void direct(const float* numerator, float scale, float* out) const {
+        direction(numerator + first, scale, of.master + first, of.exp_avg_sq + first, out, n, s);
+    }
+    BERTPRETRAIN_INLINE_MEMBER void copy_out() const {
+        const float* from = of.master + first;
+        if (of.weights_bf16 != nullptr) round_to_bf16(from, of.weights_bf16 + first, n);
+        else std::memcpy(of.weights_fp32 + first, from, static_cast<std::size_t>(n) * sizeof(float));
     }
 };
 
-/// Calls body(PartStep, index of the part) in parallel. Parts are independent, so their order does not matter.
+/// Calls body(Stretch) for each stretch of a part. The lengths of all but the last are known to the compiler.
+template <class Body>
+BERTPRETRAIN_INLINE void for_stretches(const Elements& of, const Scalars& s, std::int64_t n, const Body& body) {
+    std::int64_t first = 0;
+    for (; first + stretch_elements <= n; first += stretch_elements) {
+        const Stretch whole{of, s, first, stretch_elements};
+        whole.request_ahead();
+        body(whole);
+    }
+    if (first < n) body(Stretch{of, s, first, n - first});
+}
+
+BERTPRETRAIN_INLINE void adamw_part(const Elements& of, const Scalars& s, std::int64_t n) {
+    for_stretches(of, s, n, [](const Stretch& one) BERTPRETRAIN_INLINE_MEMBER {
+        float step[stretch_elements];
+        one.moments();
+        one.momentum_direction(step);
+        one.move(step);
+    });
+}
+
+/// @param momentum_step of all elements of the part
+BERTPRETRAIN_INLINE void lamb_moments_part(const Elements& of, const Scalars& s, std::int64_t n, float* momentum_step) {
+    for_stretches(of, s, n, [=](const Stretch& one) BERTPRETRAIN_INLINE_MEMBER {
+        one.moments();
+        one.momentum_direction(momentum_step + one.first);
+    });
+}
+
+BERTPRETRAIN_INLINE void lamb_apply_part(const Elements& of, const Scalars& s, std::int64_t n) {
+    for_stretches(of, s, n, [](const Stretch& one) BERTPRETRAIN_INLINE_MEMBER {
+        float step[stretch_elements];
+        one.momentum_direction(step);
+        one.move(step);
+    });
+}
+
+BERTPRETRAIN_INLINE void lans_moments_part(const Elements& of, const Scalars& s, std::int64_t n, float* momentum_step,
+                                           float* gradient_step) {
+    for_stretches(of, s, n, [=](const Stretch& one) BERTPRETRAIN_INLINE_MEMBER {
+        one.moments();
+        one.momentum_direction(momentum_step + one.first);
+        one.gradient_direction(gradient_step + one.first);
+    });
+}
+
+BERTPRETRAIN_INLINE void lans_apply_part(const Elements& of, const Scalars& s, std::int64_t n) {
+    for_stretches(of, s, n, [](const Stretch& one) BERTPRETRAIN_INLINE_MEMBER {
+        float momentum_step[stretch_elements], gradient_step[stretch_elements];
+        one.momentum_direction(momentum_step);
+        one.gradient_direction(gradient_step);
+        one.move(momentum_step, gradient_step);
+    });
+}
+
+/// Calls body(Elements, Scalars, number of elements, index of the part) in parallel. Parts are independent, so their order does
+/// not matter.
 template <class Body>
 void for_each_part(const OptimizerPass& pass, const Body& body) {
-    const Pointers at(pass);
-    const auto count = std::ssize(pass.blocks.parts);
-#pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-        const TensorRun& part = pass.blocks.parts[static_cast<std::size_t>(i)];
-        body(PartStep{at, part, Scalars(pass.constants, pass.factors[part.tensor])}, static_cast<std::size_t>(i));
-    }
+    cpu::for_each_piece(std::ssize(pass.blocks.parts), [&](std::int64_t i) {
+        const auto index = static_cast<std::size_t>(i);
+        const TensorRun& part = pass.blocks.parts[index];
+        body(Elements(pass, part), Scalars(pass.constants, pass.factors[part.tensor]), part.elements, index);
+    });
 }
+
+double squares(const float* values, std::int64_t n) { return by_instruction_set<&square_sum>(values, n); }
 
 class CpuOptimizerKernels final : public OptimizerKernels {
 public:
     void sum_squares(const at::Tensor& values, const BlockedRuns& blocks, std::span<double> sums) const override {
         const float* data = values.const_data_ptr<float>();
-        const auto count = std::ssize(blocks.parts);
-#pragma omp parallel for schedule(static)
-        for (std::ptrdiff_t i = 0; i < count; ++i) {
+        cpu::for_each_piece(std::ssize(blocks.parts), [&](std::int64_t i) {
             const TensorRun& part = blocks.parts[static_cast<std::size_t>(i)];
-            sums[static_cast<std::size_t>(i)] = by_instruction_set<&square_sum>(data + part.begin, part.elements);
-        }
+            sums[static_cast<std::size_t>(i)] = squares(data + part.begin, part.elements);
+        });
     }
 
     void adamw(const OptimizerPass& pass) const override {
-        for_each_part(pass, [](const PartStep& step, std::size_t) {
-            float direction_buffer[optimizer_block_elements];
-            step.moments();
-            step.momentum_direction(direction_buffer);
-            step.move(direction_buffer);
+        for_each_part(pass, [](const Elements& of, const Scalars& scalars, std::int64_t n, std::size_t) {
+            by_instruction_set<&adamw_part>(of, scalars, n);
         });
     }
 
     void lamb_moments(const OptimizerPass& pass, std::span<double> sums) const override {
-        for_each_part(pass, [&](const PartStep& step, std::size_t i) {
-            float direction_buffer[optimizer_block_elements];
-            step.moments();
-            step.momentum_direction(direction_buffer);
-            sums[2 * i] = step.master_squares();
-            sums[2 * i + 1] = by_instruction_set<&square_sum>(direction_buffer, step.part.elements);
+        for_each_part(pass, [&](const Elements& of, const Scalars& scalars, std::int64_t n, std::size_t i) {
+            float step[optimizer_block_elements];
+            by_instruction_set<&lamb_moments_part>(of, scalars, n, +step);
+            sums[2 * i] = squares(of.master, n);
+            sums[2 * i + 1] = squares(step, n);
         });
     }
 
     void lamb_apply(const OptimizerPass& pass) const override {
-        for_each_part(pass, [](const PartStep& step, std::size_t) {
-            float direction_buffer[optimizer_block_elements];
-            step.momentum_direction(direction_buffer);
-            step.move(direction_buffer);
+        for_each_part(pass, [](const Elements& of, const Scalars& scalars, std::int64_t n, std::size_t) {
+            by_instruction_set<&lamb_apply_part>(of, scalars, n);
         });
     }
 
     void lans_moments(const OptimizerPass& pass, std::span<double> sums) const override {
-        for_each_part(pass, [&](const PartStep& step, std::size_t i) {
-            float direction_buffer[optimizer_block_elements];
-            step.moments();
-            sums[3 * i] = step.master_squares();
-            step.momentum_direction(direction_buffer);
-            sums[3 * i + 1] = by_instruction_set<&square_sum>(direction_buffer, step.part.elements);
-            step.gradient_direction(direction_buffer);
-            sums[3 * i + 2] = by_instruction_set<&square_sum>(direction_buffer, step.part.elements);
+        for_each_part(pass, [&](const Elements& of, const Scalars& scalars, std::int64_t n, std::size_t i) {
+            float momentum_step[optimizer_block_elements], gradient_step[optimizer_block_elements];
+            by_instruction_set<&lans_moments_part>(of, scalars, n, +momentum_step, +gradient_step);
+            sums[3 * i] = squares(of.master, n);
+            sums[3 * i + 1] = squares(momentum_step, n);
+            sums[3 * i + 2] = squares(gradient_step, n);
         });
     }
 
     void lans_apply(const OptimizerPass& pass) const override {
-        for_each_part(pass, [](const PartStep& step, std::size_t) {
-            float momentum_buffer[optimizer_block_elements], gradient_buffer[optimizer_block_elements];
-            step.momentum_direction(momentum_buffer);
-            step.gradient_direction(gradient_buffer);
-            step.move(momentum_buffer, gradient_buffer);
+        for_each_part(pass, [](const Elements& of, const Scalars& scalars, std::int64_t n, std::size_t) {
+            by_instruction_set<&lans_apply_part>(of, scalars, n);
         });
     }
 };
