@@ -91,8 +91,7 @@ AmxSmallMatmuls::~AmxSmallMatmuls() {
     if (has_amx()) AmxRegisters::release();
 }
 
-void amx_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
-                      float* c_MN) {
+void amx_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN, float* c_MN) {
     const std::int64_t turned = in_whole_tiles(M);
     HeadMemory<Pair> turned_MP;
     Rows rows{static_cast<const Pair*>(a.at), a.row_step, N, P, b_PN, c_MN};

@@ -28,7 +28,6 @@ public:
 /// Needs AmxSmallMatmuls. Same contract as bf16_small_matmul(). Sums are rounded as the instruction does it, in the order of P.
 /// @param N, P multiples of tile_lanes
 /// @param a pair_step is 1, or row_step is 1 and pair_step at least in_whole_tiles(M)
-void amx_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
-                      float* c_MN);
+void amx_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN, float* c_MN);
 
 }  // namespace bertpretrain::cpu

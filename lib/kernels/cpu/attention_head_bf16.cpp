@@ -94,9 +94,7 @@ void Bf16Head::fetch_next_head(std::int64_t s) const {
     for (const Bf16* rows : {q_, k_, v_}) fetch(rows + s * stride_ + place_.D, place_.D);
 }
 
-Scores Bf16Head::scores(const float* starts_C) const {
-    return {place_.S, X_, starts_C, place_.scaling(), X_ + vector_columns};
-}
+Scores Bf16Head::scores(const float* starts_C) const { return {place_.S, X_, starts_C, place_.scaling(), X_ + vector_columns}; }
 
 void Bf16Head::forward(const KeepRows& keep, Bf16* context_TH, float* log_sum_exp_TN) const {
     const AmxSmallMatmuls matmuls;
@@ -155,9 +153,9 @@ void Bf16Head::backward(const KeepRows& keep, const Bf16* d_context_TH, const fl
             fetch_next_head(s);
             fetch(d_context + s * H + D, D);
             float* const d_row = d_sums.get() + i * C;
-            kept_S.get()[s] = probabilities_row_backward(
-                shape, sums.get() + i * C, totals[i], keep.row(s), probabilities_SX.get() + s * X_,
-                {d_row, sum_of_parts(d_row + X_), d_scores_SX.get() + s * X_, d_scores_sums_X.get()});
+            kept_S.get()[s] =
+                probabilities_row_backward(shape, sums.get() + i * C, totals[i], keep.row(s), probabilities_SX.get() + s * X_,
+                                           {d_row, sum_of_parts(d_row + X_), d_scores_SX.get() + s * X_, d_scores_sums_X.get()});
         }
         // Each row of d_scores sums to zero, so the key's bias does not affect dq.
         bf16_small_matmul(rows, D, X_ / 2, left(d_scores_SX.get() + first * X_, X_), keys_XD.get(), d_q.get());

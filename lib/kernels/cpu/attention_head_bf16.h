@@ -31,8 +31,8 @@ private:
     /// Fetches row s of what the next head reads, which lies beside this head's.
     void fetch_next_head(std::int64_t s) const;
     Scores scores(const float* starts_C) const;
-    /// Returns a right operand with C columns: the rows (of q, k or v) as columns with padding, then the bf16 parts of the vector,
-    /// so that one matmul also multiplies by the vector.
+    /// Returns a right operand with C columns: the rows (of q, k or v) as columns with padding, then the bf16 parts of the
+    /// vector, so that one matmul also multiplies by the vector.
     HeadMemory<Pair> transposed(const Bf16* rows_SD, const float* vector_D) const;
     /// Returns the query's bias times each column of transposed(k, the key's bias).
     HeadMemory<float> column_starts(const Pair* keys_PC) const;

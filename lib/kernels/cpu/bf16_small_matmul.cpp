@@ -58,8 +58,7 @@ BERTPRETRAIN_BF16 void matmul_by_vectors(std::int64_t M, std::int64_t N, std::in
 
 }  // namespace
 
-void bf16_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN,
-                       float* c_MN) {
+void bf16_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const PairedRows& a, const Pair* b_PN, float* c_MN) {
     const bool rows_fill_tiles = a.pair_step == 1 || a.pair_step >= in_whole_tiles(M);
     if (has_amx() && P % tile_lanes == 0 && rows_fill_tiles) amx_small_matmul(M, N, P, a, b_PN, c_MN);
     else matmul_by_vectors(M, N, P, a, b_PN, c_MN);
@@ -72,9 +71,7 @@ void bf16_small_matmul(std::int64_t M, std::int64_t N, std::int64_t P, const Pai
 namespace bertpretrain::cpu {
 
 // Unreachable: has_bf16_matmul() is false.
-void bf16_small_matmul(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, float*) {
-    std::abort();
-}
+void bf16_small_matmul(std::int64_t, std::int64_t, std::int64_t, const PairedRows&, const Pair*, float*) { std::abort(); }
 
 }  // namespace bertpretrain::cpu
 

@@ -10,8 +10,8 @@ namespace bertpretrain::cpu {
 
 /// Rows of sums of products, and how they become scores: (sum + start of the column) * scale.
 struct Scores {
-    std::int64_t S, X;        ///< keys; columns with padding, a multiple of 16
-    const float* start_X;     ///< finite, also for the padding
+    std::int64_t S, X;     ///< keys; columns with padding, a multiple of 16
+    const float* start_X;  ///< finite, also for the padding
     float scale;
     std::int64_t row_stride;  ///< at least X
 };
