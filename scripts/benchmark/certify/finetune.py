@@ -4,6 +4,8 @@ fine-tuned by the same script on four labelled sets, with the same seeds."""
 import math
 import statistics
 
+from scipy.stats import t as student_t
+
 from fine_tuning import all_scores, chosen_rows
 from labelled_sets import write_sets
 from lines import line
@@ -12,8 +14,7 @@ from pretraining import SIDES
 from pretraining import WHOLE as WHOLE_PRETRAINING
 from pretraining import pretrained
 
-# Student's t at 97.5 %, by degrees of freedom
-T_QUANTILE = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+SEEDS, QUICK_SEEDS = 10, 2  # of fine-tuning
 POOLED_BOUND, SET_BOUND = 0.5, 1.5  # points
 # training, tests: examples per set; length: tokens, at most those of pretraining; a set with fewer examples has a smaller test part
 WHOLE = {"training": 2000, "tests": 3000, "length": 32, "batch": 32, "epochs": 3, "rate": 0.0003, "dropout": 0.1, "precision": "bf16"}
@@ -34,13 +35,14 @@ def recipes_of(quick):
 
 
 def seeds_of(quick):
-    return range(2 if quick else 10)
+    return range(QUICK_SEEDS if quick else SEEDS)
 
 
 def interval(values):
     """The mean with the half-width of its 95 % confidence interval."""
-    half = T_QUANTILE[len(values) - 1] * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
-    return statistics.mean(values), half
+    if len(values) < 2:
+        return statistics.mean(values), math.inf
+    return statistics.mean(values), student_t.ppf(0.975, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
 
 
 def within(values, bound, what):

@@ -58,9 +58,10 @@ def print_losses(folder):
     print("| guessing by frequency | " + " | ".join(f"{one:.4f}" for one in unigram) + " |")
 
 
-def bar(y, percent, color, text):
+def bar(y, percent, color, text, half=0):
+    """@param half of the interval, which the text is right of"""
     return (f'<rect x="150" y="{y}" width="{percent * 4:.1f}" height="14" fill="{color}"/>'
-            f'<text x="{156 + percent * 4:.1f}" y="{y + 12}">{text}</text>')
+            f'<text x="{156 + min(100, percent + half) * 4:.1f}" y="{y + 12}">{text}</text>')
 
 
 def whisker(y, mean, half):
@@ -71,13 +72,13 @@ def picture(tasks, majority):
     """Returns an SVG chart with bars of accuracy per set: the mean over seeds, and its 95 % interval as a line."""
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="760" height="{40 + 86 * len(tasks)}" font-family="sans-serif" font-size="12">'
            '<rect width="100%" height="100%" fill="white"/>'
-           '<text x="10" y="20">Accuracy after fine-tuning, mean of ten seeds with its 95 % interval</text>']
+           '<text x="10" y="20">Accuracy after fine-tuning, mean over seeds with its 95 % interval</text>']
     for row, (name, of) in enumerate(tasks.items()):
         top = 36 + 86 * row
         out.append(f'<text x="10" y="{top + 34}" font-size="14">{name}</text>')
         for i, side in enumerate(SIDES):
             mean, half = interval(of[side])
-            out.append(bar(top + 18 * i, mean, COLORS[side], f"&#160; {mean:.1f} % {side}") + whisker(top + 18 * i, mean, half))
+            out.append(bar(top + 18 * i, mean, COLORS[side], f"{mean:.1f} % {side}", half) + whisker(top + 18 * i, mean, half))
         out.append(bar(top + 54, majority[name], "#dddddd", f"{majority[name]:.1f} % most frequent label"))
     return "\n".join(out) + "\n</svg>\n"
 
