@@ -63,7 +63,7 @@ private:
     }
 
     /// Requests the lines of this row in the next elements, which usually are those to the right: stores are done in order, and
-    /// one that misses the caches would hold up the tile stores behind it.
+    /// one that misses the caches would hold up the tile stores that follow it.
     template <class Number>
     BERTPRETRAIN_AMX __attribute__((always_inline)) static void request_next(Number* row) {
         constexpr std::int64_t line_elements = 64 / sizeof(Number);
