@@ -123,6 +123,16 @@ void Bf16Head::forward(const KeepRows& keep, Bf16* context_TH, float* log_sum_ex
     }
 }
 
+void Bf16Head::put_key_and_value_gradients(const AcrossRows& of, Bf16* d_qkv, float* bias_sum) const {
+    const std::int64_t S = place_.S, D = place_.D, H = place_.hidden;
+    const Floats d_keys_SD = transposed_matmul(of.d_scores_SX, of.q_SD, S, X_, D),
+                 d_values_SD = transposed_matmul(of.probabilities_SX, of.d_context_SD, S, X_, D);
+    put_rounded_rows(d_keys_SD.get(), S, D, {of.d_scores_sums_X, q_bias_}, place_.scaling(), d_qkv + H, stride_);
+    put_rounded_rows(d_values_SD.get(), S, D, {}, 1, d_qkv + 2 * H, stride_);
+    add_weighted_rows(of.d_scores_sums_X, k_, stride_, S, D, place_.scaling(), bias_sum);
+    add_weighted_rows(of.kept_S, of.d_context_SD, D, S, D, 1, bias_sum + 2 * H);
+}
+
 void Bf16Head::backward(const KeepRows& keep, const Bf16* d_context_TH, const float* log_sum_exp_TN, Bf16* d_qkv_T3H,
                         float* bias_sum_3H) const {
     const AmxSmallMatmuls matmuls;
@@ -161,13 +171,9 @@ void Bf16Head::backward(const KeepRows& keep, const Bf16* d_context_TH, const fl
         bf16_small_matmul(rows, D, X_ / 2, left(d_scores_SX.get() + first * X_, X_), keys_XD.get(), d_q.get());
         put_rounded_rows(d_q.get(), rows, D, {}, shape.scale, d_qkv + first * stride_, stride_);
     }
-    put_rounded_rows(transposed_matmul(d_scores_SX.get(), q_SD.get(), S, X_, D).get(), S, D, {d_scores_sums_X.get(), q_bias_},
-                     shape.scale, d_qkv + H, stride_);
-    put_rounded_rows(transposed_matmul(probabilities_SX.get(), d_context_SD.get(), S, X_, D).get(), S, D, {}, 1, d_qkv + 2 * H,
-                     stride_);
-    float* const bias_sum = bias_sum_3H + place_.column;
-    add_weighted_rows(d_scores_sums_X.get(), k_, stride_, S, D, shape.scale, bias_sum);
-    add_weighted_rows(kept_S.get(), d_context_SD.get(), D, S, D, 1, bias_sum + 2 * H);
+    const AcrossRows found{q_SD.get(),        d_context_SD.get(), probabilities_SX.get(),
+                           d_scores_SX.get(), kept_S.get(),       d_scores_sums_X.get()};
+    put_key_and_value_gradients(found, d_qkv, bias_sum_3H + place_.column);
 }
 
 }  // namespace bertpretrain::cpu

@@ -37,6 +37,14 @@ private:
     /// Returns the query's bias times each column of transposed(k, the key's bias).
     HeadMemory<float> column_starts(const Pair* keys_PC) const;
 
+    /// What the backward has computed for all rows when the gradients of keys and values begin.
+    struct AcrossRows {
+        const Bf16 *q_SD, *d_context_SD, *probabilities_SX, *d_scores_SX;
+        const float *kept_S, *d_scores_sums_X;  ///< sums over each row's probabilities, and over each column of d_scores
+    };
+    /// Writes the gradients of keys and values beside that of q at d_qkv, and adds the bias gradients of q and v.
+    void put_key_and_value_gradients(const AcrossRows& of, Bf16* d_qkv, float* bias_sum) const;
+
     HeadPlace place_;
     std::int64_t X_;           ///< S with padding
     std::int64_t stride_;      ///< between rows of qkv
