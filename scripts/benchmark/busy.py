@@ -39,7 +39,7 @@ class Sides:
         self.arguments, self.folder, self.runs = arguments, folder, 0
         write_shard(folder, sample_rows(arguments.micro_batch, 0.0))
         settings = experiment(arguments.size, arguments.micro_batch, folder)
-        settings["training"]["precision"] = "fp32"
+        settings["training"]["precision"] = arguments.precision
         self.config = folder / "experiment.json"
         self.config.write_text(json.dumps(settings))
 
@@ -49,7 +49,8 @@ class Sides:
         name, *settings = side.split(":")
         if name == "hf":
             result = subprocess.run([sys.executable, "scripts/benchmark/hf_training_step.py", arguments.size, str(arguments.micro_batch),
-                                     str(arguments.steps), str(arguments.threads), "0", "fp32"],
+                                     str(arguments.steps), str(arguments.threads), "0",
+                                     "fp32" if arguments.precision == "fp32" else "eager"],
                                     capture_output=True, text=True, check=True, env={**os.environ, **dict(s.split("=") for s in settings)})
             return json.loads(result.stdout)["seconds"]
         self.runs += 1
@@ -76,6 +77,7 @@ def main():
     parser.add_argument("--size", default="quick", help="as of training_step.py")
     parser.add_argument("--micro-batch", type=int, default=16)
     parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--loads", type=int, nargs="+", default=[1, 2, 4], help="numbers of busy processes")
@@ -85,7 +87,7 @@ def main():
     parser.add_argument("--no-pair", action="store_true", help="do not time two runs side by side")
     arguments = parser.parse_args()
     cores = len(os.sched_getaffinity(0))
-    print(f"{cores} cores, {arguments.threads} threads, size {arguments.size}, {arguments.micro_batch} x {LENGTH}, fp32", flush=True)
+    print(f"{cores} cores, {arguments.threads} threads, size {arguments.size}, {arguments.micro_batch} x {LENGTH}, {arguments.precision}", flush=True)
     with tempfile.TemporaryDirectory() as name:
         sides = Sides(arguments, pathlib.Path(name))
         rates = {(side, load): [] for side in arguments.sides for load in [0, *arguments.loads]}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Times training steps on a quiet machine and beside busy processes, ours and Hugging Face's in turns, and two runs side by side.
-#   scripts/benchmark/busy.sh [--loads 1 2 4] [--rounds 3] [--steps 30] [--size quick] [--sides ours before hf] [--before PROGRAM]
+#   scripts/benchmark/busy.sh [--loads 1 2 4] [--rounds 3] [--steps 30] [--size quick] [--precision fp32|bf16]
+#       [--sides ours before hf] [--before PROGRAM]
 # The fair share of T threads beside L busy ones on C cores is C x T / (T + L) cores, at most T.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
