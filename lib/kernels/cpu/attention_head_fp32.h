@@ -13,8 +13,12 @@ public:
     /// @param qkv_T3H of all sequences @param bias_3H fp32, of all heads
     Fp32Head(const HeadPlace& place, const W* qkv_T3H, const float* bias_3H);
 
+    /// Writes the head's columns of the context, and the log-sum-exp of each of its rows of scores (for the backward). Uses up q:
+    /// call either this or backward(), once.
+    /// @param keep dropout factors of the head's probabilities
     void forward(const KeepRows& keep, W* context_TH, float* log_sum_exp_TN);
     /// Writes the head's columns of d_qkv and adds their column sums to bias_sum_3H, except for the key's third.
+    /// @param log_sum_exp_TN from the forward
     void backward(const KeepRows& keep, const W* d_context_TH, const float* log_sum_exp_TN, W* d_qkv_T3H, float* bias_sum_3H);
 
 private:
