@@ -20,11 +20,6 @@ double kept_after_attention(const BertConfig& config, double compute_bytes) {
     return 2 * (fp32_size * hidden + compute_bytes * hidden + 2 * fp32_size) + 2 * compute_bytes * intermediate;
 }
 
-/// Bytes per token of a layer's input that are kept only for this layer: post-LN's residual.
-double kept_of_input(const BertConfig& config) {
-    return config.placement() == NormPlacement::post_ln ? fp32_size * static_cast<double>(config.hidden_size) : 0;
-}
-
 }  // namespace
 
 std::uint64_t activation_bytes(const BertConfig& config, const ActivationShape& shape) {
@@ -36,8 +31,8 @@ std::uint64_t activation_bytes(const BertConfig& config, const ActivationShape& 
     const double attention = kept_by_attention(config, compute_bytes), after = kept_after_attention(config, compute_bytes);
     const double stream = tokens * (compute_bytes + fp32_size) * hidden;
 
-    const double whole_layer = tokens * (attention + after + kept_of_input(config));
-    const double last_layer = tokens * (attention + kept_of_input(config)) + read * after;
+    const double whole_layer = tokens * (attention + after);
+    const double last_layer = tokens * attention + read * after;
     const double embeddings = tokens * (2 * fp32_size + compute_bytes) * hidden;
     const double kept =
         embeddings + (shape.checkpointing ? layers * stream + whole_layer : (layers - 1) * whole_layer + last_layer);

@@ -1,5 +1,6 @@
 #include "model/tensor_memory.h"
 
+#include "model/activation_memory.h"
 #include "model/small_model.h"
 
 using namespace bertpretrain;
@@ -35,6 +36,22 @@ at::Tensor gradients_of_one_step() {
     return model.parameters.gradients().clone();
 }
 
+/// Runs a pass of `count` full sequences in fp32 and returns the largest memory of its tensors, in bytes. It must be the
+/// largest of this process so far, because the peak of tensor_memory_usage() is never reset.
+double measured_activation_bytes(const BertConfig& config, std::int64_t count, bool checkpointing, ActivationShape& shape) {
+    keep_tensor_memory();
+    Model model(config, at::kFloat, {5, checkpointing});
+    model.randomize(3);
+    const MicroBatch batch =
+        random_batch(config, std::vector<std::int64_t>(static_cast<std::size_t>(count), config.max_position_embeddings));
+    shape = {batch.sequences(), batch.tokens(), batch.masked(), false, checkpointing};
+    const Arena::Usage before = tensor_memory_usage();
+    sums_of(model, batch, mean_over(batch));
+    const Arena::Usage after = tensor_memory_usage();
+    REQUIRE(after.largest_used_bytes > before.largest_used_bytes);
+    return static_cast<double>(after.largest_used_bytes - before.used_bytes);
+}
+
 }  // namespace
 
 TEST_CASE("gradients in arena memory have the same bits, and ragged steps soon allocate nothing more from the system") {
@@ -65,4 +82,25 @@ TEST_CASE("gradients in arena memory have the same bits, and ragged steps soon a
     CAPTURE(usage.held_bytes, usage.largest_used_bytes, usage.system_allocations);
     CHECK(usage.system_allocations == warm.system_allocations);
     CHECK(static_cast<double>(usage.held_bytes) < 1.1 * static_cast<double>(usage.largest_used_bytes) + (4 << 20));
+}
+
+TEST_CASE("the planned memory of a pass is within 5 % of what its tensors take") {
+    BertConfig config = odd_config("post_ln");
+    config.hidden_size = 64;
+    config.num_attention_heads = 4;
+    config.intermediate_size = 256;
+    config.num_hidden_layers = 24;
+    config.max_position_embeddings = 64;
+    // Each pass is larger than those before. Its large tensors have more than the 1 MiB up to which tensors count as small, which
+    // have a peak of their own.
+    std::int64_t count = 80;
+    for (const bool checkpointing : {true, false})
+        for (const char* const placement : {"post_ln", "pre_ln"}) {
+            config.norm_placement = placement;
+            ActivationShape shape;
+            const double measured = measured_activation_bytes(config, count, checkpointing, shape);
+            CAPTURE(placement, checkpointing, measured);
+            CHECK(static_cast<double>(activation_bytes(config, shape)) == Approx(measured).epsilon(0.05));
+            count += 16;
+        }
 }
