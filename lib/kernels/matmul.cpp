@@ -1,9 +1,12 @@
 #include "kernels/matmul.h"
 
+#include <algorithm>
+
 #include <ATen/ATen.h>
 
 #include "kernels/cpu/accumulate.h"
 #include "kernels/cpu/amx_matmul.h"
+#include "kernels/cpu/fma_matmul.h"
 #include "kernels/cpu/mkl_matmul.h"
 #include "kernels/kernels_in_use.h"
 #include "kernels/matmul_libraries.h"
@@ -21,6 +24,20 @@ MatmulLibrary library_for(const at::Tensor& operand, const LinearShape& shape) {
     return is_bf16_on_cpu(operand) && has_bf16_matmul() ? matmul_library(shape) : MatmulLibrary::onednn;
 }
 
+/// Whether our own AVX2 kernel computes the matmul: it widens bf16 operands while it packs them. For fp32, libtorch's MKL is as
+/// fast or faster. Packing small matrices would take longer than multiplying them.
+bool use_fma(const at::Tensor& a_MK, const at::Tensor& b_KN) {
+    constexpr std::int64_t smallest = 64;
+    return must_widen(a_MK) && cpu::has_fma_matmul() && std::min({a_MK.size(0), a_MK.size(1), b_KN.size(1)}) >= smallest;
+}
+
+void add_weight_gradient_by_fma(const at::Tensor& dy_TO, const at::Tensor& x_TI, at::Tensor d_weight_OI, bool accumulate) {
+    if (!accumulate || d_weight_OI.scalar_type() == at::kFloat) return cpu::fma_matmul(dy_TO.t(), x_TI, d_weight_OI, accumulate);
+    const at::Tensor sum_OI = d_weight_OI.to(at::kFloat);
+    cpu::fma_matmul(dy_TO.t(), x_TI, sum_OI, true);
+    d_weight_OI.copy_(sum_OI);
+}
+
 /// a_MK b_KN in a's dtype.
 at::Tensor matmul_by(MatmulLibrary library, const at::Tensor& a_MK, const at::Tensor& b_KN) {
     if (library == MatmulLibrary::onednn) return gemm(a_MK, b_KN);
@@ -36,6 +53,11 @@ at::Tensor matmul_by(MatmulLibrary library, const at::Tensor& a_MK, const at::Te
 
 at::Tensor gemm(const at::Tensor& a_MK, const at::Tensor& b_KN) {
     if (const auto chosen = kernels_for(a_MK.device()).matmul.gemm) return chosen(a_MK, b_KN);
+    if (use_fma(a_MK, b_KN)) {
+        const at::Tensor out_MN = at::empty({a_MK.size(0), b_KN.size(1)}, a_MK.options());
+        cpu::fma_matmul(a_MK, b_KN, out_MN, false);
+        return out_MN;
+    }
     return must_widen(a_MK) ? widened_gemm(a_MK, b_KN) : at::mm(a_MK, b_KN);
 }
 
@@ -51,6 +73,7 @@ at::Tensor linear_input_gradient(const at::Tensor& dy_TO, const at::Tensor& weig
 void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI, bool accumulate) {
     if (const auto chosen = kernels_for(dy_TO.device()).matmul.add_weight_gradient)
         return chosen(dy_TO, x_TI, d_weight_OI, accumulate);
+    if (use_fma(dy_TO.t(), x_TI)) return add_weight_gradient_by_fma(dy_TO, x_TI, d_weight_OI, accumulate);
     at::Tensor to = d_weight_OI;
     const int times_before = accumulate ? 1 : 0;  // with 0, the old contents are not read
     const MatmulLibrary library = library_for(dy_TO, {LinearMatmul::weight_gradient, to.size(0), to.size(1)});

@@ -3,7 +3,8 @@
 //
 // On a CPU without bf16 dot-product instructions, libtorch emulates bf16 GEMMs: at best at half the speed of fp32, and without
 // AVX-512 down to a thirtieth of it. There, operands are widened to fp32, which is exact, and a bf16 result is rounded after the
-// GEMM, as everywhere else. On a CPU with these instructions, matmul_libraries.h selects the library.
+// GEMM, as everywhere else: by our own kernel while it packs them (cpu/fma_matmul.h, AVX2), or before libtorch's fp32 GEMM
+// (AVX-512). On a CPU with these instructions, matmul_libraries.h selects the library.
 
 #include <ATen/core/Tensor.h>
 

@@ -87,8 +87,8 @@ class Worker {
 public:
     BERTPRETRAIN_AMX Worker(const AmxBlocks& blocks, const Packed& a, const Packed& b, const AmxOutput& output)
         : blocks_(blocks), a_(a), b_(b), depth_(a.operand.depth()), drain_(output) {
-        const std::int64_t panels = blocks.columns_stay ? 1 : most(blocks.rows);
-        memory_ = at::empty({(panels * most(blocks.columns) + 2) * c_elements}, at::TensorOptions(at::kFloat));
+        const std::int64_t panels = blocks.columns_stay ? 1 : blocks.rows.most();
+        memory_ = at::empty({(panels * blocks.columns.most() + 2) * c_elements}, at::TensorOptions(at::kFloat));
         finished_ = memory_.mutable_data_ptr<float>();
         sums_ = finished_ + 2 * c_elements;
     }
@@ -131,7 +131,6 @@ private:
         std::int64_t count() const { return end - begin; }
     };
     static Range range(const Parts& parts, std::int64_t part) { return {parts.first(part), parts.first(part + 1)}; }
-    static std::int64_t most(const Parts& parts) { return (parts.whole + parts.parts - 1) / parts.parts; }
     Range rows_of(std::int64_t block) const { return range(blocks_.rows, blocks_.row_part(block)); }
     Range columns_of(std::int64_t block) const { return range(blocks_.columns, blocks_.column_part(block)); }
 

@@ -8,21 +8,12 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/parts.h"
 #include "kernels/cpu/vector_math.h"
 
 namespace bertpretrain::cpu {
 
 constexpr std::int64_t tile_depth = 32, tile_elements = 16 * tile_depth, panel_rows = 32, pair_elements = 2 * tile_elements;
-
-/// Splits `whole` panels, or tile pairs of a panel, into parts of nearly equal size.
-struct Parts {
-    std::int64_t whole, parts;
-
-    static Parts of_up_to(std::int64_t most, std::int64_t whole) { return {whole, (whole + most - 1) / most}; }
-
-    std::int64_t first(std::int64_t part) const { return part * whole / parts; }
-    std::int64_t count(std::int64_t part) const { return first(part + 1) - first(part); }
-};
 
 /// A bf16 matrix in its original layout; X is M for A_MK and N for B_KN.
 struct AmxOperand {
