@@ -7,6 +7,11 @@ def line(what, found, bound, passed):
     return {"what": what, "found": found, "bound": bound, "passed": bool(passed)}
 
 
+def reported(what, found):
+    """A line without a bound and a verdict."""
+    return {"what": what, "found": found, "bound": "", "passed": "reported"}
+
+
 def not_run(what, why):
     return {"what": what, "found": why, "bound": "", "passed": None}
 

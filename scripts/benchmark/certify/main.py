@@ -1,6 +1,6 @@
 """Runs the parts of certify.sh and writes its page.
 
-usage: certify.sh [PART...] [--output build/certify] [--quick] [--run DIR]
+usage: certify.sh [PART...] [--output build/certify] [--quick] [--run DIR] [--pretraining-seeds SEED...] [--minutes N]
 
 parts:
   forward     models that others trained: logits and losses, ours against transformers (minutes)
@@ -13,12 +13,13 @@ parts:
 import argparse
 import importlib
 import json
+import math
 import sys
 import time
 from pathlib import Path
 
 from lines import write_json
-from page import write_page
+from page import VERDICTS, write_page
 
 PARTS = {"forward": "forward", "continue": "continuing", "finetune": "finetune", "optimizers": "optimizers", "published": "published"}
 
@@ -30,6 +31,9 @@ def options_of(arguments):
     parser.add_argument("--output", type=Path, default=Path("build/certify"), help="the folder for the page and all files")
     parser.add_argument("--quick", action="store_true", help="fewer samples, steps and seeds, to see that everything works")
     parser.add_argument("--run", type=Path, help="the folder of a run of configs/bert_large_phase1.json, for the part published")
+    parser.add_argument("--pretraining-seeds", type=int, nargs="+", metavar="SEED",
+                        help="run only the share of finetune that begins with these pretraining seeds, as when machines share the work")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no fine-tuning after so many minutes, and use those that are done")
     options = parser.parse_args(arguments)
     options.output = options.output.resolve()
     options.run = options.run.resolve() if options.run else None
@@ -55,7 +59,7 @@ def main(arguments):
         found = json.loads(file.read_text())
         for line in found["lines"]:
             failed = failed or line["passed"] is False
-            print(f"{ {True: 'passed', False: 'FAILED', None: 'not run'}[line['passed']]:8}{line['what']}: {line['found']}"
+            print(f"{VERDICTS[line['passed']]:9}{line['what']}: {line['found']}"
                   + (f" ({line['bound']})" if line["bound"] else ""), flush=True)
         write_page(options.output, [name for name in PARTS if (options.output / f"{name}.json").exists()])
     print(f"page: {options.output / 'certify.md'}, {options.output / 'certify.html'}")
