@@ -23,7 +23,7 @@ at::Tensor random_matrix(RandomTensors& random, std::int64_t rows, std::int64_t 
                                : random.normal({columns, rows}, at::kBFloat16).t();
 }
 
-/// The largest error relative to the largest sum of magnitudes, which bounds what rounding can do.
+/// The largest error of an element relative to the sum of the magnitudes that it adds up, which bounds what rounding can do.
 double error(const at::Tensor& is_MN, const at::Tensor& should_MN, const at::Tensor& magnitudes_MN) {
     return ((is_MN.to(at::kDouble) - should_MN).abs() / magnitudes_MN).max().item<double>();
 }

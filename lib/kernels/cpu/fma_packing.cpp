@@ -1,7 +1,6 @@
 #include "kernels/cpu/fma_packing.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #if defined(__x86_64__)
 #include "kernels/cpu/fma_vectors.h"
