@@ -45,7 +45,7 @@ unshare --mount bash -euc '
     bertpretrain_data vocabulary text.txt --size 2000 --output vocab.txt
     bertpretrain_data shard text.txt --vocabulary vocab.txt --output shards --sequence-length 128 --max-predictions 20 \
       --duplicate-factor 10 --shards 4 --held-out-shards 1 --held-out-fraction 0.1
-    bertpretrain train /usr/share/bertpretrain/configs/quickstart.json --set data.training_shards=shards --output run \
+    bertpretrain train /usr/share/bertpretrain/configs/small.json --set data.training_shards=shards --output run \
       --set schedule.total_steps=$2 2>train.log | tail -8"
 ' bash "$root" "$steps"
 [[ -e $root/tmp/user/run/checkpoints/step_$(printf %08d "$steps")/COMPLETE.json ]]

@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-input=data_tools/sample/encyclopaedia.xml vocabulary="" output="" size=2000 steps=2400
+input=data_tools/sample/encyclopaedia.xml vocabulary="" output="" size=2000 steps="" # steps: those of configs/quickstart.json
 gpu=OFF
 if [[ -e /dev/nvidia0 ]]; then gpu=ON; fi
 while (($#)); do
@@ -52,16 +52,12 @@ if [[ ! -e $output/vocab.txt ]]; then
   else "$data" vocabulary "$output/text.txt" --size "$size" --output "$output/vocab.txt"; fi
 fi
 phase "write shards"
-# Masked words alone and short samples: a small model then uses the words around a mask after some 800 steps. With next sentences and 64 tokens
-# per sample, it knew little more than the words' frequencies after 1,600.
 [[ -e $output/shards/manifest.json ]] ||
   "$data" shard "$output/text.txt" --vocabulary "$output/vocab.txt" --output "$output/shards" --name sample --overwrite \
     --objective mlm --sequence-length 32 --shards 4 --held-out-shards 1 --held-out-fraction 0.1
 phase "train BERT"
-# Dynamic masking: the sample is small, and with the masks in its shards the model learns them by heart.
 build/release/bertpretrain train configs/quickstart.json --output "$output/run" --set "data.training_shards=$output/shards" \
-  --set data.objective=mlm --set data.sequence_length=32 --set data.masking=dynamic --set model.vocab_size=auto \
-  --set batch.micro_batch_size=32 --set batch.global_batch_size=32 --set optimizer.learning_rate=0.001 --set "schedule.total_steps=$steps"
+  ${steps:+--set "schedule.total_steps=$steps"}
 phase "predict the middle words of five sentences of the text"
 .venv/bin/python scripts/sample_sentences.py "$output/text.txt" --masked >"$output/masked.txt"
 if [[ -s $output/masked.txt ]]; then build/release/bertpretrain predict "$output/run" <"$output/masked.txt"

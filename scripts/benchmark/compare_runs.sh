@@ -29,7 +29,7 @@ fi
 train() {
   local name=$1 kernels=$2
   shift 2
-  env ${kernels:+"BERTPRETRAIN_CPU_CAPABILITY=$kernels"} OMP_NUM_THREADS=1 "$programs/bertpretrain" train configs/quickstart.json --quiet \
+  env ${kernels:+"BERTPRETRAIN_CPU_CAPABILITY=$kernels"} OMP_NUM_THREADS=1 "$programs/bertpretrain" train configs/small.json --quiet \
     --set "data.training_shards=$output/shards" --set schedule.total_steps=200 --set batch.micro_batch_size=8 --set batch.global_batch_size=24 \
     --set evaluation.every_steps=20 "$@" --output "$output/$name" >"$output/$name.log" 2>&1 || { cat "$output/$name.log" >&2; exit 1; }
 }

@@ -30,7 +30,7 @@ def train(folder, shards, options=(), settings=(), ranks=2, environment=None, ma
     """Trains the quickstart's model with a thread per rank. Returns the exit code."""
     sets = [part for setting in (f"data.training_shards={shards}", "training.device=cpu", *settings) for part in ("--set", setting)]
     local = ["--local-ranks", ranks] if ranks > 1 else []
-    return run([program("bertpretrain"), "train", "configs/quickstart.json", "--output", folder, *local, *options, *sets],
+    return run([program("bertpretrain"), "train", "configs/small.json", "--output", folder, *local, *options, *sets],
                {"OMP_NUM_THREADS": "1", **(environment or {})}, may_fail)
 
 

@@ -14,7 +14,7 @@ trap 'rm -rf "$folder"' EXIT
   "$build"/bertpretrain_data vocabulary "$folder/text.txt" --size 2000 --output "$folder/vocab.txt"
   "$build"/bertpretrain_data shard "$folder/text.txt" --vocabulary "$folder/vocab.txt" --output "$folder/shards" --sequence-length 128 \
     --max-predictions 20 --duplicate-factor 10 --shards 4 --held-out-shards 1
-  "$build"/bertpretrain train configs/quickstart.json --set "data.training_shards=$folder/shards" --set "schedule.total_steps=$steps" \
+  "$build"/bertpretrain train configs/small.json --set "data.training_shards=$folder/shards" --set "schedule.total_steps=$steps" \
     --set checkpoint.save_every_steps=0 --set evaluation.every_steps=0 --metrics-address 127.0.0.1:9417 --output "$folder/run"
 } >"$folder/log" 2>&1 || { tail -5 "$folder/log" >&2; exit 1; }
 .venv/bin/python - "$folder/run/metrics.jsonl" <<'PYTHON'

@@ -22,7 +22,7 @@ refused() {
 
 # Replaces the shell that calls it, so that a signal reaches the program.
 train() {
-  exec bin/bertpretrain train configs/quickstart.json --output run --set data.training_shards=shards --set "schedule.total_steps=$steps" \
+  exec bin/bertpretrain train configs/small.json --output run --set data.training_shards=shards --set "schedule.total_steps=$steps" \
     --set "checkpoint.save_every_steps=$save"
 }
 
@@ -52,7 +52,7 @@ bin/test_gpu >tests.log 2>&1 || { cat tests.log; give_up "test_gpu failed"; }
 tail -2 tests.log
 bin/time_parts 2 256 1 >parts.json
 say "time_parts printed $(wc -c <parts.json) bytes"
-bin/bertpretrain --torch /opt/pytorch_cpu train configs/quickstart.json --output run_cpu --set data.training_shards=shards \
+bin/bertpretrain --torch /opt/pytorch_cpu train configs/small.json --output run_cpu --set data.training_shards=shards \
   --set schedule.total_steps=10 >cpu.log 2>&1 || { cat cpu.log; give_up "a PyTorch without CUDA does not train"; }
 say "trained with a PyTorch without CUDA"
 ./first_light.sh --device cpu --minutes 20 --output first_light

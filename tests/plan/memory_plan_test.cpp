@@ -36,7 +36,7 @@ TEST_CASE("bf16 gradients take 2 bytes per parameter of the encoder, where sever
 }
 
 TEST_CASE("a snapshot takes 12/W bytes per parameter and rank at either stage, and nothing where there is none") {
-    ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/quickstart.json", {});
+    ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/small.json", {});
     const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 4);
     for (const std::int64_t stage : {0, 1}) {
         experiment.parallel.zero_stage = stage;
@@ -51,7 +51,7 @@ TEST_CASE("a snapshot takes 12/W bytes per parameter and rank at either stage, a
 }
 
 TEST_CASE("ZeRO stage 0 keeps the optimizer's whole state on every rank") {
-    ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/quickstart.json", {});
+    ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/small.json", {});
     const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 4);
     const std::uint64_t shared = plan_memory(plan_of(experiment, layout.shards()), layout).optimizer;
     experiment.parallel.zero_stage = 0;

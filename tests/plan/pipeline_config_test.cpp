@@ -25,7 +25,7 @@ std::string message_about(const std::string& text) {
 
 /// Returns the message about a good pipeline with this JSON merge patch.
 std::string message_with(const nlohmann::json& patch) {
-    nlohmann::json pipeline = {{"experiment", PROJECT_FOLDER "/configs/quickstart.json"},
+    nlohmann::json pipeline = {{"experiment", PROJECT_FOLDER "/configs/small.json"},
                                {"models", "models"},
                                {"data", {{"training_shards", "shards"}}},
                                {"evaluation", {{"held_out_shards", "shards"}}}};
@@ -58,7 +58,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a file of shell assignments is refused with the settings that replace them") {
-    const std::string message = message_about("# what to do\n\nexperiment=configs/quickstart.json   # how\nshards=shards\n");
+    const std::string message = message_about("# what to do\n\nexperiment=configs/small.json   # how\nshards=shards\n");
     INFO(message);
     CHECK(contains(message, "holds shell assignments; expected JSON"));
     CHECK(contains(message, "data.training_shards (was shards)"));

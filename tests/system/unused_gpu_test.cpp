@@ -13,7 +13,7 @@ namespace {
 /// shards.
 std::string said_where_driver_is(const TemporaryFolder& folder, const std::string& settings, const std::string& variables = "") {
     const std::string dev = (folder / "dev").string();
-    const std::string command = concat(variables, train_command(PROJECT_FOLDER "/configs/quickstart.json", folder / "run",
+    const std::string command = concat(variables, train_command(PROJECT_FOLDER "/configs/small.json", folder / "run",
                                                                 "--set data.training_shards=nowhere " + settings));
     return run_command(
                in_mount_namespace(concat("mkdir -p ", dev, " && mount --rbind /dev ", dev, " && mount -t tmpfs none /dev && ",

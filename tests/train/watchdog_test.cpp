@@ -125,7 +125,7 @@ TEST_CASE("time in which the process itself was stopped is no hang") {
 }
 
 TEST_CASE("a watchdog that would not let a lost peer be named is refused") {
-    const std::string config = PROJECT_FOLDER "/configs/quickstart.json";
+    const std::string config = PROJECT_FOLDER "/configs/small.json";
     const auto shards = std::string("data.training_shards=shards");
     CHECK_NOTHROW(load_experiment(config, {shards, "watchdog.communication_seconds=0"}));
     CHECK_THROWS_WITH(load_experiment(config, {shards, "parallel.timeout_seconds=900"}),

@@ -16,7 +16,7 @@ TITLE = "Held-out masked-word loss from the same seed"
 
 def start(stage, name, device, data, steps):
     shutil.rmtree(stage.folder / name, ignore_errors=True)
-    return stage.start([program("bertpretrain"), "train", PROJECT / "configs/quickstart.json", "--output", stage.folder / name, *data,
+    return stage.start([program("bertpretrain"), "train", PROJECT / "configs/small.json", "--output", stage.folder / name, *data,
                         "--set", f"training.device={device}", "--set", f"schedule.total_steps={steps}",
                         "--set", f"evaluation.every_steps={steps // 10}", "--set",
                         f"evaluation.max_sequences={200 if stage.on_gpu else 32}", "--set", "checkpoint.save_every_steps=0", *DROPOUT], name)

@@ -15,7 +15,7 @@ def run(stage):
     data, runs, steps = sample_data.make(stage, "nccl"), {}, 50 if stage.on_gpu else 5
     for name, environment in (("alone", {}), ("forced", {FORCED: "1"})):
         shutil.rmtree(stage.folder / name, ignore_errors=True)
-        done = stage.run([program("bertpretrain"), "train", PROJECT / "configs/quickstart.json", "--output", stage.folder / name, *data,
+        done = stage.run([program("bertpretrain"), "train", PROJECT / "configs/small.json", "--output", stage.folder / name, *data,
                           "--set", f"training.device={stage.device}", "--set", f"schedule.total_steps={steps}",
                           "--set", "evaluation.every_steps=0", "--set", "checkpoint.save_every_steps=0"], name, **environment)
         if done.code != 0:

@@ -15,7 +15,7 @@ LARGE = [option for setting in ("hidden_size=1024", "num_attention_heads=16", "i
 def run(stage):
     data = sample_data.make(stage, "proof")
     shutil.rmtree(stage.folder / "run", ignore_errors=True)
-    done = stage.run([program("bertpretrain"), "preflight", PROJECT / "configs/quickstart.json", "--output", stage.folder / "run",
+    done = stage.run([program("bertpretrain"), "preflight", PROJECT / "configs/small.json", "--output", stage.folder / "run",
                       "--set", f"training.device={stage.device}", *data, *(LARGE if stage.on_gpu else [])], "preflight")
     lines = done.output.strip().splitlines()
     kernels = [line.partition("kernels, ")[2] for line in lines if " kernels, " in line]
