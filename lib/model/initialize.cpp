@@ -1,7 +1,9 @@
 #include "model/initialize.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
@@ -12,14 +14,23 @@
 namespace bertpretrain {
 namespace {
 
-/// Returns a standard normal number; one Philox call gives two of them, by the Box-Muller method.
-float normal_number(PhiloxKey key, std::uint32_t parameter, std::int64_t element) {
-    const auto pair = static_cast<std::uint64_t>(element) / 2;
+/// Returns the standard normal numbers 2 pair and 2 pair + 1 of a parameter, by the Box-Muller method.
+std::pair<float, float> normal_numbers(PhiloxKey key, std::uint32_t parameter, std::int64_t pair) {
     const PhiloxCounter words =
         philox(key, {static_cast<std::uint32_t>(pair), static_cast<std::uint32_t>(pair >> 32), parameter, 0});
     const double radius = std::sqrt(-2 * std::log((words[0] + 0.5) * 0x1p-32));
     const double angle = 2 * std::numbers::pi * (words[1] * 0x1p-32);
-    return static_cast<float>(radius * (element % 2 == 0 ? std::cos(angle) : std::sin(angle)));
+    return {static_cast<float>(radius * std::cos(angle)), static_cast<float>(radius * std::sin(angle))};
+}
+
+/// Fills values with `scale` times the normal numbers [first, first + size) of a parameter.
+void fill_normal(PhiloxKey key, std::uint32_t parameter, std::int64_t first, float scale, std::span<float> values) {
+    std::pair<float, float> numbers = normal_numbers(key, parameter, first / 2);
+    for (std::int64_t element = first; float& value : values) {
+        if (element % 2 == 0) numbers = normal_numbers(key, parameter, element / 2);
+        value = scale * (element % 2 == 0 ? numbers.first : numbers.second);
+        ++element;
+    }
 }
 
 }  // namespace
@@ -38,12 +49,11 @@ void initialize_weights(const BertConfig& config, const ParameterLayout& layout,
         const auto number = static_cast<std::uint32_t>(
             std::find_if(order.begin(), order.end(), [&](const ParameterSpec& other) { return other.name == spec.name; }) -
             order.begin());
-        const bool is_norm_weight = !spec.decays && spec.name.ends_with(".weight");
+        const float constant = spec.name.ends_with(".weight") ? 1.0F : 0.0F;  // a norm's weight, or a bias
         at::parallel_for(0, run.elements, 16384, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i)
-                values[run.in_slice + i] = spec.decays      ? range * normal_number(key, number, run.in_parameter + i)
-                                           : is_norm_weight ? 1.0F
-                                                            : 0.0F;
+            const std::span<float> part(values + run.in_slice + begin, values + run.in_slice + end);
+            if (spec.decays) fill_normal(key, number, run.in_parameter + begin, range, part);
+            else std::ranges::fill(part, constant);
         });
     }
     if (!on_host.is_same(slice)) at::Tensor(slice).copy_(on_host);
