@@ -1,3 +1,5 @@
+#include <ATen/Parallel.h>
+
 #include "kernels/kernel_inputs.h"
 
 using namespace bertpretrain;
@@ -37,4 +39,21 @@ TEST_CASE("rows of equal index are added in token order") {
         operations.embedding_backward(d_sum_TH, indices_T, d_table_VH);
         CHECK(d_table_VH.abs().max().item<float>() == 0);  // any other order gives 1
     }
+}
+
+TEST_CASE("many rows of equal index are added in token order by several threads") {
+    const std::int64_t T = 3000, H = 72, V = 5;
+    RandomTensors random(3);
+    const at::Tensor indices_T = random.below(V, T), d_sum_TH = random.normal({T, H}), right_VH = at::zeros({V, H});
+    for (std::int64_t t = 0; t < T; ++t) right_VH[indices_T[t].item<std::int64_t>()].add_(d_sum_TH[t]);
+    const int threads_before = at::get_num_threads();
+    at::set_num_threads(3);
+    for (const Operations& operations : both_implementations)
+        for (int repetition = 0; repetition < 5; ++repetition) {
+            CAPTURE(operations.name, repetition);
+            const at::Tensor d_table_VH = at::zeros({V, H});
+            operations.embedding_backward(d_sum_TH, indices_T, d_table_VH);
+            CHECK(same_bits(d_table_VH, right_VH));
+        }
+    at::set_num_threads(threads_before);
 }
