@@ -1,5 +1,6 @@
 #pragma once
-// Parallel loops for the half of the code without torch. The other half uses at::parallel_for, which shares torch's thread pool.
+// Parallel loops for the half of the code without torch. The other half uses at::parallel_for, which shares torch's threads, and
+// for its CPU kernels kernels/cpu/work_stealing.h.
 
 #include <condition_variable>
 #include <cstddef>

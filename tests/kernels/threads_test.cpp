@@ -1,9 +1,11 @@
 #include <atomic>
+#include <thread>
 #include <vector>
 
 #include <ATen/Parallel.h>
 
 #include "core/error.h"
+#include "kernels/cpu/operation_threads.h"
 #include "kernels/cpu/work_stealing.h"
 
 #include "kernels/kernel_inputs.h"
@@ -82,15 +84,38 @@ TEST_CASE("the results of CPU operations are bitwise independent of the number o
     at::set_num_threads(threads_before);
 }
 
-TEST_CASE("CPU operations use as many threads as torch allows") {
+TEST_CASE("CPU operations use as many threads as torch allows, and one inside of an operation and of torch's parallel loops") {
+    const int threads_before = at::get_num_threads();
+    at::set_num_threads(3);
+    CHECK(cpu::operation_threads() == 3);
+    std::atomic<int> begun{0}, inside{0};
+    cpu::for_each_piece(3, [&](std::int64_t) {  // ends only if three threads take a piece each
+        ++begun;
+        while (begun < 3) std::this_thread::yield();
+        if (cpu::operation_threads() == 1) ++inside;
+        cpu::for_each_piece(10, [&](std::int64_t) { ++inside; });
+    });
+    CHECK(inside == 33);
+    CHECK(cpu::operation_threads() == 3);
+    at::parallel_for(0, 2, 1, [&](std::int64_t, std::int64_t) { inside = static_cast<int>(cpu::operation_threads()); });
+    CHECK(inside == 1);
+    at::set_num_threads(threads_before);
+}
+
+TEST_CASE("threads that compute at the same time have helpers of their own") {
     const int threads_before = at::get_num_threads();
     at::set_num_threads(2);
-    std::vector<int> thread_of(8, -1);
-    at::parallel_for(0, 8, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) thread_of[static_cast<std::size_t>(i)] = at::get_thread_num();
-    });
+    std::atomic<int> done{0};
+    const auto compute = [&] {
+        at::set_num_threads(2);
+        for (int i = 0; i < 100; ++i) cpu::for_each_piece(10, [&](std::int64_t) { ++done; });
+    };
+    {
+        const std::jthread other(compute);
+        compute();
+    }
+    CHECK(done == 2000);
     at::set_num_threads(threads_before);
-    CHECK(thread_of.front() != thread_of.back());
 }
 
 TEST_CASE("each piece of work is done once, also where a thread does not begin until the others have done its share") {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 
 #include "core/error.h"
@@ -126,23 +125,18 @@ public:
     }
 
 private:
-    struct Range {  // of panels
-        std::int64_t begin, end;
-        std::int64_t count() const { return end - begin; }
-    };
-    static Range range(const Parts& parts, std::int64_t part) { return {parts.first(part), parts.first(part + 1)}; }
-    Range rows_of(std::int64_t block) const { return range(blocks_.rows, blocks_.row_part(block)); }
-    Range columns_of(std::int64_t block) const { return range(blocks_.columns, blocks_.column_part(block)); }
+    Range rows_of(std::int64_t block) const { return blocks_.rows.range(blocks_.row_part(block)); }
+    Range columns_of(std::int64_t block) const { return blocks_.columns.range(blocks_.column_part(block)); }
 
     /// Multiplies one depth part of a panel of A by that of all of the block's panels of B.
     /// @param sums of the panel: those of the parts before, unless this is the first, and then those with this one
     BERTPRETRAIN_AMX void multiply_row(std::int64_t m, std::int64_t part, float* sums, Ahead& ahead) {
         const std::int64_t tiles = depth_.count(part);
-        const Bf16* const a = a_.panel(m, part);
+        const Bf16 *const a = a_.panel(m, part), *b = b_.panel(n_.begin, part);
         const bool last = part + 1 == depth_.parts;
-        for (std::int64_t n = n_.begin; n < n_.end; ++n, sums += c_elements) {
+        for (std::int64_t n = n_.begin; n < n_.end; ++n, b += tiles * pair_elements, sums += c_elements) {
             float* const to = last ? finished_ + turn_ * c_elements : sums;
-            multiply_panels(a, b_.panel(n, part), tiles, part > 0 ? sums : nullptr, to, ahead, drain_);
+            multiply_panels(a, b, tiles, part > 0 ? sums : nullptr, to, ahead, drain_);
             if (!last) continue;
             drain_.begin(to, m * panel_rows, n * panel_rows);
             turn_ = 1 - turn_;
@@ -173,7 +167,8 @@ AmxOperand operand(const at::Tensor& matrix, AmxOperand::Side side) {
 Packed packed(const AmxOperand& operand) {
     Packed packed{operand, at::empty({operand.packed_elements()}, at::TensorOptions(at::kBFloat16))};
     auto* to = static_cast<Bf16*>(packed.memory.mutable_data_ptr());
-    at::parallel_for(0, operand.panels(), 1, [&](std::int64_t begin, std::int64_t end) { pack_panels(operand, begin, end, to); });
+    const Parts parts{operand.panels(), std::min(operand.panels(), operation_threads())};  // long rows suit the prefetcher
+    for_each_piece(parts.parts, [&](std::int64_t part) { pack_panels(operand, parts.first(part), parts.first(part + 1), to); });
     return packed;
 }
 
@@ -191,13 +186,10 @@ void amx_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor
               (out_MN.scalar_type() == at::kFloat || !add),
           "amx_matmul: wrong shapes or dtype: ", a_MK.sizes(), " times ", b_KN.sizes(), " into ", out_MN.sizes());
     const Packed a_panels = packed(a), b_panels = packed(b);
-    const AmxBlocks blocks = AmxBlocks::of(a, b, at::get_num_threads());
-    const std::int64_t threads = std::min<std::int64_t>(at::get_num_threads(), blocks.count());
-    StealableWork work(blocks.count(), threads);
-    at::parallel_for(0, threads, 1, [&](std::int64_t begin, std::int64_t end) {
+    const AmxBlocks blocks = AmxBlocks::of(a, b, operation_threads());
+    share_pieces(blocks.count(), [&](const auto& take_all) {
         Worker worker(blocks, a_panels, b_panels, output(out_MN, add));
-        for (std::int64_t thread = begin; thread < end; ++thread)
-            work.take_all(thread, [&](std::int64_t block) { worker.multiply(block); });
+        take_all([&](std::int64_t block) { worker.multiply(block); });
     });
 }
 

@@ -1,4 +1,6 @@
 // The sum of embedding rows and its backward into the tables.
+#include <algorithm>
+
 #include <ATen/ATen.h>
 
 #include "kernels/cpu/row_chunks.h"
@@ -33,9 +35,12 @@ void embedding_backward(const at::Tensor& d_sum_TH, const at::Tensor& indices_T,
     const float* d_sum = fp32_data(d_sum_TH);
     float* d_table = fp32_data(d_table_VH);
     // Threads split columns, not tokens: each element is updated by one thread, in token order.
-    at::parallel_for(0, H, 64, [&](std::int64_t begin, std::int64_t end) {
+    constexpr std::int64_t fewest_columns = 64;
+    const Parts parts{H, std::min((H + fewest_columns - 1) / fewest_columns, 4 * operation_threads())};
+    for_each_piece(parts.parts, [&](std::int64_t part) {
         for (std::int64_t t = 0; t < T; ++t)
-            for (std::int64_t h = begin; h < end; ++h) d_table[indices[t] * H + h] += d_sum[t * H + h];
+            for (std::int64_t h = parts.first(part); h < parts.first(part + 1); ++h)
+                d_table[indices[t] * H + h] += d_sum[t * H + h];
     });
 }
 

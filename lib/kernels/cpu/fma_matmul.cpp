@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 
 #include "core/error.h"
@@ -36,10 +35,11 @@ struct FmaBlocks {
 struct FmaPanels {
     FmaOperand operand;
     at::Tensor memory;
+    float* data;  ///< of `memory`, which checks its type and storage each time it is asked
 
-    explicit FmaPanels(const FmaOperand& of) : operand(of), memory(at::empty({of.packed_elements()}, at::kFloat)) {}
-    float* data() const { return memory.mutable_data_ptr<float>(); }
-    const float* panel(std::int64_t panel, std::int64_t part) const { return data() + operand.offset(panel, part); }
+    explicit FmaPanels(const FmaOperand& of)
+        : operand(of), memory(at::empty({of.packed_elements()}, at::kFloat)), data(memory.mutable_data_ptr<float>()) {}
+    const float* panel(std::int64_t panel, std::int64_t part) const { return data + operand.offset(panel, part); }
 };
 
 void pack_both(const FmaPanels& a, const FmaPanels& b) {
@@ -47,28 +47,31 @@ void pack_both(const FmaPanels& a, const FmaPanels& b) {
     const Parts of_a = Parts::of_up_to(panels_at_once * fma_columns / fma_rows, a.operand.panels());
     const Parts of_b = Parts::of_up_to(panels_at_once, b.operand.panels());
     for_each_piece(of_a.parts + of_b.parts, [&](std::int64_t piece) {
-        if (piece < of_a.parts) return pack_panels(a.operand, of_a.first(piece), of_a.first(piece + 1), a.data());
+        if (piece < of_a.parts) return pack_panels(a.operand, of_a.first(piece), of_a.first(piece + 1), a.data);
         const std::int64_t part = piece - of_a.parts;
-        pack_panels(b.operand, of_b.first(part), of_b.first(part + 1), b.data());
+        pack_panels(b.operand, of_b.first(part), of_b.first(part + 1), b.data);
     });
 }
 
 template <class Out>
 BERTPRETRAIN_FMA void multiply_block(const FmaPanels& a, const FmaPanels& b, const FmaBlocks& blocks, std::int64_t block,
                                      float* sums, Out* out, bool add) {
-    const std::int64_t row_part = block % blocks.rows.parts, column_part = block / blocks.rows.parts;
+    const Range rows = blocks.rows.range(block % blocks.rows.parts), columns = blocks.columns.range(block / blocks.rows.parts);
     const std::int64_t M = a.operand.X, N = b.operand.X;
-    const Parts depth = a.operand.depth();
-    for (std::int64_t part = 0; part < depth.parts; ++part) {
+    const Parts depths = a.operand.depth();
+    for (std::int64_t part = 0; part < depths.parts; ++part) {
+        const std::int64_t depth = depths.count(part);
+        const float* right = b.panel(columns.begin, part);
         float* tile = sums;
-        for (std::int64_t n = blocks.columns.first(column_part); n < blocks.columns.first(column_part + 1); ++n)
-            for (std::int64_t m = blocks.rows.first(row_part); m < blocks.rows.first(row_part + 1);
-                 ++m, tile += fma_tile_elements) {
-                multiply_panels(a.panel(m, part), b.panel(n, part), depth.count(part), part > 0 ? tile : nullptr, tile);
-                if (part + 1 < depth.parts) continue;
+        for (std::int64_t n = columns.begin; n < columns.end; ++n, right += depth * fma_columns) {
+            const float* left = a.panel(rows.begin, part);
+            for (std::int64_t m = rows.begin; m < rows.end; ++m, left += depth * fma_rows, tile += fma_tile_elements) {
+                multiply_panels(left, right, depth, part > 0 ? tile : nullptr, tile);
+                if (part + 1 < depths.parts) continue;
                 const std::int64_t row = m * fma_rows, column = n * fma_columns;
                 write_tile(tile, out + row * N + column, N, M - row, N - column, add);
             }
+        }
     }
 }
 
@@ -76,15 +79,10 @@ template <class Out>
 void multiply(const FmaOperand& of_a, const FmaOperand& of_b, Out* out, bool add) {
     const FmaPanels a(of_a), b(of_b);
     pack_both(a, b);
-    const FmaBlocks blocks = FmaBlocks::of(of_a.panels(), of_b.panels(), at::get_num_threads());
-    const std::int64_t threads = std::min<std::int64_t>(at::get_num_threads(), blocks.count());
-    StealableWork work(blocks.count(), threads);
-    at::parallel_for(0, threads, 1, [&](std::int64_t begin, std::int64_t end) {
+    const FmaBlocks blocks = FmaBlocks::of(of_a.panels(), of_b.panels(), operation_threads());
+    share_pieces(blocks.count(), [&](const auto& take_all) {
         const at::Tensor sums = at::empty({blocks.rows.most() * blocks.columns.most() * fma_tile_elements}, at::kFloat);
-        for (std::int64_t thread = begin; thread < end; ++thread)
-            work.take_all(thread, [&](std::int64_t block) {
-                multiply_block(a, b, blocks, block, sums.mutable_data_ptr<float>(), out, add);
-            });
+        take_all([&](std::int64_t block) { multiply_block(a, b, blocks, block, sums.mutable_data_ptr<float>(), out, add); });
     });
 }
 

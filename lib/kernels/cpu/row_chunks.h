@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/zeros.h>
 
+#include "kernels/cpu/parts.h"
 #include "kernels/cpu/vector_math.h"
 #include "kernels/cpu/work_stealing.h"
 
@@ -45,9 +45,11 @@ public:
     void add_to(float* total) const {
         const std::int64_t chunks = chunks_C.size(0), columns = chunks_C.size(1);
         const float* sums = chunks_C.data_ptr<float>();
-        at::parallel_for(0, columns, 1024, [&](std::int64_t begin, std::int64_t end) {
+        const Parts parts = Parts::of_up_to(1024, columns);
+        for_each_piece(parts.parts, [&](std::int64_t part) {
             for (std::int64_t c = 0; c < chunks; ++c)
-                for (std::int64_t column = begin; column < end; ++column) total[column] += sums[c * columns + column];
+                for (std::int64_t column = parts.first(part); column < parts.first(part + 1); ++column)
+                    total[column] += sums[c * columns + column];
         });
     }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <ATen/Parallel.h>
+#include "kernels/cpu/operation_threads.h"
 
 namespace bertpretrain::cpu {
 
@@ -45,16 +45,23 @@ private:
     std::vector<Share> shares_;
 };
 
-/// Calls body(piece) once for each piece in [0, count), on at::get_num_threads() threads, and returns when all are done. Which
-/// thread runs a piece varies, so the result must not depend on it.
+/// Calls body(take_all) on up to operation_threads() threads, at least on this one, and returns when all pieces in [0, count) are
+/// done. In it, take_all(each) calls each(piece) for pieces that no thread has taken, until all are. Which thread runs a piece
+/// varies, so the result must not depend on it.
 template <class Body>
-void for_each_piece(std::int64_t count, const Body& body) {
-    const std::int64_t threads = std::min<std::int64_t>(at::get_num_threads(), count);
+void share_pieces(std::int64_t count, const Body& body) {
+    const std::int64_t threads = std::min(operation_threads(), count);
     if (threads <= 0) return;
     StealableWork work(count, threads);
-    at::parallel_for(0, threads, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t thread = begin; thread < end; ++thread) work.take_all(thread, body);
+    run_operation(threads, [&](std::size_t thread) {
+        body([&](const auto& each) { work.take_all(static_cast<std::int64_t>(thread), each); });
     });
+}
+
+/// Calls body(piece) once for each piece in [0, count), as share_pieces() does.
+template <class Body>
+void for_each_piece(std::int64_t count, const Body& body) {
+    share_pieces(count, [&](const auto& take_all) { take_all(body); });
 }
 
 }  // namespace bertpretrain::cpu
