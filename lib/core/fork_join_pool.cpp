@@ -70,7 +70,7 @@ void ForkJoinPool::call(std::size_t thread) {
 void ForkJoinPool::run(const Task& task) {
     task_ = task;
     gate_ += one_task | open;
-    if (sleepers_ > 0) futex_wake(gate_, static_cast<int>(task.threads) - 1);
+    if (sleepers_ > 0) futex_wake(gate_, static_cast<int>(helpers_.size()));  // all: which ones a wake reaches is not defined
     call(0);
     close();
     if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
