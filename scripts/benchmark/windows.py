@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from busy import fair_share
+from busy import Busy, fair_share
 from programs import program, program_environment
 from training_step import experiment, sample_rows, write_shard
 
@@ -49,17 +49,6 @@ class Run:
         return steps / seconds
 
 
-@contextlib.contextmanager
-def busy_processes(count):
-    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-
-
 def geometric_mean(ratios):
     """Returns the mean of ratios and its relative standard error."""
     logs = [math.log(ratio) for ratio in ratios]
@@ -93,7 +82,7 @@ def main():
         rates = {(side, load): [] for load in loads for side in runs}
         for turn in range(arguments.rounds):
             for load in loads:
-                with busy_processes(load):
+                with Busy(load):
                     for side in list(runs)[::1 if turn % 2 == 0 else -1]:
                         rates[side, load].append(runs[side].rate(arguments.steps))
     print(f"{cores} cores, {arguments.threads} threads, size {arguments.size}, {arguments.precision}, {arguments.rounds} rounds")
