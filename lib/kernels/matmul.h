@@ -3,8 +3,8 @@
 //
 // On a CPU without bf16 dot-product instructions, libtorch emulates bf16 GEMMs: at best at half the speed of fp32, and without
 // AVX-512 down to a thirtieth of it. There, operands are widened to fp32, which is exact, and a bf16 result is rounded after the
-// GEMM, as everywhere else: by our own kernel while it packs them (cpu/fma_matmul.h, AVX2), or before libtorch's fp32 GEMM
-// (AVX-512). On a CPU with these instructions, matmul_libraries.h selects the library.
+// GEMM, as everywhere else: by our own kernel while it packs them (cpu/panel_matmul.h), or, small ones, before libtorch's fp32
+// GEMM. On a CPU with these instructions, matmul_libraries.h selects the library.
 
 #include <ATen/core/Tensor.h>
 
@@ -18,7 +18,7 @@ at::Tensor linear_matmul(const at::Tensor& x_TI, const at::Tensor& weight_OI);
 /// dx_TI = dy_TO W_OI.
 at::Tensor linear_input_gradient(const at::Tensor& dy_TO, const at::Tensor& weight_OI);
 /// d_weight_OI += dy_TO^T x_TI, or = if `accumulate` is false (then the memory may be uninitialized). An fp32 gradient is
-/// accumulated in fp32: inside the GEMM on CUDA, with MKL, with our AMX kernel and with widened operands. With oneDNN the bf16
+/// accumulated in fp32: inside the GEMM on CUDA, with MKL, with our own kernels and with widened operands. With oneDNN the bf16
 /// GEMM's result is rounded to bf16 first, as with autocast. A bf16 gradient is rounded once.
 void add_linear_weight_gradient(const at::Tensor& dy_TO, const at::Tensor& x_TI, const at::Tensor& d_weight_OI,
                                 bool accumulate = true);

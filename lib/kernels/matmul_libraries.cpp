@@ -10,12 +10,13 @@
 #include "kernels/cpu/amx_small_matmul.h"
 #include "kernels/cpu/instruction_set.h"
 #include "kernels/cpu/mkl_matmul.h"
+#include "kernels/cpu/panel_kernel.h"
 
 namespace bertpretrain {
 namespace {
 
 constexpr std::array<std::string_view, 3> matmul_names{"forward", "input_gradient", "weight_gradient"};
-constexpr std::array<std::string_view, 3> library_names{"onednn", "mkl", "amx"};
+constexpr std::array<std::string_view, 4> library_names{"onednn", "mkl", "amx", "vector"};
 constexpr std::string_view old_name_of_amx = "tiles";  // in checkpoints of version 0.9
 
 /// The selection of this process. Several ranks may be threads of one process; all of them select the same libraries.
@@ -28,7 +29,7 @@ public:
     MatmulLibrary of(const LinearShape& shape) const {
         const std::lock_guard lock(mutex_);
         const auto found = libraries_.find(shape);
-        return found != libraries_.end() && has(found->second) ? found->second : MatmulLibrary::onednn;
+        return found != libraries_.end() && has(found->second) ? found->second : default_matmul_library();
     }
 
 private:
@@ -49,7 +50,8 @@ MatmulLibrary matmul_library_of(std::string_view name) {
     if (name == old_name_of_amx) return MatmulLibrary::amx;
     const auto found = std::find(library_names.begin(), library_names.end(), name);
     if (found == library_names.end())
-        throw std::invalid_argument(concat("unknown matmul library \"", name, "\": expected \"onednn\", \"mkl\" or \"amx\""));
+        throw std::invalid_argument(
+            concat("unknown matmul library \"", name, "\": expected \"onednn\", \"mkl\", \"amx\" or \"vector\""));
     return static_cast<MatmulLibrary>(found - library_names.begin());
 }
 
@@ -74,10 +76,15 @@ LinearShape linear_shape_of(std::string_view name) {
 
 bool has(MatmulLibrary library) {
     if (library == MatmulLibrary::amx) return cpu::has_amx();
+    if (library == MatmulLibrary::vector) return cpu::panel_kernel() != nullptr;
     return library == MatmulLibrary::onednn || cpu::has_mkl();
 }
 
 bool has_bf16_matmul() { return cpu::library_instruction_set() >= cpu::InstructionSet::avx512_bf16; }
+
+MatmulLibrary default_matmul_library() {
+    return cpu::instruction_set() == cpu::InstructionSet::avx512_bf16 ? MatmulLibrary::vector : MatmulLibrary::onednn;
+}
 
 bool may_others_be_faster() { return cpu::library_instruction_set() >= cpu::InstructionSet::amx; }
 

@@ -13,7 +13,8 @@ namespace bertpretrain {
 enum class MatmulLibrary {
     onednn,  ///< as called by at::mm
     mkl,     ///< cblas_gemm_bf16bf16f32; the result is fp32
-    amx,     ///< our own kernel (cpu/amx_matmul.h)
+    amx,     ///< our own kernel for AMX (cpu/amx_matmul.h)
+    vector,  ///< our own kernel for vector instructions (cpu/panel_matmul.h); small matrices are oneDNN's
 };
 
 enum class LinearMatmul { forward, input_gradient, weight_gradient };
@@ -26,10 +27,10 @@ struct LinearShape {
     auto operator<=>(const LinearShape&) const = default;
 };
 
-/// Shapes that are not in the map use oneDNN.
+/// Shapes that are not in the map use default_matmul_library().
 using MatmulLibraries = std::map<LinearShape, MatmulLibrary>;
 
-/// Returns the library's name: "onednn", "mkl" or "amx".
+/// Returns the library's name: "onednn", "mkl", "amx" or "vector".
 std::string_view name_of(MatmulLibrary library);
 /// Returns the library of a name, or of the name "tiles" that older checkpoints have for amx. @throws std::invalid_argument for
 /// any other name
@@ -45,11 +46,15 @@ bool has(MatmulLibrary library);
 /// Whether this process runs bf16 GEMMs on the CPU without widening to fp32; otherwise there is no library to choose.
 bool has_bf16_matmul();
 
-/// Whether a library other than oneDNN may be faster here, which is the case with AMX. Without AMX, MKL was half as fast; runs
-/// there need not depend on timings.
+/// Returns the library of matmuls that nothing was selected for: vector where the CPU has bf16 instructions for vectors but no
+/// AMX, elsewhere oneDNN.
+MatmulLibrary default_matmul_library();
+/// Whether another library may be faster here, which is the case with AMX. Without AMX, MKL was half as fast, and oneDNN as fast
+/// as ours; runs there need not depend on timings.
 bool may_others_be_faster();
 
-/// Selects the libraries for all later matmuls of this process. Libraries that are not available are replaced by oneDNN.
+/// Selects the libraries for all later matmuls of this process. Libraries that are not available are replaced by the
+/// default one.
 void use_matmul_libraries(const MatmulLibraries& libraries);
 
 /// Returns the library in use for the shape.

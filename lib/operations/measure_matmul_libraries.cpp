@@ -39,7 +39,7 @@ double seconds_of(const std::function<void()>& matmul, const LinearShape& shape,
     return seconds_now() - begin;
 }
 
-MatmulLibrary usual_library() { return has(MatmulLibrary::amx) ? MatmulLibrary::amx : MatmulLibrary::onednn; }
+MatmulLibrary usual_library() { return has(MatmulLibrary::amx) ? MatmulLibrary::amx : default_matmul_library(); }
 
 MatmulLibrary fastest_library(const LinearShape& shape, std::int64_t rows) {
     const std::function<void()> matmul = matmul_of(shape, rows);

@@ -150,9 +150,10 @@ struct TrainingConfig {
         field("device", self.device, one_of({"auto", "cpu", "cuda"}), "Where to compute. auto: on a GPU if there is one.",
               Resume::may_change);
         field("cpu_matmul", self.cpu_matmul,
-              renamed("cpu_products", renamed_choice("tiles", "amx", one_of({"measured", "onednn", "mkl", "amx"}))),
-              "The library that multiplies bf16 matrices on a CPU. amx: this program's own kernels. measured: on a CPU with AMX, "
-              "for each shape amx or a library that is at least 10 % faster; elsewhere onednn. The choice is measured at the "
+              renamed("cpu_products", renamed_choice("tiles", "amx", one_of({"measured", "onednn", "mkl", "amx", "vector"}))),
+              "The library that multiplies bf16 matrices on a CPU. amx, vector: this program's own kernels, for AMX and for "
+              "AVX-512. measured: on a CPU with AMX, for each shape amx or a library that is at least 10 % faster; elsewhere "
+              "vector, or onednn where vector is missing. The choice is measured at the "
               "run's first start and kept on resume, because libraries round differently. Name a library if two new runs must "
               "agree bit for bit.",
               Resume::may_change);

@@ -49,6 +49,7 @@ MachineFacts look_at_machine() {
     facts.gpus = usable_gpus();
     facts.has_unusable_gpu = facts.gpus == 0 && has_gpu_driver() && !is_set_in_environment("CUDA_VISIBLE_DEVICES");
     facts.has_bf16_matmul = has_bf16_matmul();
+    facts.default_matmul = default_matmul_library();
     facts.may_others_be_faster = may_others_be_faster();
     return facts;
 }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "checkpoint/training_progress.h"
+#include "kernels/matmul_libraries.h"
 #include "plan/experiment_config.h"
 #include "shards/manifest.h"
 #include "tokens/vocabulary.h"
@@ -15,11 +16,12 @@
 namespace bertpretrain {
 
 struct MachineFacts {
-    std::size_t cores = 1;              ///< that this process may use
-    std::int64_t gpus = 0;              ///< usable ones
-    bool has_unusable_gpu = false;      ///< a driver is installed and not hidden, but no GPU is usable
-    bool has_bf16_matmul = false;       ///< the CPU multiplies bf16 without widening it
-    bool may_others_be_faster = false;  ///< than oneDNN: see kernels/matmul_libraries.h
+    std::size_t cores = 1;                                 ///< that this process may use
+    std::int64_t gpus = 0;                                 ///< usable ones
+    bool has_unusable_gpu = false;                         ///< a driver is installed and not hidden, but no GPU is usable
+    bool has_bf16_matmul = false;                          ///< the CPU multiplies bf16 without widening it
+    MatmulLibrary default_matmul = MatmulLibrary::onednn;  ///< see kernels/matmul_libraries.h
+    bool may_others_be_faster = false;                     ///< than that one
 };
 
 struct DataFacts {

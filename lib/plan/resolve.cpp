@@ -251,8 +251,8 @@ void resolve_matmul(Resolution& r) {
         r.decide("training.cpu_matmul", matmul_text(compute.kept_matmul), "a resumed run keeps its libraries",
                  Origin::checkpoint);
     } else if (!r.machine.may_others_be_faster) {
-        compute.matmul = all_by(MatmulLibrary::onednn);
-        r.decide("training.cpu_matmul", "onednn", "this processor has no AMX");
+        compute.matmul = all_by(r.machine.default_matmul);
+        r.decide("training.cpu_matmul", name_of(r.machine.default_matmul), "this processor has no AMX");
     } else {
         r.decide("training.cpu_matmul", nullptr, "measured when the run starts");
     }

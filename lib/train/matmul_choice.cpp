@@ -35,8 +35,8 @@ void choose_matmul_libraries(ControlGroup& ranks, RunPlan& plan) {
     if (chosen.is_null()) return;
     compute.matmul = read_matmul_libraries(chosen);
     if (const std::string absent = lacking(*compute.matmul); !absent.empty())
-        log_warning(concat("rank ", ranks.rank(), ": training.cpu_matmul: \"", absent,
-                           "\" is not available here, oneDNN is used instead, so results differ in the last bits"));
+        log_warning(concat("rank ", ranks.rank(), ": training.cpu_matmul: \"", absent, "\" is not available here, \"",
+                           name_of(default_matmul_library()), "\" is used instead, so results differ in the last bits"));
     use_matmul_libraries(*compute.matmul);
 }
 

@@ -59,13 +59,14 @@ const std::vector<std::array<std::int64_t, 3>> sizes{
     {96, 1, 8},   {300, 530, 290}, {520, 2080, 544}};  // the last: AMX blocks of both kinds, several depth parts
 
 const char* kind_of_missing(MatmulLibrary library) {
+    if (library == MatmulLibrary::vector) return testing::skip::no_avx2;
     return library == MatmulLibrary::amx ? testing::skip::no_amx : testing::skip::no_mkl;
 }
 
 }  // namespace
 
 TEST_CASE("each library's matmuls of a Linear layer are exact except for rounding to bf16") {
-    const MatmulLibrary library = GENERATE(MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx);
+    const MatmulLibrary library = GENERATE(MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx, MatmulLibrary::vector);
     if (!has(library)) SKIP_TEST(kind_of_missing(library), "");
     for (const auto& [T, I, O] : sizes) {
         INFO(name_of(library) << ", " << T << " rows, " << I << " inputs, " << O << " outputs");
@@ -79,7 +80,7 @@ TEST_CASE("each library's matmuls of a Linear layer are exact except for roundin
 }
 
 TEST_CASE("a weight gradient without accumulation does not depend on what the memory held") {
-    const MatmulLibrary library = GENERATE(MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx);
+    const MatmulLibrary library = GENERATE(MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx, MatmulLibrary::vector);
     if (!has(library)) SKIP_TEST(kind_of_missing(library), "");
     for (const at::ScalarType type : {at::kFloat, at::kBFloat16})
         for (const auto& [T, I, O] : sizes) {
@@ -94,11 +95,11 @@ TEST_CASE("a weight gradient without accumulation does not depend on what the me
         }
 }
 
-TEST_CASE("MKL and AMX accumulate a weight gradient in fp32, where oneDNN rounds it to bf16 first") {
+TEST_CASE("MKL and our own kernels accumulate a weight gradient in fp32, where oneDNN rounds it to bf16 first") {
     if (!has_bf16_matmul()) SKIP_TEST(testing::skip::no_bf16, "");
     const Linear linear(130, 256, 64);
     const at::Tensor should = linear.fp64().d_weight_OI;
-    for (const MatmulLibrary library : {MatmulLibrary::mkl, MatmulLibrary::amx})
+    for (const MatmulLibrary library : {MatmulLibrary::mkl, MatmulLibrary::amx, MatmulLibrary::vector})
         if (has(library)) CHECK(error(linear.by(library).d_weight_OI, should) < 1e-6);
     CHECK(error(linear.by(MatmulLibrary::onednn).d_weight_OI, should) > 1e-4);
 }
@@ -124,11 +125,11 @@ TEST_CASE("a choice of library applies only to its matmul and shape") {
     const LinearShape shape{LinearMatmul::forward, 192, 64};
     use_matmul_libraries({{shape, MatmulLibrary::mkl}, {{LinearMatmul::forward, 64, 64}, MatmulLibrary::onednn}});
     CHECK((matmul_library(shape) == MatmulLibrary::mkl) == has(MatmulLibrary::mkl));
-    CHECK((matmul_library({LinearMatmul::input_gradient, 192, 64}) == MatmulLibrary::onednn));
-    CHECK((matmul_library({LinearMatmul::forward, 64, 192}) == MatmulLibrary::onednn));
+    CHECK((matmul_library({LinearMatmul::input_gradient, 192, 64}) == default_matmul_library()));
+    CHECK((matmul_library({LinearMatmul::forward, 64, 192}) == default_matmul_library()));
     CHECK((matmul_library({LinearMatmul::forward, 64, 64}) == MatmulLibrary::onednn));
     use_matmul_libraries({});
-    CHECK((matmul_library(shape) == MatmulLibrary::onednn));
+    CHECK((matmul_library(shape) == default_matmul_library()));
 }
 
 TEST_CASE("a shape is read back from its name, and other strings are refused") {
@@ -143,7 +144,7 @@ TEST_CASE("a shape is read back from its name, and other strings are refused") {
 }
 
 TEST_CASE("a library is read back from its name, and other strings are refused") {
-    for (const MatmulLibrary library : {MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx})
+    for (const MatmulLibrary library : {MatmulLibrary::onednn, MatmulLibrary::mkl, MatmulLibrary::amx, MatmulLibrary::vector})
         CHECK((matmul_library_of(name_of(library)) == library));
     for (const char* name : {"", "oneDNN", "tile", "mkl "}) CHECK_THROWS_AS(matmul_library_of(name), std::invalid_argument);
 }

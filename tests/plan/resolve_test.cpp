@@ -138,7 +138,7 @@ TEST_CASE("dropout draws from the seed, unless it has its own") {
     CHECK(plan_of(experiment).compute.dropout_seed == 0);
 }
 
-TEST_CASE("the matmul library is named, kept by a resume, oneDNN without AMX, or measured") {
+TEST_CASE("the matmul library is named, kept by a resume, the default without AMX, or measured") {
     MachineFacts machine;
     machine.has_bf16_matmul = true;
     const auto plan = [&](const std::string& asked, const nlohmann::json& kept) {
@@ -152,6 +152,10 @@ TEST_CASE("the matmul library is named, kept by a resume, oneDNN without AMX, or
     const auto library_of = [](const RunPlan& resolved) { return resolved.compute.matmul.value().begin()->second; };
     CHECK((library_of(plan("mkl", nullptr)) == MatmulLibrary::mkl));
     CHECK((library_of(plan("measured", nullptr)) == MatmulLibrary::onednn));
+    machine.default_matmul = MatmulLibrary::vector;
+    CHECK((library_of(plan("measured", nullptr)) == MatmulLibrary::vector));
+    CHECK((library_of(plan("onednn", nullptr)) == MatmulLibrary::onednn));
+    CHECK((library_of(plan("measured", {{"forward 64x64", "onednn"}})) == MatmulLibrary::onednn));
     CHECK((library_of(plan("measured", {{"forward 64x64", "mkl"}})) == MatmulLibrary::mkl));
     machine.may_others_be_faster = true;
     CHECK(plan("measured", nullptr).compute.chooses_matmul);

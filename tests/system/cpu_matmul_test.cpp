@@ -33,5 +33,8 @@ TEST_CASE("a resumed run uses the matmul library that it began with, bit for bit
     REQUIRE(mkl != onednn);
     CHECK(first_difference(eight_steps(folder, "mkl", "measured"), mkl) == "");
     CHECK(first_difference(eight_steps(folder, "onednn", "measured"), onednn) == "");
+    const auto vector = eight_steps(folder, "vector", "vector");
+    CHECK(vector != onednn);
+    CHECK(first_difference(eight_steps(folder, "vector", "measured"), vector) == "");
     CHECK(first_difference(eight_steps(folder, "mkl", "onednn"), mkl) != "");
 }

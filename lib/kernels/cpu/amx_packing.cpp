@@ -12,14 +12,9 @@
 namespace bertpretrain::cpu {
 namespace {
 
-/// A mask of the first `count` of 32 lanes.
-__mmask32 first(std::int64_t count) {
-    return static_cast<__mmask32>((std::uint64_t{1} << std::clamp<std::int64_t>(count, 0, 32)) - 1);
-}
-
 /// Loads rows x..x + 15 of the 16 pairs that begin at k.
 BERTPRETRAIN_WORDS_INLINE void pairs_along_rows(const AmxOperand& from, std::int64_t x, std::int64_t k, __m512i (&words)[16]) {
-    const __mmask32 there = first(from.K - k);
+    const __mmask32 there = first_lanes(from.K - k);
     for (std::int64_t i = 0; i < 16; ++i)
         words[i] = x + i < from.X ? _mm512_maskz_loadu_epi16(there, from.at + (x + i) * from.stride + k) : _mm512_setzero_si512();
 }
@@ -31,7 +26,7 @@ BERTPRETRAIN_WORDS_INLINE __m512i lower_halves(const AmxOperand& from, std::int6
 
 /// Loads pairs k, k + 2, ..., k + 30 of columns x..x + 15, one row per pair.
 BERTPRETRAIN_WORDS_INLINE void pairs_across_rows(const AmxOperand& from, std::int64_t x, std::int64_t k, __m512i (&words)[16]) {
-    const auto there = static_cast<__mmask16>(first(std::min<std::int64_t>(from.X - x, 16)));
+    const auto there = static_cast<__mmask16>(first_lanes(std::min<std::int64_t>(from.X - x, 16)));
     for (std::int64_t i = 0; i < 16; ++i)
         words[i] = _mm512_or_si512(lower_halves(from, x, k + 2 * i, there),
                                    _mm512_slli_epi32(lower_halves(from, x, k + 2 * i + 1, there), 16));

@@ -12,7 +12,7 @@
 namespace bertpretrain::cpu {
 namespace {
 
-BERTPRETRAIN_WORDS_INLINE __m256i rounded(__m512 values) { return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values)); }
+BERTPRETRAIN_BF16_INLINE __m256i rounded(__m512 values) { return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values)); }
 /// Loads sixteen bf16 numbers, each into the lower half of its 32-bit word.
 BERTPRETRAIN_WORDS_INLINE __m512i lower_halves(const Bf16* at) {
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
@@ -29,7 +29,7 @@ BERTPRETRAIN_WORDS_INLINE void transpose_block(const AliasingPair* from, std::in
 
 }  // namespace
 
-BERTPRETRAIN_WORDS void split_row(const float* row, std::int64_t D, Pair* to) {
+BERTPRETRAIN_BF16 void split_row(const float* row, std::int64_t D, Pair* to) {
     for (std::int64_t d = 0; d < D; d += pair_lanes) {
         __m512 rest = _mm512_loadu_ps(row + d);
         for (std::int64_t part = 0; part < bf16_parts; ++part) {
@@ -56,8 +56,8 @@ BERTPRETRAIN_WORDS void transpose_pairs(const void* rows, std::int64_t stride, s
                             std::clamp(S - s, std::int64_t{0}, pair_lanes), to_PX + p * to_stride + s, to_stride);
 }
 
-BERTPRETRAIN_WORDS void put_rounded_rows(const float* from_SD, std::int64_t S, std::int64_t D, const OuterProduct& product,
-                                         float scale, Bf16* rows, std::int64_t stride) {
+BERTPRETRAIN_BF16 void put_rounded_rows(const float* from_SD, std::int64_t S, std::int64_t D, const OuterProduct& product,
+                                        float scale, Bf16* rows, std::int64_t stride) {
     for (std::int64_t s = 0; s < S; ++s)
         for (std::int64_t d = 0; d < D; d += pair_lanes) {
             __m512 values = _mm512_loadu_ps(from_SD + s * D + d);

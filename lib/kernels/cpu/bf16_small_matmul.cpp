@@ -8,10 +8,7 @@
 // GCC 12 warns about the deliberately undefined operands in its own intrinsics header (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
-#include <immintrin.h>
-
-#define BERTPRETRAIN_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
-#define BERTPRETRAIN_BF16_INLINE BERTPRETRAIN_BF16 inline __attribute__((always_inline))
+#include "kernels/cpu/word_blocks.h"
 
 namespace bertpretrain::cpu {
 namespace {

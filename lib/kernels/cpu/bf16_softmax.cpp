@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t lanes = 16;
 
 /// exponential() of vector_math.h.
-BERTPRETRAIN_WORDS_INLINE __m512 exponential(__m512 x) {
+BERTPRETRAIN_BF16_INLINE __m512 exponential(__m512 x) {
     x = _mm512_max_ps(x, _mm512_set1_ps(-87.0F));
     const __m512 n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504F)), _MM_FROUND_TO_NEAREST_INT);
     __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.693359375F), x);
@@ -31,26 +31,26 @@ BERTPRETRAIN_WORDS_INLINE __m512 exponential(__m512 x) {
 }
 
 /// Returns which of the columns x..x + 15 are keys.
-BERTPRETRAIN_WORDS_INLINE __mmask16 keys_from(const Scores& scores, std::int64_t x) {
+BERTPRETRAIN_BF16_INLINE __mmask16 keys_from(const Scores& scores, std::int64_t x) {
     return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(scores.S - x, 0, lanes)) - 1);
 }
 
-BERTPRETRAIN_WORDS_INLINE __m512 score(const Scores& scores, const float* sums_X, std::int64_t x) {
+BERTPRETRAIN_BF16_INLINE __m512 score(const Scores& scores, const float* sums_X, std::int64_t x) {
     const __m512 sum = _mm512_add_ps(_mm512_loadu_ps(sums_X + x), _mm512_loadu_ps(scores.start_X + x));
     return _mm512_mul_ps(sum, _mm512_set1_ps(scores.scale));
 }
 
-BERTPRETRAIN_WORDS_INLINE void store_rounded(Bf16* at, __m512 values) {
+BERTPRETRAIN_BF16_INLINE void store_rounded(Bf16* at, __m512 values) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values)));
 }
 
-BERTPRETRAIN_WORDS_INLINE __m512 times(__m512 values, const float* factors_X, std::int64_t x) {
+BERTPRETRAIN_BF16_INLINE __m512 times(__m512 values, const float* factors_X, std::int64_t x) {
     return factors_X == nullptr ? values : _mm512_mul_ps(values, _mm512_loadu_ps(factors_X + x));
 }
 
 }  // namespace
 
-BERTPRETRAIN_WORDS void largest_scores(const Scores& scores, std::int64_t rows, const float* sums, float* largest) {
+BERTPRETRAIN_BF16 void largest_scores(const Scores& scores, std::int64_t rows, const float* sums, float* largest) {
     for (std::int64_t i = 0; i < rows; ++i, sums += scores.row_stride) {
         __m512 most = _mm512_set1_ps(-INFINITY);
         std::int64_t x = 0;
@@ -60,7 +60,7 @@ BERTPRETRAIN_WORDS void largest_scores(const Scores& scores, std::int64_t rows, 
     }
 }
 
-BERTPRETRAIN_WORDS void exponentials(const Scores& scores, std::int64_t rows, float* sums, const float* less, float* totals) {
+BERTPRETRAIN_BF16 void exponentials(const Scores& scores, std::int64_t rows, float* sums, const float* less, float* totals) {
     for (std::int64_t i = 0; i < rows; ++i, sums += scores.row_stride) {
         __m512 total = _mm512_setzero_ps();
         for (std::int64_t x = 0; x < scores.X; x += lanes) {
@@ -73,8 +73,8 @@ BERTPRETRAIN_WORDS void exponentials(const Scores& scores, std::int64_t rows, fl
     }
 }
 
-BERTPRETRAIN_WORDS float probabilities_row(const Scores& scores, const float* exponentials_X, float total, const float* keep_X,
-                                           Bf16* probabilities_X) {
+BERTPRETRAIN_BF16 float probabilities_row(const Scores& scores, const float* exponentials_X, float total, const float* keep_X,
+                                          Bf16* probabilities_X) {
     __m512 kept = _mm512_setzero_ps();
     const __m512 inverse = _mm512_set1_ps(1.0F / total);
     for (std::int64_t x = 0; x < scores.X; x += lanes) {
@@ -85,9 +85,9 @@ BERTPRETRAIN_WORDS float probabilities_row(const Scores& scores, const float* ex
     return _mm512_reduce_add_ps(kept);
 }
 
-BERTPRETRAIN_WORDS float probabilities_row_backward(const Scores& scores, const float* exponentials_X, float total,
-                                                    const float* keep_X, Bf16* probabilities_X,
-                                                    const SoftmaxGradients& gradients) {
+BERTPRETRAIN_BF16 float probabilities_row_backward(const Scores& scores, const float* exponentials_X, float total,
+                                                   const float* keep_X, Bf16* probabilities_X,
+                                                   const SoftmaxGradients& gradients) {
     __m512 along = _mm512_setzero_ps(), kept = _mm512_setzero_ps();
     float* const d_X = gradients.d_probabilities_X;
     for (std::int64_t x = 0; x < scores.X; x += lanes) {

@@ -3,10 +3,21 @@
 
 #include <immintrin.h>
 
-#define BERTPRETRAIN_WORDS __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
+#include <algorithm>
+#include <cstdint>
+
+#define BERTPRETRAIN_WORDS __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
 #define BERTPRETRAIN_WORDS_INLINE BERTPRETRAIN_WORDS static inline __attribute__((always_inline))
+/// With the instructions for pairs of bf16 too.
+#define BERTPRETRAIN_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
+#define BERTPRETRAIN_BF16_INLINE BERTPRETRAIN_BF16 static inline __attribute__((always_inline))
 
 namespace bertpretrain::cpu {
+
+/// Returns a mask of the first `count` of 32 lanes; none for a negative count.
+BERTPRETRAIN_WORDS_INLINE __mmask32 first_lanes(std::int64_t count) {
+    return static_cast<__mmask32>((std::uint64_t{1} << std::clamp<std::int64_t>(count, 0, 32)) - 1);
+}
 
 /// Transposes `a` in steps: 2 x 2 words within quarters of vectors, then 2 x 2 pairs of words, then the quarters.
 BERTPRETRAIN_WORDS_INLINE void transpose(__m512i (&a)[16]) {
