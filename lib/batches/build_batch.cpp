@@ -134,7 +134,7 @@ MicroBatch build_batch(const UnpaddedSamples& samples, at::Device device) {
     MicroBatch batch;
     batch.layout = attention_layout(samples, whole);
     batch.masked_positions = static_cast<std::int64_t>(samples.masked_rows_M.size());
-    const Axes axes{batch.layout.sequences(), whole.sequences(), rounded_up(batch.tokens(), token_multiple),
+    const Axes axes{batch.layout.sequences(), whole.sequences(), rounded_up(batch.tokens(), token_multiple(device)),
                     rounded_up(batch.masked(), masked_multiple)};
     const bool pinned = !device.is_cpu();
     const c10::OptionalDeviceGuard guard(pinned ? std::optional(device) : std::nullopt);

@@ -6,9 +6,11 @@
 
 namespace bertpretrain {
 
-/// T and M of every micro-batch are multiples of these. Libraries prepare (and keep) code for every size of matmul they meet,
-/// and the number of real tokens varies per batch. Fillers reach no loss, and their gradients are exactly zero.
-constexpr std::int64_t token_multiple = 128, masked_multiple = 32;
+/// T of every micro-batch is a multiple of this, and M of masked_multiple. Libraries prepare (and keep) code for every size of
+/// matmul they meet, and the number of real tokens varies per batch. Fillers reach no loss, and their gradients are exactly zero.
+/// A GPU fills whole tiles anyway. On a CPU the time grows with each row, and a sixteenth of a batch is noticeable.
+inline std::int64_t token_multiple(at::Device device) { return device.is_cpu() ? 32 : 128; }
+constexpr std::int64_t masked_multiple = 32;
 
 /// The micro-batch in host memory, pinned where `device` is a GPU.
 /// @param device that it will be copied to

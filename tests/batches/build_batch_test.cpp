@@ -67,10 +67,10 @@ void compare_with_padded(const ShardRows& rows, const std::vector<std::int64_t>&
         numbers.push_back(1000 + row);
     }
     const MicroBatch batch = build_batch(unpadded_samples(rows, selected, numbers));
-    CHECK(values_of(batch.input_ids_T) == filled(ids, token_multiple));
-    CHECK(values_of(batch.token_type_ids_T) == filled(types, token_multiple));
-    CHECK(values_of(batch.position_ids_T) == filled(positions, token_multiple));
-    CHECK(values_of(batch.samples_T) == filled(samples, token_multiple));
+    CHECK(values_of(batch.input_ids_T) == filled(ids, token_multiple(at::kCPU)));
+    CHECK(values_of(batch.token_type_ids_T) == filled(types, token_multiple(at::kCPU)));
+    CHECK(values_of(batch.position_ids_T) == filled(positions, token_multiple(at::kCPU)));
+    CHECK(values_of(batch.samples_T) == filled(samples, token_multiple(at::kCPU)));
     CHECK(values_of(batch.masked_rows_M) == filled(masked_rows, masked_multiple));
     CHECK(values_of(batch.masked_labels_M) == filled(masked_labels, masked_multiple, -1));
     CHECK(values_of(batch.next_sentence_labels_B) == labels);
@@ -133,8 +133,8 @@ TEST_CASE("with a document's end, each document of a row is a span of attention 
     CHECK(values_of(batch.layout.device_starts_B1) == batch.layout.starts_B1);
     CHECK(batch.sequences() == 2);
     CHECK(batch.tokens() == 13);
-    CHECK(values_of(batch.position_ids_T) == filled({0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4}, token_multiple));
-    CHECK(values_of(batch.samples_T) == filled({7, 7, 7, 7, 7, 7, 7, 7, 8, 8, 8, 8, 8}, token_multiple));
+    CHECK(values_of(batch.position_ids_T) == filled({0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4}, token_multiple(at::kCPU)));
+    CHECK(values_of(batch.samples_T) == filled({7, 7, 7, 7, 7, 7, 7, 7, 8, 8, 8, 8, 8}, token_multiple(at::kCPU)));
     CHECK(values_of(batch.read_rows_R.narrow(0, 0, 2)) == Values{0, 8});
 }
 

@@ -19,11 +19,13 @@ struct Blocks {
 
     /// A block has up to 12 panels of A and 384 columns. In the L2 cache, one part of these panels takes up to 108 KiB, and the
     /// block's sums take as much (AVX2) or twice that (AVX-512, with an L2 of 1 MiB).
-    /// @param threads  each gets at least four blocks, and all as many, where C has enough rows
+    /// @param threads  each gets at least four blocks, and all as many unless they get 16, where C has enough rows
     static Blocks of(const PanelKernel& kernel, std::int64_t row_panels, std::int64_t column_panels, std::int64_t threads) {
         Blocks blocks{Parts::of_up_to(12, row_panels), Parts::of_up_to(384 / kernel.columns, column_panels)};
-        while ((blocks.count() < 4 * threads || blocks.count() % threads != 0) && blocks.rows.parts < blocks.rows.whole)
-            ++blocks.rows.parts;
+        const auto are_fair = [&] {
+            return blocks.count() >= 16 * threads || (blocks.count() >= 4 * threads && blocks.count() % threads == 0);
+        };
+        while (!are_fair() && blocks.rows.parts < blocks.rows.whole) ++blocks.rows.parts;
         return blocks;
     }
     std::int64_t count() const { return rows.parts * columns.parts; }

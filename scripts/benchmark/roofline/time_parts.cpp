@@ -11,6 +11,7 @@
 
 #include "core/clock.h"
 #include "core/median.h"
+#include "core/short_spinning.h"
 #include "instruction_roof.h"
 #include "kernels/matmul_libraries.h"
 #include "model/tensor_memory.h"
@@ -99,6 +100,7 @@ json timed_candidates(const StepShape& shape, int rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    shorten_spinning(argv);  // as a run does: OpenMP's threads would otherwise keep the cores from ours
     if (argc == 2 && std::string(argv[1]) == "roof") {
         std::cout << roofs(at::kCPU).dump() << std::endl;
         return 0;
