@@ -39,9 +39,9 @@ double error(const at::Tensor& is_MN, const at::Tensor& should_MN, const at::Ten
     return ((is_MN.to(at::kDouble) - should_MN).abs() / magnitudes_MN).max().item<double>();
 }
 
-const std::vector<std::array<std::int64_t, 3>> shapes_MKN{{1, 1, 1},     {6, 384, 16},   {7, 385, 17},    {5, 9, 15},
-                                                          {131, 70, 50}, {64, 770, 8},   {73, 1000, 385}, {200, 31, 801},
-                                                          {12, 8, 400},  {385, 769, 33}, {13, 383, 48},   {157, 801, 419}};
+const std::vector<std::array<std::int64_t, 3>> shapes_MKN{
+    {1, 1, 1},      {6, 384, 16}, {7, 385, 17},   {5, 9, 15},    {131, 70, 50},   {64, 770, 8},  {73, 1000, 385},
+    {200, 31, 801}, {12, 8, 400}, {385, 769, 33}, {13, 383, 48}, {157, 801, 419}, {70, 2048, 66}};
 
 }  // namespace
 

@@ -7,10 +7,19 @@
 namespace bertpretrain::cpu {
 namespace {
 
+/// Rows that are a multiple of 4 KiB apart share few places of the L1 cache; a panel of them would not stay there.
+bool replace_each_other(const PanelOperand& operand) {
+    return operand.stride * static_cast<std::int64_t>(sizeof(Bf16)) % 4096 == 0;
+}
+
+bool are_words(const PanelOperand& operand) {
+    return operand.K % operand.k_per_word == 0 && operand.stride % operand.k_per_word == 0 &&
+           reinterpret_cast<std::uintptr_t>(operand.at) % sizeof(PanelWord) == 0;
+}
+
 bool can_read_rows(const PanelKernel& kernel, const PanelOperand& operand) {
     return operand.side == PanelOperand::Side::left && kernel.multiply_rows != nullptr && operand.K_is_contiguous &&
-           operand.X >= operand.width && operand.K % operand.k_per_word == 0 && operand.stride % operand.k_per_word == 0 &&
-           reinterpret_cast<std::uintptr_t>(operand.at) % sizeof(PanelWord) == 0;
+           operand.X >= operand.width && are_words(operand) && !replace_each_other(operand);
 }
 
 /// How packing is divided into pieces, so that each of them reads long stretches of memory.
