@@ -81,7 +81,8 @@ TEST_CASE("gradients in arena memory have the same bits, and ragged steps soon a
     const Arena::Usage usage = tensor_memory_usage();
     CAPTURE(usage.held_bytes, usage.largest_used_bytes, usage.system_allocations);
     CHECK(usage.system_allocations == warm.system_allocations);
-    CHECK(static_cast<double>(usage.held_bytes) < 1.1 * static_cast<double>(usage.largest_used_bytes) + (4 << 20));
+    // Holes between tensors, and less than a huge page at the end of each of the two arenas.
+    CHECK(static_cast<double>(usage.held_bytes) < 1.2 * static_cast<double>(usage.largest_used_bytes) + (4 << 20));
 }
 
 TEST_CASE("the planned memory of a pass is within 5 % of what its tensors take") {
