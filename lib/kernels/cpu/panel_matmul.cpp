@@ -14,14 +14,14 @@ namespace bertpretrain::cpu {
 namespace {
 
 /// How C is divided into blocks.
-struct Blocks {
+struct PanelBlocks {
     Parts rows, columns;  ///< in panels
 
     /// A block has up to 12 panels of A and 384 columns. In the L2 cache, one part of these panels takes up to 108 KiB, and the
     /// block's sums take as much (AVX2) or twice that (AVX-512, with an L2 of 1 MiB).
     /// @param threads  each gets at least four blocks, and all as many unless they get 16, where C has enough rows
-    static Blocks of(const PanelKernel& kernel, std::int64_t row_panels, std::int64_t column_panels, std::int64_t threads) {
-        Blocks blocks{Parts::of_up_to(12, row_panels), Parts::of_up_to(384 / kernel.columns, column_panels)};
+    static PanelBlocks of(const PanelKernel& kernel, std::int64_t row_panels, std::int64_t column_panels, std::int64_t threads) {
+        PanelBlocks blocks{Parts::of_up_to(12, row_panels), Parts::of_up_to(384 / kernel.columns, column_panels)};
         const auto are_fair = [&] {
             return blocks.count() >= 16 * threads || (blocks.count() >= 4 * threads && blocks.count() % threads == 0);
         };
@@ -45,7 +45,7 @@ struct Output {
     }
 };
 
-void multiply_block(const PanelKernel& kernel, const Panels& a, const Panels& b, const Blocks& blocks, std::int64_t block,
+void multiply_block(const PanelKernel& kernel, const Panels& a, const Panels& b, const PanelBlocks& blocks, std::int64_t block,
                     float* sums, const Output& out) {
     const Range rows = blocks.rows.range(block % blocks.rows.parts), columns = blocks.columns.range(block / blocks.rows.parts);
     const Parts depths = a.operand().depth();
@@ -97,7 +97,7 @@ void panel_matmul(const PanelKernel& kernel, const at::Tensor& a_MK, const at::T
     const Output out{fp32 ? out_MN.mutable_data_ptr<float>() : nullptr,
                      fp32 ? nullptr : static_cast<Bf16*>(out_MN.mutable_data_ptr()), add, of_a.X, of_b.X};
     pack(kernel, a, b);
-    const Blocks blocks = Blocks::of(kernel, of_a.panels(), of_b.panels(), operation_threads());
+    const PanelBlocks blocks = PanelBlocks::of(kernel, of_a.panels(), of_b.panels(), operation_threads());
     share_pieces(blocks.count(), [&](const auto& take_all) {
         const at::Tensor sums = at::empty({blocks.rows.most() * blocks.columns.most() * kernel.tile_elements()}, at::kFloat);
         take_all([&](std::int64_t block) { multiply_block(kernel, a, b, blocks, block, sums.mutable_data_ptr<float>(), out); });
