@@ -6,9 +6,9 @@
 
 namespace bertpretrain {
 
-/// T of every micro-batch is a multiple of this, and M of masked_multiple. Libraries prepare (and keep) code for every size of
-/// matmul they meet, and the number of real tokens varies per batch. Fillers reach no loss, and their gradients are exactly zero.
-/// A GPU fills whole tiles anyway. On a CPU the time grows with each row, and a sixteenth of a batch is noticeable.
+/// T of every micro-batch is a multiple of this, in tokens, and M of masked_multiple. Libraries prepare (and keep) code for every
+/// size of matmul they meet, and the number of real tokens varies per batch. Fillers reach no loss, and their gradients are
+/// exactly zero. A GPU fills whole tiles anyway. On a CPU the time grows with each row, and a sixteenth of a batch is noticeable.
 inline std::int64_t token_multiple(at::Device device) { return device.is_cpu() ? 32 : 128; }
 constexpr std::int64_t masked_multiple = 32;
 
