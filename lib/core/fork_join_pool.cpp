@@ -68,6 +68,7 @@ void ForkJoinPool::call(std::size_t thread) {
 }
 
 void ForkJoinPool::run(const Task& task) {
+    cores_.avoid_owner(helpers_);
     task_ = task;
     gate_ += one_task | open;
     if (sleepers_ > 0) futex_wake(gate_, static_cast<int>(helpers_.size()));  // all: which ones a wake reaches is not defined

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/helper_cores.h"
+
 namespace bertpretrain {
 
 class ForkJoinPool {
@@ -56,6 +58,7 @@ private:
     Task task_;  ///< changed only while no helper is inside
     std::mutex guard_;
     std::exception_ptr error_;  ///< the first one
+    HelperCores cores_;
     std::vector<std::jthread> helpers_;
 };
 
