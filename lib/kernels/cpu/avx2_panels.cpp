@@ -106,8 +106,10 @@ BERTPRETRAIN_FMA void avx2_pack(const PanelOperand& operand, Range panels, std::
 BERTPRETRAIN_FMA void avx2_multiply(const PanelWord* a_words, const PanelWord* b_words, std::int64_t depth, const float* before,
                                     float* sums) {
     const auto *a = reinterpret_cast<const float*>(a_words), *b = reinterpret_cast<const float*>(b_words);
-    __m256 c[avx2_rows][2];
+    __m256 c[avx2_rows][2];  // in registers only where all loops over it are unrolled
+#pragma GCC unroll 6
     for (int i = 0; i < avx2_rows; ++i)
+#pragma GCC unroll 2
         for (int half = 0; half < 2; ++half)
             c[i][half] = before != nullptr ? _mm256_load_ps(before + avx2_columns * i + 8 * half) : _mm256_setzero_ps();
 #pragma GCC unroll 4
@@ -120,7 +122,9 @@ BERTPRETRAIN_FMA void avx2_multiply(const PanelWord* a_words, const PanelWord* b
             c[i][1] = _mm256_fmadd_ps(row, right, c[i][1]);
         }
     }
+#pragma GCC unroll 6
     for (int i = 0; i < avx2_rows; ++i)
+#pragma GCC unroll 2
         for (int half = 0; half < 2; ++half) _mm256_store_ps(sums + avx2_columns * i + 8 * half, c[i][half]);
 }
 
