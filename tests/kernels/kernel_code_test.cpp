@@ -3,8 +3,8 @@
 // A kernel whose sums the compiler keeps in memory gives the right result at half of the speed, which no other test notices.
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
+#include <filesystem>
 #include <regex>
 #include <sstream>
 #include <string>
