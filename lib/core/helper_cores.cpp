@@ -10,7 +10,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::size_t most_helpers = 7;
+constexpr std::size_t most_helpers = 7;  // of pools that keep their helpers off a core
 
 /// Returns the core on which the calling thread runs now, or nullopt where a cpu_set_t has no place for it.
 std::optional<std::size_t> current_core() {

@@ -1,10 +1,10 @@
 #pragma once
 // Keeps helper threads off the core of the thread that they help, their owner, while few other threads of the machine are busy.
 //
-// The kernel places threads without knowing that they work together. Where another process is busy, it often leaves a helper and
-// its owner on one core and the other process alone on the next one: two threads on two cores then get half of the machine
-// instead of two thirds. Beside more processes, sharing a core is better: the thread that works has it, and the one that waits
-// for the other takes nothing.
+// The kernel places threads without knowing that they work together. Beside one busy process, it often leaves a helper and its
+// owner on one core, and the process alone on another one. Two threads on two cores then get half of the machine instead of two
+// thirds. Beside many busy processes, sharing a core is better: the thread that works has it, and the one that waits takes
+// nothing.
 
 #include <chrono>
 #include <cstddef>
