@@ -61,7 +61,7 @@ __device__ inline float dropout_factor(const AttentionDropout& dropout, const Ti
     if (dropout.threshold == 0) return 1;
     constexpr unsigned groups_per_head = 8192;  // kernels/interface/dropout.h, attention_groups_per_head
     const unsigned group = static_cast<unsigned>(at.head) * groups_per_head + static_cast<unsigned>(key / 128 * 16 + key % 16);
-    const unsigned kept = kept_half_words(dropout.key, dropout.threshold,
+    const unsigned kept = kept_half_words(dropout.keys, dropout.threshold,
                                           {{group, static_cast<unsigned>(query) | dropout.site << 16,
                                             static_cast<unsigned>(at.sample), static_cast<unsigned>(at.sample >> 32)}});
     return (kept >> key % 128 / 16 & 1U) != 0 ? dropout.scale : 0.0F;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "core/philox.h"
+
 namespace bertpretrain::cuda {
 
 /// A bfloat16 as bits, independent of torch's and CUDA's types.
@@ -10,9 +12,21 @@ struct Bf16 {
     std::uint16_t bits;
 };
 
+/// The keys of all rounds of Philox, computed once on the host: kernels then read them as constants.
+struct PhiloxKeys {
+    PhiloxRoundKey of_round[philox_rounds] = {};
+
+    PhiloxKeys() = default;
+    PhiloxKeys(std::uint32_t k0, std::uint32_t k1) {
+        PhiloxRoundKey key{k0, k1};
+        for (PhiloxRoundKey& one : of_round) one = key, key.advance();
+    }
+};
+
 /// Dropout of hidden-state rows in kernel arguments; `threshold` 0 disables it.
 struct RowDropout {
-    std::uint32_t key[2] = {}, site = 0, threshold = 0;
+    PhiloxKeys keys;
+    std::uint32_t site = 0, threshold = 0;
     float scale = 1;
     const std::int64_t *sample_T = nullptr, *position_T = nullptr;
 };

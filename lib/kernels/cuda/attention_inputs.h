@@ -7,7 +7,8 @@ namespace bertpretrain::cuda {
 
 /// Dropout of probabilities in kernel arguments; `threshold` 0 disables it.
 struct AttentionDropout {
-    std::uint32_t key[2] = {}, site = 0, threshold = 0;
+    PhiloxKeys keys;
+    std::uint32_t site = 0, threshold = 0;
     float scale = 1;
 };
 

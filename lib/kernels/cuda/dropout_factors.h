@@ -12,9 +12,11 @@ struct Counter {
 };
 
 /// Returns the four words of Philox for this counter.
-__device__ __forceinline__ Counter philox_words(const unsigned (&key)[2], const Counter& counter) {
+__device__ __forceinline__ Counter philox_words(const PhiloxKeys& keys, const Counter& counter) {
     Counter words = counter;
-    bertpretrain::philox_words(words.at, {key[0], key[1]});
+#pragma unroll
+    for (int round = 0; round < philox_rounds; ++round)
+        philox_round(words.at[0], words.at[1], words.at[2], words.at[3], keys.of_round[round]);
     return words;
 }
 
@@ -25,9 +27,22 @@ __device__ __forceinline__ bool keeps(const Counter& words, int half, unsigned u
     return (half % 2 == 0 ? word << 16 : word) >= upper_threshold;
 }
 
+/// Appends one bit to `kept`: 1 if half-word `half` keeps its element.
+__device__ __forceinline__ void append_kept(unsigned& kept, const Counter& words, int half, unsigned upper_threshold) {
+#ifdef __CUDACC__
+    // The comparison's carry is the bit that is shifted in.
+    const unsigned word = half % 2 == 0 ? words.at[half / 2] << 16 : words.at[half / 2];
+    asm("{\n\t.reg .u32 unused;\n\tadd.cc.u32 unused, %1, %2;\n\taddc.u32 %0, %0, %0;\n\t}"
+        : "+r"(kept)
+        : "r"(word), "r"(0U - upper_threshold));
+#else
+    kept = kept << 1 | (keeps(words, half, upper_threshold) ? 1U : 0U);
+#endif
+}
+
 /// Returns one bit per half-word of Philox's words for this counter: 1 if its element is kept.
-__device__ __forceinline__ unsigned kept_half_words(const unsigned (&key)[2], unsigned threshold, const Counter& counter) {
-    const Counter words = philox_words(key, counter);
+__device__ __forceinline__ unsigned kept_half_words(const PhiloxKeys& keys, unsigned threshold, const Counter& counter) {
+    const Counter words = philox_words(keys, counter);
     unsigned kept = 0;
 #pragma unroll
     for (int h = 0; h < 8; ++h) kept |= keeps(words, h, threshold << 16) ? 1U << h : 0U;
@@ -37,7 +52,7 @@ __device__ __forceinline__ unsigned kept_half_words(const unsigned (&key)[2], un
 /// The same for a row of hidden states: `group` is one of the sixteen calls that 128 elements share.
 __device__ __forceinline__ unsigned kept_half_words(const RowDropout& dropout, unsigned group, std::int64_t row) {
     const auto sample = static_cast<std::uint64_t>(dropout.sample_T[row]);
-    return kept_half_words(dropout.key, dropout.threshold,
+    return kept_half_words(dropout.keys, dropout.threshold,
                            {{group, static_cast<unsigned>(dropout.position_T[row]) | dropout.site << 16,
                              static_cast<unsigned>(sample), static_cast<unsigned>(sample >> 32)}});
 }

@@ -55,8 +55,16 @@ __device__ __forceinline__ float exp2_fast(float x) {
     return y;
 }
 
+/// Returns a mask of two half-words: all ones where bit 15 or bit 31 of `bits` is set, else zeros.
+__device__ __forceinline__ unsigned half_word_masks(unsigned bits) {
+    unsigned masks;
+    asm("prmt.b32 %0, %1, %1, 0xBB99;" : "=r"(masks) : "r"(bits));  // replicates the sign bits of bytes 1 and 3
+    return masks;
+}
+
 #else
 
+__device__ inline unsigned half_word_masks(unsigned bits) { return (bits >> 31) * 0xFFFF0000U | (bits >> 15 & 1U) * 0xFFFFU; }
 __device__ inline unsigned bf16_pair(float low, float high) { return bf16_bits(low) | bf16_bits(high) << 16; }
 __device__ inline float exp2_fast(float x) { return std::exp2(x); }
 

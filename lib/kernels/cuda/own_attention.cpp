@@ -2,11 +2,13 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros.h>
 
 #include "kernels/cuda/any_attention.h"
 #include "kernels/cuda/bias_rows.h"
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/long_attention.h"
 #include "kernels/cuda/short_attention.h"
 #include "kernels/cuda/tensors.h"
 
@@ -35,7 +37,7 @@ struct Inputs {
                {}} {
         const Dropout& dropout = shape.dropout;
         if (dropout.active())
-            pass.dropout = {{dropout.key[0], dropout.key[1]}, dropout.site, dropout.threshold(), dropout.scale()};
+            pass.dropout = {PhiloxKeys(dropout.key[0], dropout.key[1]), dropout.site, dropout.threshold(), dropout.scale()};
     }
 };
 
@@ -45,14 +47,25 @@ AttentionResult forward(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, co
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
     const at::Tensor context_TH = at::empty({T, H}, qkv_T3H.options()),
                      log_sum_exp_NT = at::empty({shape.heads, T}, bias_3H.options());
+    at::Tensor kept_NGT4;
+    const auto any = [&] {
+        any_attention_forward<W>({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT)}, current_stream());
+    };
     if constexpr (std::is_same_v<W, Bf16>) {
         if (is_short_attention(qkv_T3H, shape))
             short_attention_forward({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT)}, current_stream());
-        else any_attention_forward<W>({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT)}, current_stream());
+        else if (is_long_attention(qkv_T3H, shape)) {
+            if (shape.dropout.active())
+                kept_NGT4 = at::empty({shape.heads, ceil_div(shape.layout.longest, keys_of_kept), T, kept_words},
+                                      qkv_T3H.options().dtype(at::kInt));
+            long_attention_forward(
+                {in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT), compute_data<unsigned>(kept_NGT4)},
+                current_stream());
+        } else any();
     } else {
-        any_attention_forward<W>({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT)}, current_stream());
+        any();
     }
-    AttentionResult result{context_TH, log_sum_exp_NT.transpose(0, 1)};
+    AttentionResult result{context_TH, log_sum_exp_NT.transpose(0, 1), {}, kept_NGT4};
     zero_rows_of_no_sequence(result.context_TH, shape);
     zero_rows_of_no_sequence(result.log_sum_exp_TN, shape);
     return result;
@@ -69,37 +82,72 @@ void add_qkv_bias_gradient(const at::Tensor& d_qkv_T3H, const at::Tensor& d_bias
     add_column_sums({fp32_data(chunk_sums_C3H), row_chunks(T), 3, H, {d_bias, nullptr, d_bias + 2 * H}}, current_stream());
 }
 
+/// A backward's inputs as contiguous tensors, and its result.
+struct BackwardTensors {
+    at::Tensor context_TH, d_context_TH, log_sum_exp_NT, d_qkv_T3H;
+
+    BackwardTensors(const at::Tensor& d_context, const at::Tensor& qkv_T3H, const AttentionResult& forward)
+        : context_TH(forward.context_TH.contiguous()),
+          d_context_TH(d_context.contiguous()),
+          log_sum_exp_NT(forward.log_sum_exp_TN.transpose(0, 1).contiguous()),
+          d_qkv_T3H(at::empty_like(qkv_T3H)) {}
+};
+
+/// @param d_bias_3H  each query's and value's third is added to; the key's gradient is exactly zero
+void short_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, const at::Tensor& d_bias_3H) {
+    const std::int64_t H = in.heads * in.head_size;
+    const at::Tensor bias_sums_B3H = at::empty({in.sequences, 3 * H}, d_bias_3H.options());
+    short_attention_backward({in, compute_data<Bf16>(t.context_TH), compute_data<Bf16>(t.d_context_TH),
+                              fp32_data(t.log_sum_exp_NT), compute_data<Bf16>(t.d_qkv_T3H), fp32_data(bias_sums_B3H)},
+                             current_stream());
+    float* const d_bias = fp32_data(d_bias_3H);
+    add_column_sums({fp32_data(bias_sums_B3H), in.sequences, 3, H, {d_bias, nullptr, d_bias + 2 * H}}, current_stream());
+}
+
+void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, const at::Tensor& kept_NGT4,
+                   const at::Tensor& d_bias_3H) {
+    const std::int64_t H = in.heads * in.head_size, query_parts = in.sequences * ceil_div(in.longest, long_attention_queries),
+                       value_parts = in.sequences * ceil_div(in.longest, long_attention_keys);
+    const at::Tensor terms_NT4 = at::empty({in.heads, in.rows, 4}, d_bias_3H.options()),
+                     query_sums_PH = at::zeros({query_parts, H}, d_bias_3H.options()),
+                     value_sums_PH = at::zeros({value_parts, H}, d_bias_3H.options());
+    const LongAttentionBackward pass{in,
+                                     compute_data<Bf16>(t.context_TH),
+                                     compute_data<Bf16>(t.d_context_TH),
+                                     fp32_data(t.log_sum_exp_NT),
+                                     compute_data<unsigned>(kept_NGT4),
+                                     compute_data<Bf16>(t.d_qkv_T3H),
+                                     compute_data<QueryTerms>(terms_NT4),
+                                     fp32_data(query_sums_PH),
+                                     fp32_data(value_sums_PH)};
+    long_attention_backward_queries(pass, current_stream());
+    long_attention_backward_keys(pass, current_stream());
+    float* const d_bias = fp32_data(d_bias_3H);
+    add_column_sums({fp32_data(query_sums_PH), query_parts, 1, H, {d_bias}}, current_stream());
+    add_column_sums({fp32_data(value_sums_PH), value_parts, 1, H, {d_bias + 2 * H}}, current_stream());
+}
+
 template <class W>
 at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
                     const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     const Inputs<W> in(qkv_T3H, bias_3H, shape);
-    const std::int64_t H = qkv_T3H.size(1) / 3;
-    const at::Tensor log_sum_exp_NT = forward.log_sum_exp_TN.transpose(0, 1).contiguous(),
-                     context_TH = forward.context_TH.contiguous(), d_rows_TH = d_context_TH.contiguous(),
-                     d_qkv_T3H = at::empty_like(in.qkv_T3H);
+    const BackwardTensors t(d_context_TH, in.qkv_T3H, forward);
     const auto any = [&] {
-        any_attention_backward<W>({in.pass, compute_data<W>(context_TH), compute_data<W>(d_rows_TH), fp32_data(log_sum_exp_NT),
-                                   compute_data<W>(d_qkv_T3H)},
+        any_attention_backward<W>({in.pass, compute_data<W>(t.context_TH), compute_data<W>(t.d_context_TH),
+                                   fp32_data(t.log_sum_exp_NT), compute_data<W>(t.d_qkv_T3H)},
                                   current_stream());
-        zero_rows_of_no_sequence(d_qkv_T3H, shape);
-        add_qkv_bias_gradient<W>(d_qkv_T3H, d_bias_3H);
+        zero_rows_of_no_sequence(t.d_qkv_T3H, shape);
+        add_qkv_bias_gradient<W>(t.d_qkv_T3H, d_bias_3H);
     };
     if constexpr (std::is_same_v<W, Bf16>) {
-        if (!is_short_attention(qkv_T3H, shape)) any();
-        else {
-            const at::Tensor bias_sums_B3H = at::empty({in.pass.sequences, 3 * H}, bias_3H.options());
-            short_attention_backward({in.pass, compute_data<W>(context_TH), compute_data<W>(d_rows_TH), fp32_data(log_sum_exp_NT),
-                                      compute_data<W>(d_qkv_T3H), fp32_data(bias_sums_B3H)},
-                                     current_stream());
-            zero_rows_of_no_sequence(d_qkv_T3H, shape);
-            float* const d_bias = fp32_data(d_bias_3H);
-            add_column_sums({fp32_data(bias_sums_B3H), in.pass.sequences, 3, H, {d_bias, nullptr, d_bias + 2 * H}},
-                            current_stream());
-        }
+        if (is_short_attention(qkv_T3H, shape)) short_backward(in.pass, t, d_bias_3H);
+        else if (is_long_attention(qkv_T3H, shape)) long_backward(in.pass, t, forward.kept_NGT4, d_bias_3H);
+        else any();
     } else {
         any();
     }
-    return d_qkv_T3H;
+    zero_rows_of_no_sequence(t.d_qkv_T3H, shape);
+    return t.d_qkv_T3H;
 }
 
 }  // namespace
@@ -107,6 +155,11 @@ at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, c
 bool is_short_attention(const at::Tensor& qkv_T3H, const Attention& shape) {
     return qkv_T3H.scalar_type() == at::kBFloat16 && short_attention_takes(head_size(qkv_T3H, shape)) &&
            shape.layout.longest <= longest_short_sequence;
+}
+
+bool is_long_attention(const at::Tensor& qkv_T3H, const Attention& shape) {
+    return qkv_T3H.scalar_type() == at::kBFloat16 && shape.layout.longest <= longest_long_sequence &&
+           long_attention_takes(head_size(qkv_T3H, shape));
 }
 
 bool is_any_attention(const at::Tensor& qkv_T3H, const Attention& shape) {

@@ -7,7 +7,7 @@ namespace bertpretrain::cuda {
 namespace {
 
 constexpr int chunk_keys = 64, chunk_tiles = chunk_keys / 8;
-constexpr int score_pitch = longest_short_sequence + row_padding, block_warps_here = attention_threads / warp_lanes;
+constexpr int score_pitch = longest_short_sequence + row_padding;
 
 /// A block's shared memory.
 template <int D>
@@ -15,7 +15,7 @@ struct BackwardMemory {
     Bf16 q[HeadMatrix<D>::elements], k[HeadMatrix<D>::elements], v[HeadMatrix<D>::elements], d_context[HeadMatrix<D>::elements];
     Bf16 scores[longest_short_sequence * score_pitch];  ///< kept probabilities, later score gradients; one row per query
     float along_context[longest_short_sequence];        ///< sum over each row of d_context times context
-    float column_sums[2][block_warps_here][D];          ///< of the gradients of q and v, over each warp's 16 rows
+    float column_sums[2][attention_warps][D];           ///< of the gradients of q and v, over each warp's 16 rows
 };
 
 /// Loads all matrices; the caller synchronizes.
@@ -63,7 +63,7 @@ __device__ __forceinline__ RowsOfScores rows_of_scores(const ShortAttentionBackw
         const bool exists = query < at.length;
         rows.log_sum_exp[half] = exists ? pass.log_sum_exp_NT[at.head * pass.in.rows + at.first_row + query] * log2_of_e : 0.0F;
         rows.along_context[half] = along_context[query];
-        rows.kept[half] = pass.in.dropout.threshold > 0 ? kept_of_row(pass.in.dropout, at, query) : 0xFFFFFFFFU;
+        rows.kept[half] = pass.in.dropout.threshold > 0 ? kept_of_row(pass.in.dropout, at, query, 0) : 0xFFFFFFFFU;
     }
     return rows;
 }
@@ -86,7 +86,7 @@ __device__ __forceinline__ void gradients_of_scores(const ShortAttention& in, co
             const int half = i / 2, j = i % 2, key = first_key + 8 * t + 2 * c + j;
             float p = exp2_fast(probability[t][i] * to_exponent - rows.log_sum_exp[half]);
             if (key >= at.length) p = 0;
-            const bool kept = (rows.kept[half] >> (2 * (first_key / 8 + t) + j) & 1U) != 0;
+            const bool kept = (rows.kept[half] >> (first_key / 8 + t + 16 * j) & 1U) != 0;
             const float factor = kept ? in.dropout.scale : 0.0F;
             d[t][i] = p * (factor * d[t][i] - rows.along_context[half]) * scale;
             probability[t][i] = p * factor;
@@ -129,7 +129,7 @@ template <int D>
 __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
     backward_block(const __grid_constant__ ShortAttentionBackward pass) {
     const ShortAttention& in = pass.in;
-    const HeadOfSequence at(in);
+    const HeadOfSequence at(in, blockIdx.x);
     const std::int64_t H = in.heads * D, column = at.head * D;
     auto& memory = *static_cast<BackwardMemory<D>*>(dynamic_shared_memory());
     load_block<D>(pass, at, memory);

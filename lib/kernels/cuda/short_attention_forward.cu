@@ -10,16 +10,6 @@ constexpr int key_tiles = longest_short_sequence / 8;
 template <int D>
 constexpr std::size_t forward_bytes = 3 * HeadMatrix<D>::elements * sizeof(Bf16);
 
-/// Maximum over the four lanes that share a row.
-__device__ __forceinline__ float largest_in_row(float value) {
-    value = fmaxf(value, __shfl_xor_sync(all_lanes, value, 1));
-    return fmaxf(value, __shfl_xor_sync(all_lanes, value, 2));
-}
-__device__ __forceinline__ float sum_in_row(float value) {
-    value += __shfl_xor_sync(all_lanes, value, 1);
-    return value + __shfl_xor_sync(all_lanes, value, 2);
-}
-
 /// Replaces the scores of row g + 8 half by exp(score - largest), and by zero for keys that do not exist.
 /// @returns their sum; `log_sum` is set to its logarithm plus the largest score
 __device__ __forceinline__ float exponentiate(Sums (&scores)[key_tiles], int half, int length, float scale, float& log_sum) {
@@ -50,18 +40,11 @@ __device__ __forceinline__ float exponentiate(Sums (&scores)[key_tiles], int hal
     return sum;
 }
 
-/// Returns step `step` (16 keys) of the rows of probabilities as operand A.
-__device__ __forceinline__ FragmentA fragment_of(const Sums (&probabilities)[key_tiles], int step) {
-    const Sums &left = probabilities[2 * step], &right = probabilities[2 * step + 1];
-    return {
-        {bf16_pair(left[0], left[1]), bf16_pair(left[2], left[3]), bf16_pair(right[0], right[1]), bf16_pair(right[2], right[3])}};
-}
-
 template <int D>
 __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
     forward_block(const __grid_constant__ ShortAttentionForward pass) {
     const ShortAttention& in = pass.in;
-    const HeadOfSequence at(in);
+    const HeadOfSequence at(in, blockIdx.x);
     const std::int64_t H = in.heads * D, column = at.head * D;
     Bf16 *const q = static_cast<Bf16*>(dynamic_shared_memory()), *const k = q + HeadMatrix<D>::elements,
                 *const v = k + HeadMatrix<D>::elements;
@@ -87,13 +70,15 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
         factors[half] = in.dropout.scale / exponentiate(scores, half, at.length, rsqrtf(static_cast<float>(D)), log_sum);
         if (lane() % 4 == 0 && query < at.length) pass.log_sum_exp_NT[at.head * in.rows + at.first_row + query] = log_sum;
         if (in.dropout.threshold == 0) continue;
-        const unsigned kept = kept_of_row(in.dropout, at, query);
+        const unsigned kept = kept_of_row(in.dropout, at, query, 0);
 #pragma unroll
-        for (int i = 0; i < 2 * key_tiles; ++i)
-            if ((kept >> i & 1U) == 0) scores[i / 2][2 * half + i % 2] = 0;
+        for (int t = 0; t < key_tiles; ++t)
+#pragma unroll
+            for (int j = 0; j < 2; ++j)
+                if ((kept >> (t + 16 * j) & 1U) == 0) scores[t][2 * half + j] = 0;
     }
     Sums context[D / 8]{};
-    multiply_by_columns<D>([&](int step) { return fragment_of(scores, step); }, v, at.steps(), context);
+    multiply_by_columns<D>([&](int step) { return fragment_of(scores[2 * step], scores[2 * step + 1]); }, v, at.steps(), context);
     store_rows<D>(context, factors, q + first_query * HeadMatrix<D>::pitch,
                   pass.context_TH + (at.first_row + first_query) * H + column, H, at.length - first_query);
 }

@@ -32,6 +32,16 @@ __device__ __forceinline__ void multiply_add(Sums& sums, const FragmentA& a, con
         : "r"(a.at[0]), "r"(a.at[1]), "r"(a.at[2]), "r"(a.at[3]), "r"(b.at[2 * tile]), "r"(b.at[2 * tile + 1]));
 }
 
+/// Returns a b + c, where b is tile 0 or 1 of the two.
+__device__ __forceinline__ Sums multiplied(const FragmentA& a, const FragmentsB& b, int tile, const Sums& c) {
+    Sums sums;
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+        : "=f"(sums.at[0]), "=f"(sums.at[1]), "=f"(sums.at[2]), "=f"(sums.at[3])
+        : "r"(a.at[0]), "r"(a.at[1]), "r"(a.at[2]), "r"(a.at[3]), "r"(b.at[2 * tile]), "r"(b.at[2 * tile + 1]), "f"(c.at[0]),
+          "f"(c.at[1]), "f"(c.at[2]), "f"(c.at[3]));
+    return sums;
+}
+
 /// Loads four 8 x 8 tiles of bf16. Lane l passes the address of row l % 8 of tile l / 8 (16 bytes, aligned to 16) in shared
 /// memory. A lane receives the pair (g, 2c), (g, 2c + 1) of each tile; if transposed, (2c, g), (2c + 1, g).
 template <bool transposed>
@@ -53,6 +63,11 @@ __device__ __forceinline__ void load_tiles(const Bf16* row, unsigned (&tiles)[4]
 
 __device__ inline void multiply_add(Sums& sums, const FragmentA& a, const FragmentsB& b, int tile) {
     cuda_emulator::multiply_add(sums.at, a.at, b.at + 2 * tile);
+}
+__device__ inline Sums multiplied(const FragmentA& a, const FragmentsB& b, int tile, const Sums& c) {
+    Sums sums = c;
+    multiply_add(sums, a, b, tile);
+    return sums;
 }
 template <bool transposed>
 __device__ void load_tiles(const Bf16* row, unsigned (&tiles)[4]) {

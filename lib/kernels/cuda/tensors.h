@@ -37,7 +37,7 @@ inline bool in_quads(std::int64_t width, std::initializer_list<at::Tensor> tenso
 
 inline RowDropout row_dropout(const Dropout& dropout, const RowKeys& rows) {
     if (!dropout.active()) return {};
-    return {{dropout.key[0], dropout.key[1]},
+    return {PhiloxKeys(dropout.key[0], dropout.key[1]),
             dropout.site,
             dropout.threshold(),
             dropout.scale(),

@@ -22,8 +22,15 @@ constexpr std::size_t stack_bytes = 256 * 1024, largest_shared = 227 * 1024;
 
 enum class State { runnable, waits_for_warp, waits_for_block, done };
 
+struct Copy {
+    void* to;
+    const void* from;
+    std::size_t bytes;
+};
+
 struct Fiber {
     ucontext_t context{};
+    std::vector<Copy> copies;  ///< begun and not waited for
     std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
     State state = State::done;
 };
@@ -69,15 +76,19 @@ void wait(State state) {
     swapcontext(&self.context, &block().scheduler);
 }
 
+void start(Fiber& fiber) {
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_size = stack_bytes;
+    fiber.context.uc_link = nullptr;
+    makecontext(&fiber.context, fiber_main, 0);
+    fiber.state = State::runnable;
+}
+
 void start_fibers() {
     for (unsigned t = 0; t < block().threads; ++t) {
-        Fiber& fiber = block().fibers[t];
-        getcontext(&fiber.context);
-        fiber.context.uc_stack.ss_sp = fiber.stack.get();
-        fiber.context.uc_stack.ss_size = stack_bytes;
-        fiber.context.uc_link = nullptr;
-        makecontext(&fiber.context, fiber_main, 0);
-        fiber.state = State::runnable;
+        block().fibers[t].copies.clear();
+        start(block().fibers[t]);
     }
     for (Exchange& warp : block().warps) warp.arrived = 0;
 }
@@ -190,6 +201,15 @@ unsigned ballot_in_warp(unsigned mask, bool mine) {
 }
 
 void wait_for_warp() { meet_in_warp(0xFFFFFFFF, "__syncwarp", 0); }
+
+void copy_async(void* to, const void* from, std::size_t bytes) { block().fiber().copies.push_back({to, from, bytes}); }
+
+void wait_for_copies() {
+    for (const Copy& copy : block().fiber().copies)
+        if (copy.from != nullptr) std::memcpy(copy.to, copy.from, copy.bytes);
+        else std::memset(copy.to, 0, copy.bytes);
+    block().fiber().copies.clear();
+}
 
 void* dynamic_shared_memory() { return block().shared.data(); }
 

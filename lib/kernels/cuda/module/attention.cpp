@@ -1,7 +1,8 @@
-// Selects the attention kernels: our own for sequences of at most 128 tokens; libtorch's flash attention for longer ones in bf16,
-// on sequences without padding; our own again for what flash attention does not support (mainly fp32). Flash attention draws its
-// own dropout masks: they depend on which samples are computed together (the exception in ARCHITECTURE.md), but are still a
-// function of the run's key.
+// Selects the attention kernels: our own on tensor cores for sequences of at most 128 and of at most 512 tokens; libtorch's flash
+// attention for what those do not support in bf16 (longer sequences, heads of other sizes, GPUs with little shared memory); our
+// own in fp32 arithmetic for what flash attention does not support (mainly fp32). Flash attention draws its own dropout masks:
+// they depend on which samples are computed together (the exception in ARCHITECTURE.md), but are still a function of the run's
+// key.
 #include <array>
 
 #include <ATen/Context.h>
@@ -17,6 +18,7 @@
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/host_values.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/long_attention.h"
 #include "kernels/cuda/module/flash_attention.h"
 #include "kernels/cuda/own_attention.h"
 #include "kernels/cuda/short_attention.h"
@@ -119,12 +121,18 @@ private:
     bool order_, warn_, fill_;
 };
 
+/// Whether our own kernels on tensor cores compute this.
+bool uses_tensor_cores(const at::Tensor& qkv_T3H, const Attention& shape) {
+    return is_short_attention(qkv_T3H, shape) || is_long_attention(qkv_T3H, shape);
+}
+
 double probability_of(const Dropout& dropout) { return dropout.active() ? dropout.probability : 0.0; }
 
 }  // namespace
 
 bool attention_counts_dropout(std::int64_t longest, std::int64_t head_size, at::ScalarType compute_dtype) {
-    return !flash_can(head_size, compute_dtype) || (longest <= longest_short_sequence && short_attention_takes(head_size));
+    return !flash_can(head_size, compute_dtype) || (longest <= longest_short_sequence && short_attention_takes(head_size)) ||
+           (longest <= longest_long_sequence && long_attention_takes(head_size));
 }
 
 bool flash_counts_dropout(std::int64_t, std::int64_t head_size, at::ScalarType compute_dtype) {
@@ -132,13 +140,13 @@ bool flash_counts_dropout(std::int64_t, std::int64_t head_size, at::ScalarType c
 }
 
 AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
-    if (is_short_attention(qkv_T3H, shape)) return own_attention(qkv_T3H, bias_3H, shape);
+    if (uses_tensor_cores(qkv_T3H, shape)) return own_attention(qkv_T3H, bias_3H, shape);
     return flash_attention(qkv_T3H, bias_3H, shape);
 }
 
 at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
                               const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
-    if (is_short_attention(qkv_T3H, shape))
+    if (uses_tensor_cores(qkv_T3H, shape))
         return own_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
     return flash_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
 }

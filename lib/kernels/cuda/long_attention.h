@@ -1,0 +1,63 @@
+#pragma once
+// Attention of sequences of any usual length on tensor cores and raw device memory. Scores are never written to device memory,
+// and every sum has a fixed order. Dropout masks come from the counters of kernels/interface/dropout.h: they depend on the
+// sample, not on its batch.
+//
+// The biases of keys and values are not added to the keys and values, but to what follows from them. The key's bias adds the same
+// number to all scores of a query, so the probabilities do not depend on it: it only enters log_sum_exp. The value's bias adds
+// (sum of the kept probabilities) x bias to the context.
+
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/attention_inputs.h"
+
+namespace bertpretrain::cuda {
+
+constexpr int longest_long_sequence = 8192;
+
+/// Which probabilities dropout kept, 32 per word: the words of (head, 128 keys, query) are 4 adjacent ones, for c from 0 to 3.
+/// Bit t + 16j of word c is key 8t + 2c + j of the 128.
+constexpr int keys_of_kept = 128, kept_words = 4;
+
+struct LongAttentionForward {
+    AttentionInputs<Bf16> in;
+    Bf16* context_TH;
+    float* log_sum_exp_NT;
+    unsigned*
+        kept_NGT4;  ///< with dropout: G = ceil(longest / 128) groups of keys, T rows; not written for keys that do not exist
+};
+
+/// What the gradients of scores need of a query.
+struct alignas(16) QueryTerms {
+    float log_sum_exp;    ///< in base 2, without the key's bias
+    float along_context;  ///< sum over d_context times context
+    float value_bias;     ///< sum over d_context times the value's bias
+    float unused;
+};
+
+constexpr int long_attention_queries = 128, long_attention_keys = 64;  ///< that a block of the backward computes
+
+struct LongAttentionBackward {
+    AttentionInputs<Bf16> in;
+    const Bf16 *context_TH, *d_context_TH;
+    const float* log_sum_exp_NT;
+    const unsigned* kept_NGT4;
+    Bf16* d_qkv_T3H;
+    QueryTerms* terms_NT;   ///< written first, then read
+    float* query_sums_BPH;  ///< sums of the queries' gradients over each of the P = ceil(longest / 128) parts of a sequence; not
+                            ///< written for parts after its end
+    float* value_sums_BPH;  ///< likewise of the values, over P = ceil(longest / 64) parts
+};
+
+/// Whether there are kernels for heads of this size: 32 and 64.
+bool long_attention_takes(std::int64_t head_size);
+
+/// All pointers must be aligned to 16 bytes. Rows after the last sequence are not written.
+/// @throws std::runtime_error if the launch fails
+void long_attention_forward(const LongAttentionForward& pass, cudaStream_t stream);
+/// Writes the queries' gradients, their sums and the terms; must precede the gradients of keys and values.
+void long_attention_backward_queries(const LongAttentionBackward& pass, cudaStream_t stream);
+/// Writes the gradients of keys and values, and the values' sums.
+void long_attention_backward_keys(const LongAttentionBackward& pass, cudaStream_t stream);
+
+}  // namespace bertpretrain::cuda

@@ -1,0 +1,191 @@
+// The gradients of keys and values of long attention. A block computes 64 keys of one head of one sequence, and a warp 16 of
+// them. Queries and the context's gradients pass through shared memory, 64 at a time. Scores are computed transposed, one row per
+// key, so that the probabilities and the score gradients are operand A of the next matmuls as they leave the ones before.
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/long_attention_rows.h"
+
+namespace bertpretrain::cuda {
+namespace {
+
+constexpr int block_keys = long_attention_keys, block_threads = block_keys / warp_rows * warp_lanes;
+constexpr int queries_at_once = 64, part_queries = 16, part_tiles = part_queries / 8;
+
+/// A block's shared memory.
+template <int D>
+struct KeysMemory {
+    Bf16 q[2][queries_at_once * pitch_of<D>];          ///< the second first receives the keys; the first at last the results
+    Bf16 d_context[2][queries_at_once * pitch_of<D>];  ///< the second first receives the values; the first at last column sums
+    QueryTerms terms[2][queries_at_once];
+    unsigned kept[2][queries_at_once * kept_words];
+
+    __device__ float* column_sums() { return reinterpret_cast<float*>(d_context[0]); }
+};
+
+/// Begins to copy a tile of queries and all that belongs to them. What does not exist becomes zero, and then adds nothing.
+template <int D, bool drops>
+__device__ __forceinline__ void begin_tile(const LongAttentionBackward& pass, const HeadOfSequence& at, int tile, int first_key,
+                                           KeysMemory<D>& memory) {
+    const int H = static_cast<int>(pass.in.heads) * D, column = at.head * D, first = tile * queries_at_once;
+    copy_rows_async<D, queries_at_once, block_threads>(memory.q[tile % 2], pass.in.qkv_T3H + at.first_row * 3 * H + column, 3 * H,
+                                                       first, at.length);
+    copy_rows_async<D, queries_at_once, block_threads>(memory.d_context[tile % 2], pass.d_context_TH + at.first_row * H + column,
+                                                       H, first, at.length);
+    const int row = static_cast<int>(threadIdx.x) % queries_at_once;
+    const bool exists = first + row < at.length;
+    const std::int64_t token = at.first_row + (exists ? first + row : 0);
+    if (threadIdx.x < queries_at_once)
+        copy_async(&memory.terms[tile % 2][row], pass.terms_NT + at.head * pass.in.rows + token, exists);
+    else if (drops)
+        copy_async(memory.kept[tile % 2] + row * kept_words,
+                   kept_of_rows(pass.kept_NGT4, pass.in, at.head, first_key) + token * kept_words, exists);
+}
+
+/// Waits for the thread's copies, and adds the bias to its queries.
+template <int D>
+__device__ __forceinline__ void finish_tile(const LongAttentionBackward& pass, const HeadOfSequence& at, int tile,
+                                            KeysMemory<D>& memory) {
+    wait_for_copies();
+    add_bias<D, queries_at_once, block_threads>(memory.q[tile % 2], pass.in.bias_3H + at.head * D, tile * queries_at_once,
+                                                at.length);
+}
+
+/// A warp's 16 keys and their values as operands.
+template <int D>
+struct KeysOfWarp {
+    FragmentA k[D / 16], v[D / 16];
+    int first_kept;  ///< the bit of the lane's key g in the words of dropout; the next bit is key g + 8
+
+    __device__ KeysOfWarp(const KeysMemory<D>& memory, int first_key) {
+        const int block_row = warp() * warp_rows;
+#pragma unroll
+        for (int step = 0; step < D / 16; ++step) {
+            k[step] = load_a(memory.q[1], pitch_of<D>, block_row, 16 * step);
+            v[step] = load_a(memory.d_context[1], pitch_of<D>, block_row, 16 * step);
+        }
+        first_kept = (first_key + block_row) % keys_of_kept / 8 + 16 * (lane() / 4 % 2);
+    }
+};
+
+/// Adds a tile of queries to the gradients of a warp's keys, which lack the factor 1 / sqrt(D), and of its values.
+template <int D, bool drops>
+__device__ __forceinline__ void add_tile(const HeadOfSequence& at, const KeysOfWarp<D>& mine, float dropout_scale, int tile,
+                                         const KeysMemory<D>& memory, Sums (&d_keys)[D / 8], Sums (&d_values)[D / 8]) {
+    const Bf16 *const q = memory.q[tile % 2], *const d_context = memory.d_context[tile % 2];
+    const int g = lane() / 4, c = lane() % 4;
+    const float to_exponent = rsqrtf(static_cast<float>(D)) * log2_of_e;
+#pragma unroll
+    for (int part = 0; part < queries_at_once / part_queries; ++part) {
+        const int row = part * part_queries;
+        if (tile * queries_at_once + row >= at.length) break;
+        Sums scores[part_tiles]{}, d[part_tiles];
+        QueryTerms terms[part_tiles][2];
+#pragma unroll
+        for (int t = 0; t < part_tiles; ++t) {
+#pragma unroll
+            for (int j = 0; j < 2; ++j) terms[t][j] = memory.terms[tile % 2][row + 8 * t + 2 * c + j];
+            d[t] = {{terms[t][0].value_bias, terms[t][1].value_bias, terms[t][0].value_bias, terms[t][1].value_bias}};
+        }
+#pragma unroll
+        for (int step = 0; step < D / 16; ++step) {
+            const FragmentsB queries = load_b_of_rows(q, pitch_of<D>, row, 16 * step),
+                             d_rows = load_b_of_rows(d_context, pitch_of<D>, row, 16 * step);
+#pragma unroll
+            for (int t = 0; t < part_tiles; ++t) {
+                multiply_add(scores[t], mine.k[step], queries, t);
+                multiply_add(d[t], mine.v[step], d_rows, t);
+            }
+        }
+#pragma unroll
+        for (int t = 0; t < part_tiles; ++t) {
+            unsigned kept[2] = {};  // by query; bit 0: key g, bit 1: key g + 8
+            if constexpr (drops) {
+#pragma unroll
+                for (int j = 0; j < 2; ++j)
+                    kept[j] = memory.kept[tile % 2][(row + 8 * t + 2 * c + j) * kept_words + g / 2] >> mine.first_kept;
+            }
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const int half = i / 2, j = i % 2;
+                const float p = exp2_fast(scores[t][i] * to_exponent - terms[t][j].log_sum_exp);
+                float factor = 1;
+                if constexpr (drops) factor = (kept[j] >> half & 1U) != 0 ? dropout_scale : 0.0F;
+                scores[t][i] = p * factor;
+                d[t][i] = p * (factor * d[t][i] - terms[t][j].along_context);
+            }
+        }
+        const FragmentA probabilities = fragment_of(scores[0], scores[1]), d_scores = fragment_of(d[0], d[1]);
+#pragma unroll
+        for (int feature = 0; feature < D; feature += 16) {
+            const FragmentsB d_rows = load_b_of_columns(d_context, pitch_of<D>, row, feature),
+                             queries = load_b_of_columns(q, pitch_of<D>, row, feature);
+            multiply_add(d_values[feature / 8], probabilities, d_rows, 0);
+            multiply_add(d_values[feature / 8 + 1], probabilities, d_rows, 1);
+            multiply_add(d_keys[feature / 8], d_scores, queries, 0);
+            multiply_add(d_keys[feature / 8 + 1], d_scores, queries, 1);
+        }
+    }
+}
+
+/// Writes the gradients of a warp's keys and values, and the block's column sums of the values'.
+template <int D>
+__device__ __forceinline__ void store_keys(const LongAttentionBackward& pass, const Sums (&d_keys)[D / 8],
+                                           const Sums (&d_values)[D / 8], KeysMemory<D>& memory) {
+    const PartOfHead<block_keys> part(pass.in, block_index_again());
+    const HeadOfSequence& at = part.at;
+    const int H = static_cast<int>(pass.in.heads) * D, column = at.head * D, block_row = warp() * warp_rows;
+    const int first_key = part.first + block_row, rows_here = at.length - first_key;
+    __syncthreads();  // queries and d_context are no longer read
+    put_column_sums<D>(d_values, rows_here, 1, memory.column_sums() + warp() * D);
+    if (rows_here > 0) {
+        const float scale = rsqrtf(static_cast<float>(D)), unscaled[2] = {1, 1}, scaled[2] = {scale, scale};
+        Bf16* const stage = memory.q[0] + block_row * pitch_of<D>;
+        Bf16* const to = pass.d_qkv_T3H + (at.first_row + first_key) * 3 * H + H + column;
+        store_rows<D>(d_keys, scaled, stage, to, 3 * H, rows_here);
+        store_rows<D>(d_values, unscaled, stage, to + H, 3 * H, rows_here);
+    }
+    __syncthreads();
+    store_column_sums<D>(memory.column_sums(), block_threads / warp_lanes, pass.value_sums_BPH + part.index * H + column);
+}
+
+template <int D, bool drops>
+__global__ void __launch_bounds__(block_threads, 3) keys_block(const __grid_constant__ LongAttentionBackward pass) {
+    const AttentionInputs<Bf16>& in = pass.in;
+    const PartOfHead<block_keys> part(in, blockIdx.x);
+    const HeadOfSequence& at = part.at;
+    if (part.first >= at.length) return;
+    auto& memory = *static_cast<KeysMemory<D>*>(dynamic_shared_memory());
+    {
+        const int H = static_cast<int>(in.heads) * D;
+        const Bf16* const keys = in.qkv_T3H + at.first_row * 3 * H + H + at.head * D;
+        copy_rows_async<D, block_keys, block_threads>(memory.q[1], keys, 3 * H, part.first, at.length);
+        copy_rows_async<D, block_keys, block_threads>(memory.d_context[1], keys + H, 3 * H, part.first, at.length);
+    }
+    begin_tile<D, drops>(pass, at, 0, part.first, memory);
+    finish_tile(pass, at, 0, memory);
+    __syncthreads();
+    const KeysOfWarp<D> mine(memory, part.first);
+    const bool has_keys = part.first + warp() * warp_rows < at.length;
+    Sums d_keys[D / 8]{}, d_values[D / 8]{};
+    const int tiles = (at.length + queries_at_once - 1) / queries_at_once;
+    for (int tile = 0; tile < tiles; ++tile) {
+        __syncthreads();  // the other buffer is no longer read
+        if (tile + 1 < tiles) begin_tile<D, drops>(pass, at, tile + 1, part.first, memory);
+        if (has_keys) add_tile<D, drops>(at, mine, in.dropout.scale, tile, memory, d_keys, d_values);
+        if (tile + 1 < tiles) finish_tile(pass, at, tile + 1, memory);
+    }
+    store_keys<D>(pass, d_keys, d_values, memory);
+}
+
+}  // namespace
+
+void long_attention_backward_keys(const LongAttentionBackward& pass, cudaStream_t stream) {
+    const dim3 grid = grid_of(pass.in.sequences * pass.in.heads * ceil_div(pass.in.longest, block_keys));
+    const auto start = [&]<int D, bool drops>() {
+        launch_with_shared(keys_block<D, drops>, grid, block_threads, sizeof(KeysMemory<D>), stream, pass);
+    };
+    const bool drops = pass.in.dropout.threshold > 0;
+    if (pass.in.head_size == 32) drops ? start.template operator()<32, true>() : start.template operator()<32, false>();
+    else drops ? start.template operator()<64, true>() : start.template operator()<64, false>();
+}
+
+}  // namespace bertpretrain::cuda

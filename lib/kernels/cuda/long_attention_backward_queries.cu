@@ -1,0 +1,203 @@
+// The queries' gradients of long attention. A block computes 128 queries of one head of one sequence, like the forward: keys and
+// values pass through shared memory, 64 at a time, and a warp keeps its 16 queries and their gradients in registers.
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/long_attention_rows.h"
+
+namespace bertpretrain::cuda {
+namespace {
+
+constexpr int block_queries = long_attention_queries, keys_at_once = 64, part_keys = 16, part_tiles = part_keys / 8;
+
+/// A block's shared memory.
+template <int D>
+struct QueriesMemory {
+    Bf16 q[block_queries * pitch_of<D>];  ///< at the end: the gradients
+    Bf16 d_context[block_queries * pitch_of<D>];
+    Bf16 k[2][keys_at_once * pitch_of<D>], v[2][keys_at_once * pitch_of<D>];
+    QueryTerms terms[block_queries];
+
+    /// The column sums of all warps; they replace d_context.
+    __device__ float* column_sums() { return reinterpret_cast<float*>(d_context); }
+};
+
+/// Adds the bias to the copied queries, and computes their terms.
+template <int D>
+__device__ __forceinline__ void finish_queries(const LongAttentionBackward& pass, const HeadOfSequence& at, int first,
+                                               QueriesMemory<D>& memory) {
+    using Pieces = RowPieces<D>;
+    const AttentionInputs<Bf16>& in = pass.in;
+    const int H = static_cast<int>(in.heads) * D, feature = at.head * D + Pieces::column();
+    const float scale = rsqrtf(static_cast<float>(D));
+    add_bias<D, block_queries>(memory.q, in.bias_3H + at.head * D, first, at.length);
+    float key_bias[8], value_bias[8];
+    load_eight_floats(in.bias_3H + H + feature, key_bias);
+    load_eight_floats(in.bias_3H + 2 * H + feature, value_bias);
+#pragma unroll
+    for (int row = Pieces::first_row(); row < block_queries; row += Pieces::at_once) {
+        const bool exists = first + row < at.length;
+        const std::int64_t token = at.first_row + first + row;
+        const int piece = row * pitch_of<D> + Pieces::column();
+        const uint4 query = *reinterpret_cast<const uint4*>(memory.q + piece),
+                    d_context = *reinterpret_cast<const uint4*>(memory.d_context + piece);
+        uint4 context{0, 0, 0, 0};
+        if (exists) context = *reinterpret_cast<const uint4*>(pass.context_TH + token * H + feature);
+        float along = 0, by_value_bias = 0, by_key_bias = 0;
+#pragma unroll
+        for (int e = 0; e < 8; ++e) {
+            along += element_of(context, e) * element_of(d_context, e);
+            by_value_bias += element_of(d_context, e) * value_bias[e];
+            by_key_bias += element_of(query, e) * key_bias[e];
+        }
+        along = sum_over_row<D>(along), by_value_bias = sum_over_row<D>(by_value_bias),
+        by_key_bias = sum_over_row<D>(by_key_bias);
+        if (Pieces::column() > 0) continue;
+        QueryTerms terms{0, along, by_value_bias, 0};
+        if (exists) {
+            const std::int64_t row_of_head = at.head * in.rows + token;
+            terms.log_sum_exp = (pass.log_sum_exp_NT[row_of_head] - by_key_bias * scale) * log2_of_e;
+            pass.terms_NT[row_of_head] = terms;
+        }
+        memory.terms[row] = terms;
+    }
+}
+
+/// A warp's 16 queries: operands, and for rows g and g + 8 what a lane needs of them.
+template <int D>
+struct QueriesOfWarp {
+    FragmentA q[D / 16], d_context[D / 16];
+    QueryTerms terms[2];
+    unsigned kept[2];  ///< of the current 128 keys (kept_of_row)
+
+    __device__ QueriesOfWarp(const QueriesMemory<D>& memory, int block_row) {
+#pragma unroll
+        for (int step = 0; step < D / 16; ++step) {
+            q[step] = load_a(memory.q, pitch_of<D>, block_row, 16 * step);
+            d_context[step] = load_a(memory.d_context, pitch_of<D>, block_row, 16 * step);
+        }
+        terms[0] = memory.terms[block_row + lane() / 4], terms[1] = memory.terms[block_row + lane() / 4 + 8];
+    }
+};
+
+/// Adds the keys [first_key, first_key + 64) to the gradients of a warp's queries, which lack the factor 1 / sqrt(D).
+/// @tparam whole  whether all of these keys exist
+template <int D, bool drops, bool whole>
+__device__ __forceinline__ void add_keys(const HeadOfSequence& at, const QueriesOfWarp<D>& mine, float dropout_scale,
+                                         const Bf16* k, const Bf16* v, int first_key, Sums (&d_queries)[D / 8]) {
+    constexpr float lowest_score = -3e38F;
+    const int end = at.length - first_key, c = lane() % 4;
+    const float to_exponent = rsqrtf(static_cast<float>(D)) * log2_of_e;
+#pragma unroll 1
+    for (int part = 0; part < keys_at_once / part_keys; ++part) {
+        const int row = part * part_keys;
+        if (!whole && row >= end) break;
+        Sums scores[part_tiles]{}, d[part_tiles]{};
+#pragma unroll
+        for (int step = 0; step < D / 16; ++step) {
+            const FragmentsB keys = load_b_of_rows(k, pitch_of<D>, row, 16 * step),
+                             values = load_b_of_rows(v, pitch_of<D>, row, 16 * step);
+#pragma unroll
+            for (int t = 0; t < part_tiles; ++t) {
+                multiply_add(scores[t], mine.q[step], keys, t);
+                multiply_add(d[t], mine.d_context[step], values, t);
+            }
+        }
+#pragma unroll
+        for (int t = 0; t < part_tiles; ++t)
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const int half = i / 2, j = i % 2, tile = part * part_tiles + t;
+                if (!whole && 8 * tile + 2 * c + j >= end) scores[t][i] = lowest_score;
+                const float p = exp2_fast(scores[t][i] * to_exponent - mine.terms[half].log_sum_exp);
+                float d_probability = d[t][i] + mine.terms[half].value_bias;
+                if constexpr (drops) d_probability *= (mine.kept[half] >> (tile + 16 * j) & 1U) != 0 ? dropout_scale : 0.0F;
+                d[t][i] = p * (d_probability - mine.terms[half].along_context);
+            }
+        const FragmentA d_scores = fragment_of(d[0], d[1]);
+#pragma unroll
+        for (int feature = 0; feature < D; feature += 16) {
+            const FragmentsB keys = load_b_of_columns(k, pitch_of<D>, row, feature);
+            multiply_add(d_queries[feature / 8], d_scores, keys, 0);
+            multiply_add(d_queries[feature / 8 + 1], d_scores, keys, 1);
+        }
+    }
+}
+
+/// Writes a warp's gradients, and the block's column sums of them.
+template <int D>
+__device__ __forceinline__ void store_queries(const LongAttentionBackward& pass, const Sums (&d_queries)[D / 8],
+                                              QueriesMemory<D>& memory) {
+    const PartOfHead<block_queries> part(pass.in, block_index_again());
+    const HeadOfSequence& at = part.at;
+    const int H = static_cast<int>(pass.in.heads) * D, column = at.head * D, block_row = warp() * warp_rows;
+    const int first_query = part.first + block_row, rows_here = at.length - first_query;
+    const float scale = rsqrtf(static_cast<float>(D)), scales[2] = {scale, scale};
+    __syncthreads();  // d_context is no longer read
+    put_column_sums<D>(d_queries, rows_here, scale, memory.column_sums() + warp() * D);
+    if (rows_here > 0)
+        store_rows<D>(d_queries, scales, memory.q + block_row * pitch_of<D>,
+                      pass.d_qkv_T3H + (at.first_row + first_query) * 3 * H + column, 3 * H, rows_here);
+    __syncthreads();
+    store_column_sums<D>(memory.column_sums(), attention_warps, pass.query_sums_BPH + part.index * H + column);
+}
+
+template <int D, bool drops>
+__global__ void __launch_bounds__(attention_threads, 2) queries_block(const __grid_constant__ LongAttentionBackward pass) {
+    const AttentionInputs<Bf16>& in = pass.in;
+    const PartOfHead<block_queries> part(in, blockIdx.x);
+    const HeadOfSequence& at = part.at;
+    if (part.first >= at.length) return;
+    const int H = static_cast<int>(in.heads) * D, column = at.head * D;
+    const Bf16* const keys = in.qkv_T3H + at.first_row * 3 * H + H + column;
+    auto& memory = *static_cast<QueriesMemory<D>*>(dynamic_shared_memory());
+    const auto copy = [&](int first_key) {
+        const int buffer = first_key / keys_at_once % 2;
+        copy_rows_async<D, keys_at_once>(memory.k[buffer], keys, 3 * H, first_key, at.length);
+        copy_rows_async<D, keys_at_once>(memory.v[buffer], keys + H, 3 * H, first_key, at.length);
+    };
+    copy_rows_async<D, block_queries>(memory.q, keys - H, 3 * H, part.first, at.length);
+    copy_rows_async<D, block_queries>(memory.d_context, pass.d_context_TH + at.first_row * H + column, H, part.first, at.length);
+    copy(0);
+    wait_for_copies();
+    finish_queries<D>(pass, at, part.first, memory);
+    __syncthreads();
+
+    QueriesOfWarp<D> mine(memory, warp() * warp_rows);
+    const int rows_here = at.length - part.first - warp() * warp_rows;
+    Sums d_queries[D / 8]{};
+    for (int first_key = 0; first_key < at.length; first_key += keys_at_once) {
+        if (first_key > 0) {
+            wait_for_copies();
+            __syncthreads();  // the other buffer is no longer read
+        }
+        if (first_key + keys_at_once < at.length) copy(first_key + keys_at_once);
+        if (rows_here <= 0) continue;
+        if constexpr (drops) {
+            const unsigned* const kept = kept_of_rows(pass.kept_NGT4, in, at.head, first_key) +
+                                         (at.first_row + at.length - rows_here + lane() / 4) * kept_words + lane() % 4;
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+                if (first_key % keys_of_kept != 0) mine.kept[half] >>= keys_at_once / 8;
+                else mine.kept[half] = lane() / 4 + 8 * half < rows_here ? kept[8 * half * kept_words] : 0;
+        }
+        const int buffer = first_key / keys_at_once % 2;
+        const Bf16 *const k = memory.k[buffer], *const v = memory.v[buffer];
+        if (first_key + keys_at_once <= at.length)
+            add_keys<D, drops, true>(at, mine, in.dropout.scale, k, v, first_key, d_queries);
+        else add_keys<D, drops, false>(at, mine, in.dropout.scale, k, v, first_key, d_queries);
+    }
+    store_queries<D>(pass, d_queries, memory);
+}
+
+}  // namespace
+
+void long_attention_backward_queries(const LongAttentionBackward& pass, cudaStream_t stream) {
+    const dim3 grid = grid_of(pass.in.sequences * pass.in.heads * ceil_div(pass.in.longest, block_queries));
+    const auto start = [&]<int D, bool drops>() {
+        launch_with_shared(queries_block<D, drops>, grid, attention_threads, sizeof(QueriesMemory<D>), stream, pass);
+    };
+    const bool drops = pass.in.dropout.threshold > 0;
+    if (pass.in.head_size == 32) drops ? start.template operator()<32, true>() : start.template operator()<32, false>();
+    else drops ? start.template operator()<64, true>() : start.template operator()<64, false>();
+}
+
+}  // namespace bertpretrain::cuda

@@ -1,0 +1,220 @@
+// A block computes 128 queries of one head of one sequence. Keys and values pass through shared memory, 64 at a time, and the
+// next ones are copied meanwhile. A warp keeps its 16 queries, their scores and their context in registers.
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/long_attention_rows.h"
+
+namespace bertpretrain::cuda {
+namespace {
+
+constexpr int block_queries = attention_warps * warp_rows, keys_at_once = 64, score_tiles = keys_at_once / 8;
+constexpr float lowest_score = -3e38F;
+
+/// A block's shared memory.
+template <int D>
+struct ForwardMemory {
+    Bf16 q[block_queries * pitch_of<D>];  ///< at the end: the context
+    Bf16 k[2][keys_at_once * pitch_of<D>], v[2][keys_at_once * pitch_of<D>];
+    float key_bias_score[block_queries];  ///< each query times the key's bias
+};
+
+/// Adds the bias to the copied queries, and computes each query's product with the key's bias.
+template <int D>
+__device__ __forceinline__ void finish_queries(const AttentionInputs<Bf16>& in, const HeadOfSequence& at, int first,
+                                               ForwardMemory<D>& memory) {
+    using Pieces = RowPieces<D>;
+    const float* const bias = in.bias_3H + at.head * D;
+    add_bias<D, block_queries>(memory.q, bias, first, at.length);
+    float key_bias[8];
+    load_eight_floats(bias + in.heads * D + Pieces::column(), key_bias);
+#pragma unroll
+    for (int row = Pieces::first_row(); row < block_queries; row += Pieces::at_once) {
+        const uint4 piece = *reinterpret_cast<const uint4*>(memory.q + row * pitch_of<D> + Pieces::column());
+        float score = 0;
+#pragma unroll
+        for (int e = 0; e < 8; ++e) score += element_of(piece, e) * key_bias[e];
+        score = sum_over_row<D>(score);
+        if (Pieces::column() == 0) memory.key_bias_score[row] = score;
+    }
+}
+
+/// A lane's state of the softmax of its rows g and g + 8, over the keys so far.
+struct RunningSoftmax {
+    float reference[2] = {lowest_score, lowest_score};  ///< probabilities are exp(score - reference) until they are divided
+    float sum[2] = {};                                  ///< over this lane's keys
+    Sums kept_sum{};        ///< over all keys that dropout keeps: of row g in [0], of row g + 8 in [2]
+    unsigned kept[2] = {};  ///< of the current 128 keys (kept_of_row)
+};
+
+/// Raises the references to the largest scores if one of them has grown by more than a factor of 2^8 in probability. Rarely after
+/// the first keys, so that sums need no new factor each time.
+template <int D>
+__device__ __forceinline__ void raise_references(const Sums (&scores)[score_tiles], float to_exponent, RunningSoftmax& softmax,
+                                                 Sums (&context)[D / 8]) {
+    constexpr float slack = 8;
+    float largest[2];
+    bool grows = false;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        largest[half] = lowest_score;
+#pragma unroll
+        for (int t = 0; t < score_tiles; ++t)
+            largest[half] = fmaxf(largest[half], fmaxf(scores[t][2 * half], scores[t][2 * half + 1]));
+        largest[half] = largest_in_row(largest[half]);
+        grows = grows || (largest[half] - softmax.reference[half]) * to_exponent > slack;
+    }
+    if (__ballot_sync(all_lanes, grows) == 0) return;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const float reference = fmaxf(softmax.reference[half], largest[half]),
+                    factor = exp2_fast((softmax.reference[half] - reference) * to_exponent);
+        softmax.reference[half] = reference;
+        softmax.sum[half] *= factor;
+        softmax.kept_sum[2 * half] *= factor;
+#pragma unroll
+        for (int t = 0; t < D / 8; ++t) context[t][2 * half] *= factor, context[t][2 * half + 1] *= factor;
+    }
+}
+
+/// Adds the keys [first_key, first_key + 64) to a warp's softmax and context. @tparam whole  whether all of these keys exist
+template <int D, bool drops, bool whole>
+__device__ __forceinline__ void attend(const HeadOfSequence& at, const Bf16* q, const Bf16* k, const Bf16* v, int first_key,
+                                       RunningSoftmax& softmax, Sums (&context)[D / 8]) {
+    constexpr FragmentsB ones{{0x3F803F80, 0x3F803F80, 0x3F803F80, 0x3F803F80}};  // bf16
+    const int end = at.length - first_key, c = lane() % 4;
+    Sums scores[score_tiles]{};
+#pragma unroll
+    for (int step = 0; step < D / 16; ++step) {
+        const FragmentA queries = load_a(q, pitch_of<D>, 0, 16 * step);  // again each time: registers are scarce
+#pragma unroll
+        for (int pair = 0; pair < score_tiles / 2; ++pair) {
+            if (!whole && 16 * pair >= end) break;
+            const FragmentsB keys = load_b_of_rows(k, pitch_of<D>, 16 * pair, 16 * step);
+            multiply_add(scores[2 * pair], queries, keys, 0);
+            multiply_add(scores[2 * pair + 1], queries, keys, 1);
+        }
+    }
+    if constexpr (!whole) {
+#pragma unroll
+        for (int t = 0; t < score_tiles; ++t)
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                if (8 * t + 2 * c + i % 2 >= end) scores[t][i] = lowest_score;
+    }
+    const float to_exponent = rsqrtf(static_cast<float>(D)) * log2_of_e;
+    raise_references<D>(scores, to_exponent, softmax, context);
+    const float shift[2] = {softmax.reference[0] * to_exponent, softmax.reference[1] * to_exponent};
+#pragma unroll
+    for (int t = 0; t < score_tiles; ++t)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            scores[t][i] = exp2_fast(scores[t][i] * to_exponent - shift[i / 2]);
+            softmax.sum[i / 2] += scores[t][i];
+        }
+#pragma unroll
+    for (int step = 0; step < keys_at_once / 16; ++step) {
+        if (!whole && 16 * step >= end) break;
+        FragmentA probabilities = fragment_of(scores[2 * step], scores[2 * step + 1]);
+        if constexpr (drops) {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) probabilities.at[i] &= half_word_masks(softmax.kept[i % 2] << (15 - (2 * step + i / 2)));
+            multiply_add(softmax.kept_sum, probabilities, ones, 0);
+        }
+#pragma unroll
+        for (int feature = 0; feature < D; feature += 16) {
+            const FragmentsB values = load_b_of_columns(v, pitch_of<D>, 16 * step, feature);
+            multiply_add(context[feature / 8], probabilities, values, 0);
+            multiply_add(context[feature / 8 + 1], probabilities, values, 1);
+        }
+    }
+}
+
+/// Draws the dropout masks of a warp's rows and 128 keys, and writes them for the backward.
+__device__ __forceinline__ void draw_kept(const LongAttentionForward& pass, const HeadOfSequence& at, int first_query,
+                                          int first_key, RunningSoftmax& softmax) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const int query = first_query + lane() / 4 + 8 * half;
+        softmax.kept[half] = kept_of_row(pass.in.dropout, at, query, first_key);
+        if (query < at.length)
+            kept_of_rows(pass.kept_NGT4, pass.in, at.head, first_key)[(at.first_row + query) * kept_words + lane() % 4] =
+                softmax.kept[half];
+    }
+}
+
+template <int D, bool drops>
+__global__ void __launch_bounds__(attention_threads, 2) forward_block(const __grid_constant__ LongAttentionForward pass) {
+    const AttentionInputs<Bf16>& in = pass.in;
+    const auto query_blocks = static_cast<unsigned>((in.longest + block_queries - 1) / block_queries);
+    const HeadOfSequence at(in, blockIdx.x / query_blocks);
+    const int block_query = static_cast<int>(blockIdx.x % query_blocks) * block_queries;
+    if (block_query >= at.length) return;
+    const int H = static_cast<int>(in.heads) * D, column = at.head * D;
+    const Bf16* const keys = in.qkv_T3H + at.first_row * 3 * H + H + column;
+    auto& memory = *static_cast<ForwardMemory<D>*>(dynamic_shared_memory());
+    const auto copy = [&](int first_key) {
+        const int buffer = first_key / keys_at_once % 2;
+        copy_rows_async<D, keys_at_once>(memory.k[buffer], keys, 3 * H, first_key, at.length);
+        copy_rows_async<D, keys_at_once>(memory.v[buffer], keys + H, 3 * H, first_key, at.length);
+    };
+    copy_rows_async<D, block_queries>(memory.q, keys - H, 3 * H, block_query, at.length);
+    copy(0);
+    wait_for_copies();
+    finish_queries<D>(in, at, block_query, memory);
+    __syncthreads();
+
+    const int block_row = warp() * warp_rows, first_query = block_query + block_row, g = lane() / 4, c = lane() % 4;
+    Bf16* const q = memory.q + block_row * pitch_of<D>;  // the warp's own rows
+    RunningSoftmax softmax;
+    Sums context[D / 8]{};
+    for (int first_key = 0; first_key < at.length; first_key += keys_at_once) {
+        if (first_key > 0) {
+            wait_for_copies();
+            __syncthreads();  // the other buffer is no longer read
+        }
+        if (first_key + keys_at_once < at.length) copy(first_key + keys_at_once);
+        if (first_query >= at.length) continue;
+        if constexpr (drops) {
+            if (first_key % keys_of_kept == 0) draw_kept(pass, at, first_query, first_key, softmax);
+            else softmax.kept[0] >>= score_tiles, softmax.kept[1] >>= score_tiles;
+        }
+        const int buffer = first_key / keys_at_once % 2;
+        const Bf16 *const k = memory.k[buffer], *const v = memory.v[buffer];
+        if (first_key + keys_at_once <= at.length) attend<D, drops, true>(at, q, k, v, first_key, softmax, context);
+        else attend<D, drops, false>(at, q, k, v, first_key, softmax, context);
+    }
+    if (first_query >= at.length) return;
+
+    const float scale = rsqrtf(static_cast<float>(D));
+    const float* const value_bias = in.bias_3H + 2 * H + column;
+    float factors[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const int row = g + 8 * half;
+        const float sum = sum_in_row(softmax.sum[half]), kept_sum = drops ? softmax.kept_sum[2 * half] : sum;
+        factors[half] = in.dropout.scale / sum;
+#pragma unroll
+        for (int t = 0; t < D / 8; ++t)
+#pragma unroll
+            for (int j = 0; j < 2; ++j) context[t][2 * half + j] += kept_sum * value_bias[8 * t + 2 * c + j];
+        if (c == 0 && first_query + row < at.length)
+            pass.log_sum_exp_NT[at.head * in.rows + at.first_row + first_query + row] =
+                (softmax.reference[half] + memory.key_bias_score[block_row + row]) * scale + logf(sum);
+    }
+    store_rows<D>(context, factors, q, pass.context_TH + (at.first_row + first_query) * H + column, H, at.length - first_query);
+}
+
+}  // namespace
+
+bool long_attention_takes(std::int64_t head_size) { return head_size == 32 || head_size == 64; }
+
+void long_attention_forward(const LongAttentionForward& pass, cudaStream_t stream) {
+    const dim3 grid = grid_of(pass.in.sequences * pass.in.heads * ceil_div(pass.in.longest, block_queries));
+    const auto start = [&]<int D, bool drops>() {
+        launch_with_shared(forward_block<D, drops>, grid, attention_threads, sizeof(ForwardMemory<D>), stream, pass);
+    };
+    const bool drops = pass.in.dropout.threshold > 0;
+    if (pass.in.head_size == 32) drops ? start.template operator()<32, true>() : start.template operator()<32, false>();
+    else drops ? start.template operator()<64, true>() : start.template operator()<64, false>();
+}
+
+}  // namespace bertpretrain::cuda

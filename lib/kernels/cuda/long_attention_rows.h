@@ -1,0 +1,86 @@
+#pragma once
+// Copies of rows of one head between device memory and shared memory, for long attention.
+
+#include "kernels/cuda/async_copy.h"
+#include "kernels/cuda/attention_block.h"
+#include "kernels/cuda/long_attention.h"
+
+namespace bertpretrain::cuda {
+
+/// How a block's threads divide rows of D features: each has 16 bytes of every `at_once`-th row.
+template <int D, int threads = attention_threads>
+struct RowPieces {
+    static constexpr int of_row = D / 8, at_once = threads / of_row;
+
+    __device__ static int column() { return static_cast<int>(threadIdx.x) % of_row * 8; }
+    __device__ static int first_row() { return static_cast<int>(threadIdx.x) / of_row; }
+};
+
+/// Begins to copy rows [first, first + count) to `matrix`; rows from `length` on become zeros.
+/// @param from  row 0 in device memory; rows are `stride` elements apart
+template <int D, int count, int threads = attention_threads>
+__device__ __forceinline__ void copy_rows_async(Bf16* matrix, const Bf16* from, int stride, int first, int length) {
+    using Pieces = RowPieces<D, threads>;
+#pragma unroll
+    for (int i = 0; i < count / Pieces::at_once; ++i) {
+        const int row = Pieces::first_row() + i * Pieces::at_once;
+        const bool exists = first + row < length;
+        copy_async(matrix + row * pitch_of<D> + Pieces::column(), from + (exists ? first + row : 0) * stride + Pieces::column(),
+                   exists);
+    }
+}
+
+/// Adds the bias of the head's D columns to rows that copy_rows_async() has copied, once the thread has waited for its copies.
+template <int D, int count, int threads = attention_threads>
+__device__ __forceinline__ void add_bias(Bf16* matrix, const float* bias, int first, int length) {
+    using Pieces = RowPieces<D, threads>;
+    float b[8];
+    load_eight_floats(bias + Pieces::column(), b);
+#pragma unroll
+    for (int i = 0; i < count / Pieces::at_once; ++i) {
+        const int row = Pieces::first_row() + i * Pieces::at_once;
+        auto* const piece = reinterpret_cast<uint4*>(matrix + row * pitch_of<D> + Pieces::column());
+        if (first + row < length) *piece = with_bias(*piece, b);
+    }
+}
+
+/// Returns where the dropout words of row 0 lie.
+template <class Word>
+__device__ __forceinline__ Word* kept_of_rows(Word* kept_NGT4, const AttentionInputs<Bf16>& in, int head, int first_key) {
+    const std::int64_t groups = (in.longest + keys_of_kept - 1) / keys_of_kept;
+    return kept_NGT4 + (head * groups + first_key / keys_of_kept) * in.rows * kept_words;
+}
+
+/// Sum over the lanes that hold one row's pieces.
+template <int D>
+__device__ __forceinline__ float sum_over_row(float value) {
+#pragma unroll
+    for (int apart = RowPieces<D>::of_row / 2; apart > 0; apart /= 2) value += __shfl_xor_sync(all_lanes, value, apart);
+    return value;
+}
+
+/// Puts the sums over a warp's 16 rows, of which the first `rows` exist, into column_sums.
+template <int D>
+__device__ __forceinline__ void put_column_sums(const Sums (&sums)[D / 8], int rows, float factor, float* column_sums) {
+    const int g = lane() / 4;
+#pragma unroll
+    for (int t = 0; t < D / 8; ++t)
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+            float sum = (g < rows ? sums[t][j] : 0.0F) + (g + 8 < rows ? sums[t][2 + j] : 0.0F);
+#pragma unroll
+            for (int apart = 4; apart < warp_lanes; apart *= 2) sum += __shfl_xor_sync(all_lanes, sum, apart);
+            if (g == 0) column_sums[8 * t + 2 * lane() + j] = sum * factor;
+        }
+}
+
+/// Writes to `to` the column sums of all warps, added in order; a barrier must precede it. The threads below D do so.
+template <int D>
+__device__ __forceinline__ void store_column_sums(const float* column_sums, int warps, float* to) {
+    if (threadIdx.x >= D) return;
+    float sum = 0;
+    for (int w = 0; w < warps; ++w) sum += column_sums[w * D + static_cast<int>(threadIdx.x)];
+    to[threadIdx.x] = sum;
+}
+
+}  // namespace bertpretrain::cuda

@@ -1,0 +1,65 @@
+#include "kernels_cuda/own_attention_check.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+using namespace bertpretrain::testing::own_attention;
+
+namespace {
+
+void check_long(const Case& what) {
+    const Inputs in(what);
+    REQUIRE(cuda::is_long_attention(in.qkv_T3H, in.shape()));
+    REQUIRE_FALSE(cuda::is_short_attention(in.qkv_T3H, in.shape()));
+    check_attention(in, Rounded::queries);
+}
+
+}  // namespace
+
+TEST_CASE("long attention on CUDA equals the reference for sequences of any length") {
+    check_long({{300, 0, 1}, 1, 64, 0, 5});
+    check_long({{129, 64, 65}, 1, 64, 0});
+    check_long({{512}, 1, 64, 0, 1});
+    check_long({{530}, 1, 32, 0.1});
+}
+
+TEST_CASE("long attention on CUDA drops what the reference drops, forward and backward") {
+    check_long({{257, 33}, 2, 64, 0.1, 3});
+    check_long({{200}, 1, 32, 0.5});
+}
+
+TEST_CASE("long attention on CUDA takes heads of 32 and 64 features, and odd numbers of heads") {
+    check_long({{140, 19}, 3, 32, 0.1});
+    check_long({{150}, 3, 64, 0.1, 2});
+}
+
+TEST_CASE("long attention on CUDA gives a sample the same bits in every batch") {
+    const Inputs both({{70, 200}, 1, 64, 0.2});
+    const Results together = ours(both);
+    Inputs alone({{200}, 1, 64, 0.2});
+    alone.batch = ragged({200}, both.batch.layout.samples_B[1]);
+    alone.qkv_T3H = both.qkv_T3H.narrow(0, 70, 200), alone.bias_3H = both.bias_3H;
+    alone.d_context_TH = both.d_context_TH.narrow(0, 70, 200);
+    const Results one = ours(alone);
+    CHECK(same_bits(one.context_TH, together.context_TH.narrow(0, 70, 200)));
+    CHECK(same_bits(one.d_qkv_T3H, together.d_qkv_T3H.narrow(0, 70, 200)));
+}
+
+TEST_CASE("long attention on CUDA follows the reference where a few scores are far above all others") {
+    Inputs in({{250}, 1, 64, 0});
+    in.qkv_T3H = in.qkv_T3H * 6;
+    // Nearly all of a row's probability is one key's. Its gradient is then a small difference of two large numbers, one of them
+    // from the rounded context.
+    check_attention(in, Rounded::queries, /*backward_bound=*/2e-2);
+}
+
+TEST_CASE("long attention on CUDA leaves longer sequences, other heads and fp32 to others") {
+    const auto takes = [](const Case& what) {
+        const Inputs in(what);
+        return cuda::is_long_attention(in.qkv_T3H, in.shape());
+    };
+    CHECK(takes({{8192}, 1, 32, 0}));
+    CHECK_FALSE(takes({{8193}, 1, 32, 0}));
+    CHECK_FALSE(takes({{300}, 1, 128, 0}));
+    const Inputs in({{300}, 1, 64, 0});
+    CHECK_FALSE(cuda::is_long_attention(in.qkv_T3H.to(at::kFloat), in.shape()));
+}

@@ -1,0 +1,91 @@
+#pragma once
+// Our attention kernels on the emulator, compared with the reference.
+
+#include "kernels/cuda/own_attention.h"
+#include "kernels_cuda/cuda_inputs.h"
+
+namespace bertpretrain::testing::own_attention {
+
+struct Case {
+    std::vector<std::int64_t> lengths;
+    std::int64_t heads, head_size;
+    double dropout;
+    std::int64_t rows_of_none = 0;  ///< after the last sequence
+};
+
+struct Inputs {
+    Case what;
+    Ragged batch;
+    at::Tensor qkv_T3H, bias_3H, d_context_TH;
+
+    explicit Inputs(const Case& what_) : what(what_), batch(ragged(what_.lengths)) {
+        RandomTensors random(static_cast<std::uint64_t>(what.head_size + what.heads));
+        const std::int64_t T = batch.tokens() + what.rows_of_none, H = what.heads * what.head_size;
+        qkv_T3H = random.normal({T, 3 * H}, at::kBFloat16);
+        bias_3H = random.normal({3 * H}) * 0.2;
+        d_context_TH = random.normal({T, H}, at::kBFloat16);
+    }
+    Attention shape() const { return {batch.layout, what.heads, dropout_of(what.dropout, Purpose::attention_dropout)}; }
+};
+
+struct Results {
+    at::Tensor context_TH, log_sum_exp_TN, d_qkv_T3H, d_bias_3H;
+};
+
+template <class Forward, class Backward>
+Results run(const Forward& forward, const Backward& backward, const Inputs& in, const at::Tensor& qkv_T3H,
+            const at::Tensor& bias_3H) {
+    const AttentionResult result = forward(qkv_T3H, bias_3H, in.shape());
+    Results all{result.context_TH, result.log_sum_exp_TN, {}, at::ones_like(bias_3H)};
+    all.d_qkv_T3H = backward(in.d_context_TH, qkv_T3H, bias_3H, result, in.shape(), all.d_bias_3H);
+    return all;
+}
+
+inline Results ours(const Inputs& in) {
+    return run(cuda::own_attention, cuda::own_attention_backward, in, in.qkv_T3H, in.bias_3H);
+}
+
+/// Which of the kernels' operands are rounded after their biases are added; the others keep their biases apart.
+enum class Rounded { all, queries };
+
+/// The reference on the kernels' operands.
+inline Results right(const Inputs& in, Rounded rounded) {
+    at::Tensor biased_T3H = in.qkv_T3H.to(at::kFloat) + in.bias_3H;
+    if (rounded == Rounded::all) biased_T3H = biased_T3H.to(at::kBFloat16);
+    else {
+        const at::Tensor queries_TH = biased_T3H.narrow(1, 0, in.bias_3H.size(0) / 3);
+        queries_TH.copy_(queries_TH.to(at::kBFloat16));
+    }
+    Inputs operands = in;
+    operands.d_context_TH = in.d_context_TH.to(biased_T3H.scalar_type());
+    return run(reference::attention, reference::attention_backward, operands, biased_T3H, at::zeros_like(in.bias_3H));
+}
+
+/// Probabilities, score gradients and results are rounded to bf16, each by at most 2^-9 of itself and 1.1e-3 in the root mean
+/// square. The score gradients of a row sum to zero, which rounding disturbs: the part that all keys share (their bias) then
+/// enters the queries' gradient. Hence small biases here, as in trained models.
+constexpr double forward_bound = 3e-3;
+
+inline void check_attention(const Inputs& in, Rounded rounded, double backward_bound = 6e-3) {
+    const Case& what = in.what;
+    CAPTURE(what.lengths, what.heads, what.head_size, what.dropout);
+    const auto results = in_two_orders([&] { return ours(in); });
+    CHECK_SAME_BITS(results, context_TH);
+    CHECK_SAME_BITS(results, d_qkv_T3H);
+    CHECK_SAME_BITS(results, d_bias_3H);
+    const Results expected = right(in, rounded);
+    const std::int64_t H = what.heads * what.head_size, T = in.batch.tokens();
+    CHECK(relative_error(results.first.context_TH, expected.context_TH) < forward_bound);
+    CHECK(relative_error(results.first.log_sum_exp_TN, expected.log_sum_exp_TN) < 1e-5);
+    for (const std::int64_t part : {0, 1, 2}) {
+        CAPTURE(part);
+        const auto of = [&](const at::Tensor& rows) { return rows.narrow(1, part * H, H); };
+        CHECK(relative_error(of(results.first.d_qkv_T3H), of(expected.d_qkv_T3H)) < backward_bound);
+    }
+    CHECK(relative_error(results.first.d_bias_3H, expected.d_bias_3H) < backward_bound);
+    CHECK(at::equal(results.first.d_bias_3H.narrow(0, H, H), at::ones({H})));  // the key's bias has no gradient
+    CHECK(results.first.context_TH.narrow(0, T, what.rows_of_none).eq(0).all().item<bool>());
+    CHECK(results.first.d_qkv_T3H.narrow(0, T, what.rows_of_none).eq(0).all().item<bool>());
+}
+
+}  // namespace bertpretrain::testing::own_attention
