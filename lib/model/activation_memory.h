@@ -12,6 +12,7 @@ struct ActivationShape {
     std::int64_t sequences = 16, tokens = 2048, masked = 320;
     bool bf16 = true;
     bool checkpointing = false;
+    double mask_bytes = 0;  ///< in which a layer's attention keeps its dropout masks, per token
 };
 
 /// Returns the peak memory of a pass in bytes: what the layers keep for their backward (see LayerState), plus the larger of the

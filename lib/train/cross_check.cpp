@@ -52,7 +52,8 @@ void refuse_unequal_bits(ControlGroup& ranks, const RunPlan& plan, at::Device de
     if (counts_dropout != nullptr &&
         !counts_dropout(plan.data.sequence_length, model.hidden_size / model.num_attention_heads, plan.compute.dtype))
         throw ConfigError(
-            concat(setting, "needs computations that can be repeated bit by bit, and at ", plan.data.sequence_length,
+            concat(setting, "needs computations that can be repeated bit by bit, and with heads of ",
+                   model.hidden_size / model.num_attention_heads, " features and ", plan.data.sequence_length,
                    " tokens this run uses flash attention, which draws its own dropout masks and adds in a varying ",
                    "order\n  do: set it to 0 for this run"));
     const std::string own = device.is_cpu() ? computed_by(device) : kernels_on(device);

@@ -6,15 +6,19 @@
 
 namespace bertpretrain::cuda {
 
-/// Begins to copy 16 bytes, or to write 16 zero bytes if `exists` is false; `from` must be a valid address in both cases. Both
-/// addresses must be aligned to 16 bytes.
+/// Begins to copy `bytes` (8 or 16), or to write as many zero bytes if `exists` is false; `from` must be a valid address in both
+/// cases. Both addresses must be aligned to `bytes`.
+template <int bytes = 16>
 __device__ __forceinline__ void copy_async(void* to, const void* from, bool exists) {
+    static_assert(bytes == 8 || bytes == 16);
 #ifdef __CUDACC__
     const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    const int bytes = exists ? 16 : 0;
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(address), "l"(from), "r"(bytes) : "memory");
+    const int read = exists ? bytes : 0;
+    if constexpr (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(address), "l"(from), "r"(read) : "memory");
+    else asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" : : "r"(address), "l"(from), "r"(read) : "memory");
 #else
-    cuda_emulator::copy_async(to, exists ? from : nullptr, 16);
+    cuda_emulator::copy_async(to, exists ? from : nullptr, bytes);
 #endif
 }
 

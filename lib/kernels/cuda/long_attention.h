@@ -28,11 +28,9 @@ struct LongAttentionForward {
 };
 
 /// What the gradients of scores need of a query.
-struct alignas(16) QueryTerms {
+struct alignas(8) QueryTerms {
     float log_sum_exp;    ///< in base 2, without the key's bias
     float along_context;  ///< sum over d_context times context
-    float value_bias;     ///< sum over d_context times the value's bias
-    float unused;
 };
 
 constexpr int long_attention_queries = 128, long_attention_keys = 64;  ///< that a block of the backward computes
@@ -43,7 +41,8 @@ struct LongAttentionBackward {
     const float* log_sum_exp_NT;
     const unsigned* kept_NGT4;
     Bf16* d_qkv_T3H;
-    QueryTerms* terms_NT;   ///< written first, then read
+    QueryTerms* terms_NT;    ///< written with the queries' gradients, read for those of keys and values
+    Bf16* biased_queries_TH;  ///< likewise
     float* query_sums_BPH;  ///< sums of the queries' gradients over each of the P = ceil(longest / 128) parts of a sequence; not
                             ///< written for parts after its end
     float* value_sums_BPH;  ///< likewise of the values, over P = ceil(longest / 64) parts
@@ -55,7 +54,7 @@ bool long_attention_takes(std::int64_t head_size);
 /// All pointers must be aligned to 16 bytes. Rows after the last sequence are not written.
 /// @throws std::runtime_error if the launch fails
 void long_attention_forward(const LongAttentionForward& pass, cudaStream_t stream);
-/// Writes the queries' gradients, their sums and the terms; must precede the gradients of keys and values.
+/// Writes the queries' gradients, their sums, the terms and the biased queries; must precede the gradients of keys and values.
 void long_attention_backward_queries(const LongAttentionBackward& pass, cudaStream_t stream);
 /// Writes the gradients of keys and values, and the values' sums.
 void long_attention_backward_keys(const LongAttentionBackward& pass, cudaStream_t stream);

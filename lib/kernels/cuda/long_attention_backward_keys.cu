@@ -1,6 +1,7 @@
-// The gradients of keys and values of long attention. A block computes 64 keys of one head of one sequence, and a warp 16 of
-// them. Queries and the context's gradients pass through shared memory, 64 at a time. Scores are computed transposed, one row per
-// key, so that the probabilities and the score gradients are operand A of the next matmuls as they leave the ones before.
+// The gradients of keys and values of long attention. A block computes 64 keys of one head of one sequence, and a warp 16 of them.
+// Queries and the context's gradients pass through shared memory, 64 at a time. Scores are computed transposed, one row per key,
+// so that the probabilities and the score gradients are operand A of the next matmuls as they leave the ones before. Values carry
+// their bias here: they are loaded once.
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/long_attention_rows.h"
 
@@ -15,10 +16,15 @@ template <int D>
 struct KeysMemory {
     Bf16 q[2][queries_at_once * pitch_of<D>];          ///< the second first receives the keys; the first at last the results
     Bf16 d_context[2][queries_at_once * pitch_of<D>];  ///< the second first receives the values; the first at last column sums
-    QueryTerms terms[2][queries_at_once];
+    alignas(16) QueryTerms terms[2][queries_at_once];
     unsigned kept[2][queries_at_once * kept_words];
 
     __device__ float* column_sums() { return reinterpret_cast<float*>(d_context[0]); }
+};
+
+/// The terms of two adjacent queries, which are read at once.
+struct alignas(16) TwoQueries {
+    QueryTerms at[2];
 };
 
 /// Begins to copy a tile of queries and all that belongs to them. What does not exist becomes zero, and then adds nothing.
@@ -26,7 +32,7 @@ template <int D, bool drops>
 __device__ __forceinline__ void begin_tile(const LongAttentionBackward& pass, const HeadOfSequence& at, int tile, int first_key,
                                            KeysMemory<D>& memory) {
     const int H = static_cast<int>(pass.in.heads) * D, column = at.head * D, first = tile * queries_at_once;
-    copy_rows_async<D, queries_at_once, block_threads>(memory.q[tile % 2], pass.in.qkv_T3H + at.first_row * 3 * H + column, 3 * H,
+    copy_rows_async<D, queries_at_once, block_threads>(memory.q[tile % 2], pass.biased_queries_TH + at.first_row * H + column, H,
                                                        first, at.length);
     copy_rows_async<D, queries_at_once, block_threads>(memory.d_context[tile % 2], pass.d_context_TH + at.first_row * H + column,
                                                        H, first, at.length);
@@ -34,19 +40,10 @@ __device__ __forceinline__ void begin_tile(const LongAttentionBackward& pass, co
     const bool exists = first + row < at.length;
     const std::int64_t token = at.first_row + (exists ? first + row : 0);
     if (threadIdx.x < queries_at_once)
-        copy_async(&memory.terms[tile % 2][row], pass.terms_NT + at.head * pass.in.rows + token, exists);
+        copy_async<sizeof(QueryTerms)>(&memory.terms[tile % 2][row], pass.terms_NT + at.head * pass.in.rows + token, exists);
     else if (drops)
         copy_async(memory.kept[tile % 2] + row * kept_words,
                    kept_of_rows(pass.kept_NGT4, pass.in, at.head, first_key) + token * kept_words, exists);
-}
-
-/// Waits for the thread's copies, and adds the bias to its queries.
-template <int D>
-__device__ __forceinline__ void finish_tile(const LongAttentionBackward& pass, const HeadOfSequence& at, int tile,
-                                            KeysMemory<D>& memory) {
-    wait_for_copies();
-    add_bias<D, queries_at_once, block_threads>(memory.q[tile % 2], pass.in.bias_3H + at.head * D, tile * queries_at_once,
-                                                at.length);
 }
 
 /// A warp's 16 keys and their values as operands.
@@ -77,14 +74,7 @@ __device__ __forceinline__ void add_tile(const HeadOfSequence& at, const KeysOfW
     for (int part = 0; part < queries_at_once / part_queries; ++part) {
         const int row = part * part_queries;
         if (tile * queries_at_once + row >= at.length) break;
-        Sums scores[part_tiles]{}, d[part_tiles];
-        QueryTerms terms[part_tiles][2];
-#pragma unroll
-        for (int t = 0; t < part_tiles; ++t) {
-#pragma unroll
-            for (int j = 0; j < 2; ++j) terms[t][j] = memory.terms[tile % 2][row + 8 * t + 2 * c + j];
-            d[t] = {{terms[t][0].value_bias, terms[t][1].value_bias, terms[t][0].value_bias, terms[t][1].value_bias}};
-        }
+        Sums scores[part_tiles]{}, d[part_tiles]{};
 #pragma unroll
         for (int step = 0; step < D / 16; ++step) {
             const FragmentsB queries = load_b_of_rows(q, pitch_of<D>, row, 16 * step),
@@ -97,6 +87,7 @@ __device__ __forceinline__ void add_tile(const HeadOfSequence& at, const KeysOfW
         }
 #pragma unroll
         for (int t = 0; t < part_tiles; ++t) {
+            const TwoQueries terms = *reinterpret_cast<const TwoQueries*>(memory.terms[tile % 2] + row + 8 * t + 2 * c);
             unsigned kept[2] = {};  // by query; bit 0: key g, bit 1: key g + 8
             if constexpr (drops) {
 #pragma unroll
@@ -106,11 +97,11 @@ __device__ __forceinline__ void add_tile(const HeadOfSequence& at, const KeysOfW
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 const int half = i / 2, j = i % 2;
-                const float p = exp2_fast(scores[t][i] * to_exponent - terms[t][j].log_sum_exp);
+                const float p = exp2_fast(scores[t][i] * to_exponent - terms.at[j].log_sum_exp);
                 float factor = 1;
                 if constexpr (drops) factor = (kept[j] >> half & 1U) != 0 ? dropout_scale : 0.0F;
                 scores[t][i] = p * factor;
-                d[t][i] = p * (factor * d[t][i] - terms[t][j].along_context);
+                d[t][i] = p * (factor * d[t][i] - terms.at[j].along_context);
             }
         }
         const FragmentA probabilities = fragment_of(scores[0], scores[1]), d_scores = fragment_of(d[0], d[1]);
@@ -161,17 +152,18 @@ __global__ void __launch_bounds__(block_threads, 3) keys_block(const __grid_cons
         copy_rows_async<D, block_keys, block_threads>(memory.d_context[1], keys + H, 3 * H, part.first, at.length);
     }
     begin_tile<D, drops>(pass, at, 0, part.first, memory);
-    finish_tile(pass, at, 0, memory);
+    wait_for_copies();
+    add_bias<D, block_keys, block_threads>(memory.d_context[1], in.bias_3H + 2 * in.heads * D + at.head * D, part.first, at.length);
     __syncthreads();
     const KeysOfWarp<D> mine(memory, part.first);
     const bool has_keys = part.first + warp() * warp_rows < at.length;
     Sums d_keys[D / 8]{}, d_values[D / 8]{};
     const int tiles = (at.length + queries_at_once - 1) / queries_at_once;
     for (int tile = 0; tile < tiles; ++tile) {
+        wait_for_copies();
         __syncthreads();  // the other buffer is no longer read
         if (tile + 1 < tiles) begin_tile<D, drops>(pass, at, tile + 1, part.first, memory);
         if (has_keys) add_tile<D, drops>(at, mine, in.dropout.scale, tile, memory, d_keys, d_values);
-        if (tile + 1 < tiles) finish_tile(pass, at, tile + 1, memory);
     }
     store_keys<D>(pass, d_keys, d_values, memory);
 }

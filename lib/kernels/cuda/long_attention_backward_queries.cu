@@ -8,13 +8,20 @@ namespace {
 
 constexpr int block_queries = long_attention_queries, keys_at_once = 64, part_keys = 16, part_tiles = part_keys / 8;
 
+/// What the gradients of scores need of a query.
+struct alignas(16) TermsOfQuery {
+    QueryTerms stored;
+    float value_bias, unused;  ///< sum over d_context times the value's bias
+};
+
 /// A block's shared memory.
 template <int D>
 struct QueriesMemory {
     Bf16 q[block_queries * pitch_of<D>];  ///< at the end: the gradients
     Bf16 d_context[block_queries * pitch_of<D>];
     Bf16 k[2][keys_at_once * pitch_of<D>], v[2][keys_at_once * pitch_of<D>];
-    QueryTerms terms[block_queries];
+    TermsOfQuery terms[block_queries];
+    unsigned kept[2][block_queries * kept_words];
 
     /// The column sums of all warps; they replace d_context.
     __device__ float* column_sums() { return reinterpret_cast<float*>(d_context); }
@@ -40,7 +47,10 @@ __device__ __forceinline__ void finish_queries(const LongAttentionBackward& pass
         const uint4 query = *reinterpret_cast<const uint4*>(memory.q + piece),
                     d_context = *reinterpret_cast<const uint4*>(memory.d_context + piece);
         uint4 context{0, 0, 0, 0};
-        if (exists) context = *reinterpret_cast<const uint4*>(pass.context_TH + token * H + feature);
+        if (exists) {
+            context = *reinterpret_cast<const uint4*>(pass.context_TH + token * H + feature);
+            *reinterpret_cast<uint4*>(pass.biased_queries_TH + token * H + feature) = query;
+        }
         float along = 0, by_value_bias = 0, by_key_bias = 0;
 #pragma unroll
         for (int e = 0; e < 8; ++e) {
@@ -51,22 +61,22 @@ __device__ __forceinline__ void finish_queries(const LongAttentionBackward& pass
         along = sum_over_row<D>(along), by_value_bias = sum_over_row<D>(by_value_bias),
         by_key_bias = sum_over_row<D>(by_key_bias);
         if (Pieces::column() > 0) continue;
-        QueryTerms terms{0, along, by_value_bias, 0};
+        TermsOfQuery terms{{0, along}, by_value_bias, 0};
         if (exists) {
             const std::int64_t row_of_head = at.head * in.rows + token;
-            terms.log_sum_exp = (pass.log_sum_exp_NT[row_of_head] - by_key_bias * scale) * log2_of_e;
-            pass.terms_NT[row_of_head] = terms;
+            terms.stored.log_sum_exp = (pass.log_sum_exp_NT[row_of_head] - by_key_bias * scale) * log2_of_e;
+            pass.terms_NT[row_of_head] = terms.stored;
         }
         memory.terms[row] = terms;
     }
 }
 
 /// A warp's 16 queries: operands, and for rows g and g + 8 what a lane needs of them.
-template <int D>
+template <int D, bool drops>
 struct QueriesOfWarp {
     FragmentA q[D / 16], d_context[D / 16];
-    QueryTerms terms[2];
-    unsigned kept[2];  ///< of the current 128 keys (kept_of_row)
+    TermsOfQuery terms[2];
+    unsigned kept[2];  ///< of the current 64 keys, in the order of kept_of_row
 
     __device__ QueriesOfWarp(const QueriesMemory<D>& memory, int block_row) {
 #pragma unroll
@@ -74,19 +84,23 @@ struct QueriesOfWarp {
             q[step] = load_a(memory.q, pitch_of<D>, block_row, 16 * step);
             d_context[step] = load_a(memory.d_context, pitch_of<D>, block_row, 16 * step);
         }
-        terms[0] = memory.terms[block_row + lane() / 4], terms[1] = memory.terms[block_row + lane() / 4 + 8];
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            terms[half] = memory.terms[block_row + lane() / 4 + 8 * half];
+            if (!drops) terms[half].stored.along_context -= terms[half].value_bias;  // all probabilities have its bias then
+        }
     }
 };
 
 /// Adds the keys [first_key, first_key + 64) to the gradients of a warp's queries, which lack the factor 1 / sqrt(D).
 /// @tparam whole  whether all of these keys exist
 template <int D, bool drops, bool whole>
-__device__ __forceinline__ void add_keys(const HeadOfSequence& at, const QueriesOfWarp<D>& mine, float dropout_scale,
+__device__ __forceinline__ void add_keys(const HeadOfSequence& at, const QueriesOfWarp<D, drops>& mine, float dropout_scale,
                                          const Bf16* k, const Bf16* v, int first_key, Sums (&d_queries)[D / 8]) {
     constexpr float lowest_score = -3e38F;
     const int end = at.length - first_key, c = lane() % 4;
     const float to_exponent = rsqrtf(static_cast<float>(D)) * log2_of_e;
-#pragma unroll 1
+#pragma unroll(D == 32 ? 2 : keys_at_once / part_keys)  // no more, or registers are spilled
     for (int part = 0; part < keys_at_once / part_keys; ++part) {
         const int row = part * part_keys;
         if (!whole && row >= end) break;
@@ -107,10 +121,12 @@ __device__ __forceinline__ void add_keys(const HeadOfSequence& at, const Queries
             for (int i = 0; i < 4; ++i) {
                 const int half = i / 2, j = i % 2, tile = part * part_tiles + t;
                 if (!whole && 8 * tile + 2 * c + j >= end) scores[t][i] = lowest_score;
-                const float p = exp2_fast(scores[t][i] * to_exponent - mine.terms[half].log_sum_exp);
-                float d_probability = d[t][i] + mine.terms[half].value_bias;
-                if constexpr (drops) d_probability *= (mine.kept[half] >> (tile + 16 * j) & 1U) != 0 ? dropout_scale : 0.0F;
-                d[t][i] = p * (d_probability - mine.terms[half].along_context);
+                const float p = exp2_fast(scores[t][i] * to_exponent - mine.terms[half].stored.log_sum_exp);
+                float d_probability = d[t][i];
+                if constexpr (drops)
+                    d_probability = (d_probability + mine.terms[half].value_bias) *
+                                    ((mine.kept[half] >> (tile + 16 * j) & 1U) != 0 ? dropout_scale : 0.0F);
+                d[t][i] = p * (d_probability - mine.terms[half].stored.along_context);
             }
         const FragmentA d_scores = fragment_of(d[0], d[1]);
 #pragma unroll
@@ -150,6 +166,14 @@ __global__ void __launch_bounds__(attention_threads, 2) queries_block(const __gr
     const Bf16* const keys = in.qkv_T3H + at.first_row * 3 * H + H + column;
     auto& memory = *static_cast<QueriesMemory<D>*>(dynamic_shared_memory());
     const auto copy = [&](int first_key) {
+        if (drops && first_key % keys_of_kept == 0 && threadIdx.x < block_queries) {
+            const int row = static_cast<int>(threadIdx.x);
+            const bool exists = part.first + row < at.length;
+            copy_async(memory.kept[first_key / keys_of_kept % 2] + row * kept_words,
+                       kept_of_rows(pass.kept_NGT4, in, at.head, first_key) +
+                           (at.first_row + (exists ? part.first + row : 0)) * kept_words,
+                       exists);
+        }
         const int buffer = first_key / keys_at_once % 2;
         copy_rows_async<D, keys_at_once>(memory.k[buffer], keys, 3 * H, first_key, at.length);
         copy_rows_async<D, keys_at_once>(memory.v[buffer], keys + H, 3 * H, first_key, at.length);
@@ -161,8 +185,8 @@ __global__ void __launch_bounds__(attention_threads, 2) queries_block(const __gr
     finish_queries<D>(pass, at, part.first, memory);
     __syncthreads();
 
-    QueriesOfWarp<D> mine(memory, warp() * warp_rows);
-    const int rows_here = at.length - part.first - warp() * warp_rows;
+    QueriesOfWarp<D, drops> mine(memory, warp() * warp_rows);
+    const bool has_queries = part.first + warp() * warp_rows < at.length;
     Sums d_queries[D / 8]{};
     for (int first_key = 0; first_key < at.length; first_key += keys_at_once) {
         if (first_key > 0) {
@@ -170,14 +194,13 @@ __global__ void __launch_bounds__(attention_threads, 2) queries_block(const __gr
             __syncthreads();  // the other buffer is no longer read
         }
         if (first_key + keys_at_once < at.length) copy(first_key + keys_at_once);
-        if (rows_here <= 0) continue;
+        if (!has_queries) continue;
         if constexpr (drops) {
-            const unsigned* const kept = kept_of_rows(pass.kept_NGT4, in, at.head, first_key) +
-                                         (at.first_row + at.length - rows_here + lane() / 4) * kept_words + lane() % 4;
+            const unsigned* const kept =
+                memory.kept[first_key / keys_of_kept % 2] + (warp() * warp_rows + lane() / 4) * kept_words + lane() % 4;
 #pragma unroll
             for (int half = 0; half < 2; ++half)
-                if (first_key % keys_of_kept != 0) mine.kept[half] >>= keys_at_once / 8;
-                else mine.kept[half] = lane() / 4 + 8 * half < rows_here ? kept[8 * half * kept_words] : 0;
+                mine.kept[half] = kept[8 * half * kept_words] >> (first_key % keys_of_kept / 8);
         }
         const int buffer = first_key / keys_at_once % 2;
         const Bf16 *const k = memory.k[buffer], *const v = memory.v[buffer];

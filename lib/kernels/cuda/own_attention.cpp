@@ -108,7 +108,8 @@ void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, co
                    const at::Tensor& d_bias_3H) {
     const std::int64_t H = in.heads * in.head_size, query_parts = in.sequences * ceil_div(in.longest, long_attention_queries),
                        value_parts = in.sequences * ceil_div(in.longest, long_attention_keys);
-    const at::Tensor terms_NT4 = at::empty({in.heads, in.rows, 4}, d_bias_3H.options()),
+    const at::Tensor terms_NT2 = at::empty({in.heads, in.rows, 2}, d_bias_3H.options()),
+                     biased_queries_TH = at::empty_like(t.context_TH),
                      query_sums_PH = at::zeros({query_parts, H}, d_bias_3H.options()),
                      value_sums_PH = at::zeros({value_parts, H}, d_bias_3H.options());
     const LongAttentionBackward pass{in,
@@ -117,7 +118,8 @@ void long_backward(const AttentionInputs<Bf16>& in, const BackwardTensors& t, co
                                      fp32_data(t.log_sum_exp_NT),
                                      compute_data<unsigned>(kept_NGT4),
                                      compute_data<Bf16>(t.d_qkv_T3H),
-                                     compute_data<QueryTerms>(terms_NT4),
+                                     compute_data<QueryTerms>(terms_NT2),
+                                     compute_data<Bf16>(biased_queries_TH),
                                      fp32_data(query_sums_PH),
                                      fp32_data(value_sums_PH)};
     long_attention_backward_queries(pass, current_stream());
