@@ -28,7 +28,8 @@ std::uint64_t activation_bytes(const BertConfig& config, const ActivationShape& 
     const auto vocabulary = static_cast<double>(config.vocab_size), layers = static_cast<double>(config.num_hidden_layers);
     const auto tokens = static_cast<double>(shape.tokens), masked = static_cast<double>(shape.masked);
     const double read = masked + static_cast<double>(shape.sequences);
-    const double attention = kept_by_attention(config, compute_bytes) + shape.mask_bytes, after = kept_after_attention(config, compute_bytes);
+    const double attention = kept_by_attention(config, compute_bytes) + shape.mask_bytes,
+                 after = kept_after_attention(config, compute_bytes);
     const double stream = tokens * (compute_bytes + fp32_size) * hidden;
 
     const double whole_layer = tokens * (attention + after);

@@ -15,11 +15,12 @@ namespace {
 /// Resident memory of a run whose model is next to nothing.
 constexpr std::uint64_t program_bytes = std::uint64_t{130} << 20;
 
-/// Returns the bytes per token in which GPUs keep the dropout masks of one layer's attention, one bit per probability: in bf16 for
-/// more than 128 tokens (kernels/cuda/long_attention.h). CPUs keep none, so for them the plan is up to 3 % too high there.
+/// Returns the bytes per token in which GPUs keep the dropout masks of one layer's attention, one bit per probability: in bf16
+/// for more than 128 tokens (kernels/cuda/long_attention.h). CPUs keep none, so for them the plan is up to 3 % too high there.
 double mask_bytes(const RunPlan& plan) {
     constexpr std::int64_t keys_per_group = 128, bytes_per_group = 16;
-    const std::int64_t length = plan.data.sequence_length, heads = plan.model.num_attention_heads, size = plan.model.hidden_size / heads;
+    const std::int64_t length = plan.data.sequence_length, heads = plan.model.num_attention_heads,
+                       size = plan.model.hidden_size / heads;
     const bool keeps = plan.compute.dtype == at::kBFloat16 && plan.model.attention_probs_dropout_prob > 0 && length > 128 &&
                        (size == 32 || size == 64);
     return keeps ? static_cast<double>(heads * ((length + keys_per_group - 1) / keys_per_group) * bytes_per_group) : 0;

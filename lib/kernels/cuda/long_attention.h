@@ -41,7 +41,7 @@ struct LongAttentionBackward {
     const float* log_sum_exp_NT;
     const unsigned* kept_NGT4;
     Bf16* d_qkv_T3H;
-    QueryTerms* terms_NT;    ///< written with the queries' gradients, read for those of keys and values
+    QueryTerms* terms_NT;     ///< written with the queries' gradients, read for those of keys and values
     Bf16* biased_queries_TH;  ///< likewise
     float* query_sums_BPH;  ///< sums of the queries' gradients over each of the P = ceil(longest / 128) parts of a sequence; not
                             ///< written for parts after its end

@@ -1,7 +1,7 @@
-// The gradients of keys and values of long attention. A block computes 64 keys of one head of one sequence, and a warp 16 of them.
-// Queries and the context's gradients pass through shared memory, 64 at a time. Scores are computed transposed, one row per key,
-// so that the probabilities and the score gradients are operand A of the next matmuls as they leave the ones before. Values carry
-// their bias here: they are loaded once.
+// The gradients of keys and values of long attention. A block computes 64 keys of one head of one sequence, and a warp 16 of
+// them. Queries and the context's gradients pass through shared memory, 64 at a time. Scores are computed transposed, one row per
+// key, so that the probabilities and the score gradients are operand A of the next matmuls as they leave the ones before. Values
+// carry their bias here: they are loaded once.
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/long_attention_rows.h"
 
@@ -153,7 +153,8 @@ __global__ void __launch_bounds__(block_threads, 3) keys_block(const __grid_cons
     }
     begin_tile<D, drops>(pass, at, 0, part.first, memory);
     wait_for_copies();
-    add_bias<D, block_keys, block_threads>(memory.d_context[1], in.bias_3H + 2 * in.heads * D + at.head * D, part.first, at.length);
+    add_bias<D, block_keys, block_threads>(memory.d_context[1], in.bias_3H + 2 * in.heads * D + at.head * D, part.first,
+                                           at.length);
     __syncthreads();
     const KeysOfWarp<D> mine(memory, part.first);
     const bool has_keys = part.first + warp() * warp_rows < at.length;

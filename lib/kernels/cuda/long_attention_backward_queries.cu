@@ -27,47 +27,60 @@ struct QueriesMemory {
     __device__ float* column_sums() { return reinterpret_cast<float*>(d_context); }
 };
 
+/// What a thread's pieces of the block's rows need from device memory besides the copies. Loaded while the copies run.
+template <int D>
+struct ContextInRegisters {
+    static constexpr int pieces = block_queries / RowPieces<D>::at_once;
+    uint4 context[pieces];
+    float log_sum_exp[pieces];
+
+    __device__ __forceinline__ ContextInRegisters(const LongAttentionBackward& pass, const HeadOfSequence& at, int first) {
+        using Pieces = RowPieces<D>;
+#pragma unroll
+        for (int i = 0; i < pieces; ++i) {
+            const int row = first + Pieces::first_row() + i * Pieces::at_once;
+            context[i] = {0, 0, 0, 0}, log_sum_exp[i] = 0;
+            if (row >= at.length) continue;
+            const std::int64_t token = at.first_row + row;
+            context[i] =
+                *reinterpret_cast<const uint4*>(pass.context_TH + (token * pass.in.heads + at.head) * D + Pieces::column());
+            log_sum_exp[i] = pass.log_sum_exp_NT[at.head * pass.in.rows + token];
+        }
+    }
+};
+
 /// Adds the bias to the copied queries, and computes their terms.
 template <int D>
 __device__ __forceinline__ void finish_queries(const LongAttentionBackward& pass, const HeadOfSequence& at, int first,
-                                               QueriesMemory<D>& memory) {
+                                               const ContextInRegisters<D>& mine, QueriesMemory<D>& memory) {
     using Pieces = RowPieces<D>;
     const AttentionInputs<Bf16>& in = pass.in;
     const int H = static_cast<int>(in.heads) * D, feature = at.head * D + Pieces::column();
     const float scale = rsqrtf(static_cast<float>(D));
-    add_bias<D, block_queries>(memory.q, in.bias_3H + at.head * D, first, at.length);
     float key_bias[8], value_bias[8];
     load_eight_floats(in.bias_3H + H + feature, key_bias);
     load_eight_floats(in.bias_3H + 2 * H + feature, value_bias);
+    add_bias<D, block_queries>(memory.q, in.bias_3H + at.head * D, first, at.length);
 #pragma unroll
-    for (int row = Pieces::first_row(); row < block_queries; row += Pieces::at_once) {
-        const bool exists = first + row < at.length;
-        const std::int64_t token = at.first_row + first + row;
-        const int piece = row * pitch_of<D> + Pieces::column();
+    for (int i = 0; i < ContextInRegisters<D>::pieces; ++i) {
+        const int row = Pieces::first_row() + i * Pieces::at_once, piece = row * pitch_of<D> + Pieces::column();
         const uint4 query = *reinterpret_cast<const uint4*>(memory.q + piece),
                     d_context = *reinterpret_cast<const uint4*>(memory.d_context + piece);
-        uint4 context{0, 0, 0, 0};
-        if (exists) {
-            context = *reinterpret_cast<const uint4*>(pass.context_TH + token * H + feature);
-            *reinterpret_cast<uint4*>(pass.biased_queries_TH + token * H + feature) = query;
-        }
         float along = 0, by_value_bias = 0, by_key_bias = 0;
 #pragma unroll
         for (int e = 0; e < 8; ++e) {
-            along += element_of(context, e) * element_of(d_context, e);
+            along += element_of(mine.context[i], e) * element_of(d_context, e);
             by_value_bias += element_of(d_context, e) * value_bias[e];
             by_key_bias += element_of(query, e) * key_bias[e];
         }
         along = sum_over_row<D>(along), by_value_bias = sum_over_row<D>(by_value_bias),
         by_key_bias = sum_over_row<D>(by_key_bias);
-        if (Pieces::column() > 0) continue;
-        TermsOfQuery terms{{0, along}, by_value_bias, 0};
-        if (exists) {
-            const std::int64_t row_of_head = at.head * in.rows + token;
-            terms.stored.log_sum_exp = (pass.log_sum_exp_NT[row_of_head] - by_key_bias * scale) * log2_of_e;
-            pass.terms_NT[row_of_head] = terms.stored;
-        }
-        memory.terms[row] = terms;
+        const TermsOfQuery terms{{(mine.log_sum_exp[i] - by_key_bias * scale) * log2_of_e, along}, by_value_bias, 0};
+        if (Pieces::column() == 0) memory.terms[row] = terms;
+        if (first + row >= at.length) continue;
+        const std::int64_t token = at.first_row + first + row;
+        *reinterpret_cast<uint4*>(pass.biased_queries_TH + token * H + feature) = query;
+        if (Pieces::column() == 0) pass.terms_NT[at.head * in.rows + token] = terms.stored;
     }
 }
 
@@ -181,8 +194,11 @@ __global__ void __launch_bounds__(attention_threads, 2) queries_block(const __gr
     copy_rows_async<D, block_queries>(memory.q, keys - H, 3 * H, part.first, at.length);
     copy_rows_async<D, block_queries>(memory.d_context, pass.d_context_TH + at.first_row * H + column, H, part.first, at.length);
     copy(0);
-    wait_for_copies();
-    finish_queries<D>(pass, at, part.first, memory);
+    {
+        const ContextInRegisters<D> context(pass, at, part.first);
+        wait_for_copies();
+        finish_queries<D>(pass, at, part.first, context, memory);
+    }
     __syncthreads();
 
     QueriesOfWarp<D, drops> mine(memory, warp() * warp_rows);
@@ -199,8 +215,7 @@ __global__ void __launch_bounds__(attention_threads, 2) queries_block(const __gr
             const unsigned* const kept =
                 memory.kept[first_key / keys_of_kept % 2] + (warp() * warp_rows + lane() / 4) * kept_words + lane() % 4;
 #pragma unroll
-            for (int half = 0; half < 2; ++half)
-                mine.kept[half] = kept[8 * half * kept_words] >> (first_key % keys_of_kept / 8);
+            for (int half = 0; half < 2; ++half) mine.kept[half] = kept[8 * half * kept_words] >> (first_key % keys_of_kept / 8);
         }
         const int buffer = first_key / keys_at_once % 2;
         const Bf16 *const k = memory.k[buffer], *const v = memory.v[buffer];

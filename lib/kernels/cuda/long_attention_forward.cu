@@ -185,21 +185,24 @@ __global__ void __launch_bounds__(attention_threads, 2) forward_block(const __gr
     if (first_query >= at.length) return;
 
     const float scale = rsqrtf(static_cast<float>(D));
-    const float* const value_bias = in.bias_3H + 2 * H + column;
-    float factors[2];
+    float factors[2], kept_sums[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const int row = g + 8 * half;
-        const float sum = sum_in_row(softmax.sum[half]), kept_sum = drops ? softmax.kept_sum[2 * half] : sum;
+        const float sum = sum_in_row(softmax.sum[half]);
+        kept_sums[half] = drops ? softmax.kept_sum[2 * half] : sum;
         factors[half] = in.dropout.scale / sum;
-#pragma unroll
-        for (int t = 0; t < D / 8; ++t)
-#pragma unroll
-            for (int j = 0; j < 2; ++j) context[t][2 * half + j] += kept_sum * value_bias[8 * t + 2 * c + j];
         if (c == 0 && first_query + row < at.length)
             pass.log_sum_exp_NT[at.head * in.rows + at.first_row + first_query + row] =
                 (softmax.reference[half] + memory.key_bias_score[block_row + row]) * scale + logf(sum);
     }
+#pragma unroll
+    for (int t = 0; t < D / 8; ++t)
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+            const float value_bias = in.bias_3H[2 * H + column + 8 * t + 2 * c + j];
+            context[t][j] += kept_sums[0] * value_bias, context[t][2 + j] += kept_sums[1] * value_bias;
+        }
     store_rows<D>(context, factors, q, pass.context_TH + (at.first_row + first_query) * H + column, H, at.length - first_query);
 }
 
