@@ -68,7 +68,8 @@ struct PartOfHead {
     }
 };
 
-/// Returns blockIdx.x without the compiler's knowing. What a kernel computes from it anew at its end need not stay in registers.
+/// Returns blockIdx.x, but the compiler does not know that it is the same as before. So it computes again what follows from it,
+/// and does not keep that in registers over a kernel's loop.
 __device__ __forceinline__ unsigned block_index_again() {
 #ifdef __CUDACC__
     unsigned index;
