@@ -32,17 +32,7 @@ TEST_CASE("long attention on CUDA takes heads of 32 and 64 features, and odd num
     check_long({{150}, 3, 64, 0.1, 2});
 }
 
-TEST_CASE("long attention on CUDA gives a sample the same bits in every batch") {
-    const Inputs both({{70, 200}, 1, 64, 0.2});
-    const Results together = ours(both);
-    Inputs alone({{200}, 1, 64, 0.2});
-    alone.batch = ragged({200}, both.batch.layout.samples_B[1]);
-    alone.qkv_T3H = both.qkv_T3H.narrow(0, 70, 200), alone.bias_3H = both.bias_3H;
-    alone.d_context_TH = both.d_context_TH.narrow(0, 70, 200);
-    const Results one = ours(alone);
-    CHECK(same_bits(one.context_TH, together.context_TH.narrow(0, 70, 200)));
-    CHECK(same_bits(one.d_qkv_T3H, together.d_qkv_T3H.narrow(0, 70, 200)));
-}
+TEST_CASE("long attention on CUDA gives a sample the same bits in every batch") { check_bits_in_batches(70, 200); }
 
 TEST_CASE("long attention on CUDA follows the reference where a few scores are far above all others") {
     for (const double dropout : {0.0, 0.3}) {

@@ -88,4 +88,17 @@ inline void check_attention(const Inputs& in, Rounded rounded, double backward_b
     CHECK(results.first.d_qkv_T3H.narrow(0, T, what.rows_of_none).eq(0).all().item<bool>());
 }
 
+/// Checks that a sample of `length` tokens has the same bits alone as after another one of `other` tokens.
+inline void check_bits_in_batches(std::int64_t other, std::int64_t length) {
+    const Inputs both({{other, length}, 1, 64, 0.2});
+    const Results together = ours(both);
+    Inputs alone({{length}, 1, 64, 0.2});
+    alone.batch = ragged({length}, both.batch.layout.samples_B[1]);
+    alone.qkv_T3H = both.qkv_T3H.narrow(0, other, length), alone.bias_3H = both.bias_3H;
+    alone.d_context_TH = both.d_context_TH.narrow(0, other, length);
+    const Results one = ours(alone);
+    CHECK(same_bits(one.context_TH, together.context_TH.narrow(0, other, length)));
+    CHECK(same_bits(one.d_qkv_T3H, together.d_qkv_T3H.narrow(0, other, length)));
+}
+
 }  // namespace bertpretrain::testing::own_attention

@@ -31,17 +31,7 @@ TEST_CASE("short attention on CUDA takes heads of 32, 64 and 128 features, and o
     check_short({{20}, 5, 64, 0.1});
 }
 
-TEST_CASE("short attention on CUDA gives a sample the same bits in every batch") {
-    const Inputs both({{70, 128}, 1, 64, 0.2});
-    const Results together = ours(both);
-    Inputs alone({{128}, 1, 64, 0.2});
-    alone.batch = ragged({128}, both.batch.layout.samples_B[1]);
-    alone.qkv_T3H = both.qkv_T3H.narrow(0, 70, 128), alone.bias_3H = both.bias_3H;
-    alone.d_context_TH = both.d_context_TH.narrow(0, 70, 128);
-    const Results one = ours(alone);
-    CHECK(same_bits(one.context_TH, together.context_TH.narrow(0, 70, 128)));
-    CHECK(same_bits(one.d_qkv_T3H, together.d_qkv_T3H.narrow(0, 70, 128)));
-}
+TEST_CASE("short attention on CUDA gives a sample the same bits in every batch") { check_bits_in_batches(70, 128); }
 
 TEST_CASE("short attention on CUDA leaves longer sequences, other heads and fp32 to others") {
     const auto takes = [](const Case& what) {

@@ -230,12 +230,9 @@ __global__ void __launch_bounds__(attention_threads, 2) queries_block(const __gr
 
 void long_attention_backward_queries(const LongAttentionBackward& pass, cudaStream_t stream) {
     const dim3 grid = grid_of(pass.in.sequences * pass.in.heads * ceil_div(pass.in.longest, block_queries));
-    const auto start = [&]<int D, bool drops>() {
+    with_constants(pass.in, [&]<int D, bool drops>() {
         launch_with_shared(queries_block<D, drops>, grid, attention_threads, sizeof(QueriesMemory<D>), stream, pass);
-    };
-    const bool drops = pass.in.dropout.threshold > 0;
-    if (pass.in.head_size == 32) drops ? start.template operator()<32, true>() : start.template operator()<32, false>();
-    else drops ? start.template operator()<64, true>() : start.template operator()<64, false>();
+    });
 }
 
 }  // namespace bertpretrain::cuda

@@ -212,12 +212,9 @@ bool long_attention_takes(std::int64_t head_size) { return head_size == 32 || he
 
 void long_attention_forward(const LongAttentionForward& pass, cudaStream_t stream) {
     const dim3 grid = grid_of(pass.in.sequences * pass.in.heads * ceil_div(pass.in.longest, block_queries));
-    const auto start = [&]<int D, bool drops>() {
+    with_constants(pass.in, [&]<int D, bool drops>() {
         launch_with_shared(forward_block<D, drops>, grid, attention_threads, sizeof(ForwardMemory<D>), stream, pass);
-    };
-    const bool drops = pass.in.dropout.threshold > 0;
-    if (pass.in.head_size == 32) drops ? start.template operator()<32, true>() : start.template operator()<32, false>();
-    else drops ? start.template operator()<64, true>() : start.template operator()<64, false>();
+    });
 }
 
 }  // namespace bertpretrain::cuda

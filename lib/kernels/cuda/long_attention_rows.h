@@ -83,4 +83,12 @@ __device__ __forceinline__ void store_column_sums(const float* column_sums, int 
     to[threadIdx.x] = sum;
 }
 
+/// Calls body.operator()<D, drops>() for the pass's head size and for whether it has dropout.
+template <class Body>
+void with_constants(const AttentionInputs<Bf16>& in, const Body& body) {
+    const bool drops = in.dropout.threshold > 0;
+    if (in.head_size == 32) drops ? body.template operator()<32, true>() : body.template operator()<32, false>();
+    else drops ? body.template operator()<64, true>() : body.template operator()<64, false>();
+}
+
 }  // namespace bertpretrain::cuda
