@@ -65,3 +65,16 @@ TEST_CASE("a model that the machine cannot hold is refused before memory is aske
     plan.optimizer = 1;
     CHECK_NOTHROW(refuse_too_large(plan, 1, 2));
 }
+
+TEST_CASE("attention of more than 128 tokens in bf16 keeps its dropout masks, one bit per probability") {
+    const auto activations = [](const char* config, double dropout) {
+        ExperimentConfig experiment = load_experiment(std::string(PROJECT_FOLDER "/configs/") + config, {});
+        experiment.model.attention_probs_dropout_prob = dropout;
+        const RunPlan plan = plan_of(experiment);
+        const auto bytes = plan_memory(plan, bert_layout(experiment.model, experiment.parallel.bucket_mib, 1)).activations;
+        return std::pair(static_cast<std::int64_t>(bytes), plan.batch.pass_size());
+    };
+    const auto [with, sequences] = activations("bert_large_phase2.json", 0.1);
+    CHECK(with - activations("bert_large_phase2.json", 0).first == sequences * 24 * 16 * 512 * 512 / 8);  // layers, heads
+    CHECK(activations("bert_large_phase1.json", 0.1).first == activations("bert_large_phase1.json", 0).first);
+}

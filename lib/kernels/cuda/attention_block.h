@@ -1,6 +1,6 @@
 #pragma once
-// Shared by the attention kernels on tensor cores. A block has 8 warps. Matrices in shared memory have rows padded by 16 bytes,
-// so that eight rows touch every bank once.
+// Shared by the attention kernels on tensor cores. A block has 8 warps where nothing else is said. Matrices in shared memory have
+// rows padded by 16 bytes, so that eight rows touch every bank once.
 
 #include "kernels/cuda/attention_inputs.h"
 #include "kernels/cuda/dropout_factors.h"

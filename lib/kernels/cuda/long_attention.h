@@ -5,7 +5,8 @@
 //
 // The biases of keys and values are not added to the keys and values, but to what follows from them. The key's bias adds the same
 // number to all scores of a query, so the probabilities do not depend on it: it only enters log_sum_exp. The value's bias adds
-// (sum of the kept probabilities) x bias to the context.
+// (sum of the kept probabilities) x bias to the context. Only the gradients of keys and values use biased values: there a block
+// loads its values once.
 
 #include <cuda_runtime.h>
 
@@ -23,8 +24,7 @@ struct LongAttentionForward {
     AttentionInputs<Bf16> in;
     Bf16* context_TH;
     float* log_sum_exp_NT;
-    unsigned*
-        kept_NGT4;  ///< with dropout: G = ceil(longest / 128) groups of keys, T rows; not written for keys that do not exist
+    unsigned* kept_NGT4;  ///< with dropout: G = ceil(longest / 128); not written for keys that do not exist
 };
 
 /// What the gradients of scores need of a query.

@@ -144,10 +144,9 @@ __device__ __forceinline__ void draw_kept(const LongAttentionForward& pass, cons
 template <int D, bool drops>
 __global__ void __launch_bounds__(attention_threads, 2) forward_block(const __grid_constant__ LongAttentionForward pass) {
     const AttentionInputs<Bf16>& in = pass.in;
-    const auto query_blocks = static_cast<unsigned>((in.longest + block_queries - 1) / block_queries);
-    const HeadOfSequence at(in, blockIdx.x / query_blocks);
-    const int block_query = static_cast<int>(blockIdx.x % query_blocks) * block_queries;
-    if (block_query >= at.length) return;
+    const PartOfHead<block_queries> part(in, blockIdx.x);
+    const HeadOfSequence& at = part.at;
+    if (part.first >= at.length) return;
     const int H = static_cast<int>(in.heads) * D, column = at.head * D;
     const Bf16* const keys = in.qkv_T3H + at.first_row * 3 * H + H + column;
     auto& memory = *static_cast<ForwardMemory<D>*>(dynamic_shared_memory());
@@ -156,13 +155,13 @@ __global__ void __launch_bounds__(attention_threads, 2) forward_block(const __gr
         copy_rows_async<D, keys_at_once>(memory.k[buffer], keys, 3 * H, first_key, at.length);
         copy_rows_async<D, keys_at_once>(memory.v[buffer], keys + H, 3 * H, first_key, at.length);
     };
-    copy_rows_async<D, block_queries>(memory.q, keys - H, 3 * H, block_query, at.length);
+    copy_rows_async<D, block_queries>(memory.q, keys - H, 3 * H, part.first, at.length);
     copy(0);
     wait_for_copies();
-    finish_queries<D>(in, at, block_query, memory);
+    finish_queries<D>(in, at, part.first, memory);
     __syncthreads();
 
-    const int block_row = warp() * warp_rows, first_query = block_query + block_row, g = lane() / 4, c = lane() % 4;
+    const int block_row = warp() * warp_rows, first_query = part.first + block_row, g = lane() / 4, c = lane() % 4;
     Bf16* const q = memory.q + block_row * pitch_of<D>;  // the warp's own rows
     RunningSoftmax softmax;
     Sums context[D / 8]{};
