@@ -8,7 +8,7 @@ namespace bertpretrain::cpu {
 struct AmxBlocks {
     Parts rows, columns;  ///< of C, in panels
     /// Whether the L2 cache holds all of B that a block reads. Then a block computes one panel of A after the other, each to its
-    /// full depth, and blocks of the same columns follow each other. Otherwise it computes one depth part after the other, for
+    /// full depth, and blocks of the same columns follow each other, so that a thread may keep these columns of B. Otherwise it computes one depth part after the other, for
     /// all of its panels, and L2 holds the block's sums and that part of B.
     bool columns_stay;
 
@@ -22,6 +22,10 @@ struct AmxBlocks {
             ++blocks.rows.parts;
         return blocks;
     }
+
+    /// Whether each thread should pack the columns of B that it needs. That saves writing all of B to memory and reading it again,
+    /// but with more threads than parts of columns, several threads would pack the same ones.
+    bool threads_pack_columns(std::int64_t threads) const { return columns_stay && columns.parts >= threads; }
 
     std::int64_t count() const { return rows.parts * columns.parts; }
     /// Return which part of the rows, or of the columns, a block computes.

@@ -1,4 +1,5 @@
-// Both matrices are packed into panels (amx_packing.h), and threads multiply blocks of panels (amx_blocks.h). Four tile registers
+// Both matrices are packed into panels (amx_packing.h), and threads multiply blocks of panels (amx_blocks.h). Where L2 holds the
+// columns of B that a block needs, each thread packs them itself, and they never leave its L2 cache. Four tile registers
 // hold 32 x 32 elements of C at a time. A panel of A, up to 512 of K deep, stays in the L1 cache while the panels of B stream
 // past it: their loads carry a hint that keeps them from replacing A there. Finished elements are written during the
 // multiplications of the next ones (amx_drain.h).
@@ -81,9 +82,31 @@ struct Packed {
     }
 };
 
+at::Tensor memory_for(std::int64_t packed_elements) { return at::empty({packed_elements}, at::TensorOptions(at::kBFloat16)); }
+
+/// One thread's panels of some columns of B, where the threads pack them.
+class PackedColumns {
+public:
+    /// Packs these panels of B, unless they were the last ones that it packed.
+    const Packed& of(const AmxOperand& b, const Range& panels) {
+        if (panels.begin == panels_.begin && panels.end == panels_.end) return columns_;
+        const std::int64_t elements = b.only(panels).packed_elements();
+        if (!columns_.memory.defined() || columns_.memory.numel() < elements) columns_.memory = memory_for(elements);
+        columns_.operand = b.only(panels);
+        pack_panels(columns_.operand, 0, panels.count(), static_cast<Bf16*>(columns_.memory.mutable_data_ptr()));
+        panels_ = panels;
+        return columns_;
+    }
+
+private:
+    Packed columns_{};
+    Range panels_{};
+};
+
 /// One thread's multiplications.
 class Worker {
 public:
+    /// @param b without memory where each thread packs the columns that it needs
     BERTPRETRAIN_AMX Worker(const AmxBlocks& blocks, const Packed& a, const Packed& b, const AmxOutput& output)
         : blocks_(blocks), a_(a), b_(b), depth_(a.operand.depth()), drain_(output) {
         const std::int64_t panels = blocks.columns_stay ? 1 : blocks.rows.most();
@@ -102,11 +125,14 @@ public:
         m_ = rows_of(block);
         n_ = columns_of(block);
         if (blocks_.columns_stay) {
+            const bool shared = b_.memory.defined();
+            const Packed& b = shared ? b_ : columns_.of(b_.operand, n_);
+            const std::int64_t first = shared ? n_.begin : 0;
             for (std::int64_t m = m_.begin; m < m_.end; ++m)
                 for (std::int64_t part = 0; part < depth_.parts; ++part) {
                     const Bf16* const next = a_.panel(std::min(m + 1, a_.operand.panels() - 1), part);
                     Ahead ahead{next, next};
-                    multiply_row(m, part, sums_, ahead);
+                    multiply_row(m, part, b.panel(first, part), sums_, ahead);
                 }
             return;
         }
@@ -119,7 +145,7 @@ public:
             float* sums = sums_;
             for (std::int64_t m = m_.begin; m < m_.end; ++m, sums += n_.count() * c_elements) {
                 ahead.a = m + 1 < m_.end ? a_.panel(m + 1, part) : a_.panel((last ? rows_of(next_block) : m_).begin, then);
-                multiply_row(m, part, sums, ahead);
+                multiply_row(m, part, b_.panel(n_.begin, part), sums, ahead);
             }
         }
     }
@@ -129,10 +155,11 @@ private:
     Range columns_of(std::int64_t block) const { return blocks_.columns.range(blocks_.column_part(block)); }
 
     /// Multiplies one depth part of a panel of A by that of all of the block's panels of B.
-    /// @param sums of the panel: those of the parts before, unless this is the first, and then those with this one
-    BERTPRETRAIN_AMX void multiply_row(std::int64_t m, std::int64_t part, float* sums, Ahead& ahead) {
+    /// @param b of the first of them @param sums of the panel: those of the parts before, unless this is the first, and then those
+    /// with this one
+    BERTPRETRAIN_AMX void multiply_row(std::int64_t m, std::int64_t part, const Bf16* b, float* sums, Ahead& ahead) {
         const std::int64_t tiles = depth_.count(part);
-        const Bf16 *const a = a_.panel(m, part), *b = b_.panel(n_.begin, part);
+        const Bf16* const a = a_.panel(m, part);
         const bool last = part + 1 == depth_.parts;
         for (std::int64_t n = n_.begin; n < n_.end; ++n, b += tiles * pair_elements, sums += c_elements) {
             float* const to = last ? finished_ + turn_ * c_elements : sums;
@@ -146,6 +173,7 @@ private:
     const AmxRegisters registers_;
     AmxBlocks blocks_;
     const Packed &a_, &b_;
+    PackedColumns columns_;
     Parts depth_;  ///< in tile pairs
     AmxDrain drain_;
     at::Tensor memory_;
@@ -165,7 +193,7 @@ AmxOperand operand(const at::Tensor& matrix, AmxOperand::Side side) {
 }
 
 Packed packed(const AmxOperand& operand) {
-    Packed packed{operand, at::empty({operand.packed_elements()}, at::TensorOptions(at::kBFloat16))};
+    Packed packed{operand, memory_for(operand.packed_elements())};
     auto* to = static_cast<Bf16*>(packed.memory.mutable_data_ptr());
     const Parts parts{operand.panels(), std::min(operand.panels(), operation_threads())};  // long rows suit the prefetcher
     for_each_piece(parts.parts, [&](std::int64_t part) { pack_panels(operand, parts.first(part), parts.first(part + 1), to); });
@@ -185,8 +213,9 @@ void amx_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor
     check(a.K == b.K && out_MN.size(0) == a.X && out_MN.size(1) == b.X && out_MN.is_contiguous() &&
               (out_MN.scalar_type() == at::kFloat || !add),
           "amx_matmul: wrong shapes or dtype: ", a_MK.sizes(), " times ", b_KN.sizes(), " into ", out_MN.sizes());
-    const Packed a_panels = packed(a), b_panels = packed(b);
-    const AmxBlocks blocks = AmxBlocks::of(a, b, operation_threads());
+    const std::int64_t threads = operation_threads();
+    const AmxBlocks blocks = AmxBlocks::of(a, b, threads);
+    const Packed a_panels = packed(a), b_panels = blocks.threads_pack_columns(threads) ? Packed{b, {}} : packed(b);
     share_pieces(blocks.count(), [&](const auto& take_all) {
         Worker worker(blocks, a_panels, b_panels, output(out_MN, add));
         take_all([&](std::int64_t block) { worker.multiply(block); });

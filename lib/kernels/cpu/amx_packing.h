@@ -6,6 +6,7 @@
 // one after the other. Incomplete tiles are padded with zeros. The depth K is split into parts, and panels are stored part after
 // part. So a block of the matmul reads contiguous memory, which caches do not map to just a few of their sets.
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/cpu/parts.h"
@@ -27,6 +28,11 @@ struct AmxOperand {
     /// K in tile pairs, in parts of up to 16 pairs (512 of K).
     Parts depth() const { return Parts::of_up_to(16, (K + tile_depth - 1) / tile_depth); }
     std::int64_t packed_elements() const { return panels() * depth().whole * pair_elements; }
+    /// Returns the matrix of these panels alone.
+    AmxOperand only(const Range& range) const {
+        const std::int64_t first = range.begin * panel_rows, end = std::min(range.end * panel_rows, X);
+        return {side, at + first * (K_is_contiguous ? stride : 1), end - first, K, stride, K_is_contiguous};
+    }
     /// Returns where a part of a panel begins, in elements.
     std::int64_t offset(std::int64_t panel, std::int64_t part) const {
         return (depth().first(part) * panels() + panel * depth().count(part)) * pair_elements;
