@@ -19,8 +19,8 @@
 #include "core/environment.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "core/physical_cores.h"
 #include "core/signals.h"
-#include "core/threads.h"
 #include "parallel/launch_environment.h"
 
 namespace bertpretrain {
@@ -90,7 +90,7 @@ std::vector<std::string> environment_of(std::int64_t rank, std::int64_t ranks, i
     add(local_ranks_variable, ranks);
     if (is_restart) add(restart_variable, 1);  // a --resume that an earlier attempt has applied is then ignored
     if (!environment_variable("OMP_NUM_THREADS"))
-        add("OMP_NUM_THREADS", std::max<std::int64_t>(1, static_cast<std::int64_t>(available_cores()) / ranks));
+        add("OMP_NUM_THREADS", std::max<std::int64_t>(1, static_cast<std::int64_t>(available_physical_cores()) / ranks));
     return variables;
 }
 

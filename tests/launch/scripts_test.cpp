@@ -258,17 +258,27 @@ TEST_CASE("for Kubeflow's ExitCode policy, node.sh adds 128 to the exit codes af
     }
 }
 
-TEST_CASE("the ranks of a host share its cores, unless OMP_NUM_THREADS is set") {
+TEST_CASE("the ranks of a host share its physical cores, unless OMP_NUM_THREADS is set") {
     const TemporaryFolder folder;
-    write_text(folder / "nproc", "#!/bin/sh\necho 64\n");
+    write_text(folder / "nproc", "#!/bin/sh\necho \"${NPROC:-48}\"\n");
     write_text(folder / "torchrun", "#!/bin/sh\necho \"$OMP_NUM_THREADS threads\"\n");
     for (const std::string name : {"nproc", "torchrun"}) fs::permissions(folder / name, fs::perms::owner_all);
+    const fs::path host = folder / "host";
+    fs::create_directories(host / "proc/self");
+    write_text(host / "proc/self/status", "Name:\tsh\nCpus_allowed_list:\t0-31,64-79\n");
     const auto threads = [&](const std::string& set) {
-        return run_command(concat("env -u OMP_NUM_THREADS PATH='", folder.path().string(), "':$PATH PROCESSES_PER_NODE=8 ", set,
-                                  " ", (launch / "node.sh").string(), " train some.json"))
+        return run_command(concat("env -u OMP_NUM_THREADS HOST_ROOT='", host.string(), "' PATH='", folder.path().string(),
+                                  "':$PATH PROCESSES_PER_NODE=8 ", set, " ", (launch / "node.sh").string(), " train some.json"))
             .out;
     };
-    CHECK(threads("") == "8 threads\n");
+    CHECK(threads("") == "6 threads\n");  // where the kernel names no cores, hardware threads count as cores
+    for (int thread = 0; thread < 128; ++thread) {
+        const fs::path topology = host / concat("sys/devices/system/cpu/cpu", thread, "/topology");
+        fs::create_directories(topology);
+        write_text(topology / "thread_siblings_list", concat(thread % 64, ",", thread % 64 + 64, "\n"));
+    }
+    CHECK(threads("") == "4 threads\n");
+    CHECK(threads("NPROC=16") == "2 threads\n");  // as OMP_THREAD_LIMIT sets it
     CHECK(threads("OMP_NUM_THREADS=3") == "3 threads\n");
 }
 

@@ -8,8 +8,8 @@ namespace bertpretrain::cpu {
 struct AmxBlocks {
     Parts rows, columns;  ///< of C, in panels
     /// Whether the L2 cache holds all of B that a block reads. Then a block computes one panel of A after the other, each to its
-    /// full depth, and blocks of the same columns follow each other, so that a thread may keep these columns of B. Otherwise it computes one depth part after the other, for
-    /// all of its panels, and L2 holds the block's sums and that part of B.
+    /// full depth, and blocks of the same columns follow each other, so that a thread may keep these columns of B. Otherwise it
+    /// computes one depth part after the other, for all of its panels, and L2 holds the block's sums and that part of B.
     bool columns_stay;
 
     /// @param threads that share the blocks: each gets at least four, or all get as many, where C has enough rows
@@ -23,8 +23,8 @@ struct AmxBlocks {
         return blocks;
     }
 
-    /// Whether each thread should pack the columns of B that it needs. That saves writing all of B to memory and reading it again,
-    /// but with more threads than parts of columns, several threads would pack the same ones.
+    /// Whether each thread should pack the columns of B that it needs. That saves writing all of B to memory and reading it
+    /// again, but with more threads than parts of columns, several threads would pack the same ones.
     bool threads_pack_columns(std::int64_t threads) const { return columns_stay && columns.parts >= threads; }
 
     std::int64_t count() const { return rows.parts * columns.parts; }

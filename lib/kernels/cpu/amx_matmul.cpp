@@ -155,8 +155,8 @@ private:
     Range columns_of(std::int64_t block) const { return blocks_.columns.range(blocks_.column_part(block)); }
 
     /// Multiplies one depth part of a panel of A by that of all of the block's panels of B.
-    /// @param b of the first of them @param sums of the panel: those of the parts before, unless this is the first, and then those
-    /// with this one
+    /// @param b of the first of them @param sums of the panel: those of the parts before, unless this is the first, and then
+    /// those with this one
     BERTPRETRAIN_AMX void multiply_row(std::int64_t m, std::int64_t part, const Bf16* b, float* sums, Ahead& ahead) {
         const std::int64_t tiles = depth_.count(part);
         const Bf16* const a = a_.panel(m, part);

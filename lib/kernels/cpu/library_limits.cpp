@@ -5,7 +5,7 @@
 #include <ATen/Parallel.h>
 
 #include "core/environment.h"
-#include "core/threads.h"
+#include "core/physical_cores.h"
 #include "kernels/cpu/instruction_set.h"
 
 namespace bertpretrain::cpu {
@@ -41,7 +41,7 @@ void limit_libraries() {
 
 void limit_threads() {
     if (is_set_in_environment("OMP_NUM_THREADS") || is_set_in_environment("MKL_NUM_THREADS")) return;
-    const int cores = static_cast<int>(available_cores());
+    const int cores = static_cast<int>(available_physical_cores());
     if (at::get_num_threads() > cores) at::set_num_threads(cores);
 }
 

@@ -7,8 +7,9 @@ namespace bertpretrain::cpu {
 /// on first use, so call this before any computation and before there are threads.
 void limit_libraries();
 
-/// Limits the threads of operations to the cores that this process may use (available_cores()), unless OMP_NUM_THREADS or
-/// MKL_NUM_THREADS is set: libtorch does not know the CPU quotas of containers. Call it after limit_libraries().
+/// Limits the threads of operations to the physical cores that this process may use (available_physical_cores()), unless
+/// OMP_NUM_THREADS or MKL_NUM_THREADS is set: libtorch does not know the CPU quotas of containers. Call it after
+/// limit_libraries().
 void limit_threads();
 
 }  // namespace bertpretrain::cpu
