@@ -12,7 +12,8 @@ struct InstructionRoof {
 };
 
 /// Returns the rates of multiply-add in registers in fp32 (AVX2, AVX-512), of bf16 pairs (AVX-512), and of bf16 tiles (AMX): each
-/// the best of several short runs of `threads` threads at once.
+/// the best of several short runs of `threads` threads at once. The last is the median rate of tiles that are loaded from the L1
+/// cache: far below the rate in registers, it shows that other processes compute on the same physical cores.
 std::vector<InstructionRoof> instruction_roofs(int threads);
 
 }  // namespace bertpretrain::benchmark
