@@ -61,6 +61,18 @@ def print_parts(parts, step, roof):
         print(f"  {part['name']:44} {part['calls']:6.0f} {part['seconds'] * 1e3:9.2f} {in_step * 1e3:11.1f}  {in_step / step:6.1%}   {rate}")
 
 
+def print_undisturbed(products, roof):
+    """Prints how fast those matmuls were that were timed while no other process computed on the same physical cores."""
+    calls = [part["undisturbed_calls"] for part in products]
+    if not any(calls):
+        return
+    timed = [part for part in products if part["undisturbed_calls"]]
+    flops = sum(part["calls"] * part["flops"] for part in timed)
+    seconds = sum(part["calls"] * part["undisturbed_seconds"] for part in timed)
+    print(f"undisturbed by neighbours on the same physical cores: {flops / seconds / 1e9:.1f} GFLOP/s, {flops / seconds / roof:.3f} of the "
+          f"roof, by {len(timed)} of {len(products)} matmuls, each timed {min(filter(None, calls))} to {max(calls)} times then")
+
+
 def groups_of(parts, step):
     groups = {}
     for part in parts:
@@ -123,6 +135,7 @@ def main():
     print(f"\nmatmuls: {flops / in_products / 1e9:.1f} GFLOP/s, {flops / in_products / roof:.3f} of the roof; "
           f"the step: {flops / step / 1e9:.1f} GFLOP/s of matmuls, {flops / step / roof:.3f} of the roof; "
           f"AdamW: {update['AdamW'] / copy:.2f} of copy bandwidth ({copy / 1e9:.1f} GB/s)")
+    print_undisturbed(products, roof)
     if arguments.picture:
         arguments.picture.write_text(picture(groups, step, f"{title}: the parts of a training step"))
 

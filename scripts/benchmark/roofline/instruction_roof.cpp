@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/clock.h"
+#include "kernels/cpu/operation_threads.h"
 
 #if defined(__x86_64__)
 // GCC 12 warns of deliberately undefined operands in its own header (GCC bug 105593).
@@ -62,6 +63,7 @@ struct alignas(64) TileConfig {
     std::uint8_t rows[16]{};
 };
 constexpr std::int64_t tile_rounds = 400'000;
+constexpr double flops_per_tile_round = 4.0 * 2 * 16 * 16 * 32;
 
 alignas(64) const std::uint16_t tile_operand[16 * 32]{};
 
@@ -85,9 +87,9 @@ __attribute__((target("amx-tile,amx-bf16"))) void multiply_amx() {
 }
 
 /// A load from the L1 cache per multiplication: no matmul with eight tile registers needs fewer.
-__attribute__((target("amx-tile,amx-bf16"))) void load_and_multiply_amx() {
+__attribute__((target("amx-tile,amx-bf16"))) void load_and_multiply(std::int64_t times) {
     configure_tiles();
-    for (std::int64_t i = 0; i < tile_rounds; ++i)
+    for (std::int64_t i = 0; i < times; ++i)
         asm volatile(
             "tileloadd (%0,%1,1), %%tmm6\n\ttileloadd (%0,%1,1), %%tmm4\n\ttdpbf16ps %%tmm6, %%tmm4, %%tmm0\n\t"
             "tileloadd (%0,%1,1), %%tmm5\n\ttdpbf16ps %%tmm6, %%tmm5, %%tmm2\n\t"
@@ -96,6 +98,8 @@ __attribute__((target("amx-tile,amx-bf16"))) void load_and_multiply_amx() {
             : "memory");
     asm volatile("tilerelease");
 }
+
+void load_and_multiply_amx() { load_and_multiply(tile_rounds); }
 
 /// Returns whether this process can use AMX with bf16. Requests the tile state from Linux, which AMX needs.
 bool may_use_amx() {
@@ -146,16 +150,32 @@ std::vector<InstructionRoof> instruction_roofs(int threads) {
     if (__builtin_cpu_supports("avx512f")) roofs[1].flops_per_second = best_rate(threads, done * 2 * 16, multiply_avx512);
     if (__builtin_cpu_supports("avx512bf16")) roofs[2].flops_per_second = best_rate(threads, done * 2 * 32, multiply_bf16);
     if (may_use_amx()) {
-        constexpr double tiles_done = static_cast<double>(tile_rounds) * 4 * 2 * 16 * 16 * 32;
+        constexpr double tiles_done = static_cast<double>(tile_rounds) * flops_per_tile_round;
         roofs[3].flops_per_second = best_rate(threads, tiles_done, multiply_amx);
         roofs[4].flops_per_second = median_rate(threads, tiles_done, load_and_multiply_amx);
     }
     return roofs;
 }
 
+double tile_rate_now() {
+    static const bool has_amx = may_use_amx();
+    if (!has_amx) return 0;
+    constexpr std::int64_t short_rounds = 2'000;
+    const std::int64_t threads = cpu::operation_threads();
+    std::vector<double> seconds(static_cast<std::size_t>(threads));
+    cpu::run_operation(threads, [&](std::size_t thread) {
+        const double begin = seconds_now();
+        load_and_multiply(short_rounds);
+        seconds[thread] = seconds_now() - begin;
+    });
+    const double slowest = *std::max_element(seconds.begin(), seconds.end());
+    return static_cast<double>(threads * short_rounds) * flops_per_tile_round / slowest;
+}
+
 }  // namespace bertpretrain::benchmark
 #else
 namespace bertpretrain::benchmark {
 std::vector<InstructionRoof> instruction_roofs(int) { return {}; }
+double tile_rate_now() { return 0; }
 }  // namespace bertpretrain::benchmark
 #endif

@@ -16,4 +16,8 @@ struct InstructionRoof {
 /// cache: far below the rate in registers, it shows that other processes compute on the same physical cores.
 std::vector<InstructionRoof> instruction_roofs(int threads);
 
+/// Returns how fast the threads of an operation multiply tiles that they load from the L1 cache, for some 50 us: the number of threads
+/// times the slowest one's rate, in FLOP/s; 0 without AMX.
+double tile_rate_now();
+
 }  // namespace bertpretrain::benchmark

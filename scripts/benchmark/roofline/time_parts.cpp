@@ -37,17 +37,28 @@ double seconds_of(const std::function<void(std::size_t)>& run, std::size_t set, 
     return (seconds_now() - begin) / repetitions;
 }
 
-/// Returns the median seconds of each, with all timed in turns.
-std::vector<double> time_in_turns(const std::vector<std::function<void(std::size_t)>>& runs, int rounds, at::Device device) {
-    std::vector<std::vector<double>> seconds(runs.size());
+/// The seconds of an operation's calls.
+struct Times {
+    std::vector<double> all;
+    std::vector<double> undisturbed;  ///< those between two moments at which tiles were multiplied at full speed
+};
+
+/// Returns the times of each, with all timed in turns.
+/// @param full_rate of tiles, in FLOP/s; 0: unknown
+std::vector<Times> time_in_turns(const std::vector<std::function<void(std::size_t)>>& runs, int rounds, at::Device device,
+                                 double full_rate) {
+    constexpr double undisturbed = 0.8;
+    const auto is_undisturbed = [&] { return full_rate > 0 && tile_rate_now() > undisturbed * full_rate; };
+    std::vector<Times> times(runs.size());
     for (int round = -1; round < rounds; ++round)
         for (std::size_t r = 0; r < runs.size(); ++r) {
+            const bool before = is_undisturbed();
             const double one = seconds_of(runs[r], static_cast<std::size_t>(round + 1) % operand_sets, device);
-            if (round >= 0) seconds[r].push_back(one);
+            if (round < 0) continue;
+            times[r].all.push_back(one);
+            if (before && is_undisturbed()) times[r].undisturbed.push_back(one);
         }
-    std::vector<double> medians;
-    for (std::vector<double>& all : seconds) medians.push_back(median(all));
-    return medians;
+    return times;
 }
 
 /// Uses the fastest measured library for each matmul, as a run does.
@@ -67,32 +78,35 @@ json roofs(at::Device device) {
     return all;
 }
 
-json timed_parts(const StepShape& shape, int rounds) {
+json timed_parts(const StepShape& shape, int rounds, double full_rate) {
     std::vector<Part> parts = product_parts(shape);
     for (Part& part : other_parts(shape)) parts.push_back(std::move(part));
     std::vector<std::function<void(std::size_t)>> runs;
     for (const Part& part : parts) runs.push_back(part.run);
-    const std::vector<double> seconds = time_in_turns(runs, rounds, shape.device);
+    std::vector<Times> times = time_in_turns(runs, rounds, shape.device, full_rate);
     json all = json::array();
-    for (std::size_t i = 0; i < parts.size(); ++i)
+    for (std::size_t i = 0; i < parts.size(); ++i) {
         all.push_back({{"name", parts[i].name},
                        {"group", parts[i].group},
                        {"calls", parts[i].calls},
                        {"flops", parts[i].flops},
                        {"bytes", parts[i].bytes},
-                       {"seconds", seconds[i]}});
+                       {"seconds", median(times[i].all)},
+                       {"undisturbed_calls", times[i].undisturbed.size()}});
+        if (!times[i].undisturbed.empty()) all.back()["undisturbed_seconds"] = median(times[i].undisturbed);
+    }
     return all;
 }
 
 json timed_candidates(const StepShape& shape, int rounds) {
     json all = json::array();
     for (const MatmulCandidates& product : matmul_candidates(shape)) {
-        const std::vector<double> seconds = time_in_turns({product.ours, product.onednn, product.mkl}, rounds, shape.device);
+        std::vector<Times> times = time_in_turns({product.ours, product.onednn, product.mkl}, rounds, shape.device, 0);
         all.push_back({{"name", product.name},
                        {"flops", product.flops},
-                       {"ours", seconds[0]},
-                       {"oneDNN", seconds[1]},
-                       {"MKL", seconds[2]}});
+                       {"ours", median(times[0].all)},
+                       {"oneDNN", median(times[1].all)},
+                       {"MKL", median(times[2].all)}});
     }
     return all;
 }
@@ -123,7 +137,7 @@ int main(int argc, char** argv) {
     const int rounds = std::stoi(argv[3]);
     choose_matmul_libraries(shape);
     json result{{"roofs_before", roofs(shape.device)}, {"threads", at::get_num_threads()}};
-    result["parts"] = timed_parts(shape, rounds);
+    result["parts"] = timed_parts(shape, rounds, result["roofs_before"].value("bf16 AMX", 0.0));
     if (!on_gpu) result["candidates"] = timed_candidates(shape, rounds);
     result["roofs_after"] = roofs(shape.device);
     std::cout << result.dump() << std::endl;
