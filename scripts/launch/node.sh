@@ -4,7 +4,7 @@
 #   node.sh pipeline CONFIG            a round of the production loop (scripts/pipeline.sh): the first host runs all stages, the job's
 #                                      other hosts take part in the training. On Kubernetes ROUND must name the job
 # Reads the host's number and peers from AWS Batch's variables or Kubeflow's PET_* ones (torchrun reads those). Without either, the
-# run has only this host. PROCESSES_PER_NODE (1): ranks of this host. OMP_NUM_THREADS (their share of its cores): threads of each rank.
+# run has only this host. PROCESSES_PER_NODE (1): ranks of this host. OMP_NUM_THREADS (their share of its physical cores): threads of each rank.
 # MAX_RESTARTS (3): how often torchrun restarts the ranks. TRAIN_OPTIONS: more options.
 # STOP_SECONDS (120): the time between the platform's SIGTERM and its SIGKILL.
 # RETRY_CODES (no): with "yes", adds 128 to exit codes after which a restart helps. Kubeflow's restart policy ExitCode needs that.
