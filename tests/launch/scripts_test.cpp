@@ -265,13 +265,14 @@ TEST_CASE("the ranks of a host share its physical cores, unless OMP_NUM_THREADS 
     for (const std::string name : {"nproc", "torchrun"}) fs::permissions(folder / name, fs::perms::owner_all);
     const fs::path host = folder / "host";
     fs::create_directories(host / "proc/self");
-    write_text(host / "proc/self/status", "Name:\tsh\nCpus_allowed_list:\t0-31,64-79\n");
+    write_text(host / "proc/self/status", "Name:\tsh\nCpus_allowed_list:\t0-31,64-79,128-255\n");
     const auto threads = [&](const std::string& set) {
         return run_command(concat("env -u OMP_NUM_THREADS HOST_ROOT='", host.string(), "' PATH='", folder.path().string(),
                                   "':$PATH PROCESSES_PER_NODE=8 ", set, " ", (launch / "node.sh").string(), " train some.json"))
             .out;
     };
     CHECK(threads("") == "6 threads\n");  // where the kernel names no cores, hardware threads count as cores
+    // The list also names hardware threads that are offline, which have no core: 128 to 255.
     for (int thread = 0; thread < 128; ++thread) {
         const fs::path topology = host / concat("sys/devices/system/cpu/cpu", thread, "/topology");
         fs::create_directories(topology);

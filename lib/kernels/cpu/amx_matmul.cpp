@@ -1,5 +1,5 @@
 // Both matrices are packed into panels (amx_packing.h), and threads multiply blocks of panels (amx_blocks.h). Where L2 holds the
-// columns of B that a block needs, each thread packs them itself, and they never leave its L2 cache. Four tile registers
+// columns of B that a block needs, each thread packs them itself, so that they stay in its L2 cache. Four tile registers
 // hold 32 x 32 elements of C at a time. A panel of A, up to 512 of K deep, stays in the L1 cache while the panels of B stream
 // past it: their loads carry a hint that keeps them from replacing A there. Finished elements are written during the
 // multiplications of the next ones (amx_drain.h).
@@ -90,9 +90,9 @@ public:
     /// Packs these panels of B, unless they were the last ones that it packed.
     const Packed& of(const AmxOperand& b, const Range& panels) {
         if (panels.begin == panels_.begin && panels.end == panels_.end) return columns_;
-        const std::int64_t elements = b.only(panels).packed_elements();
-        if (!columns_.memory.defined() || columns_.memory.numel() < elements) columns_.memory = memory_for(elements);
         columns_.operand = b.only(panels);
+        const std::int64_t elements = columns_.operand.packed_elements();
+        if (!columns_.memory.defined() || columns_.memory.numel() < elements) columns_.memory = memory_for(elements);
         pack_panels(columns_.operand, 0, panels.count(), static_cast<Bf16*>(columns_.memory.mutable_data_ptr()));
         panels_ = panels;
         return columns_;
