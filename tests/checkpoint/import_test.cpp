@@ -9,6 +9,7 @@
 #include "checkpoint/parameter_names.h"
 #include "core/error.h"
 #include "model/bert_parameters.h"
+#include "support/made_once.h"
 #include "support/shared_data.h"
 
 namespace bertpretrain {
@@ -19,11 +20,12 @@ namespace fs = std::filesystem;
 
 /// The folder that save_models.py filled; no folder if Python lacks a package.
 const fs::path& models() {
-    static const TemporaryFolder folder;
-    static const CommandResult result =
-        run_command("OMP_NUM_THREADS=1 " PYTHON " tests/checkpoint/save_models.py '" + folder.path().string() + "'");
-    if (result.exit_code != 0) FAIL("save_models.py: " << result.err);
-    return folder.path();
+    static const fs::path made = made_once("saved_models", [](const fs::path& folder) {
+        const CommandResult result =
+            run_command("OMP_NUM_THREADS=1 " PYTHON " tests/checkpoint/save_models.py '" + folder.string() + "'");
+        if (result.exit_code != 0) FAIL("save_models.py: " << result.err);
+    });
+    return made;
 }
 
 BertConfig small_bert() {
@@ -81,7 +83,7 @@ std::string refusal(const fs::path& path, const BertConfig& config = small_bert(
 
 }  // namespace
 
-TEST_CASE("a model is read bit for bit from every kind of file and folder of other programs") {
+TEST_CASE("a model is read bit for bit from every kind of file and folder of other programs", "[system]") {
     for (const char* name : {"hf", "hf/model.safetensors", "hf_shards", "hf_shards/model.safetensors.index.json", "hf_bin",
                              "hf_bin/pytorch_model.bin", "hf_bin_shards", "tensorflow.bin", "old_hf.bin", "nvidia",
                              "nvidia/ckpt_1600.pt", "double.safetensors", "expected.pt"})

@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint_store.h"
 #include "core/concat.h"
 #include "support/catch.h"
+#include "support/made_once.h"
 #include "system/small_run.h"
 #include "telemetry/metrics_chain.h"
 
@@ -94,16 +95,17 @@ void forge_checkpoint(const fs::path& run, std::int64_t step, const std::string&
 
 /// A run of 12 steps in three sessions: one was asked for 7 steps, one had another learning rate; a save every 3 steps.
 const fs::path& restarted_run() {
-    static const TemporaryFolder folder;
-    static const fs::path made = [] {
-        const fs::path config = write_experiment(folder), run = folder / "run";
-        for (const std::string options :
-             {"--set schedule.total_steps=7", "--set schedule.total_steps=9 --set optimizer.learning_rate=0.002",
-              "--set schedule.total_steps=12"})
-            if (const CommandResult trained = train(config, run, options); trained.exit_code != 0)
-                throw std::runtime_error(trained.err);
-        return run;
-    }();
+    static const fs::path made =
+        made_once("restarted_run",
+                  [](const fs::path& folder) {
+                      const fs::path config = write_experiment(folder), run = folder / "run";
+                      for (const std::string options :
+                           {"--set schedule.total_steps=7", "--set schedule.total_steps=9 --set optimizer.learning_rate=0.002",
+                            "--set schedule.total_steps=12"})
+                          if (const CommandResult trained = train(config, run, options); trained.exit_code != 0)
+                              throw std::runtime_error(trained.err);
+                  }) /
+        "run";
     return made;
 }
 

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "distributed/ranks.h"
 #include "support/catch.h"
+#include "support/made_once.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -25,8 +26,7 @@ void make_shards(const std::filesystem::path& text, const std::filesystem::path&
 }
 
 const TwoSources& two_sources() {
-    static const TemporaryFolder folder;
-    static const TwoSources sources = [] {
+    static const std::filesystem::path made = made_once("two_sources", [](const std::filesystem::path& folder) {
         std::string halves[2];
         std::istringstream text(read_text(sample_data().text));
         std::size_t document = 0;
@@ -34,13 +34,12 @@ const TwoSources& two_sources() {
             halves[document % 2] += line + "\n";
             if (line.empty()) ++document;
         }
-        const TwoSources made{folder / "odd", folder / "even"};
         for (int i = 0; i < 2; ++i) {
             write_text(folder / "text.txt", halves[i]);
-            make_shards(folder / "text.txt", i == 0 ? made.odd : made.even);
+            make_shards(folder / "text.txt", folder / (i == 0 ? "odd" : "even"));
         }
-        return made;
-    }();
+    });
+    static const TwoSources sources{made / "odd", made / "even"};
     return sources;
 }
 

@@ -9,6 +9,7 @@
 #include "support/catch.h"
 #include "support/command.h"
 #include "support/files.h"
+#include "support/made_once.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -18,17 +19,14 @@ namespace {
 
 /// The folder that save_models.py filled, with the model's config.json next to the weights of every kind.
 const fs::path& models() {
-    static const TemporaryFolder folder;
-    static const bool filled = [] {
-        const CommandResult made =
-            run_command("OMP_NUM_THREADS=1 " PYTHON " tests/checkpoint/save_models.py '" + folder.path().string() + "'");
-        if (made.exit_code != 0) FAIL("save_models.py: " << made.err);
+    static const fs::path made = made_once("saved_models_with_config", [](const fs::path& folder) {
+        const CommandResult saved =
+            run_command("OMP_NUM_THREADS=1 " PYTHON " tests/checkpoint/save_models.py '" + folder.string() + "'");
+        if (saved.exit_code != 0) FAIL("save_models.py: " << saved.err);
         for (const char* place : {"hf_bin", "hf_bin_shards", "nvidia", "deepspeed/3400", "parallel"})
             fs::copy(folder / "hf/config.json", folder / place);
-        return true;
-    }();
-    (void)filled;
-    return folder.path();
+    });
+    return made;
 }
 
 at::Tensor words_of(const fs::path& path) {
@@ -46,7 +44,7 @@ std::string refusal(const fs::path& path) {
 
 }  // namespace
 
-TEST_CASE("whole, sharded, pickled, NVIDIA's and DeepSpeed's weights with a config.json are the same model") {
+TEST_CASE("whole, sharded, pickled, NVIDIA's and DeepSpeed's weights with a config.json are the same model", "[system]") {
     const at::Tensor words = words_of(models() / "hf");
     for (const char* name : {"hf_shards", "hf_bin", "hf_bin_shards", "nvidia", "hf/model.safetensors"})
         CHECK(at::equal(words_of(models() / name), words));

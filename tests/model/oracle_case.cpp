@@ -9,6 +9,7 @@
 #include "core/files.h"
 #include "support/command.h"
 #include "support/files.h"
+#include "support/made_once.h"
 
 namespace bertpretrain::testing {
 namespace {
@@ -38,19 +39,17 @@ BertConfig read_config(const PtValue& stored) {
 }  // namespace
 
 const std::vector<std::filesystem::path>& oracle_files() {
-    static const TemporaryFolder folder;
-    static const std::vector<std::filesystem::path> files = [] {
+    static const std::filesystem::path made = made_once("hf_oracle", [](const std::filesystem::path& folder) {
         // PyTorch shall use all instructions of the processor, also when our instruction set (kernels/cpu/library_limits.h) is
         // limited
         const CommandResult result = run_command(
             "env -u ATEN_CPU_CAPABILITY -u ONEDNN_MAX_CPU_ISA -u MKL_ENABLE_INSTRUCTIONS " PYTHON " tests/model/hf_oracle.py " +
-            folder.path().string());
+            folder.string());
         constexpr int package_missing = 77, program_missing = 127;
-        if (result.exit_code == package_missing || result.exit_code == program_missing)
-            return std::vector<std::filesystem::path>();
+        if (result.exit_code == package_missing || result.exit_code == program_missing) return;
         check(result.exit_code == 0, "tests/model/hf_oracle.py failed: ", result.err);
-        return list_files(folder.path(), {".pt"});
-    }();
+    });
+    static const std::vector<std::filesystem::path> files = list_files(made, {".pt"});
     return files;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "support/catch.h"
+#include "support/made_once.h"
 #include "support/process.h"
 #include "system/refusal.h"
 #include "system/small_run.h"
@@ -50,15 +51,15 @@ const std::vector<BadShard> bad_shards{
 
 /// Returns a folder with a folder of shards for each of the above, made once; nothing if Python has no h5py.
 const fs::path& spoilt_shards() {
-    static const TemporaryFolder folder;
-    static const fs::path made = [] {
+    static const fs::path made = made_once("spoilt_shards", [](const fs::path& folder) {
         const CommandResult result =
-            run_command(PYTHON " tests/system/bad_shards.py " + sample_data().shards.string() + " " + folder.path().string());
+            run_command(PYTHON " tests/system/bad_shards.py " + sample_data().shards.string() + " " + folder.string());
         INFO(result.err);
         CHECK((result.exit_code == 0 || result.exit_code == 77 || result.exit_code == 127));
-        return result.exit_code == 0 ? folder.path() : fs::path();
-    }();
-    return made;
+        if (result.exit_code == 0) write_text(folder / "complete", "");
+    });
+    static const fs::path nothing;
+    return fs::exists(made / "complete") ? made : nothing;
 }
 
 std::string training_on(const std::string& name) { return "--set data.training_shards=" + (spoilt_shards() / name).string(); }

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "support/made_once.h"
 
 namespace bertpretrain::testing {
 namespace fs = std::filesystem;
@@ -22,31 +23,36 @@ CommandResult needed(CommandResult result) {
     return result;
 }
 
+void make_sample_data(const SampleData& made) {
+    const std::string text = made.text.string(), vocabulary = made.vocabulary.string();
+    needed(run_command(data_program + " extract data_tools/sample/encyclopaedia.xml --output " + text));
+    needed(run_command(data_program + " vocabulary " + text + " --size 800 --output " + vocabulary));
+    needed(run_command(data_program + " shard " + text + " --vocabulary " + vocabulary + " --output " + made.shards.string() +
+                       " --name sample --sequence-length 64 --max-predictions 10 --duplicate-factor 1 --shards 2" +
+                       " --held-out-shards 1"));
+}
+
 }  // namespace
 
 const SampleData& sample_data() {
-    static const TemporaryFolder folder;
     static const SampleData data = [] {
-        const SampleData made{folder.path(), folder / "text.txt", folder / "vocab.txt", folder / "shards"};
-        const std::string text = made.text.string(), vocabulary = made.vocabulary.string();
-        needed(run_command(data_program + " extract data_tools/sample/encyclopaedia.xml --output " + text));
-        needed(run_command(data_program + " vocabulary " + text + " --size 800 --output " + vocabulary));
-        needed(run_command(data_program + " shard " + text + " --vocabulary " + vocabulary + " --output " + made.shards.string() +
-                           " --name sample --sequence-length 64 --max-predictions 10 --duplicate-factor 1 --shards 2" +
-                           " --held-out-shards 1"));
-        return made;
+        const auto in = [](const fs::path& folder) {
+            return SampleData{folder, folder / "text.txt", folder / "vocab.txt", folder / "shards"};
+        };
+        return in(made_once("sample_data", [&](const fs::path& folder) { make_sample_data(in(folder)); }));
     }();
     return data;
 }
 
 const fs::path& shards_without_labels() {
-    static const TemporaryFolder folder;
-    static const fs::path shards = [] {
-        needed(run_command(data_program + " shard " + sample_data().text.string() + " --vocabulary " +
-                           sample_data().vocabulary.string() + " --output " + (folder / "shards").string() +
-                           " --objective mlm --name sample --sequence-length 64 --shards 2 --held-out-shards 1"));
-        return folder / "shards";
-    }();
+    static const fs::path shards =
+        made_once("shards_without_labels",
+                  [](const fs::path& folder) {
+                      needed(run_command(data_program + " shard " + sample_data().text.string() + " --vocabulary " +
+                                         sample_data().vocabulary.string() + " --output " + (folder / "shards").string() +
+                                         " --objective mlm --name sample --sequence-length 64 --shards 2 --held-out-shards 1"));
+                  }) /
+        "shards";
     return shards;
 }
 
@@ -66,7 +72,7 @@ json small_experiment() {
     return experiment;
 }
 
-fs::path write_experiment(const TemporaryFolder& folder, const json& patch) {
+fs::path write_experiment(const fs::path& folder, const json& patch) {
     json experiment = small_experiment();
     experiment.merge_patch(patch);
     const fs::path file = folder / "experiment.json";
@@ -97,11 +103,10 @@ CommandResult train(const fs::path& config, const fs::path& run, const std::stri
 }
 
 const FinishedRun& finished_run() {
-    static const TemporaryFolder folder;
     static const FinishedRun finished = [] {
-        const FinishedRun made{write_experiment(folder), folder / "run"};
-        needed(train(made.config, made.run));
-        return made;
+        const fs::path made =
+            made_once("finished_run", [](const fs::path& folder) { needed(train(write_experiment(folder), folder / "run")); });
+        return FinishedRun{made / "experiment.json", made / "run"};
     }();
     return finished;
 }

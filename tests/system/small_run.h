@@ -17,7 +17,7 @@ namespace bertpretrain::testing {
 inline const std::string train_program = program_folder() + "/bertpretrain",
                          data_program = program_folder() + "/bertpretrain_data";
 
-/// The files that `bertpretrain_data` builds from the sample encyclopaedia, once per test program: 2 training shards, 1 held-out
+/// The files that `bertpretrain_data` builds from the sample encyclopaedia (support/made_once.h): 2 training shards, 1 held-out
 /// shard, 64 tokens per row.
 struct SampleData {
     std::filesystem::path folder, text, vocabulary, shards;
@@ -32,7 +32,12 @@ const std::filesystem::path& shards_without_labels();
 nlohmann::json small_experiment();
 
 /// Writes small_experiment(), changed by a JSON merge patch, to FOLDER/experiment.json and returns its path.
-std::filesystem::path write_experiment(const TemporaryFolder& folder, const nlohmann::json& patch = nlohmann::json::object());
+std::filesystem::path write_experiment(const std::filesystem::path& folder,
+                                       const nlohmann::json& patch = nlohmann::json::object());
+inline std::filesystem::path write_experiment(const TemporaryFolder& folder,
+                                              const nlohmann::json& patch = nlohmann::json::object()) {
+    return write_experiment(folder.path(), patch);
+}
 
 /// Makes a folder with one training shard: the first 16 training rows of `from`. If that is the global batch, every step has the
 /// same samples. Returns false, with a warning, if there is no Python with h5py.
