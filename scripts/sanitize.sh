@@ -32,5 +32,6 @@ elif setarch "$(uname -m)" -R true 2>/dev/null; then
 else
   say "setarch -R is forbidden here; if tests end with 'unexpected memory mapping', run: sysctl vm.mmap_rnd_bits=28"
 fi
-pattern="^($(IFS='|'; echo "${folders[*]}"))\$"
-"${run[@]}" ctest --test-dir "build/$kind" --no-tests=error --output-on-failure --parallel 2 -R "$pattern"
+pattern="^($(IFS='|'; echo "${folders[*]}"))(:.*)?\$"  # whole folders, and cases with an entry of their own
+"${run[@]}" ctest --test-dir "build/$kind" --no-tests=error --output-on-failure --label-exclude '^long$' \
+  --parallel $(($(nproc) + 1)) -R "$pattern"

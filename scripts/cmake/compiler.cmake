@@ -30,7 +30,7 @@ elseif(BERTPRETRAIN_SANITIZER STREQUAL "fuzzer")
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-set(BERTPRETRAIN_UNITY_SIZE 12)
+set(BERTPRETRAIN_UNITY_SIZE 12 CACHE STRING "Number of files that BERTPRETRAIN_UNITY compiles as one")
 if(BERTPRETRAIN_SANITIZER MATCHES "^(address|thread)$")
   add_compile_options(-Wno-maybe-uninitialized)  # with sanitizers, GCC 12 warns of it in the standard library's <regex>
   # Sanitized code is compiled for one run, and each folder of it as one file, which takes a fraction of the time.
@@ -82,11 +82,13 @@ function(add_sources target)
   compile_in_groups(${target})
 endfunction()
 
-# add_program(NAME FOLDER LIBRARY): an executable of all .cpp files of a folder.
+# add_program(NAME FOLDER LIBRARY): an executable of all .cpp files of a folder. They read options and print; what takes time in a
+# run is in the library, so few optimizations save half of their compile time.
 function(add_program name folder library)
   file(GLOB files CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${folder}/*.cpp")
   group_for_unity(${name} ${files})
   add_executable(${name} ${files})
   compile_in_groups(${name})
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(${name} PRIVATE ${library} bertpretrain_command_line bertpretrain_warnings)
 endfunction()

@@ -76,7 +76,7 @@ std::string small_file() {
 
 }  // namespace
 
-TEST_CASE("a class that is not plain data is refused by name, and nothing is run") {
+TEST_CASE("a class that is not plain data is refused by name, and nothing is run", "[system]") {
     const TemporaryFolder& folder = python_examples();
     CHECK_THAT(refusal(folder / "object.pt"), Says("object.pt") && Says("torch.utils.data.dataloader.DataLoader"));
     CHECK_THAT(refusal(folder / "attack.pt"), Says("posix.system"));
@@ -134,7 +134,7 @@ TEST_CASE("every prefix of a file is refused") {
     }
 }
 
-TEST_CASE("verify() detects any flipped bit in our own files, except in fields without effect") {
+TEST_CASE("verify() detects any flipped bit in our own files, except in fields without effect", "[system]") {
     const TemporaryFolder folder;
     const std::string original = small_file();
     int unnoticed = 0;
@@ -208,11 +208,11 @@ TEST_CASE("malformed pickles are refused and cost no more than their length") {
     CHECK(read_pickle(far).list()->empty());  // a large memo index costs no memory
 }
 
-TEST_CASE("thousands of mutations of a small file are either read or refused") {
+TEST_CASE("thousands of mutations of a small file are either read or refused", "[system]") {
     CHECK(mutate_and_read(small_file(), 3000) > 1500);
 }
 
-TEST_CASE("thousands of mutations of a file saved by Python are either read or refused") {
+TEST_CASE("thousands of mutations of a file saved by Python are either read or refused", "[system]") {
     CHECK(mutate_and_read(read_text(python_examples() / "views.pt"), 3000) > 1000);
 }
 

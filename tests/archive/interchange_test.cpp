@@ -28,7 +28,7 @@ void copy_pt(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-TEST_CASE("every kind of file that Python saves is equal bit for bit after our reader and writer copied it") {
+TEST_CASE("every kind of file that Python saves is equal bit for bit after our reader and writer copied it", "[system]") {
     const TemporaryFolder copies;
     const std::vector<std::string> names{"types",      "halves",   "views",  "values",  "numbers",
                                          "state_dict", "training", "shared", "ckpt_200"};

@@ -29,7 +29,7 @@ std::vector<WrittenPiece> write_all(PtWriter& writer) {
 
 }  // namespace
 
-TEST_CASE("Python loads our files with weights_only, mapped or not, with equal values and aliases") {
+TEST_CASE("Python loads our files with weights_only, mapped or not, with equal values and aliases", "[system]") {
     const TemporaryFolder folder;
     PtWriter writer(folder / "ours.pt", PtLayout(example_tree(), "ours"), PtWriter::Open::create);
     writer.finish(write_all(writer));
@@ -98,7 +98,7 @@ TEST_CASE("a file written in pieces by several writers equals the file written a
     }
 }
 
-TEST_CASE("files beyond 4 GiB are written with 64-bit numbers that Python and our reader read") {
+TEST_CASE("files beyond 4 GiB are written with 64-bit numbers that Python and our reader read", "[system]") {
     const TemporaryFolder folder;
     const std::int64_t large = (std::int64_t{5} << 28) + 1024;  // elements: 5 GiB + 4 KiB, left as a hole in the file
     const PtValue tree =

@@ -189,7 +189,7 @@ TEST_CASE("compressed bombs are not decompressed") {
     check_refused(read_text(folder / "bomb.pt"), "a/data.pkl is compressed");
 }
 
-TEST_CASE("pickles that would take much memory are refused at little cost") {
+TEST_CASE("pickles that would take much memory are refused at little cost", "[system]") {
     const std::string proto = "\x80\x02";
     const std::string too_many = "more values than any checkpoint does";
     const auto pickle = [&](const std::string& body) { return pt_of(proto + body); };

@@ -30,7 +30,7 @@ std::string refusal_of(const std::string& header, std::size_t bytes) { return re
 
 }  // namespace
 
-TEST_CASE("safetensors files written by Python are read bit for bit, in every dtype") {
+TEST_CASE("safetensors files written by Python are read bit for bit, in every dtype", "[system]") {
     const TemporaryFolder folder;
     const CommandResult python = run_command(PYTHON " - '" + folder.path().string() + R"(' <<'END'
 import json, sys, torch
@@ -73,7 +73,7 @@ END)");
     CHECK_THROWS_AS(reader.read_as_float(*reader.find("number"), 0, 2, nullptr), std::logic_error);
 }
 
-TEST_CASE("Python reads our safetensors files bit for bit, with names, order and metadata") {
+TEST_CASE("Python reads our safetensors files bit for bit, with names, order and metadata", "[system]") {
     const TemporaryFolder folder;
     const std::vector<float> numbers = counting(6);
     const std::array<std::uint16_t, 3> halves{0x3C00, 0x7C00, 0x0001};
@@ -164,7 +164,7 @@ TEST_CASE("safetensors files with wrong headers are refused, naming the tensor")
     refused(many + "}", 0, "more tensors than any model has");
 }
 
-TEST_CASE("every prefix of a safetensors file is refused, and every flipped bit in its header is read or refused") {
+TEST_CASE("every prefix of a safetensors file is refused, and every flipped bit in its header is read or refused", "[system]") {
     const TemporaryFolder folder;
     const std::vector<float> numbers = counting(6);
     write_safetensors(folder / "small.safetensors", {{"a", DType::f32, {2, 3}, std::as_bytes(std::span(numbers))},

@@ -41,7 +41,7 @@ fs::path resume_in(const TemporaryFolder& empty, CheckpointMirror& mirror) {
 
 }  // namespace
 
-TEST_CASE("a checkpoint sent and fetched through 503, cut transfers and wrong bytes has the same bytes") {
+TEST_CASE("a checkpoint sent and fetched through 503, cut transfers and wrong bytes has the same bytes", "[system]") {
     NEEDS_OBJECT_SERVER(mirror_server());
     SavingRun run;
     const TemporaryFolder empty;
@@ -101,7 +101,7 @@ TEST_CASE("an upload that is stopped in the middle is not listed, and the next o
     CHECK(folders_in("stopped") == std::set<std::string>{"step_00000010", "step_00000030"});
 }
 
-TEST_CASE("the mirror keeps the newest checkpoints, and never deletes its only one") {
+TEST_CASE("the mirror keeps the newest checkpoints, and never deletes its only one", "[system]") {
     NEEDS_OBJECT_SERVER(mirror_server());
     SavingRun run;
     CheckpointMirror mirror = mirror_at("newest");

@@ -59,7 +59,7 @@ std::string tensor_at(const std::string& file, std::uint64_t position) {
 
 }  // namespace
 
-TEST_CASE("each of 500 flipped bits, anywhere in a checkpoint's files, is found and its file and tensor named") {
+TEST_CASE("each of 500 flipped bits, anywhere in a checkpoint's files, is found and its file and tensor named", "[system]") {
     const TwoCheckpoints two;
     std::map<std::string, std::string> contents;
     std::vector<std::pair<std::string, std::size_t>> bytes;

@@ -101,7 +101,8 @@ void check_held_out(const fs::path& checkpoint, const fs::path& hf_folder, const
 
 }  // namespace
 
-TEST_CASE("a trained model's four exports compute in Python what it computes here, and transformers measures the same loss") {
+TEST_CASE("a trained model's four exports compute in Python what it computes here, and transformers measures the same loss",
+          "[system]") {
     const TemporaryFolder folder;
     const fs::path checkpoint = finished_run().run / "checkpoints/step_00000020";
     if (!exports_equal_ours(checkpoint, {"hf", "state_dict", "nvidia", "torchscript"}, folder.path()))
@@ -135,7 +136,7 @@ TEST_CASE("300 steps on Wikipedia text: four exports compute what the model does
     check_held_out(checkpoint, folder / "hf", shards, "wiki_test_0000.h5");
 }
 
-TEST_CASE("a pre-LN model is transformers' MegatronBert, and one without a class there is refused with the way out") {
+TEST_CASE("a pre-LN model is transformers' MegatronBert, and one without a class there is refused with the way out", "[system]") {
     const TemporaryFolder folder;
     const std::string steps = " --set schedule.total_steps=3 --set model.norm_placement=";
     const fs::path config = write_experiment(folder);
@@ -155,7 +156,7 @@ TEST_CASE("a pre-LN model is transformers' MegatronBert, and one without a class
     exports_equal_ours(folder / "zero", {"torchscript"}, folder / "of_zero");
 }
 
-TEST_CASE("a program of twenty lines that uses only torch computes the model's pooled vectors of ragged texts") {
+TEST_CASE("a program of twenty lines that uses only torch computes the model's pooled vectors of ragged texts", "[system]") {
     const TemporaryFolder folder;
     const fs::path checkpoint = finished_run().run / "checkpoints/step_00000020";
     REQUIRE(export_as("torchscript", checkpoint, folder.path()).exit_code == 0);
@@ -184,7 +185,7 @@ TEST_CASE("a program of twenty lines that uses only torch computes the model's p
     CHECK_FALSE(theirs >> more);
 }
 
-TEST_CASE("an export that exists is not replaced, and one that fails leaves nothing") {
+TEST_CASE("an export that exists is not replaced, and one that fails leaves nothing", "[system]") {
     const TemporaryFolder folder;
     const fs::path checkpoint = finished_run().run / "checkpoints/step_00000020";
     write_text(folder / "state_dict", "mine");

@@ -42,7 +42,7 @@ OldLines lines_without_new_tokens(const fs::path& text, const fs::path& old_voca
 
 }  // namespace
 
-TEST_CASE("with an extended vocabulary, text without new tokens has bit-equal logits before the first update") {
+TEST_CASE("with an extended vocabulary, text without new tokens has bit-equal logits before the first update", "[system]") {
     NEEDS_TRAIN();
     const TemporaryFolder folder;
     const fs::path vocabulary = folder / "vocab.txt", shards = folder / "shards";

@@ -45,7 +45,7 @@ const std::vector<std::array<std::int64_t, 3>> shapes_MKN{
 
 }  // namespace
 
-TEST_CASE("the matmul by panels is exact to the rounding of fp32 sums, for operands of any layout") {
+TEST_CASE("the matmul by panels is exact to the rounding of fp32 sums, for operands of any layout", "[system]") {
     for_each_kernel([](const cpu::PanelKernel& kernel) {
         for (const auto& [M, K, N] : shapes_MKN)
             for (const bool a_rows : {true, false})

@@ -37,7 +37,7 @@ void check(const at::Tensor& x_TF, const at::Tensor& dy_TF, const at::Tensor& bi
 
 }  // namespace
 
-TEST_CASE("bias + GELU on CUDA equals the reference at every width, forward and backward") {
+TEST_CASE("bias + GELU on CUDA equals the reference at every width, forward and backward", "[system]") {
     for (const Activation activation : {Activation::gelu_erf, Activation::gelu_tanh})
         for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
             for (const std::int64_t T : {1, 19})

@@ -51,12 +51,12 @@ void check(const Case& what) {
 
 }  // namespace
 
-TEST_CASE("attention on CUDA in fp32 equals the reference for sequences of any length") {
+TEST_CASE("attention on CUDA in fp32 equals the reference for sequences of any length", "[system]") {
     check({{40, 0, 1, 33}, 2, 64, 0, at::kFloat, 5});
     check({{150, 31, 32}, 1, 8, 0});
 }
 
-TEST_CASE("attention on CUDA in fp32 drops what the reference drops") {
+TEST_CASE("attention on CUDA in fp32 drops what the reference drops", "[system]") {
     check({{129, 260}, 1, 8, 0.1, at::kFloat, 2});
     check({{40}, 3, 16, 0.5});
 }

@@ -44,7 +44,7 @@ at::Tensor labels_for(const at::Tensor& logits_MV, const at::Tensor& bias_V, Ran
 
 }  // namespace
 
-TEST_CASE("softmax cross entropy on CUDA equals the reference, gradients and totals") {
+TEST_CASE("softmax cross entropy on CUDA equals the reference, gradients and totals", "[system]") {
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::int64_t V : {2, 7, 100, 1030, 5000}) {
             RandomTensors random(static_cast<std::uint64_t>(V));
@@ -53,7 +53,7 @@ TEST_CASE("softmax cross entropy on CUDA equals the reference, gradients and tot
         }
 }
 
-TEST_CASE("softmax cross entropy on CUDA takes BERT's vocabulary, and one row") {
+TEST_CASE("softmax cross entropy on CUDA takes BERT's vocabulary, and one row", "[system]") {
     RandomTensors random(3);
     const at::Tensor logits_MV = random.normal({3, 30528}, at::kBFloat16), bias_V = random.normal({30528});
     check(logits_MV, bias_V, labels_for(logits_MV, bias_V, random));

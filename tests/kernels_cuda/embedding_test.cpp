@@ -33,7 +33,8 @@ TEST_CASE("sums of embeddings on CUDA have the reference's bits") {
         }
 }
 
-TEST_CASE("gradients of embeddings on CUDA equal the reference's, for any distribution of tokens over rows of the table") {
+TEST_CASE("gradients of embeddings on CUDA equal the reference's, for any distribution of tokens over rows of the table",
+          "[system]") {
     for (const std::int64_t H : {1, 7, 1024, 1600}) {
         RandomTensors random(static_cast<std::uint64_t>(H));
         for (const std::int64_t T : {1, 32, 33, 150})

@@ -49,7 +49,8 @@ std::string kind_of(const std::string& result) { return std::regex_replace(resul
 
 // Where a query's gradient is the small remainder of far larger numbers, PyTorch's own fp32 is up to 5e-6 off, depending on the
 // order in which the processor's BLAS adds. A single tensor may therefore exceed the bound of the mean over cases.
-TEST_CASE("in fp32, results equal float64 to 1e-5 over the cases and 5e-5 in each; the key bias's gradient is exactly zero") {
+TEST_CASE("in fp32, results equal float64 to 1e-5 over the cases and 5e-5 in each; the key bias's gradient is exactly zero",
+          "[system]") {
     NEEDS_ORACLE();
     std::map<std::string, double> squares;
     for (const auto& file : oracle_files()) {
@@ -81,7 +82,7 @@ TEST_CASE("in fp32, results equal float64 to 1e-5 over the cases and 5e-5 in eac
 // projection on the right result minus 1, which unbiased rounding leaves at 0. Each bound of a mean is wrong with probability
 // 1e-9 (SampleMean). 126 groups with three bounds each make 4e-7, so even a program at the limit in all groups fails less than
 // once in a million runs. Our errors are 0.95 of autocast's on average and at most 1.07, and our sizes are 0.1 % off.
-TEST_CASE("in bf16, errors are at most 1.05 times those of PyTorch's autocast, and sizes are right to 0.5 %") {
+TEST_CASE("in bf16, errors are at most 1.05 times those of PyTorch's autocast, and sizes are right to 0.5 %", "[system]") {
     NEEDS_ORACLE();
     std::map<std::string, SampleMean> log_ratios, size_errors;
     for (const auto& file : oracle_files()) {

@@ -85,7 +85,7 @@ TEST_CASE("gradients in arena memory have the same bits, and ragged steps soon a
     CHECK(static_cast<double>(usage.held_bytes) < 1.2 * static_cast<double>(usage.largest_used_bytes) + (4 << 20));
 }
 
-TEST_CASE("the planned memory of a pass is within 5 % of what its tensors take") {
+TEST_CASE("the planned memory of a pass is within 5 % of what its tensors take", "[system]") {
     BertConfig config = odd_config("post_ln");
     config.hidden_size = 64;
     config.num_attention_heads = 4;

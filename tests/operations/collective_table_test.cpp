@@ -10,7 +10,7 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
-TEST_CASE("every collective gives the right result at every size, out of place and in place, on 1, 2 and 3 ranks") {
+TEST_CASE("every collective gives the right result at every size, out of place and in place, on 1, 2 and 3 ranks", "[system]") {
     for (const std::int64_t ranks : {1, 2, 3}) {
         std::vector<CollectiveTable> tables;
         const auto measure = [&](World& world) {

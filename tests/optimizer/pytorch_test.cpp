@@ -27,7 +27,7 @@ print(*w.tolist())
 
 }  // namespace
 
-TEST_CASE("five steps of AdamW are PyTorch's") {
+TEST_CASE("five steps of AdamW are PyTorch's", "[system]") {
     const testing::CommandResult python = testing::run_command(std::string(PYTHON) + " -c '" + script + "'");
     if (python.exit_code != 0) SKIP_TEST(testing::skip::no_oracle, "no Python with torch: " + python.err);
     const ParameterLayout layout({{"w", {elements}, true}}, 1, 1);

@@ -84,7 +84,7 @@ TEST_CASE("an interrupted download continues at the byte where it stopped") {
     CHECK(server().count("/cut/file bytes=1000- ") == 1);
 }
 
-TEST_CASE("answers of 503, slow and stalled connections are repeated until the object is there") {
+TEST_CASE("answers of 503, slow and stalled connections are repeated until the object is there", "[system]") {
     NEEDS_OBJECT_SERVER(server());
     const TemporaryFolder folder;
     const std::string bytes = example_bytes(100'000);

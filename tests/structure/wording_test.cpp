@@ -20,7 +20,7 @@ TEST_CASE("a word of the list is found in any kind of file, with its line and wh
     CHECK(found.out == "a.h:2: Dice -> Rng\na.h:2: couriers -> async queue\npage.md:1: errand -> task\n");
 }
 
-TEST_CASE("comments, messages, help and pages use none of the words that the list replaces") {
+TEST_CASE("comments, messages, help and pages use none of the words that the list replaces", "[system]") {
     const CommandResult found = run_command(wording);
     INFO(found.out << found.err);
     CHECK(found.exit_code == 0);

@@ -48,7 +48,7 @@ const std::string exported_step = "bertpretrain_step{run=\"r\"} 7\n";
 
 }  // namespace
 
-TEST_CASE("clients that never finish their request do not block others") {
+TEST_CASE("clients that never finish their request do not block others", "[system]") {
     const auto endpoint = serve("127.0.0.1:0");
     std::vector<int> slow;
     for (int i = 0; i < 40; ++i) slow.push_back(begin_request(port_of(endpoint->url())));
@@ -67,7 +67,7 @@ TEST_CASE("clients that never finish their request do not block others") {
     for (const int one : slow) ::close(one);
 }
 
-TEST_CASE("a port alone means the loopback interface, and port 0 a free port that the URL shows") {
+TEST_CASE("a port alone means the loopback interface, and port 0 a free port that the URL shows", "[system]") {
     for (const std::string address : {"0", ":0", "localhost:0", "127.0.0.1:0"}) {
         CAPTURE(address);
         const auto endpoint = serve(address);

@@ -43,7 +43,7 @@ TEST_CASE("words of Punkt end at white space, brackets, quotation marks, dashes,
     CHECK(words("so . . . it is . . ") == Sentences{"so", ". . .", "it", "is", ".", "."});
 }
 
-TEST_CASE("punkt learns NLTK's parameters from our own text, and splits it into NLTK's sentences") {
+TEST_CASE("punkt learns NLTK's parameters from our own text, and splits it into NLTK's sentences", "[system]") {
     const std::string text = paragraphs();
     const testing::TemporaryFolder folder;
     testing::write_text(folder / "text", text);

@@ -69,7 +69,7 @@ TEST_CASE("the documents of WikiExtractor's files become nearly the text that th
     }
 }
 
-TEST_CASE("sentences of real dumps are those of WikiExtractor, of several versions and with other settings") {
+TEST_CASE("sentences of real dumps are those of WikiExtractor, of several versions and with other settings", "[system]") {
     NEEDS_SHARED_DATA();
     // What differs: text that it loses (sub- and superscripts: H2O, m2; quotations inside lists; titles with a colon; paragraphs
     // after markup that it does not close), lines in a row, which it takes for paragraphs of their own, and tags it leaves.

@@ -107,7 +107,7 @@ TEST_CASE("a size that cannot hold the characters is refused, and the message gi
     CHECK(train({{"abc", 5}}, 10).size() == 5);
 }
 
-TEST_CASE("words are counted over all files, with the same result for every number of threads") {
+TEST_CASE("words are counted over all files, with the same result for every number of threads", "[system]") {
     const TemporaryFolder folder;
     std::string many;
     for (int i = 0; i < 300'000; ++i) many += i % 3 == 0 ? "Caf\xC3\xA9 x\n" : i % 3 == 1 ? "one, two\n" : "\n";

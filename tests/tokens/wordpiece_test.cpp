@@ -32,7 +32,7 @@ const std::map<TokenRules, std::string> tools{
 
 }  // namespace
 
-TEST_CASE("ids equal each tool's under its rules on all golden rows, real and synthetic") {
+TEST_CASE("ids equal each tool's under its rules on all golden rows, real and synthetic", "[system]") {
     NEEDS_SHARED_DATA();
     for (const auto& [rules, tool] : tools) {
         const WordPiece wordpiece(shared_vocabulary("bert-uncased-vocab.txt"), Casing::uncased, rules);

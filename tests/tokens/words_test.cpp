@@ -89,7 +89,7 @@ TEST_CASE("every code point is decoded from its encoding, and surrogates, overlo
     }
 }
 
-TEST_CASE("lower case, decomposition and marks equal Python's Unicode 14 tables") {
+TEST_CASE("lower case, decomposition and marks equal Python's Unicode 14 tables", "[system]") {
     const std::vector<PythonCharacter>& expected = python_characters();
     if (expected.empty()) SKIP_TEST(bertpretrain::testing::skip::no_oracle, "no Python");
     const CharacterTable& table = CharacterTable::of(Casing::uncased, TokenRules::google);

@@ -91,7 +91,7 @@ TEST_CASE("saved in the background or at once, by one rank or three, a checkpoin
         }
 }
 
-TEST_CASE("one save is under way at a time: another one that falls due waits for it") {
+TEST_CASE("one save is under way at a time: another one that falls due waits for it", "[system]") {
     const TemporaryFolder run;
     run_ranks(2, [&](World& world) {
         Saving saving(run, world, {}, run / "checkpoints");

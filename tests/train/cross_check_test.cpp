@@ -130,7 +130,7 @@ std::vector<std::string> names_in(const std::filesystem::path& folder) {
 
 }  // namespace
 
-TEST_CASE("sound ranks pass every check, and their losses are those of a run without checks") {
+TEST_CASE("sound ranks pass every check, and their losses are those of a run without checks", "[system]") {
     const SampleShards shards({64});
     const TemporaryFolder folder;
     std::vector<Fault> none(3);
@@ -145,7 +145,8 @@ TEST_CASE("sound ranks pass every check, and their losses are those of a run wit
     }
 }
 
-TEST_CASE("a LayerNorm that is off by one ulp in one row is found at the first check, and the rank is named by a third one") {
+TEST_CASE("a LayerNorm that is off by one ulp in one row is found at the first check, and the rank is named by a third one",
+          "[system]") {
     const FaultyKernels kernels;
     const SampleShards shards({64});
     const TemporaryFolder folder;
@@ -161,7 +162,8 @@ TEST_CASE("a LayerNorm that is off by one ulp in one row is found at the first c
     CHECK_THAT(read_text(folder / "run/events.jsonl"), Catch::Contains("\"hardware_fault\"") && Catch::Contains("\"suspects\""));
 }
 
-TEST_CASE("a bit that flips once is found by the check that covers it, and only states since the last agreed check are lost") {
+TEST_CASE("a bit that flips once is found by the check that covers it, and only states since the last agreed check are lost",
+          "[system]") {
     const FaultyKernels kernels;
     const SampleShards shards({64});
     const TemporaryFolder folder;
@@ -198,7 +200,7 @@ TEST_CASE("a bit that flips once is found by the check that covers it, and only 
     }
 }
 
-TEST_CASE("of two ranks that disagree, the one that differs from plain ATen is named, else both") {
+TEST_CASE("of two ranks that disagree, the one that differs from plain ATen is named, else both", "[system]") {
     const FaultyKernels kernels;
     const SampleShards shards({64});
     const TemporaryFolder folder;
@@ -211,7 +213,7 @@ TEST_CASE("of two ranks that disagree, the one that differs from plain ATen is n
     CHECK(suspected(train(tiny(shards, 1), folder / "once", once)) == Ranks{1});
 }
 
-TEST_CASE("a single rank finds what rounding does not explain, in fp32 and bf16") {
+TEST_CASE("a single rank finds what rounding does not explain, in fp32 and bf16", "[system]") {
     const FaultyKernels kernels(false);
     const SampleShards shards({64});
     const TemporaryFolder folder;

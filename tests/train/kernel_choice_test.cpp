@@ -74,7 +74,8 @@ bool says(const std::string& text, const std::vector<std::string>& words) {
 
 }  // namespace
 
-TEST_CASE("a run whose kernels are wrong and throw names them, falls back, and learns as one on right kernels; a resume too") {
+TEST_CASE("a run whose kernels are wrong and throw names them, falls back, and learns as one on right kernels; a resume too",
+          "[system]") {
     const SampleShards shards({64});
     const TemporaryFolder folder;
     const std::vector<double> right = losses(shards, folder / "right");

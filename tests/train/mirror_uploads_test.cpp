@@ -27,7 +27,7 @@ std::function<double()> in_seconds(double seconds) {
 
 }  // namespace
 
-TEST_CASE("a slow store skips older checkpoints, and the newest is in the mirror at the end") {
+TEST_CASE("a slow store skips older checkpoints, and the newest is in the mirror at the end", "[system]") {
     NEEDS_OBJECT_SERVER(mirror_server());
     SavingRun run;
     for (const std::int64_t step : {10, 20, 30, 40}) run.save(step);

@@ -59,7 +59,7 @@ TEST_CASE("until the first step is done its limit holds for every phase") {
     CHECK(said_of(limits, Phase::forward, false).find("watchdog.first_step_seconds") != std::string::npos);
 }
 
-TEST_CASE("signs of life, nothing to do, and a limit of 0 are no hang") {
+TEST_CASE("signs of life, nothing to do, and a limit of 0 are no hang", "[system]") {
     WatchdogConfig limits = patient();
     limits.data_seconds = 1;
     limits.forward_seconds = 0;
