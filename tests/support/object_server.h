@@ -44,6 +44,12 @@ public:
         std::filesystem::rename(folder_ / "new_faults.json", folder_ / "faults.json");
     }
 
+    /// What the metadata service answers from now on. @param seconds for which the credentials are valid
+    void set_instance_credentials(const std::string& key, int seconds) const {
+        write_text(folder_ / "new_imds.json", R"({"key": ")" + key + R"(", "seconds": )" + std::to_string(seconds) + "}");
+        std::filesystem::rename(folder_ / "new_imds.json", folder_ / "imds.json");
+    }
+
     /// Lines "METHOD PATH RANGE FAULT" of the requests so far.
     std::vector<std::string> requests() const {
         std::vector<std::string> lines;
@@ -65,7 +71,14 @@ public:
                 {"AWS_SECRET_ACCESS_KEY", "verysecret"},
                 {"AWS_REGION", "us-east-1"}};
     }
-    /// The same as "NAME=VALUE NAME=VALUE ", to begin a command with.
+    /// The same, but with the credentials of the instance's metadata service, which the proxy serves.
+    std::map<std::string, std::string> instance_variables() const {
+        return {{"AWS_ENDPOINT_URL", endpoint()},
+                {"AWS_EC2_METADATA_SERVICE_ENDPOINT", endpoint()},
+                {"AWS_REGION", "us-east-1"},
+                {"HOME", folder_.path().string()}};
+    }
+    /// variables() as "NAME=VALUE NAME=VALUE ", to begin a command with.
     std::string environment() const {
         std::string text = "env no_proxy=127.0.0.1 ";
         for (const auto& [name, value] : variables()) text += name + "=" + value + " ";

@@ -4,11 +4,16 @@ Prints "MOTO_PORT PROXY_PORT". The proxy reads FOLDER/faults.json before every r
   [{"fault": "503", "method": "GET", "contains": ".h5", "every": 3}]
 A fault applies to every n-th request ("every", default 1) that its method and path match, at most "times" times. Faults:
   503     answers 503 SlowDown
+  error   answers "status" (default 400) with the error "code" (default Throttling); the request has no effect
+  lost    carries the request out, but closes the connection without an answer
+  refused closes the connection; the request has no effect
   slow    sends the body in eight parts, "seconds" apart (default 0.05)
   cut     closes the connection in the middle of the body: of the answer, or of the object that a PUT sends
   wrong   changes one byte of the body: of the answer to a GET, or of the object that a PUT stores
   redirect  answers 307 with the address of the same object past the proxy
   stall   sends half of the body, then nothing for "seconds"
+The proxy is an instance's metadata service too (IMDSv2): paths below /latest/. FOLDER/imds.json sets the next answers' "key" and for how
+many "seconds" the credentials are valid.
 Appends "METHOD PATH RANGE FAULT" of each request to FOLDER/requests.log.
 """
 import http.client
@@ -21,6 +26,7 @@ import threading
 import time
 
 os.environ["MOTO_S3_DEFAULT_MAX_KEYS"] = "5"  # so that a list soon takes several pages
+os.environ["S3_UPLOAD_PART_MIN_SIZE"] = "1000"  # so that a small file has several parts
 from moto.server import ThreadedMotoServer
 
 FOLDER = pathlib.Path(sys.argv[1])
@@ -51,6 +57,28 @@ def changed(body):
     return body[: len(body) // 2] + bytes([body[len(body) // 2] ^ 1]) + body[len(body) // 2 + 1 :] if body else body
 
 
+def error_text(code, message):
+    return f"<Error><Code>{code}</Code><Message>{message}</Message></Error>".encode()
+
+
+def metadata(method, path):
+    """Returns the status and the text with which an instance's metadata service answers."""
+    role = "/latest/meta-data/iam/security-credentials/"
+    if (method, path) == ("PUT", "/latest/api/token"):
+        return 200, b"a-session"
+    if path == role:
+        return 200, b"training\n"
+    if path != role + "training":
+        return 404, b""
+    try:
+        settings = json.loads((FOLDER / "imds.json").read_text())
+    except (FileNotFoundError, ValueError):
+        settings = {}
+    expires = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + settings.get("seconds", 3600)))
+    keys = {"Code": "Success", "AccessKeyId": settings.get("key", "of-imds"), "SecretAccessKey": "s", "Token": "t", "Expiration": expires}
+    return 200, json.dumps(keys).encode()
+
+
 class Proxy(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -62,22 +90,33 @@ class Proxy(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(length // 2 if is_cut else length)
         with lock, open(FOLDER / "requests.log", "a") as log:
             log.write(f"{self.command} {self.path} {self.headers.get('Range', '-')} {name or '-'}\n")
-        if is_cut:
+        if is_cut or name == "refused":
             self.close_connection = True
             return None
         if name == "503":
-            return self.answer(503, {}, b"<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>")
+            return self.answer(503, {}, error_text("SlowDown", "Reduce your request rate."))
+        if name == "error":
+            return self.answer(fault.get("status", 400), {}, error_text(fault.get("code", "Throttling"), "A fault."))
         if name == "redirect":
             return self.answer(307, {"Location": f"http://127.0.0.1:{MOTO_PORT}{self.path}"}, b"")
         if name == "wrong" and self.command == "PUT":
             body = changed(body)
-        connection = http.client.HTTPConnection("127.0.0.1", MOTO_PORT)
-        connection.request(self.command, self.path, body, {"Authorization": PUBLIC, **self.headers})
-        response = connection.getresponse()
-        content = response.read()
+        if self.path.startswith("/latest/"):
+            status, content = metadata(self.command, self.path)
+            headers = {}
+        else:
+            connection = http.client.HTTPConnection("127.0.0.1", MOTO_PORT)
+            public = {} if (self.command, self.path) == ("POST", "/") else {"Authorization": PUBLIC}  # STS is not signed
+            connection.request(self.command, self.path, body, {**public, **self.headers})
+            response = connection.getresponse()
+            status, headers, content = response.status, dict(response.getheaders()), response.read()
+            connection.close()
+        if name == "lost":
+            self.close_connection = True
+            return None
         if name == "wrong" and self.command == "GET":
             content = changed(content)
-        self.answer(response.status, dict(response.getheaders()), content, fault)
+        self.answer(status, headers, content, fault)
 
     def answer(self, status, headers, content, fault={}):
         self.send_response(status)
