@@ -1,6 +1,9 @@
 #include "shards/remote_folder.h"
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <fstream>
 #include <functional>
 #include <thread>
 
@@ -27,17 +30,31 @@ fs::path copies_of(const fs::path& folder, const fs::path& cache) {
     return cache / "folders" / hexadecimal(sha256(url_of(folder).text())).substr(0, digits);
 }
 
-/// Makes a file of the copies right. @param fill completes the partial file
+/// The copies of a store's folder. Its name is a digest of the store's address, so no file in it can be the user's.
+CacheFolder open_copies(const fs::path& folder, const fs::path& cache) {
+    return CacheFolder(copies_of(folder, cache), [](std::string_view, std::uint64_t) { return true; });
+}
+
+/// @param copies with the manifest, which another program may have deleted  @throws DataError
+Manifest manifest_of(const fs::path& copies) {
+    std::optional<Manifest> manifest = read_manifest(copies);
+    if (!manifest)
+        throw DataError(concat((copies / manifest_name).string(), ": is missing; it was copied there a moment ago",
+                               "\n  do: let no other program delete files there, or name another folder (data.cache_folder)"));
+    return std::move(*manifest);
+}
+
+/// Makes a file of the copies right; one with other content is replaced. @param fill completes the partial file in place
 void bring(const CacheFolder& copies, const std::string& name, const std::string& source,
            const std::function<bool(const fs::path&)>& is_right, const std::function<void(const fs::path&)>& fill) {
     const fs::path file = copies.path_of(name);
     for (int wrong = 0; wrong < ObjectCache::most_attempts;) {
         if (fs::exists(file) && is_right(file)) return;
-        copies.remove(name);
-        const std::optional<bool> done = copies.fetch(name, [&](const fs::path& partial) {
+        const auto complete = [&](const fs::path& partial) {
             fill(partial);
             return is_right(partial);
-        });
+        };
+        const std::optional<bool> done = copies.fetch(name, complete, is_right);
         if (!done) std::this_thread::sleep_for(std::chrono::milliseconds(20));  // another process fetches it
         if (done == false) ++wrong;
     }
@@ -48,7 +65,12 @@ void bring(const CacheFolder& copies, const std::string& name, const std::string
 void bring_text(const CacheFolder& copies, const std::string& name, const std::string& source, const std::string& content) {
     bring(
         copies, name, source, [&](const fs::path& file) { return read_file(file) == content; },
-        [&](const fs::path& partial) { write_atomically(partial, content); });
+        [&](const fs::path& partial) {
+            std::ofstream out(partial, std::ios::binary | std::ios::trunc);
+            if (!(out << content << std::flush))
+                throw DataError(
+                    concat(partial.string(), ": cannot be written (", std::strerror(errno), ")\n  do: free space on this disk"));
+        });
 }
 
 void bring_shard(const CacheFolder& copies, ObjectStore& store, const ShardRecord& record) {
@@ -56,14 +78,15 @@ void bring_shard(const CacheFolder& copies, ObjectStore& store, const ShardRecor
     bring(
         copies, record.file, (store.folder() / record.file).text(),
         [&](const fs::path& file) {
-            return fs::file_size(file) == bytes && crc32_of_file(file) == static_cast<std::uint32_t>(record.crc32);
+            std::error_code gone;
+            return fs::file_size(file, gone) == bytes && crc32_of_file(file) == static_cast<std::uint32_t>(record.crc32);
         },
         [&](const fs::path& partial) { store.download(record.file, partial, bytes); });
 }
 
 /// @param copies with the manifest  @throws DataError when it lists no such shards
 std::vector<ShardRecord> records_of(const fs::path& copies, const fs::path& folder, ShardKind kind) {
-    std::vector<ShardRecord> records = read_manifest(copies)->shards;
+    std::vector<ShardRecord> records = manifest_of(copies).shards;
     std::erase_if(records, [&](const ShardRecord& record) { return shard_kind(record.file) != kind; });
     if (records.empty())
         throw DataError(concat(folder.string(), ": its manifest lists no ", kind == ShardKind::training ? "training" : "held-out",
@@ -93,9 +116,9 @@ fs::path local_shard_folder(const fs::path& folder, const fs::path& cache) {
         throw DataError(
             concat(where, ": does not exist; shards in an object store need their manifest, which has their checksums",
                    "\n  do: make the shards with `bertpretrain_data shard`, and copy the whole folder into the store"));
-    const CacheFolder copies(copies_of(folder, cache));
+    const CacheFolder copies = open_copies(folder, cache);
     bring_text(copies, manifest_name, where, *content);
-    const Manifest manifest = *read_manifest(copies.path());
+    const Manifest manifest = manifest_of(copies.path());
     for (const ShardRecord& record : manifest.shards)
         if (record.bytes == 0)
             throw DataError(concat(where, ": records no size of ", record.file, ", as manifests of older versions",
@@ -107,7 +130,8 @@ fs::path local_shard_folder(const fs::path& folder, const fs::path& cache) {
 
 std::vector<fs::path> copied_shards(const fs::path& folder, ShardKind kind, const fs::path& cache) {
     if (!is_object_url(folder.string())) return find_shards(folder, kind);
-    const CacheFolder copies(local_shard_folder(folder, cache));
+    local_shard_folder(folder, cache);
+    const CacheFolder copies = open_copies(folder, cache);
     const std::vector<ShardRecord> records = records_of(copies.path(), folder, kind);
     ObjectStore store(url_of(folder));
     for_each_index(records.size(), threads_for_copies, [&](std::size_t i) { bring_shard(copies, store, records[i]); });
@@ -122,7 +146,7 @@ std::vector<fs::path> find_shards_anywhere(const fs::path& folder, ShardKind kin
 std::vector<RemoteShardRecord> open_remote_shards(const std::vector<fs::path>& files, ObjectCache& cache,
                                                   const fs::path& cache_folder) {
     const fs::path folder = files.front().parent_path();
-    const Manifest manifest = *read_manifest(copies_of(folder, cache_folder));
+    const Manifest manifest = manifest_of(copies_of(folder, cache_folder));
     const auto store = std::make_shared<ObjectStore>(url_of(folder));
     std::vector<RemoteShardRecord> shards;
     for (const fs::path& file : files) {

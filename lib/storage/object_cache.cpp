@@ -24,10 +24,29 @@ std::string file_name(const CachedObject& object) {
     return concat(digits, "_", object.bytes, "_", fs::path(object.name).filename().string());
 }
 
+/// Whether file_name() gives this name to an object, of whose file so many bytes are here.
+bool is_cache_file(std::string_view name, std::uint64_t bytes) {
+    constexpr std::size_t crc32_digits = 8, most_digits = 19;
+    const bool is_partial = name.ends_with(partial_ending);
+    if (is_partial) name.remove_suffix(partial_ending.size());
+    if (name.size() < crc32_digits + 1 || name.find_first_not_of("0123456789abcdef") != crc32_digits || name[crc32_digits] != '_')
+        return false;
+    name.remove_prefix(crc32_digits + 1);
+    const std::size_t digits = std::min(name.find('_'), name.size());
+    if (digits == 0 || digits > most_digits || digits + 1 >= name.size()) return false;
+    std::uint64_t size = 0;
+    for (const char digit : name.substr(0, digits)) {
+        if (digit < '0' || digit > '9') return false;
+        size = 10 * size + static_cast<std::uint64_t>(digit - '0');
+    }
+    if (std::to_string(size).size() != digits) return false;  // leading zeros
+    return is_partial ? bytes <= size : bytes == size;
+}
+
 }  // namespace
 
 ObjectCache::ObjectCache(fs::path folder, std::uint64_t limit_bytes, std::size_t threads)
-    : folder_(std::move(folder)), limit_bytes_(limit_bytes) {
+    : folder_(std::move(folder), is_cache_file), limit_bytes_(limit_bytes) {
     for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
 }
 
@@ -65,7 +84,12 @@ bool ObjectCache::hold(std::size_t user, std::span<const std::size_t> objects, c
     std::unique_lock lock(mutex_);
     auto& held = held_[user];
     std::erase_if(held, [&](const auto& one) { return std::find(objects.begin(), objects.end(), one.first) == objects.end(); });
-    awaited_ = {objects.begin(), objects.end()};
+    struct Wait {  // ends with this call, also by an exception
+        std::map<std::size_t, std::set<std::size_t>>& all;
+        std::size_t of_user;
+        ~Wait() { all.erase(of_user); }
+    } const wait{awaited_, user};
+    awaited_[user] = {objects.begin(), objects.end()};
     for (const std::size_t object : objects) {
         while (!held.contains(object)) {
             if (entries_[object].is_verified) {
@@ -80,7 +104,6 @@ bool ObjectCache::hold(std::size_t user, std::span<const std::size_t> objects, c
                               [&] { return entries_[object].is_verified || entries_[object].failure != nullptr; });
         }
     }
-    awaited_.clear();
     return true;
 }
 
@@ -91,6 +114,10 @@ std::optional<fs::path> ObjectCache::find(std::size_t object) {
     return folder_.path_of(entry.file);
 }
 
+bool ObjectCache::is_awaited(std::size_t object) const {
+    return std::ranges::any_of(awaited_, [&](const auto& wait) { return wait.second.contains(object); });
+}
+
 bool ObjectCache::is_here(const Entry& entry) const { return fs::exists(folder_.path_of(entry.file)); }
 
 std::optional<std::size_t> ObjectCache::next_task() {
@@ -98,8 +125,9 @@ std::optional<std::size_t> ObjectCache::next_task() {
         const Entry& entry = entries_[object];
         return !entry.is_in_work && !entry.failure && !entry.is_verified;
     };
-    for (const std::size_t object : awaited_)
-        if (is_task(object)) return object;
+    for (const auto& [user, objects] : awaited_)
+        for (const std::size_t object : objects)
+            if (is_task(object)) return object;
     for (const std::size_t object : wanted_)
         if (is_task(object)) return object;
     return std::nullopt;
@@ -118,7 +146,6 @@ void ObjectCache::work(const std::stop_token& stop) {
 void ObjectCache::bring(std::size_t object, const std::stop_token& stop, std::unique_lock<std::mutex>& lock) {
     entries_[object].is_in_work = true;
     const Entry entry = entries_[object];  // without the lock, entries_ may grow
-    const bool is_awaited = awaited_.contains(object);
     std::optional<bool> done;
     std::exception_ptr failure;
     bool was_fetched = false;
@@ -126,7 +153,7 @@ void ObjectCache::bring(std::size_t object, const std::stop_token& stop, std::un
         if (is_here(entry)) {
             lock.unlock();
             done = verify(entry);
-        } else if (make_room(is_awaited)) {
+        } else if (make_room(is_awaited(object))) {
             lock.unlock();
             done = fetch(entry, stop);
             was_fetched = done == true;
@@ -154,7 +181,7 @@ std::optional<bool> ObjectCache::verify(const Entry& entry) const {
     const fs::path file = folder_.path_of(entry.file);
     if (fs::file_size(file) == entry.object.bytes && crc32_of_file(file) == entry.object.crc32) return true;
     log_warning(concat(file.string(), ": the copy is damaged; it will be fetched again"));
-    fs::remove(file);
+    folder_.discard(entry.file, *held);
     return false;
 }
 
@@ -173,7 +200,8 @@ bool ObjectCache::make_room(bool is_awaited) {
     std::vector<CacheFolder::Entry> files = folder_.entries();
     std::set<std::string> kept;
     for (const std::size_t object : wanted_) kept.insert(entries_[object].file);
-    for (const std::size_t object : awaited_) kept.insert(entries_[object].file);
+    for (const auto& [user, objects] : awaited_)
+        for (const std::size_t object : objects) kept.insert(entries_[object].file);
     std::uint64_t total = 0;
     for (const Entry& entry : entries_)  // what is being fetched will take its whole size
         if (entry.is_in_work && !is_here(entry)) {

@@ -33,13 +33,18 @@ struct CachedObject {
 
 /// Each user of the cache lists its objects by their next use. The cache keeps those that are needed first, as many as fit: its
 /// threads fetch them, and evict those that are needed last. Objects are verified before their first use in this process, and
-/// fetched again if their bytes are wrong. Several processes may share the folder, also for other objects. Thread-safe.
+/// fetched again if their bytes are wrong. Several processes may share the folder, also for other objects. Thread-safe; each user
+/// calls its members one after the other.
+///
+/// A file's name is CRC32_BYTES_NAME, such as 0a1b2c3d_1234_training_000.h5. Only files of such a name whose size is the one in
+/// the name (a partial file's at most that) count, and only they are evicted (CacheFolder).
 class ObjectCache {
 public:
     static constexpr std::size_t default_threads = 8;
     static constexpr int most_attempts = 3;  ///< downloads of an object whose checksum is wrong
 
-    /// @param limit_bytes of all files in the folder; exceeded only while processes hold more than that
+    /// @param limit_bytes of all the cache's files in the folder; exceeded only while processes hold more than that
+    /// @throws ConfigError for a folder that cannot be written, or that is not a cache's (CacheFolder)
     ObjectCache(std::filesystem::path folder, std::uint64_t limit_bytes, std::size_t threads = default_threads);
     ObjectCache(const ObjectCache&) = delete;
     ObjectCache& operator=(const ObjectCache&) = delete;
@@ -81,6 +86,7 @@ private:
     bool make_room(bool is_awaited);
     void forget(const std::string& file);
     bool is_here(const Entry& entry) const;
+    bool is_awaited(std::size_t object) const;
 
     CacheFolder folder_;
     std::uint64_t limit_bytes_;
@@ -91,7 +97,7 @@ private:
     std::vector<std::size_t> wanted_;                              ///< by next use: those that fit
     std::map<std::string, double> next_use_;                       ///< by file
     std::map<std::size_t, std::map<std::size_t, HeldFile>> held_;  ///< by user and object
-    std::set<std::size_t> awaited_;
+    std::map<std::size_t, std::set<std::size_t>> awaited_;         ///< by user, while it waits in hold()
     std::size_t fetched_ = 0;
     std::vector<std::jthread> threads_;  ///< last: they end before what they use
 };

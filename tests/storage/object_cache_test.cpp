@@ -46,7 +46,8 @@ std::vector<ObjectCache::Use> in_order(const std::vector<std::size_t>& objects) 
 
 std::uint64_t bytes_in(const std::filesystem::path& folder) {
     std::uint64_t bytes = 0;
-    for (const auto& file : std::filesystem::directory_iterator(folder)) bytes += file.file_size();
+    for (const auto& file : std::filesystem::directory_iterator(folder))
+        if (file.path().filename() != cache_marker) bytes += file.file_size();
     return bytes;
 }
 
