@@ -2,6 +2,8 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/log.h"
+#include "core/strings.h"
 #include "storage/aws_metadata.h"
 #include "storage/aws_profile.h"
 
@@ -24,10 +26,19 @@ AwsCredentials AwsCredentialSource::find() const {
 }
 
 AwsCredentials AwsCredentialSource::get() {
-    constexpr double margin_seconds = 300;
+    constexpr double margin_seconds = 300, pause_seconds = 10;
     const std::lock_guard lock(mutex_);
-    const bool is_valid = !kept_.key_id.empty() && (kept_.expires == 0 || unix_seconds_now() + margin_seconds < kept_.expires);
-    if (!is_valid) kept_ = find();
+    const double now = unix_seconds_now();
+    const bool is_valid = !kept_.key_id.empty() && (kept_.expires == 0 || now < kept_.expires);
+    if (is_valid && (kept_.expires == 0 || now + margin_seconds < kept_.expires || now < renew_at_)) return kept_;
+    try {
+        kept_ = find();
+    } catch (const std::exception& error) {
+        if (!is_valid) throw;
+        renew_at_ = now + pause_seconds;
+        log_warning(concat("the credentials for s3:// could not be renewed; they are valid for ",
+                           duration_text(kept_.expires - now), ": ", error.what()));
+    }
     return kept_;
 }
 

@@ -10,13 +10,14 @@
 namespace bertpretrain {
 
 /// Finds credentials in the order of AWS's own tools: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (with AWS_SESSION_TOKEN), a
-/// web identity, the profile's files, the container's endpoint, the instance's. Keeps them until five minutes before they expire.
-/// Thread-safe.
+/// web identity, the profile's files, the container's endpoint, the instance's. Renews them from five minutes before they expire;
+/// while that fails, those that it has are used until they expire. Thread-safe.
 class AwsCredentialSource {
 public:
     explicit AwsCredentialSource(Variables variables) : variables_(std::move(variables)) {}
 
-    /// @throws ConfigError when there are none anywhere  @throws DistributedError when a service of the platform fails
+    /// @throws PassingFailure when a service of the platform fails, and to ask again later may help
+    /// @throws ConfigError when there are none anywhere, or a service refuses them  @throws DataError when a file cannot be read
     AwsCredentials get();
     /// Forgets the credentials that a store has refused, so that get() looks again.
     void forget();
@@ -27,6 +28,7 @@ private:
     Variables variables_;
     std::mutex mutex_;
     AwsCredentials kept_;
+    double renew_at_ = 0;  ///< unix_seconds_now(), after a renewal that failed
 };
 
 }  // namespace bertpretrain

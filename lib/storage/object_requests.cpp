@@ -11,19 +11,22 @@
 #include "core/log.h"
 #include "core/sha256.h"
 #include "core/strings.h"
+#include "storage/aws_metadata.h"
 #include "storage/aws_profile.h"
+#include "storage/aws_regions.h"
 #include "storage/s3_answers.h"
 
 namespace bertpretrain {
 namespace {
 
-constexpr double first_pause_seconds = 0.1, longest_pause_seconds = 10;
+constexpr double longest_pause_seconds = 10;
 
 /// A region becomes a part of a host's name.
 constexpr std::string_view letters_of_regions = "abcdefghijklmnopqrstuvwxyz0123456789-";
 
 bool may_pass(const HttpAnswer& answer) {
-    return !answer.failure.empty() || answer.status == 408 || answer.status == 429 || answer.status >= 500;
+    if (!answer.failure.empty() || answer.status == 408 || answer.status == 429 || answer.status >= 500) return true;
+    return (answer.status == 400 || answer.status == 409) && is_passing_error(xml_element(answer.text, "Code"));
 }
 
 bool is_expired(const HttpAnswer& answer) {
@@ -75,8 +78,8 @@ ObjectRequests::ObjectRequests(ObjectUrl folder, const Variables& variables, Sto
 
 ObjectRequests::Place ObjectRequests::place_on_aws(const std::string& region) const {
     if (folder_.root.find('.') != std::string::npos)  // a wildcard certificate covers no further dot
-        return {concat("https://s3.", region, ".amazonaws.com"), "/" + folder_.root, region};
-    return {concat("https://", folder_.root, ".s3.", region, ".amazonaws.com"), "", region};
+        return {s3_origin("", region), "/" + folder_.root, region};
+    return {s3_origin(folder_.root, region), "", region};
 }
 
 ObjectRequests::Place ObjectRequests::place() {
@@ -144,7 +147,13 @@ HttpAnswer ObjectRequests::once(const ObjectRequest& request) {
     constexpr int most_redirections = 3;
     Place to = place();
     for (int redirections = 0;; ++redirections) {
-        HttpAnswer answer = transfer(http_request(request, to));
+        HttpAnswer answer;
+        try {
+            answer = transfer(http_request(request, to));
+        } catch (const PassingFailure& failure) {
+            answer.failure = failure.reason;
+            return answer;
+        }
         if (redirections == most_redirections) return answer;
         auto next = redirection(request, answer, to);
         if (!next) return answer;
@@ -169,13 +178,14 @@ HttpAnswer ObjectRequests::repeat(const std::string& key, const std::function<Ht
         if (seconds_now() - last_progress >= settings_.give_up_seconds)
             throw DistributedError(concat(name_of(key), ": failed for ", duration_text(settings_.give_up_seconds),
                                           ", the last time: ", reason_of(answer), "\n  do: check that ", place().origin,
+                                          credentials_ ? " and the service that gives the credentials" : "",
                                           " can be reached from this machine, and start again"));
         constexpr int worth_a_warning = 6;  // about three seconds of failures
         const std::string warning = concat(name_of(key), ": ", reason_of(answer), "; trying again");
         if (failures == worth_a_warning) settings_.warn ? settings_.warn(warning) : log_warning(warning);
         // Many machines may have failed at the same moment; the clock's last digits spread their next attempts.
         const double jitter = 0.5 + 0.5 * std::fmod(unix_seconds_now() * 1e4, 1.0);
-        pause(jitter * std::min(longest_pause_seconds, first_pause_seconds * std::pow(2, failures)), stop);
+        pause(jitter * std::min(longest_pause_seconds, settings_.first_pause_seconds * std::pow(2, failures)), stop);
     }
 }
 
@@ -190,6 +200,12 @@ void ObjectRequests::refuse(const ObjectRequest& request, const HttpAnswer& answ
     if (answer.status >= 300 && answer.status < 400)
         throw ConfigError(
             concat(what, "\n  do: set AWS_REGION to the bucket's region, or name the address to which the store redirects"));
+    if (xml_element(answer.text, "Code") == "RequestTimeTooSkewed") {
+        const std::string ours = xml_element(answer.text, "RequestTime"), theirs = xml_element(answer.text, "ServerTime");
+        throw ConfigError(
+            concat(what, ours.empty() || theirs.empty() ? "" : concat(" (here it is ", ours, ", there ", theirs, ")"),
+                   "\n  do: set this machine's clock, for example by chrony; the store accepts a difference of 15 minutes"));
+    }
     if (answer.status == 401 || answer.status == 403)
         throw ConfigError(concat(what, "\n  do: check the credentials, and that they may do this in this bucket"));
     throw DistributedError(concat(what, "\n  do: look up this answer in the store's manual"));

@@ -23,6 +23,7 @@ struct StorageSettings {
     double stall_seconds = 30;                               ///< a transfer without a byte for so long is started again
     double give_up_seconds = 600;                            ///< without any progress, an error
     std::function<void(const std::string& warning)> warn{};  ///< empty: log_warning
+    double first_pause_seconds = 0.1;                        ///< after a failure; each further pause is twice as long, up to 10 s
 };
 
 /// One request of a key.
@@ -46,11 +47,12 @@ class ObjectRequests {
 public:
     ObjectRequests(ObjectUrl folder, const Variables& variables, StorageSettings settings);
 
-    /// Sends one request. @throws ConfigError without credentials or libcurl
+    /// Sends one request. An answer without a status, but with a `failure`, is a failure that may pass, also one of the service
+    /// that gives the credentials. @throws ConfigError without credentials or libcurl
     HttpAnswer once(const ObjectRequest& request);
     /// Repeats a request that `attempt` sends, with growing pauses, while the answer is a failure that may pass: no or an
-    /// incomplete response, 408, 429, 5xx, and credentials that have expired. The time starts again after an attempt that made
-    /// progress.
+    /// incomplete response, 408, 429, 5xx, an error of the store whose code says so, and credentials that have expired. The time
+    /// starts again after an attempt that made progress.
     /// @param attempt @returns its answer; sets `progress`
     /// @returns the first other answer  @throws DistributedError after give_up_seconds, or when `stop` is requested
     HttpAnswer repeat(const std::string& key, const std::function<HttpAnswer(bool& progress)>& attempt,

@@ -1,5 +1,7 @@
 #include "storage/s3_answers.h"
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 
@@ -40,6 +42,18 @@ std::string xml_element(std::string_view xml, std::string_view name) {
         if (element == name && first.empty()) first = text;
     });
     return first;
+}
+
+std::string outermost_element(std::string_view xml) {
+    std::string outermost;
+    const bool is_whole = for_each_element(xml, [&](std::string_view element, const std::string&) { outermost = element; });
+    return is_whole ? outermost : "";
+}
+
+bool is_passing_error(std::string_view code) {
+    constexpr std::array codes{"InternalError",        "SlowDown",        "ServiceUnavailable", "RequestTimeout", "Throttling",
+                               "RequestLimitExceeded", "OperationAborted"};
+    return std::ranges::find(codes, code) != codes.end();
 }
 
 ObjectList parse_object_list(std::string_view xml) {

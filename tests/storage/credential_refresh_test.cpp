@@ -1,0 +1,91 @@
+// Services of credentials that fail for a moment.
+
+#include "core/error.h"
+#include "storage/aws_credentials.h"
+#include "storage/shared_server.h"
+#include "support/catch.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+namespace {
+
+/// A service account's role, by moto's token service through the proxy.
+std::map<std::string, std::string> web_identity(const TemporaryFolder& folder) {
+    write_text(folder / "token", "a.web.token\n");
+    auto variables = shared_server().instance_variables();
+    variables.insert({{"AWS_WEB_IDENTITY_TOKEN_FILE", (folder / "token").string()},
+                      {"AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/training"},
+                      {"AWS_EC2_METADATA_DISABLED", "true"}});
+    return variables;
+}
+
+std::string failure_of(ObjectStore& store) {
+    try {
+        store.read("file");
+        return "";
+    } catch (const DistributedError& error) { return error.what(); }
+}
+
+}  // namespace
+
+TEST_CASE("credentials that are still valid are used when their renewal fails") {
+    NEEDS_OBJECT_SERVER(shared_server());
+    AwsCredentialSource source(lookup(shared_server().instance_variables()));
+    shared_server().set_instance_credentials("first", 240);  // within the five minutes before they expire
+    CHECK(source.get().key_id == "first");
+    for (const std::string fault : {R"("503")", R"("refused")", R"("error", "status": 404)", R"("wrong")"}) {
+        const Faults faults(R"([{"contains": "/latest/", "fault": )" + fault + "}]");
+        CHECK(source.get().key_id == "first");
+    }
+    shared_server().set_instance_credentials("second", 3600);
+    source.forget();
+    CHECK(source.get().key_id == "second");
+}
+
+TEST_CASE("failures of the instance's metadata service that may pass are repeated") {
+    NEEDS_OBJECT_SERVER(shared_server());
+    shared_server().set_instance_credentials("of-imds", 3600);
+    for (const std::string path : {"/latest/api/token", "/latest/meta-data/iam/security-credentials/", "credentials/training"})
+        for (const std::string fault : {R"("503")", R"("refused")", R"("error", "status": 401)", R"("error", "status": 429)"}) {
+            INFO(path + " " + fault);
+            const Faults faults(R"([{"times": 1, "contains": ")" + path + R"(", "fault": )" + fault + "}]");
+            ObjectStore store = shared_store("passing", shared_server().instance_variables());
+            CHECK(failure_of(store) == "");
+        }
+}
+
+TEST_CASE("failures of the token service that may pass are repeated") {
+    NEEDS_OBJECT_SERVER(shared_server());
+    const TemporaryFolder folder;
+    for (const std::string fault : {R"("503")", R"("refused")", R"("error", "code": "Throttling")",
+                                    R"("error", "code": "IDPCommunicationError")", R"("error", "status": 500)"}) {
+        INFO(fault);
+        const Faults faults(R"([{"times": 2, "method": "POST", "fault": )" + fault + "}]");
+        ObjectStore store = shared_store("passing", web_identity(folder));
+        CHECK(failure_of(store) == "");
+    }
+}
+
+TEST_CASE("a service of credentials that goes on failing ends in an error of the network that names it") {
+    NEEDS_OBJECT_SERVER(shared_server());
+    const TemporaryFolder folder;
+    const Faults faults(
+        R"([{"contains": "/latest/", "fault": "503"}, {"method": "POST", "fault": "error", "code": "Throttling"}])");
+    ObjectStore of_instance = shared_store("x", shared_server().instance_variables(), 0.2);
+    CHECK_THAT(failure_of(of_instance), Catch::Contains("/latest/api/token") && Catch::Contains("503"));
+    ObjectStore of_role = shared_store("x", web_identity(folder), 0.2);
+    CHECK_THAT(failure_of(of_role), Catch::Contains("AWS_WEB_IDENTITY_TOKEN_FILE") && Catch::Contains("Throttling"));
+}
+
+TEST_CASE("a refusal of a service of credentials is reported at once, as an error of the request") {
+    NEEDS_OBJECT_SERVER(shared_server());
+    const TemporaryFolder folder;
+    const Faults faults(R"([{"contains": "security-credentials", "fault": "error", "status": 404},
+                            {"method": "POST", "fault": "error", "status": 403, "code": "AccessDenied"}])");
+    ObjectStore of_instance = shared_store("x", shared_server().instance_variables());
+    CHECK_THROWS_WITH(of_instance.read("file"), Catch::Contains("no credentials were found"));
+    ObjectStore of_role = shared_store("x", web_identity(folder));
+    CHECK_THROWS_WITH(of_role.read("file"), Catch::Contains("AccessDenied") && Catch::Contains("trusts this service account"));
+    CHECK_THROWS_AS(of_role.read("file"), ConfigError);
+}
