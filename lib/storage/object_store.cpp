@@ -13,6 +13,9 @@
 namespace bertpretrain {
 namespace {
 
+/// Uploads of a file whose completion ends without a clear answer.
+constexpr int most_uploads = 3;
+
 std::string part_of(const RandomAccessFile& file, std::uint64_t first, std::uint64_t bytes) {
     std::string part(bytes, '\0');
     file.read_at(first, std::span(reinterpret_cast<unsigned char*>(part.data()), part.size()));
@@ -112,15 +115,25 @@ void ObjectStore::upload(const std::string& name, const std::filesystem::path& f
         send({.method = "PUT", .key = key_of(name), .source = &source, .stop = stop});
         return;
     }
+    for (int attempt = 0; attempt < most_uploads; ++attempt)
+        if (upload_parts(key_of(name), opened, stop)) return;
+    throw DistributedError(
+        concat(requests_.name_of(key_of(name)), ": the store lost ", most_uploads,
+               " uploads while it completed them\n  do: start again; if it happens again, look into the store's log"));
+}
+
+bool ObjectStore::upload_parts(const std::string& key, const RandomAccessFile& file, const std::stop_token& stop) {
     constexpr std::uint64_t most_parts = 10'000;
-    const std::uint64_t step = std::max(part_bytes_, (bytes + most_parts - 1) / most_parts);
-    const std::string key = key_of(name);
-    const std::string id =
-        xml_element(send({.method = "POST", .key = key, .query = {{"uploads", ""}}, .body = "", .stop = stop}).text, "UploadId");
+    const std::uint64_t bytes = file.identity().bytes, step = std::max(part_bytes_, (bytes + most_parts - 1) / most_parts);
+    const HttpAnswer begun = send({.method = "POST", .key = key, .query = {{"uploads", ""}}, .body = "", .stop = stop});
+    const std::string id = xml_element(begun.text, "UploadId");
+    if (id.empty())
+        throw DistributedError(concat(requests_.name_of(key), ": the store's answer to the begin of an upload has no UploadId",
+                                      "\n  do: check AWS_ENDPOINT_URL"));
     try {
         std::string parts;
         for (std::uint64_t first = 0, number = 1; first < bytes; first += step, ++number) {
-            const std::string part = part_of(opened, first, std::min(step, bytes - first));
+            const std::string part = part_of(file, first, std::min(step, bytes - first));
             const HttpAnswer answer = send({.method = "PUT",
                                             .key = key,
                                             .query = {{"partNumber", std::to_string(number)}, {"uploadId", id}},
@@ -130,14 +143,45 @@ void ObjectStore::upload(const std::string& name, const std::filesystem::path& f
             parts += concat("<Part><PartNumber>", number, "</PartNumber><ETag>", tag == answer.headers.end() ? "" : tag->second,
                             "</ETag></Part>");
         }
-        const std::string list = concat("<CompleteMultipartUpload>", parts, "</CompleteMultipartUpload>");
-        send({.method = "POST", .key = key, .query = {{"uploadId", id}}, .body = list, .stop = stop});
-    } catch (...) {  // parts of an unfinished upload cost storage
-        try {
-            requests_.once({.method = "DELETE", .key = key, .query = {{"uploadId", id}}});
-        } catch (const std::exception&) {}  // the first error is the one to report
+        return complete_upload(key, id, parts, stop);
+    } catch (...) {  // the first error is the one to report
+        abort_upload(key, id);
         throw;
     }
+}
+
+/// S3 sends the status before it has completed the upload, so only the text of its answer says whether it did.
+bool ObjectStore::complete_upload(const std::string& key, const std::string& id, const std::string& parts,
+                                  const std::stop_token& stop) {
+    const std::string list = concat("<CompleteMultipartUpload>", parts, "</CompleteMultipartUpload>");
+    const ObjectRequest request{.method = "POST", .key = key, .query = {{"uploadId", id}}, .body = list, .stop = stop};
+    bool was_unanswered = false;
+    const auto attempt = [&](bool&) {
+        HttpAnswer answer = requests_.once(request);
+        if (answer.ok() && outermost_element(answer.text) != "CompleteMultipartUploadResult") {
+            const std::string code = xml_element(answer.text, "Code");
+            if (code.empty() || is_passing_error(code))
+                answer.failure = concat("status ", answer.status, " without a result",
+                                        code.empty() ? "" : concat(", ", code, ": "), xml_element(answer.text, "Message"));
+            else answer.status = 400;  // refuse() has the error's words
+        }
+        was_unanswered = was_unanswered || !answer.failure.empty() || answer.status >= 500;
+        return answer;
+    };
+    const HttpAnswer answer = requests_.repeat(key, attempt, stop);
+    if (answer.status == 404 && was_unanswered)
+        return false;  // an earlier attempt may have completed it, or the store dropped it
+    if (!answer.ok()) requests_.refuse(request, answer);
+    return true;
+}
+
+/// Deletes the parts of an unfinished upload, which cost storage. Ignores failures, after a few attempts.
+void ObjectStore::abort_upload(const std::string& key, const std::string& id) {
+    constexpr int most_attempts = 3;
+    for (int attempt = 0; attempt < most_attempts; ++attempt) try {
+            const HttpAnswer answer = requests_.once({.method = "DELETE", .key = key, .query = {{"uploadId", id}}});
+            if (answer.ok() || answer.status == 404) return;
+        } catch (const std::exception&) { return; }
 }
 
 std::vector<ListedObject> ObjectStore::list(const std::string& prefix) {

@@ -15,6 +15,8 @@
 
 namespace bertpretrain {
 
+class RandomAccessFile;
+
 struct ListedObject {
     std::string name;  ///< relative to the store's folder
     std::uint64_t bytes = 0;
@@ -43,7 +45,8 @@ public:
               const std::stop_token& stop = {});
     /// Creates or replaces an object.
     void write(const std::string& name, std::string_view content, const std::stop_token& stop = {});
-    /// Creates or replaces an object with a file's content: on S3 in parts, on an HTTP server by one PUT.
+    /// Creates or replaces an object with a file's content: on S3 in parts, on an HTTP server by one PUT. An upload in parts is
+    /// complete when the store says so in words (its answer may be 200 and an error); else its parts are deleted.
     /// @throws DataError when the file cannot be read
     void upload(const std::string& name, const std::filesystem::path& file, const std::stop_token& stop = {});
     /// Returns the objects whose names begin with `prefix`, sorted by name. S3 only.
@@ -58,8 +61,10 @@ private:
     /// Reads [position, bytes) of an object and continues after interruptions.
     void read_range(const std::string& name, std::uint64_t position, std::uint64_t bytes,
                     const std::function<void(std::string_view)>& take, const std::stop_token& stop);
-    void upload_parts(const std::string& key, const std::filesystem::path& file, std::uint64_t bytes,
-                      const std::stop_token& stop);
+    /// @returns false if the store does not know whether the upload is complete, so that it must be repeated
+    bool upload_parts(const std::string& key, const RandomAccessFile& file, const std::stop_token& stop);
+    bool complete_upload(const std::string& key, const std::string& id, const std::string& parts, const std::stop_token& stop);
+    void abort_upload(const std::string& key, const std::string& id);
     std::string key_of(const std::string& name) const { return (folder_ / name).key; }
 
     ObjectUrl folder_;
