@@ -12,10 +12,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t example_size = 20'000;
+constexpr std::size_t stored_size = 20'000;
 
 /// An object of the shared server, with its name in the cache's folder.
-struct Example {
+struct Stored {
     CachedObject object;
     std::string content, file;
 };
@@ -27,15 +27,15 @@ std::vector<std::string> names_in(const fs::path& folder) {
     return names;
 }
 
-Example example(const std::string& folder, char letter) {
+Stored stored(const std::string& folder, char letter) {
     std::shared_ptr<ObjectStore> store(new ObjectStore(shared_store(folder, shared_server().variables())));
     const TemporaryFolder place;
-    Example made{{store, std::string(1, letter) + ".h5", example_size, 0}, std::string(example_size, letter), ""};
+    Stored made{{store, std::string(1, letter) + ".h5", stored_size, 0}, std::string(stored_size, letter), ""};
     write_text(place / "content", made.content);
     made.object.crc32 = crc32_of_file(place / "content");
     char digits[16];
     std::snprintf(digits, sizeof digits, "%08x", made.object.crc32);
-    made.file = std::string(digits) + "_" + std::to_string(example_size) + "_" + made.object.name;
+    made.file = std::string(digits) + "_" + std::to_string(stored_size) + "_" + made.object.name;
     store->write(made.object.name, made.content);
     return made;
 }
@@ -81,11 +81,11 @@ TEST_CASE("names that only look like the cache's are the user's: a date, a folde
 TEST_CASE("a folder that an earlier version filled goes on working: nothing in it is fetched again") {
     NEEDS_OBJECT_SERVER(shared_server());
     const TemporaryFolder place;
-    const Example one = example("earlier", 'a'), two = example("earlier", 'b');
+    const Stored one = stored("earlier", 'a'), two = stored("earlier", 'b');
     fs::create_directories(place / "cache");
     write_text(place / "cache" / one.file, one.content);
     write_text(place / "cache" / (two.file + ".partial"), two.content.substr(0, 100));
-    ObjectCache cache(place / "cache", 2 * example_size, 1);
+    ObjectCache cache(place / "cache", 2 * stored_size, 1);
     cache.add(one.object);
     cache.add(two.object);
     CHECK(cache.hold(0, std::vector<std::size_t>{0, 1}));
@@ -96,9 +96,9 @@ TEST_CASE("a folder that an earlier version filled goes on working: nothing in i
 TEST_CASE("files that came into the cache's folder later are neither counted nor deleted") {
     NEEDS_OBJECT_SERVER(shared_server());
     const TemporaryFolder place;
-    const Example one = example("later", 'a'), two = example("later", 'b');
-    ObjectCache cache(place / "cache", example_size, 1);
-    const std::string users(3 * example_size, 'u');
+    const Stored one = stored("later", 'a'), two = stored("later", 'b');
+    ObjectCache cache(place / "cache", stored_size, 1);
+    const std::string users(3 * stored_size, 'u');
     write_text(place / "cache/of the user.h5", users);
     write_text(place / "cache/20240101_12_x.h5", users);
     cache.add(one.object);
@@ -113,7 +113,7 @@ TEST_CASE("files that came into the cache's folder later are neither counted nor
 TEST_CASE("a wait for one user's objects does not end another user's wait") {
     NEEDS_OBJECT_SERVER(shared_server());
     const TemporaryFolder place;
-    const Example one = example("users", 'a'), two = example("users", 'b');
+    const Stored one = stored("users", 'a'), two = stored("users", 'b');
     const Faults faults(R"([{"fault": "503", "method": "GET", "contains": "/users/a.h5"}])");
     ObjectCache cache(place / "cache", 0, 1);  // so that objects are fetched only while a user waits for them
     cache.add(one.object);

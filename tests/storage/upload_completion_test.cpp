@@ -9,7 +9,7 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-std::string example_bytes(std::size_t count) {
+std::string bytes_of_parts(std::size_t count) {
     std::string bytes(count, '\0');
     for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<char>((i * 31 + i / 251) % 253);
     return bytes;
@@ -35,7 +35,7 @@ std::size_t aborted(const std::string& folder) { return shared_server().count("D
 
 TEST_CASE("an answer of 200 with InternalError or SlowDown is repeated") {
     NEEDS_OBJECT_SERVER(shared_server());
-    const std::string bytes = example_bytes(5000);
+    const std::string bytes = bytes_of_parts(5000);
     for (const std::string code : {"InternalError", "SlowDown"}) {
         const std::string folder = "repeated " + code;
         const Faults faults(at_completion(R"("error", "status": 200, "times": 2, "code": ")" + code + "\""));
@@ -48,14 +48,14 @@ TEST_CASE("an answer of 200 with InternalError or SlowDown is repeated") {
 TEST_CASE("an answer of 200 with another error aborts the upload, and the error has the store's words") {
     NEEDS_OBJECT_SERVER(shared_server());
     const Faults faults(at_completion(R"("error", "status": 200, "code": "InvalidPart")"));
-    CHECK_THROWS_WITH(upload("refused", example_bytes(5000)),
+    CHECK_THROWS_WITH(upload("refused", bytes_of_parts(5000)),
                       Catch::Contains("s3://bucket/refused/file") && Catch::Contains("InvalidPart"));
     CHECK(aborted("refused") == 1);
 }
 
 TEST_CASE("an upload whose completion was carried out without an answer is complete at the end") {
     NEEDS_OBJECT_SERVER(shared_server());
-    const std::string bytes = example_bytes(5000);
+    const std::string bytes = bytes_of_parts(5000);
     const Faults faults(at_completion(R"("lost", "times": 1)"));
     CHECK((upload("unanswered", bytes) == bytes));
 }
@@ -64,7 +64,7 @@ TEST_CASE("an unfinished upload is aborted although the first request to do so f
     NEEDS_OBJECT_SERVER(shared_server());
     const Faults faults(R"([{"method": "POST", "contains": "uploadId=", "fault": "error", "status": 403, "code": "AccessDenied"},
                             {"method": "DELETE", "contains": "/aborted/", "fault": "503", "times": 1}])");
-    CHECK_THROWS_WITH(upload("aborted", example_bytes(5000)), Catch::Contains("AccessDenied"));
+    CHECK_THROWS_WITH(upload("aborted", bytes_of_parts(5000)), Catch::Contains("AccessDenied"));
     CHECK(aborted("aborted") == 2);
 }
 

@@ -2,7 +2,8 @@
 
 Prints "MOTO_PORT PROXY_PORT". The proxy reads FOLDER/faults.json before every request, a list such as
   [{"fault": "503", "method": "GET", "contains": ".h5", "every": 3}]
-A fault applies to every n-th request ("every", default 1) that its method and path match, at most "times" times. Faults:
+A fault applies to every n-th request ("every", default 1) after the first ones ("after", default 0) that its method and path match, at
+most "times" times. Other keys, such as "number", only make it another fault than an equal one. Faults:
   503     answers 503 SlowDown
   error   answers "status" (default 400) with the error "code" (default Throttling); the request has no effect
   lost    carries the request out, but closes the connection without an answer
@@ -47,7 +48,7 @@ def fault_of(method, path):
         with lock:
             entry = counts.setdefault(json.dumps(fault), [0, 0])
             entry[0] += 1
-            if entry[0] % fault.get("every", 1) == 0 and entry[1] < fault.get("times", 1 << 30):
+            if entry[0] > fault.get("after", 0) and entry[0] % fault.get("every", 1) == 0 and entry[1] < fault.get("times", 1 << 30):
                 entry[1] += 1
                 return fault
     return {}
