@@ -48,11 +48,11 @@ SampleOrder::SampleOrder(std::vector<OrderedShard> shards, std::uint64_t seed, s
     check(most_rows_in_window() <= std::numeric_limits<std::uint32_t>::max(), "a band of ", largest_band_rows_, " rows");
 }
 
-std::int64_t SampleOrder::most_rows_in_window() const {
+std::int64_t SampleOrder::most_rows_in_window(std::int64_t rows, std::int64_t band_rows, std::int64_t window_rows) {
     // A window has at least two bands and ends with the band that crosses window_rows. The last one also takes an epoch's short
     // end.
-    const std::int64_t whole = std::max(window_rows_ + largest_band_rows_, 2 * largest_band_rows_);
-    return std::min(rows_, whole + std::max(window_rows_ / 2, largest_band_rows_));
+    const std::int64_t whole = std::max(window_rows + band_rows, 2 * band_rows);
+    return std::min(rows, whole + std::max(window_rows / 2, band_rows));
 }
 
 SamplePlace SampleOrder::locate(std::int64_t number) {

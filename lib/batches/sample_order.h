@@ -64,7 +64,9 @@ public:
 
     std::int64_t rows_per_epoch() const { return rows_; }
     /// Returns an upper bound of the rows of any window.
-    std::int64_t most_rows_in_window() const;
+    std::int64_t most_rows_in_window() const { return most_rows_in_window(rows_, largest_band_rows_, window_rows_); }
+    /// The same for an order of so many rows, in bands of at most `band_rows`.
+    static std::int64_t most_rows_in_window(std::int64_t rows, std::int64_t band_rows, std::int64_t window_rows);
 
     /// Returns where sample `number` of the run (the first is 0) is stored. Constant time within the window of the previous call;
     /// a new window costs time in proportion to its rows, a new epoch in proportion to the number of bands.

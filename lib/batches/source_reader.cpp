@@ -39,6 +39,14 @@ std::vector<NumberedBand> share_of(const SampleWindow& window, std::int64_t rank
     return share;
 }
 
+/// The bytes of the largest shards that a window may touch, one for each of its bands.
+std::uint64_t bytes_of_window(std::vector<std::uint64_t> bytes, std::int64_t window_rows, std::int64_t band_rows) {
+    std::sort(bytes.rbegin(), bytes.rend());
+    const auto bands = static_cast<std::size_t>((window_rows + band_rows - 1) / band_rows);
+    return std::accumulate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bands, bytes.size())),
+                           std::uint64_t{0});
+}
+
 bool is_remote(const std::vector<std::filesystem::path>& files) {
     return !files.empty() && is_object_url(files.front().string());
 }
@@ -96,10 +104,21 @@ std::uint64_t SourceReader::cache_bytes_needed() const {
         bytes.push_back(static_cast<std::uint64_t>(shard.remote->shard().record.bytes));
         band_rows = std::max(band_rows, shard.band_rows);
     }
-    std::sort(bytes.rbegin(), bytes.rend());
-    const auto bands = static_cast<std::size_t>((order_.most_rows_in_window() + band_rows - 1) / band_rows);
-    return std::accumulate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bands, bytes.size())),
-                           std::uint64_t{0});
+    return bytes_of_window(std::move(bytes), order_.most_rows_in_window(), band_rows);
+}
+
+std::uint64_t SourceReader::least_cache_bytes_needed(const std::vector<std::filesystem::path>& files,
+                                                     const BatchLoaderSettings& settings) {
+    if (!settings.cache || !is_remote(files)) return 0;
+    std::vector<std::uint64_t> bytes;
+    std::int64_t rows = 0, most_rows = 0;
+    for (const ShardRecord& record : remote_records(files, settings.cache_folder)) {
+        bytes.push_back(static_cast<std::uint64_t>(record.bytes));
+        rows += record.rows;
+        most_rows = std::max(most_rows, record.rows);
+    }
+    // The larger the bands, the fewer a window has, and the fewer shards. No band is larger than its shard.
+    return bytes_of_window(std::move(bytes), SampleOrder::most_rows_in_window(rows, most_rows, settings.window_rows), most_rows);
 }
 
 void SourceReader::forget_before(const SamplePlace& first) {

@@ -35,6 +35,9 @@ public:
     std::uint64_t remote_bytes() const;
     /// Bytes of the cache that the largest window's shards may need at once; 0 for local shards.
     std::uint64_t cache_bytes_needed() const;
+    /// A lower bound of cache_bytes_needed(), from the manifest alone: before a shard is fetched, its bands are not known.
+    static std::uint64_t least_cache_bytes_needed(const std::vector<std::filesystem::path>& files,
+                                                  const BatchLoaderSettings& settings);
     SamplePlace locate(std::int64_t number) { return order_.locate(number); }
     /// Returns the tokens of the row. @throws DataError
     std::int64_t tokens_of(const SamplePlace& place) { return lengths_.tokens_of(place, cache_); }

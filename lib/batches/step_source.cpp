@@ -27,9 +27,20 @@ const BatchLoaderSettings& checked(const BatchLoaderSettings& settings) {
     return settings;
 }
 
+/// @param needed by the shards of one window  @throws ConfigError when the cache may not hold them
+void require_room(const BatchLoaderSettings& settings, std::uint64_t needed) {
+    if (!settings.cache || needed <= settings.cache->limit_bytes()) return;
+    throw ConfigError(concat("data.cache_gib: the cache may hold ", bytes_text(settings.cache->limit_bytes()),
+                             ", but the shards of one window of samples have up to ", bytes_text(needed),
+                             "\n  do: raise data.cache_gib, best to the size of all training shards"));
+}
+
 std::vector<SourceReader> open_sources(const TrainingSources& sources, const BatchLoaderSettings& settings) {
     check(sources.files.size() == sources.mixture.sources(), sources.files.size(), " lists of files for ",
           sources.mixture.sources(), " sources");
+    std::uint64_t needed = 0;  // at least: what can be known before the cache fetches or evicts a shard
+    for (const auto& files : sources.files) needed += SourceReader::least_cache_bytes_needed(files, settings);
+    require_room(settings, needed);
     std::vector<SourceReader> readers;
     for (std::size_t source = 0; source < sources.files.size(); ++source)
         readers.emplace_back(sources.files[source], settings, source);
@@ -55,10 +66,7 @@ StepSource::StepSource(const TrainingSources& sources, const BatchLoaderSettings
         needed += reader.cache_bytes_needed();
         all += reader.remote_bytes();
     }
-    if (needed > settings_.cache->limit_bytes())
-        throw ConfigError(concat("data.cache_gib: the cache may hold ", bytes_text(settings_.cache->limit_bytes()),
-                                 ", but the shards of one window of samples have up to ", bytes_text(needed),
-                                 "\n  do: raise data.cache_gib, best to the size of all training shards"));
+    require_room(settings_, needed);
     if (all > settings_.cache->limit_bytes() && settings_.rank == 0)
         log_warning(concat("data.cache_gib: the cache may hold ", bytes_text(settings_.cache->limit_bytes()),
                            ", less than all training shards (", bytes_text(all),

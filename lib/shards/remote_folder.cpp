@@ -143,18 +143,27 @@ std::vector<fs::path> find_shards_anywhere(const fs::path& folder, ShardKind kin
     return paths_of(records_of(local_shard_folder(folder, cache), folder, kind), folder);
 }
 
-std::vector<RemoteShardRecord> open_remote_shards(const std::vector<fs::path>& files, ObjectCache& cache,
-                                                  const fs::path& cache_folder) {
-    const fs::path folder = files.front().parent_path();
-    const Manifest manifest = manifest_of(copies_of(folder, cache_folder));
-    const auto store = std::make_shared<ObjectStore>(url_of(folder));
-    std::vector<RemoteShardRecord> shards;
+std::vector<ShardRecord> remote_records(const std::vector<fs::path>& files, const fs::path& cache_folder) {
+    const Manifest manifest = manifest_of(copies_of(files.front().parent_path(), cache_folder));
+    std::vector<ShardRecord> records;
     for (const fs::path& file : files) {
         const ShardRecord* record = manifest.find(file.filename().string());
         check(record != nullptr, file.string(), " is not in its manifest");
-        const std::size_t object = cache.add(
-            {store, record->file, static_cast<std::uint64_t>(record->bytes), static_cast<std::uint32_t>(record->crc32)});
-        shards.push_back({file, *record, object});
+        records.push_back(*record);
+    }
+    return records;
+}
+
+std::vector<RemoteShardRecord> open_remote_shards(const std::vector<fs::path>& files, ObjectCache& cache,
+                                                  const fs::path& cache_folder) {
+    const fs::path folder = files.front().parent_path();
+    const auto store = std::make_shared<ObjectStore>(url_of(folder));
+    std::vector<RemoteShardRecord> shards;
+    for (ShardRecord& record : remote_records(files, cache_folder)) {
+        const std::size_t object =
+            cache.add({store, record.file, static_cast<std::uint64_t>(record.bytes), static_cast<std::uint32_t>(record.crc32)});
+        const fs::path file = folder / record.file;
+        shards.push_back({file, std::move(record), object});
     }
     return shards;
 }

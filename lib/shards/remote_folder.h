@@ -31,6 +31,10 @@ std::vector<std::filesystem::path> copied_shards(const std::filesystem::path& fo
 std::vector<std::filesystem::path> find_shards_anywhere(const std::filesystem::path& folder, ShardKind kind,
                                                         const std::filesystem::path& cache);
 
+/// Returns what the manifest records of shards of one store's folder. @param files from find_shards_anywhere()
+std::vector<ShardRecord> remote_records(const std::vector<std::filesystem::path>& files,
+                                        const std::filesystem::path& cache_folder);
+
 /// A shard in a store.
 struct RemoteShardRecord {
     std::filesystem::path file;  ///< FOLDER/NAME

@@ -54,3 +54,25 @@ TEST_CASE("with a cache smaller than the data, batches are the same as from the 
         CHECK(origins_of(remote.next().micro_batches.front()) == origins_of(local.next().micro_batches.front()));
     CHECK(settings.cache->fetched() > shards.files.size());
 }
+
+TEST_CASE("a cache too small for a window of samples is refused before a shard is fetched or evicted") {
+    const ObjectServer server;
+    NEEDS_OBJECT_SERVER(server);
+    const SampleShards shards(std::vector<std::int64_t>(8, 12));
+    const std::uint64_t bytes = put_into_bucket(server, shards, 12);
+    BatchLoaderSettings settings;
+    settings.global_batch_sequences = settings.micro_batch_size = 4;
+    settings.format = sample_format();
+    settings.window_rows = 24;
+    const TemporaryFolder cache;
+    fs::create_directories(cache / "shards");
+    const fs::path of_another_run = cache / "shards/0a1b2c3d_100000_sample_training_000.h5";
+    write_text(of_another_run, std::string(100'000, 'a'));
+    settings.cache_folder = cache.path();
+    settings.cache = std::make_shared<ObjectCache>(cache / "shards", bytes / 4);  // a window takes four of the eight
+    const fs::path url = server.endpoint() + "/bucket/shards";
+    const std::vector<fs::path> files = find_shards_anywhere(url, ShardKind::training, cache.path());
+    CHECK_THROWS_WITH(BatchLoader(files, settings), Catch::Contains("data.cache_gib: the cache may hold"));
+    CHECK(server.count("GET /bucket/shards/" + shards.files.front().filename().string()) == 0);
+    CHECK(fs::exists(of_another_run));
+}
