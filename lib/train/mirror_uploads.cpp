@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <limits>
 #include <mutex>
@@ -18,6 +19,7 @@ namespace {
 constexpr double abandon_seconds = 30;          ///< time limit of abandon_after()
 constexpr double longest_farewell_seconds = 5;  ///< how long the end of a run waits for an interrupted transfer
 constexpr double line_every_seconds = 1;
+constexpr double first_pause_seconds = 0.1, longest_pause_seconds = 10;  ///< of finish(), before a repeated upload
 
 struct Upload {
     std::int64_t step = 0;
@@ -34,13 +36,28 @@ struct MirrorUploads::State {
     std::condition_variable changed;
     bool ends = false, has_ended = false;
     std::optional<Upload> waiting, running, failed;  ///< failed: the newest, where it is not in the mirror
+    bool may_pass = true;                            ///< whether the failure of `failed` may pass
+    double failed_at = 0;                            ///< seconds_now()
     std::optional<std::int64_t> abandon;             ///< a step of abandon_after(), to do before the next upload
     std::string abandon_failure;
     std::stop_source stop;  ///< of the transfer in progress
     std::vector<Result> results;
 
     bool is_idle() const { return !waiting && !running && !abandon; }
+    void upload_again();
 };
+
+/// Uploads the newest checkpoint again. Its result replaces that of the failure.
+void MirrorUploads::State::upload_again() {
+    const std::int64_t step = failed->step;
+    for (const Result& result : results)
+        if (result.step == step && !result.failure.empty())
+            log_warning(concat("the checkpoint of step ", step, " is uploaded to ", mirror->url().text(),
+                               " again, because that failed: ", result.failure));
+    std::erase_if(results, [&](const Result& result) { return result.step == step && !result.failure.empty(); });
+    waiting = std::exchange(failed, std::nullopt);
+    changed.notify_all();
+}
 
 MirrorUploads::MirrorUploads(std::shared_ptr<CheckpointMirror> mirror, std::int64_t keep) : state_(std::make_shared<State>()) {
     state_->mirror = std::move(mirror);
@@ -74,6 +91,7 @@ void MirrorUploads::work(State& state) {
         const std::optional<Upload> upload = state.running;
         lock.unlock();
         Result result;
+        bool may_pass = true;
         const double begin = seconds_now();
         try {
             if (abandon) {
@@ -82,7 +100,10 @@ void MirrorUploads::work(State& state) {
                 result.step = upload->step;
                 result.sent = state.mirror->send(upload->step, upload->folder, state.keep, stop);
             }
-        } catch (const std::exception& error) { result.failure = error.what(); }
+        } catch (const std::exception& error) {
+            result.failure = error.what();
+            may_pass = dynamic_cast<const ConfigError*>(&error) == nullptr && dynamic_cast<const DataError*>(&error) == nullptr;
+        }
         result.seconds = seconds_now() - begin;
         lock.lock();
         if (abandon) {
@@ -90,8 +111,9 @@ void MirrorUploads::work(State& state) {
             state.abandon_failure = result.failure;
         } else {
             state.running.reset();
-            if (result.failure.empty()) state.failed.reset();
-            else state.failed = upload;
+            state.failed = result.failure.empty() ? std::nullopt : upload;
+            state.may_pass = may_pass;
+            state.failed_at = seconds_now();
             if (!state.ends) state.results.push_back(std::move(result));  // else finish() has reported it
         }
         state.changed.notify_all();
@@ -122,12 +144,15 @@ std::vector<MirrorUploads::Result> MirrorUploads::take_results() {
 
 void MirrorUploads::finish(const std::function<double()>& end) {
     double line_at = seconds_now() + line_every_seconds;
+    int repetitions = 0;
     std::unique_lock lock(state_->mutex);
-    if (state_->is_idle() && state_->failed) {
-        state_->waiting = std::exchange(state_->failed, std::nullopt);
-        state_->changed.notify_all();
-    }
-    while (!state_->is_idle() && seconds_now() < end()) {
+    const auto is_finished = [&] { return state_->is_idle() && (!state_->failed || (repetitions > 0 && !state_->may_pass)); };
+    while (!is_finished() && seconds_now() < end()) {
+        const double pause = std::min(longest_pause_seconds, first_pause_seconds * std::pow(2, repetitions));
+        if (state_->is_idle() && (repetitions == 0 || seconds_now() >= state_->failed_at + pause)) {
+            state_->upload_again();
+            ++repetitions;
+        }
         if (seconds_now() > line_at) {
             log_info(concat("waiting until the newest checkpoint is in ", state_->mirror->url().text()));
             line_at = std::numeric_limits<double>::infinity();

@@ -41,8 +41,10 @@ public:
     /// Returns what has ended since the last call.
     std::vector<Result> take_results();
 
-    /// Blocks until nothing is uploaded or waits, or until `end`. Tries once more if the newest has failed. What is not finished
-    /// then is interrupted and counts as failed. @param end when to stop waiting, by seconds_now(); called repeatedly
+    /// Blocks until nothing is uploaded or waits, or until `end`. If the newest has failed, uploads it again, with growing pauses
+    /// until `end`; only once where the reason does not pass (ConfigError, DataError). What is not finished at `end` is
+    /// interrupted and counts as failed. take_results() has the last failure of a step only.
+    /// @param end when to stop waiting, by seconds_now(); called repeatedly
     void finish(const std::function<double()>& end);
 
     /// Interrupts uploads of later steps and marks them in the mirror (CheckpointMirror::abandon_after()). Blocks for at most

@@ -45,7 +45,7 @@ TEST_CASE("a slow store skips older checkpoints, and the newest is in the mirror
     CHECK(uploads.in_use().empty());
 }
 
-TEST_CASE("an upload that fails is reported, and the newest is tried once more at the end") {
+TEST_CASE("an upload that fails is reported, and the newest is uploaded again at the end") {
     NEEDS_OBJECT_SERVER(mirror_server());
     SavingRun run;
     const auto place = run.save(10);
@@ -61,6 +61,42 @@ TEST_CASE("an upload that fails is reported, and the newest is tried once more a
     mirror_server().set_faults("[]");
     uploads.finish(in_seconds(60));
     CHECK(texts_of(uploads.take_results()) == "10; ");
+}
+
+TEST_CASE("the last upload is repeated while there is time, and only the last failure of a step is a result") {
+    NEEDS_OBJECT_SERVER(mirror_server());
+    SavingRun run;
+    const auto place = run.save(10);
+    mirror_server().set_faults(R"([{"fault": "503", "contains": "again/", "times": 6}])");
+    {
+        MirrorUploads uploads(shared_mirror("again", 0), 3);  // gives up at the first failure
+        uploads.start(10, place);
+        uploads.finish(in_seconds(60));
+        CHECK(texts_of(uploads.take_results()) == "10; ");
+    }
+    mirror_server().set_faults(R"([{"fault": "503", "contains": "again/", "times": 1000000}])");
+    {
+        MirrorUploads uploads(shared_mirror("again", 0), 3);
+        uploads.start(10, place);
+        uploads.finish(in_seconds(0.5));
+        CHECK(texts_of(uploads.take_results()) == "10 failed; ");
+    }
+    mirror_server().set_faults("[]");
+}
+
+TEST_CASE("an upload that is refused is repeated once at the end, and no more") {
+    NEEDS_OBJECT_SERVER(mirror_server());
+    SavingRun run;
+    const auto place = run.save(10);
+    mirror_server().set_faults(R"([{"fault": "error", "status": 403, "code": "AccessDenied", "contains": "refused/"}])");
+    MirrorUploads uploads(shared_mirror("refused", 0), 3);
+    uploads.start(10, place);
+    const double begin = seconds_now();
+    uploads.finish(in_seconds(600));
+    CHECK(seconds_now() - begin < 60);
+    CHECK(texts_of(uploads.take_results()) == "10 failed; ");
+    CHECK(mirror_server().count("refused/") == 2);
+    mirror_server().set_faults("[]");
 }
 
 TEST_CASE("the end of a run interrupts an upload at its time limit, and counts it as failed") {
