@@ -73,7 +73,8 @@ struct DataConfig {
               "Threads that read shards while the model trains. auto: half of the cores that this rank may use, at most 8.",
               Resume::may_change);
         field("cache_folder", self.cache_folder, any,
-              "Folder on a local disk for shards fetched from an object store. Processes and runs may share it. auto: "
+              "Folder on a local disk for shards fetched from an object store. It must be new, empty or such a folder already. "
+              "Processes and runs may share it. auto: "
               "bertpretrain_cache_UID in TMPDIR or /tmp.",
               Resume::may_change);
         field(
