@@ -59,6 +59,16 @@ bool put_back(const fs::path& folder) {
     return true;
 }
 
+/// Whether a name is that of a checkpoint that is being written, replaced or fetched: "step_00000200.partial", ".old.partial",
+/// ".fetched.partial". Nothing else in the folder is deleted.
+bool is_unfinished(std::string_view name) {
+    if (!name.ends_with(".partial")) return false;
+    name.remove_suffix(std::string_view(".partial").size());
+    for (const std::string_view of : {".old", ".fetched"})
+        if (name.ends_with(of)) return step_of_folder_name(name.substr(0, name.size() - of.size())).has_value();
+    return step_of_folder_name(name).has_value();
+}
+
 std::string json_text(const nlohmann::json& json) {
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -75,8 +85,7 @@ fs::path CheckpointStore::partial_folder(std::int64_t step) const { return folde
 
 void CheckpointStore::remove_unfinished() const {
     for (const fs::path& entry : entries_of(folder_))
-        if (entry.filename().string().starts_with("step_") && entry.extension() == ".partial" && !put_back(entry))
-            remove_folder(entry);
+        if (is_unfinished(entry.filename().string()) && !put_back(entry)) remove_folder(entry);
 }
 
 void CheckpointStore::begin(const TrainingState& state) const {

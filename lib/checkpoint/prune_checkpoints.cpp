@@ -96,6 +96,8 @@ private:
 void CheckpointStore::lead_to(const fs::path& best) const {
     const fs::path link = folder_ / best_link, partial = folder_ / (std::string(best_link) + ".partial");
     std::error_code failure;
+    for (const fs::path& name : {link, partial})
+        if (exists_here(name) && !fs::is_symlink(name, failure)) return;  // the user's
     if (fs::read_symlink(link, failure) == best.filename()) return;
     fs::remove(partial, failure);
     fs::create_symlink(best.filename(), partial, failure);

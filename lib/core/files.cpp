@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/random_access_file.h"
+#include "core/temporary_file.h"
 
 namespace bertpretrain {
 namespace fs = std::filesystem;
@@ -70,11 +71,14 @@ void make_writable_folder(const fs::path& folder) {
             concat(folder.string(), ": cannot create this folder (", failure.message(), "); choose another with --output"));
     if (!fs::is_directory(folder))
         throw ConfigError(concat(folder.string(), ": is a file, expected a folder; choose another with --output"));
-    const fs::path probe = folder / ".write_probe";
-    const bool writable = static_cast<bool>(std::ofstream(probe) << "probe" << std::flush);
-    fs::remove(probe, failure);
-    if (!writable)
-        throw ConfigError(concat(folder.string(), ": cannot write into this folder; check its permissions and free space"));
+    try {
+        TemporaryFile probe(folder);  // under a name that no other file has
+        probe.append("probe", 5);
+        probe.flush();
+    } catch (const DataError& error) {
+        throw ConfigError(
+            concat(folder.string(), ": cannot write into this folder; check its permissions and free space\n  ", error.what()));
+    }
 }
 
 std::vector<fs::path> list_files(const fs::path& folder, const std::vector<std::string>& endings) {

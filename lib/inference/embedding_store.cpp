@@ -103,7 +103,8 @@ void EmbeddingStore::complete() const {
     fs::rename(vectors_file(request_.output), request_.output, failure);
     if (failure) throw DataError(concat(request_.output.string(), ": cannot be written (", failure.message(), ")"));
     flush_to_disk(fs::absolute(request_.output).parent_path());
-    fs::remove_all(working_folder(request_.output), failure);
+    for (const fs::path& own : {marks_file(request_.output), request_file(request_.output)}) fs::remove(own, failure);
+    fs::remove(working_folder(request_.output), failure);  // fails if there are files of someone else in it
 }
 
 EmbeddingLock::EmbeddingLock(const fs::path& output) : folder_(working_folder(output)) {

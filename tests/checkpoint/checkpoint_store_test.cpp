@@ -156,6 +156,23 @@ TEST_CASE("a checkpoint that a killed save had moved aside is restored, unless t
     CHECK(CheckpointReader(store.complete_at(5)).step() == 5);
 }
 
+TEST_CASE("names that are not those of unfinished checkpoints stay, and so does a file of the user's called best") {
+    namespace fs = std::filesystem;
+    const TemporaryFolder run;
+    const CheckpointStore store(run / "checkpoints");
+    save_steps(store, {5});
+    for (const char* name : {"step_00000005.fetched.partial", "step_00000006.partial", "step_notes.partial", "step_5.partial"})
+        fs::create_directory(store.folder() / name);
+    write_text(store.folder() / "best", "the user's");
+    store.remove_unfinished();
+    auto example = example_state(7);
+    example.state.progress[held_out_loss_key] = 1;
+    store.save(example.state);
+    store.prune({.last = 2, .best = true});
+    CHECK(names_in(store.folder()) == Names{"best", "step_00000005", "step_00000007", "step_5.partial", "step_notes.partial"});
+    CHECK(read_text(store.folder() / "best") == "the user's");
+}
+
 TEST_CASE("saving a step again replaces the whole checkpoint") {
     const TemporaryFolder run;
     const CheckpointStore store(run / "checkpoints");

@@ -101,3 +101,17 @@ TEST_CASE("one process at a time works on an output") {
     const EmbeddingLock lock(folder / "vectors.npy");
     CHECK_THROWS_AS(EmbeddingLock(folder / "vectors.npy"), ConfigError);
 }
+
+TEST_CASE("files of the user's in the working folder stay when the vectors are complete") {
+    const TemporaryFolder folder;
+    const EmbeddingRequest request = request_of(folder / "vectors.npy");
+    fs::create_directories(folder / "vectors.npy.partial");
+    write_text(folder / "vectors.npy.partial/notes.txt", "the user's");
+    EmbeddingStore::prepare(request);
+    EmbeddingStore store(request);
+    store.put(0, 0, counting(9, 0), 0);
+    store.put(1, 3, counting(6, 9), 0);
+    store.complete();
+    CHECK(fs::exists(request.output));
+    CHECK(read_text(folder / "vectors.npy.partial/notes.txt") == "the user's");
+}

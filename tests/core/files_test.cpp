@@ -1,0 +1,21 @@
+// Folders that the program checks before it writes into them.
+
+#include "core/files.h"
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/files.h"
+
+using namespace bertpretrain;
+using namespace bertpretrain::testing;
+
+TEST_CASE("the check that a folder is writable leaves no file and changes none") {
+    const TemporaryFolder place;
+    write_text(place / ".write_probe", "the user's");
+    make_writable_folder(place.path());
+    CHECK(read_text(place / ".write_probe") == "the user's");
+    CHECK(std::distance(std::filesystem::directory_iterator(place.path()), {}) == 1);
+    make_writable_folder(place / "new/inner");
+    CHECK(std::filesystem::is_empty(place / "new/inner"));
+    CHECK_THROWS_AS(make_writable_folder(place / ".write_probe"), ConfigError);
+    CHECK_THROWS_AS(make_writable_folder("/proc/self"), ConfigError);
+}
