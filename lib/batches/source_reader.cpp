@@ -6,6 +6,7 @@
 #include <set>
 
 #include "batches/padded_rows.h"
+#include "shards/remote_folder.h"
 
 namespace bertpretrain {
 namespace {

@@ -67,7 +67,7 @@ TEST_CASE("the last upload is repeated while there is time, and only the last fa
     NEEDS_OBJECT_SERVER(mirror_server());
     SavingRun run;
     const auto place = run.save(10);
-    mirror_server().set_faults(R"([{"fault": "503", "contains": "again/", "times": 6}])");
+    mirror_server().set_faults(R"([{"fault": "503", "contains": "again/", "times": 3}])");
     {
         MirrorUploads uploads(shared_mirror("again", 0), 3);  // gives up at the first failure
         uploads.start(10, place);
