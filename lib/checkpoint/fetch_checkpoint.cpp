@@ -95,7 +95,8 @@ void CheckpointMirror::download(const MirroredCheckpoint& from, const FileDigest
         } catch (const DataError& error) { throw CheckpointError(error.what()); }
         found = digest_of_file(to).sha256;
         if (found == file.sha256) return;
-        fs::remove(to);
+        std::error_code ignored;  // if it stays, its digest is wrong again
+        fs::remove(to, ignored);
     }
     refuse_wrong_bytes(url_ / name, found, file);
 }
