@@ -3,16 +3,13 @@
 namespace bertpretrain {
 
 TaskPool::TaskPool(std::size_t threads) {
-    for (std::size_t t = 1; t < threads; ++t) helpers_.emplace_back([this] { help(); });
+    for (std::size_t t = 1; t < threads; ++t) helpers_.emplace_back([this](const std::stop_token& stop) { help(stop); });
 }
 
 TaskPool::~TaskPool() {
-    {
-        const std::lock_guard lock(guard_);
-        stops_ = true;
-        tasks_.clear();
-    }
-    changed_.notify_all();
+    for (std::jthread& helper : helpers_) helper.request_stop();
+    const std::lock_guard lock(guard_);
+    tasks_.clear();
 }
 
 void TaskPool::add(std::function<void()> task) {
@@ -35,14 +32,13 @@ bool TaskPool::run_one() {
     return true;
 }
 
-void TaskPool::help() {
-    while (true) {
+void TaskPool::help(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
         {
             std::unique_lock lock(guard_);
-            changed_.wait(lock, [&] { return stops_ || !tasks_.empty(); });
-            if (stops_) return;
+            changed_.wait(lock, stop, [&] { return !tasks_.empty(); });
         }
-        run_one();
+        if (!stop.stop_requested()) run_one();
     }
 }
 

@@ -9,6 +9,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -20,6 +21,7 @@ namespace bertpretrain {
 /// waits, and with one thread every task runs in wait(). Only the owner may call submit() and wait(). Tasks must not block.
 class TaskPool {
 public:
+    /// @throws std::system_error when the system has no more threads; the threads already started have then ended
     explicit TaskPool(std::size_t threads);
     TaskPool(const TaskPool&) = delete;
     TaskPool& operator=(const TaskPool&) = delete;
@@ -45,13 +47,12 @@ public:
 private:
     void add(std::function<void()> task);
     bool run_one();  ///< returns false when no task is waiting
-    void help();
+    void help(const std::stop_token& stop);
 
     std::mutex guard_;
-    std::condition_variable changed_;
+    std::condition_variable_any changed_;
     std::deque<std::function<void()>> tasks_;
-    bool stops_ = false;
-    std::vector<std::jthread> helpers_;
+    std::vector<std::jthread> helpers_;  ///< the last member: its destructor stops and joins them, also if the constructor throws
 };
 
 }  // namespace bertpretrain

@@ -2,9 +2,12 @@
 
 #include <atomic>
 #include <stdexcept>
+#include <system_error>
 #include <vector>
 
+#include "support/address_space.h"
 #include "support/catch.h"
+#include "support/skip.h"
 
 using namespace bertpretrain;
 
@@ -32,4 +35,12 @@ TEST_CASE("a destroyed pool drops the tasks that have not started") {
         for (int i = 0; i < 10; ++i) pool.submit([&] { return ++ran; });
     }
     CHECK(ran == 0);
+}
+
+TEST_CASE("a pool whose threads the system refuses ends those that it has started, and throws") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    SKIP_TEST(testing::skip::sanitizer, "a sanitizer's shadow memory is larger than any limit on the address space");
+#endif
+    const testing::LimitedAddressSpace room(std::size_t{64} << 20);  // the stacks of a few threads
+    CHECK_THROWS_AS(TaskPool(1000), std::system_error);
 }
