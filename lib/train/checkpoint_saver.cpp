@@ -150,14 +150,15 @@ void CheckpointSaver::make_room() {
 
 void CheckpointSaver::start(Snapshot snapshot, double began) {
     check(!job_, "a save is already in progress");
-    job_ = make_job(std::move(snapshot), began);
-    job_->stall_seconds = seconds_now() - began;
-    thread_ = std::thread([job = job_] {
+    const std::shared_ptr<Job> started = make_job(std::move(snapshot), began);
+    started->stall_seconds = seconds_now() - began;
+    thread_ = std::thread([job = started] {
         // Training on a CPU uses every core and waits for its slowest thread. Once training waits for the save, it gets the whole
         // machine.
         run_at_low_priority();
         run(*job);
     });
+    job_ = started;  // now that a thread ends it: without one, conclude() would wait for ever
 }
 
 void CheckpointSaver::save_now(Snapshot snapshot, bool last, bool stopping) {
