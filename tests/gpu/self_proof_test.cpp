@@ -5,6 +5,7 @@
 
 #include "gpu/gpu.h"
 #include "kernels/kernels_in_use.h"
+#include "kernels/open_cuda_module.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
@@ -47,4 +48,20 @@ TEST_CASE("on a GPU a wrong kernel and one that throws are found, and plain ATen
     CHECK(proof.choice().at("bias + GELU") != "cuda");
     CHECK(proof.choice().at("attention") != "cuda");
     CHECK(proof.is_correct("softmax cross entropy", "cuda"));
+}
+
+TEST_CASE("on a GPU a launch with more shared memory than it has fails inside a proof, and the next kernels run", "[gpu]") {
+    NEEDS_GPU();
+    const auto device = find_usable_gpu();
+    std::vector<KernelSet> sets = available_kernels(*device);
+    sets.front().functions.attention = [](const at::Tensor&, const at::Tensor&, const Attention&) -> AttentionResult {
+        cuda_module()->launch_empty_kernel(230 * 1024 + 1);  // no GPU has more than 227 KiB
+        return {};
+    };
+    const Proof proof = prove_kernels(*device, sets, {{}, false, {}});
+    INFO(proof_table(proof.rows));
+    CHECK_FALSE(proof.is_correct("attention", "cuda"));
+    CHECK(proof.choice().at("attention") == "flash attention");
+    CHECK(proof.is_correct("softmax cross entropy", "cuda"));
+    CHECK(at::zeros({1}, at::TensorOptions(*device)).add_(1).item<float>() == 1);
 }

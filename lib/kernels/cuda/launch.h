@@ -10,9 +10,32 @@
 
 namespace bertpretrain::cuda {
 
-/// @throws std::runtime_error with CUDA's message if `error` is not cudaSuccess
-inline void check_launch(cudaError_t error) {
-    if (error != cudaSuccess) throw std::runtime_error(std::string("CUDA kernel launch failed: ") + cudaGetErrorString(error));
+/// @param what  the call that returned `error`, for the message
+/// @throws std::runtime_error with CUDA's message if `error` is not cudaSuccess. CUDA then no longer remembers the error, or the
+/// next kernel's launch would report it again, whoever launches it.
+inline void check_cuda(cudaError_t error, const std::string& what) {
+    if (error == cudaSuccess) return;
+    static_cast<void>(cudaGetLastError());
+    throw std::runtime_error(what + " failed: " + cudaGetErrorString(error));
+}
+
+/// Returns the most shared memory, in bytes, that a block can have on the current device.
+inline std::size_t shared_memory_of_block() {
+    int device = 0, bytes = 0;
+    check_cuda(cudaGetDevice(&device), "the query for the current GPU");
+    check_cuda(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+               "the query for the GPU's shared memory per block");
+    return static_cast<std::size_t>(bytes);
+}
+
+/// Allows a kernel `bytes` of dynamic shared memory per block, which is more than CUDA allows unasked.
+/// @throws std::runtime_error if the device has less
+inline void allow_shared(const void* kernel, std::size_t bytes) {
+    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+    if (error != cudaSuccess)
+        check_cuda(error, "CUDA kernel launch with " + std::to_string(bytes) +
+                              " bytes of shared memory per block, of which this GPU has at most " +
+                              std::to_string(shared_memory_of_block()) + ",");
 }
 
 /// Launches kernel(arguments...) on `stream` with `shared_bytes` of dynamic shared memory per block. Does nothing for an empty
@@ -23,15 +46,13 @@ void launch_with_shared(void (*kernel)(Parameters...), dim3 grid, std::int64_t t
                         cudaStream_t stream, const Arguments&... arguments) {
     constexpr std::size_t allowed_unasked = 48 * 1024;
     if (grid.x == 0 || grid.y == 0) return;
-    if (shared_bytes > allowed_unasked)
-        check_launch(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          static_cast<int>(shared_bytes)));
+    if (shared_bytes > allowed_unasked) allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes);
     cudaLaunchConfig_t config{};
     config.gridDim = grid;
     config.blockDim = dim3(static_cast<unsigned>(threads));
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;
-    check_launch(cudaLaunchKernelEx(&config, kernel, arguments...));
+    check_cuda(cudaLaunchKernelEx(&config, kernel, arguments...), "CUDA kernel launch");
 }
 
 /// The same without dynamic shared memory.

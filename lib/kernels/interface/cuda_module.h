@@ -1,6 +1,7 @@
 #pragma once
 // What the shared library of the GPU kernels exports. The program opens it by open_cuda_module.h.
 
+#include <cstddef>
 #include <vector>
 
 #include "kernels/interface/kernel_set.h"
@@ -12,6 +13,9 @@ struct CudaModule {
     const OptimizerKernels* optimizer_kernels;
     CountsDropout* counts_dropout = nullptr;   ///< see KernelSet
     std::vector<KernelSet> alternatives = {};  ///< other implementations of some operations; the self-proof times them as well
+    /// For tests: launches a kernel that does nothing, with this much shared memory per block.
+    /// @throws std::runtime_error if the current GPU has less; no error stays in CUDA
+    void (*launch_empty_kernel)(std::size_t shared_bytes) = nullptr;
 };
 
 /// Type of the function that the module exports; it returns null if the current GPU cannot run the kernels.

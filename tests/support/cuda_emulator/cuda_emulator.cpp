@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -18,7 +19,7 @@ namespace cuda_emulator {
 namespace {
 
 constexpr unsigned warp_lanes = 32, largest_block = 1024;
-constexpr std::size_t stack_bytes = 256 * 1024, largest_shared = 227 * 1024;
+constexpr std::size_t stack_bytes = 256 * 1024, shared_bytes_unasked = 48 * 1024;
 
 enum class State { runnable, waits_for_warp, waits_for_block, done };
 
@@ -148,7 +149,6 @@ void run_block(std::mt19937_64& random) {
 void run_grid(dim3 grid, dim3 threads, std::size_t shared_bytes, const std::function<void()>& body) {
     require(threads.x % warp_lanes == 0 && threads.x > 0 && threads.x <= largest_block && threads.y == 1 && threads.z == 1,
             "a block must have one dimension of whole warps, at most 1024 threads");
-    require(shared_bytes <= largest_shared, "a block may have at most 227 KiB of shared memory");
     require(grid.x > 0 && grid.y > 0 && grid.y <= 65535 && grid.z == 1,
             "a grid must have at least one block and at most two dimensions");
     gridDim = grid;
@@ -258,3 +258,60 @@ void load_tiles(const std::uint16_t* row, bool transposed, unsigned (&tiles)[4])
 }
 
 }  // namespace cuda_emulator
+
+namespace {
+
+cudaError_t last_error = cudaSuccess;
+
+/// Returns the error; if it is one, it is the last error from now on.
+cudaError_t report(cudaError_t error) {
+    if (error != cudaSuccess) last_error = error;
+    return error;
+}
+
+/// The dynamic shared memory that kernels have asked for.
+std::map<const void*, std::size_t>& allowed_bytes() {
+    static std::map<const void*, std::size_t> by_kernel;
+    return by_kernel;
+}
+
+}  // namespace
+
+cudaError_t cuda_emulator::check_launch(const void* kernel, std::size_t shared_bytes) {
+    if (launches_fail) return report(cudaErrorNoKernelImageForDevice);
+    const auto asked = allowed_bytes().find(kernel);
+    const std::size_t allowed = asked != allowed_bytes().end() ? asked->second : shared_bytes_unasked;
+    const bool fits = shared_bytes <= allowed && shared_bytes <= static_cast<std::size_t>(shared_memory_limit);
+    return report(fits ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+    switch (error) {
+        case cudaSuccess:
+            return "no error";
+        case cudaErrorInvalidValue:
+            return "invalid argument";
+        case cudaErrorNoKernelImageForDevice:
+            return "no kernel image is available for execution on the device";
+    }
+    return "unknown error";
+}
+
+cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
+cudaError_t cudaPeekAtLastError() { return last_error; }
+
+cudaError_t cudaGetDevice(int* device) {
+    *device = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+    *value = cuda_emulator::shared_memory_limit;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int value) {
+    if (value > cuda_emulator::shared_memory_limit) return report(cudaErrorInvalidValue);
+    allowed_bytes()[kernel] = static_cast<std::size_t>(value);
+    return cudaSuccess;
+}

@@ -80,12 +80,19 @@ struct alignas(16) uint4 {
     unsigned x, y, z, w;
 };
 
-// The functions of the CUDA runtime that a launch needs.
+// The functions of the CUDA runtime that a launch needs. As in CUDA, a call that fails also sets the last error, which stays
+// until cudaGetLastError() returns it.
 using cudaStream_t = struct CUstream_st*;
-enum cudaError_t { cudaSuccess };
-inline const char* cudaGetErrorString(cudaError_t) { return "no error"; }
+enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorNoKernelImageForDevice = 209 };
+const char* cudaGetErrorString(cudaError_t error);
+cudaError_t cudaGetLastError();
+cudaError_t cudaPeekAtLastError();
+cudaError_t cudaGetDevice(int* device);
+enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin };
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
+/// Fails above cuda_emulator::shared_memory_limit.
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
 struct cudaLaunchConfig_t {
     dim3 gridDim, blockDim;
     std::size_t dynamicSmemBytes = 0;
@@ -93,8 +100,45 @@ struct cudaLaunchConfig_t {
     void* attrs = nullptr;
     unsigned numAttrs = 0;
 };
+
+namespace cuda_emulator {
+
+/// The most shared memory of a block: 227 KiB on H100, 163 KiB on A100, 99 KiB on GeForce RTX 30 to 50, A10 and L40S.
+inline int shared_memory_limit = 227 * 1024;
+/// Whether every launch fails, as where the module has no code for the GPU.
+inline bool launches_fail = false;
+
+/// Sets shared_memory_limit while it lives.
+class SharedMemoryOf {
+public:
+    explicit SharedMemoryOf(int bytes) : before_(std::exchange(shared_memory_limit, bytes)) {}
+    ~SharedMemoryOf() { shared_memory_limit = before_; }
+    SharedMemoryOf(const SharedMemoryOf&) = delete;
+    SharedMemoryOf& operator=(const SharedMemoryOf&) = delete;
+
+private:
+    int before_;
+};
+
+/// Lets every launch fail while it lives.
+class FailingLaunches {
+public:
+    FailingLaunches() { launches_fail = true; }
+    ~FailingLaunches() { launches_fail = false; }
+    FailingLaunches(const FailingLaunches&) = delete;
+    FailingLaunches& operator=(const FailingLaunches&) = delete;
+};
+
+/// Returns CUDA's error for a launch with this much dynamic shared memory, and makes it the last error.
+cudaError_t check_launch(const void* kernel, std::size_t shared_bytes);
+
+}  // namespace cuda_emulator
+
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...), Arguments&&... arguments) {
+    if (const cudaError_t error = cuda_emulator::check_launch(reinterpret_cast<const void*>(kernel), config->dynamicSmemBytes);
+        error != cudaSuccess)
+        return error;
     cuda_emulator::run_grid(config->gridDim, config->blockDim, config->dynamicSmemBytes,
                             [&] { kernel(Parameters(arguments)...); });
     return cudaSuccess;
