@@ -26,8 +26,7 @@ void check(const Case& what) {
     const at::Tensor qkv_T3H = random.normal({T, 3 * H}, what.compute_dtype), bias_3H = random.normal({3 * H}),
                      d_context_TH = random.normal({T, H}, what.compute_dtype);
     const Attention shape{batch.layout, what.heads, dropout_of(what.dropout, Purpose::attention_dropout)};
-    REQUIRE_FALSE(cuda::is_short_attention(qkv_T3H, shape));
-    REQUIRE(cuda::is_any_attention(qkv_T3H, shape));
+    REQUIRE((cuda::own_attention_kernels(cuda::attention_size(qkv_T3H, shape)) == cuda::AttentionKernels::any));
     const auto run = [&](auto forward, auto backward) {
         const AttentionResult result = forward(qkv_T3H, bias_3H, shape);
         Results all{result.context_TH, result.log_sum_exp_TN, {}, at::ones_like(bias_3H)};

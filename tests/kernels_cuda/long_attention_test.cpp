@@ -8,8 +8,7 @@ namespace {
 
 void check_long(const Case& what) {
     const Inputs in(what);
-    REQUIRE(cuda::is_long_attention(in.qkv_T3H, in.shape()));
-    REQUIRE_FALSE(cuda::is_short_attention(in.qkv_T3H, in.shape()));
+    REQUIRE((kernels_of(in) == cuda::AttentionKernels::long_sequences));
     check_attention(in, Rounded::queries);
 }
 
@@ -45,13 +44,11 @@ TEST_CASE("long attention on CUDA follows the reference where a few scores are f
 }
 
 TEST_CASE("long attention on CUDA leaves longer sequences, other heads and fp32 to others") {
-    const auto takes = [](const Case& what) {
-        const Inputs in(what);
-        return cuda::is_long_attention(in.qkv_T3H, in.shape());
+    const auto takes = [](const cuda::AttentionSize& size) {
+        return cuda::own_attention_kernels(size) == cuda::AttentionKernels::long_sequences;
     };
-    CHECK(takes({{8192}, 1, 32, 0}));
-    CHECK_FALSE(takes({{8193}, 1, 32, 0}));
-    CHECK_FALSE(takes({{300}, 1, 128, 0}));
-    const Inputs in({{300}, 1, 64, 0});
-    CHECK_FALSE(cuda::is_long_attention(in.qkv_T3H.to(at::kFloat), in.shape()));
+    CHECK(takes({8192, 32, at::kBFloat16}));
+    CHECK_FALSE(takes({8193, 32, at::kBFloat16}));
+    CHECK_FALSE(takes({300, 128, at::kBFloat16}));
+    CHECK_FALSE(takes({300, 64, at::kFloat}));
 }

@@ -46,13 +46,18 @@ inline Results ours(const Inputs& in) {
 }
 
 /// Which of the kernels' operands are rounded after their biases are added; the others keep their biases apart.
-enum class Rounded { all, queries };
+enum class Rounded { all, queries, none };
+
+/// The kernels that compute this on the emulated device.
+inline cuda::AttentionKernels kernels_of(const Inputs& in) {
+    return cuda::own_attention_kernels(cuda::attention_size(in.qkv_T3H, in.shape()));
+}
 
 /// The reference on the kernels' operands.
 inline Results right(const Inputs& in, Rounded rounded) {
     at::Tensor biased_T3H = in.qkv_T3H.to(at::kFloat) + in.bias_3H;
     if (rounded == Rounded::all) biased_T3H = biased_T3H.to(at::kBFloat16);
-    else {
+    else if (rounded == Rounded::queries) {
         const at::Tensor queries_TH = biased_T3H.narrow(1, 0, in.bias_3H.size(0) / 3);
         queries_TH.copy_(queries_TH.to(at::kBFloat16));
     }

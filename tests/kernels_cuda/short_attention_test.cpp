@@ -8,7 +8,7 @@ namespace {
 
 void check_short(const Case& what) {
     const Inputs in(what);
-    REQUIRE(cuda::is_short_attention(in.qkv_T3H, in.shape()));
+    REQUIRE((kernels_of(in) == cuda::AttentionKernels::short_sequences));
     check_attention(in, Rounded::all);
 }
 
@@ -34,13 +34,11 @@ TEST_CASE("short attention on CUDA takes heads of 32, 64 and 128 features, and o
 TEST_CASE("short attention on CUDA gives a sample the same bits in every batch") { check_bits_in_batches(70, 128); }
 
 TEST_CASE("short attention on CUDA leaves longer sequences, other heads and fp32 to others") {
-    const auto takes = [](const Case& what) {
-        const Inputs in(what);
-        return cuda::is_short_attention(in.qkv_T3H, in.shape());
+    const auto takes = [](const cuda::AttentionSize& size) {
+        return cuda::own_attention_kernels(size) == cuda::AttentionKernels::short_sequences;
     };
-    CHECK(takes({{128}, 1, 64, 0}));
-    CHECK_FALSE(takes({{129}, 1, 64, 0}));
-    CHECK_FALSE(takes({{128}, 1, 48, 0}));
-    const Inputs in({{128}, 1, 64, 0});
-    CHECK_FALSE(cuda::is_short_attention(in.qkv_T3H.to(at::kFloat), in.shape()));
+    CHECK(takes({128, 64, at::kBFloat16}));
+    CHECK_FALSE(takes({129, 64, at::kBFloat16}));
+    CHECK_FALSE(takes({128, 48, at::kBFloat16}));
+    CHECK_FALSE(takes({128, 64, at::kFloat}));
 }

@@ -132,6 +132,8 @@ __global__ void keys_tile(const __grid_constant__ AnyAttentionBackward<W> pass) 
 
 }  // namespace
 
+std::size_t any_attention_backward_bytes(std::int64_t head_size) { return BackwardTiles::bytes(head_size); }
+
 template <class W>
 void any_attention_backward(const AnyAttentionBackward<W>& pass, cudaStream_t stream) {
     const dim3 grid = grid_of(pass.in.sequences * pass.in.heads, ceil_div(pass.in.longest, tile_rows));

@@ -58,12 +58,15 @@ __global__ void forward_tile(const __grid_constant__ AnyAttentionForward<W> pass
 
 }  // namespace
 
+std::size_t any_attention_forward_bytes(std::int64_t longest, std::int64_t head_size) {
+    const std::int64_t floats = 2 * tile_rows * (head_size + 1) + tile_rows * ceil_div(longest, tile_rows) * tile_rows;
+    return static_cast<std::size_t>(floats) * sizeof(float);
+}
+
 template <class W>
 void any_attention_forward(const AnyAttentionForward<W>& pass, cudaStream_t stream) {
-    const std::int64_t tiles = ceil_div(pass.in.longest, tile_rows);
-    const std::int64_t floats = 2 * tile_rows * (pass.in.head_size + 1) + tile_rows * tiles * tile_rows;
-    launch_with_shared(forward_tile<W>, grid_of(pass.in.sequences * pass.in.heads, tiles), tile_threads,
-                       static_cast<std::size_t>(floats) * sizeof(float), stream, pass);
+    launch_with_shared(forward_tile<W>, grid_of(pass.in.sequences * pass.in.heads, ceil_div(pass.in.longest, tile_rows)),
+                       tile_threads, any_attention_forward_bytes(pass.in.longest, pass.in.head_size), stream, pass);
 }
 template void any_attention_forward(const AnyAttentionForward<float>&, cudaStream_t);
 template void any_attention_forward(const AnyAttentionForward<Bf16>&, cudaStream_t);

@@ -10,6 +10,11 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+
 #include "kernels/cuda/attention_inputs.h"
 
 namespace bertpretrain::cuda {
@@ -48,8 +53,19 @@ struct LongAttentionBackward {
     float* value_sums_BPH;  ///< likewise of the values, over P = ceil(longest / 64) parts
 };
 
-/// Whether there are kernels for heads of this size: 32 and 64.
-bool long_attention_takes(std::int64_t head_size);
+/// Returns the shared memory per block, in bytes, that a kernel needs for heads of this size; nothing if there is none for them.
+/// There is for heads of 32 and 64 features.
+std::optional<std::size_t> long_attention_forward_bytes(std::int64_t head_size);
+std::optional<std::size_t> long_attention_queries_bytes(std::int64_t head_size);
+std::optional<std::size_t> long_attention_keys_bytes(std::int64_t head_size);
+
+/// Whether all of them run on heads of this size, on a device that gives a block this much shared memory.
+inline bool long_attention_takes(std::int64_t head_size, std::size_t shared_memory) {
+    for (const auto& needed :
+         {long_attention_forward_bytes(head_size), long_attention_queries_bytes(head_size), long_attention_keys_bytes(head_size)})
+        if (!needed || *needed > shared_memory) return false;
+    return true;
+}
 
 /// All pointers must be aligned to 16 bytes. Rows after the last sequence are not written.
 /// @throws std::runtime_error if the launch fails

@@ -171,6 +171,8 @@ __global__ void __launch_bounds__(block_threads, 3) keys_block(const __grid_cons
 
 }  // namespace
 
+std::optional<std::size_t> long_attention_keys_bytes(std::int64_t head_size) { return bytes_of_head<KeysMemory>(head_size); }
+
 void long_attention_backward_keys(const LongAttentionBackward& pass, cudaStream_t stream) {
     const dim3 grid = grid_of(pass.in.sequences * pass.in.heads * ceil_div(pass.in.longest, block_keys));
     with_constants(pass.in, [&]<int D, bool drops>() {

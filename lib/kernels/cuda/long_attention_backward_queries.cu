@@ -228,6 +228,10 @@ __global__ void __launch_bounds__(attention_threads, 2) queries_block(const __gr
 
 }  // namespace
 
+std::optional<std::size_t> long_attention_queries_bytes(std::int64_t head_size) {
+    return bytes_of_head<QueriesMemory>(head_size);
+}
+
 void long_attention_backward_queries(const LongAttentionBackward& pass, cudaStream_t stream) {
     const dim3 grid = grid_of(pass.in.sequences * pass.in.heads * ceil_div(pass.in.longest, block_queries));
     with_constants(pass.in, [&]<int D, bool drops>() {

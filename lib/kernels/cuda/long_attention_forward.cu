@@ -207,7 +207,9 @@ __global__ void __launch_bounds__(attention_threads, 2) forward_block(const __gr
 
 }  // namespace
 
-bool long_attention_takes(std::int64_t head_size) { return head_size == 32 || head_size == 64; }
+std::optional<std::size_t> long_attention_forward_bytes(std::int64_t head_size) {
+    return bytes_of_head<ForwardMemory>(head_size);
+}
 
 void long_attention_forward(const LongAttentionForward& pass, cudaStream_t stream) {
     const dim3 grid = grid_of(pass.in.sequences * pass.in.heads * ceil_div(pass.in.longest, block_queries));

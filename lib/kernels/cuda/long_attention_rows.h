@@ -83,6 +83,14 @@ __device__ __forceinline__ void store_column_sums(const float* column_sums, int 
     to[threadIdx.x] = sum;
 }
 
+/// Returns the size of a kernel's shared memory for heads of this size; nothing if with_constants() does not know them.
+template <template <int> class Memory>
+std::optional<std::size_t> bytes_of_head(std::int64_t head_size) {
+    if (head_size == 32) return sizeof(Memory<32>);
+    if (head_size == 64) return sizeof(Memory<64>);
+    return std::nullopt;
+}
+
 /// Calls body.operator()<D, drops>() for the pass's head size and for whether it has dropout.
 template <class Body>
 void with_constants(const AttentionInputs<Bf16>& in, const Body& body) {

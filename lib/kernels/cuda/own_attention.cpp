@@ -52,9 +52,10 @@ AttentionResult forward(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, co
         any_attention_forward<W>({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT)}, current_stream());
     };
     if constexpr (std::is_same_v<W, Bf16>) {
-        if (is_short_attention(qkv_T3H, shape))
+        const AttentionKernels kernels = own_attention_kernels(attention_size(qkv_T3H, shape));
+        if (kernels == AttentionKernels::short_sequences)
             short_attention_forward({in.pass, compute_data<W>(context_TH), fp32_data(log_sum_exp_NT)}, current_stream());
-        else if (is_long_attention(qkv_T3H, shape)) {
+        else if (kernels == AttentionKernels::long_sequences) {
             if (shape.dropout.active())
                 kept_NGT4 = at::empty({shape.heads, ceil_div(shape.layout.longest, keys_of_kept), T, kept_words},
                                       qkv_T3H.options().dtype(at::kInt));
@@ -142,8 +143,9 @@ at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, c
         add_qkv_bias_gradient<W>(t.d_qkv_T3H, d_bias_3H);
     };
     if constexpr (std::is_same_v<W, Bf16>) {
-        if (is_short_attention(qkv_T3H, shape)) short_backward(in.pass, t, d_bias_3H);
-        else if (is_long_attention(qkv_T3H, shape)) long_backward(in.pass, t, forward.kept_NGT4, d_bias_3H);
+        const AttentionKernels kernels = own_attention_kernels(attention_size(qkv_T3H, shape));
+        if (kernels == AttentionKernels::short_sequences) short_backward(in.pass, t, d_bias_3H);
+        else if (kernels == AttentionKernels::long_sequences) long_backward(in.pass, t, forward.kept_NGT4, d_bias_3H);
         else any();
     } else {
         any();
@@ -154,18 +156,8 @@ at::Tensor backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, c
 
 }  // namespace
 
-bool is_short_attention(const at::Tensor& qkv_T3H, const Attention& shape) {
-    return qkv_T3H.scalar_type() == at::kBFloat16 && short_attention_takes(head_size(qkv_T3H, shape)) &&
-           shape.layout.longest <= longest_short_sequence;
-}
-
-bool is_long_attention(const at::Tensor& qkv_T3H, const Attention& shape) {
-    return qkv_T3H.scalar_type() == at::kBFloat16 && shape.layout.longest <= longest_long_sequence &&
-           long_attention_takes(head_size(qkv_T3H, shape));
-}
-
-bool is_any_attention(const at::Tensor& qkv_T3H, const Attention& shape) {
-    return head_size(qkv_T3H, shape) <= largest_head_of_any_attention && shape.layout.longest <= longest_of_any_attention;
+AttentionSize attention_size(const at::Tensor& qkv_T3H, const Attention& shape) {
+    return {shape.layout.longest, head_size(qkv_T3H, shape), qkv_T3H.scalar_type()};
 }
 
 void zero_rows_of_no_sequence(const at::Tensor& rows_TX, const Attention& shape) {

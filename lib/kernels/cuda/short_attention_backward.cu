@@ -1,5 +1,7 @@
 // Scores are recomputed, 64 keys at a time. The gradients of scores stay in registers (for the queries' gradient) and go through
 // shared memory once (for the keys'), as do the kept probabilities (for the values').
+// Where shared memory is too small for that, the kept probabilities stay in registers until the values have been read, and take
+// their place. That kernel has one block per multiprocessor and two more barriers, and computes the same bits.
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/short_attention_block.h"
 
@@ -9,19 +11,35 @@ namespace {
 constexpr int chunk_keys = 64, chunk_tiles = chunk_keys / 8;
 constexpr int score_pitch = longest_short_sequence + row_padding;
 
-/// A block's shared memory.
-template <int D>
+constexpr int score_elements = longest_short_sequence * score_pitch;
+
+/// A block's shared memory. @tparam tight  whether the scores take the place of v
+template <int D, bool tight>
 struct BackwardMemory {
     Bf16 q[HeadMatrix<D>::elements], k[HeadMatrix<D>::elements], v[HeadMatrix<D>::elements], d_context[HeadMatrix<D>::elements];
-    Bf16 scores[longest_short_sequence * score_pitch];  ///< kept probabilities, later score gradients; one row per query
-    float along_context[longest_short_sequence];        ///< sum over each row of d_context times context
-    float column_sums[2][attention_warps][D];           ///< of the gradients of q and v, over each warp's 16 rows
+    Bf16 scores[score_elements];                  ///< kept probabilities, later score gradients; one row per query
+    float along_context[longest_short_sequence];  ///< sum over each row of d_context times context
+    float column_sums[2][attention_warps][D];     ///< of the gradients of q and v, over each warp's 16 rows
+
+    __device__ Bf16* stage() { return v; }  ///< where results are rounded, once v is no longer read
+};
+template <int D>
+struct BackwardMemory<D, true> {
+    Bf16 q[HeadMatrix<D>::elements], k[HeadMatrix<D>::elements], d_context[HeadMatrix<D>::elements];
+    union {
+        Bf16 v[HeadMatrix<D>::elements];
+        Bf16 scores[score_elements];
+    };
+    float along_context[longest_short_sequence];
+    float column_sums[2][attention_warps][D];
+
+    __device__ Bf16* stage() { return d_context; }  ///< once d_context is no longer read
 };
 
 /// Loads all matrices; the caller synchronizes.
-template <int D>
+template <int D, bool tight>
 __device__ __forceinline__ void load_block(const ShortAttentionBackward& pass, const HeadOfSequence& at,
-                                           BackwardMemory<D>& memory) {
+                                           BackwardMemory<D, tight>& memory) {
     const ShortAttention& in = pass.in;
     const std::int64_t H = in.heads * D, column = at.head * D;
     using Matrix = HeadMatrix<D>;
@@ -68,11 +86,12 @@ __device__ __forceinline__ RowsOfScores rows_of_scores(const ShortAttentionBackw
     return rows;
 }
 
-/// For one chunk of keys, writes the kept probabilities to shared memory and the score gradients to `d_scores`.
-template <int D, int chunk>
+/// For one chunk of keys, writes the score gradients to `d_scores` and the kept probabilities to shared memory; if memory is
+/// tight, to `kept_scores`.
+template <int D, int chunk, bool tight>
 __device__ __forceinline__ void gradients_of_scores(const ShortAttention& in, const HeadOfSequence& at, const RowsOfScores& rows,
-                                                    int first_query, BackwardMemory<D>& memory,
-                                                    FragmentA (&d_scores)[key_steps]) {
+                                                    int first_query, BackwardMemory<D, tight>& memory,
+                                                    FragmentA (&d_scores)[key_steps], FragmentA (&kept_scores)[key_steps]) {
     constexpr int first_key = chunk * chunk_keys;
     Sums probability[chunk_tiles]{}, d[chunk_tiles]{};
     multiply_by_rows<D>(memory.q, memory.k, first_query, first_key, at.length, probability);
@@ -93,8 +112,11 @@ __device__ __forceinline__ void gradients_of_scores(const ShortAttention& in, co
         }
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            *reinterpret_cast<unsigned*>(memory.scores + (first_query + g + 8 * half) * score_pitch + first_key + 8 * t + 2 * c) =
-                bf16_pair(probability[t][2 * half], probability[t][2 * half + 1]);
+            const unsigned pair = bf16_pair(probability[t][2 * half], probability[t][2 * half + 1]);
+            if constexpr (tight) kept_scores[first_key / 16 + t / 2].at[2 * (t % 2) + half] = pair;
+            else
+                *reinterpret_cast<unsigned*>(memory.scores + (first_query + g + 8 * half) * score_pitch + first_key + 8 * t +
+                                             2 * c) = pair;
             d_scores[first_key / 16 + t / 2].at[2 * (t % 2) + half] = bf16_pair(d[t][2 * half], d[t][2 * half + 1]);
         }
     }
@@ -125,40 +147,54 @@ __device__ __forceinline__ void put_column_sums(const Sums (&sums)[D / 8], float
         }
 }
 
-template <int D>
-__global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
+template <int D, bool tight>
+__global__ void __launch_bounds__(attention_threads, D <= 64 && !tight ? 2 : 1)
     backward_block(const __grid_constant__ ShortAttentionBackward pass) {
     const ShortAttention& in = pass.in;
     const HeadOfSequence at(in, blockIdx.x);
     const std::int64_t H = in.heads * D, column = at.head * D;
-    auto& memory = *static_cast<BackwardMemory<D>*>(dynamic_shared_memory());
+    auto& memory = *static_cast<BackwardMemory<D, tight>*>(dynamic_shared_memory());
     load_block<D>(pass, at, memory);
     __syncthreads();
 
     const int first_query = warp() * warp_rows, steps = at.steps();
     const bool has_rows = first_query < at.length;  // of queries, and equally of keys
-    FragmentA d_scores[key_steps]{};
+    FragmentA d_scores[key_steps]{}, kept_scores[key_steps]{};
     if (has_rows) {
         const RowsOfScores rows = rows_of_scores<D>(pass, at, memory.along_context, first_query);
-        gradients_of_scores<D, 0>(in, at, rows, first_query, memory, d_scores);
-        gradients_of_scores<D, 1>(in, at, rows, first_query, memory, d_scores);
+        gradients_of_scores<D, 0>(in, at, rows, first_query, memory, d_scores, kept_scores);
+        gradients_of_scores<D, 1>(in, at, rows, first_query, memory, d_scores, kept_scores);
     }
     __syncthreads();  // v is no longer read; all kept probabilities are written
+    if constexpr (tight) {
+        if (has_rows) put_scores<D>(kept_scores, first_query, memory.scores);
+        __syncthreads();  // now they are
+    }
 
     constexpr float unscaled[2] = {1, 1};
-    Bf16* const stage = memory.v + first_query * HeadMatrix<D>::pitch;
+    Bf16* const stage = memory.stage() + first_query * HeadMatrix<D>::pitch;
     Bf16* const to = pass.d_qkv_T3H + (at.first_row + first_query) * 3 * H + column;
     const int rows_here = at.length - first_query;
     const auto transposed_scores = [&](int step) {
         return load_a_transposed(memory.scores, score_pitch, 16 * step, first_query);
     };
-    if (has_rows) {
+    if constexpr (tight) {
         Sums d_values[D / 8]{};
-        multiply_by_columns<D>(transposed_scores, memory.d_context, steps, d_values);
-        put_column_sums<D>(d_values, memory.column_sums[1][warp()]);
-        store_rows<D>(d_values, unscaled, stage, to + 2 * H, 3 * H, rows_here);
+        if (has_rows) {
+            multiply_by_columns<D>(transposed_scores, memory.d_context, steps, d_values);
+            put_column_sums<D>(d_values, memory.column_sums[1][warp()]);
+        }
+        __syncthreads();  // kept probabilities and d_context are no longer read
+        if (has_rows) store_rows<D>(d_values, unscaled, stage, to + 2 * H, 3 * H, rows_here);
+    } else {
+        if (has_rows) {
+            Sums d_values[D / 8]{};
+            multiply_by_columns<D>(transposed_scores, memory.d_context, steps, d_values);
+            put_column_sums<D>(d_values, memory.column_sums[1][warp()]);
+            store_rows<D>(d_values, unscaled, stage, to + 2 * H, 3 * H, rows_here);
+        }
+        __syncthreads();  // kept probabilities are no longer read
     }
-    __syncthreads();  // kept probabilities are no longer read
     if (has_rows) {
         put_scores<D>(d_scores, first_query, memory.scores);
         Sums d_queries[D / 8]{};
@@ -181,14 +217,32 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
 
 }  // namespace
 
+std::optional<std::size_t> short_attention_backward_bytes(std::int64_t head_size) {
+    switch (head_size) {
+        case 32:
+            return sizeof(BackwardMemory<32, false>);
+        case 64:
+            return sizeof(BackwardMemory<64, true>);
+        case 128:
+            return sizeof(BackwardMemory<128, true>);
+        default:
+            return std::nullopt;
+    }
+}
+
 void short_attention_backward(const ShortAttentionBackward& pass, cudaStream_t stream) {
-    const auto start = [&]<int D>() {
-        launch_with_shared(backward_block<D>, grid_of(pass.in.sequences * pass.in.heads), attention_threads,
-                           sizeof(BackwardMemory<D>), stream, pass);
+    const std::size_t shared = shared_memory_of_block();
+    const auto start = [&]<int D, bool tight>() {
+        launch_with_shared(backward_block<D, tight>, grid_of(pass.in.sequences * pass.in.heads), attention_threads,
+                           sizeof(BackwardMemory<D, tight>), stream, pass);
     };
-    if (pass.in.head_size == 32) start.template operator()<32>();
-    else if (pass.in.head_size == 64) start.template operator()<64>();
-    else start.template operator()<128>();
+    const auto start_fitting = [&]<int D>() {
+        if (sizeof(BackwardMemory<D, false>) <= shared) start.template operator()<D, false>();
+        else start.template operator()<D, true>();
+    };
+    if (pass.in.head_size == 32) start.template operator()<32, false>();
+    else if (pass.in.head_size == 64) start_fitting.template operator()<64>();
+    else start_fitting.template operator()<128>();
 }
 
 }  // namespace bertpretrain::cuda

@@ -85,7 +85,18 @@ __global__ void __launch_bounds__(attention_threads, D <= 64 ? 2 : 1)
 
 }  // namespace
 
-bool short_attention_takes(std::int64_t head_size) { return head_size == 32 || head_size == 64 || head_size == 128; }
+std::optional<std::size_t> short_attention_forward_bytes(std::int64_t head_size) {
+    switch (head_size) {
+        case 32:
+            return forward_bytes<32>;
+        case 64:
+            return forward_bytes<64>;
+        case 128:
+            return forward_bytes<128>;
+        default:
+            return std::nullopt;
+    }
+}
 
 void short_attention_forward(const ShortAttentionForward& pass, cudaStream_t stream) {
     const auto start = [&]<int D>() {

@@ -1,8 +1,5 @@
-// Selects the attention kernels: our own on tensor cores for sequences of at most 128 and of at most 512 tokens; libtorch's flash
-// attention for what those do not support in bf16 (longer sequences, heads of other sizes, GPUs with little shared memory); our
-// own in fp32 arithmetic for what flash attention does not support (mainly fp32). Flash attention draws its own dropout masks:
-// they depend on which samples are computed together (the exception in ARCHITECTURE.md), but are still a function of the run's
-// key.
+// Runs the attention kernels that attention_choice.h chooses. Flash attention draws its own dropout masks: they depend on which
+// samples are computed together (the exception in ARCHITECTURE.md), but are still a function of the run's key.
 #include <array>
 
 #include <ATen/Context.h>
@@ -14,26 +11,18 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "kernels/cuda/attention_choice.h"
 #include "kernels/cuda/bias_rows.h"
 #include "kernels/cuda/column_sums.h"
 #include "kernels/cuda/host_values.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/long_attention.h"
 #include "kernels/cuda/module/flash_attention.h"
 #include "kernels/cuda/own_attention.h"
-#include "kernels/cuda/short_attention.h"
 #include "kernels/cuda/tensors.h"
 #include "kernels/interface/implementations.h"
 
 namespace bertpretrain::cuda {
 namespace {
-
-bool flash_can(std::int64_t head_size, at::ScalarType compute_dtype) {
-    return compute_dtype == at::kBFloat16 && head_size % 8 == 0 && head_size <= 256;
-}
-bool flash_can(const at::Tensor& qkv_T3H, const Attention& shape) {
-    return flash_can(qkv_T3H.size(1) / 3 / shape.heads, qkv_T3H.scalar_type());
-}
 
 /// The inputs of flash attention: N heads with D features each.
 struct FlashInputs {
@@ -121,40 +110,9 @@ private:
     bool order_, warn_, fill_;
 };
 
-/// Whether our own kernels on tensor cores compute this.
-bool uses_tensor_cores(const at::Tensor& qkv_T3H, const Attention& shape) {
-    return is_short_attention(qkv_T3H, shape) || is_long_attention(qkv_T3H, shape);
-}
-
 double probability_of(const Dropout& dropout) { return dropout.active() ? dropout.probability : 0.0; }
 
-}  // namespace
-
-bool attention_counts_dropout(std::int64_t longest, std::int64_t head_size, at::ScalarType compute_dtype) {
-    return !flash_can(head_size, compute_dtype) || (longest <= longest_short_sequence && short_attention_takes(head_size)) ||
-           (longest <= longest_long_sequence && long_attention_takes(head_size));
-}
-
-bool flash_counts_dropout(std::int64_t, std::int64_t head_size, at::ScalarType compute_dtype) {
-    return !flash_can(head_size, compute_dtype);
-}
-
-AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
-    if (uses_tensor_cores(qkv_T3H, shape)) return own_attention(qkv_T3H, bias_3H, shape);
-    return flash_attention(qkv_T3H, bias_3H, shape);
-}
-
-at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                              const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
-    if (uses_tensor_cores(qkv_T3H, shape))
-        return own_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
-    return flash_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
-}
-
-AttentionResult flash_attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
-    if (!flash_can(qkv_T3H, shape))
-        return is_any_attention(qkv_T3H, shape) ? own_attention(qkv_T3H, bias_3H, shape)
-                                                : reference::attention(qkv_T3H, bias_3H, shape);
+AttentionResult forward_of_flash(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
     if (shape.layout.tokens() == 0) return {at::zeros({T, H}, qkv_T3H.options()), at::zeros({T, shape.heads}, bias_3H.options())};
     const FlashInputs in(with_bias(qkv_T3H, bias_3H), shape);
@@ -168,12 +126,8 @@ AttentionResult flash_attention(const at::Tensor& qkv_T3H, const at::Tensor& bia
     return result;
 }
 
-at::Tensor flash_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
-                                    const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
-    if (!flash_can(qkv_T3H, shape))
-        return is_any_attention(qkv_T3H, shape)
-                   ? own_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H)
-                   : reference::attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
+at::Tensor backward_of_flash(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                             const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
     if (shape.layout.tokens() == 0) return at::zeros_like(qkv_T3H);
     const FlashInputs in(forward.biased_T3H.defined() ? forward.biased_T3H : with_bias(qkv_T3H, bias_3H), shape);
     const at::Tensor state = generator_state(qkv_T3H.device(), shape.dropout.active() ? flash_seed(shape) : 0);
@@ -183,6 +137,61 @@ at::Tensor flash_attention_backward(const at::Tensor& d_context_TH, const at::Te
         forward.log_sum_exp_TN.transpose(0, 1).contiguous(), in.starts_B1, in.starts_B1, in.longest, in.longest,
         probability_of(shape.dropout), /*is_causal=*/false, state, /*unused=*/state);
     return side_by_side({d_q, d_k, d_v}, shape, d_bias_3H);
+}
+
+AttentionResult forward_by(AttentionKernels kernels, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                           const Attention& shape) {
+    switch (kernels) {
+        case AttentionKernels::flash:
+            return forward_of_flash(qkv_T3H, bias_3H, shape);
+        case AttentionKernels::reference:
+            return reference::attention(qkv_T3H, bias_3H, shape);
+        default:
+            return own_attention(qkv_T3H, bias_3H, shape);
+    }
+}
+
+at::Tensor backward_by(AttentionKernels kernels, const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H,
+                       const at::Tensor& bias_3H, const AttentionResult& forward, const Attention& shape,
+                       const at::Tensor& d_bias_3H) {
+    switch (kernels) {
+        case AttentionKernels::flash:
+            return backward_of_flash(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
+        case AttentionKernels::reference:
+            return reference::attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
+        default:
+            return own_attention_backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
+    }
+}
+
+}  // namespace
+
+bool attention_counts_dropout(std::int64_t longest, std::int64_t head_size, at::ScalarType compute_dtype) {
+    return counts_dropout(attention_kernels({longest, head_size, compute_dtype}));
+}
+
+bool flash_counts_dropout(std::int64_t longest, std::int64_t head_size, at::ScalarType compute_dtype) {
+    return counts_dropout(flash_attention_kernels({longest, head_size, compute_dtype}));
+}
+
+AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+    return forward_by(attention_kernels(attention_size(qkv_T3H, shape)), qkv_T3H, bias_3H, shape);
+}
+
+at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                              const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+    return backward_by(attention_kernels(attention_size(qkv_T3H, shape)), d_context_TH, qkv_T3H, bias_3H, forward, shape,
+                       d_bias_3H);
+}
+
+AttentionResult flash_attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
+    return forward_by(flash_attention_kernels(attention_size(qkv_T3H, shape)), qkv_T3H, bias_3H, shape);
+}
+
+at::Tensor flash_attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
+                                    const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
+    return backward_by(flash_attention_kernels(attention_size(qkv_T3H, shape)), d_context_TH, qkv_T3H, bias_3H, forward, shape,
+                       d_bias_3H);
 }
 
 }  // namespace bertpretrain::cuda
