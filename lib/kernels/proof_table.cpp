@@ -1,5 +1,6 @@
 // The findings of a self-proof as a choice of kernels and as text.
 #include <cstdio>
+#include <map>
 
 #include "core/concat.h"
 #include "core/strings.h"
@@ -16,8 +17,9 @@ std::string error_text(double error) {
     return text;
 }
 
-std::string verdict_text(const ProofRow& row) {
-    if (row.verdict != Verdict::correct) return complaint_of(row);
+/// @param used  the kernels that the operation uses
+std::string verdict_text(const ProofRow& row, const std::string& used) {
+    if (row.verdict != Verdict::correct) return concat(complaint_of(row), "; \"", used, "\" is used instead");
     return concat(row.used ? "used" : "correct, not used", row.whole ? "" : "; it draws its own dropout masks, not compared");
 }
 
@@ -51,9 +53,12 @@ KernelSet chosen_kernels(const std::vector<KernelSet>& sets, const KernelChoice&
 
 std::string proof_table(const std::vector<ProofRow>& rows) {
     Table table({"operation", "kernels", "error", "bound", "microseconds", "verdict"});
+    std::map<std::string, std::string> used;  // by operation
+    for (const ProofRow& row : rows)
+        if (row.used) used[row.operation] = row.kernels;
     for (const ProofRow& row : rows)
         table.add({row.operation, row.kernels, error_text(row.error), error_text(row.bound),
-                   row.microseconds > 0 ? fixed(row.microseconds, 1) : "-", verdict_text(row)});
+                   row.microseconds > 0 ? fixed(row.microseconds, 1) : "-", verdict_text(row, used[row.operation])});
     return table.text();
 }
 

@@ -58,7 +58,8 @@ Proof prove_kernels(at::Device device, const std::vector<KernelSet>& sets, const
 /// Returns the chosen kernels as one set. Operations whose choice names an unknown set use the reference.
 KernelSet chosen_kernels(const std::vector<KernelSet>& sets, const KernelChoice& choice);
 
-/// Returns a table with one line per row: operation, kernels, error, bound, microseconds, verdict.
+/// Returns a table with one line per row: operation, kernels, error, bound, microseconds, verdict. The verdict on kernels that
+/// are wrong or failed names those that are used instead.
 std::string proof_table(const std::vector<ProofRow>& rows);
 
 /// "wrong: the context differs by 0.013; rounding explains at most 0.01", "failed: MESSAGE".

@@ -10,14 +10,17 @@ using namespace bertpretrain::testing;
 
 namespace {
 
-/// As in the module, but without flash attention, which needs a GPU.
+/// As in the module, but plain ATen instead of flash attention, which needs a GPU.
+bool is_ours(const at::Tensor& qkv_T3H, const Attention& shape) {
+    const cuda::AttentionKernels kernels = cuda::attention_kernels(cuda::attention_size(qkv_T3H, shape));
+    return kernels != cuda::AttentionKernels::flash && kernels != cuda::AttentionKernels::reference;
+}
 AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
-    return cuda::is_short_attention(qkv_T3H, shape) ? cuda::own_attention(qkv_T3H, bias_3H, shape)
-                                                    : reference::attention(qkv_T3H, bias_3H, shape);
+    return (is_ours(qkv_T3H, shape) ? cuda::own_attention : reference::attention)(qkv_T3H, bias_3H, shape);
 }
 at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& qkv_T3H, const at::Tensor& bias_3H,
                               const AttentionResult& forward, const Attention& shape, const at::Tensor& d_bias_3H) {
-    const auto backward = cuda::is_short_attention(qkv_T3H, shape) ? cuda::own_attention_backward : reference::attention_backward;
+    const auto backward = is_ours(qkv_T3H, shape) ? cuda::own_attention_backward : reference::attention_backward;
     return backward(d_context_TH, qkv_T3H, bias_3H, forward, shape, d_bias_3H);
 }
 
@@ -51,4 +54,37 @@ TEST_CASE("the module's kernels pass the self-proof, in both types and at aligne
             CHECK(proof.rows.size() == 2 * 8);
             for (const ProofRow& row : proof.rows) CHECK((row.verdict == Verdict::correct));
         }
+}
+
+TEST_CASE("with 99 KiB of shared memory, the module's kernels pass the self-proof with heads of 64") {
+    const cuda_emulator::SharedMemoryOf memory(99 * 1024);
+    const std::vector<KernelSet> sets{emulated_kernels(), reference_kernels()};
+    const ProofShape shape{64, 128, 1, 301, 128, Activation::gelu_erf, at::kBFloat16};
+    const Proof proof = prove_kernels(at::kCPU, sets, {shape, false, {}});
+    INFO(proof_table(proof.rows));
+    CHECK(proof.is_correct("attention", "cuda"));
+    CHECK(cuda::own_attention_kernels({128, 64, at::kBFloat16}) == cuda::AttentionKernels::short_sequences);
+}
+
+TEST_CASE("where CUDA launches no kernel, a run starts with plain ATen, and the table of kernels names it for each operation") {
+    offer_kernels(at::kCPU, {emulated_kernels()});
+    const ProofShape shape{64, 128, 1, 301, 16, Activation::gelu_erf, at::kBFloat16};
+    const std::vector<KernelSet> sets = available_kernels(at::kCPU);
+    Proof proof;
+    {
+        const cuda_emulator::FailingLaunches failing;
+        proof = prove_kernels(at::kCPU, sets, {shape, false, {}});
+    }
+    use_usual_kernels(at::kCPU);
+    const std::string table = proof_table(proof.rows);
+    INFO(table);
+    CHECK(proof.rows.size() == 2 * 8);
+    for (const ProofRow& row : proof.rows) {
+        CHECK(row.used == (row.kernels == "reference"));
+        CHECK((row.verdict == Verdict::failed) == (row.kernels == "cuda"));
+    }
+    CHECK(table.find("failed: CUDA kernel launch failed: no kernel image is available for execution on the device; \"reference\" "
+                     "is used instead") != table.npos);
+    CHECK(cudaPeekAtLastError() == cudaSuccess);  // or the next launch of anyone would report it
+    CHECK(chosen_kernels(sets, proof.choice()).functions.attention == reference_kernels().functions.attention);
 }
