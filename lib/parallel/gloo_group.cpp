@@ -1,6 +1,8 @@
 #include "parallel/gloo_group.h"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <mutex>
 #include <utility>
 
@@ -44,14 +46,30 @@ std::vector<int> sockets_of(const std::function<void()>& make) {
 }  // namespace
 
 struct GlooGroup::Group {
+    const std::int64_t rank, size;
+    std::atomic<std::chrono::milliseconds> timeout;
+    std::atomic<bool> failed = false;        ///< an operation has failed, or an exception has destroyed the GlooGroup
+    std::shared_ptr<const PeerNames> peers;  ///< null: not known
     c10::intrusive_ptr<Options> options;
     std::vector<int> doors;  ///< listening sockets of the options' devices; empty where another group made the devices
     c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
+
+    Group(std::int64_t rank_, std::int64_t size_, std::chrono::milliseconds timeout_)
+        : rank(rank_), size(size_), timeout(timeout_) {}
+    Group(const Group&) = delete;
+    Group& operator=(const Group&) = delete;
+    ~Group() {
+        if (!failed) return;
+        static_cast<void>(gloo.release());
+        static_cast<void>(options.release());
+    }
+
+    [[noreturn]] void fail(const char* what, const std::exception& error, std::optional<std::int64_t> peer);
 };
 
 GlooGroup::GlooGroup(const MeetingPlace& place, const std::string& name, std::int64_t rank, std::int64_t size,
                      const std::string& address, std::chrono::milliseconds timeout, const GlooGroup* beside)
-    : group_(std::make_unique<Group>()), rank_(rank), size_(size), timeout_(timeout) {
+    : group_(std::make_shared<Group>(rank, size, timeout)) {
     try {
         // The caller keeps the store alive.
         auto store = c10::intrusive_ptr<c10d::Store>::reclaim_copy(place.store().get());
@@ -68,35 +86,39 @@ GlooGroup::GlooGroup(const MeetingPlace& place, const std::string& name, std::in
 }
 
 GlooGroup::~GlooGroup() {
-    if (failed_ || std::uncaught_exceptions() > 0) static_cast<void>(group_.release());
+    if (std::uncaught_exceptions() > 0) group_->failed = true;
 }
+
+void GlooGroup::set_timeout(std::chrono::milliseconds timeout) { group_->timeout = timeout; }
+
+void GlooGroup::set_peers(std::shared_ptr<const PeerNames> peers) { group_->peers = std::move(peers); }
 
 void GlooGroup::admit_no_more() {
     for (const int socket : std::exchange(group_->doors, {})) bertpretrain::admit_no_more(socket);
 }
 
-void GlooGroup::fail(const char* what, const std::exception& error, std::optional<std::int64_t> peer) {
-    failed_ = true;
-    std::string reason = first_line(error.what()), lost = peers_ ? peers_->find(reason) : "";
-    if (lost.empty() && peer) lost = peers_ ? peers_->name(static_cast<std::size_t>(*peer)) : concat("rank ", *peer);
+void GlooGroup::Group::fail(const char* what, const std::exception& error, std::optional<std::int64_t> peer) {
+    failed = true;
+    std::string reason = first_line(error.what()), lost = peers ? peers->find(reason) : "";
+    if (lost.empty() && peer) lost = peers ? peers->name(static_cast<std::size_t>(*peer)) : concat("rank ", *peer);
     if (const std::size_t source = reason.find("] "); reason.starts_with("[/") && source != reason.npos)
         reason.erase(0, source + 2);
-    throw DistributedError(concat("rank ", rank_, " of ", size_, " lost ", lost.empty() ? "a peer or the network" : lost, " in ",
-                                  what, ": ", reason));
+    throw DistributedError(
+        concat("rank ", rank, " of ", size, " lost ", lost.empty() ? "a peer or the network" : lost, " in ", what, ": ", reason));
 }
 
 template <class Operation>
 std::function<void()> GlooGroup::begin(const char* what, const Operation& operation, std::optional<std::int64_t> peer) {
-    check(!failed_, "operation begun on a Gloo group that has failed");
+    check(!group_->failed, "operation begun on a Gloo group that has failed");
     try {
         const std::lock_guard lock(one_begins_at_a_time);
-        return [this, what, peer, work = operation(*group_->gloo, timeout_.load())] {
+        return [group = group_, what, peer, work = operation(*group_->gloo, group_->timeout.load())] {
             try {
-                if (peer) work->wait(timeout_.load());  // collectives were given their time limit when they began
+                if (peer) work->wait(group->timeout.load());  // collectives were given their time limit when they began
                 else work->wait();
-            } catch (const std::exception& error) { fail(what, error, peer); }
+            } catch (const std::exception& error) { group->fail(what, error, peer); }
         };
-    } catch (const std::exception& error) { fail(what, error, peer); }
+    } catch (const std::exception& error) { group_->fail(what, error, peer); }
 }
 
 std::function<void()> GlooGroup::send(const char* what, const at::Tensor& tensor, std::int64_t to, int tag) {
@@ -139,7 +161,7 @@ std::function<void()> GlooGroup::gather_at_first(const at::Tensor& input, const 
         options.timeout = timeout;
         std::vector<at::Tensor> from{as_bytes(input)};
         std::vector<std::vector<at::Tensor>> to;
-        if (rank_ == 0) to.push_back(as_bytes(output).chunk(size_));
+        if (group_->rank == 0) to.push_back(as_bytes(output).chunk(group_->size));
         return gloo.gather(to, from, options);
     });
 }

@@ -1,14 +1,12 @@
 #pragma once
 // Raw exchanges between processes on CPUs. Only gloo_group.cpp includes c10d's Gloo.
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include <ATen/core/Tensor.h>
 
@@ -18,9 +16,10 @@
 namespace bertpretrain {
 
 /// A Gloo process group with connections of its own. All ranks begin the same operations in the same order, with contiguous
-/// tensors. An operation returns at once, with a function that blocks until it is done; several may be in flight. If the group is
-/// destroyed after a failed operation or while an exception propagates, it leaks its connections and threads, which could
-/// otherwise hang on missing peers.
+/// tensors. An operation returns at once, with a function that blocks until it is done; several may be in flight. The function
+/// may outlive the group: it shares what it needs, because a detached thread may still wait in it when an exception destroys the
+/// group (AsyncQueue). If the group is destroyed after a failed operation or while an exception propagates, its connections and
+/// threads leak, which could otherwise hang on missing peers.
 class GlooGroup {
 public:
     /// @param name the same on all ranks, and unique per group
@@ -53,22 +52,17 @@ public:
     /// Copies rank 0's tensor into every other rank's.
     std::function<void()> broadcast_from_first(const at::Tensor& tensor);
 
-    void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
+    void set_timeout(std::chrono::milliseconds timeout);
 
-    /// From now on errors name the rank that was lost, where that is known.
-    void set_peers(std::shared_ptr<const PeerNames> peers) { peers_ = std::move(peers); }
+    /// From now on errors name the rank that was lost, where that is known. Call it before the first operation.
+    void set_peers(std::shared_ptr<const PeerNames> peers);
 
 private:
     struct Group;
     template <class Operation>
     std::function<void()> begin(const char* what, const Operation& operation, std::optional<std::int64_t> peer = std::nullopt);
-    [[noreturn]] void fail(const char* what, const std::exception& error, std::optional<std::int64_t> peer);
 
-    std::unique_ptr<Group> group_;
-    std::int64_t rank_, size_;
-    std::atomic<std::chrono::milliseconds> timeout_;
-    std::atomic<bool> failed_ = false;
-    std::shared_ptr<const PeerNames> peers_;  ///< null: not known
+    std::shared_ptr<Group> group_;  ///< shared with the functions of operations in flight
 };
 
 }  // namespace bertpretrain
