@@ -132,6 +132,30 @@ TEST_CASE("a sequence without tokens changes nothing for those beside it, with a
             }
 }
 
+TEST_CASE("a NaN in a query's features makes its context NaN, and one in a key's features that of the whole sequence") {
+    const Ragged batch = ragged({3, 33, 2});
+    for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
+        for (const std::int64_t D : {8, 64})
+            for (const Operations& operations : both_implementations) {
+                CAPTURE(operations.name, compute_dtype, D);
+                const Inputs in(38, 2 * D, compute_dtype);
+                const auto is_nan_with_nan_at = [&](std::int64_t row, std::int64_t third) {
+                    Inputs spoilt = in;
+                    spoilt.qkv_T3H = in.qkv_T3H.clone();
+                    spoilt.qkv_T3H[row][third * 2 * D + 1] = std::nan("");  // of the first head
+                    const AttentionResult result = run(operations, spoilt, batch, 2, 0).forward;
+                    CHECK(at::equal(result.log_sum_exp_TN.select(1, 0).isnan(), result.context_TH.select(1, 0).isnan()));
+                    CHECK_FALSE(result.context_TH.narrow(1, D, D).isnan().any().item<bool>());  // the other head
+                    return result.context_TH.narrow(1, 0, D).isnan().all(1);
+                };
+                const at::Tensor of_query = is_nan_with_nan_at(20, 0), of_key = is_nan_with_nan_at(20, 1);
+                CHECK(of_query[20].item<bool>());
+                CHECK(of_query.sum().item<std::int64_t>() == 1);
+                CHECK(of_key.narrow(0, 3, 33).all().item<bool>());
+                CHECK(of_key.sum().item<std::int64_t>() == 33);
+            }
+}
+
 TEST_CASE("attention stays right if one score outweighs all others") {
     const Ragged batch = ragged({33, 2});
     const Inputs in(35, 40, at::kFloat, 12);  // scores of several hundreds

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::int64_t lanes = 16;
 
-/// exponential() of vector_math.h.
+/// exponential() of vector_math.h; of NaN, NaN.
 BERTPRETRAIN_BF16_INLINE __m512 exponential(__m512 x) {
-    x = _mm512_max_ps(x, _mm512_set1_ps(-87.0F));
+    x = _mm512_max_ps(_mm512_set1_ps(-87.0F), x);  // of two operands one of which is NaN, this instruction returns the second
     const __m512 n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504F)), _MM_FROUND_TO_NEAREST_INT);
     __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.693359375F), x);
     r = _mm512_fmadd_ps(n, _mm512_set1_ps(2.12194440e-4F), r);
@@ -50,12 +50,13 @@ BERTPRETRAIN_BF16_INLINE __m512 times(__m512 values, const float* factors_X, std
 
 }  // namespace
 
+/// Ignores NaN, as it may: a NaN among the scores makes all exponentials' total NaN.
 BERTPRETRAIN_BF16 void largest_scores(const Scores& scores, std::int64_t rows, const float* sums, float* largest) {
     for (std::int64_t i = 0; i < rows; ++i, sums += scores.row_stride) {
         __m512 most = _mm512_set1_ps(-INFINITY);
         std::int64_t x = 0;
-        for (; x + lanes <= scores.S; x += lanes) most = _mm512_max_ps(most, score(scores, sums, x));
-        if (x < scores.S) most = _mm512_mask_max_ps(most, keys_from(scores, x), most, score(scores, sums, x));
+        for (; x + lanes <= scores.S; x += lanes) most = _mm512_max_ps(score(scores, sums, x), most);
+        if (x < scores.S) most = _mm512_mask_max_ps(most, keys_from(scores, x), score(scores, sums, x), most);
         largest[i] = _mm512_reduce_max_ps(most);
     }
 }
