@@ -5,12 +5,19 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "core/random_access_file.h"
 #include "shards/remote_folder.h"
 #include "shards/shard_reader.h"
 
 namespace bertpretrain {
+
+/// What all shards of a folder have in common. Only one of them is opened before a run begins.
+struct ShardShape {
+    std::int64_t band_rows = 0, sequence_length = 0, max_predictions = 0;
+    bool needs_labels = false;  ///< whether the model predicts next sentences
+};
 
 /// Opens the shard's file where the cache has it, each time that it has been fetched. Thread-safe.
 class RemoteShard {
@@ -19,15 +26,17 @@ public:
         : cache_(std::move(cache)), shard_(std::move(shard)) {}
 
     const RemoteShardRecord& shard() const { return shard_; }
-    /// Returns a reader of the file. @throws DataError when the file is not in the cache, or its rows differ from the manifest's
+    /// Returns a reader of the file. @throws DataError when the file is not in the cache, its rows differ from the manifest's, or
+    /// its shape from the expected one
     std::shared_ptr<const ShardReader> reader();
-    /// From now on reader() requires bands of so many rows, on which the order of samples depends.
-    void expect_band_rows(std::int64_t rows) { band_rows_ = rows; }
+    /// From now on reader() requires bands of so many rows, on which the order of samples depends, rows of this length, at most
+    /// so many masked positions, and labels if they are needed.
+    void expect(const ShardShape& shape) { expected_ = shape; }
 
 private:
     std::shared_ptr<ObjectCache> cache_;
     RemoteShardRecord shard_;
-    std::int64_t band_rows_ = 0;
+    std::optional<ShardShape> expected_;
     std::mutex mutex_;  ///< protects the following
     FileIdentity identity_;
     std::shared_ptr<const ShardReader> reader_;

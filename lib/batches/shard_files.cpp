@@ -117,7 +117,7 @@ std::vector<ShardFile> survey_remote_shards(const std::vector<std::filesystem::p
         const std::int64_t crc32 = record.record.crc32;
         const std::filesystem::path file = record.file;
         auto remote = std::make_shared<RemoteShard>(cache, std::move(record));
-        remote->expect_band_rows(band_rows);
+        remote->expect({band_rows, reader->sequence_length(), reader->max_predictions(), format.needs_labels});
         shards.push_back({file, rows, band_rows, reader->max_predictions(), crc32, true, nullptr, std::move(remote)});
     }
     sort_by_name(shards);

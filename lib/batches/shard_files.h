@@ -47,7 +47,7 @@ std::vector<ShardFile> survey_shards(const std::vector<std::filesystem::path>& f
                                      std::size_t threads = 1);
 
 /// The same for shards of one folder in a store, whose properties come from the manifest. Waits for the largest shard, and opens
-/// it only: the others must have chunks of the same height. Each is verified when it has been fetched.
+/// it only: the others must have the same shape (ShardShape). Each is verified when it has been fetched.
 /// @param user the source's number in the cache  @param files from find_shards_anywhere()
 std::vector<ShardFile> survey_remote_shards(const std::vector<std::filesystem::path>& files, const RowFormat& format,
                                             const std::shared_ptr<ObjectCache>& cache, const std::filesystem::path& cache_folder,

@@ -1,7 +1,9 @@
 // Batches from shards of an object store, through a cache that cannot hold all of them.
 
 #include "batches/batch_loader.h"
+#include "batches/refusal.h"
 #include "batches/sample_shards.h"
+#include "core/error.h"
 #include "core/files.h"
 #include "shards/remote_folder.h"
 #include "support/catch.h"
@@ -75,4 +77,34 @@ TEST_CASE("a cache too small for a window of samples is refused before a shard i
     CHECK_THROWS_WITH(BatchLoader(files, settings), Catch::Contains("data.cache_gib: the cache may hold"));
     CHECK(server.count("GET /bucket/shards/" + shards.files.front().filename().string()) == 0);
     CHECK(fs::exists(of_another_run));
+}
+
+TEST_CASE("shards of another shape than the largest of their folder in a store are refused when they are fetched") {
+    const ObjectServer server;
+    NEEDS_OBJECT_SERVER(server);
+    const std::string kind = GENERATE(as<std::string>(), "longer rows", "more masked positions", "no labels");
+    SampleShards shards({12});
+    if (kind == "longer rows") shards.add(12, 2 * sample_length);
+    if (kind == "more masked positions") shards.add(12, sample_length, sample_predictions + 2);
+    if (kind == "no labels") {
+        shards.files.push_back(shards.folder / "wiki_training_0001.h5");
+        const ShardRows rows = empty_rows(12, sample_length, sample_predictions, /*has_labels=*/false);
+        write_shard(
+            shards.files.back(), {12, sample_length, sample_predictions, /*has_labels=*/false},
+            [&](std::int64_t, std::int64_t) { return rows; }, 1);
+    }
+    const std::uint64_t bytes = put_into_bucket(server, shards, 12);
+    const TemporaryFolder folder;
+    const auto cache = std::make_shared<ObjectCache>(folder / "shards", bytes);
+    const auto files = find_shards_anywhere(server.endpoint() + "/bucket/shards", ShardKind::training, folder.path());
+    const std::vector<ShardFile> found = survey_remote_shards(files, sample_format(), cache, folder.path(), 0);
+    const std::vector<std::size_t> both{found[0].remote->shard().object, found[1].remote->shard().object};
+    REQUIRE(cache->hold(0, both));
+    CHECK(found[0].opened()->rows() == 12);
+    const std::string refusal = refusal_of<DataError>([&] { found[1].opened(); });
+    CHECK(missing_in(refusal, "wiki_training_0001.h5", "as the largest shard of its folder has", "do: keep shards").empty());
+    if (kind == "longer rows") CHECK(missing_in(refusal, "rows of 32 tokens, expected rows of 16").empty());
+    if (kind == "more masked positions")
+        CHECK(missing_in(refusal, "up to 5 masked positions per row, expected at most 3").empty());
+    if (kind == "no labels") CHECK(missing_in(refusal, "no next_sentence_labels", "data.objective").empty());
 }
