@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -28,16 +29,39 @@ constexpr int question = SIGURG;
 constexpr int most_frames = 64;
 constexpr std::chrono::milliseconds time_to_answer(300), time_for_all(10'000);
 
-/// One request at a time. The signal handler accesses only these three.
-std::atomic<pid_t> asked{0};
-std::atomic<int> answered{-1};  ///< number of frames; -1: no answer yet
-std::array<void*, most_frames> frames;
+/// A request to one thread. Each has memory of its own, which is never reused: the answer of a thread that was given up may come
+/// while another thread answers.
+struct Request {
+    explicit Request(pid_t of) : thread(of) {}
+    const pid_t thread;
+    std::atomic<int> answered{-1};  ///< number of frames; -1: no answer yet
+    std::array<void*, most_frames> frames{};
+};
+
+/// The request that its thread has not yet begun to answer; null: none. The signal handler accesses only this.
+std::atomic<Request*> asked{nullptr};
 
 void answer(int) {
     const int saved = errno;
-    pid_t own = static_cast<pid_t>(::syscall(SYS_gettid));
-    if (asked.compare_exchange_strong(own, 0)) answered = ::backtrace(frames.data(), most_frames);
+    Request* request = asked;
+    if (request != nullptr && request->thread == static_cast<pid_t>(::syscall(SYS_gettid)) &&
+        asked.compare_exchange_strong(request, nullptr))
+        request->answered = ::backtrace(request->frames.data(), most_frames);
     errno = saved;
+}
+
+/// Returns a new request, which is kept until the process ends.
+Request& new_request(pid_t thread) {
+    static std::deque<Request> all;
+    return all.emplace_back(thread);
+}
+
+/// Waits for the answer as long as a thread that is not blocked may take.
+bool answers_in_time(const Request& request) {
+    const auto end = std::chrono::steady_clock::now() + time_to_answer;
+    while (request.answered < 0 && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return request.answered >= 0;
 }
 
 std::vector<pid_t> threads() {
@@ -75,19 +99,22 @@ std::string frame_text(void* address) {
 
 /// Returns the frames of one thread, without the two innermost: the handler and the kernel's signal return.
 std::string trace_of(pid_t thread) {
-    answered = -1;
-    asked = thread;
-    if (::syscall(SYS_tgkill, ::getpid(), thread, question) != 0) return "    has exited\n";
-    const auto end = std::chrono::steady_clock::now() + time_to_answer;
-    while (answered < 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    pid_t still = thread;
-    if (answered < 0 && asked.compare_exchange_strong(still, 0)) {
-        const std::string where = first_line_of("/proc/self/task/" + std::to_string(thread) + "/wchan");
-        return "    does not answer" + (where.empty() || where == "0" ? "" : "; blocked in the kernel: " + where) + "\n";
+    Request& request = new_request(thread);
+    asked = &request;
+    if (::syscall(SYS_tgkill, ::getpid(), thread, question) != 0) {
+        asked = nullptr;
+        return "    has exited\n";
     }
-    while (answered < 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (!answers_in_time(request)) {
+        Request* still = &request;
+        if (asked.compare_exchange_strong(still, nullptr)) {
+            const std::string where = first_line_of("/proc/self/task/" + std::to_string(thread) + "/wchan");
+            return "    does not answer" + (where.empty() || where == "0" ? "" : "; blocked in the kernel: " + where) + "\n";
+        }
+        if (!answers_in_time(request)) return "    has begun to answer and does not finish\n";
+    }
     std::string text;
-    for (int i = 2; i < answered; ++i) text += "    " + frame_text(frames[static_cast<std::size_t>(i)]) + "\n";
+    for (int i = 2; i < request.answered; ++i) text += "    " + frame_text(request.frames[static_cast<std::size_t>(i)]) + "\n";
     return text;
 }
 
