@@ -70,6 +70,13 @@ TEST_CASE("the matmul by panels is exact to the rounding of fp32 sums, for opera
     });
 }
 
+TEST_CASE("the matmul by panels refuses operands without depth, whose product it would not write") {
+    for_each_kernel([](const cpu::PanelKernel& kernel) {
+        const at::Tensor a_MK = at::empty({2, 0}, at::kBFloat16), b_KN = at::empty({0, 3}, at::kBFloat16);
+        CHECK_THROWS_AS(cpu::panel_matmul(kernel, a_MK, b_KN, at::empty({2, 3}), false), std::logic_error);
+    });
+}
+
 TEST_CASE("the matmul by panels keeps infinities and NaN in their rows and columns") {
     for_each_kernel([](const cpu::PanelKernel& kernel) {
         RandomTensors random(1);

@@ -210,7 +210,7 @@ AmxOutput output(const at::Tensor& out_MN, bool add) {
 
 void amx_matmul(const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor& out_MN, bool add) {
     const AmxOperand a = operand(a_MK, AmxOperand::Side::left), b = operand(b_KN, AmxOperand::Side::right);
-    check(a.K == b.K && out_MN.size(0) == a.X && out_MN.size(1) == b.X && out_MN.is_contiguous() &&
+    check(a.K > 0 && a.K == b.K && out_MN.size(0) == a.X && out_MN.size(1) == b.X && out_MN.is_contiguous() &&
               (out_MN.scalar_type() == at::kFloat || !add),
           "amx_matmul: wrong shapes or dtype: ", a_MK.sizes(), " times ", b_KN.sizes(), " into ", out_MN.sizes());
     const std::int64_t threads = operation_threads();

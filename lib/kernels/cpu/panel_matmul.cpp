@@ -84,8 +84,8 @@ PanelOperand operand(const PanelKernel& kernel, const at::Tensor& matrix, PanelO
 }  // namespace
 
 void panel_matmul(const PanelKernel& kernel, const at::Tensor& a_MK, const at::Tensor& b_KN, const at::Tensor& out_MN, bool add) {
-    check(a_MK.dim() == 2 && b_KN.dim() == 2 && a_MK.size(1) == b_KN.size(0) && out_MN.size(0) == a_MK.size(0) &&
-              out_MN.size(1) == b_KN.size(1) && out_MN.is_contiguous(),
+    check(a_MK.dim() == 2 && b_KN.dim() == 2 && a_MK.size(1) > 0 && a_MK.size(1) == b_KN.size(0) &&
+              out_MN.size(0) == a_MK.size(0) && out_MN.size(1) == b_KN.size(1) && out_MN.is_contiguous(),
           "panel_matmul: wrong shapes: ", a_MK.sizes(), " times ", b_KN.sizes(), " into ", out_MN.sizes());
     const bool fp32 = out_MN.scalar_type() == at::kFloat;
     check(a_MK.scalar_type() == at::kBFloat16 && b_KN.scalar_type() == at::kBFloat16 &&
