@@ -229,8 +229,7 @@ std::optional<Audit> audit_run(const AuditRequest& request, const Launch& launch
         }
         audit.stretches.push_back(std::move(stretch));
     }
-    replay.parts().step->settle();
-    replay.parts().world->barrier();
+    replay.parts().step->settle_all_ranks();
     return audit;
 }
 

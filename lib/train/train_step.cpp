@@ -9,6 +9,7 @@
 
 #include "batches/batch_copier.h"
 #include "core/clock.h"
+#include "operations/device_check.h"
 
 namespace bertpretrain {
 namespace {
@@ -249,6 +250,12 @@ void TrainStep::add_sources(StepOutcome& outcome, const GlobalBatch& batch, cons
         source.masked += of_all[at + 3];
         source.sequences += of_all[at + 4];
     }
+}
+
+void TrainStep::settle_all_ranks() {
+    settle();
+    synchronize(parameters_.device());
+    world_.barrier();
 }
 
 void TrainStep::publish_weights() {

@@ -84,8 +84,13 @@ public:
     /// Updates the model's compute-dtype weights from the optimizer's fp32 weights; all ranks call it together.
     void publish_weights();
 
-    /// Blocks until all weights have been gathered. Call it before anything other than run() uses the model.
+    /// Waits until all weights have been gathered; on a GPU, work that is queued from now on waits. Call it before anything other
+    /// than run() uses the model.
     void settle() { buckets_.wait_all(); }
+
+    /// Waits until all ranks have gathered all weights, on the host. Call it before this rank's connections end: on a GPU another
+    /// rank's gather may still run after settle(). All ranks call it together.
+    void settle_all_ranks();
 
 private:
     LossScale loss_scale(const StepCounts& whole, const MicroBatch& micro) const;

@@ -202,8 +202,7 @@ int Trainer::leave(int reason) {
     clock_.enter(Phase::saving);
     finish_records(reason != 0);
     clock_.enter(Phase::communication);
-    parts_.step->settle();
-    parts_.world->barrier();  // no rank leaves while another still needs its connections
+    parts_.step->settle_all_ranks();  // no rank leaves while another still needs its connections
     clock_.enter(Phase::none);
     return signal;
 }
