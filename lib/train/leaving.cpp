@@ -24,8 +24,8 @@ void limit_leaving(double seconds, int exit_code, const std::string& cause) noex
         std::thread([seconds, exit_code, cause] {
             std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
             log_error(concat(cause, "\n  the process has not ended after ", seconds,
-                             " s, because one of its threads hangs (most often in a ",
-                             "disk or network file system that does not respond); ending it now"));
+                             " s, because one of its threads does not end: it waits for a disk or network file system that ",
+                             "does not respond, or for NCCL, which takes up to 60 s to end after a failure; ending it now"));
             flush_log(seconds_for_log_lines);
             ::_exit(exit_code);
         }).detach();
