@@ -16,6 +16,7 @@
 #include "core/log.h"
 #include "core/strings.h"
 #include "core/table.h"
+#include "kernels/cpu/operation_threads.h"
 #include "model/bert_parameters.h"
 #include "operations/device.h"
 #include "operations/forecast_grid.h"
@@ -99,7 +100,8 @@ struct Forecaster {
 
     MemoryPlan memory(std::int64_t world_size, std::int64_t zero_stage) const {
         const RunPlan plan = on(world_size, zero_stage);
-        return plan_memory(plan, bert_layout(plan.model, plan.parallel.bucket_mib, world_size), data.training_rows);
+        return plan_memory(plan, bert_layout(plan.model, plan.parallel.bucket_mib, world_size), cpu::operation_threads(),
+                           data.training_rows);
     }
 };
 

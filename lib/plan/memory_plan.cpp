@@ -5,6 +5,7 @@
 #include "batches/sample_order.h"
 #include "core/error.h"
 #include "core/strings.h"
+#include "kernels/cpu/attention_memory.h"
 #include "model/activation_memory.h"
 #include "model/gradient_storage.h"
 #include "operations/machine_memory.h"
@@ -37,6 +38,14 @@ std::uint64_t activations_of(const RunPlan& plan) {
     return activation_bytes(plan.model, shape);
 }
 
+/// A thread works on one head of one sequence at a time, and keeps the memory for the next one.
+std::uint64_t attention_of(const RunPlan& plan, std::int64_t threads) {
+    if (plan.compute.on_gpu) return 0;
+    const std::int64_t heads = plan.model.num_attention_heads, busy = std::min(threads, plan.batch.pass_size() * heads);
+    return static_cast<std::uint64_t>(busy) *
+           cpu::attention_memory_of_thread(plan.data.sequence_length, plan.model.hidden_size / heads, plan.compute.dtype);
+}
+
 /// A row is its tokens' ids, masks and segments, and about 0.15 positions and labels per token.
 std::uint64_t data_of(const RunPlan& plan, std::int64_t ranks, std::int64_t rows) {
     constexpr std::int64_t window = SampleOrder::default_window_rows, windows = 2, bytes_per_token = 7;
@@ -50,11 +59,12 @@ std::uint64_t data_of(const RunPlan& plan, std::int64_t ranks, std::int64_t rows
 std::string MemoryPlan::text() const {
     return concat("weights ", bytes_text(weights), ", gradients ", bytes_text(gradients), ", optimizer ", bytes_text(optimizer),
                   transfer > 0 ? concat(", transfer ", bytes_text(transfer)) : "",
+                  attention > 0 ? concat(", attention ", bytes_text(attention)) : "",
                   snapshot > 0 ? concat(", snapshot ", bytes_text(snapshot)) : "", ", activations ", bytes_text(activations),
                   ", data ", bytes_text(data), ", program ", bytes_text(program));
 }
 
-MemoryPlan plan_memory(const RunPlan& plan, const ParameterLayout& layout, std::int64_t rows) {
+MemoryPlan plan_memory(const RunPlan& plan, const ParameterLayout& layout, std::int64_t threads, std::int64_t rows) {
     const auto elements = static_cast<std::uint64_t>(layout.flat_elements());
     const auto slice = static_cast<std::uint64_t>(layout.slice_elements());
     std::uint64_t exempt = 0;
@@ -66,6 +76,7 @@ MemoryPlan plan_memory(const RunPlan& plan, const ParameterLayout& layout, std::
     memory.gradients = static_cast<std::uint64_t>(GradientStorage::bytes(layout, bf16_gradients));
     memory.optimizer = (plan.parallel.zero_stage == 1 ? slice : elements) * 12;
     if (plan.checkpoint.snapshots) memory.snapshot = slice * 12;
+    memory.attention = attention_of(plan, threads);
     memory.activations = activations_of(plan);
     memory.data = data_of(plan, layout.shards(), rows);
     memory.program = program_bytes;
@@ -81,15 +92,18 @@ MemoryPlan plan_memory(const RunPlan& plan, const ParameterLayout& layout, std::
     return memory;
 }
 
-void refuse_too_large(const MemoryPlan& memory, std::int64_t parameters, std::int64_t ranks_here) {
+void refuse_too_large(const MemoryPlan& memory, std::int64_t parameters, std::int64_t sequence_length, std::int64_t ranks_here) {
     const std::uint64_t needed = memory.total() * static_cast<std::uint64_t>(ranks_here);
     const std::uint64_t there = host_memory_limit();
-    if (needed > there)
-        throw ConfigError(concat("model: ", with_thousands(parameters), " parameters need ", bytes_text(needed),
-                                 " of memory for weights, gradients, optimizer state and a snapshot of it",
-                                 ranks_here > 1 ? concat(" of the ", ranks_here, " ranks on this machine") : "",
-                                 ", and this machine or container has ", bytes_text(there), "; make the model smaller",
-                                 memory.snapshot > 0 ? ", or do without the snapshot (checkpoint.background)" : ""));
+    if (needed <= there) return;
+    const bool by_attention = memory.attention > memory.total() / 2;
+    throw ConfigError(concat(
+        "model: ", with_thousands(parameters), " parameters and sequences of ", sequence_length, " tokens need ",
+        bytes_text(needed), " of memory for weights, gradients, optimizer state, a snapshot of it and attention",
+        ranks_here > 1 ? concat(" of the ", ranks_here, " ranks on this machine") : "", ", and this machine or container has ",
+        bytes_text(there), "\n  of one rank: ", memory.text(), "\n  do: ",
+        by_attention ? "lower data.sequence_length, or compute with fewer threads (OMP_NUM_THREADS)" : "make the model smaller",
+        memory.snapshot > 0 ? ", or do without the snapshot (checkpoint.background)" : ""));
 }
 
 }  // namespace bertpretrain

@@ -16,13 +16,14 @@ struct MemoryPlan {
     std::uint64_t optimizer = 0;  ///< fp32 master weights and two moments: at ZeRO stage 1 this rank's slice of them
     std::uint64_t transfer = 0;   ///< of two buckets under way: the parts from other ranks, and the copy in the type on the wire
 
+    std::uint64_t attention = 0;    ///< on CPUs: in which this rank's threads compute attention, quadratic in the sequence length
     std::uint64_t snapshot = 0;     ///< copy of this rank's slice that is written while training goes on; 0 without
     std::uint64_t activations = 0;  ///< of one pass of full-length sequences
     std::uint64_t data = 0;         ///< rows of two windows of each source's samples
     std::uint64_t program = 0;      ///< code and threads; measured, on a CPU
 
     /// What lasts from step to step.
-    std::uint64_t total() const { return weights + gradients + optimizer + transfer + snapshot; }
+    std::uint64_t total() const { return weights + gradients + optimizer + transfer + attention + snapshot; }
     std::uint64_t peak() const { return total() + activations + data + program; }
     /// Of the peak, what lies in the host's memory when the model is on a GPU; the rest is the GPU's.
     std::uint64_t beside_gpu() const { return snapshot + data + program; }
@@ -32,11 +33,14 @@ struct MemoryPlan {
     std::string text() const;
 };
 
+/// @param threads  that compute a rank's operations (kernels/cpu/operation_threads.h); not used for a GPU
 /// @param rows of the training shards; 0: many
-MemoryPlan plan_memory(const RunPlan& plan, const ParameterLayout& layout, std::int64_t rows = 0);
+MemoryPlan plan_memory(const RunPlan& plan, const ParameterLayout& layout, std::int64_t threads, std::int64_t rows = 0);
 
+/// @param sequence_length  data.sequence_length, for the message
 /// @param ranks_here that share this machine's memory
-/// @throws ConfigError when this machine has less; the system would otherwise end the process without a word
-void refuse_too_large(const MemoryPlan& memory, std::int64_t parameters, std::int64_t ranks_here);
+/// @throws ConfigError when this machine has less than the ranks' total(); the system would otherwise end the process without a
+/// word
+void refuse_too_large(const MemoryPlan& memory, std::int64_t parameters, std::int64_t sequence_length, std::int64_t ranks_here);
 
 }  // namespace bertpretrain

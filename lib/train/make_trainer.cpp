@@ -4,6 +4,7 @@
 #include "core/log.h"
 #include "core/numa.h"
 #include "core/strings.h"
+#include "kernels/cpu/operation_threads.h"
 #include "model/bert_parameters.h"
 #include "model/tensor_memory.h"
 #include "operations/gemm_roof.h"
@@ -126,8 +127,9 @@ std::string fingerprints_of(const TrainerParts& parts) {
 MemoryPlan open_model(TrainerParts& parts, at::Device device) {
     const RunPlan& plan = parts.plan;
     ParameterLayout layout = bert_layout(plan.model, plan.parallel.bucket_mib, parts.world->size());
-    const MemoryPlan memory = plan_memory(plan, layout, parts.loader->rows_per_epoch());
-    if (device.is_cpu()) refuse_too_large(memory, layout.parameter_elements(), plan.parallel.ranks_of_host);
+    const MemoryPlan memory = plan_memory(plan, layout, cpu::operation_threads(), parts.loader->rows_per_epoch());
+    if (device.is_cpu())
+        refuse_too_large(memory, layout.parameter_elements(), plan.data.sequence_length, plan.parallel.ranks_of_host);
     parts.parameters = std::make_unique<FlatParameters>(std::move(layout), plan.compute.dtype, device, plan.parallel.gradients);
     parts.bert = std::make_unique<Bert>(plan.model, *parts.parameters,
                                         Bert::Choices{plan.compute.dropout_seed, plan.compute.activation_checkpointing});

@@ -8,15 +8,21 @@
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
 
+namespace {
+
+constexpr std::int64_t threads = 4;  // that compute a rank's operations
+
+}  // namespace
+
 TEST_CASE("5B takes 2 + 4 + 12/W bytes per parameter and rank, and room for two buckets") {
     const auto ranks = GENERATE(as<std::int64_t>(), 1, 4, 8, 64, 128);
     const ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_5b.json", {"parallel.gradient_dtype=fp32"});
     const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, ranks);
     const auto parameters = static_cast<double>(layout.parameter_elements());
     CHECK(parameters > 4.9e9);
-    const MemoryPlan plan = plan_memory(plan_of(experiment, layout.shards()), layout);
+    const MemoryPlan plan = plan_memory(plan_of(experiment, layout.shards()), layout, threads);
     CAPTURE(ranks, plan.text());
-    const double per_parameter = static_cast<double>(plan.total() - plan.transfer - plan.snapshot) / parameters;
+    const double per_parameter = static_cast<double>(plan.total() - plan.transfer - plan.attention - plan.snapshot) / parameters;
     CHECK(per_parameter == Approx(6 + 12.0 / static_cast<double>(ranks)).epsilon(0.01));  // slices end at whole blocks
     CHECK(static_cast<double>(plan.transfer) < 0.025 * 4 * parameters);
 }
@@ -25,14 +31,14 @@ TEST_CASE("bf16 gradients take 2 bytes per parameter of the encoder, where sever
     ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_5b.json", {});
     const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 8);
     const auto parameters = static_cast<double>(layout.parameter_elements());
-    CHECK(static_cast<double>(plan_memory(plan_of(experiment, layout.shards()), layout).gradients) / parameters ==
+    CHECK(static_cast<double>(plan_memory(plan_of(experiment, layout.shards()), layout, threads).gradients) / parameters ==
           Approx(2.03).margin(0.02));
     experiment.parallel.zero_stage = 0;
-    CHECK(static_cast<double>(plan_memory(plan_of(experiment, layout.shards()), layout).gradients) / parameters ==
+    CHECK(static_cast<double>(plan_memory(plan_of(experiment, layout.shards()), layout, threads).gradients) / parameters ==
           Approx(4).margin(0.02));
     experiment.parallel.zero_stage = 1;
     const ParameterLayout alone = bert_layout(experiment.model, experiment.parallel.bucket_mib, 1);
-    CHECK(static_cast<double>(plan_memory(plan_of(experiment), alone).gradients) / parameters == Approx(4).margin(0.02));
+    CHECK(static_cast<double>(plan_memory(plan_of(experiment), alone, threads).gradients) / parameters == Approx(4).margin(0.02));
 }
 
 TEST_CASE("a snapshot takes 12/W bytes per parameter and rank at either stage, and nothing where there is none") {
@@ -40,30 +46,30 @@ TEST_CASE("a snapshot takes 12/W bytes per parameter and rank at either stage, a
     const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 4);
     for (const std::int64_t stage : {0, 1}) {
         experiment.parallel.zero_stage = stage;
-        CHECK(plan_memory(plan_of(experiment, layout.shards()), layout).snapshot ==
+        CHECK(plan_memory(plan_of(experiment, layout.shards()), layout, threads).snapshot ==
               12 * static_cast<std::uint64_t>(layout.slice_elements()));
     }
     experiment.checkpoint.background = false;
-    CHECK(plan_memory(plan_of(experiment, layout.shards()), layout).snapshot == 0);
+    CHECK(plan_memory(plan_of(experiment, layout.shards()), layout, threads).snapshot == 0);
     experiment.checkpoint = {};
     experiment.checkpoint.save_every_steps = 0;
-    CHECK(plan_memory(plan_of(experiment, layout.shards()), layout).snapshot == 0);
+    CHECK(plan_memory(plan_of(experiment, layout.shards()), layout, threads).snapshot == 0);
 }
 
 TEST_CASE("ZeRO stage 0 keeps the optimizer's whole state on every rank") {
     ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/small.json", {});
     const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 4);
-    const std::uint64_t shared = plan_memory(plan_of(experiment, layout.shards()), layout).optimizer;
+    const std::uint64_t shared = plan_memory(plan_of(experiment, layout.shards()), layout, threads).optimizer;
     experiment.parallel.zero_stage = 0;
-    CHECK(plan_memory(plan_of(experiment, layout.shards()), layout).optimizer == 4 * shared);
+    CHECK(plan_memory(plan_of(experiment, layout.shards()), layout, threads).optimizer == 4 * shared);
 }
 
 TEST_CASE("a model that the machine cannot hold is refused before memory is asked for") {
     MemoryPlan plan;
     plan.optimizer = std::uint64_t{1} << 50;
-    CHECK_THROWS_AS(refuse_too_large(plan, 1, 1), ConfigError);
+    CHECK_THROWS_AS(refuse_too_large(plan, 1, 128, 1), ConfigError);
     plan.optimizer = 1;
-    CHECK_NOTHROW(refuse_too_large(plan, 1, 2));
+    CHECK_NOTHROW(refuse_too_large(plan, 1, 128, 2));
 }
 
 TEST_CASE("attention of more than 128 tokens in bf16 keeps its dropout masks, one bit per probability") {
@@ -71,10 +77,41 @@ TEST_CASE("attention of more than 128 tokens in bf16 keeps its dropout masks, on
         ExperimentConfig experiment = load_experiment(std::string(PROJECT_FOLDER "/configs/") + config, {});
         experiment.model.attention_probs_dropout_prob = dropout;
         const RunPlan plan = plan_of(experiment);
-        const auto bytes = plan_memory(plan, bert_layout(experiment.model, experiment.parallel.bucket_mib, 1)).activations;
+        const auto bytes =
+            plan_memory(plan, bert_layout(experiment.model, experiment.parallel.bucket_mib, 1), threads).activations;
         return std::pair(static_cast<std::int64_t>(bytes), plan.batch.pass_size());
     };
     const auto [with, sequences] = activations("bert_large_phase2.json", 0.1);
     CHECK(with - activations("bert_large_phase2.json", 0).first == sequences * 24 * 16 * 512 * 512 / 8);  // layers, heads
     CHECK(activations("bert_large_phase1.json", 0.1).first == activations("bert_large_phase1.json", 0).first);
+}
+
+TEST_CASE("on CPUs the plan counts what each thread's attention takes, which grows with the square of the sequence length") {
+    ExperimentConfig experiment = load_experiment(PROJECT_FOLDER "/configs/bert_large_phase2.json", {"training.device=cpu"});
+    const ParameterLayout layout = bert_layout(experiment.model, experiment.parallel.bucket_mib, 1);
+    const auto planned = [&](std::int64_t length, std::int64_t computing) {
+        experiment.data.sequence_length = experiment.model.max_position_embeddings = length;
+        return plan_memory(plan_of(experiment), layout, computing);
+    };
+    const std::uint64_t of_512 = planned(512, 1).attention, of_8192 = planned(8192, 1).attention;
+    CHECK(of_512 >= std::uint64_t{6} * 512 * 512);  // bytes per score
+    CHECK(of_512 <= std::uint64_t{12} * 512 * 512);
+    CHECK(of_8192 >= std::uint64_t{6} * 8192 * 8192);
+    CHECK(of_8192 <= std::uint64_t{9} * 8192 * 8192);
+    CHECK(planned(512, 64).attention == 64 * of_512);
+    CHECK(planned(8192, 64).total() - planned(8192, 1).total() == 63 * of_8192);
+    CHECK(planned(8192, 64).text().find(", attention ") != std::string::npos);
+    experiment.training.device = "auto";
+    CHECK(plan_memory(plan_of(experiment, 1, /*gpus=*/1), layout, 64).attention == 0);
+}
+
+TEST_CASE("sequences whose attention the machine cannot hold are refused, and the message says what to lower") {
+    MemoryPlan plan;
+    plan.attention = std::uint64_t{1} << 50;
+    std::string message;
+    try {
+        refuse_too_large(plan, 1000, 65'536, 1);
+    } catch (const ConfigError& error) { message = error.what(); }
+    for (const char* part : {"1,000 parameters", "65536 tokens", "attention 1", "lower data.sequence_length", "OMP_NUM_THREADS"})
+        CHECK(message.find(part) != std::string::npos);
 }

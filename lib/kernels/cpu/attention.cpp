@@ -1,22 +1,27 @@
 // Attention over ragged sequences. One thread computes one head of one sequence; matrices of size S x S stay local to it.
+#include <algorithm>
 #include <type_traits>
 
 #include <ATen/ATen.h>
 
 #include "kernels/cpu/attention_head_bf16.h"
 #include "kernels/cpu/attention_head_fp32.h"
+#include "kernels/cpu/attention_memory.h"
 #include "kernels/cpu/row_chunks.h"
 #include "kernels/interface/implementations.h"
 
 namespace bertpretrain::cpu {
 namespace {
 
-/// Calls body(place) in parallel for all heads of all nonempty sequences.
+/// Calls body(place) in parallel for all heads of all nonempty sequences. @param bytes  (S, D): the head memory of one head
 template <class Body>
-void for_heads(const Attention& shape, std::int64_t H, const Body& body) {
+void for_heads(const Attention& shape, std::int64_t H, std::size_t (*bytes)(std::int64_t, std::int64_t), const Body& body) {
     const auto sequences = shape.layout.sequences();
     for_each_piece(sequences * shape.heads, [&](std::int64_t i) {
-        if (const HeadPlace place(shape, H, i / shape.heads, i % shape.heads); place.S > 0) body(place);
+        const HeadPlace place(shape, H, i / shape.heads, i % shape.heads);
+        if (place.S == 0) return;
+        reserve_head_memory(bytes(place.S, place.D));
+        body(place);
     });
 }
 
@@ -34,6 +39,11 @@ void with_head(at::ScalarType compute_dtype, std::int64_t D, const Body& body) {
 
 }  // namespace
 
+std::size_t attention_memory_of_thread(std::int64_t longest, std::int64_t head_size, at::ScalarType compute_dtype) {
+    const std::size_t fp32 = Fp32Head<float>::backward_bytes(longest, head_size);
+    return compute_dtype == at::kBFloat16 ? std::max(fp32, Bf16Head::backward_bytes(longest, head_size)) : fp32;
+}
+
 AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape) {
     const std::int64_t T = qkv_T3H.size(0), H = qkv_T3H.size(1) / 3;
     AttentionResult result{at::empty({T, H}, qkv_T3H.scalar_type()), at::empty({T, shape.heads}, at::kFloat)};
@@ -41,7 +51,7 @@ AttentionResult attention(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, 
     with_head(qkv_T3H.scalar_type(), H / shape.heads, [&](auto kind) {
         using Head = typename decltype(kind)::type;
         using W = typename Head::Dtype;
-        for_heads(shape, H, [&](const HeadPlace& place) {
+        for_heads(shape, H, Head::forward_bytes, [&](const HeadPlace& place) {
             Head head(place, compute_data<W>(qkv_T3H), fp32_data(bias_3H));
             head.forward(KeepRows(shape, place), compute_data<W>(result.context_TH), fp32_data(result.log_sum_exp_TN));
         });
@@ -58,7 +68,7 @@ at::Tensor attention_backward(const at::Tensor& d_context_TH, const at::Tensor& 
     with_head(qkv_T3H.scalar_type(), H / shape.heads, [&](auto kind) {
         using Head = typename decltype(kind)::type;
         using W = typename Head::Dtype;
-        for_heads(shape, H, [&](const HeadPlace& place) {
+        for_heads(shape, H, Head::backward_bytes, [&](const HeadPlace& place) {
             Head head(place, compute_data<W>(qkv_T3H), fp32_data(bias_3H));
             head.backward(KeepRows(shape, place), compute_data<W>(d_context_TH), fp32_data(forward.log_sum_exp_TN),
                           compute_data<W>(d_qkv_T3H), fp32_data(bias_sums_B3H) + place.sequence * 3 * H);

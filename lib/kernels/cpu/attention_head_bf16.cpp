@@ -47,11 +47,13 @@ Floats transposed_matmul(const Bf16* a_SX, const Bf16* b_SD, std::int64_t S, std
     return c_SD;
 }
 
+std::int64_t rounded_up(std::int64_t S, std::int64_t multiple) { return (S + multiple - 1) / multiple * multiple; }
+
 /// Rounds S up to whole vectors of scores, or to whole tiles of their pairs.
-std::int64_t with_padding(std::int64_t S) {
-    const std::int64_t multiple = has_amx() ? 2 * tile_lanes : pair_lanes;
-    return (S + multiple - 1) / multiple * multiple;
-}
+std::int64_t with_padding(std::int64_t S) { return rounded_up(S, has_amx() ? 2 * tile_lanes : pair_lanes); }
+
+constexpr std::int64_t largest_multiple = std::max<std::int64_t>(2 * tile_lanes, pair_lanes);
+constexpr std::int64_t blocks_of_head = 32;  ///< more than a head takes at a time; each may be rounded up
 
 }  // namespace
 
@@ -65,6 +67,24 @@ Bf16Head::Bf16Head(const HeadPlace& place, const Bf16* qkv_T3H, const float* bia
       q_bias_(bias_3H + place.column),
       k_bias_(q_bias_ + place.hidden),
       v_bias_(k_bias_ + place.hidden) {}
+
+/// The same for every instruction set, so that a plan does not depend on the machine.
+std::size_t Bf16Head::forward_bytes(std::int64_t S, std::int64_t D) {
+    const std::int64_t X = rounded_up(S, largest_multiple), C = X + vector_columns, parts = bf16_parts * D / 2;
+    const std::int64_t bf16 = S * D + block_rows * X, pairs = D / 2 * C + X / 2 * D + 2 * parts,
+                       fp32 = KeepRows::elements(S) + bf16_parts * C + block_rows * C + block_rows * D;
+    return static_cast<std::size_t>(2 * bf16 + 4 * (pairs + fp32)) + blocks_of_head * head_memory_of(1);
+}
+
+std::size_t Bf16Head::backward_bytes(std::int64_t S, std::int64_t D) {
+    const std::int64_t X = rounded_up(S, largest_multiple), C = X + vector_columns, parts = bf16_parts * D / 2;
+    const std::int64_t bf16 = 2 * S * D + 2 * S * X, pairs = 2 * (D / 2 * C) + X / 2 * D + 3 * parts,
+                       fp32 = KeepRows::elements(S) + bf16_parts * C + 2 * block_rows * C + block_rows * D + S + X;
+    const std::int64_t of_gradients = 2 * S * D,                                        // of keys and values, fp32
+        of_matmul = X / 2 * X + X / 2 * D + rounded_up(S, largest_multiple) * (X / 2);  // pairs; the last with AMX only
+    return static_cast<std::size_t>(2 * bf16 + 4 * (pairs + fp32 + of_gradients + of_matmul)) +
+           blocks_of_head * head_memory_of(1);
+}
 
 Pairs Bf16Head::transposed(const Bf16* rows_SD, const float* vector_D) const {
     const std::int64_t P = place_.D / 2, C = X_ + vector_columns;

@@ -23,6 +23,10 @@ public:
 
     Bf16Head(const HeadPlace& place, const Bf16* qkv_T3H, const float* bias_3H);
 
+    /// Returns an upper bound of the head memory of S positions and D features: linear in S forward, quadratic backward.
+    static std::size_t forward_bytes(std::int64_t S, std::int64_t D);
+    static std::size_t backward_bytes(std::int64_t S, std::int64_t D);
+
     void forward(const KeepRows& keep, Bf16* context_TH, float* log_sum_exp_TN) const;
     void backward(const KeepRows& keep, const Bf16* d_context_TH, const float* log_sum_exp_TN, Bf16* d_qkv_T3H,
                   float* bias_sum_3H) const;

@@ -61,6 +61,18 @@ Fp32Head<W>::Fp32Head(const HeadPlace& place, const W* qkv_T3H, const float* bia
 }
 
 template <class W>
+std::size_t Fp32Head<W>::forward_bytes(std::int64_t S, std::int64_t D) {
+    constexpr std::size_t blocks = 5;  // each may be rounded up
+    return static_cast<std::size_t>(KeepRows::elements(S) + 3 * S * D + S * S) * sizeof(float) + blocks * head_memory_of(1);
+}
+
+template <class W>
+std::size_t Fp32Head<W>::backward_bytes(std::int64_t S, std::int64_t D) {
+    constexpr std::size_t blocks = 8;
+    return static_cast<std::size_t>(KeepRows::elements(S) + 5 * S * D + 2 * S * S) * sizeof(float) + blocks * head_memory_of(1);
+}
+
+template <class W>
 HeadMemory<float> Fp32Head<W>::scores() const {
     auto scores_SS = head_memory<float>(place_.S * place_.S);
     gemm(plain, transposed, place_.S, place_.S, place_.D, q_SD_.get(), k_SD_.get(), scores_SS.get());

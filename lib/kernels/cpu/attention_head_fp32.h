@@ -13,6 +13,10 @@ public:
     /// @param qkv_T3H of all sequences @param bias_3H fp32, of all heads
     Fp32Head(const HeadPlace& place, const W* qkv_T3H, const float* bias_3H);
 
+    /// Returns an upper bound of the head memory of S positions and D features: quadratic in S.
+    static std::size_t forward_bytes(std::int64_t S, std::int64_t D);
+    static std::size_t backward_bytes(std::int64_t S, std::int64_t D);
+
     /// Writes the head's columns of the context, and the log-sum-exp of each of its rows of scores (for the backward). Uses up q:
     /// call either this or backward(), once.
     /// @param keep dropout factors of the head's probabilities

@@ -14,7 +14,10 @@ public:
           sample_(static_cast<std::uint64_t>(shape.layout.samples_B[static_cast<std::size_t>(place.sequence)])),
           first_group_(static_cast<std::uint32_t>(place.head) * attention_groups_per_head),
           S_(place.S),
-          keep_S_(head_memory<float>(place.S + dropout_block_elements)) {}
+          keep_S_(head_memory<float>(elements(place.S))) {}
+
+    /// Floats of head memory for rows of S probabilities.
+    static constexpr std::int64_t elements(std::int64_t S) { return S + dropout_block_elements; }
 
     /// Returns the factors of the row, valid until the next call; null without dropout.
     const float* row(std::int64_t position) const {
