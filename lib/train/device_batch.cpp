@@ -100,6 +100,23 @@ std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& 
     return peak;
 }
 
+std::uint64_t trial_exchange(GradientBuckets& buckets, const FlatParameters& parameters, const at::Tensor& master) {
+    const at::Device device = parameters.device();
+    c10::DeviceAllocator* const allocator = device.is_cpu() ? nullptr : c10::getDeviceAllocator(device.type());
+    if (allocator) allocator->resetPeakStats(device.index());
+    parameters.zero_gradients();
+    for (std::size_t bucket = 0; bucket < parameters.layout().buckets().size(); ++bucket) buckets.ready(bucket);
+    buckets.finish();
+    buckets.start_gather(master);
+    buckets.wait_all();
+    synchronize(device);
+    parameters.zero_gradients();
+    if (!allocator) return 0;
+    allocator->emptyCache();  // what NCCL's stream has used counts as active up to here
+    const auto active = allocator->getDeviceStats(device.index()).active_bytes;
+    return bytes(active, &c10::CachingAllocator::Stat::peak) - bytes(active, &c10::CachingAllocator::Stat::current);
+}
+
 std::uint64_t memory_for_passes(at::Device device) {
     constexpr double usable = 0.94;
     std::uint64_t held = 0;
@@ -110,14 +127,19 @@ std::uint64_t memory_for_passes(at::Device device) {
 }
 
 void choose_device_micro_batch(ControlGroup& ranks, RunPlan& plan, std::int64_t sequences_of_rank,
-                               const std::function<std::uint64_t()>& most, const TrialPass& trial) {
+                               const std::function<std::uint64_t()>& exchange, const std::function<std::uint64_t()>& most,
+                               const TrialPass& trial) {
     BatchPlan& batch = plan.batch;
     if (batch.device_micro_batch) return;
     std::vector<std::int64_t> sizes = pass_sizes(batch.micro_batch_size, sequences_of_rank);
     if (batch.kept_pass && *batch.kept_pass >= sizes.front())
         std::erase_if(sizes, [&](std::int64_t size) { return size > *batch.kept_pass; });
     std::int64_t own = 0;
-    together(ranks, [&] { own = largest_that_fits(sizes, most(), trial); });
+    const std::uint64_t exchanged = exchange();
+    together(ranks, [&] {
+        const std::uint64_t all = most();
+        own = largest_that_fits(sizes, all - std::min(all, exchanged), trial);
+    });
     batch.device_micro_batch = -ranks.agree_on_largest(-own);
     plan.decide("batch.device_micro_batch", *batch.device_micro_batch, Origin::automatic,
                 "measured: the largest that fits into every rank's memory");

@@ -8,6 +8,7 @@
 
 #include "model/bert.h"
 #include "parallel/control_group.h"
+#include "parallel/gradient_buckets.h"
 #include "plan/run_plan.h"
 
 namespace bertpretrain {
@@ -31,14 +32,23 @@ bool fits_in_memory(const std::function<void()>& pass);
 std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const DataPlan& data,
                                         std::int64_t sequences);
 
+/// Runs the communication of one step once, with gradients and weights of zero, so that the communication library has allocated
+/// its memory before a pass is measured. All ranks call it together, before the weights are published.
+/// @returns the bytes of the device that are in use only during the communication: copies in the dtype on the wire; 0 on a CPU
+std::uint64_t trial_exchange(GradientBuckets& buckets, const FlatParameters& parameters, const at::Tensor& master);
+
 /// Bytes that this process may have on the device: what is free and what it has, less a reserve for what does not ask torch
-/// (NCCL, cuBLAS, fragments).
+/// (cuBLAS, fragments).
 std::uint64_t memory_for_passes(at::Device device);
 
 /// Fills in plan.batch.device_micro_batch where it is to be measured: the largest pass that fits on every rank, and no larger
 /// than the one that a resumed run has kept, so that it repeats its bits. All ranks call it together.
-/// @param sequences_of_rank of a step @param most asked for only when something is tried
+/// The callbacks are called only when something is tried.
+/// @param sequences_of_rank of a step
+/// @param exchange  communicates as a step does, on all ranks together and before anything is measured, and returns the bytes
+/// that passes must leave free for that  @param most  what passes and communication may have in all
 void choose_device_micro_batch(ControlGroup& ranks, RunPlan& plan, std::int64_t sequences_of_rank,
-                               const std::function<std::uint64_t()>& most, const TrialPass& trial);
+                               const std::function<std::uint64_t()>& exchange, const std::function<std::uint64_t()>& most,
+                               const TrialPass& trial);
 
 }  // namespace bertpretrain

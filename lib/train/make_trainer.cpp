@@ -150,7 +150,12 @@ void probe_passes(TrainerParts& parts) {
     const at::Device device = parts.parameters->device();
     const std::int64_t before = plan.batch.pass_size();
     choose_device_micro_batch(
-        world, plan, (plan.batch.global_batch + world.size() - 1) / world.size(), [&] { return memory_for_passes(device); },
+        world, plan, (plan.batch.global_batch + world.size() - 1) / world.size(),
+        [&]() -> std::uint64_t {
+            if (!world.communicates()) return 0;
+            return trial_exchange(*parts.buckets, *parts.parameters, parts.optimizer->state().master);
+        },
+        [&] { return memory_for_passes(device); },
         [&](std::int64_t sequences) { return trial_pass(*parts.bert, *parts.parameters, plan.data, sequences); });
     if (plan.batch.pass_size() != before) parts.loader->set_micro_batch_size(plan.batch.pass_size());
 }

@@ -1,5 +1,7 @@
 #include "train/device_batch.h"
 
+#include <algorithm>
+
 #include <ATen/ATen.h>
 
 #include "model/bert_parameters.h"
@@ -31,6 +33,41 @@ ExperimentConfig sixteen_by_24() {
     return experiment;
 }
 
+/// Records which collectives of another world are called.
+class RecordedWorld final : public World {
+public:
+    explicit RecordedWorld(World& world) : world_(world) {}
+    std::vector<std::string> calls;
+
+    std::int64_t rank() const override { return world_.rank(); }
+    std::int64_t size() const override { return world_.size(); }
+    std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override {
+        calls.push_back(std::string("reduce-scatter of ") + at::toString(input.scalar_type()));
+        return world_.reduce_scatter(input, output);
+    }
+    std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override {
+        calls.push_back(std::string("all-gather of ") + at::toString(input.scalar_type()));
+        return world_.all_gather(input, output);
+    }
+    std::vector<std::string> all_gather(std::string_view own) override { return world_.all_gather(own); }
+    std::vector<std::string> gather_at_first(std::string_view own) override { return world_.gather_at_first(own); }
+    void broadcast_from_first(std::span<std::byte> bytes) override { world_.broadcast_from_first(bytes); }
+    std::unique_ptr<ControlGroup> connect_again(const std::string& name) override { return world_.connect_again(name); }
+
+private:
+    World& world_;
+};
+
+BertConfig small_bert() {
+    BertConfig model;
+    model.vocab_size = 800;
+    model.hidden_size = 64;
+    model.num_hidden_layers = 2;
+    model.num_attention_heads = 2;
+    model.intermediate_size = 256;
+    return model;
+}
+
 /// @param gpus 0: a CPU, where nothing is tried @param kept a resumed run's pass
 std::int64_t choose(ControlGroup& ranks, const ExperimentConfig& experiment, std::uint64_t memory, std::int64_t gpus = 1,
                     std::optional<std::int64_t> kept = std::nullopt) {
@@ -39,7 +76,8 @@ std::int64_t choose(ControlGroup& ranks, const ExperimentConfig& experiment, std
     progress.device_micro_batch = kept;
     RunPlan plan = kept ? resumed_plan(experiment, progress, 1, gpus) : plan_of(experiment, 1, gpus);
     choose_device_micro_batch(
-        ranks, plan, 16 * 24, [&] { return memory; }, [&](std::int64_t sequences) { return device.pass(sequences); });
+        ranks, plan, 16 * 24, [] { return std::uint64_t{0}; }, [&] { return memory; },
+        [&](std::int64_t sequences) { return device.pass(sequences); });
     CHECK(plan.value_of("batch.device_micro_batch").value == *plan.batch.device_micro_batch);
     return *plan.batch.device_micro_batch;
 }
@@ -100,13 +138,54 @@ TEST_CASE("a run that goes on merges no more than it did, and less where the mem
     CHECK(choose(alone, sixteen_by_24(), 1 << 20, 1, 7) == 384);  // of another micro-batch
 }
 
+TEST_CASE("the ranks communicate once before a pass is measured, and passes leave free what that takes") {
+    SingleProcess alone;
+    std::vector<std::string> order;
+    MadeUpDevice device{100, 10, 1 << 20};
+    RunPlan plan = plan_of(sixteen_by_24(), 1, 1);
+    choose_device_micro_batch(
+        alone, plan, 16 * 24,
+        [&] {
+            order.push_back("exchange");
+            return std::uint64_t{1000};
+        },
+        [&] {
+            order.push_back("memory");
+            return std::uint64_t{100 + 10 * 384};  // all sequences, but for what the exchange takes
+        },
+        [&](std::int64_t sequences) {
+            order.push_back("pass");
+            return device.pass(sequences);
+        });
+    CHECK(*plan.batch.device_micro_batch == 192);
+    REQUIRE(order.size() > 2);
+    CHECK(std::vector(order.begin(), order.begin() + 3) == std::vector<std::string>{"exchange", "memory", "pass"});
+}
+
+TEST_CASE("a trial exchange runs each kind of collective that a step runs, and leaves no gradient") {
+    const at::ScalarType wire = GENERATE(at::kFloat, at::kBFloat16);
+    const std::int64_t stage = GENERATE(0, 1);
+    run_ranks(2, [&](World& threads) {
+        RecordedWorld world(threads);
+        const FlatParameters parameters(bert_layout(small_bert(), 1, 2), at::kBFloat16, at::kCPU,
+                                        FlatParameters::Gradients::fp32);
+        GradientBuckets buckets(parameters, world, {stage, wire});
+        const ParameterLayout& layout = parameters.layout();
+        const at::Tensor master = at::zeros({stage == 0 ? layout.flat_elements() : layout.slice_elements()});
+        if (trial_exchange(buckets, parameters, master) != 0) throw std::runtime_error("a CPU's memory is not counted");
+        const auto has = [&](const std::string& call) {
+            return std::find(world.calls.begin(), world.calls.end(), call) != world.calls.end();
+        };
+        if (!has(std::string("reduce-scatter of ") + at::toString(wire))) throw std::runtime_error("no reduce-scatter");
+        if (!has("all-gather of Float")) throw std::runtime_error("no all-gather of sums, biases or LayerNorm");
+        if (stage == 1 && !has("all-gather of BFloat16")) throw std::runtime_error("no all-gather of weights");
+        for (const PlacedParameter& parameter : layout.parameters())
+            if (parameters.gradient(parameter.spec.name).abs().sum().item<double>() != 0) throw std::runtime_error("a gradient");
+    });
+}
+
 TEST_CASE("a trial pass leaves no gradient") {
-    BertConfig model;
-    model.vocab_size = 800;
-    model.hidden_size = 64;
-    model.num_hidden_layers = 2;
-    model.num_attention_heads = 2;
-    model.intermediate_size = 256;
+    const BertConfig model = small_bert();
     const FlatParameters parameters(bert_layout(model, 1, 1), at::kFloat, at::kCPU, FlatParameters::Gradients::fp32);
     parameters.compute_weights().fill_(0.01);
     const Bert bert(model, parameters, {7, false});
