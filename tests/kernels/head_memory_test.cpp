@@ -55,12 +55,12 @@ void check_held(at::ScalarType compute_dtype) {
 
 }  // namespace
 
-TEST_CASE("a thread holds the memory of its longest head of attention, whatever the order of lengths, and as planned") {
+TEST_CASE("a thread holds the memory of its longest head of attention for any order of lengths, as planned") {
     check_held<cpu::Fp32Head<float>>(at::kFloat);
     check_held<cpu::Fp32Head<cpu::Bf16>>(at::kBFloat16);
 }
 
-TEST_CASE("a thread holds the memory of its longest head of bf16 attention, whatever the order of lengths, and as planned") {
+TEST_CASE("a thread holds the memory of its longest head of bf16 attention for any order of lengths, as planned") {
     if (!cpu::Bf16Head::can(D)) SKIP_TEST(skip::no_bf16, "these heads need bf16 instructions");
     check_held<cpu::Bf16Head>(at::kBFloat16);
 }

@@ -55,7 +55,7 @@ TEST_CASE("the emulator refuses kernels whose threads wait forever") {
     CHECK_NOTHROW(run(Fault::none));
 }
 
-TEST_CASE("the emulator refuses shared memory as CUDA does, and a failed launch leaves no error behind") {
+TEST_CASE("the emulator refuses shared memory as CUDA does, and a failed launch leaves no error in CUDA") {
     const int limit_kib = GENERATE(99, 163, 227);
     const cuda_emulator::SharedMemoryOf memory(limit_kib * 1024);
     const auto limit = static_cast<std::size_t>(limit_kib) * 1024;

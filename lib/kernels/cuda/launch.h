@@ -12,7 +12,7 @@ namespace bertpretrain::cuda {
 
 /// @param what  the call that returned `error`, for the message
 /// @throws std::runtime_error with CUDA's message if `error` is not cudaSuccess. CUDA then no longer remembers the error, or the
-/// next kernel's launch would report it again, whoever launches it.
+/// next kernel's launch would report it again, in any library.
 inline void check_cuda(cudaError_t error, const std::string& what) {
     if (error == cudaSuccess) return;
     static_cast<void>(cudaGetLastError());
