@@ -9,6 +9,7 @@
 #include "kernels/cpu/attention_head_fp32.h"
 #include "kernels/cpu/attention_memory.h"
 #include "kernels/kernel_inputs.h"
+#include "support/skip.h"
 
 using namespace bertpretrain;
 using namespace bertpretrain::testing;
