@@ -141,7 +141,7 @@ bool CacheFolder::remove(const std::string& name) const {
 
 void CacheFolder::discard(const std::string& name, const HeldFile& held) const {
     const fs::path partial = folder_ / concat(name, partial_ending);
-    const int descriptor = open_locked(partial, O_RDWR | O_CREAT, LOCK_EX);  // nobody replaces the file now
+    const int descriptor = open_locked(partial, O_RDWR | O_CREAT, LOCK_EX);  // no process replaces the file now
     if (descriptor < 0) return;
     const HeldFile lock(descriptor);
     if (is_named(held.descriptor(), folder_ / name)) ::unlink((folder_ / name).c_str());

@@ -15,7 +15,7 @@ std::string xml_element(std::string_view xml, std::string_view name);
 /// Returns the name of the outermost element; "" where the text is no XML.
 std::string outermost_element(std::string_view xml);
 
-/// Whether a request may succeed later that S3 answers with this error code, whatever the status.
+/// Whether a request may succeed later that S3 answers with this error code, at any HTTP status.
 bool is_passing_error(std::string_view code);
 
 /// One page of ListObjectsV2.

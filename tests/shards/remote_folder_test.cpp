@@ -19,7 +19,7 @@ namespace {
 
 constexpr int processes = 6;
 
-/// A folder of shards behind an HTTP server. The shards are no h5 files, as copying does not open them.
+/// A folder of shards that an HTTP server offers. The shards are no h5 files, as copying does not open them.
 class ServedShards {
 public:
     ServedShards() {

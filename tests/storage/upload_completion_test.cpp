@@ -1,4 +1,4 @@
-// Uploads in parts are complete when the store's answer says so, and leave nothing behind when they are not.
+// Uploads in parts are complete when the store's answer says so, and leave no parts in the store when they are not.
 
 #include "core/error.h"
 #include "storage/shared_server.h"
