@@ -84,7 +84,7 @@ TEST_CASE("a class that is not plain data is refused by name, and nothing is run
     CHECK_THAT(refusal(folder / "complex.pt"), Says("torch.ComplexFloatStorage"));
 }
 
-TEST_CASE("files of other formats are refused, naming the format") {
+TEST_CASE("files of other formats are refused, naming the format", "[system]") {
     const TemporaryFolder& folder = python_examples();
     CHECK_THAT(refusal(folder / "before_1_6.pt"), Says("before 1.6"));
     CHECK_THAT(refusal(folder / "script.pt"), Says("TorchScript"));

@@ -65,7 +65,7 @@ TEST_CASE("a checkpoint sent and fetched through 503, cut transfers and wrong by
     CHECK(mirror.send(10, saved, 2).bytes == 0);
 }
 
-TEST_CASE("where a store keeps wrong bytes, the upload fails and the mirror keeps the checkpoint before") {
+TEST_CASE("where a store keeps wrong bytes, the upload fails and the mirror keeps the checkpoint before", "[system]") {
     NEEDS_OBJECT_SERVER(mirror_server());
     SavingRun run;
     CheckpointMirror mirror = mirror_at("keeps wrong");
@@ -81,7 +81,7 @@ TEST_CASE("where a store keeps wrong bytes, the upload fails and the mirror keep
     CHECK(folders_in("keeps wrong") == std::set<std::string>{"step_00000020"});
 }
 
-TEST_CASE("an upload that is stopped in the middle is not listed, and the next one deletes or replaces its objects") {
+TEST_CASE("an upload that is stopped in the middle is not listed, and the next one deletes or replaces its objects", "[system]") {
     NEEDS_OBJECT_SERVER(mirror_server());
     SavingRun run;
     mirror_at("stopped").send(10, run.save(10), 2);
@@ -116,7 +116,7 @@ TEST_CASE("the mirror keeps the newest checkpoints, and never deletes its only o
     CHECK(folders_in("newest") == std::set<std::string>{"step_00000015"});
 }
 
-TEST_CASE("a damaged copy is refused and the one before it is taken; without any whole one the start is refused") {
+TEST_CASE("a damaged copy is refused and the one before it is taken; without any whole one the start is refused", "[system]") {
     NEEDS_OBJECT_SERVER(mirror_server());
     SavingRun run;
     CheckpointMirror mirror = mirror_at("damaged");
@@ -134,7 +134,7 @@ TEST_CASE("a damaged copy is refused and the one before it is taken; without any
     CHECK_THAT(words_of([&] { resume_in(other, mirror); }), Says("all 2 checkpoints are damaged") && Says("checkpoint.mirror"));
 }
 
-TEST_CASE("a local checkpoint is preferred to its copy and to older ones; a damaged one is replaced by its copy") {
+TEST_CASE("a local checkpoint is preferred to its copy and to older ones; a damaged one is replaced by its copy", "[system]") {
     NEEDS_OBJECT_SERVER(mirror_server());
     SavingRun run;
     CheckpointMirror mirror = mirror_at("local");
@@ -174,7 +174,7 @@ TEST_CASE("an interrupted download of a checkpoint continues at the next start")
     CHECK(mirror_server().count("continued/step_00000010/model.pt bytes=1000-") == 1);
 }
 
-TEST_CASE("another run's mirror is refused, and one that another process has written meanwhile") {
+TEST_CASE("another run's mirror is refused, and one that another process has written meanwhile", "[system]") {
     NEEDS_OBJECT_SERVER(mirror_server());
     SavingRun run, other("another run");
     mirror_at("owned").send(10, run.save(10), 2);

@@ -78,7 +78,7 @@ TEST_CASE("a damaged receipt is refused") {
     CHECK_THROWS_AS(SaveReceipt::unpack(std::string(16, '\xff')), CheckpointError);
 }
 
-TEST_CASE("Python loads a checkpoint with weights_only, and its model strictly, with tied tensors") {
+TEST_CASE("Python loads a checkpoint with weights_only, and its model strictly, with tied tensors", "[system]") {
     const TemporaryFolder run;
     const auto folder = CheckpointStore(run / "checkpoints").save(example_state(3).state);
     const CommandResult result = run_command(PYTHON " - '" + folder.string() + R"(' <<'END'

@@ -93,7 +93,7 @@ TEST_CASE("a model is read bit for bit from every kind of file and folder of oth
     check_equal(models() / "deepspeed/3400", "expected_bfloat16.pt");
 }
 
-TEST_CASE("tensors that are converted, padded, truncated or repeated are reported") {
+TEST_CASE("tensors that are converted, padded, truncated or repeated are reported", "[system]") {
     const WeightFiles half(find_weights(models() / "half.safetensors"));
     CHECK(plan(half).remarks.size() == 1);
     CHECK_THAT(plan(half).remarks.front(), Says("are float16 and are converted to float32"));
@@ -116,7 +116,7 @@ TEST_CASE("tensors that are converted, padded, truncated or repeated are reporte
     CHECK(read(files, smaller.imports[1], 8 * 16) == std::vector<float>(positions.begin(), positions.begin() + 8 * 16));
 }
 
-TEST_CASE("a model without its heads is refused, unless missing parameters are allowed") {
+TEST_CASE("a model without its heads is refused, unless missing parameters are allowed", "[system]") {
     CHECK_THAT(refusal(models() / "encoder"), Says("missing:    \"cls.predictions.bias\"") &&
                                                   Says("missing:    \"cls.seq_relationship.weight\"") && Says("init_missing"));
     const WeightFiles files(find_weights(models() / "encoder"));
@@ -125,13 +125,13 @@ TEST_CASE("a model without its heads is refused, unless missing parameters are a
     CHECK(found.imports.size() + 7 == parameters_of(small_bert()).size());
 }
 
-TEST_CASE("tensors that the model lacks are refused, unless unexpected ones are allowed") {
+TEST_CASE("tensors that the model lacks are refused, unless unexpected ones are allowed", "[system]") {
     CHECK_THAT(refusal(models() / "classifier.bin"), Says("unexpected: \"classifier.weight\"") && Says("init_unexpected"));
     const WeightFiles files(find_weights(models() / "classifier.bin"));
     CHECK(plan(files, small_bert(), {.unexpected_allowed = true}).ignored == std::vector<std::string>{"classifier.weight"});
 }
 
-TEST_CASE("twenty wrong files are refused with the reason") {
+TEST_CASE("twenty wrong files are refused with the reason", "[system]") {
     const auto refused = [](const std::string& name, const std::string& why) {
         INFO(name);
         CHECK_THAT(refusal(models() / name), Says(name.substr(0, name.find('/'))) && Says(why));
@@ -172,7 +172,7 @@ TEST_CASE("twenty wrong files are refused with the reason") {
     CHECK_THAT(refusal(empty.path()), Says("no known weights found"));
 }
 
-TEST_CASE("Hugging Face's config determines the shape, and settings that compute something else are refused") {
+TEST_CASE("Hugging Face's config determines the shape, and settings that compute something else are refused", "[system]") {
     const BertConfig described = described_model(models() / "hf/config.json");
     CHECK(described.hidden_size == 16);
     CHECK(described.max_position_embeddings == 24);
@@ -190,7 +190,7 @@ TEST_CASE("Hugging Face's config determines the shape, and settings that compute
     CHECK_THROWS_WITH(described_model(folder / "config.json"), Says("config.json"));
 }
 
-TEST_CASE("real files of the hub are read") {
+TEST_CASE("real files of the hub are read", "[system]") {
     NEEDS_SHARED_DATA();
     BertConfig config = described_model(shared_data() / "ckpt/coldfire_tiny_bert/config.json");
     const WeightFiles tiny(find_weights(shared_data() / "ckpt/coldfire_tiny_bert"));
@@ -202,7 +202,7 @@ TEST_CASE("real files of the hub are read") {
     CHECK(found.ignored == std::vector<std::string>{"classifier.weight", "classifier.bias"});
 }
 
-TEST_CASE("parameter names of every origin convert to Hugging Face's names") {
+TEST_CASE("parameter names of every origin convert to Hugging Face's names", "[system]") {
     for (const char* name : {"bert.pooler.dense.weight", "pooler.dense.weight", "module.bert.pooler.dense_act.weight",
                              "module.module.bert.pooler.dense.weight", "bert.pooler.dense.gamma"})
         CHECK(hugging_face_name(name) == "bert.pooler.dense.weight");

@@ -51,14 +51,14 @@ TEST_CASE("whole, sharded, pickled, NVIDIA's and DeepSpeed's weights with a conf
     CHECK(at::equal(words_of(models() / "deepspeed"), words.to(at::kBFloat16).to(at::kFloat)));
 }
 
-TEST_CASE("an encoder alone can be used; missing heads are named when they are needed") {
+TEST_CASE("an encoder alone can be used; missing heads are named when they are needed", "[system]") {
     const LoadedModel model = load_model(models() / "encoder", at::kFloat, at::kCPU);
     CHECK(model.missing.size() == 7);
     CHECK_NOTHROW(require_parameters(model, "bert.pooler.", "--pool pooled"));
     CHECK_THROWS_WITH(require_parameters(model, "cls.", "evaluate"), Catch::Contains("cls.predictions.bias"));
 }
 
-TEST_CASE("an encoder without heads is exported in every format, and read back as the same encoder") {
+TEST_CASE("an encoder without heads is exported in every format, and read back as the same encoder", "[system]") {
     const TemporaryFolder folder;
     const LoadedModel model = load_model(models() / "encoder", at::kFloat, at::kCPU);
     for (const char* format : {"hf", "state_dict", "nvidia", "torchscript"}) {
@@ -77,7 +77,7 @@ TEST_CASE("an encoder without heads is exported in every format, and read back a
     }
 }
 
-TEST_CASE("weights that do not fit their config.json are refused with the list of differences") {
+TEST_CASE("weights that do not fit their config.json are refused with the list of differences", "[system]") {
     const TemporaryFolder folder;
     CHECK_THAT(refusal(folder / "none"), Catch::Contains("no such file"));
     CHECK_THAT(refusal(folder.path()), Catch::Contains("looked for"));

@@ -60,7 +60,7 @@ TEST_CASE("attention on CUDA in fp32 drops what the reference drops", "[system]"
     check({{40}, 3, 16, 0.5});
 }
 
-TEST_CASE("attention on CUDA takes heads of any size, and bf16") {
+TEST_CASE("attention on CUDA takes heads of any size, and bf16", "[system]") {
     check({{37, 64}, 1, 7, 0.1});
     check({{20}, 1, 256, 0.1});
     check({{45}, 2, 48, 0.1, at::kBFloat16, 3});

@@ -14,26 +14,26 @@ void check_long(const Case& what) {
 
 }  // namespace
 
-TEST_CASE("long attention on CUDA equals the reference for sequences of any length") {
+TEST_CASE("long attention on CUDA equals the reference for sequences of any length", "[system]") {
     check_long({{300, 0, 1}, 1, 64, 0, 5});
     check_long({{129, 64, 65}, 1, 64, 0});
     check_long({{512}, 1, 64, 0, 1});
     check_long({{530}, 1, 32, 0.1});
 }
 
-TEST_CASE("long attention on CUDA drops what the reference drops, forward and backward") {
+TEST_CASE("long attention on CUDA drops what the reference drops, forward and backward", "[system]") {
     check_long({{257, 33}, 2, 64, 0.1, 3});
     check_long({{200}, 1, 32, 0.5});
 }
 
-TEST_CASE("long attention on CUDA takes heads of 32 and 64 features, and odd numbers of heads") {
+TEST_CASE("long attention on CUDA takes heads of 32 and 64 features, and odd numbers of heads", "[system]") {
     check_long({{140, 19}, 3, 32, 0.1});
     check_long({{150}, 3, 64, 0.1, 2});
 }
 
-TEST_CASE("long attention on CUDA gives a sample the same bits in every batch") { check_bits_in_batches(70, 200); }
+TEST_CASE("long attention on CUDA gives a sample the same bits in every batch", "[system]") { check_bits_in_batches(70, 200); }
 
-TEST_CASE("long attention on CUDA follows the reference where a few scores are far above all others") {
+TEST_CASE("long attention on CUDA follows the reference where a few scores are far above all others", "[system]") {
     for (const double dropout : {0.0, 0.3}) {
         Inputs in({{250}, 1, 64, dropout});
         in.qkv_T3H = in.qkv_T3H * 6;

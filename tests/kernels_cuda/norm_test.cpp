@@ -79,7 +79,7 @@ void check(const Inputs& in, const Ragged& batch, double probability, at::Scalar
 
 }  // namespace
 
-TEST_CASE("dropout + residual + LayerNorm on CUDA equals the reference at every width, forward and backward") {
+TEST_CASE("dropout + residual + LayerNorm on CUDA equals the reference at every width, forward and backward", "[system]") {
     const Ragged batch = ragged({1, 12, 6});
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const double probability : {0.0, 0.1})

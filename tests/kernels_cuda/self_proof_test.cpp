@@ -43,7 +43,7 @@ KernelSet emulated_kernels() {
 
 }  // namespace
 
-TEST_CASE("the module's kernels pass the self-proof, in both types and at aligned and unaligned widths") {
+TEST_CASE("the module's kernels pass the self-proof, in both types and at aligned and unaligned widths", "[system]") {
     const std::vector<KernelSet> sets{emulated_kernels(), reference_kernels()};
     for (const at::ScalarType compute_dtype : {at::kFloat, at::kBFloat16})
         for (const std::int64_t width : {100, 256}) {
@@ -56,7 +56,7 @@ TEST_CASE("the module's kernels pass the self-proof, in both types and at aligne
         }
 }
 
-TEST_CASE("with 99 KiB of shared memory, the module's kernels pass the self-proof with heads of 64") {
+TEST_CASE("with 99 KiB of shared memory, the module's kernels pass the self-proof with heads of 64", "[system]") {
     const cuda_emulator::SharedMemoryOf memory(99 * 1024);
     const std::vector<KernelSet> sets{emulated_kernels(), reference_kernels()};
     const ProofShape shape{64, 128, 1, 301, 128, Activation::gelu_erf, at::kBFloat16};

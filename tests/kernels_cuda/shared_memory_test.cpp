@@ -43,34 +43,35 @@ TEST_CASE("with 99 KiB of shared memory, attention of up to 128 tokens is ours a
     CHECK((check_on(99, of_short(head_size)) == AttentionKernels::short_sequences));
 }
 
-TEST_CASE("with 163 KiB of shared memory, attention of up to 128 tokens is ours and equals the reference for heads up to 128") {
+TEST_CASE("with 163 KiB of shared memory, attention of up to 128 tokens is ours and equals the reference for heads up to 128",
+          "[system]") {
     const std::int64_t head_size = GENERATE(32, 64, 128);
     CHECK((check_on(163, of_short(head_size)) == AttentionKernels::short_sequences));
 }
 
-TEST_CASE("with any shared memory, long attention equals the reference") {
+TEST_CASE("with any shared memory, long attention equals the reference", "[system]") {
     const int shared_kib = GENERATE(99, 163, 227);
     CHECK((check_on(shared_kib, {{129, 1, 65}, 1, 64, 0.1}) == AttentionKernels::long_sequences));
     CHECK((check_on(shared_kib, {{63, 129}, 1, 32, 0.1}) == AttentionKernels::long_sequences));
 }
 
-TEST_CASE("with little shared memory, attention of 512 tokens equals the reference") {
+TEST_CASE("with little shared memory, attention of 512 tokens equals the reference", "[system]") {
     const auto [shared_kib, head_size] = GENERATE(std::pair(99, 64), std::pair(163, 32));
     CHECK((check_on(shared_kib, {{512}, 1, head_size, 0.1}) == AttentionKernels::long_sequences));
 }
 
-TEST_CASE("with 99 KiB of shared memory, attention of 1,024 tokens equals the reference") {
+TEST_CASE("with 99 KiB of shared memory, attention of 1,024 tokens equals the reference", "[system]") {
     CHECK((check_on(99, {{1024}, 1, 32, 0.1}) == AttentionKernels::long_sequences));
 }
 
-TEST_CASE("fp32 attention and heads of unusual sizes equal the reference as far as shared memory goes") {
+TEST_CASE("fp32 attention and heads of unusual sizes equal the reference as far as shared memory goes", "[system]") {
     CHECK((check_on(99, {{1, 63, 65}, 1, 48, 0.1}) == AttentionKernels::any));
     CHECK((check_on(99, {{64, 1}, 1, 80, 0.1}, fp32) == AttentionKernels::any));
     CHECK((check_on(163, {{65, 63}, 1, 256, 0.1}, fp32) == AttentionKernels::any));
     CHECK((check_on(99, {{33}, 1, 128, 0.1}) == AttentionKernels::any));  // in the program, flash attention
 }
 
-TEST_CASE("the backward of short attention computes the same bits with little shared memory as with much") {
+TEST_CASE("the backward of short attention computes the same bits with little shared memory as with much", "[system]") {
     const auto [head_size, little] = GENERATE(std::pair(64, 99), std::pair(128, 163));
     const Inputs in({{128, 77, 0, 1, 50}, 1, head_size, 0.1, 3});
     const Results much = ours(in);

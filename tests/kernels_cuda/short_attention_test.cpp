@@ -14,13 +14,13 @@ void check_short(const Case& what) {
 
 }  // namespace
 
-TEST_CASE("short attention on CUDA equals the reference for sequences of any length up to 128") {
+TEST_CASE("short attention on CUDA equals the reference for sequences of any length up to 128", "[system]") {
     check_short({{128, 77, 0, 1, 50}, 1, 64, 0, 5});
     check_short({{15, 16, 17, 64, 65}, 1, 64, 0});
     check_short({{127, 2}, 1, 64, 0, 1});
 }
 
-TEST_CASE("short attention on CUDA drops what the reference drops, forward and backward") {
+TEST_CASE("short attention on CUDA drops what the reference drops, forward and backward", "[system]") {
     check_short({{128, 33}, 2, 64, 0.1, 3});
     check_short({{100}, 1, 32, 0.5});
 }

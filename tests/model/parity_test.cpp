@@ -115,7 +115,7 @@ TEST_CASE("in bf16, errors are at most 1.05 times those of PyTorch's autocast, a
     }
 }
 
-TEST_CASE("parameters have the names, shapes and order of Hugging Face's state_dict") {
+TEST_CASE("parameters have the names, shapes and order of Hugging Face's state_dict", "[system]") {
     NEEDS_ORACLE();
     for (const auto& file : oracle_files()) {
         const OracleCase oracle(file);

@@ -43,7 +43,7 @@ TEST_CASE("credentials that are still valid are used when their renewal fails") 
     CHECK(source.get().key_id == "second");
 }
 
-TEST_CASE("failures of the instance's metadata service that may pass are repeated") {
+TEST_CASE("failures of the instance's metadata service that may pass are repeated", "[system]") {
     NEEDS_OBJECT_SERVER(shared_server());
     shared_server().set_instance_credentials("of-imds", 3600);
     for (const std::string path : {"/latest/api/token", "/latest/meta-data/iam/security-credentials/", "credentials/training"})
@@ -55,7 +55,7 @@ TEST_CASE("failures of the instance's metadata service that may pass are repeate
         }
 }
 
-TEST_CASE("failures of the token service that may pass are repeated") {
+TEST_CASE("failures of the token service that may pass are repeated", "[system]") {
     NEEDS_OBJECT_SERVER(shared_server());
     const TemporaryFolder folder;
     for (const std::string fault : {R"("503")", R"("refused")", R"("error", "code": "Throttling")",

@@ -79,23 +79,24 @@ void sweep(const std::string& fault) {
 
 }  // namespace
 
-TEST_CASE("work goes on when each single request once gets an answer of 503") {
+TEST_CASE("work goes on when each single request once gets an answer of 503", "[system]") {
     NEEDS_OBJECT_SERVER(shared_server());
     sweep(R"("503")");
 }
 
-TEST_CASE("work goes on when each single request once is closed without an effect") {
+TEST_CASE("work goes on when each single request once is closed without an effect", "[system]") {
     NEEDS_OBJECT_SERVER(shared_server());
     sweep(R"("refused")");
     CHECK_FALSE(has_unfinished_uploads("swept"));
 }
 
-TEST_CASE("work goes on when each single request once is carried out without an answer") {
+TEST_CASE("work goes on when each single request once is carried out without an answer", "[system]") {
     NEEDS_OBJECT_SERVER(shared_server());
     sweep(R"("lost")");
 }
 
-TEST_CASE("a store that fails from any request on ends the work in an error of the network, and an earlier object stays") {
+TEST_CASE("a store that fails from any request on ends the work in an error of the network, and an earlier object stays",
+          "[system]") {
     NEEDS_OBJECT_SERVER(shared_server());
     auto variables = shared_server().variables();
     variables["AWS_ENDPOINT_URL"] = shared_server().plain_endpoint();

@@ -63,7 +63,7 @@ TEST_CASE("an upload that fails is reported, and the newest is uploaded again at
     CHECK(texts_of(uploads.take_results()) == "10; ");
 }
 
-TEST_CASE("the last upload is repeated while there is time, and only the last failure of a step is a result") {
+TEST_CASE("the last upload is repeated while there is time, and only the last failure of a step is a result", "[system]") {
     NEEDS_OBJECT_SERVER(mirror_server());
     SavingRun run;
     const auto place = run.save(10);

@@ -88,7 +88,7 @@ TEST_CASE("signs of life, nothing to do, and a limit of 0 are no hang", "[system
     }
 }
 
-TEST_CASE("time in which the process itself was stopped is no hang") {
+TEST_CASE("time in which the process itself was stopped is no hang", "[system]") {
     constexpr int hung = 5, too_busy = 6;
     int code = too_busy;
     for (int round = 0; round < 20 && code == too_busy; ++round) {
