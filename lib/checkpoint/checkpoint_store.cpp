@@ -102,8 +102,8 @@ void CheckpointStore::begin(const TrainingState& state) const {
     try {
         if (!fs::create_directory(partial, failure))
             throw CheckpointError(concat(partial.string(), ": cannot be created (", failure.message(), ")"));
-        PtWriter(partial / model_file, model_layout(state), PtWriter::Open::create);
-        PtWriter(partial / optimizer_file, optimizer_layout(state), PtWriter::Open::create);
+        const PtWriter model(partial / model_file, model_layout(state), PtWriter::Open::create);
+        const PtWriter optimizer(partial / optimizer_file, optimizer_layout(state), PtWriter::Open::create);
     } catch (...) {
         abandon(state.step);
         throw;

@@ -72,14 +72,14 @@ Task copy(at::Device device, std::int64_t elements, bool through_host) {
 
 /// The sum of 1, -1, 2 repeated: partial sums are integers below 2^24 in every order, exact in fp32.
 Task reduction(at::Device device, std::int64_t elements) {
-    const std::int64_t terms = elements / 3 * 3;
-    const at::Tensor values = filled(terms / 3, 3, [](std::int64_t, std::int64_t c) {
+    const std::int64_t rows = elements / 3;
+    const at::Tensor values = filled(rows, 3, [](std::int64_t, std::int64_t c) {
                                   return std::int64_t{c == 1 ? -1 : c == 0 ? 1 : 2};
                               }).to(device);
     Task task;
     task.name = "sum";
     task.run = [values] { return values.sum().reshape({1}); };
-    task.expected = at::full({1}, static_cast<float>(terms / 3 * 2));
+    task.expected = at::full({1}, static_cast<float>(rows * 2));
     task.amount = static_cast<double>(values.nbytes());
     task.per_unit = 1e9;
     task.unit = "GB/s";

@@ -21,10 +21,10 @@ constexpr std::uint64_t program_bytes = std::uint64_t{130} << 20;
 double mask_bytes(const RunPlan& plan) {
     constexpr std::int64_t keys_per_group = 128, bytes_per_group = 16;
     const std::int64_t length = plan.data.sequence_length, heads = plan.model.num_attention_heads,
-                       size = plan.model.hidden_size / heads;
+                       size = plan.model.hidden_size / heads, groups = (length + keys_per_group - 1) / keys_per_group;
     const bool keeps = plan.compute.dtype == at::kBFloat16 && plan.model.attention_probs_dropout_prob > 0 && length > 128 &&
                        (size == 32 || size == 64);
-    return keeps ? static_cast<double>(heads * ((length + keys_per_group - 1) / keys_per_group) * bytes_per_group) : 0;
+    return keeps ? static_cast<double>(heads * groups * bytes_per_group) : 0;
 }
 
 std::uint64_t activations_of(const RunPlan& plan) {

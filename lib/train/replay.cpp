@@ -1,8 +1,9 @@
 #include "train/replay.h"
 
 #include <array>
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
@@ -23,7 +24,7 @@ struct ElementSums {
 
     void add(const float* recorded, const float* computed, std::int64_t elements) {
         for (std::int64_t i = 0; i < elements; ++i) {
-            if (std::memcmp(recorded + i, computed + i, sizeof(float)) != 0) ++unequal;
+            if (std::bit_cast<std::uint32_t>(recorded[i]) != std::bit_cast<std::uint32_t>(computed[i])) ++unequal;
             const double before = recorded[i], difference = before - static_cast<double>(computed[i]);
             square_differences += difference * difference;
             squares += before * before;

@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include "core/clock.h"
+#include "core/error.h"
 #include "support/catch.h"
 
 using namespace bertpretrain;
@@ -17,10 +18,10 @@ namespace {
 void share_one_core() {
     cpu_set_t allowed, one;
     CPU_ZERO(&one);
-    REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+    check(sched_getaffinity(0, sizeof allowed, &allowed) == 0, "sched_getaffinity");  // Catch2 is not for several threads
     for (std::size_t core = 0; CPU_COUNT(&one) == 0; ++core)
         if (CPU_ISSET(core, &allowed)) CPU_SET(core, &one);
-    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+    check(sched_setaffinity(0, sizeof one, &one) == 0, "sched_setaffinity");
 }
 
 }  // namespace

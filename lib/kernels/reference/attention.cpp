@@ -30,7 +30,8 @@ at::Tensor whole_rows(const std::vector<at::Tensor>& of_sequences, std::int64_t 
 }
 
 double scaling(const at::Tensor& qkv_T3H, const Attention& shape) {
-    return 1.0 / std::sqrt(static_cast<double>(qkv_T3H.size(1) / 3 / shape.heads));
+    const std::int64_t head_size = qkv_T3H.size(1) / 3 / shape.heads;
+    return 1.0 / std::sqrt(static_cast<double>(head_size));
 }
 
 Sequence take(const at::Tensor& qkv_T3H, const at::Tensor& bias_3H, const Attention& shape, std::size_t b) {

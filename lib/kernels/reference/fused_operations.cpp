@@ -83,9 +83,8 @@ at::Tensor embedding_sum(const at::Tensor& ids_T, const at::Tensor& positions_T,
 void embedding_backward(const at::Tensor& d_sum_TH, const at::Tensor& indices_T, const at::Tensor& d_table_VH) {
     // Each sums equal indices in a fixed order on its device only: index_add_ adds row after row on the CPU, and index_put_ sorts
     // its indices on CUDA. The other one's order depends on the threads.
-    at::Tensor table = d_table_VH;
-    if (table.is_cpu()) table.index_add_(0, indices_T, d_sum_TH);
-    else table.index_put_({indices_T}, d_sum_TH, /*accumulate=*/true);
+    if (d_table_VH.is_cpu()) d_table_VH.index_add_(0, indices_T, d_sum_TH);
+    else d_table_VH.index_put_({indices_T}, d_sum_TH, /*accumulate=*/true);
 }
 
 void softmax_cross_entropy(at::Tensor& logits_MV, const at::Tensor& bias_V, const at::Tensor& labels_M, double scale,
