@@ -104,7 +104,7 @@ void EmbeddingStore::complete() const {
     if (failure) throw DataError(concat(request_.output.string(), ": cannot be written (", failure.message(), ")"));
     flush_to_disk(fs::absolute(request_.output).parent_path());
     for (const fs::path& own : {marks_file(request_.output), request_file(request_.output)}) fs::remove(own, failure);
-    fs::remove(working_folder(request_.output), failure);  // fails if there are files of someone else in it
+    fs::remove(working_folder(request_.output), failure);  // fails if it holds other files
 }
 
 EmbeddingLock::EmbeddingLock(const fs::path& output) : folder_(working_folder(output)) {

@@ -159,7 +159,7 @@ std::optional<bool> CacheFolder::fetch(const std::string& name, const std::funct
         return true;
     }
     const bool is_right = fill(partial);
-    if (!fs::exists(partial, failure)) return std::nullopt;  // someone cleans the folder up
+    if (!fs::exists(partial, failure)) return std::nullopt;  // another program has deleted it
     check(is_named(descriptor, partial), partial.string(), " was replaced while it was filled");
     if (is_right) fs::rename(partial, file, failure);
     else fs::remove(partial, failure);

@@ -128,7 +128,7 @@ bool ObjectStore::upload_parts(const std::string& key, const RandomAccessFile& f
     const HttpAnswer begun = send({.method = "POST", .key = key, .query = {{"uploads", ""}}, .body = "", .stop = stop});
     const std::string id = xml_element(begun.text, "UploadId");
     if (id.empty())
-        throw DistributedError(concat(requests_.name_of(key), ": the store's answer to the begin of an upload has no UploadId",
+        throw DistributedError(concat(requests_.name_of(key), ": the store's answer to the start of an upload has no UploadId",
                                       "\n  do: check AWS_ENDPOINT_URL"));
     try {
         std::string parts;

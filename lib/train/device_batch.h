@@ -32,7 +32,7 @@ bool fits_in_memory(const std::function<void()>& pass);
 std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const DataPlan& data,
                                         std::int64_t sequences);
 
-/// Runs the communication of one step once, with gradients and weights of zero, so that the communication library has allocated
+/// Runs the communication of one step once, with gradients of zero, so that the communication library has allocated
 /// its memory before a pass is measured. All ranks call it together, before the weights are published.
 /// @returns the bytes of the device that are in use only during the communication: copies in the dtype on the wire; 0 on a CPU
 std::uint64_t trial_exchange(GradientBuckets& buckets, const FlatParameters& parameters, const at::Tensor& master);
