@@ -80,7 +80,7 @@ std::size_t Bf16Head::backward_bytes(std::int64_t S, std::int64_t D) {
     const std::int64_t X = rounded_up(S, largest_multiple), C = X + vector_columns, parts = bf16_parts * D / 2;
     const std::int64_t bf16 = 2 * S * D + 2 * S * X, pairs = 2 * (D / 2 * C) + X / 2 * D + 3 * parts,
                        fp32 = KeepRows::elements(S) + bf16_parts * C + 2 * block_rows * C + block_rows * D + S + X;
-    const std::int64_t of_gradients = 2 * S * D,                                        // of keys and values, fp32
+    const std::int64_t of_gradients = 2 * S * D,        // of keys and values, fp32
         of_matmul = X / 2 * X + X / 2 * D + X / 2 * X;  // pairs; the last with AMX only
     return static_cast<std::size_t>(2 * bf16 + 4 * (pairs + fp32 + of_gradients + of_matmul)) +
            blocks_of_head * head_memory_of(1);
