@@ -5,6 +5,7 @@
 
 #include "core/concat.h"
 #include "support/catch.h"
+#include "support/forwarding_world.h"
 #include "support/run_gloo_ranks.h"
 
 using namespace bertpretrain;
@@ -39,28 +40,14 @@ TEST_CASE("every collective gives the right result at every size, out of place a
 namespace {
 
 /// A world that corrupts a transferred element.
-class LossyWorld final : public World {
+class LossyWorld final : public ForwardingWorld {
 public:
-    explicit LossyWorld(World& world) : world_(world) {}
-    std::int64_t rank() const override { return world_.rank(); }
-    std::int64_t size() const override { return world_.size(); }
+    using ForwardingWorld::ForwardingWorld;
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override {
-        world_.reduce_scatter(input, output)->wait();
+        ForwardingWorld::reduce_scatter(input, output)->wait();
         if (rank() == 1) output.narrow(0, 0, 1).add_(1);
         return std::make_unique<Done>();
     }
-    std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override {
-        return world_.all_gather(input, output);
-    }
-    std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor) override { return world_.all_reduce(tensor); }
-    using World::all_gather;
-    std::vector<std::string> all_gather(std::string_view own) override { return world_.all_gather(own); }
-    std::vector<std::string> gather_at_first(std::string_view own) override { return world_.gather_at_first(own); }
-    void broadcast_from_first(std::span<std::byte> bytes) override { world_.broadcast_from_first(bytes); }
-    std::unique_ptr<ControlGroup> connect_again(const std::string& name) override { return world_.connect_again(name); }
-
-private:
-    World& world_;
 };
 
 }  // namespace

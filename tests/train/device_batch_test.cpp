@@ -5,7 +5,9 @@
 #include <ATen/ATen.h>
 
 #include "model/bert_parameters.h"
+#include "model/small_model.h"
 #include "support/catch.h"
+#include "support/forwarding_world.h"
 #include "support/plans.h"
 #include "support/run_ranks.h"
 
@@ -34,39 +36,21 @@ ExperimentConfig sixteen_by_24() {
 }
 
 /// Records which collectives of another world are called.
-class RecordedWorld final : public World {
+class RecordedWorld final : public ForwardingWorld {
 public:
-    explicit RecordedWorld(World& world) : world_(world) {}
+    using ForwardingWorld::ForwardingWorld;
     std::vector<std::string> calls;
 
-    std::int64_t rank() const override { return world_.rank(); }
-    std::int64_t size() const override { return world_.size(); }
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override {
         calls.push_back(std::string("reduce-scatter of ") + at::toString(input.scalar_type()));
-        return world_.reduce_scatter(input, output);
+        return ForwardingWorld::reduce_scatter(input, output);
     }
     std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override {
         calls.push_back(std::string("all-gather of ") + at::toString(input.scalar_type()));
-        return world_.all_gather(input, output);
+        return ForwardingWorld::all_gather(input, output);
     }
-    std::vector<std::string> all_gather(std::string_view own) override { return world_.all_gather(own); }
-    std::vector<std::string> gather_at_first(std::string_view own) override { return world_.gather_at_first(own); }
-    void broadcast_from_first(std::span<std::byte> bytes) override { world_.broadcast_from_first(bytes); }
-    std::unique_ptr<ControlGroup> connect_again(const std::string& name) override { return world_.connect_again(name); }
-
-private:
-    World& world_;
+    using ForwardingWorld::all_gather;
 };
-
-BertConfig small_bert() {
-    BertConfig model;
-    model.vocab_size = 800;
-    model.hidden_size = 64;
-    model.num_hidden_layers = 2;
-    model.num_attention_heads = 2;
-    model.intermediate_size = 256;
-    return model;
-}
 
 /// @param gpus 0: a CPU, where nothing is tried @param kept a resumed run's pass
 std::int64_t choose(ControlGroup& ranks, const ExperimentConfig& experiment, std::uint64_t memory, std::int64_t gpus = 1,
@@ -167,7 +151,7 @@ TEST_CASE("a trial exchange runs each kind of collective that a step runs, and l
     const std::int64_t stage = GENERATE(0, 1);
     run_ranks(2, [&](World& threads) {
         RecordedWorld world(threads);
-        const FlatParameters parameters(bert_layout(small_bert(), 1, 2), at::kBFloat16, at::kCPU,
+        const FlatParameters parameters(bert_layout(odd_config("post_ln"), 1, 2), at::kBFloat16, at::kCPU,
                                         FlatParameters::Gradients::fp32);
         GradientBuckets buckets(parameters, world, {stage, wire});
         const ParameterLayout& layout = parameters.layout();
@@ -185,7 +169,7 @@ TEST_CASE("a trial exchange runs each kind of collective that a step runs, and l
 }
 
 TEST_CASE("a trial pass leaves no gradient") {
-    const BertConfig model = small_bert();
+    const BertConfig model = odd_config("post_ln");
     const FlatParameters parameters(bert_layout(model, 1, 1), at::kFloat, at::kCPU, FlatParameters::Gradients::fp32);
     parameters.compute_weights().fill_(0.01);
     const Bert bert(model, parameters, {7, false});
