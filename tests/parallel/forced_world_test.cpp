@@ -4,6 +4,7 @@
 #include "parallel/gradient_buckets.h"
 #include "parallel/make_world.h"
 #include "support/catch.h"
+#include "support/forwarding_world.h"
 
 using namespace bertpretrain;
 
@@ -17,30 +18,21 @@ Launch launch_with(const std::string& forced) {
 
 std::unique_ptr<World> make(const std::string& forced) { return make_world(launch_with(forced), std::chrono::seconds(20)); }
 
-/// Forwards every call to a world and counts the tensor operations.
-class CountingWorld final : public World {
+/// Counts the tensor operations of a world.
+class CountingWorld final : public testing::ForwardingWorld {
 public:
-    explicit CountingWorld(World& world) : world_(world) {}
-    std::int64_t rank() const override { return world_.rank(); }
-    std::int64_t size() const override { return world_.size(); }
-    bool communicates() const override { return world_.communicates(); }
+    using ForwardingWorld::ForwardingWorld;
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override {
         ++reduced;
-        return world_.reduce_scatter(input, output);
+        return ForwardingWorld::reduce_scatter(input, output);
     }
     std::unique_ptr<Pending> all_gather(const at::Tensor& input, const at::Tensor& output) override {
         ++gathered;
-        return world_.all_gather(input, output);
+        return ForwardingWorld::all_gather(input, output);
     }
-    std::vector<std::string> all_gather(std::string_view own) override { return world_.all_gather(own); }
-    std::vector<std::string> gather_at_first(std::string_view own) override { return world_.gather_at_first(own); }
-    void broadcast_from_first(std::span<std::byte> bytes) override { world_.broadcast_from_first(bytes); }
-    std::unique_ptr<ControlGroup> connect_again(const std::string& name) override { return world_.connect_again(name); }
+    using ForwardingWorld::all_gather;
 
     int reduced = 0, gathered = 0;
-
-private:
-    World& world_;
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ public:
     explicit ForwardingWorld(World& world) : world_(world) {}
     std::int64_t rank() const override { return world_.rank(); }
     std::int64_t size() const override { return world_.size(); }
+    bool communicates() const override { return world_.communicates(); }
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& input, const at::Tensor& output) override {
         return world_.reduce_scatter(input, output);
     }
