@@ -50,7 +50,7 @@ int audit(const AuditArguments& arguments) {
     if (const auto code = run_as_local_ranks(arguments.local_ranks, launch)) return *code;
     StopRequest requests;
     const std::optional<Audit> audited = audit_run(request, launch, requests);
-    if (!audited) return 128 + requests.signal();
+    if (!audited) return 128 + requests.reason().signal;
     if (launch.rank == 0) std::cout << (arguments.json ? json_of(*audited) : displayable(text_of(*audited), "\n")) << std::flush;
     return static_cast<int>(audited->verdict() == AuditVerdict::different ? ExitCode::numbers : ExitCode::done);
 }

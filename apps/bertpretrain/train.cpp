@@ -98,10 +98,10 @@ int run_or_stop(Trainer& trainer, const StopRequest& requests) {
     try {
         return trainer.run();
     } catch (const DistributedError& error) {
-        const bool was_asked = requests.signal() != 0 && requests.signal() < NSIG;
-        if (!was_asked || !trainer.is_saved()) throw;
+        const StopReason reason = requests.reason();
+        if (reason.kind != StopReason::Kind::signal || !trainer.is_saved()) throw;
         log_error(concat(error.what(), "\n  (the other ranks got the stop signal too and may have left first)"));
-        return requests.signal();
+        return reason.signal;
     }
 }
 

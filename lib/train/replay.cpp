@@ -63,7 +63,7 @@ void Replay::begin(const CheckpointReader* checkpoint) {
 std::optional<StepRecord> Replay::next(const ScheduleConfig& schedule, double peak) {
     const StepOpening opening = open_step(*parts_.world, *parts_.loader, requests_, clock_);
     if (opening.failure) std::rethrow_exception(opening.failure);
-    if (opening.signal != 0) return std::nullopt;
+    if (opening.stop) return std::nullopt;
     const std::int64_t number = step_ + 1;
     const double learning_rate = learning_rate_at(schedule, peak, number);
     const StepOutcome outcome =

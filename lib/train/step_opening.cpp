@@ -15,9 +15,9 @@ using namespace std::chrono_literals;
 
 /// A rank's message to the others.
 struct Word {
-    double ready = 0, signal = 0, save = 0, sequences = 0, tokens = 0, masked = 0, micro_batches = 0, failed = 0, devices = 0;
+    double ready = 0, stop = 0, save = 0, sequences = 0, tokens = 0, masked = 0, micro_batches = 0, failed = 0, devices = 0;
     std::array<double, 9> numbers() const {
-        return {ready, signal, save, sequences, tokens, masked, micro_batches, failed, devices};
+        return {ready, stop, save, sequences, tokens, masked, micro_batches, failed, devices};
     }
 };
 
@@ -25,7 +25,7 @@ struct Word {
 bool wait_a_while(BatchLoader& loader, const StopRequest& requests) {
     for (int slice = 0; slice < 20; ++slice) {
         if (loader.wait_for(100ms)) return true;
-        if (requests.signal() != 0) return false;
+        if (requests.reason()) return false;
     }
     return false;
 }
@@ -33,7 +33,7 @@ bool wait_a_while(BatchLoader& loader, const StopRequest& requests) {
 Word word_of(const std::optional<GlobalBatch>& batch, bool failed, StopRequest& requests) {
     Word word;
     word.failed = failed ? 1 : 0;
-    word.signal = requests.signal();
+    word.stop = static_cast<double>(requests.reason().code());
     word.save = requests.take_save_request() ? 1 : 0;
     if (!batch) return word;
     word.ready = 1;
@@ -46,7 +46,7 @@ Word word_of(const std::optional<GlobalBatch>& batch, bool failed, StopRequest& 
 
 struct Agreed {
     bool all_ready = true, save = false, failed = false, devices = false;
-    int signal = 0;
+    StopReason stop;
     StepCounts counts;
 };
 
@@ -57,7 +57,7 @@ Agreed agree(World& world, const Word& own) {
     for (std::size_t at = 0; at < all.size(); at += numbers.size()) {
         const auto number = [&](std::size_t i) { return static_cast<std::int64_t>(all[at + i]); };
         agreed.all_ready = agreed.all_ready && number(0) == 1;
-        agreed.signal = std::max(agreed.signal, static_cast<int>(number(1)));
+        agreed.stop = std::max(agreed.stop, StopReason::of_code(number(1)));
         agreed.save = agreed.save || number(2) == 1;
         agreed.failed = agreed.failed || number(7) == 1;
         agreed.devices = agreed.devices || number(8) == 1;
@@ -92,7 +92,7 @@ StepOpening open_step(World& world, BatchLoader& loader, StopRequest& requests, 
     bool save = false;
     clock.enter(Phase::data);
     for (;;) {
-        if (!batch && requests.signal() == 0 && wait_a_while(loader, requests)) {
+        if (!batch && !requests.reason() && wait_a_while(loader, requests)) {
             try {
                 batch = loader.next();
                 batch->data_wait_seconds = seconds_now() - begin;
@@ -103,12 +103,12 @@ StepOpening open_step(World& world, BatchLoader& loader, StopRequest& requests, 
         word.devices = devices ? 1 : 0;
         const Agreed agreed = agree(world, word);
         save = save || agreed.save;
-        if (agreed.signal != 0) return {{}, {}, agreed.signal, false, false, nullptr};
+        if (agreed.stop) return {{}, {}, agreed.stop, false, false, nullptr};
         if (agreed.failed) return failed_opening(world, failure);
         if (!agreed.all_ready) continue;
         check(agreed.counts.sequences == loader.global_batch_sequences(), "the ranks' parts of a step have ",
               agreed.counts.sequences, " sequences, expected ", loader.global_batch_sequences());
-        return {std::move(*batch), agreed.counts, 0, save, agreed.devices, nullptr};
+        return {std::move(*batch), agreed.counts, {}, save, agreed.devices, nullptr};
     }
 }
 

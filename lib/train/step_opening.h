@@ -16,7 +16,7 @@ namespace bertpretrain {
 struct StepOpening {
     GlobalBatch batch;           ///< this rank's samples
     StepCounts counts;           ///< of all ranks
-    int signal = 0;              ///< stop request that some rank received; 0: none. Otherwise there may be no batch
+    StopReason stop;             ///< the largest of all ranks' reasons to stop; if there is one, there may be no batch
     bool save = false;           ///< whether some rank was asked to save a checkpoint
     bool devices = false;        ///< whether the ranks' device readings are gathered in this step
     std::exception_ptr failure;  ///< not null: a rank cannot read its samples; all ranks get its error and no batch

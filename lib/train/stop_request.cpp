@@ -69,9 +69,11 @@ StopRequest::~StopRequest() {
 
 void StopRequest::await_requests() { awaited = 1; }
 
-void StopRequest::ask(int reason) { reason_ = reason; }
+void StopRequest::ask(StopReason reason) { asked_ = reason; }
 
-int StopRequest::signal() const { return std::max(reason_.load(), static_cast<int>(received)); }
+StopReason StopRequest::reason() const {
+    return std::max(asked_.load(), received == 0 ? StopReason() : StopReason::by_signal(static_cast<int>(received)));
+}
 
 bool StopRequest::take_save_request() {
     if (save_wanted == 0) return false;

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "train/stop_reason.h"
+
 namespace bertpretrain {
 
 /// Handles these signals while it exists. Before await_requests(), while the run starts, a stop signal ends the process at once,
@@ -17,19 +19,19 @@ public:
     StopRequest& operator=(const StopRequest&) = delete;
     ~StopRequest();
 
-    /// From now on, stop signals are recorded; the caller must check signal() regularly.
+    /// From now on, stop signals are recorded; the caller must check reason() regularly.
     void await_requests();
 
-    /// Requests a stop like a signal does. Thread-safe. @param reason above all signal numbers; takes precedence over signals
-    void ask(int reason);
+    /// Requests a stop like a signal does. Thread-safe.
+    void ask(StopReason reason);
 
-    /// Returns the signal that requested the stop, or the reason passed to ask(); 0: none.
-    int signal() const;
+    /// Returns the larger of the first stop signal and the reason last passed to ask(); none, if neither came.
+    StopReason reason() const;
     /// Returns whether a checkpoint was requested since the last call.
     bool take_save_request();
 
 private:
-    std::atomic<int> reason_ = 0;
+    std::atomic<StopReason> asked_ = StopReason();
 };
 
 }  // namespace bertpretrain

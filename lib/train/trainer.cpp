@@ -58,10 +58,6 @@ std::unique_ptr<RunRecords> open_records(const TrainerParts& parts) {
     return records;
 }
 
-/// Reasons to stop that no signal has: rank 0's folder was renamed or deleted, or another process has locked it; the run has used
-/// the time or money that it may use.
-constexpr int folder_moved = 1000, folder_taken = 1001, limit_reached = 1002;
-
 std::chrono::milliseconds milliseconds(double seconds) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
@@ -95,16 +91,17 @@ int Trainer::run() {
     requests_.await_requests();
     for (;;) {
         const TraceStep step;
-        if (const auto lost = records_->lost_folder()) requests_.ask(lost->is_taken ? folder_taken : folder_moved);
+        if (const auto lost = records_->lost_folder())
+            requests_.ask({lost->is_taken ? StopReason::Kind::folder_taken : StopReason::Kind::folder_moved});
         saver_.look();
         if ((due(parts_.plan.evaluation.every_steps) || finished()) && !evaluate_held_out())
-            return stop(static_cast<int>(parts_.world->agree_on_largest(requests_.signal())));
+            return stop(StopReason::of_code(parts_.world->agree_on_largest(requests_.reason().code())));
         if (due(parts_.plan.checkpoint.save_every_steps) || finished()) save(!finished());
         if (finished()) break;
         look_at_limits();
         const StepOpening opening = next_opening();
         if (opening.failure) save_and_rethrow(opening.failure);
-        if (opening.signal != 0) return stop(opening.signal);
+        if (opening.stop) return stop(opening.stop);
         if (opening.save) save(true);
         take_step(opening);
     }
@@ -115,11 +112,11 @@ int Trainer::run() {
     records_->draw_losses(true);
     double end = seconds_now() + parts_.plan.checkpoint.mirror_seconds;
     const auto end_or_signal = [&] {
-        if (requests_.signal() != 0) end = std::min(end, seconds_now() + parts_.plan.checkpoint.stop_grace_seconds);
+        if (requests_.reason()) end = std::min(end, seconds_now() + parts_.plan.checkpoint.stop_grace_seconds);
         return end;
     };
     finish_mirror(end_or_signal);
-    leave(0);
+    leave({});
     end = std::numeric_limits<double>::infinity();
     saver_.finish_commands(end_or_signal);
     return 0;
@@ -129,12 +126,12 @@ void Trainer::look_at_limits() {
     if (!spending_ || limit_) return;
     spending_->saved(saver_.longest_save_seconds());
     limit_ = spending_->reason_to_stop(seconds_now());
-    if (limit_) requests_.ask(limit_reached);
+    if (limit_) requests_.ask({StopReason::Kind::limit});
 }
 
-int Trainer::stop(int reason) {
+int Trainer::stop(StopReason reason) {
     const double noticed = seconds_now();
-    if (reason < folder_moved || reason == limit_reached) {
+    if (reason.kind == StopReason::Kind::signal || reason.kind == StopReason::Kind::limit) {
         save(false);
         clock_.enter(Phase::none);
         // Before the others leave: a launcher would take this rank for one that hangs.
@@ -147,7 +144,7 @@ int Trainer::stop(int reason) {
     }
     std::string trouble;
     try {
-        if (reason == folder_moved) save(false);
+        if (reason.kind == StopReason::Kind::folder_moved) save(false);
     } catch (const Error& error) {  // on all ranks
         if (error.code() != ExitCode::checkpoint) throw;
         trouble = error.what();
@@ -169,7 +166,7 @@ void Trainer::leave_lost_folder(const std::string& trouble) {
     std::string message;
     if (const auto lost = records_->lost_folder()) message = message_of(*lost, parts_.folder->paths());
     message = parts_.world->text_of_first(message);
-    leave(0);
+    leave({});
     throw CheckpointError(trouble.empty() ? message : concat(message, "\n  the last steps are not saved: ", trouble));
 }
 
@@ -183,9 +180,9 @@ void Trainer::save_and_rethrow(const std::exception_ptr& failure) {
     std::rethrow_exception(failure);
 }
 
-int Trainer::leave(int reason) {
-    const int signal = reason == limit_reached ? 0 : reason;
-    if (reason != 0) {
+int Trainer::leave(StopReason reason) {
+    const int signal = reason.signal;
+    if (reason) {
         records_->clear_progress();
         const std::string cause = limit_ ? "its limit" : concat("signal ", signal);
         if (parts_.world->rank() == 0)
@@ -200,7 +197,7 @@ int Trainer::leave(int reason) {
         records_->event("stop", std::move(details));
     }
     clock_.enter(Phase::saving);
-    finish_records(reason != 0);
+    finish_records(static_cast<bool>(reason));
     clock_.enter(Phase::communication);
     parts_.step->settle_all_ranks();  // no rank leaves while another still needs its connections
     clock_.enter(Phase::none);

@@ -91,14 +91,14 @@ private:
     void look_at_limits();
     /// On rank 0, logs and records what the rest of the run will take.
     void tell_forecast();
-    /// Saves where that may be done, and leaves. @param reason a signal's number, or one that no signal has
-    int stop(int reason);
+    /// Saves where that may be done, and leaves. @returns as run()
+    int stop(StopReason reason);
     /// Blocks until the newest checkpoint is in the mirror. @param end when to stop waiting, by seconds_now()
     void finish_mirror(const std::function<double()>& end);
     /// Ends the run by an error that all ranks have, after saving the updates made before it.
     [[noreturn]] void save_and_rethrow(const std::exception_ptr& failure);
-    /// @param reason 0: the run is finished
-    int leave(int reason);
+    /// @param reason none: the run is finished  @returns as run()
+    int leave(StopReason reason);
     /// @throws DataError on all ranks where lines of rank 0 are lost and the run was not stopped
     void finish_records(bool is_stopped);
     /// @throws CheckpointError on all ranks, after the others have heard @param trouble why the last save failed, or empty
