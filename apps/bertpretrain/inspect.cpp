@@ -109,7 +109,7 @@ std::optional<ExperimentConfig> settings_of(const CheckpointReader& reader) {
 std::string model_text(const BertConfig& model) {
     return concat(model.num_hidden_layers, " layers, hidden size ", model.hidden_size, ", ", model.num_attention_heads,
                   " heads, feed-forward ", model.intermediate_size, ", vocabulary ", with_thousands(model.vocab_size), ", up to ",
-                  model.max_position_embeddings, " tokens, ", model.norm_placement);
+                  model.max_position_embeddings, " tokens, ", name_of(model.norm_placement));
 }
 
 /// The files of a folder with their sizes.
@@ -158,7 +158,8 @@ void print_checkpoint(const CheckpointReader& reader, bool with_tensors) {
     if (progress.held_out_mlm_loss) line("held out", concat("MLM loss ", fixed(*progress.held_out_mlm_loss, 4)));
     if (settings) line("model", model_text(settings->model));
     line("parameters", concat(with_thousands(elements), " in ", parameters.size(), " tensors, fp32"));
-    line("optimizer", concat(settings ? settings->optimizer.name + ", moments " : "moments ", join(reader.moment_names())));
+    line("optimizer",
+         concat(settings ? concat(name_of(settings->optimizer.name), ", moments ") : "moments ", join(reader.moment_names())));
     line("files", files_text(reader.folder()));
     if (settings) std::cout << "\n" << displayable(settings_table(*settings), "\n");
     if (!with_tensors) std::cout << "\n--tensors lists the tensors, --json prints everything\n";

@@ -100,8 +100,8 @@ struct Forecaster {
 
     MemoryPlan memory(std::int64_t world_size, std::int64_t zero_stage) const {
         const RunPlan plan = on(world_size, zero_stage);
-        return plan_memory(plan, bert_layout(plan.model, plan.parallel.bucket_mib, world_size), cpu::operation_threads(),
-                           data.training_rows);
+        return plan_memory(plan, bert_layout(plan.settings.model, plan.settings.parallel.bucket_mib, world_size),
+                           cpu::operation_threads(), data.training_rows);
     }
 };
 
@@ -109,13 +109,14 @@ ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& argu
                          const std::optional<MeasuredRun>& measured) {
     ForecastGrid inputs;
     const RunPlan plan = forecaster.on(2);  // on one rank, gradients are fp32 in any case
-    const double measured_tokens = measured ? measured->tokens_per_sequence : static_cast<double>(plan.data.sequence_length);
+    const double measured_tokens =
+        measured ? measured->tokens_per_sequence : static_cast<double>(plan.settings.data.sequence_length);
     inputs.step = planned_step(plan);
     inputs.step.tokens_per_sequence = arguments.tokens.value_or(measured_tokens);
     inputs.step.masked_per_sequence = plan.data.masked_lm_prob * inputs.step.tokens_per_sequence;
     if (plan.batch.measures_pass) inputs.merged_tokens = merged_tokens;
     inputs.step.overlaps = !arguments.no_overlap;
-    inputs.global_batch = [forecaster](std::int64_t world_size) { return forecaster.on(world_size).batch.global_batch; };
+    inputs.global_batch = [forecaster](std::int64_t world_size) { return forecaster.on(world_size).global_batch(); };
     for (const std::string& name : arguments.accelerators)
         inputs.accelerators.push_back(accelerator_of(name, arguments, plan, measured));
     for (const std::string& name : arguments.networks) inputs.networks.push_back(find_network(name));
@@ -127,7 +128,7 @@ ForecastGrid plan_inputs(const Forecaster& forecaster, const PlanArguments& argu
     }
     std::sort(inputs.world_sizes.begin(), inputs.world_sizes.end());
     inputs.run = arguments.run;
-    inputs.run.steps = arguments.steps.value_or(plan.schedule.total_steps);
+    inputs.run.steps = arguments.steps.value_or(plan.settings.schedule.total_steps);
     inputs.save_gbps = arguments.save_gbps;
     return inputs;
 }
@@ -190,8 +191,8 @@ void plan(const PlanArguments& arguments) {
     const Forecaster forecaster(request_experiment(arguments.config, arguments.overrides));
     if (forecaster.experiment.settings.model.vocab_size == 0 && !forecaster.data.is_there)
         log_warning(concat("model.vocab_size is \"auto\" and ", forecaster.experiment.settings.data.training_shards.first(),
-                           " does not exist; assuming BERT's own vocabulary, ", with_thousands(forecaster.on(1).model.vocab_size),
-                           " rows"));
+                           " does not exist; assuming BERT's own vocabulary, ",
+                           with_thousands(forecaster.on(1).settings.model.vocab_size), " rows"));
     const auto deadline = arguments.deadline.empty() ? std::nullopt : std::optional(hours_of(arguments.deadline));
     const std::optional<MeasuredRun> measured = measured_run(arguments);
     const ForecastGrid inputs = plan_inputs(forecaster, arguments, measured);

@@ -26,6 +26,7 @@
 #include <variant>
 #include <vector>
 
+#include "config/choice.h"
 #include "config/weighted_paths.h"
 
 namespace bertpretrain {
@@ -82,7 +83,8 @@ inline Rule renamed_choice(std::string_view old_name, std::string_view name, Rul
     return rule;
 }
 
-/// The types that a setting may have. std::optional<std::int64_t> is an integer that the program may choose: "auto" in a file.
+/// The types that a setting may have besides a Choice, whose value here is its name. std::optional<std::int64_t> is an integer
+/// that the program may choose: "auto" in a file.
 using SettingValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, std::optional<std::string>,
                                   std::vector<double>, std::vector<std::string>, std::optional<std::int64_t>, WeightedPaths>;
 
@@ -100,13 +102,21 @@ struct FieldInfo {
     Resume resume;
 };
 
-/// Calls visit(FieldInfo, member) for each field of `config`, in the order of describe(). Does not enter sections.
+/// Calls visit(FieldInfo, member) for each field of `config`, in the order of describe(). Does not enter sections. The rule of a
+/// Choice lists its names.
 template <class T>
 requires Config<std::remove_const_t<T>>
 void for_each_field(T& config, auto&& visit) {
     T::describe(config, [&](std::string_view name, auto& member, const Rule& rule, std::string_view meaning,
                             Resume resume = Resume::fixed) {
-        visit(FieldInfo{name, rule, meaning, resume}, member);
+        using Member = std::remove_cvref_t<decltype(member)>;
+        if constexpr (Choice<Member>) {
+            Rule named = rule;
+            named.choices.assign(choice_names<Member>.begin(), choice_names<Member>.end());
+            visit(FieldInfo{name, named, meaning, resume}, member);
+        } else {
+            visit(FieldInfo{name, rule, meaning, resume}, member);
+        }
     });
 }
 
@@ -134,7 +144,8 @@ std::vector<Setting> list_settings(const T& config, const std::string& section =
             all.push_back(std::move(setting));
             for (Setting& inner : list_settings(member, path, resume)) all.push_back(std::move(inner));
         } else {
-            setting.value = SettingValue(std::in_place_type<Member>, member);
+            if constexpr (Choice<Member>) setting.value = std::string(name_of(member));
+            else setting.value = SettingValue(std::in_place_type<Member>, member);
             all.push_back(std::move(setting));
         }
     });

@@ -69,9 +69,11 @@ void read_member(Member& member, const nlohmann::json* found, const Rule& rule, 
         if (found != nullptr) refuse_unless_section(*found, reading.where(path));
         read_section(member, found != nullptr ? *found : empty_section(), path, reading);
     } else if (found != nullptr) {
-        SettingValue value(std::in_place_type<Member>);
+        using Value = std::conditional_t<Choice<Member>, std::string, Member>;
+        SettingValue value(std::in_place_type<Value>);
         read_value(value, *found, rule, reading.where(path));
-        member = std::get<Member>(std::move(value));
+        if constexpr (Choice<Member>) member = choice_named<Member>(std::get<Value>(value));
+        else member = std::get<Value>(std::move(value));
     }
 }
 

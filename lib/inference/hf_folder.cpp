@@ -70,7 +70,7 @@ nlohmann::ordered_json hf_config(const LoadedModel& model) {
     const BertConfig& config = model.config;
     const std::string task = class_of(model);
     nlohmann::ordered_json json;
-    switch (config.placement()) {
+    switch (config.norm_placement) {
         case NormPlacement::post_ln:
             json = {{"architectures", {"Bert" + task}}, {"model_type", "bert"}};
             break;
@@ -88,7 +88,7 @@ nlohmann::ordered_json hf_config(const LoadedModel& model) {
                  {"vocab_size", config.vocab_size},
                  {"max_position_embeddings", config.max_position_embeddings},
                  {"type_vocab_size", config.type_vocab_size},
-                 {"hidden_act", config.hidden_act},
+                 {"hidden_act", name_of(config.hidden_act)},
                  {"hidden_dropout_prob", config.hidden_dropout_prob},
                  {"attention_probs_dropout_prob", config.attention_probs_dropout_prob},
                  {"layer_norm_eps", config.layer_norm_eps},
@@ -100,7 +100,7 @@ nlohmann::ordered_json hf_config(const LoadedModel& model) {
 }
 
 void write_hf_folder(const LoadedModel& model, const fs::path& folder) {
-    if (model.config.placement() == NormPlacement::pre_ln_zero_residual)
+    if (model.config.norm_placement == NormPlacement::pre_ln_zero_residual)
         throw ConfigError(
             "--format hf: transformers has no class for norm_placement pre_ln_zero_residual (BertForPreTraining would load the "
             "weights but compute something else)\n"

@@ -75,7 +75,7 @@ void write_state_dict(const LoadedModel& model, const std::filesystem::path& fil
 }
 
 void write_nvidia(const LoadedModel& model, const std::filesystem::path& file) {
-    if (model.config.placement() == NormPlacement::pre_ln)
+    if (model.config.norm_placement == NormPlacement::pre_ln)
         throw ConfigError(
             "--format nvidia: NVIDIA's and Habana's scripts do not support norm_placement pre_ln\n"
             "  do: use --format hf (MegatronBertForPreTraining) or --format torchscript");

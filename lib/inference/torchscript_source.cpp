@@ -15,13 +15,13 @@ std::string norm(const BertConfig& config, const std::string& x, const std::stri
 }
 
 std::string activation(const BertConfig& config, const std::string& x) {
-    return concat("torch.gelu(", x, ", approximate=\"", config.hidden_act == "gelu" ? "none" : "tanh", "\")");
+    return concat("torch.gelu(", x, ", approximate=\"", config.hidden_act == HiddenAct::gelu ? "none" : "tanh", "\")");
 }
 
 /// Returns the layer's residual additions and LayerNorms, whose order depends on NormPlacement.
 std::string layer_body(const BertConfig& config) {
     const std::string attended = "self.attended(hidden, mask)", fed_forward = "self.fed_forward(hidden)";
-    switch (config.placement()) {
+    switch (config.norm_placement) {
         case NormPlacement::post_ln:
             return concat("    hidden = ", norm(config, "hidden + " + attended, "self.attention.output.LayerNorm"), "\n",
                           "    hidden = ", norm(config, "hidden + " + fed_forward, "self.output.LayerNorm"), "\n",
@@ -43,7 +43,7 @@ std::string layer_body(const BertConfig& config) {
 }
 
 std::string encode_body(const BertConfig& config) {
-    const NormPlacement placement = config.placement();
+    const NormPlacement placement = config.norm_placement;
     std::string text =
         "    types = torch.zeros_like(input_ids)\n"
         "    if token_type_ids is not None:\n"

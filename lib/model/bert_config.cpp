@@ -4,12 +4,6 @@
 
 namespace bertpretrain {
 
-NormPlacement BertConfig::placement() const {
-    if (norm_placement == "pre_ln") return NormPlacement::pre_ln;
-    if (norm_placement == "pre_ln_zero_residual") return NormPlacement::pre_ln_zero_residual;
-    return NormPlacement::post_ln;
-}
-
 void check_bert(const BertConfig& config) {
     if (config.hidden_size % config.num_attention_heads != 0)
         throw ConfigError(concat("model.hidden_size = ", config.hidden_size,

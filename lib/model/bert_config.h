@@ -2,7 +2,6 @@
 // The shape of a BERT model, with the names of Hugging Face's BertConfig.
 
 #include <cstdint>
-#include <string>
 
 #include "config/field.h"
 
@@ -15,6 +14,14 @@ enum class NormPlacement {
     pre_ln_zero_residual,  ///< Habana's 1.5B and 5B: as pre_ln, but r starts at 0; the embedding enters only through layer 0
 };
 
+template <>
+inline constexpr auto choice_names<NormPlacement> = choices("post_ln", "pre_ln", "pre_ln_zero_residual");
+
+/// gelu is exact (erf); the other two are transformers' names for its tanh approximation.
+enum class HiddenAct { gelu, gelu_new, gelu_pytorch_tanh };
+template <>
+inline constexpr auto choice_names<HiddenAct> = choices("gelu", "gelu_new", "gelu_pytorch_tanh");
+
 struct BertConfig {
     std::int64_t hidden_size = 768;
     std::int64_t num_hidden_layers = 12;
@@ -23,12 +30,12 @@ struct BertConfig {
     std::int64_t vocab_size = 0;  ///< 0: "auto", which plan/resolve.h decides
     std::int64_t max_position_embeddings = 512;
     std::int64_t type_vocab_size = 2;
-    std::string hidden_act = "gelu";
+    HiddenAct hidden_act = HiddenAct::gelu;
     double hidden_dropout_prob = 0.1;
     double attention_probs_dropout_prob = 0.1;
     double layer_norm_eps = 1e-12;
     double initializer_range = 0.02;
-    std::string norm_placement = "post_ln";
+    NormPlacement norm_placement = NormPlacement::post_ln;
     /// Whether the model has a pooler and a head for next sentences. No setting of this section: it follows from data.objective.
     bool next_sentence = true;
 
@@ -45,7 +52,7 @@ struct BertConfig {
         field("max_position_embeddings", self.max_position_embeddings, between(8, 65536),
               "Longest sequence that the model supports, in tokens.");
         field("type_vocab_size", self.type_vocab_size, between(2, 16), "Number of segment types.");
-        field("hidden_act", self.hidden_act, one_of({"gelu", "gelu_new", "gelu_pytorch_tanh"}),
+        field("hidden_act", self.hidden_act, any,
               "The activation function. gelu is exact (erf); the other two are HF's names for its tanh approximation.");
         field("hidden_dropout_prob", self.hidden_dropout_prob, between(0, 0.9),
               "Probability of dropout on the embeddings and on the output of every sublayer.");
@@ -53,12 +60,10 @@ struct BertConfig {
               "Probability of dropout on the attention probabilities.");
         field("layer_norm_eps", self.layer_norm_eps, between(0, 0.01), "Constant added to the variance in LayerNorm.");
         field("initializer_range", self.initializer_range, between(0, 1), "Standard deviation of the initial weights.");
-        field("norm_placement", self.norm_placement, one_of({"post_ln", "pre_ln", "pre_ln_zero_residual"}),
+        field("norm_placement", self.norm_placement, any,
               "Where LayerNorm is placed. post_ln is BERT. pre_ln is recommended for new large models. pre_ln_zero_residual is "
               "that of Habana's 1.5B and 5B models.");
     }
-
-    NormPlacement placement() const;
 };
 
 /// Checks settings that depend on each other. @throws ConfigError naming the settings

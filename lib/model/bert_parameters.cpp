@@ -14,7 +14,7 @@ struct Staged {
 class Collector {
 public:
     explicit Collector(const BertConfig& config)
-        : H(config.hidden_size), F(config.intermediate_size), pre_(config.placement() == NormPlacement::pre_ln) {}
+        : H(config.hidden_size), F(config.intermediate_size), pre_(config.norm_placement == NormPlacement::pre_ln) {}
 
     void at_stage(std::size_t stage) { stage_ = stage; }
     void matrix(const std::string& name, std::int64_t rows, std::int64_t columns, bool adjoins = false) {
@@ -62,7 +62,7 @@ private:
 BertParameters bert_parameters(const BertConfig& config) {
     const auto layers = static_cast<std::size_t>(config.num_hidden_layers);
     const std::int64_t H = config.hidden_size;
-    const bool pre = config.placement() == NormPlacement::pre_ln;
+    const bool pre = config.norm_placement == NormPlacement::pre_ln;
     Collector collect(config);
     const std::size_t last_stage = 2 * layers + 1;
     collect.at_stage(last_stage);

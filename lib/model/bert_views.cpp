@@ -16,7 +16,7 @@ struct Lookup {
 };
 
 BertViews views(const BertConfig& config, const Lookup& find) {
-    const bool pre = config.placement() == NormPlacement::pre_ln;
+    const bool pre = config.norm_placement == NormPlacement::pre_ln;
     const auto layer_name = [](std::int64_t i) { return "bert.encoder.layer." + std::to_string(i); };
     BertViews all;
     all.word_VH = find.one("bert.embeddings.word_embeddings.weight");

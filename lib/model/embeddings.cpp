@@ -18,7 +18,7 @@ EmbeddingState embeddings_forward(const LayerContext& context, const BertViews& 
                                       .compute_dtype = compute_dtype,
                                       .keep_fp32 = keep_fp32});
     };
-    if (context.config.placement() == NormPlacement::pre_ln) {
+    if (context.config.norm_placement == NormPlacement::pre_ln) {
         EmbeddingState state{normalize(dropout_rows(sum_TH, dropout, context.rows), false)};
         output = {state.norm.normed_TH, state.norm.sum_TH};
         return state;
@@ -26,7 +26,7 @@ EmbeddingState embeddings_forward(const LayerContext& context, const BertViews& 
     EmbeddingState state{normalize(sum_TH, true)};
     const at::Tensor hidden_TH = dropout_rows(state.norm.normed_fp32_TH, dropout, context.rows);
     output = {dropout.active() ? hidden_TH.to(compute_dtype) : state.norm.normed_TH, {}};
-    if (context.config.placement() == NormPlacement::post_ln) output.residual = hidden_TH;
+    if (context.config.norm_placement == NormPlacement::post_ln) output.residual = hidden_TH;
     state.norm.normed_fp32_TH.reset();
     return state;
 }
@@ -36,7 +36,7 @@ void embeddings_backward(const LayerContext& context, const BertViews& weights, 
     const Dropout dropout = context.dropout.hidden(DropoutPlan::embedding_site);
     const at::ScalarType compute_dtype = weights.word_VH.scalar_type();
     at::Tensor d_sum_TH;
-    if (context.config.placement() == NormPlacement::pre_ln) {
+    if (context.config.norm_placement == NormPlacement::pre_ln) {
         const NormGradients d = dropout_residual_norm_backward({.d_normed_TH = d_output.normed_TH,
                                                                 .d_sum_TH = d_output.residual_TH,
                                                                 .forward = state.norm,
@@ -47,7 +47,7 @@ void embeddings_backward(const LayerContext& context, const BertViews& weights, 
         d_sum_TH = dropout_rows(d.sum_TH, dropout, context.rows);
     } else {
         at::Tensor d_hidden_TH = d_output.normed_TH.to(at::kFloat);
-        if (context.config.placement() == NormPlacement::post_ln) d_hidden_TH = d_hidden_TH + d_output.residual_TH;
+        if (context.config.norm_placement == NormPlacement::post_ln) d_hidden_TH = d_hidden_TH + d_output.residual_TH;
         const at::Tensor d_normed_TH = dropout_rows(d_hidden_TH, dropout, context.rows);
         d_sum_TH = dropout_residual_norm_backward({.d_normed_fp32_TH = d_normed_TH,
                                                    .forward = state.norm,

@@ -41,7 +41,7 @@ private:
 /// The end of both sublayers: dropout, residual, LayerNorm.
 NormResult close_sublayer(const LayerContext& context, const RowKeys& rows, const at::Tensor& out_TH, const at::Tensor& bias_H,
                           const NormParameters& norm, const Dropout& dropout, HiddenState& hidden) {
-    const bool post = context.config.placement() == NormPlacement::post_ln;
+    const bool post = context.config.norm_placement == NormPlacement::post_ln;
     const NormResult closed = dropout_residual_norm({out_TH, bias_H, hidden.residual, norm, context.config.layer_norm_eps,
                                                      dropout, rows, out_TH.scalar_type(), /*keep_fp32=*/false});
     hidden.normed_TH = closed.normed_TH;
@@ -53,7 +53,7 @@ NormResult close_sublayer(const LayerContext& context, const RowKeys& rows, cons
 NormGradients close_sublayer_backward(const LayerContext& context, const RowKeys& rows, const HiddenStateGradient& d_hidden,
                                       const NormResult& closed, const NormParameters& norm, const Dropout& dropout,
                                       const NormParameters& d_norm, const at::Tensor& d_bias_H) {
-    const bool post = context.config.placement() == NormPlacement::post_ln;
+    const bool post = context.config.norm_placement == NormPlacement::post_ln;
     const at::Tensor fp32 = d_hidden.normed_fp32_TH.defined() ? d_hidden.normed_fp32_TH
                             : post                            ? d_hidden.residual_TH
                                                               : at::Tensor();
@@ -65,7 +65,7 @@ NormGradients close_sublayer_backward(const LayerContext& context, const RowKeys
 }  // namespace
 
 Activation activation_of(const BertConfig& config) {
-    return config.hidden_act == "gelu" ? Activation::gelu_erf : Activation::gelu_tanh;
+    return config.hidden_act == HiddenAct::gelu ? Activation::gelu_erf : Activation::gelu_tanh;
 }
 
 LayerState layer_forward(const LayerContext& context, std::int64_t index, const LayerViews& weights, const HiddenState& input,

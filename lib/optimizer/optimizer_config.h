@@ -1,15 +1,18 @@
 #pragma once
 // The settings of the optimizer. The defaults are those that BERT was published with.
 
-#include <string>
 #include <vector>
 
 #include "config/field.h"
 
 namespace bertpretrain {
 
+enum class OptimizerName { adamw, lamb, lans };
+template <>
+inline constexpr auto choice_names<OptimizerName> = choices("adamw", "lamb", "lans");
+
 struct OptimizerConfig {
-    std::string name = "adamw";
+    OptimizerName name = OptimizerName::adamw;
     double learning_rate = 1e-4;
     std::vector<double> betas = {0.9, 0.999};
     double eps = 1e-6;
@@ -17,7 +20,7 @@ struct OptimizerConfig {
     double max_grad_norm = 1;
 
     static void describe(auto& self, auto&& field) {
-        field("name", self.name, one_of({"adamw", "lamb", "lans"}),
+        field("name", self.name, any,
               "The optimizer. lamb and lans are for large batches: they scale each tensor's step by the norm of its weights.");
         field("learning_rate", self.learning_rate, above(0), "The peak learning rate of the schedule.", Resume::may_change);
         field("betas", self.betas, between(0, 1), "Decay rates of the first and the second moment: two numbers below 1.");

@@ -2,7 +2,6 @@
 // The learning rate schedule.
 
 #include <cstdint>
-#include <string>
 
 #include "config/field.h"
 
@@ -25,13 +24,18 @@ struct StopAtConfig {
     }
 };
 
+enum class ScheduleName { constant, warmup_linear, warmup_constant_linear, warmup_polynomial_jump };
+template <>
+inline constexpr auto choice_names<ScheduleName> = choices("constant", "warmup_linear", "warmup_constant_linear",
+                                                           "warmup_polynomial_jump");
+
 /// With p = step / total_steps, all schedules start with a warm-up: peak * p / warmup_ratio for p < warmup_ratio. Then
 ///   constant                stays at the peak
 ///   warmup_linear           falls linearly from the peak to 0
 ///   warmup_constant_linear  stays at the peak for constant_ratio, then falls linearly to 0
 ///   warmup_polynomial_jump  is peak * (1 - p)^degree: it drops at once from the peak to peak * (1 - warmup_ratio)^degree
 struct ScheduleConfig {
-    std::string name = "warmup_linear";
+    ScheduleName name = ScheduleName::warmup_linear;
     double warmup_ratio = 0.01;
     double constant_ratio = 0;
     double degree = 0.5;
@@ -40,7 +44,7 @@ struct ScheduleConfig {
 
     static void describe(auto& self, auto&& field) {
         field(
-            "name", self.name, one_of({"constant", "warmup_linear", "warmup_constant_linear", "warmup_polynomial_jump"}),
+            "name", self.name, any,
             "The learning rate after the warm-up. constant stays at the peak; warmup_linear falls linearly to 0; "
             "warmup_constant_linear stays at the peak for constant_ratio before it falls; warmup_polynomial_jump is peak * (1 - "
             "step / total_steps)^degree, which begins with a jump down (NVIDIA's recipe for LAMB).");

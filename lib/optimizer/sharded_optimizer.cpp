@@ -30,9 +30,6 @@ void check_buffer(const at::Tensor& buffer, std::int64_t elements, at::Device de
 ShardedOptimizer::ShardedOptimizer(const OptimizerConfig& config, const ParameterLayout& layout,
                                    std::optional<std::int64_t> shard, at::Device device, const OptimizerKernels* kernels)
     : config_(config),
-      method_(config.name == "adamw"  ? Method::adamw
-              : config.name == "lamb" ? Method::lamb
-                                      : Method::lans),
       flat_elements_(layout.flat_elements()),
       sums_(layout, shard),
       kernels_(kernels != nullptr ? *kernels : optimizer_kernels_for(device)) {
@@ -68,20 +65,20 @@ UpdateResult ShardedOptimizer::update(const at::Tensor& gradient_slice, const at
 
     for (std::size_t p = 0; p < factors_.size(); ++p) {
         const double norm = std::sqrt(gradient_squares[p]) / excess;
-        const bool normalized = method_ == Method::lans && norm > 0;
+        const bool normalized = config_.name == OptimizerName::lans && norm > 0;
         factors_[p].gradient_scale = (normalized ? 1 / (norm + config_.eps) : 1) / excess;
     }
     const double beta1 = config_.betas[0], beta2 = config_.betas[1], t = static_cast<double>(step);
     const MomentConstants constants{beta1, beta2, config_.eps, 1 - std::pow(beta1, t), 1 - std::pow(beta2, t)};
     const OptimizerPass pass{state_, gradient_slice, flat_compute_weights, sums_.own(), constants, factors_};
-    switch (method_) {
-        case Method::adamw:
+    switch (config_.name) {
+        case OptimizerName::adamw:
             update_adamw(pass, learning_rate);
             break;
-        case Method::lamb:
+        case OptimizerName::lamb:
             update_lamb(pass, learning_rate, exchange);
             break;
-        case Method::lans:
+        case OptimizerName::lans:
             update_lans(pass, learning_rate, exchange);
             break;
     }

@@ -59,14 +59,11 @@ public:
                         std::int64_t step, BlockSumExchange& exchange);
 
 private:
-    enum class Method { adamw, lamb, lans };
-
     void update_adamw(const OptimizerPass& pass, double learning_rate);
     void update_lamb(const OptimizerPass& pass, double learning_rate, BlockSumExchange& exchange);
     void update_lans(const OptimizerPass& pass, double learning_rate, BlockSumExchange& exchange);
 
     OptimizerConfig config_;
-    Method method_;
     std::int64_t flat_elements_;
     BlockSums sums_;
     const OptimizerKernels& kernels_;

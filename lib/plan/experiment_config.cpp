@@ -35,14 +35,14 @@ void check_data(const ExperimentConfig& experiment, const std::string& file) {
     if (data.sequence_length > experiment.model.max_position_embeddings)
         throw ConfigError(concat(file, ": data.sequence_length = ", data.sequence_length,
                                  ": must be at most model.max_position_embeddings = ", experiment.model.max_position_embeddings));
-    if (data.masking == "as_stored" && (data.whole_word_masking || data.masked_lm_prob != DataConfig().masked_lm_prob))
+    if (data.masking == Masking::as_stored && (data.whole_word_masking || data.masked_lm_prob != DataConfig().masked_lm_prob))
         throw ConfigError(concat(file, ": data.masked_lm_prob and data.whole_word_masking have no effect with data.masking",
                                  " = \"as_stored\"\n  do: set data.masking to \"dynamic\", or leave them out"));
 }
 
 void check_initialization(const InitializationConfig& initialization, const std::string& file) {
-    if (!initialization.init_from &&
-        (initialization.init_missing != "refuse" || initialization.init_unexpected != "refuse" || initialization.init_moments))
+    if (!initialization.init_from && (initialization.init_missing != InitMissing::refuse ||
+                                      initialization.init_unexpected != InitUnexpected::refuse || initialization.init_moments))
         throw ConfigError(concat(file, ": the settings of initialization have no effect while init_from is null",
                                  "\n  do: set initialization.init_from, or leave them out"));
 }
@@ -53,19 +53,19 @@ void check_device_batch(const ExperimentConfig& experiment, const std::string& f
     if (at_once % batch.micro_batch_size != 0)
         throw ConfigError(concat(file, ": batch.device_micro_batch = ", at_once,
                                  ": must be a multiple of batch.micro_batch_size = ", batch.micro_batch_size));
-    if (at_once != batch.micro_batch_size && experiment.training.loss_mean != "global")
+    if (at_once != batch.micro_batch_size && experiment.training.loss_mean != LossMean::global)
         throw ConfigError(
             concat(file, ": batch.device_micro_batch = ", at_once, " merges micro-batches, but with training.loss_mean = \"",
-                   experiment.training.loss_mean,
+                   name_of(experiment.training.loss_mean),
                    "\" each has a mean of its own\n  do: set loss_mean to \"global\", or leave device_micro_batch out"));
 }
 
 void check_gradients(const ExperimentConfig& experiment, const std::string& file) {
-    if (experiment.parallel.gradient_dtype == "fp32") return;
-    if (experiment.parallel.zero_stage == 0 || experiment.training.precision == "fp32")
+    if (experiment.parallel.gradient_dtype == Precision::fp32) return;
+    if (experiment.parallel.zero_stage == 0 || experiment.training.precision == Precision::fp32)
         throw ConfigError(
             concat(file, ": parallel.gradient_dtype = \"bf16\" with parallel.zero_stage = ", experiment.parallel.zero_stage,
-                   " and training.precision = \"", experiment.training.precision,
+                   " and training.precision = \"", name_of(experiment.training.precision),
                    "\": it needs zero_stage 1 and precision \"bf16\"\n  do: set these, or leave gradient_dtype out"));
 }
 

@@ -17,15 +17,27 @@
 
 namespace bertpretrain {
 
+enum class ChangedWeights { refuse, accept };
+template <>
+inline constexpr auto choice_names<ChangedWeights> = choices("refuse", "accept");
+
+enum class Objective { mlm_nsp, mlm };
+template <>
+inline constexpr auto choice_names<Objective> = choices("mlm_nsp", "mlm");
+
+enum class Masking { as_stored, dynamic };
+template <>
+inline constexpr auto choice_names<Masking> = choices("as_stored", "dynamic");
+
 struct DataConfig {
     WeightedPaths training_shards;
-    std::string changed_weights = "refuse";
+    ChangedWeights changed_weights = ChangedWeights::refuse;
     std::optional<std::string> held_out_shards;
-    std::string objective = "mlm_nsp";
+    Objective objective = Objective::mlm_nsp;
     bool block_diagonal = false;
     std::int64_t sequence_length = 128;
     std::optional<std::string> vocabulary;
-    std::string masking = "as_stored";
+    Masking masking = Masking::as_stored;
     double masked_lm_prob = 0.15;
     bool whole_word_masking = false;
     std::optional<std::int64_t> loader_threads;
@@ -42,7 +54,7 @@ struct DataConfig {
             "the same sources in the same order; for the weights see changed_weights. A folder may be in an object store: "
             "s3://BUCKET/FOLDER or https://HOST/FOLDER, with the manifest that `shard` writes; see cache_folder.",
             Resume::may_change);
-        field("changed_weights", self.changed_weights, one_of({"refuse", "accept"}),
+        field("changed_weights", self.changed_weights, any,
               "What to do if the weights of training_shards differ from those of the checkpoint that a run resumes from. accept: "
               "use them from the next step on, and record the event weights_changed with that step.",
               Resume::may_change);
@@ -50,7 +62,7 @@ struct DataConfig {
               "Folder of held-out shards. Evaluation reads the files with \"test\" in their names. null: the folder of the "
               "training shards, or all folders of a list.",
               Resume::may_change);
-        field("objective", self.objective, one_of({"mlm_nsp", "mlm"}),
+        field("objective", self.objective, any,
               "What the model learns to predict. mlm_nsp: masked words and next sentences, as BERT. mlm: masked words alone, as "
               "RoBERTa; the model then has no pooler and no head for next sentences, and labels in the shards are ignored.");
         field("block_diagonal", self.block_diagonal, any,
@@ -62,7 +74,7 @@ struct DataConfig {
               "The vocab.txt, tokenizer.json or tokenizer.model that the shards were made with. null: the one in the folder of "
               "the shards, if there is one.",
               Resume::may_change);
-        field("masking", self.masking, one_of({"as_stored", "dynamic"}),
+        field("masking", self.masking, any,
               "Where masks come from. as_stored: from the shards. dynamic: new masks in each epoch, which needs the vocabulary. "
               "Evaluation always uses the shards' masks.");
         field("masked_lm_prob", self.masked_lm_prob, between(0.01, 0.9),
@@ -85,19 +97,27 @@ struct DataConfig {
     }
 };
 
+enum class InitMissing { refuse, random };
+template <>
+inline constexpr auto choice_names<InitMissing> = choices("refuse", "random");
+
+enum class InitUnexpected { refuse, ignore };
+template <>
+inline constexpr auto choice_names<InitUnexpected> = choices("refuse", "ignore");
+
 struct InitializationConfig {
     std::optional<std::string> init_from;
-    std::string init_missing = "refuse";
-    std::string init_unexpected = "refuse";
+    InitMissing init_missing = InitMissing::refuse;
+    InitUnexpected init_unexpected = InitUnexpected::refuse;
     bool init_moments = false;
 
     static void describe(auto& self, auto&& field) {
         field("init_from", self.init_from, any,
               "Weights to start a new run from: a run or checkpoint of this program, a .pt, .bin or .safetensors file, or a "
               "folder that Hugging Face, DeepSpeed or NVIDIA's scripts wrote. null: random weights.");
-        field("init_missing", self.init_missing, one_of({"refuse", "random"}),
+        field("init_missing", self.init_missing, any,
               "What to do about parameters that init_from lacks. random: initialize them at random, and log their names.");
-        field("init_unexpected", self.init_unexpected, one_of({"refuse", "ignore"}),
+        field("init_unexpected", self.init_unexpected, any,
               "What to do about tensors in init_from that the model lacks. ignore: log their names.");
         field("init_moments", self.init_moments, any,
               "Load the optimizer's moments and its number of updates too. Needs a checkpoint of this program.");
@@ -131,21 +151,33 @@ struct BatchConfig {
     }
 };
 
+enum class Precision { bf16, fp32 };
+template <>
+inline constexpr auto choice_names<Precision> = choices("bf16", "fp32");
+
+enum class KernelPolicy { automatic, reference, fused };
+template <>
+inline constexpr auto choice_names<KernelPolicy> = choices("auto", "reference", "fused");
+
+enum class LossMean { global, micro_batch };
+template <>
+inline constexpr auto choice_names<LossMean> = choices("global", "micro_batch");
+
 struct TrainingConfig {
-    std::string precision = "bf16";
+    Precision precision = Precision::bf16;
     std::string device = "auto";
     std::string cpu_matmul = "measured";
-    std::string gpu_kernels = "auto";
+    KernelPolicy gpu_kernels = KernelPolicy::automatic;
     std::uint64_t seed = 42;
     std::optional<std::int64_t> dropout_seed;
     bool activation_checkpointing = false;
-    std::string loss_mean = "global";
+    LossMean loss_mean = LossMean::global;
     std::int64_t max_skipped_updates = 10;
     double loss_spike_deviations = 10;
     std::int64_t cross_check_every_steps = 0;
 
     static void describe(auto& self, auto&& field) {
-        field("precision", self.precision, one_of({"bf16", "fp32"}),
+        field("precision", self.precision, any,
               "Precision of matrix multiplications. The optimizer's weights and moments are always fp32. Gradients are fp32 "
               "unless parallel.gradient_dtype is bf16.");
         field("device", self.device, one_of({"auto", "cpu", "cuda"}), "Where to compute. auto: on a GPU if there is one.",
@@ -158,7 +190,7 @@ struct TrainingConfig {
               "run's first start and kept on resume, because libraries round differently. Name a library if two new runs must "
               "agree bit for bit.",
               Resume::may_change);
-        field("gpu_kernels", self.gpu_kernels, one_of({"auto", "reference", "fused"}),
+        field("gpu_kernels", self.gpu_kernels, any,
               "The kernels that a GPU uses. auto: each start compares all kernels with plain ATen on that GPU; the run's first "
               "start picks the fastest correct ones, and resumes keep them. reference: plain ATen, which is slower. fused: this "
               "program's own kernels even where others are faster; the start fails if one is wrong.",
@@ -169,7 +201,7 @@ struct TrainingConfig {
               "Keep only each layer's input and recompute the other activations in the backward pass: less memory, a third more "
               "computation.",
               Resume::may_change);
-        field("loss_mean", self.loss_mean, one_of({"global", "micro_batch"}),
+        field("loss_mean", self.loss_mean, any,
               "How a step's MLM loss is averaged. global: over all masked tokens of the step. micro_batch: the mean of the "
               "micro-batches' means, as NVIDIA's and Habana's scripts do.");
         field("max_skipped_updates", self.max_skipped_updates, at_least(0),
@@ -190,8 +222,8 @@ struct TrainingConfig {
 struct ParallelConfig {
     std::int64_t zero_stage = 1;
     double bucket_mib = 64;
-    std::string reduce_dtype = "fp32";
-    std::string gradient_dtype = "fp32";
+    Precision reduce_dtype = Precision::fp32;
+    Precision gradient_dtype = Precision::fp32;
     double first_step_timeout_seconds = 1800;
     double timeout_seconds = 600;
     std::int64_t straggler_report_steps = 100;
@@ -201,9 +233,9 @@ struct ParallelConfig {
               "ZeRO stage. 0: every rank holds the whole optimizer state. 1: it is sharded over the ranks.", Resume::may_change);
         field("bucket_mib", self.bucket_mib, between(0.001, 16384),
               "Size of a gradient bucket, which is reduced as one message, in MiB of fp32.", Resume::may_change);
-        field("reduce_dtype", self.reduce_dtype, one_of({"fp32", "bf16"}),
+        field("reduce_dtype", self.reduce_dtype, any,
               "Type of gradients on the wire. bf16 halves the traffic. Sums are fp32 either way.");
-        field("gradient_dtype", self.gradient_dtype, one_of({"fp32", "bf16"}),
+        field("gradient_dtype", self.gradient_dtype, any,
               "Type in which the gradients of matrices are accumulated. bf16 halves their memory and traffic, but rounds them "
               "after every micro-batch: use it for models that do not fit otherwise. Needs training.precision bf16 and "
               "zero_stage 1. A run on one rank uses fp32 anyway.");
@@ -218,13 +250,17 @@ struct ParallelConfig {
     }
 };
 
+enum class OnSaveError { retry, stop };
+template <>
+inline constexpr auto choice_names<OnSaveError> = choices("retry", "stop");
+
 struct CheckpointConfig {
     std::int64_t save_every_steps = 200;
     std::int64_t keep_last = 3;
     std::int64_t keep_every_steps = 0;
     bool keep_best = true;
     bool background = true;
-    std::string on_save_error = "retry";
+    OnSaveError on_save_error = OnSaveError::retry;
     std::string after_save;
     double after_save_seconds = 600;
     double stop_grace_seconds = 25;
@@ -246,7 +282,7 @@ struct CheckpointConfig {
               "Write a snapshot while training continues, which takes as much memory as the optimizer state. false: training "
               "waits.",
               Resume::may_change);
-        field("on_save_error", self.on_save_error, one_of({"retry", "stop"}),
+        field("on_save_error", self.on_save_error, any,
               "What to do if a save fails. retry: continue, and try again when the next save is due; the last save of a run must "
               "succeed. stop: end with exit code 4 at once.",
               Resume::may_change);

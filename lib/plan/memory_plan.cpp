@@ -20,30 +20,31 @@ constexpr std::uint64_t program_bytes = std::uint64_t{130} << 20;
 /// for more than 128 tokens (kernels/cuda/long_attention.h). CPUs keep none, so for them the plan is up to 3 % too high there.
 double mask_bytes(const RunPlan& plan) {
     constexpr std::int64_t keys_per_group = 128, bytes_per_group = 16;
-    const std::int64_t length = plan.data.sequence_length, heads = plan.model.num_attention_heads,
-                       size = plan.model.hidden_size / heads, groups = (length + keys_per_group - 1) / keys_per_group;
-    const bool keeps = plan.compute.dtype == at::kBFloat16 && plan.model.attention_probs_dropout_prob > 0 && length > 128 &&
-                       (size == 32 || size == 64);
+    const std::int64_t length = plan.settings.data.sequence_length, heads = plan.settings.model.num_attention_heads,
+                       size = plan.settings.model.hidden_size / heads, groups = (length + keys_per_group - 1) / keys_per_group;
+    const bool keeps = plan.compute.dtype == at::kBFloat16 && plan.settings.model.attention_probs_dropout_prob > 0 &&
+                       length > 128 && (size == 32 || size == 64);
     return keeps ? static_cast<double>(heads * groups * bytes_per_group) : 0;
 }
 
 std::uint64_t activations_of(const RunPlan& plan) {
     ActivationShape shape;
-    shape.sequences = plan.batch.pass_size();
-    shape.tokens = shape.sequences * plan.data.sequence_length;
+    shape.sequences = plan.pass_size();
+    shape.tokens = shape.sequences * plan.settings.data.sequence_length;
     shape.masked = static_cast<std::int64_t>(plan.data.masked_lm_prob * static_cast<double>(shape.tokens));
     shape.bf16 = plan.compute.dtype == at::kBFloat16;
-    shape.checkpointing = plan.compute.activation_checkpointing;
+    shape.checkpointing = plan.settings.training.activation_checkpointing;
     shape.mask_bytes = mask_bytes(plan);
-    return activation_bytes(plan.model, shape);
+    return activation_bytes(plan.settings.model, shape);
 }
 
 /// A thread works on one head of one sequence at a time, and keeps the memory for the next one.
 std::uint64_t attention_of(const RunPlan& plan, std::int64_t threads) {
     if (plan.compute.on_gpu) return 0;
-    const std::int64_t heads = plan.model.num_attention_heads, busy = std::min(threads, plan.batch.pass_size() * heads);
-    return static_cast<std::uint64_t>(busy) *
-           cpu::attention_memory_of_thread(plan.data.sequence_length, plan.model.hidden_size / heads, plan.compute.dtype);
+    const std::int64_t heads = plan.settings.model.num_attention_heads, busy = std::min(threads, plan.pass_size() * heads);
+    return static_cast<std::uint64_t>(busy) * cpu::attention_memory_of_thread(plan.settings.data.sequence_length,
+                                                                              plan.settings.model.hidden_size / heads,
+                                                                              plan.compute.dtype);
 }
 
 /// A row is its tokens' ids, masks and segments, and about 0.15 positions and labels per token.
@@ -51,7 +52,7 @@ std::uint64_t data_of(const RunPlan& plan, std::int64_t ranks, std::int64_t rows
     constexpr std::int64_t window = SampleOrder::default_window_rows, windows = 2, bytes_per_token = 7;
     const std::int64_t most = std::ssize(plan.data.training_shards) * windows * window;
     const std::int64_t held = rows > 0 ? std::min(rows, most) : most;
-    return static_cast<std::uint64_t>(held / ranks * plan.data.sequence_length * bytes_per_token);
+    return static_cast<std::uint64_t>(held / ranks * plan.settings.data.sequence_length * bytes_per_token);
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ MemoryPlan plan_memory(const RunPlan& plan, const ParameterLayout& layout, std::
     memory.weights = elements * (plan.compute.dtype == at::kBFloat16 ? 2 : 4) + exempt * 4;
     const bool bf16_gradients = plan.parallel.gradients == FlatParameters::Gradients::bf16;
     memory.gradients = static_cast<std::uint64_t>(GradientStorage::bytes(layout, bf16_gradients));
-    memory.optimizer = (plan.parallel.zero_stage == 1 ? slice : elements) * 12;
+    memory.optimizer = (plan.settings.parallel.zero_stage == 1 ? slice : elements) * 12;
     if (plan.checkpoint.snapshots) memory.snapshot = slice * 12;
     memory.attention = attention_of(plan, threads);
     memory.activations = activations_of(plan);

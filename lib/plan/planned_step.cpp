@@ -4,18 +4,18 @@ namespace bertpretrain {
 
 PlannedStep planned_step(const RunPlan& plan) {
     PlannedStep step;
-    step.model = plan.model;
+    step.model = plan.settings.model;
     step.world_size = plan.parallel.world_size;
-    step.tokens_per_sequence = static_cast<double>(plan.data.sequence_length);
+    step.tokens_per_sequence = static_cast<double>(plan.settings.data.sequence_length);
     step.masked_per_sequence = plan.data.masked_lm_prob * step.tokens_per_sequence;
-    step.micro_batch_size = plan.batch.pass_size();
-    step.global_batch = plan.batch.global_batch;
-    step.zero_stage = plan.parallel.zero_stage;
+    step.micro_batch_size = plan.pass_size();
+    step.global_batch = plan.global_batch();
+    step.zero_stage = plan.settings.parallel.zero_stage;
     const bool is_rounded =
         plan.parallel.reduce_dtype == at::kBFloat16 || plan.parallel.gradients == FlatParameters::Gradients::bf16;
     step.gradient_bytes = is_rounded ? 2 : 4;
     step.weight_bytes = plan.compute.dtype == at::kBFloat16 ? 2 : 4;
-    step.bucket_mib = plan.parallel.bucket_mib;
+    step.bucket_mib = plan.settings.parallel.bucket_mib;
     return step;
 }
 

@@ -23,27 +23,10 @@ struct Resolution {
     const CheckpointFacts* checkpoint;
     RunPlan plan;
 
-    Origin origin_of(const std::string& path) const {
-        const auto found = requested.origins.find(path);
-        return found == requested.origins.end() ? Origin::default_value : found->second;
-    }
     void decide(const char* path, nlohmann::ordered_json value, std::string reason, Origin origin = Origin::automatic) {
         plan.decide(path, std::move(value), origin, std::move(reason));
     }
 };
-
-void list_values(Resolution& r) {
-    const nlohmann::ordered_json all = write_config(r.settings);
-    for (const Setting& setting : list_settings(r.settings)) {
-        if (setting.is_section) continue;
-        const nlohmann::ordered_json* value = &all;
-        for (std::size_t begin = 0, dot = 0; dot != std::string::npos; begin = dot + 1) {
-            dot = setting.path.find('.', begin);
-            value = &value->at(setting.path.substr(begin, dot - begin));
-        }
-        r.plan.values.push_back({setting.path, *value, r.origin_of(setting.path), ""});
-    }
-}
 
 /// A checkpoint keeps its number of rows: another file of the same vocabulary may be padded differently.
 void resolve_vocab_size(Resolution& r) {
@@ -62,7 +45,7 @@ void resolve_vocab_size(Resolution& r) {
             "model.vocab_size = \"auto\": ", r.settings.data.training_shards.first(), " has neither ", manifest_name,
             " nor a vocabulary\n  do: set model.vocab_size, or data.vocabulary to the file that the shards were made with"));
     }
-    std::int64_t& rows = r.plan.model.vocab_size;
+    std::int64_t& rows = r.plan.settings.model.vocab_size;
     rows = (entries + multiple - 1) / multiple * multiple;
     if (r.checkpoint != nullptr && r.checkpoint->settings.model.vocab_size > 0) {
         rows = r.checkpoint->settings.model.vocab_size;
@@ -70,7 +53,6 @@ void resolve_vocab_size(Resolution& r) {
     } else {
         r.decide("model.vocab_size", rows, concat(reason, ", rounded up to a multiple of ", multiple));
     }
-    r.plan.settings.model.vocab_size = rows;
 }
 
 void resolve_vocabulary(Resolution& r) {
@@ -78,12 +60,13 @@ void resolve_vocabulary(Resolution& r) {
     data.vocabulary = r.data.vocabulary_file;
     if (!r.settings.data.vocabulary && r.data.vocabulary)
         r.decide("data.vocabulary", data.vocabulary.string(), "beside the shards");
-    if (r.data.vocabulary && r.data.vocabulary->size() > r.plan.model.vocab_size)
-        throw ConfigError(concat("model.vocab_size = ", r.plan.model.vocab_size, ": the vocabulary ", data.vocabulary.string(),
-                                 " has ", r.data.vocabulary->size(), " tokens; set it to at least that"));
+    if (r.data.vocabulary && r.data.vocabulary->size() > r.plan.settings.model.vocab_size)
+        throw ConfigError(concat("model.vocab_size = ", r.plan.settings.model.vocab_size, ": the vocabulary ",
+                                 data.vocabulary.string(), " has ", r.data.vocabulary->size(),
+                                 " tokens; set it to at least that"));
     const bool divides = r.settings.data.block_diagonal;
     if (divides && r.data.vocabulary) data.document_end = r.data.vocabulary->specials().sep;
-    if ((data.masks == MaskSource::dynamic || divides) && r.data.is_there && !r.data.vocabulary)
+    if ((r.settings.data.masking == Masking::dynamic || divides) && r.data.is_there && !r.data.vocabulary)
         throw ConfigError(concat(divides ? "data.block_diagonal" : "data.masking = \"dynamic\"",
                                  " needs the vocabulary, and there is no vocab.txt, tokenizer.json or tokenizer.model in ",
                                  data.training_shards.front().string(),
@@ -97,18 +80,17 @@ void resolve_vocabulary(Resolution& r) {
 /// The default has changed from "lamb" to "adamw". A run that began with the old default, by a file that names no optimizer,
 /// keeps it. Settings without origins, which code and not a file gave, count as named.
 void resolve_optimizer(Resolution& r) {
-    r.plan.optimizer = r.settings.optimizer;
-    const bool is_named = r.requested.origins.empty() || r.origin_of("optimizer.name") != Origin::default_value;
+    const bool is_named = r.requested.origins.empty() || r.requested.origins.contains("optimizer.name");
     if (is_named || r.checkpoint == nullptr) return;
-    const std::string& kept = r.checkpoint->settings.optimizer.name;
-    if (kept == r.settings.optimizer.name) return;
-    r.plan.optimizer.name = r.plan.settings.optimizer.name = kept;
-    r.decide("optimizer.name", kept, "a resumed run keeps its optimizer", Origin::checkpoint);
+    OptimizerName& name = r.plan.settings.optimizer.name;
+    const OptimizerName kept = r.checkpoint->settings.optimizer.name;
+    if (kept != name) r.decide("optimizer.name", name_of(kept), "a resumed run keeps its optimizer", Origin::checkpoint);
+    name = kept;
 }
 
 /// Shards for masked words alone have no labels of next sentences.
-void refuse_missing_labels(const DataPlan& data, const Manifest& manifest) {
-    if (data.objective == Objective::mlm || manifest.settings.has_labels()) return;
+void refuse_missing_labels(Objective objective, const DataPlan& data, const Manifest& manifest) {
+    if (objective == Objective::mlm || manifest.settings.has_labels()) return;
     throw ConfigError(concat("data.objective = \"mlm_nsp\": the shards of ", data.training_shards.front().string(),
                              " were made with --objective mlm, so they have no labels of next sentences",
                              "\n  do: set data.objective to \"mlm\", or make shards with `bertpretrain_data shard "
@@ -143,7 +125,7 @@ std::vector<MixturePart> mixture_of(const Resolution& r, const DataPlan& data) {
     const TrainingProgress& progress = r.checkpoint->progress;
     std::vector<MixturePart> parts = progress.mixture;
     if (parts.empty() || parts.front().shares.size() != data.shares.size()) return {{0, data.shares}};
-    if (!data.accepts_changed_shares || parts.back().shares == data.shares) return parts;
+    if (r.settings.data.changed_weights == ChangedWeights::refuse || parts.back().shares == data.shares) return parts;
     if (parts.back().first_sample == progress.samples) parts.pop_back();
     parts.push_back({progress.samples, data.shares});
     return parts;
@@ -161,7 +143,6 @@ void resolve_sources(Resolution& r) {
     data.training_shards.resize(weights.size());
     data.source_names = names_of(data.training_shards);
     data.shares = mixture_shares(weights);
-    data.accepts_changed_shares = asked.changed_weights == "accept";
     data.mixture = mixture_of(r, data);
     if (weights.size() == 1) return;
     auto parts = nlohmann::ordered_json::array();
@@ -183,15 +164,11 @@ void resolve_data(Resolution& r) {
         r.decide("data.held_out_shards", is_one ? to_json(asked.training_shards) : folder_list(data.held_out_shards),
                  is_one ? "the folder of training shards" : "the folders of training shards");
     }
-    data.objective = asked.objective == "mlm" ? Objective::mlm : Objective::mlm_nsp;
-    r.plan.model.next_sentence = data.objective == Objective::mlm_nsp;
-    if (asked.block_diagonal && data.objective == Objective::mlm_nsp)
+    r.plan.settings.model.next_sentence = asked.objective == Objective::mlm_nsp;
+    if (asked.block_diagonal && asked.objective == Objective::mlm_nsp)
         throw ConfigError(
             "data.block_diagonal: needs data.objective = \"mlm\", because a pair of sentences is judged as a whole");
-    data.sequence_length = asked.sequence_length;
-    data.masks = asked.masking == "dynamic" ? MaskSource::dynamic : MaskSource::stored;
     data.masked_lm_prob = asked.masked_lm_prob;
-    data.whole_word_masking = asked.whole_word_masking;
     resolve_vocabulary(r);
     constexpr std::size_t most = 8;
     const auto ranks = static_cast<std::size_t>(r.launch.local_world_size);
@@ -207,16 +184,10 @@ void resolve_data(Resolution& r) {
     if (!asked.cache_folder && std::ranges::any_of(data.training_shards, is_in_store))
         r.decide("data.cache_folder", data.cache_folder.string(), "this user's, in the folder for temporary files");
     if (!r.data.manifest) return;
-    refuse_missing_labels(data, *r.data.manifest);
-    if (data.masks == MaskSource::stored) data.masked_lm_prob = r.data.manifest->settings.masked_lm_prob;
+    refuse_missing_labels(asked.objective, data, *r.data.manifest);
+    if (asked.masking == Masking::as_stored) data.masked_lm_prob = r.data.manifest->settings.masked_lm_prob;
     data.casing = r.data.manifest->settings.casing;
     if (data.training_shards.size() == 1) data.unigram_cross_entropy = r.data.manifest->unigram_cross_entropy;
-}
-
-void resolve_initialization(Resolution& r) {
-    const InitializationConfig& asked = r.settings.initialization;
-    r.plan.initialization = {asked.init_from, asked.init_missing == "random", asked.init_unexpected == "ignore",
-                             asked.init_moments};
 }
 
 void resolve_device(Resolution& r) {
@@ -241,7 +212,7 @@ void resolve_matmul(Resolution& r) {
     if (!compute.chooses_matmul) return;
     const auto all_by = [&](MatmulLibrary library) {
         MatmulLibraries all;
-        for (const LinearShape& shape : matmuls_of(r.plan.model)) all[shape] = library;
+        for (const LinearShape& shape : matmuls_of(r.plan.settings.model)) all[shape] = library;
         return all;
     };
     if (asked != "measured") {
@@ -262,18 +233,9 @@ void resolve_compute(Resolution& r) {
     const TrainingConfig& asked = r.settings.training;
     ComputePlan& compute = r.plan.compute;
     resolve_device(r);
-    compute.dtype = asked.precision == "bf16" ? at::kBFloat16 : at::kFloat;
-    compute.seed = asked.seed;
+    compute.dtype = asked.precision == Precision::bf16 ? at::kBFloat16 : at::kFloat;
     compute.dropout_seed = asked.dropout_seed ? static_cast<std::uint64_t>(*asked.dropout_seed) : asked.seed;
     if (!asked.dropout_seed) r.decide("training.dropout_seed", compute.dropout_seed, "the seed");
-    compute.activation_checkpointing = asked.activation_checkpointing;
-    compute.loss_mean = asked.loss_mean == "global" ? LossMean::global : LossMean::micro_batch;
-    compute.max_skipped_updates = asked.max_skipped_updates;
-    compute.loss_spike_deviations = asked.loss_spike_deviations;
-    compute.cross_check_every_steps = asked.cross_check_every_steps;
-    compute.kernels = asked.gpu_kernels == "reference" ? KernelPolicy::reference
-                      : asked.gpu_kernels == "fused"   ? KernelPolicy::fused
-                                                       : KernelPolicy::automatic;
     if (r.checkpoint != nullptr) compute.kept_kernels = read_kernel_choice(r.checkpoint->progress.gpu_kernels);
     resolve_matmul(r);
 }
@@ -281,13 +243,11 @@ void resolve_compute(Resolution& r) {
 void resolve_parallel(Resolution& r) {
     const ParallelConfig& asked = r.settings.parallel;
     ParallelPlan& parallel = r.plan.parallel;
-    parallel = {r.launch.world_size, r.launch.local_world_size, asked.zero_stage, asked.bucket_mib};
-    parallel.reduce_dtype = asked.reduce_dtype == "bf16" ? at::kBFloat16 : at::kFloat;
-    parallel.first_step_timeout_seconds = asked.first_step_timeout_seconds;
-    parallel.timeout_seconds = asked.timeout_seconds;
-    parallel.straggler_report_steps = asked.straggler_report_steps;
+    parallel.world_size = r.launch.world_size;
+    parallel.ranks_of_host = r.launch.local_world_size;
+    parallel.reduce_dtype = asked.reduce_dtype == Precision::bf16 ? at::kBFloat16 : at::kFloat;
     // Sums over ranks are fp32, and have room only where a rank keeps half of the gradients at most.
-    if (asked.gradient_dtype != "bf16") return;
+    if (asked.gradient_dtype == Precision::fp32) return;
     if (asked.zero_stage == 1 && parallel.world_size > 1) parallel.gradients = FlatParameters::Gradients::bf16;
     else r.decide("parallel.gradient_dtype", "fp32", "one rank keeps fp32 gradients");
 }
@@ -298,8 +258,7 @@ std::int64_t sequences_of_rank(const BatchConfig& batch) { return batch.micro_ba
 /// refuse_changed_settings() then refuses).
 void resolve_global_batch(Resolution& r) {
     const BatchConfig& asked = r.settings.batch;
-    std::int64_t& global_batch = r.plan.batch.global_batch;
-    global_batch = asked.global_batch_size;
+    std::int64_t& global_batch = r.plan.settings.batch.global_batch_size;
     if (global_batch == 0) {
         global_batch = sequences_of_rank(asked) * r.launch.world_size;
         r.decide("batch.global_batch_size", global_batch,
@@ -310,18 +269,16 @@ void resolve_global_batch(Resolution& r) {
             r.decide("batch.global_batch_size", global_batch, "a resumed run keeps its global batch", Origin::checkpoint);
         }
     }
-    r.plan.settings.batch.global_batch_size = global_batch;
 }
 
 void resolve_batch(Resolution& r) {
     const BatchConfig& asked = r.settings.batch;
     BatchPlan& batch = r.plan.batch;
-    batch.micro_batch_size = asked.micro_batch_size;
     resolve_global_batch(r);
     batch.device_micro_batch = asked.device_micro_batch;
     if (asked.device_micro_batch) return;
     const char* const path = "batch.device_micro_batch";
-    if (r.plan.compute.on_gpu && r.plan.compute.loss_mean == LossMean::global) {
+    if (r.plan.compute.on_gpu && r.settings.training.loss_mean == LossMean::global) {
         batch.measures_pass = true;
         if (r.checkpoint != nullptr) batch.kept_pass = r.checkpoint->progress.device_micro_batch;
         r.decide(path, nullptr, "the largest that fits into the GPU's memory, measured when the run starts");
@@ -335,19 +292,10 @@ void resolve_batch(Resolution& r) {
 void resolve_checkpoint(Resolution& r) {
     const CheckpointConfig& asked = r.settings.checkpoint;
     CheckpointPlan& checkpoint = r.plan.checkpoint;
-    checkpoint.save_every_steps = asked.save_every_steps;
-    checkpoint.keep_last = asked.keep_last;
-    checkpoint.keep_every_steps = asked.keep_every_steps;
-    checkpoint.keep_best = asked.keep_best;
     checkpoint.snapshots = asked.background && asked.save_every_steps > 0;
     if (asked.background && !checkpoint.snapshots)
         r.decide("checkpoint.background", false, "the only checkpoint is the one at the end");
-    checkpoint.on_save_error = asked.on_save_error == "stop" ? OnSaveError::stop : OnSaveError::retry;
-    checkpoint.after_save = asked.after_save;
-    checkpoint.after_save_seconds = asked.after_save_seconds;
-    checkpoint.stop_grace_seconds = asked.stop_grace_seconds;
     if (asked.mirror) checkpoint.mirror = parse_object_url(*asked.mirror, "checkpoint.mirror");
-    checkpoint.mirror_seconds = asked.mirror_seconds;
 }
 
 }  // namespace
@@ -357,16 +305,10 @@ RunPlan resolve(const RequestedExperiment& requested, const Launch& launch, cons
     const ExperimentConfig& settings = requested.settings;
     Resolution r{requested, settings, launch, machine, data, checkpoint, {}};
     r.plan.settings = settings;
-    r.plan.model = settings.model;
-    r.plan.schedule = settings.schedule;
-    r.plan.evaluation = settings.evaluation;
-    r.plan.telemetry = settings.telemetry;
-    r.plan.watchdog = settings.watchdog;
-    list_values(r);
+    r.plan.origins = requested.origins;
     resolve_optimizer(r);
     resolve_vocab_size(r);
     resolve_data(r);
-    resolve_initialization(r);
     resolve_compute(r);
     resolve_parallel(r);
     resolve_batch(r);

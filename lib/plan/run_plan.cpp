@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/write.h"
 #include "core/error.h"
 #include "core/table.h"
 
@@ -31,21 +32,47 @@ std::string_view name_of(Origin origin) {
 }
 
 void RunPlan::decide(const std::string& path, nlohmann::ordered_json value, Origin origin, std::string reason) {
-    PlannedValue decided{path, std::move(value), origin, std::move(reason)};
-    const auto found = find(values, path);
-    if (found == values.end()) values.push_back(std::move(decided));
-    else *found = std::move(decided);
+    PlannedValue made{path, std::move(value), origin, std::move(reason)};
+    const auto found = find(decided, path);
+    if (found == decided.end()) decided.push_back(std::move(made));
+    else *found = std::move(made);
 }
 
-const PlannedValue& RunPlan::value_of(const std::string& path) const {
-    const auto found = find(values, path);
-    check(found != values.end(), "the plan has no value ", path);
+std::vector<PlannedValue> RunPlan::values() const {
+    std::vector<PlannedValue> all;
+    const nlohmann::ordered_json asked = write_config(settings);
+    for (const Setting& setting : list_settings(settings)) {
+        if (setting.is_section) continue;
+        const auto origin = origins.find(setting.path);
+        std::string place = "/" + setting.path;
+        std::ranges::replace(place, '.', '/');
+        all.push_back({setting.path, asked.at(nlohmann::ordered_json::json_pointer(place)),
+                       origin == origins.end() ? Origin::default_value : origin->second, ""});
+    }
+    for (const PlannedValue& value : decided) {
+        const auto found = find(all, value.path);
+        if (found == all.end()) all.push_back(value);
+        else *found = value;
+    }
+    return all;
+}
+
+PlannedValue RunPlan::value_of(const std::string& path) const {
+    const std::vector<PlannedValue> all = values();
+    const auto found = find(all, path);
+    check(found != all.end(), "the plan has no value ", path);
     return *found;
+}
+
+RowFormat row_format(const RunPlan& plan) {
+    const BertConfig& model = plan.settings.model;
+    return {plan.settings.data.sequence_length, model.max_position_embeddings, model.vocab_size, model.next_sentence,
+            plan.data.document_end};
 }
 
 nlohmann::ordered_json to_json(const RunPlan& plan) {
     nlohmann::ordered_json json;
-    for (const PlannedValue& value : plan.values) {
+    for (const PlannedValue& value : plan.values()) {
         const std::size_t dot = value.path.find('.');
         nlohmann::ordered_json& section = dot == std::string::npos ? json : json[value.path.substr(0, dot)];
         nlohmann::ordered_json& entry = section[dot == std::string::npos ? value.path : value.path.substr(dot + 1)];
@@ -57,7 +84,7 @@ nlohmann::ordered_json to_json(const RunPlan& plan) {
 
 std::string resolved_table(const RunPlan& plan) {
     Table table({"setting", "value", "origin", "reason"});
-    for (const PlannedValue& value : plan.values)
+    for (const PlannedValue& value : plan.values())
         table.add({value.path, value.value.dump(), std::string(name_of(value.origin)), value.reason});
     return table.text();
 }

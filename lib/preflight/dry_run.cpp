@@ -26,7 +26,7 @@ RequestedExperiment shortened(RequestedExperiment requested, const DryRunLength&
     experiment.checkpoint.save_every_steps = steps;
     experiment.checkpoint.keep_last = 1;
     experiment.checkpoint.keep_every_steps = 0;
-    experiment.checkpoint.on_save_error = "stop";
+    experiment.checkpoint.on_save_error = OnSaveError::stop;
     experiment.checkpoint.after_save.clear();
     experiment.checkpoint.mirror.reset();
     experiment.telemetry.command.clear();

@@ -44,21 +44,18 @@ std::string check_shards(const RunPlan& plan, const Launch& launch) {
         if (is_object_url(folder.string())) in_store += found.size();
         else files.insert(files.end(), found.begin(), found.end());
     }
-    if (plan.evaluation.every_steps > 0)
+    if (plan.settings.evaluation.every_steps > 0)
         for (const fs::path& folder : data.held_out_shards)
             for (const fs::path& file : find_shards_anywhere(folder, ShardKind::held_out, data.cache_folder))
                 files.push_back(file);
-    const SampledShards sampled = sample_shards(files,
-                                                {data.sequence_length, plan.model.max_position_embeddings, plan.model.vocab_size,
-                                                 plan.model.next_sentence, data.document_end},
-                                                launch.rank, launch.world_size, data.loader_threads);
+    const SampledShards sampled = sample_shards(files, row_format(plan), launch.rank, launch.world_size, data.loader_threads);
     return concat(sampled.files, " of ", files.size(), " files sampled, ", with_thousands(sampled.rows), " rows read",
                   in_store == 0 ? "" : concat("; ", in_store, " more in an object store, verified when they are fetched"));
 }
 
 std::string check_memory(const RunPlan& plan, const Launch& launch, at::Device device) {
-    const MemoryPlan memory =
-        plan_memory(plan, bert_layout(plan.model, plan.parallel.bucket_mib, launch.world_size), cpu::operation_threads());
+    const MemoryPlan memory = plan_memory(
+        plan, bert_layout(plan.settings.model, plan.settings.parallel.bucket_mib, launch.world_size), cpu::operation_threads());
     const std::int64_t here = launch.local_world_size;
     if (device.is_cpu()) return room_for(memory, "", memory.peak(), here, available_host_memory());
     return concat(room_for(memory, "GPU: ", memory.on_gpu(), 1, available_memory(device)),
@@ -67,7 +64,7 @@ std::string check_memory(const RunPlan& plan, const Launch& launch, at::Device d
 
 std::string check_disk(const RunPlan& plan, const fs::path& run_folder) {
     const fs::path whole = fs::absolute(run_folder / "").parent_path();
-    return require_space(whole / "checkpoints", checkpoint_bytes(plan.model), plan.checkpoint);
+    return require_space(whole / "checkpoints", checkpoint_bytes(plan.settings.model), plan.settings.checkpoint);
 }
 
 std::string check_mirror(const ObjectUrl& mirror) {

@@ -28,7 +28,8 @@ public:
           machine_(look_at_machine()),
           plan_(resolve(experiment, launch, machine_, {}, nullptr)),  // check_files() adds what the shards tell
           device_(open_device(plan_.compute.on_gpu, launch.local_rank)),
-          world_(make_world(launch, std::chrono::seconds(static_cast<std::int64_t>(plan_.parallel.first_step_timeout_seconds)),
+          world_(make_world(launch,
+                            std::chrono::seconds(static_cast<std::int64_t>(plan_.settings.parallel.first_step_timeout_seconds)),
                             device_)),
           findings_(*world_) {}
 
@@ -103,7 +104,7 @@ private:
         try {
             StopRequest requests;
             result_.dry_run = dry_run(experiment_, request_.run_folder, length, launch_, std::move(world_), device_, requests);
-            add(ExitCode::done, describe(*result_.dry_run, plan_.evaluation.every_steps > 0));
+            add(ExitCode::done, describe(*result_.dry_run, plan_.settings.evaluation.every_steps > 0));
         } catch (const Error& error) { add(error.code(), error.what()); }
     }
 

@@ -33,10 +33,10 @@ void announce_sources(const TrainerParts& parts, std::int64_t samples) {
 
 void announce_batches(const TrainerParts& parts) {
     const RunPlan& plan = parts.plan;
-    const std::int64_t ranks = plan.parallel.world_size, pass = plan.batch.pass_size(), global_batch = plan.batch.global_batch;
+    const std::int64_t ranks = plan.parallel.world_size, pass = plan.pass_size(), global_batch = plan.global_batch();
     log_info(concat("global batch      ", with_thousands(global_batch), " sequences, on each rank in ",
                     (global_batch + ranks * pass - 1) / (ranks * pass), " micro-batch(es) of up to ", pass));
-    announce_sources(parts, plan.schedule.total_steps * global_batch);
+    announce_sources(parts, plan.settings.schedule.total_steps * global_batch);
 }
 
 void announce_device(const TrainerParts& parts) {

@@ -155,8 +155,9 @@ private:
 
     /// Where each micro-batch has a mean of its own, micro-batches of another size give other losses.
     static void refuse_other_means(const RunSession& session, const Replay& replay, std::int64_t step) {
-        const std::int64_t then = session.settings.batch.micro_batch_size, now = replay.parts().plan.batch.micro_batch_size;
-        if (replay.parts().plan.compute.loss_mean == LossMean::global || then == now) return;
+        const std::int64_t then = session.settings.batch.micro_batch_size,
+                           now = replay.parts().plan.settings.batch.micro_batch_size;
+        if (replay.parts().plan.settings.training.loss_mean == LossMean::global || then == now) return;
         throw ConfigError(
             concat("step ", step, ": the run computed it with batch.micro_batch_size = ", then, ", not ", now,
                    ", and training.loss_mean = \"micro_batch\" depends on it\n  do: audit these steps by themselves, ",

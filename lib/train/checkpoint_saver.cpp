@@ -64,7 +64,7 @@ struct CheckpointSaver::Job {
     std::atomic<bool> ended = false;
 };
 
-CheckpointSaver::CheckpointSaver(World& world, const CheckpointPlan& config, const CheckpointStore& store,
+CheckpointSaver::CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store,
                                  std::vector<bool> sees_store, RunRecords& records, std::optional<RunFolder> folder,
                                  std::function<void()> sign_of_life)
     : world_(world),

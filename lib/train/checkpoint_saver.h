@@ -35,7 +35,7 @@ public:
     /// @param sees_store by rank, as in save_together()
     /// @param folder the run's folder; saves go into its checkpoints/ even after a rename. nullopt: into store.folder()
     /// @param sign_of_life called by the saving thread while it makes progress, possibly after this object's end; may be empty
-    CheckpointSaver(World& world, const CheckpointPlan& config, const CheckpointStore& store, std::vector<bool> sees_store,
+    CheckpointSaver(World& world, const CheckpointConfig& config, const CheckpointStore& store, std::vector<bool> sees_store,
                     RunRecords& records, std::optional<RunFolder> folder = std::nullopt, std::function<void()> sign_of_life = {});
     CheckpointSaver(const CheckpointSaver&) = delete;
     CheckpointSaver& operator=(const CheckpointSaver&) = delete;
@@ -108,7 +108,7 @@ private:
     void tell_mirror();
 
     World& world_;
-    CheckpointPlan config_;
+    CheckpointConfig config_;
     CheckpointStore store_;
     std::vector<bool> sees_store_;
     RunRecords& records_;

@@ -20,11 +20,11 @@ std::uint64_t free_bytes(const std::filesystem::path& store) {
 }
 
 /// Returns the number of checkpoints on disk at a time: those kept and one being written.
-std::uint64_t kept_at_once(const CheckpointPlan& config) {
+std::uint64_t kept_at_once(const CheckpointConfig& config) {
     return static_cast<std::uint64_t>(config.keep_last) + (config.keep_best ? 2 : 1);
 }
 
-std::string compare(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointPlan& config,
+std::string compare(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config,
                     std::uint64_t fewest, const char* complaint) {
     const std::uint64_t kept = kept_at_once(config), there = free_bytes(store);
     const std::string words =
@@ -39,11 +39,11 @@ std::string compare(const std::filesystem::path& store, std::uint64_t checkpoint
 
 }  // namespace
 
-std::string compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointPlan& config) {
+std::string compare_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config) {
     return compare(store, checkpoint_bytes, config, 1, "no space for even one checkpoint");
 }
 
-std::string require_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointPlan& config) {
+std::string require_space(const std::filesystem::path& store, std::uint64_t checkpoint_bytes, const CheckpointConfig& config) {
     return compare(store, checkpoint_bytes, config, kept_at_once(config), "no space for all checkpoints");
 }
 

@@ -24,10 +24,10 @@ std::uint64_t bytes(const c10::CachingAllocator::StatArray& stats, std::int64_t 
 }
 
 /// Sequences of full length, with as many masked positions as real ones have.
-MicroBatch full_length_batch(std::int64_t sequences, const DataPlan& data, at::Device device) {
-    const std::int64_t length = data.sequence_length;
+MicroBatch full_length_batch(std::int64_t sequences, const RunPlan& plan, at::Device device) {
+    const std::int64_t length = plan.settings.data.sequence_length;
     const auto masked_of_each =
-        std::max<std::int64_t>(1, static_cast<std::int64_t>(data.masked_lm_prob * static_cast<double>(length)));
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(plan.data.masked_lm_prob * static_cast<double>(length)));
     UnpaddedSamples samples;
     samples.lengths_B.assign(static_cast<std::size_t>(sequences), length);
     samples.numbers_B.resize(static_cast<std::size_t>(sequences));
@@ -82,7 +82,7 @@ bool fits_in_memory(const std::function<void()>& pass) {
     }
 }
 
-std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const DataPlan& data,
+std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& parameters, const RunPlan& plan,
                                         std::int64_t sequences) {
     const at::Device device = parameters.device();
     c10::DeviceAllocator* const allocator = device.is_cpu() ? nullptr : c10::getDeviceAllocator(device.type());
@@ -90,7 +90,7 @@ std::optional<std::uint64_t> trial_pass(const Bert& bert, const FlatParameters& 
     fits_in_memory([&] {
         if (allocator) allocator->resetPeakStats(device.index());
         const double each = 1.0 / static_cast<double>(sequences);
-        bert.forward_backward(full_length_batch(sequences, data, device), {each, each}, LossSums(device), {});
+        bert.forward_backward(full_length_batch(sequences, plan, device), {each, each}, LossSums(device), {});
         synchronize(device);
         peak =
             allocator ? bytes(allocator->getDeviceStats(device.index()).allocated_bytes, &c10::CachingAllocator::Stat::peak) : 0;
@@ -131,7 +131,7 @@ void choose_device_micro_batch(ControlGroup& ranks, RunPlan& plan, std::int64_t 
                                const TrialPass& trial) {
     BatchPlan& batch = plan.batch;
     if (batch.device_micro_batch) return;
-    std::vector<std::int64_t> sizes = pass_sizes(batch.micro_batch_size, sequences_of_rank);
+    std::vector<std::int64_t> sizes = pass_sizes(plan.settings.batch.micro_batch_size, sequences_of_rank);
     if (batch.kept_pass && *batch.kept_pass >= sizes.front())
         std::erase_if(sizes, [&](std::int64_t size) { return size > *batch.kept_pass; });
     std::int64_t own = 0;

@@ -32,25 +32,25 @@ struct Source {
 };
 
 Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bool leads) {
-    const InitializationPlan& wanted = plan.initialization;
+    const InitializationConfig& wanted = plan.settings.initialization;
     Source source;
     FoundWeights found = find_weights(weights);
     if (found.checkpoint)
         source.checkpoint = std::make_unique<CheckpointReader>(
             *found.checkpoint, leads ? CheckpointReader::Verify::contents : CheckpointReader::Verify::sizes);
-    else if (wanted.takes_moments)
+    else if (wanted.init_moments)
         throw ConfigError(concat("initialization.init_moments: ", *wanted.init_from, " is ", found.what,
                                  "; moments can only be read from checkpoints of this program"));
-    if (found.model) refuse_other_arithmetic(described_model(*found.model), plan.model, *found.model);
+    if (found.model) refuse_other_arithmetic(described_model(*found.model), plan.settings.model, *found.model);
     if (found.vocabulary && !plan.data.vocabulary.empty())
         source.new_tokens = new_tokens_of(*found.vocabulary, plan.data.vocabulary);
     const bool checks = leads && !found.checkpoint;
     source.files =
         std::make_unique<WeightFiles>(std::move(found), checks ? PtReader::Checksums::on_first_read : PtReader::Checksums::never);
     if (checks) source.files->verify();
-    source.plan = plan_import(*source.files, plan.model,
-                              {.missing_allowed = wanted.allows_missing,
-                               .unexpected_allowed = wanted.allows_unexpected,
+    source.plan = plan_import(*source.files, plan.settings.model,
+                              {.missing_allowed = wanted.init_missing == InitMissing::random,
+                               .unexpected_allowed = wanted.init_unexpected == InitUnexpected::ignore,
                                .vocabulary_grew = !source.new_tokens.empty()});
     return source;
 }
@@ -94,14 +94,14 @@ void fill_moment(const CheckpointReader& reader, const std::string& moment, cons
 }  // namespace
 
 std::int64_t init_from(const RunPlan& plan, World& world, const ParameterLayout& layout, ShardedOptimizer& optimizer) {
-    const InitializationPlan& wanted = plan.initialization;
+    const InitializationConfig& wanted = plan.settings.initialization;
     const bool leads = world.rank() == 0;
     std::int64_t updates = 0;
     const std::filesystem::path weights = found_by_first(world, *wanted.init_from);
     together(world, [&] {
         const Source source = open_source(plan, weights, leads);
         fill_weights(source, layout, optimizer.owned_runs(), optimizer.state().master);
-        if (wanted.takes_moments) {
+        if (wanted.init_moments) {
             if (!source.new_tokens.empty())
                 throw ConfigError("initialization.init_moments: new tokens have no moments; set it to false");
             if (!source.plan.remarks.empty())
@@ -120,8 +120,8 @@ std::int64_t init_from(const RunPlan& plan, World& world, const ParameterLayout&
 std::int64_t fill_initial_state(const RunPlan& plan, World& world, const ParameterLayout& layout, ShardedOptimizer& optimizer) {
     OptimizerState& state = optimizer.state();
     for (at::Tensor* slice : {&state.master, &state.exp_avg, &state.exp_avg_sq}) slice->zero_();
-    initialize_weights(plan.model, layout, optimizer.owned_runs(), plan.compute.seed, state.master);
-    return plan.initialization.init_from ? init_from(plan, world, layout, optimizer) : 0;
+    initialize_weights(plan.settings.model, layout, optimizer.owned_runs(), plan.settings.training.seed, state.master);
+    return plan.settings.initialization.init_from ? init_from(plan, world, layout, optimizer) : 0;
 }
 
 }  // namespace bertpretrain

@@ -72,13 +72,15 @@ void require_own(const Proof& proof, const std::string& own, const std::string& 
 
 }  // namespace
 
-ProofShape proof_shape(const RunPlan& plan) { return proof_shape(plan.model, plan.data.sequence_length, plan.compute.dtype); }
+ProofShape proof_shape(const RunPlan& plan) {
+    return proof_shape(plan.settings.model, plan.settings.data.sequence_length, plan.compute.dtype);
+}
 
 ChosenKernels choose_kernels(ControlGroup& ranks, const RunPlan& plan, at::Device device) {
     const KernelChoice& kept = plan.compute.kept_kernels;
     const nlohmann::json kept_json = kept.empty() ? nlohmann::json(nullptr) : nlohmann::json(kept);
-    const auto wanted =
-        static_cast<KernelPolicy>(std::stoi(ranks.text_of_first(std::to_string(static_cast<int>(plan.compute.kernels)))));
+    const auto wanted = static_cast<KernelPolicy>(
+        std::stoi(ranks.text_of_first(std::to_string(static_cast<int>(plan.settings.training.gpu_kernels)))));
     const std::vector<KernelSet> sets = available_kernels(device);
     const bool has_choice = !sets.empty() || !device.is_cpu();
     Proof proof;

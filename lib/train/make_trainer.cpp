@@ -24,26 +24,22 @@
 namespace bertpretrain {
 namespace {
 
-RowFormat row_format(const RunPlan& plan) {
-    return {plan.data.sequence_length, plan.model.max_position_embeddings, plan.model.vocab_size, plan.model.next_sentence,
-            plan.data.document_end};
-}
-
 std::unique_ptr<BatchLoader> make_loader(const RunPlan& plan, const World& world, const Vocabulary* vocabulary,
                                          at::Device device) {
     BatchLoaderSettings settings;
-    settings.seed = plan.compute.seed;
-    settings.global_batch_sequences = plan.batch.global_batch;
-    settings.micro_batch_size = plan.batch.pass_size();
+    settings.seed = plan.settings.training.seed;
+    settings.global_batch_sequences = plan.global_batch();
+    settings.micro_batch_size = plan.pass_size();
     settings.format = row_format(plan);
     settings.rank = world.rank();
     settings.world_size = world.size();
     settings.device = device;
     settings.threads = plan.data.loader_threads;
-    settings.cross_check_every_steps = plan.compute.cross_check_every_steps;
-    if (plan.data.masks == MaskSource::dynamic && vocabulary != nullptr)
-        settings.masking = dynamic_masking(*vocabulary, plan.data.masked_lm_prob, plan.data.whole_word_masking,
-                                           plan.data.sequence_length, plan.model.vocab_size, plan.compute.seed);
+    settings.cross_check_every_steps = plan.settings.training.cross_check_every_steps;
+    if (plan.settings.data.masking == Masking::dynamic && vocabulary != nullptr)
+        settings.masking =
+            dynamic_masking(*vocabulary, plan.data.masked_lm_prob, plan.settings.data.whole_word_masking,
+                            plan.settings.data.sequence_length, plan.settings.model.vocab_size, plan.settings.training.seed);
     std::vector<std::vector<std::filesystem::path>> files;
     bool is_in_store = false;
     for (const std::filesystem::path& source : plan.data.training_shards) {
@@ -61,11 +57,11 @@ std::unique_ptr<BatchLoader> make_loader(const RunPlan& plan, const World& world
 }
 
 std::unique_ptr<EvaluationBatches> make_held_out(const RunPlan& plan, const World& world, at::Device device) {
-    if (plan.evaluation.every_steps == 0) return nullptr;
+    if (plan.settings.evaluation.every_steps == 0) return nullptr;
     EvaluationSettings settings;
     settings.format = row_format(plan);
-    settings.micro_batch_size = plan.evaluation.micro_batch_size;
-    settings.max_sequences = plan.evaluation.max_sequences;
+    settings.micro_batch_size = plan.settings.evaluation.micro_batch_size;
+    settings.max_sequences = plan.settings.evaluation.max_sequences;
     settings.rank = world.rank();
     settings.world_size = world.size();
     settings.device = device;
@@ -84,8 +80,8 @@ std::string make_space(const TrainerParts& parts, const CheckpointStore& store) 
     parts.folder->require();
     store.remove_unfinished();
     const RunPlan& plan = parts.plan;
-    if (parts.checkpoint && parts.checkpoint->step >= plan.schedule.total_steps) return "none is due";
-    return compare_space(store.folder(), checkpoint_bytes(plan.model), plan.checkpoint);
+    if (parts.checkpoint && parts.checkpoint->step >= plan.settings.schedule.total_steps) return "none is due";
+    return compare_space(store.folder(), checkpoint_bytes(plan.settings.model), plan.settings.checkpoint);
 }
 
 /// The run's folder, held by rank 0. @param sees_folder by rank: whether it has that folder as well
@@ -110,7 +106,7 @@ void open_data(TrainerParts& parts, const Vocabulary* vocabulary, at::Device dev
     parts.loader = make_loader(parts.plan, *parts.world, vocabulary, device);
     parts.held_out = make_held_out(parts.plan, *parts.world, device);
     if (parts.held_out) parts.held_out->verify();
-    if (const auto& task = parts.plan.evaluation.probe)
+    if (const auto& task = parts.plan.settings.evaluation.probe)
         parts.probe = std::make_unique<RunProbe>(
             *task,
             open_tokenizer(parts.plan.data.vocabulary, parts.plan.data.casing == "cased" ? Casing::cased : Casing::uncased));
@@ -126,20 +122,21 @@ std::string fingerprints_of(const TrainerParts& parts) {
 
 MemoryPlan open_model(TrainerParts& parts, at::Device device) {
     const RunPlan& plan = parts.plan;
-    ParameterLayout layout = bert_layout(plan.model, plan.parallel.bucket_mib, parts.world->size());
+    ParameterLayout layout = bert_layout(plan.settings.model, plan.settings.parallel.bucket_mib, parts.world->size());
     const MemoryPlan memory = plan_memory(plan, layout, cpu::operation_threads(), parts.loader->rows_per_epoch());
     if (device.is_cpu())
-        refuse_too_large(memory, layout.parameter_elements(), plan.data.sequence_length, plan.parallel.ranks_of_host);
+        refuse_too_large(memory, layout.parameter_elements(), plan.settings.data.sequence_length, plan.parallel.ranks_of_host);
     parts.parameters = std::make_unique<FlatParameters>(std::move(layout), plan.compute.dtype, device, plan.parallel.gradients);
-    parts.bert = std::make_unique<Bert>(plan.model, *parts.parameters,
-                                        Bert::Choices{plan.compute.dropout_seed, plan.compute.activation_checkpointing});
-    const std::int64_t stage = plan.parallel.zero_stage;
-    parts.optimizer = std::make_unique<ShardedOptimizer>(plan.optimizer, parts.parameters->layout(),
+    parts.bert =
+        std::make_unique<Bert>(plan.settings.model, *parts.parameters,
+                               Bert::Choices{plan.compute.dropout_seed, plan.settings.training.activation_checkpointing});
+    const std::int64_t stage = plan.settings.parallel.zero_stage;
+    parts.optimizer = std::make_unique<ShardedOptimizer>(plan.settings.optimizer, parts.parameters->layout(),
                                                          stage == 0 ? std::nullopt : std::optional(parts.world->rank()), device);
     parts.buckets = std::make_unique<GradientBuckets>(*parts.parameters, *parts.world,
                                                       GradientBuckets::Choices{stage, plan.parallel.reduce_dtype});
     parts.step = std::make_unique<TrainStep>(*parts.bert, *parts.parameters, *parts.buckets, *parts.optimizer, *parts.world,
-                                             plan.compute.loss_mean, stage, plan.data.training_shards.size());
+                                             plan.settings.training.loss_mean, stage, plan.data.training_shards.size());
     return memory;
 }
 
@@ -148,16 +145,16 @@ void probe_passes(TrainerParts& parts) {
     RunPlan& plan = parts.plan;
     World& world = *parts.world;
     const at::Device device = parts.parameters->device();
-    const std::int64_t before = plan.batch.pass_size();
+    const std::int64_t before = plan.pass_size();
     choose_device_micro_batch(
-        world, plan, (plan.batch.global_batch + world.size() - 1) / world.size(),
+        world, plan, (plan.global_batch() + world.size() - 1) / world.size(),
         [&]() -> std::uint64_t {
             if (!world.communicates()) return 0;
             return trial_exchange(*parts.buckets, *parts.parameters, parts.optimizer->state().master);
         },
         [&] { return memory_for_passes(device); },
-        [&](std::int64_t sequences) { return trial_pass(*parts.bert, *parts.parameters, plan.data, sequences); });
-    if (plan.batch.pass_size() != before) parts.loader->set_micro_batch_size(plan.batch.pass_size());
+        [&](std::int64_t sequences) { return trial_pass(*parts.bert, *parts.parameters, plan, sequences); });
+    if (plan.pass_size() != before) parts.loader->set_micro_batch_size(plan.pass_size());
 }
 
 void probe_gemm_roof(TrainerParts& parts) {

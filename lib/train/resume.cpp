@@ -187,7 +187,8 @@ void refuse_changed_settings(const ResumePoint& point, const RunPlan& plan, cons
         problems.push_back(
             concat("  training data or seed differs from the checkpoint's: the order of samples has the fingerprint ",
                    fingerprint, " in the checkpoint, ", data.fingerprint(), " now"));
-    if (const std::string changed = changed_shares(point, plan.data); !changed.empty() && !plan.data.accepts_changed_shares)
+    if (const std::string changed = changed_shares(point, plan.data);
+        !changed.empty() && plan.settings.data.changed_weights == ChangedWeights::refuse)
         problems.push_back(
             concat("  the weights of data.training_shards: ", changed, "; data.changed_weights = \"accept\" allows this"));
     if (problems.empty()) return;

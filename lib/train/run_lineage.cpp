@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 RunLineage::RunLineage(const RunPlan& plan, SessionLineage session, const std::optional<fs::path>& predecessor) {
     const std::int64_t begin = session.begin;
     if (predecessor) take_over(*predecessor, begin);
-    else if (plan.initialization.init_from) start_from(*plan.initialization.init_from);
+    else if (plan.settings.initialization.init_from) start_from(*plan.settings.initialization.init_from);
     lineage_.sessions.push_back(std::move(session));
     if (!plan.data.vocabulary.empty()) lineage_.vocabulary = digest_of_file(plan.data.vocabulary);
     const auto add = [&](const std::string& use, const fs::path& folder, ShardKind kind) {
@@ -27,7 +27,7 @@ RunLineage::RunLineage(const RunPlan& plan, SessionLineage session, const std::o
         lineage_.data.back().folder = folder.string();
     };
     for (const fs::path& folder : plan.data.training_shards) add("training", folder, ShardKind::training);
-    if (plan.evaluation.every_steps == 0) return;
+    if (plan.settings.evaluation.every_steps == 0) return;
     for (const fs::path& folder : plan.data.held_out_shards) add("held_out", folder, ShardKind::held_out);
 }
 

@@ -39,7 +39,7 @@ nlohmann::ordered_json compared(const PlannedValue& value) {
 /// {setting: [what is compared, the value in words, its origin in words]}
 nlohmann::ordered_json values_of(const RunPlan& plan) {
     nlohmann::ordered_json values = nlohmann::ordered_json::object();
-    for (const PlannedValue& value : plan.values)
+    for (const PlannedValue& value : plan.values())
         if (std::find(std::begin(may_differ), std::end(may_differ), value.path) == std::end(may_differ))
             values[value.path] = {
                 compared(value),

@@ -33,7 +33,7 @@ std::optional<double> planned_seconds(const RunPlan& plan) {
         sustained_share(plan.compute.on_gpu) * *plan.compute.gemm_flops * 1e-12 / static_cast<double>(plan.parallel.world_size);
     rank.per_node = plan.parallel.ranks_of_host;
     const double step = step_time(planned_step(plan), rank, find_network("efa4")).total();
-    return step * static_cast<double>(plan.schedule.total_steps);
+    return step * static_cast<double>(plan.settings.schedule.total_steps);
 }
 
 /// What a run's earlier starts used.
@@ -107,8 +107,8 @@ std::optional<SpendingForecast> Spending::forecast(std::int64_t step, std::int64
 
 std::optional<Spending> open_spending(const RunLimits& limits, const RunPlan& plan, const RunPaths& run) {
     if (!limits.any()) return std::nullopt;
-    const double commands = plan.checkpoint.after_save.empty() ? 0 : plan.checkpoint.stop_grace_seconds;
-    const double save_seconds = 1 + static_cast<double>(checkpoint_bytes(plan.model)) / save_bytes_per_second + commands;
+    const double commands = plan.settings.checkpoint.after_save.empty() ? 0 : plan.settings.checkpoint.stop_grace_seconds;
+    const double save_seconds = 1 + static_cast<double>(checkpoint_bytes(plan.settings.model)) / save_bytes_per_second + commands;
     return Spending(limits, spent_before(run), plan.parallel.world_size, save_seconds, seconds_now(), planned_seconds(plan));
 }
 

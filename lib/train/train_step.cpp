@@ -51,10 +51,10 @@ at::Tensor queue_copy_to_host(const at::Tensor& tensor) {
 StepRecord record_of(const StepOutcome& outcome, std::int64_t step, double learning_rate, const RunPlan& plan) {
     StepRecord record;
     record.step = step;
-    record.samples = step * plan.batch.global_batch;
+    record.samples = step * plan.global_batch();
     record.loss = outcome.mlm_loss + outcome.nsp_loss;
     record.mlm_loss = outcome.mlm_loss;
-    record.next_sentence = plan.model.next_sentence;
+    record.next_sentence = plan.settings.model.next_sentence;
     record.nsp_loss = outcome.nsp_loss;
     record.mlm_accuracy = outcome.mlm_accuracy;
     record.learning_rate = learning_rate;

@@ -51,9 +51,9 @@ void tell_other_kernels(const ResumePoint& point, const std::string& now) {
 std::unique_ptr<RunRecords> open_records(const TrainerParts& parts) {
     std::unique_ptr<RunRecords> records;
     together(*parts.world, [&] {
-        records =
-            std::make_unique<RunRecords>(*parts.folder, parts.plan.schedule.total_steps, parts.plan.data.unigram_cross_entropy,
-                                         parts.world->rank() == 0, parts.metrics_address, parts.plan.telemetry.command);
+        records = std::make_unique<RunRecords>(*parts.folder, parts.plan.settings.schedule.total_steps,
+                                               parts.plan.data.unigram_cross_entropy, parts.world->rank() == 0,
+                                               parts.metrics_address, parts.plan.settings.telemetry.command);
     });
     return records;
 }
@@ -68,19 +68,19 @@ Trainer::Trainer(TrainerParts parts, StopRequest& requests)
     : parts_(std::move(parts)),
       requests_(requests),
       records_(open_records(parts_)),
-      saver_(*parts_.world, parts_.plan.checkpoint, CheckpointStore(parts_.folder->paths().checkpoints()), parts_.sees_folder,
+      saver_(*parts_.world, settings().checkpoint, CheckpointStore(parts_.folder->paths().checkpoints()), parts_.sees_folder,
              *records_, *parts_.folder, clock_.sign_of_saving()),
       usage_(gpu_of(parts_), cores_of(parts_)),
       devices_(*parts_.world, gpu_of(parts_), cores_of(parts_), parts_.launch.local_rank == 0),
-      stragglers_(parts_.plan.parallel.straggler_report_steps),
+      stragglers_(settings().parallel.straggler_report_steps),
       contention_(at::get_num_threads()),
-      numbers_(parts_.plan.compute.max_skipped_updates, parts_.plan.compute.loss_spike_deviations),
+      numbers_(settings().training.max_skipped_updates, settings().training.loss_spike_deviations),
       cross_check_(*parts_.world, *parts_.loader, *parts_.step, *parts_.parameters, clock_),
-      target_(parts_.plan.schedule.stop_at),
+      target_(settings().schedule.stop_at),
       spending_(parts_.world->rank() == 0 ? open_spending(parts_.limits, parts_.plan, parts_.folder->paths()) : std::nullopt),
       stop_in_step_(*parts_.world, requests),
       stop_in_evaluation_(*parts_.world, requests),
-      watchdog_(parts_.plan.watchdog, clock_,
+      watchdog_(settings().watchdog, clock_,
                 [this](const std::string& what) { end_hung_run(parts_.folder->paths().exit_record(), parts_.launch, what); }) {
     saver_.keep_mirror(parts_.mirror);
     restore();
@@ -94,9 +94,9 @@ int Trainer::run() {
         if (const auto lost = records_->lost_folder())
             requests_.ask({lost->is_taken ? StopReason::Kind::folder_taken : StopReason::Kind::folder_moved});
         saver_.look();
-        if ((due(parts_.plan.evaluation.every_steps) || finished()) && !evaluate_held_out())
+        if ((due(settings().evaluation.every_steps) || finished()) && !evaluate_held_out())
             return stop(StopReason::of_code(parts_.world->agree_on_largest(requests_.reason().code())));
-        if (due(parts_.plan.checkpoint.save_every_steps) || finished()) save(!finished());
+        if (due(settings().checkpoint.save_every_steps) || finished()) save(!finished());
         if (finished()) break;
         look_at_limits();
         const StepOpening opening = next_opening();
@@ -110,9 +110,9 @@ int Trainer::run() {
     tell_target();
     records_->event("finish", {{"step", step_}});
     records_->draw_losses(true);
-    double end = seconds_now() + parts_.plan.checkpoint.mirror_seconds;
+    double end = seconds_now() + settings().checkpoint.mirror_seconds;
     const auto end_or_signal = [&] {
-        if (requests_.reason()) end = std::min(end, seconds_now() + parts_.plan.checkpoint.stop_grace_seconds);
+        if (requests_.reason()) end = std::min(end, seconds_now() + settings().checkpoint.stop_grace_seconds);
         return end;
     };
     finish_mirror(end_or_signal);
@@ -135,8 +135,8 @@ int Trainer::stop(StopReason reason) {
         save(false);
         clock_.enter(Phase::none);
         // Before the others leave: a launcher would take this rank for one that hangs.
-        const CheckpointPlan& settings = parts_.plan.checkpoint;
-        const double grace = std::min(settings.stop_grace_seconds, parts_.plan.parallel.timeout_seconds / 2);
+        const CheckpointConfig& checkpoint = settings().checkpoint;
+        const double grace = std::min(checkpoint.stop_grace_seconds, settings().parallel.timeout_seconds / 2);
         const auto end = [end = noticed + grace] { return end; };
         finish_mirror(end);
         saver_.finish_commands(end);
@@ -155,11 +155,11 @@ int Trainer::stop(StopReason reason) {
 void Trainer::finish_mirror(const std::function<double()>& end) {
     clock_.enter(Phase::none);
     saver_.finish_mirror(end);
-    const CheckpointPlan& checkpoint = parts_.plan.checkpoint;  // the other ranks wait for rank 0
+    const CheckpointConfig& checkpoint = settings().checkpoint;  // the other ranks wait for rank 0
     parts_.world->set_timeout(
-        milliseconds(std::max(checkpoint.mirror_seconds, checkpoint.stop_grace_seconds) + parts_.plan.parallel.timeout_seconds));
+        milliseconds(std::max(checkpoint.mirror_seconds, checkpoint.stop_grace_seconds) + settings().parallel.timeout_seconds));
     parts_.world->barrier();
-    parts_.world->set_timeout(milliseconds(parts_.plan.parallel.timeout_seconds));
+    parts_.world->set_timeout(milliseconds(settings().parallel.timeout_seconds));
 }
 
 void Trainer::leave_lost_folder(const std::string& trouble) {
@@ -226,7 +226,7 @@ StepOpening Trainer::open_next() { return open_step(*parts_.world, *parts_.loade
 void Trainer::take_step(const StepOpening& opening) {
     double start = seconds_now();
     const std::int64_t number = step_ + 1;
-    const double rate = learning_rate_at(parts_.plan.schedule, parts_.plan.optimizer.learning_rate, number);
+    const double rate = learning_rate_at(settings().schedule, settings().optimizer.learning_rate, number);
     const auto before_gather = [&] {
         const double begin = seconds_now();
         if (number < total_steps()) next_ = open_next();
@@ -250,7 +250,7 @@ void Trainer::take_step(const StepOpening& opening) {
         saver_.make_room();
         throw;
     }
-    parts_.world->set_timeout(milliseconds(parts_.plan.parallel.timeout_seconds));
+    parts_.world->set_timeout(milliseconds(settings().parallel.timeout_seconds));
     watchdog_.first_step_is_done();
 }
 
@@ -298,7 +298,7 @@ void Trainer::record(const StepOutcome& outcome, double learning_rate, double se
     StepRecord record = record_of(outcome, step_, learning_rate, parts_.plan);
     record.sequences_per_second = static_cast<double>(outcome.sequences) / seconds;
     record.tokens_per_second = static_cast<double>(outcome.tokens) / seconds;
-    record.model_tflops_per_second = model_flops(parts_.plan.model, static_cast<double>(outcome.tokens), outcome.square_lengths,
+    record.model_tflops_per_second = model_flops(settings().model, static_cast<double>(outcome.tokens), outcome.square_lengths,
                                                  static_cast<double>(outcome.masked), static_cast<double>(outcome.sequences)) /
                                      seconds * 1e-12;
     record.mfu = record.model_tflops_per_second * 1e12 / *parts_.plan.compute.gemm_flops;
@@ -389,8 +389,8 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
     state.step = step_;
     TrainingProgress progress;
     progress.step = step_;
-    progress.samples = step_ * parts_.plan.batch.global_batch;
-    progress.global_batch_sequences = parts_.plan.batch.global_batch;
+    progress.samples = step_ * parts_.plan.global_batch();
+    progress.global_batch_sequences = parts_.plan.global_batch();
     progress.world_size = parts_.world->size();
     progress.data_fingerprint = parts_.loader->fingerprint();
     if (parts_.plan.data.mixture.front().shares.size() > 1) progress.mixture = parts_.plan.data.mixture;
@@ -401,10 +401,11 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
     progress.updates_before = updates_before_;
     progress.skipped_updates = numbers_.counts().skipped;
     progress.skipped_updates_in_a_row = numbers_.counts().skipped_in_a_row;
-    if (parts_.plan.compute.cross_check_every_steps > 0) progress.agreed_step = snapshot.agreed_step = cross_check_.agreed_step();
+    if (settings().training.cross_check_every_steps > 0) progress.agreed_step = snapshot.agreed_step = cross_check_.agreed_step();
     progress.casing = parts_.plan.data.casing;
     progress.kernels = kernels_of(parts_);
-    if (const BatchPlan& batch = parts_.plan.batch; batch.measures_pass && *batch.device_micro_batch != batch.micro_batch_size)
+    if (const BatchPlan& batch = parts_.plan.batch;
+        batch.measures_pass && *batch.device_micro_batch != settings().batch.micro_batch_size)
         progress.device_micro_batch = batch.device_micro_batch;
     progress.cpu_products = kept_matmul(parts_.plan.compute);
     progress.gpu_kernels = parts_.kernels.kept;
@@ -417,7 +418,7 @@ Snapshot Trainer::with_progress(Snapshot snapshot) const {
 void Trainer::save(bool training_goes_on) {
     if (step_ == 0 || (training_goes_on && last_save_step_ == step_)) return;
     clock_.enter(Phase::saving);
-    const BertConfig& model = parts_.plan.model;
+    const BertConfig& model = settings().model;
     const ParameterLayout& layout = parts_.parameters->layout();
     const std::int64_t rank = parts_.world->rank();
     const OptimizerState& optimizer = parts_.optimizer->state();

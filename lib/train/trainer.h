@@ -118,7 +118,8 @@ private:
     Snapshot with_progress(Snapshot snapshot) const;
     bool due(std::int64_t every) const { return step_ > 0 && every > 0 && step_ % every == 0; }
     bool finished() const { return step_ >= total_steps() || target_.reached(); }
-    std::int64_t total_steps() const { return parts_.plan.schedule.total_steps; }
+    const ExperimentConfig& settings() const { return parts_.plan.settings; }
+    std::int64_t total_steps() const { return settings().schedule.total_steps; }
 
     TrainerParts parts_;
     StopRequest& requests_;

@@ -176,11 +176,11 @@ TEST_CASE("Hugging Face's config determines the shape, and settings that compute
     const BertConfig described = described_model(models() / "hf/config.json");
     CHECK(described.hidden_size == 16);
     CHECK(described.max_position_embeddings == 24);
-    CHECK(described.norm_placement == "post_ln");
+    CHECK(described.norm_placement == NormPlacement::post_ln);
     refuse_other_arithmetic(described, small_bert(), "config.json");
     BertConfig other = small_bert();
     other.num_attention_heads = 4;
-    other.hidden_act = "gelu_new";
+    other.hidden_act = HiddenAct::gelu_new;
     CHECK_THROWS_WITH(refuse_other_arithmetic(described, other, "config.json"),
                       Says("model.num_attention_heads: 2 in the file, 4 in this experiment") && Says("model.hidden_act"));
     const TemporaryFolder folder;

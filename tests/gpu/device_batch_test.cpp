@@ -14,12 +14,12 @@ TEST_CASE("on a GPU a trial pass measures memory that grows with the sequences, 
     const FlatParameters parameters(bert_layout(model, 25, 1), at::kBFloat16, *device);
     parameters.compute_weights().fill_(0.01);
     const Bert bert(model, parameters, {7, false});
-    const auto few = trial_pass(bert, parameters, DataPlan(), 16), more = trial_pass(bert, parameters, DataPlan(), 64);
+    const auto few = trial_pass(bert, parameters, RunPlan(), 16), more = trial_pass(bert, parameters, RunPlan(), 64);
     REQUIRE(few.has_value());
     REQUIRE(more.has_value());
     CHECK(*more > *few);
     CHECK(*more < 4 * *few);  // weights and gradients do not grow
     CHECK(*more < memory_for_passes(*device));
-    CHECK_FALSE(trial_pass(bert, parameters, DataPlan(), 1 << 20).has_value());
-    CHECK(trial_pass(bert, parameters, DataPlan(), 16) == few);  // the failed pass has left no memory allocated
+    CHECK_FALSE(trial_pass(bert, parameters, RunPlan(), 1 << 20).has_value());
+    CHECK(trial_pass(bert, parameters, RunPlan(), 16) == few);  // the failed pass has left no memory allocated
 }

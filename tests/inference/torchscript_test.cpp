@@ -12,8 +12,8 @@ using namespace bertpretrain::testing;
 
 TEST_CASE("the TorchScript source computes what the model does, for every norm placement and activation") {
     BertConfig config = odd_config(GENERATE("post_ln", "pre_ln", "pre_ln_zero_residual"));
-    config.hidden_act = GENERATE("gelu", "gelu_new");
-    CAPTURE(config.norm_placement, config.hidden_act);
+    config.hidden_act = GENERATE(HiddenAct::gelu, HiddenAct::gelu_new);
+    CAPTURE(name_of(config.norm_placement), name_of(config.hidden_act));
     Model model(config);
     model.randomize(6);
     const TemporaryFolder folder;

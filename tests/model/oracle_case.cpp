@@ -31,7 +31,9 @@ BertConfig read_config(const PtValue& stored) {
     BertConfig config;
     BertConfig::describe(config, [&](const char* name, auto& member, const auto&...) {
         using Member = std::remove_reference_t<decltype(member)>;
-        member = std::get<Member>(at_key(stored, name).content);
+        const auto& content = at_key(stored, name).content;
+        if constexpr (Choice<Member>) member = choice_named<Member>(std::get<std::string>(content));
+        else member = std::get<Member>(content);
     });
     return config;
 }

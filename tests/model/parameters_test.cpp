@@ -50,7 +50,7 @@ TEST_CASE("the number of parameters is that of the published models") {
     habana.num_hidden_layers = 48;
     habana.num_attention_heads = 25;
     habana.intermediate_size = 6400;
-    habana.norm_placement = "pre_ln_zero_residual";
+    habana.norm_placement = NormPlacement::pre_ln_zero_residual;
     CHECK(count(habana) == 1'530'388'930);
 }
 

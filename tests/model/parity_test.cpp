@@ -101,7 +101,7 @@ TEST_CASE("in bf16, errors are at most 1.05 times those of PyTorch's autocast, a
             of_case.tensors += 1;
         }
         for (const auto& [kind, of_case] : kinds)
-            for (const std::string& group : {std::string("all models"), oracle.config.norm_placement}) {
+            for (const std::string& group : {std::string("all models"), std::string(name_of(oracle.config.norm_placement))}) {
                 log_ratios[group + ": " + kind].add(of_case.log_ratio / of_case.tensors);
                 size_errors[group + ": " + kind].add(of_case.size_error / of_case.tensors);
             }

@@ -38,7 +38,7 @@ inline BertConfig odd_config(const std::string& placement) {
     config.intermediate_size = 72;
     config.vocab_size = 101;
     config.max_position_embeddings = 40;
-    config.norm_placement = placement;
+    config.norm_placement = choice_named<NormPlacement>(placement);
     return config;
 }
 inline const std::vector<std::string> placements{"post_ln", "pre_ln", "pre_ln_zero_residual"};

@@ -96,11 +96,11 @@ TEST_CASE("the planned memory of a pass is within 5 % of what its tensors take",
     // have a peak of their own.
     std::int64_t count = 80;
     for (const bool checkpointing : {true, false})
-        for (const char* const placement : {"post_ln", "pre_ln"}) {
+        for (const NormPlacement placement : {NormPlacement::post_ln, NormPlacement::pre_ln}) {
             config.norm_placement = placement;
             ActivationShape shape;
             const double measured = measured_activation_bytes(config, count, checkpointing, shape);
-            CAPTURE(placement, checkpointing, measured);
+            CAPTURE(name_of(placement), checkpointing, measured);
             CHECK(static_cast<double>(activation_bytes(config, shape)) == Approx(measured).epsilon(0.05));
             count += 16;
         }

@@ -31,7 +31,7 @@ TEST_CASE("five steps of AdamW are PyTorch's", "[system]") {
     const testing::CommandResult python = testing::run_command(std::string(PYTHON) + " -c '" + script + "'");
     if (python.exit_code != 0) SKIP_TEST(testing::skip::no_oracle, "no Python with torch: " + python.err);
     const ParameterLayout layout({{"w", {elements}, true}}, 1, 1);
-    ShardedOptimizer optimizer({"adamw", 0.01, {0.9, 0.98}, 1e-6, 0.1, 0}, layout, 0);
+    ShardedOptimizer optimizer({OptimizerName::adamw, 0.01, {0.9, 0.98}, 1e-6, 0.1, 0}, layout, 0);
     at::Tensor gradient = at::empty({layout.slice_elements()}), working = at::empty({layout.slice_elements()});
     for (int i = 0; i < elements; ++i)
         optimizer.state().master.mutable_data_ptr<float>()[i] = static_cast<float>(0.1 * std::sin(i));

@@ -13,7 +13,12 @@ using namespace bertpretrain;
 namespace {
 
 ScheduleConfig schedule(const std::string& name, double warmup, double constant, std::int64_t steps) {
-    return {.name = name, .warmup_ratio = warmup, .constant_ratio = constant, .degree = 0.5, .total_steps = steps, .stop_at = {}};
+    return {.name = choice_named<ScheduleName>(name),
+            .warmup_ratio = warmup,
+            .constant_ratio = constant,
+            .degree = 0.5,
+            .total_steps = steps,
+            .stop_at = {}};
 }
 
 ScheduleConfig read(const char* json) { return read_config<ScheduleConfig>(nlohmann::json::parse(json), "schedule"); }

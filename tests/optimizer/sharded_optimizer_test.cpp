@@ -16,7 +16,12 @@ using namespace bertpretrain::testing;
 namespace {
 
 OptimizerConfig config_of(const std::string& name, double clip) {
-    return {.name = name, .learning_rate = 0.01, .betas = {0.9, 0.999}, .eps = 1e-6, .weight_decay = 0.01, .max_grad_norm = clip};
+    return {.name = choice_named<OptimizerName>(name),
+            .learning_rate = 0.01,
+            .betas = {0.9, 0.999},
+            .eps = 1e-6,
+            .weight_decay = 0.01,
+            .max_grad_norm = clip};
 }
 
 /// One shard that owns everything, with the problem's weights.
@@ -34,7 +39,13 @@ struct Run {
 };
 
 Oracle oracle_of(const OptimizerConfig& config, const ParameterLayout& layout) {
-    Oracle oracle{config.name, config.betas[0], config.betas[1], config.eps, config.weight_decay, config.max_grad_norm, {}};
+    Oracle oracle{std::string(name_of(config.name)),
+                  config.betas[0],
+                  config.betas[1],
+                  config.eps,
+                  config.weight_decay,
+                  config.max_grad_norm,
+                  {}};
     const auto weights = tensors_of(layout, problem_weights(layout));
     for (std::size_t p = 0; p < weights.size(); ++p) {
         const std::vector<double> zeros(weights[p].size());

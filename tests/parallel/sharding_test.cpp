@@ -78,7 +78,7 @@ TEST_CASE("1, 2, 3 and 5 shards, and ZeRO stages 0 and 1, give the same weights 
     const bool reference = GENERATE(false, true);
     CAPTURE(name, reference);
     const OptimizerKernels* kernels = reference ? &reference_optimizer_kernels() : nullptr;
-    const OptimizerConfig config{name, 0.01, {0.9, 0.999}, 1e-6, 0.01, 0.5};
+    const OptimizerConfig config{choice_named<OptimizerName>(name), 0.01, {0.9, 0.999}, 1e-6, 0.01, 0.5};
     const Outcome one = train(config, {1, 1, kernels});
     for (const WorldChoice& setting : {WorldChoice{2, 1}, {3, 1}, {5, 1}, {1, 0}, {2, 0}, {3, 0}}) {
         CAPTURE(setting.ranks, setting.zero_stage);

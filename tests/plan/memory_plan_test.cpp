@@ -79,7 +79,7 @@ TEST_CASE("attention of more than 128 tokens in bf16 keeps its dropout masks, on
         const RunPlan plan = plan_of(experiment);
         const auto bytes =
             plan_memory(plan, bert_layout(experiment.model, experiment.parallel.bucket_mib, 1), threads).activations;
-        return std::pair(static_cast<std::int64_t>(bytes), plan.batch.pass_size());
+        return std::pair(static_cast<std::int64_t>(bytes), plan.pass_size());
     };
     const auto [with, sequences] = activations("bert_large_phase2.json", 0.1);
     CHECK(with - activations("bert_large_phase2.json", 0).first == sequences * 24 * 16 * 512 * 512 / 8);  // layers, heads

@@ -61,12 +61,12 @@ TEST_CASE("each experiment has the references' batch, steps, samples and optimiz
         INFO(row.file);
         const ExperimentConfig config = experiment(row.file);
         const RunPlan plan = plan_of(config, row.accelerators == 0 ? 128 : row.accelerators);
-        CHECK(plan.batch.micro_batch_size == 16);
-        CHECK(plan.batch.global_batch == row.batch);
+        CHECK(plan.settings.batch.micro_batch_size == 16);
+        CHECK(plan.global_batch() == row.batch);
         if (row.accelerators != 0) CHECK(row.batch == 16 * 24 * row.accelerators);
         CHECK(config.schedule.total_steps == row.steps);
         CHECK(row.batch * row.steps == row.samples);
-        CHECK(config.optimizer.name == row.optimizer);
+        CHECK(name_of(config.optimizer.name) == row.optimizer);
         CHECK(config.optimizer.weight_decay == 0.01);
         CHECK(config.optimizer.eps == 1e-6);
         CHECK(config.data.sequence_length == (row.file == "bert_large_phase2" ? 512 : 128));

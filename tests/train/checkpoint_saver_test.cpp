@@ -18,7 +18,7 @@ namespace {
 
 /// One rank of a run that does nothing but save; the example's memory outlives its saves.
 struct Saving {
-    Saving(const TemporaryFolder& run, World& ranks, const CheckpointPlan& config, const fs::path& checkpoints)
+    Saving(const TemporaryFolder& run, World& ranks, const CheckpointConfig& config, const fs::path& checkpoints)
         : world(ranks),
           folder(run.path(), ranks.rank() == 0 ? RunFolder::Role::takes : RunFolder::Role::joins),
           records(folder, 100, std::nullopt, ranks.rank() == 0),
@@ -123,7 +123,7 @@ TEST_CASE("a save that fails is told and tried again when the next is due, unles
         });
         CHECK_THAT(read_text(run / "events.jsonl"), Says("save_failed"));
         run_ranks(ranks, [&](World& world) {
-            CheckpointPlan config;
+            CheckpointConfig config;
             config.on_save_error = OnSaveError::stop;
             Saving saving(run, world, config, run / "never/checkpoints");
             must_say([&] { saving.save_now(1); }, "checkpoints: cannot be created");
@@ -136,7 +136,7 @@ TEST_CASE("a save that fails is told and tried again when the next is due, unles
 TEST_CASE("a checkpoint is not deleted while the command after its save runs") {
     const TemporaryFolder run;
     SingleProcess alone;
-    CheckpointPlan config;
+    CheckpointConfig config;
     config.keep_last = 1;
     config.after_save = "case $1 in *_00000001) while [ ! -e '" + (run / "go").string() + "' ]; do sleep 0.01; done;; esac";
     Saving saving(run, alone, config, run / "checkpoints");
@@ -159,7 +159,7 @@ TEST_CASE("a checkpoint is not deleted while the command after its save runs") {
 TEST_CASE("a checkpoint is not deleted while a command that an earlier process started on it runs") {
     const TemporaryFolder run;
     SingleProcess alone;
-    CheckpointPlan config;
+    CheckpointConfig config;
     config.keep_last = 1;
     config.after_save = "case $1 in *_00000001) touch '" + (run / "began").string() + "'; while [ -e \"$1\" ] && [ ! -e '" +
                         (run / "go").string() + "' ]; do sleep 0.01; done;; esac";

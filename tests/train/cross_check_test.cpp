@@ -217,14 +217,14 @@ TEST_CASE("a single rank finds what rounding does not explain, in fp32 and bf16"
     const FaultyKernels kernels(false);
     const SampleShards shards({64});
     const TemporaryFolder folder;
-    for (const char* precision : {"fp32", "bf16"}) {
-        CAPTURE(precision);
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        CAPTURE(name_of(precision));
         ExperimentConfig experiment = tiny(shards, 3);
         experiment.training.precision = precision;
         std::vector<Fault> faults(1);
-        if (experiment.training.precision == "bf16") REQUIRE_FALSE(train(experiment, folder / "sound", faults));
+        if (experiment.training.precision == Precision::bf16) REQUIRE_FALSE(train(experiment, folder / "sound", faults));
         faults.front().norm_factor = 1.5F;
-        const auto error = train(experiment, folder / precision, faults);
+        const auto error = train(experiment, folder / std::string(name_of(precision)), faults);
         REQUIRE(error);
         CHECK_THAT(error->what(), Catch::Contains("step 3: rank 0 on " + host_name() + " computes wrongly"));
     }

@@ -107,7 +107,7 @@ TEST_CASE("micro-batches are merged on a GPU, as far as all ranks can, unless th
     });
     CHECK(chosen == std::vector<std::int64_t>{96, 96});
 
-    experiment.training.loss_mean = "micro_batch";
+    experiment.training.loss_mean = LossMean::micro_batch;
     CHECK(choose(alone, experiment, 1 << 20) == 16);
     experiment = sixteen_by_24();
     experiment.batch.device_micro_batch = 48;
@@ -173,7 +173,7 @@ TEST_CASE("a trial pass leaves no gradient") {
     const FlatParameters parameters(bert_layout(model, 1, 1), at::kFloat, at::kCPU, FlatParameters::Gradients::fp32);
     parameters.compute_weights().fill_(0.01);
     const Bert bert(model, parameters, {7, false});
-    CHECK(trial_pass(bert, parameters, DataPlan(), 3) == std::optional<std::uint64_t>(0));
+    CHECK(trial_pass(bert, parameters, RunPlan(), 3) == std::optional<std::uint64_t>(0));
     for (const PlacedParameter& parameter : parameters.layout().parameters())
         CHECK(parameters.gradient(parameter.spec.name).abs().sum().item<double>() == 0);
 }

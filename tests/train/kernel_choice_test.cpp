@@ -41,7 +41,7 @@ ExperimentConfig tiny(const std::string& gpu_kernels) {
     ExperimentConfig experiment = tiny_experiment();
     experiment.batch.micro_batch_size = 8;
     experiment.schedule.total_steps = 6;
-    experiment.training.gpu_kernels = gpu_kernels;
+    experiment.training.gpu_kernels = choice_named<KernelPolicy>(gpu_kernels);
     return experiment;
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("what a checkpoint keeps is not measured again, but what the experimen
 TEST_CASE("where no bf16 is multiplied on a CPU nothing is chosen, and what was kept stays") {
     const NoChoiceLeft none;
     ExperimentConfig exact = tiny("mkl");
-    exact.training.precision = "fp32";
+    exact.training.precision = Precision::fp32;
     const json kept{{"forward 64x64", "mkl"}};
     CHECK(choose(exact).is_null());
     CHECK(choose(exact, kept) == kept);

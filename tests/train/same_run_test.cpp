@@ -83,7 +83,7 @@ TEST_CASE("ranks may differ in what only concerns their hosts, and in where a va
             settings.initialization.init_from = "/elsewhere/weights";
             settings.training.device = "cpu";
             settings.training.cpu_matmul = "onednn";
-            settings.training.gpu_kernels = "reference";
+            settings.training.gpu_kernels = KernelPolicy::reference;
             settings.checkpoint.after_save = "true";
             settings.checkpoint.after_save_seconds = 5;
         }

@@ -17,7 +17,7 @@ inline ExperimentConfig tiny_experiment() {
     experiment.model.max_position_embeddings = experiment.data.sequence_length = sample_length;
     experiment.optimizer.learning_rate = 1e-3;
     experiment.checkpoint.background = false;
-    experiment.training.precision = "fp32";
+    experiment.training.precision = Precision::fp32;
     experiment.training.device = "cpu";
     return experiment;
 }
