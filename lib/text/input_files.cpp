@@ -23,6 +23,9 @@ std::vector<fs::path> files_below(const fs::path& folder) {
             if (is_hidden && entry->is_directory()) entry.disable_recursion_pending();
             else if (!is_hidden && entry->is_regular_file() && !name.ends_with(text_lineage_ending))
                 files.push_back(entry->path());
+            else if (!is_hidden && entry->is_symlink() && !entry->exists())
+                throw DataError(concat(entry->path().string(), ": is a link to a file that is missing, ",
+                                       fs::read_symlink(entry->path()).string(), "; nothing has been written\n  do: remove it"));
         }
     } catch (const fs::filesystem_error& error) {
         throw DataError(concat(folder.string(), ": cannot be listed (", error.code().message(), "); nothing has been written"));

@@ -202,6 +202,18 @@ TEST_CASE("a document of more than 64 MiB is refused with its line") {
                Contains("corpus:3: a document that begins here is larger than 64 MiB"));
 }
 
+TEST_CASE("a link in a folder that leads to no file is refused, unless it is hidden") {
+    const TemporaryFolder folder;
+    write_text(folder / "a", "One.\n");
+    std::filesystem::create_symlink("gone", folder / ".hidden");
+    std::filesystem::create_symlink("a", folder / "again");
+    CHECK_THROWS_AS(documents_in({folder.path()}), ConfigError);  // "again" is the file "a" under another name
+    std::filesystem::remove(folder / "again");
+    CHECK(documents_in({folder.path()}).size() == 1);
+    std::filesystem::create_symlink("gone", folder / "link");
+    CHECK_THROWS_WITH(documents_in({folder.path()}), Contains("link: is a link to a file that is missing, gone"));
+}
+
 TEST_CASE("a file that is given twice, and inputs without text, are refused") {
     const TemporaryFolder folder;
     write_text(folder / "a", "One.\n");
