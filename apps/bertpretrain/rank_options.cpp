@@ -1,6 +1,7 @@
 #include "rank_options.h"
 
 #include "core/error.h"
+#include "core/log.h"
 #include "parallel/local_ranks.h"
 #include "parallel/make_world.h"
 
@@ -33,6 +34,10 @@ std::optional<int> run_as_local_ranks(std::int64_t local_ranks, const Launch& la
     if (local_ranks > 0 && launch.world_size != local_ranks)
         throw ConfigError(concat("--local-ranks ", local_ranks, ": ", launch.launcher, " has started this process as rank ",
                                  launch.rank, " of ", launch.world_size, "; do not use both"));
+    if (local_ranks == 0 && launch.unused_tasks > 1)
+        log_warning(
+            concat("this process works alone: SLURM_NTASKS = ", launch.unused_tasks,
+                   ", but srun did not start it\n  do: start it with srun, or use --local-ranks N for ranks on this host"));
     return std::nullopt;
 }
 

@@ -162,7 +162,10 @@ Launch launch_of(const Reader& read) {
     if (read.has("SLURM_PROCID") && read.has("SLURM_STEP_ID")) return from_slurm(read);
     if (read.has("AWS_BATCH_JOB_NODE_INDEX") || read.has("AWS_BATCH_JOB_NUM_NODES")) return from_aws_batch(read);
     if (read.has("PET_NNODES") || read.has("PET_NODE_RANK") || read.has("PET_NPROC_PER_NODE")) return from_pet(read);
-    return {};
+    Launch alone;
+    if (read.has("SLURM_JOB_ID") && !read.has("SLURM_STEP_ID"))
+        alone.unused_tasks = read.number("SLURM_NTASKS", 1, most_ranks, 1);
+    return alone;
 }
 
 /// PyTorch 2.11's wheel loads the certificates but then connects without TLS: a rank with this setting and one without it can

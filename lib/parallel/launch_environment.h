@@ -39,6 +39,7 @@ struct Launch {
     bool agent_keeps_store = false;  ///< true: torchrun's agent serves the store; false: rank 0 does
     std::string secret;              ///< shared by ranks that meet at an address; empty: none
     std::int64_t attempt = 0;        ///< how many times the launcher has started this run before
+    std::int64_t unused_tasks = 1;   ///< of a Slurm job that started this process without srun, which thus trains alone
     bool again = false;              ///< whether the launcher or a script restarted this command
 
     bool forces_world = false;  ///< whether a world of one connects to itself: see force_world_variable

@@ -70,6 +70,9 @@ TEST_CASE("without any launcher's variables the world is one process") {
     const Launch launch = launch_of({{"PATH", "/bin"}, {"SLURM_JOB_ID", "1"}, {"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}});
     CHECK(launch.launcher == "none");
     CHECK(launch.world_size == 1);
+    CHECK(launch.unused_tasks == 4);
+    CHECK(launch_of({{"SLURM_NTASKS", "4"}}).unused_tasks == 1);  // no job of Slurm's
+    CHECK(launch_of(slurm).unused_tasks == 1);
 }
 
 TEST_CASE("torchrun's variables come before those of the scheduler that started it") {
