@@ -7,6 +7,7 @@
 #   fuzz: the programs of tests/fuzz, by clang with libFuzzer and asan (scripts/setup.sh --fuzz installs it); run one with
 #   `build/fuzz/NAME_fuzz FOLDER`, or all of them, two minutes each, with `ctest --test-dir build/fuzz`.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 kind=${1:-release}
 shift || true

@@ -19,6 +19,7 @@ import sys
 import time
 from pathlib import Path
 
+PROJECT = Path(__file__).resolve().parent.parent
 LEFT_OUT = ["~[.]", "~[system]", "~[timeout]"]
 LONGEST_STOP = 2.0  # seconds
 LIMIT = 900  # seconds of a round; a program that takes longer hangs
@@ -50,14 +51,14 @@ def run_round(program: Path, generator: random.Random, output: Path, scratch: Pa
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=Path("build/release"), help="folder of the build")
+    parser.add_argument("--build", type=Path, default=PROJECT / "build/release", help="folder of the build")
     parser.add_argument("--rounds", type=int, default=3, help="how often each program runs")
     parser.add_argument("--busy", type=int, default=4, help="number of busy processes")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random moments")
     parser.add_argument("--folders", nargs="*", help="folders of tests/; by default all that have unit tests")
     given = parser.parse_args()
-    os.chdir(Path(__file__).resolve().parent.parent)  # tests read files of the project
     build = given.build.resolve()
+    os.chdir(PROJECT)  # tests read files of the project
     programs = [p for p in unit_programs(build) if not given.folders or p.name.removeprefix("test_") in given.folders]
     if not programs:
         print(f"busy_tests: {build} has no unit test programs; run scripts/build.sh release unit_tests", file=sys.stderr)

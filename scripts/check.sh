@@ -4,6 +4,7 @@
 #   scripts/check.sh          about an hour on two cores
 #   scripts/check.sh --long   also the long tests; a test that passed for this very commit is not run again
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 say() { echo "check: $*"; }
 

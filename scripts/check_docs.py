@@ -5,6 +5,7 @@ A block is fenced as ```sh or ```python. The blocks of a page run in one shell, 
 like a built checkout. A page may use files left by the pages before it. A block that needs something this machine lacks says so on its
 fence (```sh needs: 8 GPUs). Such a block is not run: its syntax is checked, its programs are looked up in the PATH, and its options are
 compared with --help."""
+import argparse
 import json
 import os
 import pathlib
@@ -101,9 +102,11 @@ def script_of(page):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help="by default all pages")
+    asked = parser.parse_args().pages or pages
     path = [folder for folder in os.environ["PATH"].split(":") if not folder.startswith(str(root))]  # a reader has no activated .venv
     environment = dict(os.environ, PATH=":".join(path))
-    asked = sys.argv[1:] or pages
     for page in asked:
         if page not in pages:
             sys.exit(f"docs: {page} is not one of the pages: {' '.join(pages)}")

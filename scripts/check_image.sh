@@ -3,6 +3,7 @@
 # that it copies, and starts the programs there. It stands for Ubuntu's root with this system's release:  scripts/check_image.sh
 # Needs root, debootstrap, a reachable mirror, and a build/release made with prometheus-cpp. Keeps the bare root for the next time.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 ((EUID == 0)) || { echo "check_image: needs root, for debootstrap and chroot" >&2; exit 2; }
 command -v debootstrap >/dev/null || { echo "check_image: debootstrap is missing; apt-get install debootstrap" >&2; exit 2; }

@@ -3,6 +3,7 @@
 # sample encyclopaedia, as an ordinary user:  scripts/check_package.sh [STEPS]
 # Needs root, debootstrap, and a reachable Debian mirror. Keeps the clean system, without the package, for the next time.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 steps=${1:-800}
 release=bookworm mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}

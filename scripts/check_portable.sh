@@ -3,6 +3,7 @@
 # PyTorch from its wheel, as an ordinary user:  scripts/check_portable.sh [STEPS]
 # Needs root, debootstrap, and a reachable Debian mirror and package index. Keeps the bare systems and PyTorch for the next time.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 steps=${1:-2400}
 mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}

@@ -5,14 +5,13 @@
 # where it stopped. `latest` means the newest dump whose checksums are published. Prints the file's path.
 # Exit codes: 0 done, 2 the request, 3 data (missing, or different from its checksum), 5 the network.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 language=en date=latest from=https://dumps.wikimedia.org output=.
 
 fail() { echo "get_wikipedia: $2" >&2; exit "$1"; }
-usage() { sed -n '2,7s/^# \{0,1\}//p' "$0"; }
 
 while (($# > 0)); do
   case "$1" in
-    -h | --help) usage; exit 0 ;;
     --language | --date | --from | --output)
       (($# > 1)) || fail 2 "$1 needs a value"
       declare "${1#--}=$2"
@@ -25,6 +24,7 @@ done
 command -v curl >/dev/null || fail 2 "curl is missing; apt-get install curl"
 wiki=${language//-/_}wiki
 from=${from%/}
+if [[ $output == -* ]]; then output=./$output; fi
 mkdir -p "$output" || fail 2 "--output $output: cannot make this folder"
 
 # fetch URL FILE [OPTION...]: exits with 3 when the site does not have the file, 5 when the site cannot be reached.
@@ -49,7 +49,7 @@ read -r sum name < <(grep -E " $wiki-[0-9]{8}-pages-articles\.xml\.bz2\$" "$sums
 mv "$sums.partial" "$sums"
 dated=${name#"$wiki"-}
 file=$output/$name
-verify() { echo "$sum  $1" | sha1sum --check --status; }
+verify() { [[ $(sha1sum <"$1") == "$sum  -" ]]; }
 
 if [[ -e $file ]]; then
   verify "$file" || fail 3 "$file: does not match its SHA-1 checksum $sum; delete it and run this again"

@@ -3,6 +3,7 @@
 #                                           scripts/lint.sh --tidy   clang-tidy over all of lib/, minutes; nothing need be built
 # The tools are Python wheels that scripts/setup.sh --oracles installs, so that every machine has the same versions.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 tools=.venv/bin
 say() { echo "lint: $*"; }

@@ -5,9 +5,9 @@ FOLDER is languages/messages of a MediaWiki of that version; Debian's package `m
 The names and aliases are facts of the wikis' link syntax. Each line of the output has tab-separated fields: the language's code,
 the languages whose names it takes over (separated by spaces), and NUMBER=NAME|NAME|... for each namespace.
 """
+import argparse
 import pathlib
 import re
-import sys
 
 numbers = {
     "MEDIA": -2, "SPECIAL": -1, "TALK": 1, "USER": 2, "USER_TALK": 3, "PROJECT": 4, "PROJECT_TALK": 5, "FILE": 6, "FILE_TALK": 7,
@@ -38,7 +38,11 @@ def names_of(text):
 
 
 def main():
-    folder, version = pathlib.Path(sys.argv[1]), sys.argv[2]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("version", metavar="VERSION")
+    given = parser.parse_args()
+    folder, version = given.folder, given.version
     print(f"# Namespace names of all languages of MediaWiki {version} (languages/messages), listed by scripts/list_namespaces.py.")
     print("# Fields: language, languages whose names it takes over, NUMBER=NAME|NAME|... for each namespace.")
     for file in sorted(folder.glob("Messages*.php")):

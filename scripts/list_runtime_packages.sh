@@ -3,9 +3,10 @@
 # needed to run them:  scripts/list_runtime_packages.sh build/release/bertpretrain build/release/bertpretrain_data
 # Libraries outside any package, such as PyTorch's, are not listed.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 : "${1:?list_runtime_packages.sh PROGRAM...}"
-libraries=$(objdump --private-headers "$@" | awk '$1 == "NEEDED" { print $2 }' | sort -u)
-paths=$(ldd "$@")
+libraries=$(objdump --private-headers -- "$@" | awk '$1 == "NEEDED" { print $2 }' | sort -u)
+paths=$(ldd -- "$@")
 for library in $libraries; do
   path=$(awk -v name="$library" '$1 == name && $2 == "=>" { print $3; exit }' <<<"$paths")
   [[ $path == /* ]] || { [[ $library == ld-linux* ]] || echo "list_runtime_packages: $library was not found" >&2; continue; }

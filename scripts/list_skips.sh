@@ -3,6 +3,7 @@
 # FILE has a line "KIND<tab>PROGRAM<tab>TEST<tab>REASON" for each skip (tests/support/skip.h); no file: no skips.
 # Exit 1: a skip is not expected on this machine, for example because a package is missing that scripts/setup.sh --oracles installs.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 (($# == 1)) || { echo "usage: list_skips.sh FILE" >&2; exit 2; }
 file=$(realpath -m "$1")
 cd "$(dirname "$0")/.."

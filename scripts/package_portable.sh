@@ -5,6 +5,7 @@
 # lib/bertpretrain holds the libraries that are not part of glibc, GCC's runtime or PyTorch; bin/ holds launchers
 # (scripts/portable/launcher.sh).
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 output=
 while (($#)); do
   case "$1" in
@@ -91,7 +92,7 @@ cp -RH configs "$root/"
 cp -RH data_tools/sample "$root/data_tools/"
 cp -RH scripts/benchmark "$root/scripts/"
 mkdir -p "$root/scripts/launch"
-cp scripts/launch/{local,node,parameters,slurm}.sh "$root/scripts/launch/"
+cp scripts/launch/{local,node,parameters,run_folder,slurm}.sh "$root/scripts/launch/"
 cp scripts/{pipeline,run_until_done}.sh "$root/scripts/"
 find "$root" -name __pycache__ -prune -exec rm -rf {} +
 ln -s scripts/benchmark/first_light.sh "$root/first_light.sh"

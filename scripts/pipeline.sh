@@ -6,10 +6,11 @@
 #   scripts/pipeline.sh CONFIG --join          on the other hosts of a job: takes part in the training, and ends with it
 # After an interruption, run it again: it continues with the stage that was interrupted. MODELS/next links to the generation in progress,
 # MODELS/current to the newest that was accepted. Exit 6: the new generation was refused.
-# BERTPRETRAIN: the program. TRAIN_LAUNCHER: a command that takes the arguments of `bertpretrain train`, such as scripts/launch/local.sh;
-# TRAIN_STOP_SIGNAL (TERM) is what it takes for a request to save and end. ROUND: the name of this round, required for --join. A round that
+# BERTPRETRAIN: the program. TRAIN_LAUNCHER: a shell command that takes the arguments of `bertpretrain train`, such as
+# scripts/launch/local.sh; TRAIN_STOP_SIGNAL (TERM) is what it takes for a request to save and end. ROUND: the name of this round, required for --join. A round that
 # has promoted its generation and is started again under the same name does nothing.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 
 say() { echo "pipeline: $*" >&2; }
 refuse_request() { say "$1"; exit 2; }
@@ -19,7 +20,7 @@ program=$scripts/../build/release/bertpretrain
 [[ -x $program ]] || program=bertpretrain # in an image or a package
 program=${BERTPRETRAIN:-$program}
 data_program=${BERTPRETRAIN_DATA:-${program}_data}
-(($# > 0)) || refuse_request "a config is missing; copy configs/pipeline.json"
+[[ ${1-} != "" ]] || refuse_request "a config is missing; copy configs/pipeline.json"
 config=$1 join='' until_done=''
 for option in "${@:2}"; do
   case $option in
@@ -31,16 +32,19 @@ done
 
 experiment='' models='' ranks='' data_training_shards='' data_command='' data_text_folder='' data_shard_options=() training_set=()
 evaluation_held_out_shards='' evaluation_tolerance='' evaluation_after_refusal='' export_formats=() embedding_text='' embedding_vectors=''
+[[ $config != -* ]] || config=./$config
 settings=$("$program" config pipeline "$config" --shell)
 eval "$settings"
+if [[ $models == -* ]]; then models=./$models; fi
+if [[ $data_text_folder == -* ]]; then data_text_folder=./$data_text_folder; fi
 next=$models/next current=$models/current
 if [[ -n $until_done ]]; then exec "$scripts/run_until_done.sh" "$next" -- "$scripts/pipeline.sh" "$config" ${join:+"$join"}; fi
 
 launcher=("$program" train) local_ranks=()
 if ((ranks > 1)); then local_ranks=(--local-ranks "$ranks"); fi
-if [[ -n ${TRAIN_LAUNCHER:-} ]]; then read -ra launcher <<<"$TRAIN_LAUNCHER"; else launcher+=("${local_ranks[@]}"); fi
+if [[ -n ${TRAIN_LAUNCHER:-} ]]; then eval "launcher=($TRAIN_LAUNCHER)"; else launcher+=("${local_ranks[@]}"); fi
 # Without the launchers' variables a program is a single process; with them it would wait for the job's other hosts.
-alone=(env -u RANK -u WORLD_SIZE -u OMPI_COMM_WORLD_SIZE -u OMPI_COMM_WORLD_RANK -u SLURM_STEP_ID -u AWS_BATCH_JOB_NODE_INDEX
+alone=(env -u RANK -u WORLD_SIZE -u OMPI_COMM_WORLD_SIZE -u OMPI_COMM_WORLD_RANK -u SLURM_STEP_ID -u SLURM_NTASKS -u AWS_BATCH_JOB_NODE_INDEX
        -u AWS_BATCH_JOB_NUM_NODES -u PET_NNODES -u PET_NODE_RANK -u PET_NPROC_PER_NODE)
 
 stop='' child='' child_group='' stop_signal=TERM
@@ -134,22 +138,27 @@ nothing_new() {
   exit 0
 }
 
-# Links the files of text_folder that no model before was trained on into texts/. A file that changed counts as new.
+# Links the files of text_folder that no model before was trained on into texts/. A file that changed counts as new. The lists have a line
+# "SIZE TIME NAME" for each file, with \n for a line break of a name and \\ for a backslash.
 collect_texts() {
-  local learned=$folder/parent/texts_learned number=0 path source
+  local learned=$folder/parent/texts_learned number=0 line path name link
+  local -x LC_ALL=C # lengths are bytes
   [[ -d $data_text_folder ]] || { say "$config: data.text_folder = $data_text_folder is no folder"; exit 3; }
   [[ -e $learned ]] || learned=/dev/null
-  find -L "$data_text_folder" -mindepth 1 -name '.*' -prune -o -type f -printf '%s %T@ %P\n' | LC_ALL=C sort |
-    LC_ALL=C comm -13 "$learned" - >"$folder/texts_new"
+  find -L "$data_text_folder" -mindepth 1 -name '.*' -prune -o -type f -printf '%s %T@ %P\0' |
+    sed -z 's/\\/\\\\/g; s/\n/\\n/g' | tr '\0' '\n' | sort | comm -13 "$learned" - >"$folder/texts_new"
   [[ -s $folder/texts_new ]] || nothing_new "$data_text_folder has no new texts"
-  source=$(realpath "$data_text_folder")
   rm -rf "$folder/texts"
   mkdir "$folder/texts"
-  while read -r _ _ path; do
-    number=$((number + 1))
-    ln -s "$source/$path" "$folder/texts/$(printf '%06d' $number)_${path##*/}"
+  while IFS= read -r line; do
+    printf -v path %b "${line#* * }"
+    name=${path##*/}
+    if ((${#name} > 200)); then name=${name: -200}; fi # with its number it must not be longer than file systems allow
+    printf -v link '%s/texts/%06d_%s' "$folder" $((++number)) "$name"
+    ln -srT "$data_text_folder/$path" "$link"
+    [[ -f $link ]] || { say "$data_text_folder/$path: is no file any more; run this again"; exit 3; }
   done <"$folder/texts_new"
-  LC_ALL=C sort -m "$learned" "$folder/texts_new" >"$folder/texts_learned.partial"
+  sort -m "$learned" "$folder/texts_new" >"$folder/texts_learned.partial"
   mv "$folder/texts_learned.partial" "$folder/texts_learned"
 }
 

@@ -6,11 +6,13 @@
 #   scripts/quickstart.sh --text PATH [--vocabulary FILE]   uses your own text, a file or a folder (text, JSONL, CSV, TSV, Parquet)
 #   ... --output DIR                                        writes there instead of quickstart/NAME
 #   ... --gpu                                               builds the modules for NVIDIA GPUs also where this machine shows no GPU
-# Run it again to continue where it stopped.
+# Run it again to continue where it stopped. A folder that was made from another text or vocabulary is refused.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
+from=$PWD
 cd "$(dirname "$0")/.."
 
-input=data_tools/sample/encyclopaedia.xml vocabulary="" output="" size=2000 steps="" # steps: those of configs/quickstart.json
+input=$PWD/data_tools/sample/encyclopaedia.xml vocabulary="" output="" size=2000 steps="" # steps: those of configs/quickstart.json
 gpu=OFF
 if [[ -e /dev/nvidia0 ]]; then gpu=ON; fi
 while (($#)); do
@@ -23,12 +25,23 @@ while (($#)); do
     *) echo "quickstart: unknown option $1; known: --dump FILE, --text PATH, --vocabulary FILE, --output DIR, --gpu" >&2; exit 2 ;;
   esac
 done
+for name in input vocabulary output; do # relative to the folder in which this script was started
+  if [[ -n ${!name} && ${!name} != /* ]]; then printf -v "$name" %s "$from/${!name}"; fi
+done
 for file in "$input" ${vocabulary:+"$vocabulary"}; do
   [[ -r $file ]] || { echo "quickstart: $file cannot be read; check the path and its permissions" >&2; exit 3; }
 done
 name=$(basename "$input" | sed 's/\.\(bz2\|gz\|zst\)$//; s/\.\(xml\|txt\|jsonl\|csv\|tsv\)$//')
 output=${output:-quickstart/$name}
 mkdir -p "$output"
+# What the folder is made from: the vocabulary, and the files with their sizes and times.
+sources="vocabulary: ${vocabulary:-$size tokens of the text}
+$(find -L "$input" ${vocabulary:+"$vocabulary"} -type f -printf '%p, %s bytes, time %T@\0' | sort -z | tr '\0' '\n')"
+if [[ -e $output/text.txt ]] && ! difference=$(diff --label "made from" --label "given now" "$output/sources.txt" - <<<"$sources" 2>&1); then
+  printf 'quickstart: %s was not made from what is given now; delete it, or name another folder with --output:\n%s\n' "$output" "$difference" >&2
+  exit 2
+fi
+echo "$sources" >"$output/sources.txt"
 
 # phase NAME: prints what begins, and how long the phase before it took.
 phase_began=$SECONDS

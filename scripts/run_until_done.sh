@@ -9,6 +9,7 @@
 # While another process holds the folder, the program waits up to two minutes for it (BERTPRETRAIN_LOCK_SECONDS).
 # SIGTERM, SIGINT, SIGHUP and SIGQUIT are passed on and end this script: 143, 130, 129 or 131, or the run's own code if its last save failed.
 set -uo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 
 say() { echo "run_until_done: $*" >&2; }
 
@@ -17,6 +18,7 @@ if (($# < 3)) || [[ $2 != -- ]]; then
   exit 2
 fi
 run=$1
+if [[ $run == -* ]]; then run=./$run; fi
 shift 2
 restarts_allowed=3                      # without progress
 pause=${RUN_UNTIL_DONE_PAUSE_SECONDS:-2} # before the first restart; twice as long before each further one without progress

@@ -1,11 +1,12 @@
 """Prints short sentences of a text, one per line.
 
-Usage: sample_sentences.py TEXT [--masked]. Without --masked: up to 2,000 different ones. With it: at most five, spread over the first 250,
+Without --masked: up to 2,000 different ones. With it: at most five, spread over the first 250,
 each with its middle word replaced by [MASK], for `bertpretrain predict`. They are lines of 7 to 12 words. A text without such lines, as in
 Chinese, has no spaces between words: then they are lines of 8 to 40 characters, and one character is replaced. Only the first million lines
 are read. Prints nothing for a text without short lines.
 """
 
+import argparse
 import sys
 from itertools import islice
 
@@ -34,14 +35,18 @@ def masked(line):
     return line[:middle] + "[MASK]" + line[middle + 1:]
 
 
-def main(text, option=""):
-    with open(text, "rb") as file:
-        lines = short_lines(file, 250 if option == "--masked" else 2000)
-    if option == "--masked":
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("text", metavar="TEXT", help="a file of text")
+    parser.add_argument("--masked", action="store_true", help="mask a word of each line")
+    given = parser.parse_args()
+    with open(given.text, "rb") as file:
+        lines = short_lines(file, 250 if given.masked else 2000)
+    if given.masked:
         step = max(1, len(lines) // 5)
         lines = [masked(line) for line in lines[step - 1::step][:5]]
     sys.stdout.buffer.write("".join(f"{line}\n" for line in lines).encode())
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

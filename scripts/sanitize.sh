@@ -4,6 +4,7 @@
 #   scripts/sanitize.sh tsan [FOLDER...]   thread sanitizer; by default the folders whose tests use threads most
 # A FOLDER is one of tests/ that needs no torch, for example data_tools.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 say() { echo "sanitize: $*"; }
 

@@ -5,6 +5,7 @@
 #   scripts/setup.sh --fuzz      also clang with libFuzzer, for scripts/build.sh fuzz
 # It installs only what is missing, so running it again takes a second.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 
 packages=(g++ cmake ninja-build python3 python3-venv libhdf5-dev libspdlog-dev nlohmann-json3-dev libcli11-dev

@@ -6,6 +6,7 @@
 #   scripts/test.sh fast   while you work: formatting, shell scripts, and the unit tests
 # Both end with the time of each phase. scripts/check.sh adds what takes longer.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/.."
 case "${1:-}" in
   "" | fast) ;;

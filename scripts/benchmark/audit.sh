@@ -4,6 +4,7 @@
 #   scripts/benchmark/audit.sh [--steps 2000] [--stretches 20] [--output DIR to keep the run]
 # Exit status 1: an audit gave another verdict than it must.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 if [[ -z ${BERTPRETRAIN_PROGRAMS:-} ]]; then
   scripts/setup.sh >&2

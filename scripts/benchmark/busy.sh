@@ -4,6 +4,7 @@
 #       [--sides ours before hf] [--before PROGRAM]
 # The fair share of T threads beside L busy ones on C cores is C x T / (T + L) cores, at most T.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 scripts/setup.sh --oracles >&2
 scripts/build.sh release bertpretrain >&2

@@ -4,6 +4,7 @@
 #   scripts/benchmark/certify.sh [PART...] [--output build/certify] [--quick] [--run DIR]     --help lists the parts
 # A second call continues: parts that are done are not repeated. Exit status 1: a line missed its bound.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 if [[ " $* " != *" --help "* && -z ${BERTPRETRAIN_PROGRAMS:-} ]]; then
   scripts/setup.sh --oracles >&2

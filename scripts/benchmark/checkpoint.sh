@@ -2,6 +2,7 @@
 # Compares saving and loading of model and optimizer with torch.save, torch.load and dd, and measures what a save costs training.
 #   scripts/benchmark/checkpoint.sh [--size small|base|large] [--rounds 3] [--folder DIR on the disk to measure]
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 scripts/setup.sh --oracles >&2
 scripts/build.sh release bertpretrain time_checkpoint >&2

@@ -4,6 +4,7 @@
 #   scripts/benchmark/compare_runs.sh [--output build/compared]
 # BERTPRETRAIN_PROGRAMS names a folder with built programs; nothing is built then.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 output=build/compared
 while (($#)); do

@@ -4,6 +4,7 @@
 # transformers.
 #   scripts/benchmark/cores.sh [--size base] [--cores 1 2 ...] [--rounds 3] [--steps 3] [--oversubscribe 2] [--sides ours]
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$(readlink -f "$0")")/../.."
 if [[ -x scripts/setup.sh ]]; then
   scripts/setup.sh --oracles >&2

@@ -2,6 +2,7 @@
 # Times the data tools and other programs for the same work, interleaved on this machine; prints both sides and the ratios.
 #   scripts/benchmark/data.sh [PART...]    PART: the name of a file in scripts/benchmark/data, e.g. tokenizer; all when absent
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 scripts/setup.sh --oracles >&2
 scripts/build.sh release bertpretrain_data >&2

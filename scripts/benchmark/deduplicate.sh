@@ -5,6 +5,7 @@
 # The two Python tools are installed in a virtual environment of their own: DEDUPLICATE_VENV, by default below the folder for
 # temporary files.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 [[ -n ${BERTPRETRAIN_PROGRAMS:-} ]] || scripts/build.sh release bertpretrain_data >&2
 venv=${DEDUPLICATE_VENV:-${TMPDIR:-/tmp}/bertpretrain_deduplicate_venv}

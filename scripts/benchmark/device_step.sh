@@ -3,6 +3,7 @@
 #   scripts/benchmark/device_step.sh [--size base|large|1.5b] [--length 128|512] [--rounds 5] [--steps 5] [--device cuda|cpu]
 #       [--sides ours ours-real-lengths ours-unmerged hf hf-compile hf-real-lengths strongest strongest-real-lengths]
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 scripts/setup.sh --oracles >&2
 scripts/build.sh release bertpretrain >&2

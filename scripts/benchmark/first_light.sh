@@ -4,6 +4,7 @@
 #   scripts/benchmark/first_light.sh [--minutes 8] [--device cuda|cpu] [--output first_light] [--stages NAME...] [--programs DIR]
 # A second call with the same output folder runs the stages that have not passed. --help lists the stages.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 here=$(dirname "$(readlink -f "$0")")
 python=$here/../../.venv/bin/python
 [[ -x $python ]] || python=python3

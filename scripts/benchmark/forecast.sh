@@ -3,6 +3,7 @@
 # and one that stops at its deadline.
 #   scripts/benchmark/forecast.sh [--seconds 60] [--ranks 1]
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 if [[ -z "${BERTPRETRAIN_PROGRAMS:-}" ]]; then
   scripts/setup.sh >&2

@@ -7,6 +7,7 @@
 #   scripts/benchmark/kernel_sets.sh [--gpu] [--steps 1000] [--output build/kernel_sets]      a second call continues
 # The text is BENCHMARK_TEXT, or else the shared corpus.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 steps=1000 output=build/kernel_sets gpu=no
 while (($#)); do

@@ -10,6 +10,7 @@
 #     --set model.hidden_dropout_prob=0 --set model.attention_probs_dropout_prob=0 --set training.precision=fp32
 # The text is BENCHMARK_TEXT, or else the shared corpus. If BERTPRETRAIN_PROGRAMS names a folder, its programs are used, and nothing is built.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 steps=1500 output="" objective=mlm_nsp length=128 settings=()
 while (($#)); do

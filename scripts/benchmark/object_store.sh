@@ -3,6 +3,7 @@
 # how long steps waited for data, and whether the losses are equal.
 #   scripts/benchmark/object_store.sh [--steps 300] [--shards 12] [--duplicates 10] [--cache-share 1.3]
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 if [[ -z "${BERTPRETRAIN_PROGRAMS:-}" ]]; then
   scripts/setup.sh --oracles >&2

@@ -4,6 +4,7 @@
 #   scripts/benchmark/plan.sh memory [--models 33M 44M 110M] [--ranks 1 2 4]
 #   scripts/benchmark/plan.sh two_hosts [--steps 7] [--rounds 2]
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 what=${1:-}
 case "$what" in

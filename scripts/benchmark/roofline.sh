@@ -3,6 +3,7 @@
 #   scripts/benchmark/roofline.sh [--size base|large|1.5b] [--device cpu|cuda] [--rounds 9] [--picture roofline.svg]
 #       on a GPU also [--micro-batch 384] [--length 128|512]
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 scripts/setup.sh --oracles >&2
 scripts/build.sh release bertpretrain time_parts >&2

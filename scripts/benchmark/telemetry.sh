@@ -3,6 +3,7 @@
 #   scripts/benchmark/telemetry.sh [STEPS]      300 when not given
 # In a run without checkpoints a step's `saving_seconds` is the time from its numbers to the next step: all of it is telemetry.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 steps=${1:-300}
 scripts/setup.sh >&2

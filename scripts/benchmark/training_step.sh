@@ -4,6 +4,7 @@
 #       [--sides ours ours-before ours-fp32 ours-real-lengths hf hf-compile hf-fp32 hf-real-lengths]
 #       [--before PROGRAM]   the program of another build, for the side ours-before: compares two commits
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../.."
 scripts/setup.sh --oracles >&2
 scripts/build.sh release bertpretrain time_parts >&2

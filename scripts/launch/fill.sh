@@ -3,6 +3,7 @@
 # Lines marked "# efa" are for hosts with EFA adapters, "# gpu" for hosts with GPUs, "# reserved" for hosts of a capacity reservation
 # and "# block" for those of a capacity block. They are omitted for other hosts.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 folder=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/launch/parameters.sh
 source "$folder/parameters.sh"
@@ -10,7 +11,7 @@ command -v envsubst >/dev/null || { echo "fill: envsubst is missing; apt-get ins
 
 for file in "$@"; do
   [[ -r $file ]] || { echo "fill: $file: cannot be read" >&2; exit 2; }
-  lines=$(cat "$file")
+  lines=$(<"$file")
   ((EFA_PER_NODE > 0)) || lines=$(grep -v '# efa$' <<<"$lines")
   ((GPUS_PER_NODE > 0)) || lines=$(grep -v '# gpu$' <<<"$lines")
   [[ -n $RESERVED ]] || lines=$(grep -v '# reserved$' <<<"$lines")

@@ -3,6 +3,7 @@
 #   PROCESSES_PER_NODE=8 scripts/launch/local.sh CONFIG [OPTIONS of `bertpretrain train`]
 # Without torchrun, and without restarts: `bertpretrain train CONFIG --local-ranks 8`.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 folder=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/launch/parameters.sh
 source "$folder/parameters.sh"

@@ -9,11 +9,15 @@
 # STOP_SECONDS (120): the time between the platform's SIGTERM and its SIGKILL.
 # RETRY_CODES (no): with "yes", adds 128 to exit codes after which a restart helps. Kubeflow's restart policy ExitCode needs that.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 : "${2:?node.sh SUBCOMMAND CONFIG [OPTIONS]}"
 
+folder=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=scripts/launch/run_folder.sh
+source "$folder/run_folder.sh"
+
 if [[ $1 == pipeline ]]; then
-  folder=$(cd "$(dirname "$0")" && pwd)
-  export TRAIN_LAUNCHER="$folder/node.sh train"
+  export TRAIN_LAUNCHER="${folder@Q}/node.sh train"
   [[ -z ${AWS_BATCH_JOB_ID:-} ]] || export ROUND=${ROUND:-${AWS_BATCH_JOB_ID%%#*}} # a child node appends its number after a #
   pipeline=$folder/pipeline.sh # in an image
   [[ -e $pipeline ]] || pipeline=$folder/../pipeline.sh
@@ -23,12 +27,10 @@ if [[ $1 == pipeline ]]; then
   if ((${AWS_BATCH_JOB_NUM_NODES:-1} == 1)); then options+=(--until-done); fi
   exec "$pipeline" "$2" "${options[@]}"
 fi
-read -ra more <<<"${TRAIN_OPTIONS:-}"
+read -rd '' -a more <<<"${TRAIN_OPTIONS:-}" || true # ends at the end of the text
 set -- "$@" "${more[@]}"
-subcommand=$1 output=runs/$(basename "$2" .json)
-for ((i = 1; i < $#; i++)); do
-  if [[ ${!i} == --output ]]; then next=$((i + 1)) && output=${!next}; fi
-done
+subcommand=$1
+run_folder "${@:2}"
 
 export BERTPRETRAIN_LOCK_SECONDS=${BERTPRETRAIN_LOCK_SECONDS:-120} # how long a host that was just lost may hold the run's folder
 processes=${PROCESSES_PER_NODE:-1}

@@ -2,7 +2,7 @@
 # Trains under Slurm, one rank per task. The program finds its peers from Slurm's variables:
 #   sbatch --nodes 8 --ntasks-per-node 8 --gpus-per-node 8 scripts/launch/slurm.sh CONFIG [OPTIONS of `bertpretrain train`]
 #   sbatch ... --job-name loop --dependency singleton scripts/launch/slurm.sh --pipeline CONFIG
-# The second form, from the checkout, runs a round of the production loop (scripts/pipeline.sh): the training on all hosts of the job, the
+# The second form runs a round of the production loop (scripts/pipeline.sh): the training on all hosts of the job, the
 # other stages on the first one. With `singleton` a round waits for the one before.
 # Checks hosts and network first (`bertpretrain preflight`); PREFLIGHT=no skips that. Five minutes before the time limit Slurm signals
 # this script: the run saves, and the job is requeued. The job is also requeued after a lost peer, a killed rank or a crash. It is not
@@ -14,7 +14,15 @@
 #SBATCH --open-mode=append
 #SBATCH --signal=B:USR1@300
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 : "${1:?slurm.sh CONFIG [OPTIONS]}"
+here=$(cd "$(dirname "$0")" && pwd)
+if [[ ! -e $here/run_folder.sh ]]; then # sbatch runs a copy of this script in a folder of its own
+  here=$(scontrol show job "$SLURM_JOB_ID" | sed -nz 's|.*\bCommand=\(.*\)/slurm\.sh.*|\1|p')
+fi
+[[ -r $here/run_folder.sh ]] || { echo "slurm.sh: run_folder.sh is missing in '$here', the folder of this script" >&2; exit 2; }
+# shellcheck source=scripts/launch/run_folder.sh
+source "$here/run_folder.sh"
 
 export BERTPRETRAIN_LOCK_SECONDS=${BERTPRETRAIN_LOCK_SECONDS:-120} # how long a host that was just lost may hold the run's folder
 # Since Slurm 22.05 srun no longer takes over sbatch's --cpus-per-task by itself.
@@ -54,8 +62,9 @@ trap 'limit=yes; [[ -z $step ]] || kill -s $stop_signal $step 2>/dev/null || tru
 finish() {
   echo "slurm.sh: attempt ${SLURM_RESTART_COUNT:-0} ended with exit code $code; stopped for the time limit: $limit"
   case $code-$limit in
+    [02346]-*) ;;
     *-yes | 5-no | 70-no | 13[2-9]-no) # 128 + SIGILL ... SIGSEGV: crashed or killed
-      if ((code != 0 && ${SLURM_RESTART_COUNT:-0} < ${MAX_RESTARTS:-20})); then exec scontrol requeue "$SLURM_JOB_ID"; fi ;;
+      if ((${SLURM_RESTART_COUNT:-0} < ${MAX_RESTARTS:-20})); then exec scontrol requeue "$SLURM_JOB_ID"; fi ;;
   esac
   exit "$code"
 }
@@ -63,8 +72,8 @@ finish() {
 if [[ $1 == --pipeline ]]; then
   stop_signal=TERM
   # The training is another call of this script, which must leave it to this one to queue the job again.
-  export ROUND=${ROUND:-slurm.$SLURM_JOB_ID} TRAIN_LAUNCHER="env MAX_RESTARTS=0 bash $0" TRAIN_STOP_SIGNAL=USR1
-  run scripts/pipeline.sh "${2:?slurm.sh --pipeline CONFIG}" --until-done
+  export ROUND=${ROUND:-slurm.$SLURM_JOB_ID} TRAIN_LAUNCHER="env MAX_RESTARTS=0 bash ${0@Q}" TRAIN_STOP_SIGNAL=USR1
+  run "$here/../pipeline.sh" "${2:?slurm.sh --pipeline CONFIG}" --until-done
   finish
 fi
 
@@ -77,14 +86,8 @@ if [[ ${PREFLIGHT:-yes} != no ]]; then
   done
   run_ranks preflight "${checked[@]}"
 fi
+run_folder "$@"
 # Prints the hosts that a cross check of the last attempt named (training.cross_check_every_steps).
-output=runs/$(basename "$1" .json)
-for ((i = 2; i <= $#; ++i)); do
-  case ${!i} in
-    --output) next=$((i + 1)) && output=${!next:-} ;;
-    --output=*) output=${!i#--output=} ;;
-  esac
-done
 wrong_hosts() {
   sed -n '/"suspects"/,$s/^ *"host": *"\([^"]*\)".*/\1/p' "$output/exit.json" 2>/dev/null | sort -u || true
 }

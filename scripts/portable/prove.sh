@@ -4,6 +4,7 @@
 #   /opt/pytorch        a folder with the package torch
 #   /opt/pytorch_cpu    the same without its CUDA half
 set -eu
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 steps=$1
 save=$((steps / 4))
 say() { echo "prove: $*"; }

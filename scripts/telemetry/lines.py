@@ -1,4 +1,6 @@
 """Reads the lines that telemetry.command gets: those of metrics.jsonl, events.jsonl and devices.jsonl, as they are written."""
+import argparse
+import importlib
 import json
 import pathlib
 import sys
@@ -23,6 +25,21 @@ def records(stream=sys.stdin):
             for name, source in (line.get("sources") or {}).items():
                 numbers.update({f"sources/{name}/{key}": value for key, value in source.items() if isinstance(value, (int, float))})
             yield "metrics", step, numbers
+
+
+def run_folder(description):
+    """Returns the run's folder, the only argument of the command."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path, metavar="RUN_FOLDER")
+    return parser.parse_args().folder.resolve()
+
+
+def package(name):
+    """Imports a package, or ends the command with a message."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        sys.exit(f"{name} cannot be imported ({error}), so the run is not sent to it; install it: {sys.executable} -m pip install {name}")
 
 
 def settings_of(folder):

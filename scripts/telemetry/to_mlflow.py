@@ -1,18 +1,15 @@
 #!/usr/bin/env python3
-"""Sends a run's numbers to MLflow:  --set 'telemetry.command=python3 scripts/telemetry/to_mlflow.py $1'
+"""Sends a run's numbers to MLflow:  --set 'telemetry.command=python3 scripts/telemetry/to_mlflow.py "$1"'
 Needs `pip install mlflow`. MLFLOW_TRACKING_URI names the server, MLFLOW_EXPERIMENT_NAME the experiment (bertpretrain). A resumed run
 continues in the same place."""
 import os
-import pathlib
-import sys
 
-import mlflow
-from lines import records, settings_of
+from lines import package, records, run_folder, settings_of
 
 longest_value, most_at_once = 500, 100  # MLflow's limits
 
 
-def start(folder):
+def start(mlflow, folder):
     experiment = mlflow.set_experiment(os.environ.get("MLFLOW_EXPERIMENT_NAME", "bertpretrain"))
     quoted = str(folder).replace("'", "\\'")
     earlier = mlflow.search_runs([experiment.experiment_id], filter_string=f"tags.folder = '{quoted}'", max_results=1,
@@ -26,8 +23,9 @@ def start(folder):
         mlflow.log_params(dict(settings[first:first + most_at_once]))
 
 
-def main(folder):
-    start(folder)
+def main():
+    folder, mlflow = run_folder(__doc__), package("mlflow")
+    start(mlflow, folder)
     for kind, what, values in records():
         if kind == "metrics":
             mlflow.log_metrics(values, step=what)
@@ -37,4 +35,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]).resolve())
+    main()

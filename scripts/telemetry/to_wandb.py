@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
-"""Sends a run's numbers to Weights & Biases:  --set 'telemetry.command=python3 scripts/telemetry/to_wandb.py $1'
+"""Sends a run's numbers to Weights & Biases:  --set 'telemetry.command=python3 scripts/telemetry/to_wandb.py "$1"'
 Needs `pip install wandb`, and its key (`wandb login`, or WANDB_API_KEY). WANDB_PROJECT names the project (bertpretrain). A resumed run
 continues in the same place; steps that it repeats are not sent again."""
 import hashlib
 import os
-import pathlib
-import sys
 
-import wandb
-from lines import records, settings_of
+from lines import package, records, run_folder, settings_of
 
 
-def main(folder):
+def main():
+    folder, wandb = run_folder(__doc__), package("wandb")
     # The same folder is the same run, wherever it was resumed.
     identity = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
     run = wandb.init(project=os.environ.get("WANDB_PROJECT", "bertpretrain"), name=folder.name, id=identity, resume="allow",
@@ -27,4 +25,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]).resolve())
+    main()

@@ -1,6 +1,7 @@
 #pragma once
 // Replacements of the clouds' command lines, which only record their calls.
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -11,7 +12,8 @@ namespace bertpretrain::testing {
 
 inline const std::filesystem::path launch_folder = std::filesystem::path(PROJECT_FOLDER) / "scripts/launch";
 
-/// Replaces kubectl, eksctl, helm and aws: each call becomes a line of calls(), and runs the shell code `answers`.
+/// Replaces kubectl, eksctl, helm and aws: each call becomes a line of calls(), and runs the shell code `answers`. The checkout
+/// has a name that shells misread, and the scripts start in another folder.
 class StandIns {
 public:
     explicit StandIns(const std::string& answers) {
@@ -21,6 +23,7 @@ public:
             write_text(folder_ / name, script);
             std::filesystem::permissions(folder_ / name, std::filesystem::perms::owner_all);
         }
+        std::filesystem::create_directory_symlink(PROJECT_FOLDER, folder_ / checkout);
     }
 
     /// Runs a launch script with `typed` on its standard input.
@@ -28,11 +31,14 @@ public:
         return run_command(concat("echo '", typed, "' | ", command(script)));
     }
     std::string command(const std::string& script) const {
-        return concat("PATH='", folder_.path().string(), "':$PATH ", (launch_folder / script).string());
+        return concat("PATH='", folder_.path().string(), "':$PATH env -C '", folder_.path().string(), "' '",
+                      (folder_ / checkout / "scripts/launch" / script.substr(0, script.find(' '))).string(), "'",
+                      script.substr(std::min(script.find(' '), script.size())));
     }
     std::string calls() const { return read_text(folder_ / "calls"); }
 
 private:
+    static constexpr const char* checkout = " a \"$HOME\" `id` *?[a]\n; # ü ";
     TemporaryFolder folder_;
 };
 

@@ -3,6 +3,7 @@
 # are kept:  scripts/benchmark/learning/make_shards.sh FOLDER [mlm_nsp|mlm] [LENGTH]     LENGTH is 128 when absent
 # The text is BENCHMARK_TEXT, or else the shared corpus.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 output=${1:?which folder} objective=${2:-mlm_nsp} length=${3:-128}
 program=${BERTPRETRAIN_PROGRAMS:-build/release}/bertpretrain_data

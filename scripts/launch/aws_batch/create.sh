@@ -3,6 +3,7 @@
 # which shares the hosts fairly between jobs' SHAREs. They cost nothing while idle: hosts start with jobs. FILE_SYSTEM must exist.
 # To delete them: scripts/launch/aws_batch/delete.sh
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 filled=$(mktemp -d)

@@ -2,6 +2,7 @@
 # Deletes the queue, the compute environment with its hosts, the launch template and the placement group. Running jobs lose the steps
 # since their last checkpoint. The file system at SHARED_FOLDER stays, and costs money until you delete it.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 read -r -p "delete queue and compute environment $BATCH_NAME, and all jobs in them? Type the name: " answer

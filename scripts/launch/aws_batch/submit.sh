@@ -3,6 +3,7 @@
 # A job submitted again after a failure resumes from the run's last checkpoint. A round of the production loop (scripts/pipeline.sh):
 #   NODES=8 RUN=loop PIPELINE=/fsx/pipeline.json scripts/launch/aws_batch/submit.sh pipeline
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 kind=${1:-train}

@@ -3,6 +3,7 @@
 # cost money from then on; workers.sh starts and stops the expensive ones. To delete: scripts/launch/aws_eks/delete_cluster.sh
 # Needs: eksctl, kubectl, helm, and credentials of the AWS CLI.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 

@@ -3,6 +3,7 @@
 # as they are written, and what is in the bucket appears in the folder. A new file system continues from a deleted one's runs in this
 # way. To remove the link: scripts/launch/aws_eks/delete_s3_link.sh
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 volume=$(kubectl --namespace "$NAMESPACE" get persistentvolumeclaim bertpretrain --output 'jsonpath={.spec.volumeName}')

@@ -2,6 +2,7 @@
 # Creates the shared file system, in the workers' zone and the cluster's security group (which allows traffic between its members, as
 # Lustre requires). It is billed by size and time, used or not. To delete it: scripts/launch/aws_eks/delete_storage.sh
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 cluster() { aws eks describe-cluster --region "$AWS_REGION" --name "$CLUSTER" --query "cluster.resourcesVpcConfig.$1" --output text; }

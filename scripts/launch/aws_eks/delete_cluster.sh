@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Deletes the cluster. Delete volumes first, with delete_storage.sh: a file system without its cluster still costs money.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 volumes=$(kubectl get persistentvolumes --output name)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Removes the link between the folder runs and the bucket. The files stay on both sides.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 read -r -p "remove the link of /shared/runs with s3://$BUCKET/$S3_LINK? Type the bucket's name: " answer

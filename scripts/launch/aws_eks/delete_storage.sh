@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Deletes the shared file system with all its shards, runs and checkpoints. First copy what you want to keep.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 read -r -p "delete the claim bertpretrain in $NAMESPACE with ALL DATA on it? Type its name: " answer

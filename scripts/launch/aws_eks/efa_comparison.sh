@@ -3,6 +3,7 @@
 # (of its preflight), the rate, and the time of an epoch:   NODES=8 STEPS=60 scripts/launch/aws_eks/efa_comparison.sh
 # ADAPTERS="0 1 4" lists the numbers. A second call skips runs that are complete; another RUN starts all again.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 source scripts/launch/aws_eks/series.sh

@@ -4,6 +4,7 @@
 #   scripts/launch/aws_eks/monitoring.sh create prometheus|cloudwatch
 #   scripts/launch/aws_eks/monitoring.sh delete prometheus|cloudwatch     also deletes what was recorded (CloudWatch keeps its own)
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 prometheus=(kube-prometheus-stack --namespace monitoring)

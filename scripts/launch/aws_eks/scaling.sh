@@ -5,6 +5,7 @@
 # --set batch.global_batch_size=N into TRAIN_OPTIONS.
 # Then it prints the table of `bertpretrain report --scaling`. A second call skips runs that are complete; another RUN starts all again.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 source scripts/launch/aws_eks/series.sh

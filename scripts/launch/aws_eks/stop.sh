@@ -2,6 +2,7 @@
 # Stops training: the ranks save a checkpoint and exit. The pods stay, with their logs, until train.sh starts the next job; the run's
 # folder stays too. Removes the jobs, the runtime and etcd.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 in_namespace() { kubectl --namespace "$NAMESPACE" "$@"; }

@@ -3,6 +3,7 @@
 #   scripts/launch/aws_eks/train.sh trainjob|pytorchjob|torchelastic [--without-preflight]
 # A second call resumes from the run's last checkpoint. To stop training and remove the job: scripts/launch/aws_eks/stop.sh
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 kind=${1:-}

@@ -3,6 +3,7 @@
 #   scripts/launch/aws_eks/workers.sh 8      before training
 #   scripts/launch/aws_eks/workers.sh 0      after it: nothing but the control plane, the small host and the file system is left
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 count=${1:?workers.sh NODES}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Deletes the registry's repository with all its images.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 repository=${IMAGE%:*}

@@ -2,6 +2,7 @@
 # Builds an image and pushes it to your account's registry, which it creates if missing:  scripts/launch/docker/push.sh gpu|cpu
 # To delete it: scripts/launch/docker/delete.sh
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '2,/^[^#]/s/^# //p' "$0"; exit ;; esac
 cd "$(dirname "$0")/../../.."
 source scripts/launch/parameters.sh
 kind=${1:?push.sh gpu|cpu}
