@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "archive/mapped_file.h"
 #include "archive/printable.h"
+#include "archive/pt_stream.h"
 #include "archive/strided_range.h"
 #include "archive/unpickler.h"
 #include "core/error.h"
@@ -14,24 +14,16 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::size_t largest_pickle = std::size_t{16} << 20;
-
-/// Returns `file`, unless it has one of the other formats that users often have. @throws CheckpointError naming the format
-const std::filesystem::path& recognised(const std::filesystem::path& file) {
-    using namespace std::string_view_literals;
-    const MappedFile mapped(file);
-    const std::string_view start(reinterpret_cast<const char*>(mapped.bytes().data()),
-                                 std::min<std::size_t>(mapped.bytes().size(), 512));
-    constexpr auto stream_magic = "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv;
-    const auto refuse = [&](const char* what) {
-        throw CheckpointError(concat(file.string(), ": ", what, "\n  do: load it in Python and save it again with torch.save"));
-    };
-    if (start.substr(0, 32).find(stream_magic) != std::string_view::npos)
-        refuse("is in the format of PyTorch before 1.6 (a stream of pickles), which is not supported");
+/// @throws CheckpointError naming the format if it is another one that users often have
+void refuse_other_formats(const std::filesystem::path& file, std::span<const std::byte> bytes) {
+    const std::string_view start(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 512));
     if (start.size() > 262 && start.substr(257, 5) == "ustar")
-        refuse("is in the oldest format of PyTorch (a tar archive), which is not supported");
-    if (start.size() > 9 && start[8] == '{') refuse("looks like a safetensors file, expected a .pt file");
-    return file;
+        throw CheckpointError(concat(file.string(),
+                                     ": is in the oldest format of PyTorch (a tar archive), which is not supported",
+                                     "\n  do: load it in Python and save it again with torch.save"));
+    if (start.size() > 9 && start[8] == '{')
+        throw CheckpointError(concat(file.string(), ": looks like a safetensors file, expected a .pt file",
+                                     "\n  do: give it a name that ends with .safetensors"));
 }
 
 /// Returns the name of the folder that holds all records of the zip, with its slash.
@@ -62,51 +54,73 @@ std::string_view text_of(const ZipEntry& entry) {
 
 }  // namespace
 
-PtReader::PtReader(const std::filesystem::path& file, Checksums checksums)
-    : zip_(recognised(file)), checked_(new std::atomic<bool>[zip_.entries().size()]) {
-    for (std::size_t i = 0; i < zip_.entries().size(); ++i) checked_[i] = checksums == Checksums::never;
-    folder_ = archive_folder(zip_);
-    if (const auto order = zip_.find(folder_ + "byteorder"); order && text_of(zip_.entries()[*order]) != "little")
-        throw CheckpointError(concat(file.string(), ": its byteorder is not \"little\", the only one that is supported"));
-    const std::size_t pickle = *zip_.find(folder_ + "data.pkl");
-    if (zip_.entries()[pickle].bytes.size() > largest_pickle)
-        throw CheckpointError(concat(file.string(), ": its data.pkl is larger than 16 MiB, the limit for checkpoints"));
-    check_record(pickle, "");
+PtReader::PtReader(const std::filesystem::path& file, Checksums checksums) : file_(file) {
+    auto mapped = std::make_unique<MappedFile>(file);
+    refuse_other_formats(file, mapped->bytes());
     try {
-        root_ = unpickle(zip_.entries()[pickle].bytes);
+        if (is_pt_stream(mapped->bytes())) open_stream(std::move(mapped));
+        else open_zip(checksums);
     } catch (const PickleRefusal& refusal) { throw CheckpointError(concat(file.string(), ": ", refusal.what())); }
-    learn_storages();
 }
 
-void PtReader::learn_storages() {
+void PtReader::open_stream(std::unique_ptr<const MappedFile> mapped) {
+    stream_ = std::move(mapped);
+    PtStream content = read_pt_stream(stream_->bytes());
+    root_ = std::move(content.root);
     for_each_tensor(root_, [&](const std::string& path, const PtTensor& tensor) {
-        const auto refuse = [&](const auto&... what) {
-            throw CheckpointError(concat(file().string(), ": tensor \"", printable(path, 300), "\": ", what...));
-        };
-        const auto entry = zip_.find(folder_ + "data/" + tensor.storage);
-        if (!entry) refuse("its record data/", printable(tensor.storage), " is missing");
-        const std::uint64_t bytes = zip_.entries()[*entry].bytes.size(), item = dtype_bytes(tensor.dtype);
-        if (bytes % item != 0 || bytes / item != static_cast<std::uint64_t>(tensor.storage_elements))
-            refuse("its storage has ", tensor.storage_elements, " elements of ", item, " bytes, but record data/",
-                   printable(tensor.storage), " has ", bytes, " bytes");
-        storages_.try_emplace(tensor.storage, Storage{*entry, path});
+        const auto found = content.storages.find(tensor.storage);
+        if (found == content.storages.end()) refuse_storage(path, "its storage ", printable(tensor.storage), " is missing");
+        add_storage(path, tensor, found->second, std::nullopt);
     });
+}
+
+void PtReader::open_zip(Checksums checksums) {
+    zip_.emplace(file_);
+    checked_.reset(new std::atomic<bool>[zip_->entries().size()]);
+    for (std::size_t i = 0; i < zip_->entries().size(); ++i) checked_[i] = checksums == Checksums::never;
+    const std::string folder = archive_folder(*zip_);
+    if (const auto order = zip_->find(folder + "byteorder"); order && text_of(zip_->entries()[*order]) != "little")
+        throw CheckpointError(concat(file_.string(), ": its byteorder is not \"little\", the only one that is supported"));
+    const std::size_t pickle = *zip_->find(folder + "data.pkl");
+    if (zip_->entries()[pickle].bytes.size() > largest_pickle)
+        throw CheckpointError(concat(file_.string(), ": its data.pkl is larger than 16 MiB, the limit for checkpoints"));
+    check_record(pickle, "");
+    root_ = unpickle(zip_->entries()[pickle].bytes);
+    for_each_tensor(root_, [&](const std::string& path, const PtTensor& tensor) {
+        const auto entry = zip_->find(folder + "data/" + tensor.storage);
+        if (!entry) refuse_storage(path, "its record data/", printable(tensor.storage), " is missing");
+        add_storage(path, tensor, zip_->entries()[*entry].bytes, entry);
+    });
+}
+
+template <class... What>
+void PtReader::refuse_storage(const std::string& tensor, const What&... what) const {
+    throw CheckpointError(concat(file_.string(), ": tensor \"", printable(tensor, 300), "\": ", what...));
+}
+
+void PtReader::add_storage(const std::string& path, const PtTensor& tensor, std::span<const std::byte> bytes,
+                           std::optional<std::size_t> entry) {
+    const std::uint64_t item = dtype_bytes(tensor.dtype);
+    if (bytes.size() % item != 0 || bytes.size() / item != static_cast<std::uint64_t>(tensor.storage_elements))
+        refuse_storage(path, "its storage has ", tensor.storage_elements, " elements of ", item, " bytes, but record data/",
+                       printable(tensor.storage), " has ", bytes.size(), " bytes");
+    storages_.try_emplace(tensor.storage, Storage{bytes, entry, path});
 }
 
 void PtReader::check_record(std::size_t entry, const std::string& tensor) const {
     if (checked_[entry]) return;
-    if (!zip_.is_intact(entry))
+    if (!zip_->is_intact(entry))
         throw CheckpointError(
             concat(file().string(), ": damaged: ", tensor.empty() ? "" : "tensor \"" + printable(tensor, 300) + "\", ", "record ",
-                   printable(zip_.entries()[entry].name), " does not match the CRC-32 in the directory of the zip"));
+                   printable(zip_->entries()[entry].name), " does not match the CRC-32 in the directory of the zip"));
     checked_[entry] = true;
 }
 
 std::span<const std::byte> PtReader::storage(const PtTensor& tensor) const {
     const auto found = storages_.find(tensor.storage);
     check(found != storages_.end(), "the tensor does not belong to this file");
-    check_record(found->second.entry, found->second.tensor);
-    return zip_.entries()[found->second.entry].bytes;
+    if (found->second.entry) check_record(*found->second.entry, found->second.tensor);
+    return found->second.bytes;
 }
 
 void PtReader::read(const PtTensor& tensor, std::int64_t first, std::int64_t count, void* into) const {
@@ -134,8 +148,9 @@ void PtReader::read_as_float(const PtTensor& tensor, std::int64_t first, std::in
 }
 
 void PtReader::verify() const {
-    for (const auto& [key, storage] : storages_) check_record(storage.entry, storage.tensor);
-    for (std::size_t i = 0; i < zip_.entries().size(); ++i) check_record(i, "");
+    if (!zip_) return;
+    for (const auto& [key, storage] : storages_) check_record(*storage.entry, storage.tensor);
+    for (std::size_t i = 0; i < zip_->entries().size(); ++i) check_record(i, "");
 }
 
 }  // namespace bertpretrain

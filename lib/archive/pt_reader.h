@@ -6,27 +6,30 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 
+#include "archive/mapped_file.h"
 #include "archive/pt_value.h"
 #include "archive/zip_reader.h"
 
 namespace bertpretrain {
 
-/// A .pt file in the zip format that torch.save uses since PyTorch 1.6: state_dicts, optimizer states, nested dicts, lists,
-/// tuples, numbers, strings, bools, None. The file is memory-mapped. Reading is thread-safe.
+/// A .pt file in the zip format that torch.save uses since PyTorch 1.6, or in the stream of pickles that it used before:
+/// state_dicts, optimizer states, nested dicts, lists, tuples, numbers, strings, bools, None. The file is memory-mapped. Reading
+/// is thread-safe.
 ///
-/// Every member throws CheckpointError, which names the file and the tensor or class concerned, when the file is damaged, has an
-/// older format, or holds a class that is not plain data. No input makes it read outside the file.
+/// Every member throws CheckpointError, which names the file and the tensor or class concerned, when the file is damaged, has the
+/// oldest format (a tar archive), or holds a class that is not plain data. No input makes it read outside the file.
 class PtReader {
 public:
     enum class Checksums { on_first_read, never };  ///< never: for a file that has just been verified as a whole
 
     explicit PtReader(const std::filesystem::path& file, Checksums checksums = Checksums::on_first_read);
 
-    const std::filesystem::path& file() const { return zip_.file(); }
+    const std::filesystem::path& file() const { return file_; }
     const PtValue& root() const { return root_; }
 
     /// Returns the bytes of the tensor's whole storage, inside the mapping. Checks their CRC-32 on the first call.
@@ -40,19 +43,26 @@ public:
     /// Like read(), converted to fp32.
     void read_as_float(const PtTensor& tensor, std::int64_t first, std::int64_t count, float* into) const;
 
-    /// Checks the CRC-32 of every record.
+    /// Checks the CRC-32 of every record. The format before PyTorch 1.6 has none.
     void verify() const;
 
 private:
-    void learn_storages();
+    void open_zip(Checksums checksums);
+    void open_stream(std::unique_ptr<const MappedFile> mapped);
+    void add_storage(const std::string& path, const PtTensor& tensor, std::span<const std::byte> bytes,
+                     std::optional<std::size_t> entry);
+    template <class... What>
+    [[noreturn]] void refuse_storage(const std::string& tensor, const What&... what) const;
     void check_record(std::size_t entry, const std::string& tensor) const;
 
     struct Storage {
-        std::size_t entry;   ///< index in the zip
-        std::string tensor;  ///< path of the first tensor that uses it
+        std::span<const std::byte> bytes;
+        std::optional<std::size_t> entry;  ///< index in the zip
+        std::string tensor;                ///< path of the first tensor that uses it
     };
-    ZipReader zip_;
-    std::string folder_;  ///< name of the folder in the zip that holds all records, with its slash
+    std::filesystem::path file_;
+    std::optional<ZipReader> zip_;              ///< one of these two
+    std::unique_ptr<const MappedFile> stream_;  ///< of before PyTorch 1.6
     PtValue root_;
     std::unordered_map<std::string, Storage> storages_;
     std::unique_ptr<std::atomic<bool>[]> checked_;  ///< whether the CRC-32 was checked, by entry of the zip

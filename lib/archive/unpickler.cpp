@@ -18,35 +18,43 @@ namespace {
 
 using Kind = UnpickledValue::Kind;
 
-/// The classes and functions that plain data needs, besides storage classes.
-constexpr std::array<std::string_view, 7> known_globals{"collections\nOrderedDict",
-                                                        "torch._utils\n_rebuild_tensor_v2",
-                                                        "torch._utils\n_rebuild_parameter",
-                                                        "torch\nSize",
-                                                        "__builtin__\nset",
-                                                        "builtins\nset",
-                                                        "torch._utils\n_rebuild_device_tensor_from_cpu_tensor"};
-
-/// Whether a global is a dtype such as "torch\nfloat32", which is an argument of _rebuild_device_tensor_from_cpu_tensor.
-bool is_dtype(std::string_view global) {
-    static constexpr std::array<std::string_view, 4> kinds{"torch\nfloat", "torch\nbfloat", "torch\nint", "torch\nuint"};
-    return global == "torch\nbool" ||
-           std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) { return global.starts_with(kind); });
-}
+/// The classes and functions that torch.load accepts with weights_only=True, besides dtypes, storage classes and those of tensors
+/// that are quantized, sparse or nested.
+constexpr std::array<std::string_view, 21> known_globals{"collections\nOrderedDict",
+                                                         "collections\nCounter",
+                                                         "torch._utils\n_rebuild_tensor",
+                                                         "torch._utils\n_rebuild_tensor_v2",
+                                                         "torch._utils\n_rebuild_parameter",
+                                                         "torch._utils\n_rebuild_parameter_with_state",
+                                                         "torch._utils\n_rebuild_device_tensor_from_cpu_tensor",
+                                                         "torch._utils\n_rebuild_meta_tensor_no_storage",
+                                                         "torch._tensor\n_rebuild_from_type_v2",
+                                                         "torch.nn.parameter\nParameter",
+                                                         "torch\nTensor",
+                                                         "torch\nSize",
+                                                         "torch\ndevice",
+                                                         "torch.serialization\n_get_layout",
+                                                         "_codecs\nencode",
+                                                         "__builtin__\nset",
+                                                         "builtins\nset",
+                                                         "__builtin__\nbytearray",
+                                                         "builtins\nbytearray",
+                                                         "__builtin__\ncomplex",
+                                                         "builtins\ncomplex"};
 
 /// The stack machine of Python's pickle, with the opcodes that torch.save uses.
 class Unpickler {
 public:
     explicit Unpickler(std::span<const std::byte> pickle) : pickle_(pickle) {}
 
-    PtValue run() {
+    Unpickled run() {
         while (true) {
             const auto opcode = static_cast<char>(take(1)[0]);
             if (opcode == '.') break;
             execute(opcode);
         }
         const ValueIndex root = pop();
-        return values_.tree(root);
+        return {values_.tree(root), values_.storages(), at_};
     }
 
 private:
@@ -117,12 +125,14 @@ private:
         line();
         const std::string_view global(reinterpret_cast<const char*>(pickle_.data()) + begin, at_ - begin - 1);
         const bool known = std::find(known_globals.begin(), known_globals.end(), global) != known_globals.end();
-        if (!known && !is_dtype(global) && !(global.starts_with("torch\n") && global.ends_with("Storage"))) {
+        if (!known && !is_dtype_global(global) && !(global.starts_with("torch\n") && global.ends_with("Storage"))) {
             const std::size_t end = global.find('\n');
+            const bool is_quantized = global == "torch._utils\n_rebuild_qtensor";
             refuse_pickle(concat("it holds an object of the class ", printable(global.substr(0, end)), ".",
-                                 printable(global.substr(end + 1)),
-                                 ", which is not plain data and is not loaded\n  do: in Python, save a dict of tensors, numbers "
-                                 "and strings only"));
+                                 printable(global.substr(end + 1)), ", which is ",
+                                 is_quantized ? "a quantized tensor" : "not plain data", " and is not loaded\n  do: ",
+                                 is_quantized ? "give the weights from before quantization"
+                                              : "in Python, save a dict of tensors, numbers and strings only"));
         }
         return push(UnpickledValue(Kind::global, global));
     }
@@ -155,10 +165,12 @@ private:
         dict.insert(dict.end(), items.begin(), items.end());
     }
 
-    /// Drops attributes, which may be set only on dicts (OrderedDict).
+    /// Drops attributes, which may be set only on dicts (OrderedDict) and tensors.
     void build() {
         values_.expect(pop(), Kind::dict, "the attributes of an object");
-        top(Kind::dict, "the object whose attributes are set");
+        const ValueIndex object = pop();
+        if (values_[object].kind != Kind::tensor) values_.expect(object, Kind::dict, "the object whose attributes are set");
+        stack_.push_back(object);
     }
 
     void remember(std::uint32_t key) {
@@ -195,6 +207,8 @@ private:
                 return push_real();
             case 'X':
                 return push(UnpickledValue(Kind::text, text(number<std::uint32_t>())));
+            case 'U':  // of Python 2
+                return push(UnpickledValue(Kind::text, text(number<std::uint8_t>())));
             case 'c':
                 return push_global();
             case ']':
@@ -287,6 +301,8 @@ private:
 
 }  // namespace
 
-PtValue unpickle(std::span<const std::byte> pickle) { return Unpickler(pickle).run(); }
+Unpickled unpickle_first(std::span<const std::byte> pickles) { return Unpickler(pickles).run(); }
+
+PtValue unpickle(std::span<const std::byte> pickle) { return unpickle_first(pickle).tree; }
 
 }  // namespace bertpretrain

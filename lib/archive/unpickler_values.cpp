@@ -1,5 +1,7 @@
 #include "archive/unpickler_values.h"
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <utility>
@@ -36,7 +38,20 @@ std::optional<std::int64_t> extent(const PtTensor& tensor) {
     return __builtin_add_overflow(last, 1, &last) ? std::nullopt : std::optional(last);
 }
 
+/// Calls whose results no reader of weights needs.
+constexpr std::array<std::string_view, 8> skipped_calls{"torch.device",          "torch.serialization._get_layout",
+                                                        "_codecs.encode",        "torch._utils._rebuild_meta_tensor_no_storage",
+                                                        "builtins.bytearray",    "builtins.complex",
+                                                        "__builtin__.bytearray", "__builtin__.complex"};
+
 }  // namespace
+
+bool is_dtype_global(std::string_view global) {
+    static constexpr std::array<std::string_view, 5> kinds{"torch\nfloat", "torch\nbfloat", "torch\nint", "torch\nuint",
+                                                           "torch\ncomplex"};
+    return global == "torch\nbool" ||
+           std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) { return global.starts_with(kind); });
+}
 
 ValueIndex UnpickledValues::add(UnpickledValue value) {
     spend(sizeof value + sizeof(ValueIndex) * value.items.capacity());
@@ -60,7 +75,8 @@ std::vector<std::int64_t> UnpickledValues::integers(ValueIndex tuple, std::strin
 
 ValueIndex UnpickledValues::make_storage(ValueIndex persistent_id) {
     const std::vector<ValueIndex> parts = expect(persistent_id, Kind::tuple, "the tuple of a persistent id").items;
-    if (parts.size() != 5 || expect(parts[0], Kind::text, "the word 'storage'").text != "storage")
+    const bool is_earlier = parts.size() == 6 && values_[parts[5]].kind == Kind::none;
+    if ((parts.size() != 5 && !is_earlier) || expect(parts[0], Kind::text, "the word 'storage'").text != "storage")
         refuse_pickle("its data.pkl is malformed: a persistent id is not a storage");
     const std::string_view global = expect(parts[1], Kind::global, "the class of a storage").text;
     const std::optional<DType> dtype = global.starts_with("torch\n") ? dtype_of_storage_class(global.substr(6)) : std::nullopt;
@@ -79,8 +95,8 @@ ValueIndex UnpickledValues::make_storage(ValueIndex persistent_id) {
 }
 
 ValueIndex UnpickledValues::make_tensor(const std::vector<ValueIndex>& arguments) {
-    if (arguments.size() != 6 && arguments.size() != 7)
-        refuse_pickle("its data.pkl is malformed: a tensor has neither 6 nor 7 arguments");
+    if (arguments.size() != 4 && arguments.size() != 6 && arguments.size() != 7)
+        refuse_pickle("its data.pkl is malformed: a tensor has neither 4, 6 nor 7 arguments");
     const UnpickledValue& storage = expect(arguments[0], Kind::storage, "the storage of a tensor");
     PtTensor tensor = tensors_[static_cast<std::size_t>(storage.integer)];
     tensor.storage_offset = expect(arguments[1], Kind::integer, "the offset of a tensor").integer;
@@ -97,28 +113,47 @@ ValueIndex UnpickledValues::make_tensor(const std::vector<ValueIndex>& arguments
     return add(UnpickledValue(Kind::tensor, static_cast<std::int64_t>(tensors_.size() - 1)));
 }
 
+/// Returns the first argument, which must be a tensor.
+ValueIndex UnpickledValues::tensor_of(const std::vector<ValueIndex>& arguments, std::string_view what) {
+    expect(arguments[0], Kind::tensor, what);
+    return arguments[0];
+}
+
 ValueIndex UnpickledValues::call(ValueIndex function, ValueIndex arguments) {
     const std::string name = class_name(expect(function, Kind::global, "a function that is called").text);
     const std::vector<ValueIndex> items = expect(arguments, Kind::tuple, "the arguments of a call").items;
-    if (name == "torch._utils._rebuild_tensor_v2") return make_tensor(items);
-    if (name == "torch._utils._rebuild_parameter" && items.size() == 3) {
-        expect(items[0], Kind::tensor, "the data of a Parameter");
-        return items[0];
+    if (name == "torch._utils._rebuild_tensor_v2" || name == "torch._utils._rebuild_tensor") return make_tensor(items);
+    if ((name == "torch._utils._rebuild_parameter" && items.size() == 3) ||
+        (name == "torch._utils._rebuild_parameter_with_state" && items.size() == 4))
+        return tensor_of(items, "the data of a Parameter");
+    if (name == "torch._utils._rebuild_device_tensor_from_cpu_tensor" && items.size() == 4)  // XLA
+        return tensor_of(items, "the data of a device's tensor");
+    if (name == "torch._tensor._rebuild_from_type_v2" && items.size() == 4) {  // function, class, its arguments, attributes
+        const std::string_view function_name = expect(items[0], Kind::global, "a function that is called").text;
+        if (function_name != "torch._tensor\n_rebuild_from_type_v2") return call(items[0], items[2]);
     }
     if (name == "torch.Size" && items.size() == 1) {
         integers(items[0], "a torch.Size");
-        return items[0];
-    }
-    if (name == "torch._utils._rebuild_device_tensor_from_cpu_tensor" && items.size() == 4) {  // XLA
-        expect(items[0], Kind::tensor, "the data of a device's tensor");
         return items[0];
     }
     if ((name == "__builtin__.set" || name == "builtins.set") && items.size() == 1) {
         expect(items[0], Kind::list, "the items of a set");
         return items[0];
     }
+    if (name == "collections.Counter" && items.size() == 1) {
+        expect(items[0], Kind::dict, "the items of a Counter");
+        return items[0];
+    }
     if (name == "collections.OrderedDict" && items.empty()) return add(UnpickledValue(Kind::dict));
+    if (std::ranges::find(skipped_calls, name) != skipped_calls.end()) return add(UnpickledValue(Kind::none));
     refuse_pickle(concat("it calls ", name, " with arguments that do not build plain data"));
+}
+
+std::vector<PtTensor> UnpickledValues::storages() const {
+    std::vector<PtTensor> found;
+    for (const UnpickledValue& value : values_)
+        if (value.kind == Kind::storage) found.push_back(tensors_[static_cast<std::size_t>(value.integer)]);
+    return found;
 }
 
 void UnpickledValues::spend(std::size_t bytes) {
@@ -141,8 +176,7 @@ PtValue UnpickledValues::dict_below(const UnpickledValue& value, int depth) {
     dict.reserve(value.items.size() / 2);
     for (std::size_t i = 0; i + 1 < value.items.size(); i += 2) {
         const UnpickledValue& key = values_[value.items[i]];
-        if (key.kind != Kind::text && key.kind != Kind::integer)
-            refuse_pickle("it holds a dict with keys that are neither strings nor integers");
+        if (key.kind != Kind::text && key.kind != Kind::integer) continue;
         spend(2 * key.text.size());
         PtKey name = key.kind == Kind::text ? PtKey(std::string(key.text)) : PtKey(key.integer);
         if (!keys.insert(name).second) refuse_pickle("its data.pkl is malformed: a dict has a key twice");
@@ -180,6 +214,7 @@ PtValue UnpickledValues::tree_below(ValueIndex index, int depth) {
             return tensor;
         }
         case Kind::global:
+            if (is_dtype_global(value.text)) return {};
             refuse_pickle(concat("it holds the class ", class_name(value.text), " as a value, which is not supported"));
         case Kind::storage:
             refuse_pickle("it holds a storage without a tensor");

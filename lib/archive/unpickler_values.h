@@ -45,6 +45,9 @@ struct UnpickledValue {
     std::vector<ValueIndex> items;  ///< for a dict: key, value, key, value, ...
 };
 
+/// Whether a global is a dtype such as "torch\nfloat32".
+bool is_dtype_global(std::string_view global);
+
 class UnpickledValues {
 public:
     using Kind = UnpickledValue::Kind;
@@ -56,7 +59,7 @@ public:
     /// Returns the value, which must be of this kind. @throws PickleRefusal with `what`, the value's role, when it is not
     UnpickledValue& expect(ValueIndex index, Kind kind, std::string_view what);
 
-    /// Makes a storage from ('storage', torch.FloatStorage, key, location, elements).
+    /// Makes a storage from ('storage', torch.FloatStorage, key, location, elements); before PyTorch 1.6 None follows.
     ValueIndex make_storage(ValueIndex persistent_id);
     /// Returns the result of `function(*arguments)`, for the few functions that build plain data.
     ValueIndex call(ValueIndex function, ValueIndex arguments);
@@ -64,9 +67,11 @@ public:
     /// Returns the tree below a value; shared values are copied.
     /// @throws PickleRefusal when the tree is too deep, contains itself or is too large
     PtValue tree(ValueIndex root) { return tree_below(root, 0); }
+    std::vector<PtTensor> storages() const;
 
 private:
     ValueIndex make_tensor(const std::vector<ValueIndex>& arguments);
+    ValueIndex tensor_of(const std::vector<ValueIndex>& arguments, std::string_view what);
     std::vector<std::int64_t> integers(ValueIndex tuple, std::string_view what);
     PtValue tree_below(ValueIndex index, int depth);
     PtList list_below(const UnpickledValue& value, int depth);

@@ -77,6 +77,12 @@ TEST_CASE("slices, transposed and expanded views, numbers, empty tensors and Par
 
 TEST_CASE("plain values keep their types, and dicts their order") { check_example("values"); }
 
+TEST_CASE("files of PyTorch before 1.6 are read") { check_example("before_1_6"); }
+
+TEST_CASE("values beside the weights that torch.load accepts as safe do not keep a file from being read") {
+    check_example("beside");
+}
+
 TEST_CASE("state_dicts of modules and optimizers are read, without their _metadata") {
     check_example("state_dict");
     check_example("training");

@@ -90,8 +90,24 @@ torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "m
 shared = torch.ones(6, 2)
 save("shared", {"decoder": shared, "embedding": shared, "again": shared.t()})
 
+# The format before PyTorch 1.6; the storages' keys are addresses there.
+content = {"model": model.state_dict(), "shared": [shared, shared.t()], "half": base.half(), "empty": torch.empty(0, 3), "step": 7}
+torch.save(content, folder / "before_1_6.pt", _use_new_zipfile_serialization=False)
+(folder / "before_1_6.json").write_text(json.dumps(describe(content)))
+
+# Values that torch.load accepts with weights_only=True: those that no reader of weights needs are None.
+with_attribute = torch.nn.Parameter(base[:3].clone())
+with_attribute.owner = "me"
+beside = {"counter": (collections.Counter({2: 1, 5: 3}), {2: 1, 5: 3}), "device": (torch.device("cuda", 1), None),
+          "dtype": (torch.bfloat16, None), "bytes": (bytearray(b"abc"), None), "complex": (2 + 1j, None), "raw": (b"abc", None),
+          "meta": (torch.empty(3, device="meta"), None), "attribute": (with_attribute, base[:3]),
+          "keys": ({(1, 2): 3, None: 4, "a": 5, 2.5: 6}, {"a": 5})}
+torch.save({name: value for name, (value, _) in beside.items()}, folder / "beside.pt")
+torch.load(folder / "beside.pt", weights_only=True)
+(folder / "beside.json").write_text(json.dumps(describe({name: expected for name, (_, expected) in beside.items()})))
+
 # Files that must be refused, naming the reason.
-torch.save(base, folder / "before_1_6.pt", _use_new_zipfile_serialization=False)
+torch.save({"weight": torch.quantize_per_tensor(base, 0.1, 0, torch.qint8)}, folder / "quantized.pt")
 torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), folder / "script.pt")
 torch.save({"model": base, "loader": torch.utils.data.DataLoader([1, 2])}, folder / "object.pt")
 
