@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/checkpoint_files.h"
+#include "checkpoint/model_config_fields.h"
+#include "config/foreign_fields.h"
 #include "config/read.h"
 #include "config/write.h"
 #include "core/error.h"
@@ -14,18 +16,33 @@
 namespace bertpretrain {
 namespace {
 
-/// Converts config.json to this program's model section; fields that it omits get BERT's defaults.
+/// What transformers' classes use for fields that a config.json omits, where they differ from BERT's.
+const nlohmann::json megatron_defaults{{"vocab_size", 29056},
+                                       {"hidden_size", 1024},
+                                       {"num_hidden_layers", 24},
+                                       {"num_attention_heads", 16},
+                                       {"intermediate_size", 4096}};
+
+/// Returns this program's name for an activation that it has under another one.
+nlohmann::json activation_named(const nlohmann::json& name) {
+    if (name == "gelu_python") return "gelu";
+    if (name == "gelu_python_tanh") return "gelu_pytorch_tanh";
+    return name == "gelu_fast" || name == "gelu_accurate" ? nlohmann::json("gelu_new") : name;
+}
+
+/// Converts config.json to this program's model section; fields that it omits get the defaults of its model_type.
 nlohmann::json our_fields(const nlohmann::json& config, const std::filesystem::path& file) {
     const auto refuse = [&](const std::string& what) { throw CheckpointError(concat(file.string(), ": ", what)); };
     const std::string type = config.value("model_type", "bert");
     if (type != "bert" && type != "megatron-bert")
         refuse("model_type is \"" + type + "\", expected \"bert\" or \"megatron-bert\"");
-    if (config.value("position_embedding_type", "absolute") != "absolute")
-        refuse("position_embedding_type is not \"absolute\", the only supported value");
+    check_foreign_fields(config, model_config_fields(), refuse);
     nlohmann::json fields = write_config(BertConfig());
     fields["vocab_size"] = 30522;
+    if (type == "megatron-bert") fields.update(megatron_defaults);
     for (const auto& [name, value] : fields.items())
-        if (config.contains(name) && name != "norm_placement") fields[name] = config[name];
+        if (config.contains(name) && !config[name].is_null() && name != "norm_placement") fields[name] = config[name];
+    fields["hidden_act"] = activation_named(fields["hidden_act"]);
     fields["norm_placement"] = type == "bert" ? "post_ln" : "pre_ln";
     return fields;
 }
