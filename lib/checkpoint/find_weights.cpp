@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "parallel/together.h"
+#include "tokens/folder_tokenizer.h"
 #include "tokens/vocabulary_file.h"
 
 namespace bertpretrain {
@@ -53,7 +54,7 @@ bool looks_like_safetensors(const fs::path& file) {
 
 void add_neighbours(FoundWeights& found, const fs::path& folder) {
     if (exists_here(folder / "config.json")) found.model = folder / "config.json";
-    if (const fs::path file = tokenizer_in_folder(folder); !file.empty()) found.vocabulary = file;
+    if (const fs::path file = token_file_in_model_folder(folder); !file.empty()) found.vocabulary = file;
 }
 
 FoundWeights in_file(const fs::path& file) {

@@ -19,7 +19,7 @@ struct FoundWeights {
     std::optional<std::filesystem::path> index;       ///< *.index.json
     std::optional<std::filesystem::path> checkpoint;  ///< the folder, for a checkpoint of this program
     std::optional<std::filesystem::path> model;       ///< a config.json, or the checkpoint's settings.json
-    std::optional<std::filesystem::path> vocabulary;  ///< the vocab.txt, tokenizer.json or tokenizer.model next to the weights
+    std::optional<std::filesystem::path> vocabulary;  ///< the file with the tokens next to the weights
 };
 
 /// Finds the weights at `path`: a file (.pt, .bin, .safetensors, *.index.json), or a folder of one of these kinds: a step or run

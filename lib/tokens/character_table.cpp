@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "core/error.h"
@@ -22,17 +23,18 @@ Character with_form(CharacterKind kind, std::u32string_view code_points) {
 
 }  // namespace
 
-const CharacterTable& CharacterTable::of(Casing casing, TokenRules rules) {
+const CharacterTable& CharacterTable::of(Casing casing, TokenRules rules, bool splits_ideographs) {
     static std::mutex guard;
-    static std::map<std::pair<Casing, TokenRules>, CharacterTable> tables;
+    static std::map<std::tuple<Casing, TokenRules, bool>, CharacterTable> tables;
     const std::lock_guard lock(guard);
-    return tables.try_emplace({casing, rules}, casing, rules).first->second;
+    return tables.try_emplace({casing, rules, splits_ideographs}, casing, rules, splits_ideographs).first->second;
 }
 
-CharacterTable::CharacterTable(Casing casing, TokenRules rules)
+CharacterTable::CharacterTable(Casing casing, TokenRules rules, bool splits_ideographs)
     : rules_(rules),
       lowers_(casing == Casing::uncased || casing == Casing::uncased_with_accents),
-      strips_(casing == Casing::uncased || casing == Casing::cased_without_accents) {
+      strips_(casing == Casing::uncased || casing == Casing::cased_without_accents),
+      splits_ideographs_(splits_ideographs) {
     for (std::size_t c = 0; c < ascii_size; ++c) ascii_[c] = character_of(static_cast<char32_t>(c));
 }
 
@@ -48,6 +50,7 @@ const CharacterTable::Block& CharacterTable::make_block(std::size_t number) cons
 
 Character CharacterTable::character_of(char32_t code_point) const {
     CharacterKind kind = character_kind(code_point, rules_);
+    if (kind == CharacterKind::ideograph && !splits_ideographs_) kind = CharacterKind::letter;
     if (kind == CharacterKind::space || kind == CharacterKind::dropped) return {kind, false, 0, {}};
     const bool is_mark_that_may_move = strips_ && std::ranges::any_of(decomposed(code_point), [&](char32_t c) {
                                            return !is_nonspacing_mark(c, rules_) && combining_class(c, rules_) != 0;

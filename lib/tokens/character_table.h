@@ -37,8 +37,9 @@ struct Character {
 class CharacterTable {
 public:
     /// Returns a shared table, built on the first call and kept until the process ends.
-    static const CharacterTable& of(Casing casing, TokenRules rules);
-    CharacterTable(Casing casing, TokenRules rules);
+    /// @param splits_ideographs whether a Chinese character is a word by itself; otherwise it is a letter
+    static const CharacterTable& of(Casing casing, TokenRules rules, bool splits_ideographs = true);
+    CharacterTable(Casing casing, TokenRules rules, bool splits_ideographs = true);
 
     /// @param code_point a Unicode scalar value
     const Character& operator[](char32_t code_point) const {
@@ -62,7 +63,7 @@ private:
     std::u32string lowered(const std::u32string& text) const;
 
     TokenRules rules_;
-    bool lowers_, strips_;
+    bool lowers_, strips_, splits_ideographs_;
     std::array<Character, ascii_size> ascii_;
     mutable std::array<std::atomic<const Block*>, code_points / block_size> blocks_{};
     mutable std::vector<std::unique_ptr<const Block>> made_;

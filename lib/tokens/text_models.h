@@ -28,18 +28,21 @@ struct BertWords {
     /// @param tokens the model's, so that no added token is a piece of a word
     /// @param normalizes_first whether added tokens are looked for in the normalized text
     BertWords(const WordPieceModel& model, const std::vector<std::string>& tokens, std::int32_t unknown, bool normalizes_first)
-        : casing(model.casing), normalizes(normalizes_first), matcher(tokens, unknown, model.longest_word) {}
+        : casing(model.casing),
+          splits_ideographs(model.splits_ideographs),
+          normalizes(normalizes_first),
+          matcher(tokens, unknown, model.longest_word) {}
 
     Casing casing;
-    bool normalizes;
+    bool splits_ideographs, normalizes;
     PieceMatcher matcher;
 
     std::string_view normalized(std::string_view text, std::string& memory) const {
         if (!normalizes) return text;
-        return memory = WordReader(casing, TokenRules::huggingface).normalized(text);
+        return memory = WordReader(casing, TokenRules::huggingface, splits_ideographs).normalized(text);
     }
     void encode(std::string_view text, EncodingMemory&, std::vector<std::int32_t>& ids) const {
-        WordReader words(normalizes ? Casing::cased : casing, TokenRules::huggingface);
+        WordReader words(normalizes ? Casing::cased : casing, TokenRules::huggingface, splits_ideographs);
         words.start(text);
         for (std::string_view word = words.next(); !word.empty(); word = words.next()) matcher.match(word, ids);
     }

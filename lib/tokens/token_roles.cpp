@@ -8,17 +8,24 @@
 namespace bertpretrain {
 namespace {
 
+std::int64_t segment_of(const JsonPart& piece) {
+    const std::optional<JsonPart> segment = piece.find("type_id");
+    return segment ? segment->integer() : 0;
+}
+
 /// Reads the tokens around one text from a TemplateProcessing.
 void read_template(const JsonPart& part, TokenRoles& roles) {
     bool after_text = false;
     for (const JsonPart& piece : part.at("single").elements()) {
         if (piece.find("Sequence")) {
+            roles.others_are_added = roles.others_are_added || after_text || segment_of(piece.at("Sequence")) != 0;
             after_text = true;
             continue;
         }
         const std::string token = piece.at("SpecialToken").at("id").text();
-        if (after_text && roles.sep.empty()) roles.sep = token;
-        if (!after_text) roles.cls = token;
+        std::string& role = after_text ? roles.sep : roles.cls;
+        roles.others_are_added = roles.others_are_added || !role.empty() || segment_of(piece.at("SpecialToken")) != 0;
+        if (role.empty() || !after_text) role = token;
     }
 }
 

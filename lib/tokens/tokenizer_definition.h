@@ -57,6 +57,7 @@ struct WordPieceModel {
     Casing casing = Casing::uncased;
     std::string unknown = "[UNK]";
     std::size_t longest_word = 100;  ///< a word of more characters is unknown
+    bool splits_ideographs = true;   ///< a Chinese character is a word by itself
 };
 
 /// Byte-level BPE: spells words as bytes and merges pairs of neighbours, the pair of lowest rank first.
@@ -77,7 +78,8 @@ struct SentencePieceModel {
 /// Names of the tokens with a role; empty where the definition has none.
 struct TokenRoles {
     std::string pad, unk, cls, sep, mask;
-    bool are_added = false;  ///< the post-processor puts cls and sep around a text
+    bool are_added = false;         ///< the post-processor puts cls and sep around a text
+    bool others_are_added = false;  ///< it also puts other tokens there, or gives tokens of one text another segment than 0
 };
 
 struct TokenizerDefinition {

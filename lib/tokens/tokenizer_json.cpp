@@ -1,9 +1,9 @@
 #include "tokens/tokenizer_json.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "core/error.h"
+#include "tokens/added_token_list.h"
 #include "tokens/json_part.h"
 #include "tokens/token_roles.h"
 #include "tokens/tokenizer_json_steps.h"
@@ -61,7 +61,11 @@ BytePairModel read_byte_pairs(const JsonPart& file, const JsonPart& part) {
     if (const auto unknown = part.find("unk_token")) model.unknown = unknown->text();
     const JsonPart merges = part.at("merges");
     if (!merges.value().is_array()) merges.refuse("must be an array");
-    for (std::size_t m = 0; m < merges.value().size(); ++m) model.merges.push_back(read_merge(merges, m));
+    for (std::size_t m = 0; m < merges.value().size(); ++m) {
+        const nlohmann::json& merge = merges.value()[m];
+        if (merge.is_string() && merge.get<std::string>().starts_with("#version")) continue;  // the first line of a merges.txt
+        model.merges.push_back(read_merge(merges, m));
+    }
     return model;
 }
 
@@ -73,7 +77,9 @@ WordPieceModel read_word_piece(const JsonPart& file, const JsonPart& part) {
         split.refuse(concat("has the type ", type, ", which this program does not support; WordPiece needs BertPreTokenizer"));
     const std::int64_t longest = part.at("max_input_chars_per_word").integer();
     if (longest < 1) part.refuse("max_input_chars_per_word must be at least 1");
-    return {read_bert_normalizer(file.at("normalizer")), part.at("unk_token").text(), static_cast<std::size_t>(longest)};
+    const BertNormalization normalization = read_bert_normalizer(file);
+    return {normalization.casing, part.at("unk_token").text(), static_cast<std::size_t>(longest),
+            normalization.splits_ideographs};
 }
 
 AddedToken read_added_token(const JsonPart& part) {
@@ -92,24 +98,14 @@ AddedToken read_added_token(const JsonPart& part) {
 
 /// Reads the added tokens, and checks that tokenizers would give them the ids that the file says.
 std::vector<AddedToken> read_added_tokens(const JsonPart& part, const std::vector<std::string>& tokens) {
-    std::unordered_map<std::string, std::int32_t> ids;
-    std::int64_t size = 0, highest = -1;  // the model's tokens; the highest id of the added ones
-    for (std::size_t id = 0; id < tokens.size(); ++id)
-        if (!tokens[id].empty()) {
-            ids.emplace(tokens[id], static_cast<std::int32_t>(id));
-            ++size;
-        }
-    std::vector<AddedToken> added;
+    AddedTokenList added(tokens);
     for (const JsonPart& element : part.elements()) {
-        AddedToken token = read_added_token(element);
-        const auto next = static_cast<std::int32_t>(std::max(size, highest + 1));
-        const std::int32_t expected = ids.emplace(token.content, next).first->second;
+        const AddedToken token = read_added_token(element);
+        const std::int32_t expected = added.add(token);
         if (token.id != expected)
             element.refuse(concat("gives \"", token.content, "\" the id ", token.id, ", but tokenizers would use ", expected));
-        highest = std::max<std::int64_t>(highest, token.id);
-        added.push_back(std::move(token));
     }
-    return added;
+    return added.tokens();
 }
 
 }  // namespace

@@ -44,7 +44,6 @@ void add_normalizations(const JsonPart& part, std::vector<Normalization>& steps)
         part.allow({"type", "prepend"});
         steps.emplace_back(PrependedText{part.at("prepend").text()});
     } else {
-        part.allow({"type"});
         if (type == "NFC") steps.emplace_back(UnicodeForm::nfc);
         else if (type == "NFD") steps.emplace_back(UnicodeForm::nfd);
         else if (type == "NFKC") steps.emplace_back(UnicodeForm::nfkc);
@@ -52,6 +51,7 @@ void add_normalizations(const JsonPart& part, std::vector<Normalization>& steps)
         else if (type == "Lowercase") steps.emplace_back(LowerCase{});
         else if (type == "StripAccents") steps.emplace_back(StrippedMarks{});
         else refuse_type(part, type, "NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Replace, Prepend and Sequence");
+        part.allow({"type"});
     }
 }
 
@@ -132,15 +132,20 @@ std::vector<SplitStep> read_splits(const std::optional<JsonPart>& part) {
     return is_byte_level ? steps : std::vector<SplitStep>{};
 }
 
-Casing read_bert_normalizer(const JsonPart& part) {
-    const std::string type = part.at("type").text();
-    if (type != "BertNormalizer") refuse_type(part, type, "BertNormalizer for WordPiece");
-    part.allow({"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"});
-    part.require("clean_text", true);
-    part.require("handle_chinese_chars", true);
-    const bool lowers = part.at("lowercase").flag(), strips = part.flag("strip_accents", lowers);
-    if (lowers) return strips ? Casing::uncased : Casing::uncased_with_accents;
-    return strips ? Casing::cased_without_accents : Casing::cased;
+BertNormalization read_bert_normalizer(const JsonPart& file) {
+    const std::optional<JsonPart> part = file.find("normalizer");
+    if (!part) file.refuse("normalizer is missing or null; this program supports only BertNormalizer for WordPiece");
+    const std::string type = part->at("type").text();
+    if (type != "BertNormalizer") refuse_type(*part, type, "BertNormalizer for WordPiece");
+    part->allow({"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"});
+    part->require("clean_text", true);
+    const bool lowers = part->at("lowercase").flag(), strips = part->flag("strip_accents", lowers);
+    return {casing_for(lowers, strips), part->flag("handle_chinese_chars", true)};
+}
+
+Casing casing_for(bool lowers, bool strips_accents) {
+    if (lowers) return strips_accents ? Casing::uncased : Casing::uncased_with_accents;
+    return strips_accents ? Casing::cased_without_accents : Casing::cased;
 }
 
 }  // namespace bertpretrain

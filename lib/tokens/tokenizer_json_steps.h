@@ -14,7 +14,17 @@ namespace bertpretrain {
 std::vector<Normalization> read_normalizations(const std::optional<JsonPart>& part);
 std::vector<SplitStep> read_splits(const std::optional<JsonPart>& part);
 
-/// Returns the casing of BertNormalizer. @throws DataError for other normalizers, or if they do not clean text as BERT does
-Casing read_bert_normalizer(const JsonPart& part);
+/// What BertNormalizer does to the text.
+struct BertNormalization {
+    Casing casing = Casing::uncased;
+    bool splits_ideographs = true;
+};
+
+/// Reads a BertNormalizer. @param file the whole tokenizer.json
+/// @throws DataError if it has no normalizer or another one, or one that does not clean text as BERT does
+BertNormalization read_bert_normalizer(const JsonPart& file);
+
+/// Returns the casing of text that is or is not lowered and stripped of accents.
+Casing casing_for(bool lowers, bool strips_accents);
 
 }  // namespace bertpretrain

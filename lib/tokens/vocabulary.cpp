@@ -73,7 +73,9 @@ Vocabulary Vocabulary::read(const std::filesystem::path& file) {
     return parse(content, file.string());
 }
 
-Vocabulary Vocabulary::parse(std::string_view content, const std::string& where) {
+Vocabulary Vocabulary::parse(std::string_view content, const std::string& where) { return {parse_lines(content, where), where}; }
+
+std::vector<std::string> Vocabulary::parse_lines(std::string_view content, const std::string& where) {
     std::vector<std::string> tokens;
     for (std::size_t begin = 0; begin < content.size();) {
         const std::size_t end = std::min(content.find('\n', begin), content.size());
@@ -84,7 +86,7 @@ Vocabulary Vocabulary::parse(std::string_view content, const std::string& where)
         tokens.push_back(std::move(token));
         begin = end + 1;
     }
-    return {std::move(tokens), where};
+    return tokens;
 }
 
 Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& where) : tokens_(std::move(tokens)), where_(where) {

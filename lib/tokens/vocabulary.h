@@ -42,6 +42,9 @@ public:
     /// @throws DataError if there is no line, a line is empty, a token repeats, or a special token is missing
     static Vocabulary parse(std::string_view content, const std::string& where);
 
+    /// The lines of parse(), without a check for special tokens and repetitions. @throws DataError if a line is empty
+    static std::vector<std::string> parse_lines(std::string_view content, const std::string& where);
+
     /// The tokens of a definition, added ones included. An id that no token has gets an empty token.
     /// @throws DataError if a role names a token that is missing
     Vocabulary(const TokenizerDefinition& definition, const std::string& where);

@@ -15,7 +15,9 @@ namespace bertpretrain {
 /// differ. Not thread-safe.
 class WordReader {
 public:
-    WordReader(Casing casing, TokenRules rules) : table_(&CharacterTable::of(casing, rules)) {}
+    /// @param splits_ideographs whether a Chinese character is a word by itself; otherwise it is a letter
+    WordReader(Casing casing, TokenRules rules, bool splits_ideographs = true)
+        : table_(&CharacterTable::of(casing, rules, splits_ideographs)) {}
 
     /// Starts a new text, which must stay valid while next() is called.
     void start(std::string_view text) {
