@@ -51,28 +51,43 @@ fs::path text_file(const EmbedArguments& arguments, World& world) {
     return spooled;
 }
 
-/// Fills in what was not given from the settings of a sentence-transformers folder.
-void take_sentence_settings(EmbedArguments& arguments, const LoadedModel& model) {
+/// Fills in what was not given from the settings of a sentence-transformers folder, and the length from the tokenizer's.
+/// @returns those settings
+SentenceSettings take_sentence_settings(EmbedArguments& arguments, const LoadedModel& model, ModelTokenizer& tokenizer) {
     const std::optional<SentenceSettings> found = read_sentence_settings(model.folder);
     const SentenceSettings settings = found.value_or(SentenceSettings{});
+    tokenizer = tokenizer_of(model, arguments.cased, settings.lowers_first);
     if (arguments.vectors.empty() && settings.pooling != "mean" && settings.pooling != "cls")
         throw ConfigError(concat(model.folder.string(), ": its sentence-transformers model pools by ", settings.pooling,
                                  ", which `embed` does not support\n  do: choose the vectors with --vectors"));
     if (arguments.vectors.empty()) arguments.vectors = settings.pooling;
     if (!arguments.sets_normalize) arguments.normalize = settings.normalizes;
     const std::int64_t longest = model.config.max_position_embeddings;
-    if (arguments.max_length == 0) arguments.max_length = std::min(settings.max_length.value_or(longest), longest);
+    const auto of_files = settings.max_length ? settings.max_length : tokenizer.max_length;
+    if (arguments.max_length == 0) arguments.max_length = std::min(of_files.value_or(longest), longest);
     if (found)
         log_info(concat(model.folder.string(), ": a sentence-transformers model: ", arguments.vectors, " vectors",
-                        arguments.normalize ? " of length 1" : "", ", texts of at most ", arguments.max_length, " tokens"));
+                        arguments.normalize ? " of length 1" : "", ", texts of at most ", arguments.max_length, " tokens",
+                        settings.prompt.empty() ? "" : concat(", each after the prompt \"", displayable(settings.prompt), "\"")));
+    return settings;
 }
 
-TextEncoderSettings encoder_settings(const EmbedArguments& arguments, const LoadedModel& model) {
+TextEncoderSettings encoder_settings(const EmbedArguments& arguments, const LoadedModel& model, const SentenceSettings& sentences,
+                                     const ModelTokenizer& tokenizer) {
     const std::int64_t longest = model.config.max_position_embeddings;
     if (arguments.max_length > longest)
         throw ConfigError(concat("--max-length ", arguments.max_length, ": must be at most the model's ", longest, " positions"));
-    return {pooling_named(arguments.vectors), arguments.max_length, arguments.batch_tokens, arguments.normalize,
-            static_cast<std::size_t>(at::get_num_threads())};
+    if (arguments.max_length < 3)  // the option's own limit
+        throw ConfigError(concat(model.folder.string(), ": its files limit texts to ", arguments.max_length,
+                                 " tokens (max_seq_length or model_max_length), [CLS] and [SEP] included; expected at least 3",
+                                 "\n  do: set another with --max-length"));
+    return {pooling_named(arguments.vectors),
+            arguments.max_length,
+            arguments.batch_tokens,
+            arguments.normalize,
+            static_cast<std::size_t>(at::get_num_threads()),
+            sentences.prompt,
+            tokenizer.truncates_left};
 }
 
 void report(const EmbedArguments& arguments, const EmbedCounts& counts, const TextEncoderSettings& settings,
@@ -103,18 +118,18 @@ int run(EmbedArguments arguments) {
     const bool leads = world->rank() == 0;
     std::unique_ptr<EmbeddingLock> lock;
     LoadedModel model;
+    ModelTokenizer tokenizer;
+    SentenceSettings sentences;
     const fs::path checkpoint = found_by_first(*world, arguments.model);
     together(*world, [&] {
         model = load_model(checkpoint, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
-        take_sentence_settings(arguments, model);
+        sentences = take_sentence_settings(arguments, model, tokenizer);
         if (arguments.vectors == "pooled") require_pooler(model, "--vectors pooled");
         if (fs::exists(arguments.output))
             throw ConfigError(concat("--output ", arguments.output, ": exists\n  do: remove it, or give another name"));
         if (leads) lock = std::make_unique<EmbeddingLock>(arguments.output);
     });
-    const TextEncoderSettings settings = encoder_settings(arguments, model);
-    const auto tokenizer = tokenizer_of(model, arguments.cased);
-    const Casing casing = casing_of(model, tokenizer->vocabulary(), arguments.cased);
+    const TextEncoderSettings settings = encoder_settings(arguments, model, sentences, tokenizer);
     const fs::path file = text_file(arguments, *world);
     TextSurvey text;
     EmbeddingRequest request;
@@ -130,13 +145,15 @@ int run(EmbedArguments arguments) {
                                        {"precision", arguments.precision},
                                        {"max_length", settings.max_length},
                                        {"normalize", arguments.normalize},
-                                       {"cased", casing == Casing::cased}})};
+                                       {"cased", tokenizer.casing == Casing::cased}})};
+        if (!settings.prompt.empty()) request.identity["prompt"] = settings.prompt;
+        if (settings.truncates_left) request.identity["truncates"] = "left";
         if (leads && EmbeddingStore::prepare(request)) log_info(concat("continuing with ", arguments.output, ".partial"));
     });
     std::unique_ptr<EmbeddingStore> store;
     together(*world, [&] { store = std::make_unique<EmbeddingStore>(request); });
     model.bert->pack_weights();
-    const TextEncoder encoder(*model.bert, *tokenizer, device, settings);
+    const TextEncoder encoder(*model.bert, *tokenizer.tokenizer, device, settings);
     const EmbedCounts counts = embed(text, encoder, *store, *world);
     if (leads) report(arguments, counts, settings, model.config.hidden_size);
     return 0;

@@ -1,5 +1,6 @@
 // bertpretrain evaluate CHECKPOINT... --shards DIR --probe TSV
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -23,6 +24,7 @@
 #include "inference/load_model.h"
 #include "inference/model_tokenizer.h"
 #include "inference/probe.h"
+#include "inference/sentence_settings.h"
 #include "parallel/together.h"
 #include "plan/device_choice.h"
 #include "shards/manifest.h"
@@ -84,13 +86,21 @@ public:
 private:
     /// @throws NumbersError on rank 0 when a vector is not finite
     ProbeResult probed(const LoadedModel& model) {
-        std::shared_ptr<const Tokenizer> tokenizer;
-        together(world_, [&] { tokenizer = tokenizer_of(model, arguments_.cased); });
+        ModelTokenizer tokenizer;
+        SentenceSettings sentences;
+        together(world_, [&] {
+            sentences = read_sentence_settings(model.folder).value_or(SentenceSettings{});
+            tokenizer = tokenizer_of(model, arguments_.cased, sentences.lowers_first);
+        });
         model.bert->pack_weights();
         TextEncoderSettings settings;
-        settings.max_length = model.config.max_position_embeddings;
+        const auto of_files = sentences.max_length ? sentences.max_length : tokenizer.max_length;
+        settings.max_length =
+            std::min(of_files.value_or(model.config.max_position_embeddings), model.config.max_position_embeddings);
         settings.threads = static_cast<std::size_t>(at::get_num_threads());
-        const ProbeResult result = *probe(TextEncoder(*model.bert, *tokenizer, device_, settings), task_, world_);
+        settings.prompt = sentences.prompt;
+        settings.truncates_left = tokenizer.truncates_left;
+        const ProbeResult result = *probe(TextEncoder(*model.bert, *tokenizer.tokenizer, device_, settings), task_, world_);
         together(world_, [&] {
             if (result.first_not_finite)
                 throw NumbersError(concat(arguments_.probe, ": line ", *result.first_not_finite + 1,

@@ -8,6 +8,7 @@
 
 #include "core/displayable.h"
 #include "inference/export_model.h"
+#include "inference/hf_folder.h"
 #include "inference/load_model.h"
 #include "inference/model_tokenizer.h"
 
@@ -21,7 +22,7 @@ struct ExportArguments {
 
 void run(const ExportArguments& arguments) {
     LoadedModel model = load_model(arguments.model, at::kFloat, at::kCPU);
-    if (!model.vocabulary.empty()) model.casing = casing_of(model, Vocabulary::read(model.vocabulary), arguments.cased);
+    if (!model.vocabulary.empty() && !copies_tokenizer_files(model)) model.casing = tokenizer_of(model, arguments.cased).casing;
     export_model(model, arguments.format, arguments.output);
     std::cout << displayable(arguments.output) << std::endl;
 }

@@ -70,7 +70,7 @@ void predict(const PredictArguments& arguments) {
     const at::Device device = device_named(arguments.device, 0);
     const LoadedModel model = load_model(arguments.model, arguments.precision == "bf16" ? at::kBFloat16 : at::kFloat, device);
     require_parameters(model, "cls.predictions.", "predict");
-    const auto tokenizer = tokenizer_of(model, arguments.cased);
+    const auto tokenizer = tokenizer_of(model, arguments.cased).tokenizer;
     model.bert->pack_weights();
     const std::vector<PredictedText> predicted = predict_masked(*model.bert, *tokenizer, device, texts, arguments.top,
                                                                 from_input ? "standard input" : "the command's texts");

@@ -54,6 +54,12 @@ std::int32_t padding_id(const LoadedModel& model) {
     return vocabulary.has_own_rules() ? vocabulary.specials().pad : 0;
 }
 
+void copy_tokenizer_files(const fs::path& from, const fs::path& to) {
+    for (const char* name : {"vocab.txt", "tokenizer.json", "tokenizer.model", "tokenizer_config.json", "special_tokens_map.json",
+                             "added_tokens.json"})
+        if (fs::exists(from / name)) write_atomically(to / name, read_file(from / name));
+}
+
 void read_back(const fs::path& file, const std::vector<SafetensorsTensor>& expected) {
     const SafetensorsReader reader(file);
     for (const SafetensorsTensor& right : expected) {
@@ -99,6 +105,10 @@ nlohmann::ordered_json hf_config(const LoadedModel& model) {
     return json;
 }
 
+bool copies_tokenizer_files(const LoadedModel& model) {
+    return model.is_foreign && fs::exists(model.folder / "tokenizer_config.json");
+}
+
 void write_hf_folder(const LoadedModel& model, const fs::path& folder) {
     if (model.config.norm_placement == NormPlacement::pre_ln_zero_residual)
         throw ConfigError(
@@ -111,6 +121,7 @@ void write_hf_folder(const LoadedModel& model, const fs::path& folder) {
     write_safetensors(folder / "model.safetensors", tensors);
     read_back(folder / "model.safetensors", tensors);
     if (model.vocabulary.empty()) return;
+    if (copies_tokenizer_files(model)) return copy_tokenizer_files(model.folder, folder);
     const Vocabulary vocabulary = Vocabulary::read(model.vocabulary);
     const std::int64_t longest = model.config.max_position_embeddings;
     switch (vocabulary.kind()) {

@@ -13,6 +13,10 @@ namespace bertpretrain {
 /// placement instead of a class.
 nlohmann::ordered_json hf_config(const LoadedModel& model);
 
+/// Whether write_hf_folder() copies the tokenizer's files as they are, because another program wrote them with a
+/// tokenizer_config.json.
+bool copies_tokenizer_files(const LoadedModel& model);
+
 /// Creates the folder with config.json, model.safetensors (fp32; tied tensors once, as transformers saves them) and, where the
 /// model has a vocabulary, the tokenizer's files. Reads the weights back and compares them.
 /// @throws ConfigError for pre_ln_zero_residual; CheckpointError or DataError when a file cannot be written or differs

@@ -4,7 +4,6 @@
 
 #include <ATen/ATen.h>
 
-#include "checkpoint/checkpoint_files.h"
 #include "checkpoint/described_model.h"
 #include "checkpoint/import_plan.h"
 #include "core/error.h"
@@ -36,6 +35,11 @@ ImportPlan plan_of(const WeightFiles& files, const BertConfig& config) {
         if (!lacking.empty())
             throw CheckpointError(
                 concat(files.found().files.front().string(), ": lacks ", join(lacking), "\n  do: ", choices.advice));
+        for (const PlannedImport& import : plan.imports)
+            if (import.beyond == PlannedImport::Beyond::repeated)
+                throw CheckpointError(concat(files.found().files.front().string(), ": has fewer rows in ", import.name,
+                                             " than max_position_embeddings of ", files.found().model->string(), " says, ",
+                                             config.max_position_embeddings, "\n  do: ", choices.advice));
         return plan;
     } catch (const ConfigError& error) { throw CheckpointError(error.what()); }  // the files are wrong, not a setting
 }
@@ -63,6 +67,7 @@ void read_weights(const WeightFiles& files, const ImportPlan& plan, FlatParamete
 LoadedModel import_model(const FoundWeights& found, at::ScalarType compute_dtype, at::Device device) {
     LoadedModel loaded;
     loaded.folder = found.files.front().parent_path();
+    loaded.is_foreign = true;
     loaded.config = described(found);
     const WeightFiles files(found);
     ImportPlan plan = plan_of(files, loaded.config);
@@ -73,9 +78,6 @@ LoadedModel import_model(const FoundWeights& found, at::ScalarType compute_dtype
     read_weights(files, plan, *loaded.parameters);
     loaded.bert = std::make_unique<Bert>(loaded.config, *loaded.parameters, Bert::Choices{});
     if (found.vocabulary) loaded.vocabulary = *found.vocabulary;
-    if (const auto tokenizer = loaded.folder / "tokenizer_config.json"; exists_here(tokenizer))
-        if (const auto settings = read_json(tokenizer); settings.contains("do_lower_case"))
-            loaded.casing = settings.value("do_lower_case", true) ? Casing::uncased : Casing::cased;
     return loaded;
 }
 

@@ -23,7 +23,8 @@ struct LoadedModel {
     std::vector<std::string> missing;          ///< parameters of pooler and heads that the files lack
     std::filesystem::path vocabulary;          ///< its vocab.txt, tokenizer.json or tokenizer.model; empty: none
     std::optional<std::int32_t> document_end;  ///< RowFormat::document_end of its training
-    std::optional<Casing> casing;              ///< of its tokenizer, where its files record it
+    std::optional<Casing> casing;              ///< of its tokenizer, where its checkpoint records it
+    bool is_foreign = false;                   ///< another program wrote the folder, and its files say how it reads text
 };
 
 /// Returns uninitialized parameters without gradients, for inference.

@@ -1,12 +1,15 @@
 #include "inference/model_tokenizer.h"
 
 #include "core/error.h"
+#include "core/log.h"
+#include "tokens/folder_tokenizer.h"
 #include "tokens/open_tokenizer.h"
 #include "tokens/vocabulary_casing.h"
 
 namespace bertpretrain {
+namespace {
 
-Casing casing_of(const LoadedModel& model, const Vocabulary& vocabulary, bool wants_cased) {
+Casing casing_of_checkpoint(const LoadedModel& model, const Vocabulary& vocabulary, bool wants_cased) {
     if (!model.casing || vocabulary.has_own_rules()) return choose_casing(vocabulary, model.vocabulary, wants_cased);
     if (wants_cased && *model.casing != Casing::cased)
         throw ConfigError(concat(model.folder.string(), ": its tokenizer is recorded as uncased, which --cased contradicts",
@@ -14,16 +17,37 @@ Casing casing_of(const LoadedModel& model, const Vocabulary& vocabulary, bool wa
     return *model.casing;
 }
 
-std::shared_ptr<const Tokenizer> tokenizer_of(const LoadedModel& model, bool wants_cased) {
+ModelTokenizer of_checkpoint(const LoadedModel& model, bool wants_cased) {
+    const Casing casing = casing_of_checkpoint(model, Vocabulary::read(model.vocabulary), wants_cased);
+    return {open_tokenizer(model.vocabulary, casing), casing, std::nullopt, false};
+}
+
+ModelTokenizer of_folder(const LoadedModel& model, bool wants_cased, bool lowers_first) {
+    FolderTokenizer found = read_folder_tokenizer(model.folder, wants_cased).value();
+    for (const std::string& remark : found.remarks) log_warning(remark);
+    if (lowers_first) lower_first(found);
+    const auto tokenizer = open_folder_tokenizer(found);
+    const Casing casing = tokenizer->vocabulary().own_casing().value_or(Casing::cased);
+    if (!found.records_casing && casing == Casing::cased && !wants_cased)
+        log_warning(concat(
+            model.folder.string(), ": no file says do_lower_case, and its vocabulary is cased, so text is read as ",
+            "written; transformers would put it into lower case", "\n  do: add \"do_lower_case\" to its tokenizer_config.json"));
+    return {tokenizer, casing, found.max_length, found.truncates_left};
+}
+
+}  // namespace
+
+ModelTokenizer tokenizer_of(const LoadedModel& model, bool wants_cased, bool lowers_first) {
     if (model.vocabulary.empty())
         throw ConfigError(concat(model.folder.string(),
                                  ": has no vocab.txt, tokenizer.json or tokenizer.model, one of which is needed to tokenize ",
                                  "text"));
-    const Vocabulary vocabulary = Vocabulary::read(model.vocabulary);
+    ModelTokenizer opened = model.is_foreign ? of_folder(model, wants_cased, lowers_first) : of_checkpoint(model, wants_cased);
+    const Vocabulary& vocabulary = opened.tokenizer->vocabulary();
     if (vocabulary.require_specials().size() > model.config.vocab_size)
         throw ConfigError(concat(model.vocabulary.string(), ": has ", vocabulary.size(), " tokens, but the model has ",
                                  model.config.vocab_size));
-    return open_tokenizer(model.vocabulary, casing_of(model, vocabulary, wants_cased));
+    return opened;
 }
 
 }  // namespace bertpretrain

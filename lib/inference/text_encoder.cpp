@@ -73,9 +73,12 @@ std::vector<TextEncoder::Ids> TextEncoder::tokenize(const std::vector<std::strin
         for (std::size_t i = task * lines_of_task; i < std::min(lines.size(), (task + 1) * lines_of_task); ++i) {
             Ids& ids = texts[i];
             ids.push_back(special.cls);
-            tokenizer_.encode(lines[i], ids);
+            tokenizer_.encode(settings_.prompt.empty() ? lines[i] : settings_.prompt + lines[i], ids);
             is_cut[i] = ids.size() - 1 > longest;
-            ids.resize(std::min(ids.size(), longest + 1));
+            const std::size_t more = ids.size() - 1 - std::min(ids.size() - 1, longest);
+            const auto first = ids.begin() + 1, last = ids.end();
+            const auto cut = settings_.truncates_left ? first : last - static_cast<std::ptrdiff_t>(more);
+            ids.erase(cut, cut + static_cast<std::ptrdiff_t>(more));
             ids.push_back(special.sep);
         }
     });

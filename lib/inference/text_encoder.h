@@ -22,6 +22,8 @@ struct TextEncoderSettings {
     std::int64_t batch_tokens = 4096;  ///< maximum tokens per forward pass; a longer text is a batch of its own
     bool normalize = false;            ///< scale vectors to L2 norm 1
     std::size_t threads = 1;           ///< for tokenization
+    std::string prompt{};              ///< stands before each text
+    bool truncates_left = false;       ///< a longer text loses its beginning instead of its end
 };
 
 struct TextVectors {
