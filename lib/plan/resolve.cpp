@@ -254,8 +254,8 @@ void resolve_parallel(Resolution& r) {
 
 std::int64_t sequences_of_rank(const BatchConfig& batch) { return batch.micro_batch_size * batch.gradient_accumulation_steps; }
 
-/// A run keeps the global batch of its first start on any number of ranks, unless the settings ask for another one (which
-/// refuse_changed_settings() then refuses).
+/// A run keeps the global batch of its first start on any number of ranks and with any micro-batch, unless the settings ask for
+/// another one, by global_batch_size or by another gradient_accumulation_steps (which refuse_changed_settings() then refuses).
 void resolve_global_batch(Resolution& r) {
     const BatchConfig& asked = r.settings.batch;
     std::int64_t& global_batch = r.plan.settings.batch.global_batch_size;
@@ -264,7 +264,10 @@ void resolve_global_batch(Resolution& r) {
         r.decide("batch.global_batch_size", global_batch,
                  concat(asked.micro_batch_size, " sequences x ", asked.gradient_accumulation_steps, " accumulation steps x ",
                         r.launch.world_size, " rank(s)"));
-        if (r.checkpoint != nullptr && sequences_of_rank(r.checkpoint->settings.batch) == sequences_of_rank(asked)) {
+        const BatchConfig& saved = r.checkpoint != nullptr ? r.checkpoint->settings.batch : asked;
+        const bool asks_the_same = sequences_of_rank(saved) == sequences_of_rank(asked) ||
+                                   saved.gradient_accumulation_steps == asked.gradient_accumulation_steps;
+        if (r.checkpoint != nullptr && asks_the_same) {
             global_batch = r.checkpoint->progress.global_batch_sequences;
             r.decide("batch.global_batch_size", global_batch, "a resumed run keeps its global batch", Origin::checkpoint);
         }

@@ -54,7 +54,10 @@ TEST_CASE("the global batch is the settings', else the checkpoint's on any numbe
                                             }(),
                                             progress_of(24)};
     CHECK(plan_of(small(), 2, 0, &other_micro_batch).global_batch() == 24);
-    CHECK(plan_of(small(), 3, 0, &other_micro_batch).global_batch() == 36);
+    CHECK(plan_of(small(), 3, 0, &other_micro_batch).global_batch() == 24);
+    ExperimentConfig more_steps = small();
+    more_steps.batch.gradient_accumulation_steps = 9;
+    CHECK(plan_of(more_steps, 2, 0, &other_micro_batch).global_batch() == 72);  // refused by refuse_changed_settings()
 }
 
 TEST_CASE("the pass is measured on a GPU only, and only where micro-batches may be merged") {
