@@ -30,9 +30,13 @@ struct PredictArguments {
     bool cased = false, json = false;
 };
 
+/// Returns the lines, without their line ends, "\n" or "\r\n".
 std::vector<std::string> lines_of(std::istream& in) {
     std::vector<std::string> lines;
-    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    for (std::string line; std::getline(in, line);) {
+        if (line.ends_with('\r')) line.pop_back();
+        lines.push_back(line);
+    }
     return lines;
 }
 

@@ -17,7 +17,6 @@ constexpr const char* expected_line = "expected a label, a tab and a text";
 
 void add_example(LabelledTexts& labelled, std::vector<std::string>& label_of_line, std::string line, const std::string& file) {
     const std::string where = concat(file, ": line ", label_of_line.size() + 1);
-    if (line.ends_with('\r')) line.pop_back();
     const std::size_t tab = line.find('\t');
     if (tab == line.npos) throw DataError(concat(where, ": has no tab; ", expected_line));
     if (tab == 0) throw DataError(concat(where, ": has no label before its tab; ", expected_line));

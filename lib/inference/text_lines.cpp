@@ -24,7 +24,15 @@ std::optional<std::size_t> first_foreign_byte(std::string_view line) {
     return std::nullopt;
 }
 
+/// Returns the line without the "\r" of a line end "\r\n".
+std::string_view without_return(std::string_view line) { return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line; }
+
 void check_line(const TextSurvey& text, std::string_view line) {
+    if (without_return(line).find('\r') != std::string_view::npos)
+        throw DataError(concat(text.file.string(), ": line ", text.lines + 1,
+                               ": has a carriage return inside, where Python begins ",
+                               "another line; expected lines that end with LF or CR LF",
+                               "\n  do: end lines with LF: `tr '\\r' '\\n' < FILE > NEW`"));
     const auto foreign = first_foreign_byte(line);
     if (!foreign) return;
     constexpr char digits[] = "0123456789ABCDEF";
@@ -69,7 +77,7 @@ std::vector<std::string> read_lines(const TextSurvey& text, const TextPart& part
     if (InputFile(text.file).read_at(part.offset, bytes.data(), bytes.size()) != bytes.size())
         throw DataError(concat(text.file.string(), ": became shorter while it was read"));
     std::vector<std::string> lines;
-    for_each_line(bytes, [&](std::string_view line) { lines.emplace_back(line); });
+    for_each_line(bytes, [&](std::string_view line) { lines.emplace_back(without_return(line)); });
     if (static_cast<std::int64_t>(lines.size()) != part.lines)
         throw DataError(concat(text.file.string(), ": changed while it was read, after line ", part.first_line));
     return lines;

@@ -29,9 +29,9 @@ struct TextSurvey {
     std::vector<TextPart> parts;
 };
 
-/// Reads the whole file once. A line ends with "\n"; the last line may lack it.
-/// @throws DataError when the file cannot be read, has no lines, is of another format (JSON, packed), or is not UTF-8 (names the
-/// first such line)
+/// Reads the whole file once. A line ends with "\n" or "\r\n"; the last line may lack it.
+/// @throws DataError when the file cannot be read, has no lines, is of another format (JSON, packed), or is not UTF-8 or has a
+/// "\r" inside a line (names the first such line)
 TextSurvey survey_text(const std::filesystem::path& file, const PartSize& size = {});
 
 /// Returns the lines of one part, without line ends. @throws DataError when the file cannot be read or its lines have changed
