@@ -13,11 +13,15 @@
 #include "checkpoint/find_weights.h"
 #include "checkpoint/import_plan.h"
 #include "checkpoint/training_progress.h"
+#include "core/displayable.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/strings.h"
 #include "model/initialize.h"
 #include "parallel/together.h"
+#include "tokens/folder_tokenizer.h"
+#include "tokens/open_tokenizer.h"
+#include "tokens/tokenizer_difference.h"
 #include "train/new_token_rows.h"
 
 namespace bertpretrain {
@@ -29,7 +33,32 @@ struct Source {
     std::unique_ptr<WeightFiles> files;
     ImportPlan plan;
     std::vector<NewToken> new_tokens;  ///< that the weights' vocabulary lacks
+    std::string tokenizer_warning;     ///< empty: none
 };
+
+/// Returns the tokenizer of the weights; null where their casing is not recorded.
+std::shared_ptr<const Tokenizer> tokenizer_of(const FoundWeights& found, const CheckpointReader* checkpoint) {
+    if (checkpoint == nullptr) return open_folder_tokenizer(read_folder_tokenizer(found.vocabulary->parent_path()).value());
+    const std::string casing = TrainingProgress::read(checkpoint->progress(), checkpoint->folder() / progress_file).casing;
+    return casing.empty() ? nullptr : open_tokenizer(*found.vocabulary, casing == "cased" ? Casing::cased : Casing::uncased);
+}
+
+/// Compares how the tokenizers of the weights and of the shards read text. Their tokens are the same. @returns a warning, or ""
+std::string compare_tokenizers(const FoundWeights& found, const CheckpointReader* checkpoint, const DataPlan& data) {
+    try {
+        const auto theirs = tokenizer_of(found, checkpoint);
+        const auto ours = open_tokenizer(data.vocabulary, data.casing == "cased" ? Casing::cased : Casing::uncased);
+        const auto text = theirs ? text_read_differently(*theirs, *ours) : std::nullopt;
+        if (!text) return "";
+        return concat(
+            found.vocabulary->parent_path().string(), ": its tokenizer has another normalizer than the shards': \"",
+            displayable(*text), "\" has other ids (case, accents or rules, such as do_lower_case and strip_accents)",
+            "\n  do: make the shards with `bertpretrain_data shard --cased` or the model's tokenizer.json, or ignore this ",
+            "if the new reading is wanted");
+    } catch (const DataError& error) {
+        return concat("the tokenizer of the weights cannot be compared with the shards': ", error.what());
+    }
+}
 
 Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bool leads) {
     const InitializationConfig& wanted = plan.settings.initialization;
@@ -44,6 +73,8 @@ Source open_source(const RunPlan& plan, const std::filesystem::path& weights, bo
     if (found.model) refuse_other_arithmetic(described_model(*found.model), plan.settings.model, *found.model);
     if (found.vocabulary && !plan.data.vocabulary.empty())
         source.new_tokens = new_tokens_of(*found.vocabulary, plan.data.vocabulary);
+    if (leads && found.vocabulary && !plan.data.vocabulary.empty() && !plan.data.casing.empty() && source.new_tokens.empty())
+        source.tokenizer_warning = compare_tokenizers(found, source.checkpoint.get(), plan.data);
     const bool checks = leads && !found.checkpoint;
     source.files =
         std::make_unique<WeightFiles>(std::move(found), checks ? PtReader::Checksums::on_first_read : PtReader::Checksums::never);
@@ -65,6 +96,7 @@ void say(const Source& source) {
     if (!source.new_tokens.empty())
         log_info(concat("  ", with_thousands(std::ssize(source.new_tokens)), " new tokens: ", with_thousands(split),
                         " begin with the mean of their pieces' rows, the others with random values"));
+    if (!source.tokenizer_warning.empty()) log_warning(source.tokenizer_warning);
     for (const std::string& name : source.plan.initial)
         log_warning(concat("  ", name, " is missing in the file and keeps its initial values"));
     for (const std::string& name : source.plan.ignored) log_warning(concat("  ", name, " in the file is ignored"));
