@@ -10,6 +10,8 @@ namespace bertpretrain {
 
 enum class DType : std::uint8_t { f32, f16, bf16, f64, i64, i32, i16, i8, u8, boolean };
 
+inline bool is_floating_point(DType dtype) { return dtype <= DType::f64; }
+
 /// Returns the size of one element in bytes.
 std::size_t dtype_bytes(DType dtype);
 

@@ -1,6 +1,7 @@
 #include "checkpoint/find_weights.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <set>
 
@@ -139,6 +140,29 @@ std::string advice_on_hub_name(const fs::path& path) {
                   "` (of the Python package huggingface_hub), then give the folder ", model);
 }
 
+/// Refuses a folder whose weights have a format that is not supported, by the format's name.
+void refuse_other_weights(const fs::path& folder) {
+    struct Format {
+        std::string_view part, name, advice;
+    };
+    constexpr std::string_view converted = "give the same model as model.safetensors or pytorch_model.bin";
+    static constexpr std::array<Format, 8> formats{{{"adapter_config.json", "an adapter (LoRA) without the model's weights",
+                                                     "merge it into its model with merge_and_unload() of peft, and save that"},
+                                                    {"adapter_model.", "an adapter (LoRA) without the model's weights",
+                                                     "merge it into its model with merge_and_unload() of peft, and save that"},
+                                                    {".ckpt.index", "a checkpoint of TensorFlow", converted},
+                                                    {".ckpt.data-", "a checkpoint of TensorFlow", converted},
+                                                    {"tf_model.h5", "weights of TensorFlow", converted},
+                                                    {"flax_model.msgpack", "weights of Flax", converted},
+                                                    {".onnx", "a program of ONNX", converted},
+                                                    {".gguf", "weights of GGUF", converted}}};
+    for (const Format& format : formats)
+        for (const auto& file : fs::directory_iterator(folder))
+            if (const std::string name = file.path().filename().string(); name.find(format.part) != std::string::npos)
+                throw CheckpointError(
+                    concat(file.path().string(), ": is ", format.name, ", which is not supported", "\n  do: ", format.advice));
+}
+
 FoundWeights named(FoundWeights found, const std::string& what) {
     found.what = what;
     return found;
@@ -157,6 +181,7 @@ FoundWeights find_weights(const fs::path& path) {
         if (exists_here(folder / name)) return named(in_file(folder / name), "a folder of Hugging Face");
     if (const auto states = deepspeed_states(folder)) return named(in_file(*states), "a checkpoint of DeepSpeed");
     if (const auto newest = newest_nvidia(folder)) return named(in_file(*newest), "checkpoints of NVIDIA's script");
+    refuse_other_weights(folder);
     throw CheckpointError(concat(folder.string(), ": no known weights found: looked for checkpoints of this program, ",
                                  "model.safetensors or pytorch_model.bin (or the .index.json of either), DeepSpeed's latest or ",
                                  "mp_rank_00_model_states.pt, and NVIDIA's ckpt_N.pt"));

@@ -1,10 +1,12 @@
 #include "checkpoint/import_plan.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <optional>
-#include <set>
+#include <span>
 
 #include "archive/printable.h"
 #include "checkpoint/parameter_names.h"
@@ -27,10 +29,12 @@ public:
     }
 
     ImportPlan run() {
+        choose_prefix();
         for (std::size_t i = 0; i < files_.tensors().size(); ++i) assign(i);
         for (const TensorDescription& parameter : parameters_) take(parameter);
-        if (!files_.other_entries().empty())
-            plan_.ignored.insert(plan_.ignored.end(), files_.other_entries().begin(), files_.other_entries().end());
+        for (const std::string& entry : files_.other_entries())
+            if (is_known(stored_name(entry)))
+                problems_.push_back(concat("no tensor:  \"", printable(entry, 300), "\" is no tensor with values"));
         note_types();
         refuse_what_does_not_fit();
         return std::move(plan_);
@@ -39,13 +43,47 @@ public:
 private:
     const StoredTensor& tensor(std::size_t index) const { return files_.tensors()[index]; }
 
+    std::string stored_name(const std::string& name) const { return hugging_face_name(name, prefix_); }
+    bool is_known(const std::string& name) const { return std::ranges::find(known_, name) != known_.end(); }
+
+    /// Finds what stands before the names of the file's model.
+    void choose_prefix() {
+        std::vector<std::string> names;
+        for (const StoredTensor& tensor : files_.tensors()) names.push_back(tensor.name);
+        const std::vector<NamePrefix> prefixes = name_prefixes(names);
+        const auto plain = std::ranges::find(prefixes, "", &NamePrefix::text);
+        if (plain != prefixes.end()) prefix_ = *plain;
+        else if (prefixes.size() > 1) note_several(prefixes);
+        else if (prefixes.empty()) return;
+        else if (is_of_other_model(prefixes.front()))
+            problems_.push_back(concat("prefix:     its names begin with \"", printable(prefixes.front().text, 300),
+                                       "\", those of another kind of model, expected \"bert.\""));
+        else prefix_ = prefixes.front();
+        if (!prefix_.text.empty())
+            plan_.remarks.push_back(concat("its names begin with \"", printable(prefix_.text, 300), "\", which is left out"));
+    }
+
+    void note_several(const std::vector<NamePrefix>& prefixes) {
+        std::vector<std::string> texts;
+        for (const NamePrefix& prefix : prefixes) texts.push_back(concat("\"", printable(prefix.text, 300), "\""));
+        problems_.push_back(
+            concat("prefix:     it holds several models, whose names begin with ", join(texts), "; expected one"));
+    }
+
     /// Assigns a stored tensor to its parameter.
     void assign(std::size_t index) {
-        std::string name = hugging_face_name(tensor(index).name);
+        std::string name = stored_name(tensor(index).name);
         if (is_derived_buffer(name)) return;
         if (const auto alias = aliases_.find(name); alias != aliases_.end()) name = alias->second;
-        if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
-            plan_.ignored.push_back(tensor(index).name);
+        if (!is_known(name)) {
+            if (tensor(index).shape.empty())
+                plan_.remarks.push_back(concat("\"", printable(tensor(index).name, 300), "\" is a single number and is ignored"));
+            else plan_.ignored.push_back(tensor(index).name);
+            return;
+        }
+        if (!is_floating_point(tensor(index).dtype)) {
+            wrong_types_.push_back(concat("type:       \"", printable(tensor(index).name, 300), "\" is ",
+                                          dtype_name(tensor(index).dtype), ", expected floating point"));
             return;
         }
         const auto [place, is_first] = sources_.emplace(name, index);
@@ -118,34 +156,58 @@ private:
     }
 
     void refuse_what_does_not_fit() const {
-        std::vector<std::string> problems = problems_;
+        if (!wrong_types_.empty())
+            throw CheckpointError(concat(where(), ": its tensors are no weights:", listed(wrong_types_),
+                                         "\n  do: give the weights from before quantization, in float32, float16 or bfloat16"));
+        std::vector<std::string> problems = problems_, lacking, unexpected;
         if (!choices_.missing_allowed)
-            for (const std::string& name : plan_.initial) problems.push_back(concat("missing:    \"", name, "\"", hint(name)));
+            for (const std::string& name : plan_.initial) lacking.push_back(concat("missing:    \"", name, "\"", hint(name)));
         if (!choices_.unexpected_allowed)
             for (const std::string& name : plan_.ignored)
-                if (!is_unneeded_head(name)) problems.push_back(concat("unexpected: \"", printable(name, 300), "\""));
-        if (plan_.imports.empty()) problems.push_back(concat("none of its tensors is a parameter of this model"));
-        if (problems.empty()) return;
+                if (!is_unneeded_head(name)) unexpected.push_back(concat("unexpected: \"", printable(name, 300), "\""));
+        if (sources_.empty()) problems.emplace_back("none of its tensors is a parameter of this model");
+        if (problems.empty() && lacking.empty() && unexpected.empty()) return;
+        const std::string advice = advice_for(!lacking.empty(), !unexpected.empty());
+        problems.insert(problems.end(), lacking.begin(), lacking.end());
+        problems.insert(problems.end(), unexpected.begin(), unexpected.end());
+        throw ConfigError(concat(where(), ": its tensors do not fit this model:", listed(problems), "\n  do: ", advice));
+    }
+
+    std::string where() const { return concat(files_.found().files.front().string(), " (", files_.found().what, ")"); }
+
+    static std::string listed(std::vector<std::string> problems) {
         constexpr std::size_t most = 60;
         const std::size_t more = problems.size() - std::min(problems.size(), most);
         problems.erase(problems.end() - static_cast<std::ptrdiff_t>(more), problems.end());
         if (more > 0) problems.push_back(concat("... and ", more, " more"));
-        throw ConfigError(concat(files_.found().files.front().string(), " (", files_.found().what,
-                                 "): its tensors do not fit this model:\n  ", join(problems, "\n  "),
-                                 "\n  do: ", choices_.advice));
+        return concat("\n  ", join(problems, "\n  "));
+    }
+
+    /// Returns what can help. Allowing missing and unexpected tensors does not where no name fits.
+    std::string advice_for(bool has_missing, bool has_unexpected) const {
+        if (sources_.empty())
+            return "give the weights of one BERT, named as in transformers: \"bert.embeddings.word_embeddings.weight\", ...";
+        if (!choices_.advice.empty()) return choices_.advice;
+        std::vector<std::string> parts;
+        const auto is_of_encoder = [](const std::string& name) { return !is_head_parameter(name); };
+        if (!problems_.empty() || has_unexpected || (has_missing && std::ranges::any_of(plan_.initial, is_of_encoder)))
+            parts.emplace_back("set the model section to the file's shape");
+        if (has_missing) parts.emplace_back("initialization.init_missing = \"random\" keeps random values for missing tensors");
+        if (has_unexpected) parts.emplace_back("initialization.init_unexpected = \"ignore\" ignores unexpected ones");
+        return join(parts, "; ");
     }
 
     /// Returns whether the tensor belongs to the head for next sentences and this model has none, because it learns masked words
     /// alone.
-    bool is_unneeded_head(const std::string& stored_name) const {
-        return is_next_sentence_parameter(hugging_face_name(stored_name)) &&
+    bool is_unneeded_head(const std::string& stored) const {
+        return is_next_sentence_parameter(hugging_face_name(stored, prefix_)) &&
                std::none_of(known_.begin(), known_.end(), is_next_sentence_parameter);
     }
 
     /// Returns a suggestion of an unused tensor with a similar name; "" where there is none.
     std::string hint(const std::string& name) const {
         std::vector<std::string> others;
-        for (const std::string& other : plan_.ignored) others.push_back(hugging_face_name(other.substr(0, 200)));
+        for (const std::string& other : plan_.ignored) others.push_back(hugging_face_name(other.substr(0, 200), prefix_));
         if (others.size() > 500) return "";
         const auto nearest = nearest_name(name, others);
         return nearest ? concat("; nearest is \"", printable(*nearest), "\"") : "";
@@ -157,9 +219,22 @@ private:
     std::vector<std::string> known_;
     std::map<std::string, std::string> aliases_;
     std::map<std::string, std::size_t> sources_;  ///< parameter name -> index of its tensor
-    std::vector<std::string> problems_;
+    NamePrefix prefix_;
+    std::vector<std::string> problems_, wrong_types_;
     ImportPlan plan_;
 };
+
+/// @param first the place of the first of `values` in the tensor  @throws CheckpointError naming the first that is not finite
+void check_finite(const WeightFiles& files, const StoredTensor& tensor, std::int64_t first, std::span<const float> values) {
+    constexpr std::uint32_t exponent = 0x7F800000;  // all of its bits are set in infinity and NaN
+    const auto is_wrong = [](float value) { return (std::bit_cast<std::uint32_t>(value) & exponent) == exponent; };
+    const auto wrong = std::ranges::find_if(values, is_wrong);
+    if (wrong == values.end()) return;
+    throw CheckpointError(concat(files.found().files[tensor.file].string(), ": tensor \"", printable(tensor.name, 300),
+                                 "\": element ", first + (wrong - values.begin()), " is ",
+                                 std::isnan(*wrong) ? "NaN" : "infinite",
+                                 " in float32, expected finite weights\n  do: give weights from before the training diverged"));
+}
 
 }  // namespace
 
@@ -182,6 +257,7 @@ void read_planned(const WeightFiles& files, const PlannedImport& planned, std::i
         if (first >= planned.elements && planned.beyond != PlannedImport::Beyond::repeated) return;
         const std::int64_t from = first % planned.elements, length = std::min(count, planned.elements - from);
         files.read_as_float(tensor, from, length, into);
+        check_finite(files, tensor, from, {into, static_cast<std::size_t>(length)});
         first += length;
         count -= length;
         into += length;

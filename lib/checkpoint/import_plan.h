@@ -36,9 +36,7 @@ struct ImportChoices {
     bool missing_allowed = false;     ///< missing parameters keep their initial values
     bool unexpected_allowed = false;  ///< unexpected tensors are ignored
     bool vocabulary_grew = false;     ///< the model's vocabulary extends the file's, so it may have any number of further rows
-    std::string advice =              ///< the "do:" line of the error message
-        "set the model section to the file's shape; initialization.init_missing = \"random\" keeps random values for missing "
-        "tensors, init_unexpected = \"ignore\" ignores unexpected ones";
+    std::string advice{};             ///< the "do:" line of the error message; empty: about the settings of an experiment
 };
 
 /// Vocabularies are padded to a multiple of at most this, so their row counts may differ by less: extra rows of the model keep
@@ -49,8 +47,10 @@ inline constexpr std::int64_t vocabulary_padding = 128;
 /// word embedding and decoder bias, by less than vocabulary_padding unless the vocabulary grew; and the position embedding, whose
 /// rows are truncated or repeated to fit. Tied tensors (`aliases`) may be stored under either name, and must be equal if stored
 /// under both.
+/// What stands before all names is left out (name_prefixes()), with a remark. Single numbers beside the weights are ignored.
 /// @throws ConfigError listing every tensor that is missing, unexpected or of a different shape
-/// @throws CheckpointError when the file is found to be damaged while tied tensors are compared
+/// @throws CheckpointError for weights that are no floating-point numbers, or when the file is found to be damaged while tied
+/// tensors are compared
 ImportPlan plan_import(const WeightFiles& files, const std::vector<TensorDescription>& parameters,
                        const std::vector<TensorAlias>& aliases, const ImportChoices& choices);
 
@@ -58,7 +58,7 @@ ImportPlan plan_import(const WeightFiles& files, const std::vector<TensorDescrip
 ImportPlan plan_import(const WeightFiles& files, const BertConfig& model, const ImportChoices& choices);
 
 /// Copies elements [first, first + count) of a parameter to `into`. Elements that the file lacks are repeated or left unchanged,
-/// by PlannedImport::beyond.
+/// by PlannedImport::beyond. @throws CheckpointError naming the tensor and its first element that is not finite
 void read_planned(const WeightFiles& files, const PlannedImport& planned, std::int64_t first, std::int64_t count, float* into);
 
 }  // namespace bertpretrain

@@ -1,6 +1,8 @@
 #include "checkpoint/weight_files.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -8,6 +10,7 @@
 
 #include "archive/printable.h"
 #include "checkpoint/checkpoint_files.h"
+#include "checkpoint/parameter_names.h"
 #include "core/error.h"
 #include "core/strings.h"
 
@@ -27,18 +30,59 @@ bool holds_tensors(const PtValue& value) {
            std::any_of(dict->begin(), dict->end(), [](const PtEntry& entry) { return entry.value.tensor() != nullptr; });
 }
 
-/// Returns the dict of tensors in a .pt and its key: the root (key ""), or the value of one of the keys that trainers use.
+/// A dict with tensors in a .pt, and the keys that lead to it.
+struct Section {
+    std::vector<std::string> keys;
+    const PtValue* dict = nullptr;
+    bool has_words = false;  ///< whether it holds a word embedding, as a model does
+};
+
+void add_sections(const PtValue& value, const std::vector<std::string>& keys, std::vector<Section>& sections) {
+    if (value.dict() == nullptr) return;
+    if (holds_tensors(value)) {
+        std::vector<std::string> names;
+        for (const PtEntry& entry : *value.dict())
+            if (entry.value.tensor() != nullptr) names.push_back(key_text(entry.key));
+        sections.push_back({keys, &value, !name_prefixes(names).empty()});
+    }
+    for (const auto& [key, below] : *value.dict()) {
+        std::vector<std::string> longer = keys;
+        longer.push_back(key_text(key));
+        add_sections(below, longer, sections);
+    }
+}
+
+/// Returns the place of the section among those of equal depth: keys that trainers use for the model come first, in this order.
+std::size_t place_of(const Section& section) {
+    constexpr std::array<std::string_view, 4> usual{"model", "module", "state_dict", "model_state_dict"};
+    if (section.keys.empty()) return usual.size();
+    return static_cast<std::size_t>(std::ranges::find(usual, section.keys.back()) - usual.begin());
+}
+
+/// Returns the dict of a model's tensors in a .pt and its key: the dict with a word embedding, else one under a key that trainers
+/// use, or the root.
 std::pair<std::string, const PtValue*> state_dict_of(const PtReader& reader) {
     const PtValue& root = reader.root();
-    if (holds_tensors(root)) return {"", &root};
-    for (const char* key : {"model", "module", "state_dict", "model_state_dict"})
-        if (const PtValue* found = root.find(key); found != nullptr && holds_tensors(*found)) return {key, found};
+    std::vector<Section> sections;
+    add_sections(root, {}, sections);
+    const bool has_words = std::ranges::any_of(sections, &Section::has_words);
+    std::erase_if(sections, [&](const Section& section) {
+        const bool is_usual = section.keys.empty() || (section.keys.size() == 1 && place_of(section) < 4);
+        return has_words ? !section.has_words : !is_usual;
+    });
+    const auto rank = [](const Section& section) { return std::pair(section.keys.size(), place_of(section)); };
+    std::ranges::stable_sort(sections, std::less<>(), rank);
+    if (!has_words) std::ranges::stable_sort(sections, std::less<>(), place_of);
+    if (sections.size() > 1 && has_words && rank(sections[0]) == rank(sections[1]))
+        throw CheckpointError(concat(reader.file().string(), ": holds several models, under ",
+                                     printable(join(sections[0].keys, ".")), " and ", printable(join(sections[1].keys, ".")),
+                                     "\n  do: in Python, save the one that you want alone"));
+    if (!sections.empty()) return {join(sections.front().keys, "."), sections.front().dict};
     std::vector<std::string> keys;
     if (root.dict() != nullptr)
         for (const auto& [key, value] : *root.dict()) keys.push_back(concat("\"", printable(key_text(key)), "\""));
-    throw CheckpointError(concat(
-        reader.file().string(), ": contains no dict of tensors, neither at the top nor under \"model\", ",
-        "\"module\", \"state_dict\" or \"model_state_dict\"", keys.empty() ? "" : "; it has " + printable(join(keys), 500)));
+    throw CheckpointError(concat(reader.file().string(), ": contains no dict of tensors with a model's weights",
+                                 keys.empty() ? "" : "; it has " + printable(join(keys), 500)));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ public:
     const FoundWeights& found() const { return found_; }
     /// All tensors, in the order of the files.
     const std::vector<StoredTensor>& tensors() const { return tensors_; }
-    /// The key of a .pt under which the tensors were found: "model", "module", "state_dict", ...; "" for the root.
+    /// The keys of a .pt under which the tensors were found, such as "model" or "state.model"; "" for the root.
     const std::string& section() const { return section_; }
     /// Keys of entries in that dict that are not tensors.
     const std::vector<std::string>& other_entries() const { return other_entries_; }

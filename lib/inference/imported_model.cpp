@@ -6,14 +6,13 @@
 
 #include "checkpoint/described_model.h"
 #include "checkpoint/import_plan.h"
+#include "checkpoint/parameter_names.h"
 #include "core/error.h"
 #include "core/strings.h"
 #include "model/bert_parameters.h"
 
 namespace bertpretrain {
 namespace {
-
-bool is_of_a_head(const std::string& name) { return name.starts_with("cls.") || name.starts_with("bert.pooler."); }
 
 BertConfig described(const FoundWeights& found) {
     if (!found.model)
@@ -31,7 +30,7 @@ ImportPlan plan_of(const WeightFiles& files, const BertConfig& config) {
         ImportPlan plan = plan_import(files, config, choices);
         std::vector<std::string> lacking;
         for (const std::string& name : plan.initial)
-            if (!is_of_a_head(name)) lacking.push_back(name);
+            if (!is_head_parameter(name)) lacking.push_back(name);
         if (!lacking.empty())
             throw CheckpointError(
                 concat(files.found().files.front().string(), ": lacks ", join(lacking), "\n  do: ", choices.advice));

@@ -126,7 +126,7 @@ class Sweep:
         row("hidden_act", "gelu_new", "gelu_fast", "gelu_accurate", "gelu_python", "gelu_python_tanh", "gelu_pytorch_tanh", "relu", "silu",
             "tanh", "quick_gelu", "gelu_10")
         for field, value in {"_attn_implementation": "eager", "_name_or_path": "x", "architectures": ["BertModel"],
-                             "attn_implementation": "eager", "bos_token_id": 7, "chunk_size_feed_forward": 2, "classifier_dropout": 0.5,
+                             "attn_implementation": "eager", "bos_token_id": 7, "chunk_size_feed_forward": 1, "classifier_dropout": 0.5,
                              "cls_token_id": 9, "cross_attention_hidden_size": 8, "dtype": "float64", "embedding_size": 8,
                              "eos_token_id": 7, "finetuning_task": "x", "gradient_checkpointing": True, "id2label": {"0": "a", "1": "b"},
                              "label2id": {"a": 0, "b": 1}, "norm_placement": "pre_ln", "num_labels": 5, "output_attentions": True,
@@ -345,12 +345,12 @@ class Sweep:
         if done.returncode == 0 and vectors is None:
             return "no reference", error
         words = done.stderr.replace(str(place), "")
-        name = {"Pooling": "Pool", "modules.json": "modules.json"}.get(file, field.split(".")[-1])
+        name = {"Pooling": "[Pp]ool", "modules.json": "modules.json"}.get(file, field.split(".")[-1])
         if done.returncode != 0:
             message = next((line for line in reversed(words.splitlines()) if " error: " in line), words)
             known = {"hidden_size": "expected \\[", "num_hidden_layers": "layer.1", "intermediate_size": "intermediate", "vocab_size":
                      "word_embeddings", "max_position_embeddings": "position_embeddings", "type_vocab_size": "token_type"}
-            named = re.search(known.get(field, re.escape(name)) if file == "config.json" else re.escape(name), words)
+            named = re.search(known.get(field, re.escape(name)) if file == "config.json" else name if file == "Pooling" else re.escape(name), words)
             return ("refused" if named else "refused without its name"), message.strip()[:150] + (f" ({error[:60]})" if error else "")
         if our_vectors.shape != vectors.shape:
             return "different", f"shape {our_vectors.shape}, theirs {vectors.shape}"
