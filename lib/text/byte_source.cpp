@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/error.h"
@@ -21,6 +22,11 @@ ByteSource::ByteSource(const std::filesystem::path& path, std::shared_ptr<Runnin
     } else {
         handle_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
         if (handle_ < 0) throw DataError(concat(name_, ": cannot be read (", std::strerror(errno), ")"));
+        struct stat facts {};
+        if (::fstat(handle_, &facts) == 0 && S_ISDIR(facts.st_mode)) {
+            ::close(handle_);
+            throw DataError(concat(name_, ": is a folder, expected a file\n  do: name a file in it"));
+        }
         ::posix_fadvise(handle_, 0, 0, POSIX_FADV_SEQUENTIAL);
     }
 }

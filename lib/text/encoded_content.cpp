@@ -33,10 +33,11 @@ void check_encoding(const std::string& encoding) {
     ::iconv_close(converter);
 }
 
-EncodedContent::EncodedContent(std::unique_ptr<Content> content, std::string name, std::string encoding)
+EncodedContent::EncodedContent(std::unique_ptr<Content> content, std::string name, std::string encoding, NamedBy named_by)
     : content_(std::move(content)),
       name_(std::move(name)),
       encoding_(std::move(encoding)),
+      named_by_(named_by),
       converter_(open_converter(encoding_)) {
     check(converter_ != no_converter(), "the encoding ", encoding_, " is not known");
 }
@@ -68,7 +69,9 @@ bool EncodedContent::convert() {
         converted_.resize(2 * encoded_bytes);
         if (is_wrong)
             throw DataError(concat(name_, ": byte ", offset_ + used_, " is not ", encoding_,
-                                   ", which --encoding names\n  do: name the encoding that the file has"));
+                                   named_by_ == NamedBy::option
+                                       ? ", which --encoding names\n  do: name the encoding that the file has"
+                                       : ", which its byte order mark names\n  do: get the file again, or convert it to UTF-8"));
         if (fill()) continue;
         if (used_ < encoded_.size())
             throw DataError(concat(name_, ": ends in the middle of a character of ", encoding_, ", at byte ", offset_ + used_));

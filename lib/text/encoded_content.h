@@ -12,8 +12,10 @@ namespace bertpretrain {
 
 class EncodedContent : public Content {
 public:
+    enum class NamedBy { option, mark };  ///< --encoding, or a byte order mark
+
     /// @param name the file's, for messages  @param encoding one that check_encoding() accepts
-    EncodedContent(std::unique_ptr<Content> content, std::string name, std::string encoding);
+    EncodedContent(std::unique_ptr<Content> content, std::string name, std::string encoding, NamedBy named_by = NamedBy::option);
     ~EncodedContent() override;
 
     /// @throws DataError naming the first byte that the encoding does not have, or a character that the file's end cuts
@@ -26,6 +28,7 @@ private:
 
     std::unique_ptr<Content> content_;
     std::string name_, encoding_;
+    NamedBy named_by_;
     void* converter_;
     std::string encoded_;  ///< bytes that are not yet converted begin at used_
     std::size_t used_ = 0;

@@ -9,7 +9,6 @@
 #include <zlib.h>
 
 #include "core/error.h"
-#include "text/byte_source.h"
 #include "text/bzip2_content.h"
 #include "text/zstd_content.h"
 
@@ -101,6 +100,10 @@ std::unique_ptr<Content> open_content(const std::filesystem::path& path, TaskPoo
     if (is_bzip2(start)) return std::make_unique<Bzip2Content>(std::move(source), pool);
     if (is_zstd(start)) return std::make_unique<ZstdContent>(std::move(source));
     if (start.starts_with("\x1f\x8b")) return std::make_unique<GzipContent>(std::move(source));
+    return plain_content(std::move(source));
+}
+
+std::unique_ptr<Content> plain_content(std::unique_ptr<ByteSource> source) {
     return std::make_unique<PlainContent>(std::move(source));
 }
 

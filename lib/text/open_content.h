@@ -7,6 +7,7 @@
 
 #include "core/file_digest.h"
 #include "core/task_pool.h"
+#include "text/byte_source.h"
 #include "text/content.h"
 
 namespace bertpretrain {
@@ -17,6 +18,9 @@ namespace bertpretrain {
 /// @throws DataError when the file is missing, or compressed in an unsupported format
 std::unique_ptr<Content> open_content(const std::filesystem::path& path, TaskPool& pool,
                                       std::shared_ptr<RunningDigest> digest = nullptr);
+
+/// The content of a file that is not compressed.
+std::unique_ptr<Content> plain_content(std::unique_ptr<ByteSource> source);
 
 /// Whether a file that begins with these bytes is compressed, in a supported format or another one.
 bool is_compressed(std::string_view start);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "text/document_parsers.h"
+#include "text/white_space.h"
 
 namespace bertpretrain {
 namespace {
@@ -24,7 +25,7 @@ public:
 private:
     void add_line(std::string_view line) {
         using Documents = TextLayout::Documents;
-        const bool is_blank = line.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+        const bool is_blank = is_blank_line(line);
         if (is_blank && documents_ == Documents::empty_lines) return end_document();
         if (is_blank && text_.empty()) return;
         if (text_.empty()) begin_ = line_;

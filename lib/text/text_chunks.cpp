@@ -4,19 +4,21 @@
 #include <utility>
 
 #include "core/error.h"
+#include "text/white_space.h"
 
 namespace bertpretrain {
 namespace {
 
 constexpr std::size_t text_chunk_bytes = std::size_t{1} << 20;
-constexpr std::string_view utf8_mark = "\xEF\xBB\xBF";
 
 }  // namespace
 
 TextChunks::TextChunks(std::unique_ptr<Content> content, std::string name, std::string unit, bool checks_utf8, std::string advice)
-    : content_(std::move(content)), name_(std::move(name)), unit_(std::move(unit)), advice_(std::move(advice)) {
-    if (checks_utf8) check_.emplace(name_);
-}
+    : content_(std::make_unique<TextContent>(std::move(content), name,
+                                             checks_utf8 ? TextContent::Utf8::checked : TextContent::Utf8::unchecked)),
+      name_(std::move(name)),
+      unit_(std::move(unit)),
+      advice_(std::move(advice)) {}
 
 /// Reads until `least` bytes are pending; returns false when the file ends before.
 bool TextChunks::fill(std::size_t least) {
@@ -24,10 +26,8 @@ bool TextChunks::fill(std::size_t least) {
     if (filled < least) pending_.resize(least);
     while (filled < least && !ended_) {
         const std::size_t count = content_->read(pending_.data() + filled, least - filled);
-        if (check_) check_->add(std::string_view(pending_).substr(filled, count));
         filled += count;
         ended_ = count == 0;
-        if (check_ && ended_) check_->finish();
     }
     pending_.resize(filled);
     return filled >= least;
@@ -35,7 +35,6 @@ bool TextChunks::fill(std::size_t least) {
 
 bool TextChunks::next(TextChunk& chunk, const WholeUnits& whole_units) {
     fill(text_chunk_bytes);
-    if (!std::exchange(began_, true) && pending_.starts_with(utf8_mark)) pending_.erase(0, utf8_mark.size());
     while (!pending_.empty()) {
         const std::size_t size = whole_units(pending_, ended_);
         if (size > 0) {
@@ -59,7 +58,7 @@ std::size_t whole_blocks(std::string_view text, bool ended) {
     if (ended) return text.size();
     for (std::size_t end = text.rfind('\n'); end != std::string_view::npos && end > 0;) {
         const std::size_t before = text.rfind('\n', end - 1), begin = before == std::string_view::npos ? 0 : before + 1;
-        if (text.substr(begin, end - begin).find_first_not_of(" \t\r\v\f") == std::string_view::npos) return end + 1;
+        if (is_blank_line(text.substr(begin, end - begin))) return end + 1;
         end = before;
     }
     return 0;

@@ -5,12 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "core/utf8_check.h"
 #include "text/content.h"
+#include "text/text_content.h"
 
 namespace bertpretrain {
 
@@ -27,7 +26,7 @@ public:
 
     static constexpr std::size_t largest_unit = std::size_t{64} << 20;
 
-    /// Leaves out a byte order mark. @param name the file's, for messages  @param unit what a unit is called there
+    /// Reads the content as text (text_content.h). @param name the file's, for messages  @param unit what a unit is called there
     /// @param checks_utf8 whether next() refuses bytes that are not UTF-8
     /// @param advice ends the message about a unit that is too large: what to do
     TextChunks(std::unique_ptr<Content> content, std::string name, std::string unit, bool checks_utf8, std::string advice = {});
@@ -41,16 +40,15 @@ public:
 private:
     bool fill(std::size_t least);
 
-    std::unique_ptr<Content> content_;
+    std::unique_ptr<TextContent> content_;
     std::string name_, unit_, advice_, pending_;
-    std::optional<Utf8Check> check_;
     std::uint64_t line_ = 1;
-    bool began_ = false, ended_ = false;
+    bool ended_ = false;
 };
 
 /// Whole lines.
 std::size_t whole_lines(std::string_view text, bool ended);
-/// Lines up to the last empty one.
+/// Lines up to the last empty one (white_space.h).
 std::size_t whole_blocks(std::string_view text, bool ended);
 
 }  // namespace bertpretrain

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "core/concat.h"
+#include "text/line_ends.h"
 #include "text/sentence_stops.h"
 #include "text/sentences.h"
 #include "text/utf8.h"
+#include "text/white_space.h"
 
 namespace bertpretrain {
 namespace {
@@ -13,19 +15,9 @@ namespace {
 constexpr std::string_view blank_bytes = " \t\r\n\v\f";
 constexpr std::size_t least_wrapped_lines = 20;
 
-std::string_view without_blanks(std::string_view line) {
-    const std::size_t first = line.find_first_not_of(blank_bytes);
-    if (first == std::string_view::npos) return {};
-    return line.substr(first, line.find_last_not_of(blank_bytes) + 1 - first);
-}
-
 template <class Visit>
 void for_each_bare_line(std::string_view text, const Visit& visit) {
-    while (!text.empty()) {
-        const std::size_t end = text.find('\n');
-        visit(without_blanks(text.substr(0, end)));
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    }
+    for_each_universal_line(text, [&](std::string_view line) { visit(stripped(line)); });
 }
 
 bool ends_in_stop(std::string_view line) {

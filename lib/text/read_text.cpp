@@ -1,0 +1,89 @@
+#include "text/read_text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "text/byte_order_mark.h"
+#include "text/byte_source.h"
+#include "text/encoded_content.h"
+#include "text/open_content.h"
+#include "text/text_content.h"
+
+namespace bertpretrain {
+namespace {
+
+constexpr std::size_t read_bytes = std::size_t{1} << 16;
+
+class BytesInMemory : public Content {
+public:
+    explicit BytesInMemory(std::string_view bytes) : bytes_(bytes) {}
+    std::size_t read(char* into, std::size_t size) override {
+        const std::size_t count = bytes_.copy(into, size, used_);
+        used_ += count;
+        return count;
+    }
+    std::uint64_t bytes_read() const override { return used_; }
+
+private:
+    std::string_view bytes_;
+    std::size_t used_ = 0;
+};
+
+/// @param head the first bytes, enough for a byte order mark
+std::unique_ptr<Content> as_text(std::unique_ptr<Content> content, const std::string& name, std::string_view head) {
+    const std::string encoding(marked_encoding(head));
+    if (encoding.empty() || encoding == "UTF-8") return std::make_unique<TextContent>(std::move(content), name);
+    return std::make_unique<TextContent>(
+        std::make_unique<EncodedContent>(std::move(content), name, encoding, EncodedContent::NamedBy::mark), name,
+        TextContent::Utf8::unchecked);
+}
+
+std::string all_of(Content& content) {
+    std::string text;
+    for (std::size_t filled = 0;; text.resize(filled)) {
+        text.resize(filled + std::max(read_bytes, filled));
+        const std::size_t count = content.read(text.data() + filled, text.size() - filled);
+        filled += count;
+        if (count > 0) continue;
+        text.resize(filled);
+        return text;
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<Content> open_text(const std::filesystem::path& file) {
+    auto source = std::make_unique<ByteSource>(file);
+    const std::string name = source->name();
+    std::string_view head;
+    for (std::size_t size = 1; head.size() + 1 == size && could_begin_mark(head); ++size) head = source->peek(size);
+    const std::string start(head);
+    return as_text(plain_content(std::move(source)), name, start);
+}
+
+std::string read_text_file(const std::filesystem::path& file) { return all_of(*open_text(file)); }
+
+std::string text_of_bytes(std::string_view bytes, const std::string& name) {
+    return all_of(*as_text(std::make_unique<BytesInMemory>(bytes), name, bytes.substr(0, 4)));
+}
+
+bool TextLines::next(std::string& line) {
+    for (std::size_t searched = used_;;) {
+        const std::size_t end = pending_.find('\n', searched);
+        if (end != std::string::npos) {
+            line.assign(pending_, used_, end - used_);
+            used_ = end + 1;
+            return true;
+        }
+        pending_.erase(0, std::exchange(used_, 0));
+        searched = pending_.size();
+        pending_.resize(searched + std::max(read_bytes, searched));
+        const std::size_t count = content_->read(pending_.data() + searched, pending_.size() - searched);
+        pending_.resize(searched + count);
+        if (count > 0) continue;
+        line = std::exchange(pending_, {});
+        return !line.empty();
+    }
+}
+
+}  // namespace bertpretrain
