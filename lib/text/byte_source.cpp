@@ -49,10 +49,11 @@ std::size_t ByteSource::read_file(char* into, std::size_t size) {
 }
 
 std::string_view ByteSource::peek(std::size_t size) {
+    constexpr std::size_t first_read = std::size_t{1} << 16;  // a small file takes no more memory
     std::size_t filled = peeked_.size();
-    if (filled < size) peeked_.resize(size);
     while (filled < size) {
-        const std::size_t count = read_file(peeked_.data() + filled, size - filled);
+        peeked_.resize(std::min(size, std::max(first_read, 2 * filled)));
+        const std::size_t count = read_file(peeked_.data() + filled, peeked_.size() - filled);
         if (count == 0) break;
         filled += count;
     }

@@ -1,74 +1,37 @@
 #include "text/document_format.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <optional>
 #include <vector>
 
 #include "core/error.h"
+#include "core/utf8_check.h"
+#include "text/byte_order_mark.h"
+#include "text/foreign_file.h"
+#include "text/json_shape.h"
+#include "text/line_ends.h"
+#include "text/markup_start.h"
 #include "text/table_records.h"
+#include "text/white_space.h"
 
 namespace bertpretrain {
 namespace {
 
-using namespace std::string_view_literals;
 using Kind = DocumentFormat::Kind;
-constexpr std::string_view white_space = " \t\r\n\v\f";
-
-struct Unreadable {
-    std::string_view begin, name, do_this;
-};
-
-constexpr std::string_view to_utf8 = "name its encoding, for example `--encoding utf-16`";
-constexpr std::string_view to_text = "convert it to text";
-constexpr std::string_view to_lines = "write one object per line, for example with `jq -c .[] FILE`";
-
-constexpr Unreadable unreadable[] = {
-    {"PAR1"sv, "a Parquet file", "leave out --format"},
-    {"PARE"sv, "an encrypted Parquet file", "write it without encryption"},
-    {"\x89HDF\r\n"sv, "an HDF5 file", "give the text that it was made from"},
-    {"\xFF\xFE"sv, "UTF-16 text", to_utf8},
-    {"\xFE\xFF"sv, "UTF-16 text", to_utf8},
-    {"%PDF-"sv, "a PDF file", to_text},
-    {"ARROW1"sv, "an Arrow file", "convert it to JSONL"},
-    {"Obj\x01"sv, "an Avro file", "convert it to JSONL"},
-    {"SQLite format 3"sv, "an SQLite database", "export its text as CSV"},
-};
-
-std::string_view trimmed_start(std::string_view text) {
-    return text.substr(std::min(text.find_first_not_of(white_space), text.size()));
-}
-
-bool starts_with_any_case(std::string_view text, std::string_view lower) {
-    return text.size() >= lower.size() && std::equal(lower.begin(), lower.end(), text.begin(), [](char a, char b) {
-               return a == (b >= 'A' && b <= 'Z' ? static_cast<char>(b - 'A' + 'a') : b);
-           });
-}
-
-bool is_wikipedia(std::string_view text) {
-    if (text.starts_with("\xFF\xFE<\0"sv) || text.starts_with("\xFE\xFF\0<"sv)) return true;  // a dump in UTF-16
-    const auto begins = [&](std::string_view mark) { return text.starts_with(mark); };
-    constexpr std::string_view marks[] = {"<mediawiki", "<?xml", "<doc ", "<page", "<siteinfo", "<!DOCTYPE m", "<!--"};
-    return std::any_of(std::begin(marks), std::end(marks), begins);
-}
-
-/// Whether the text begins with an object's first key: `{"key":`, or is an empty object.
-bool is_json_object(std::string_view text) {
-    if (!text.starts_with('{')) return false;
-    const std::size_t key = text.find_first_not_of(white_space, 1);
-    if (key == std::string_view::npos) return false;
-    if (text[key] == '}') return true;
-    if (text[key] != '"') return false;
-    std::size_t end = key + 1;
-    while (end < text.size() && text[end] != '"' && text[end] != '\n') end += text[end] == '\\' ? 2U : 1U;
-    const std::size_t colon = end < text.size() ? text.find_first_not_of(" \t", end + 1) : end;
-    return colon < text.size() && text[colon] == ':';
-}
+constexpr std::size_t few_bytes = 4096;  // enough for a table's first records
 
 /// Whether many bytes are control characters, which no text has.
 bool is_binary(std::string_view head) {
     const auto control = std::count_if(head.begin(), head.end(), [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 && white_space.find(c) == std::string_view::npos && c != 0x1B && c != 0x08;
+        return static_cast<unsigned char>(c) < 0x1B && ascii_white_space.find(c) == std::string_view::npos && c != 0x08;
     });
     return static_cast<std::size_t>(control) * 32 > head.size();
+}
+
+/// Whether the bytes are UTF-8 without zeros, which --format text may force to be read.
+bool is_whole_text(std::string_view head) {
+    return head.find('\0') == std::string_view::npos && is_utf8(head.substr(0, whole_characters(head)));
 }
 
 bool is_name(std::string_view field) {
@@ -93,11 +56,13 @@ bool is_regular_table(std::string_view head, char delimiter) {
     return records >= 2;
 }
 
-bool ends_in_table(std::string_view name) {
+bool ends_in(std::string_view name, std::initializer_list<std::string_view> endings) {
     for (const std::string_view packed : {".gz", ".bz2", ".zst"})
         if (name.ends_with(packed)) name.remove_suffix(packed.size());
-    return name.ends_with(".csv") || name.ends_with(".tsv");
+    return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
 }
+
+bool ends_in_table(std::string_view name) { return ends_in(name, {".csv", ".tsv"}); }
 
 /// Returns the delimiter of a table, or 0.
 char delimiter_of(std::string_view head, const std::string& name, const std::string& text_field) {
@@ -115,20 +80,76 @@ char delimiter_of(std::string_view head, const std::string& name, const std::str
     return first_line.find('\t') != std::string_view::npos ? '\t' : first_line.find(',') == std::string_view::npos ? ';' : ',';
 }
 
-void refuse_unreadable(std::string_view head, const std::string& name) {
-    const auto refuse = [&](std::string_view format, std::string_view do_this) {
-        throw DataError(
-            concat(name, ": is ", format, ", expected text, JSONL, CSV, TSV, Parquet or a Wikipedia dump\n  do: ", do_this));
+[[noreturn]] void refuse(const std::string& name, const ForeignFile& found) {
+    throw DataError(concat(refusal_of(name, found, "text, JSONL, CSV, TSV, Parquet or a Wikipedia dump"),
+                           found.is_text ? ". `--format text` reads it as plain text all the same" : ""));
+}
+
+/// What zeros in every second or fourth place show.
+ForeignFile binary_file(std::string_view head) {
+    std::size_t zeros[4] = {0, 0, 0, 0};
+    for (std::size_t i = 0; i < head.size() - head.size() % 4; ++i) zeros[i % 4] += head[i] == '\0' ? 1U : 0U;
+    const auto most = [&](std::size_t place) { return 8 * zeros[place] > head.size(); };
+    const auto few = [&](std::size_t place) { return 64 * zeros[place] <= head.size(); };
+    if (most(2) && most(3) && few(0)) return {"UTF-32 without a byte order mark", "name its encoding: `--encoding utf-32le`"};
+    if (most(0) && most(1) && few(3)) return {"UTF-32 without a byte order mark", "name its encoding: `--encoding utf-32be`"};
+    if (most(1) && most(3) && few(0)) return {"UTF-16 without a byte order mark", "name its encoding: `--encoding utf-16le`"};
+    if (most(0) && most(2) && few(1)) return {"UTF-16 without a byte order mark", "name its encoding: `--encoding utf-16be`"};
+    return {"a binary file", "give a text file; name the encoding if it is text, for example `--encoding utf-16le`"};
+}
+
+std::optional<ForeignFile> refused_json(JsonShape shape) {
+    switch (shape) {
+        case JsonShape::array:
+            return ForeignFile{"one JSON array", "write one object per line, for example with `jq -c '.[]' FILE`", true};
+        case JsonShape::several_lines:
+            return ForeignFile{"JSON whose objects do not stand one per line", "write them so, for example with `jq -c . FILE`",
+                               true};
+        case JsonShape::commas:
+            return ForeignFile{"JSON with commas between its objects", "remove them, for example with `sed 's/, *$//' FILE`",
+                               true};
+        case JsonShape::arrays:
+            return ForeignFile{"JSON with an array per line",
+                               "write objects, for example with `jq -c '{text: .[1]}' FILE` if the text is the second value",
+                               true};
+        case JsonShape::strings:
+            return ForeignFile{"JSON with a string per line", "write objects, for example with `jq -c '{text: .}' FILE`", true};
+        case JsonShape::not_quite:
+            return ForeignFile{"lines that resemble JSON objects but are not JSON (Python's json.loads refuses them, too)",
+                               "write them with a JSON library, such as Python's json.dumps", true};
+        default:
+            return std::nullopt;
+    }
+}
+
+std::optional<ForeignFile> refused_markup(Markup markup) {
+    switch (markup) {
+        case Markup::abstracts:
+            return ForeignFile{"MediaWiki's feed of abstracts, not of texts", "pass the pages-articles.xml.bz2 of the same dump",
+                               true};
+        case Markup::store_error:
+            return ForeignFile{"the error message of an object store instead of a file", "download the file again", true};
+        case Markup::cut_dump:
+            return ForeignFile{"a piece of a MediaWiki dump that begins inside a page",
+                               "pass the whole dump, or pieces that begin with <page>", true};
+        case Markup::cut_docs:
+            return ForeignFile{"a piece of WikiExtractor's output that begins inside a document",
+                               "pass the whole file, or pieces that begin with <doc>", true};
+        default:
+            return std::nullopt;
+    }
+}
+
+/// Files that are no text in any encoding; text that stands for something else; and pieces of dumps.
+void refuse_unreadable(std::string_view head, const std::string& name, Markup markup, bool is_forced) {
+    const auto judge = [&](const std::optional<ForeignFile>& found) {
+        if (found && !(found->is_text && is_forced)) refuse(name, *found);
     };
-    for (const Unreadable& format : unreadable)
-        if (head.starts_with(format.begin)) refuse(format.name, format.do_this);
-    if (head.size() > 262 && head.substr(257, 5) == "ustar") refuse("a tar archive", "unpack it into a folder and give that");
-    if (is_binary(head)) refuse("a binary file", "give a text file; name the encoding if it is text: `--encoding utf-16le`");
-    const std::string_view text = trimmed_start(head);
-    if (starts_with_any_case(text, "<!doctype html") || starts_with_any_case(text, "<html")) refuse("an HTML page", to_text);
-    if (!text.starts_with('[')) return;
-    const std::string_view first = trimmed_start(text.substr(1));
-    if (is_json_object(first)) refuse("one JSON array", to_lines);
+    judge(foreign_file(head));
+    judge(foreign_compression(head));
+    const std::string_view few = head.substr(0, few_bytes);
+    if (is_binary(few) && !(is_forced && is_whole_text(few))) refuse(name, binary_file(few));
+    judge(refused_markup(markup));
 }
 
 }  // namespace
@@ -136,21 +157,34 @@ void refuse_unreadable(std::string_view head, const std::string& name) {
 bool is_parquet(std::string_view head) { return head.starts_with("PAR1"); }
 
 DocumentFormat format_of(std::string_view head, const std::string& name, const InputSettings& settings) {
-    if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+    const bool is_whole = head.size() < format_head_bytes;
+    if (head.starts_with(utf8_mark)) head.remove_prefix(utf8_mark.size());
+    const std::string_view raw = head;
+    std::string converted;
+    if (head.find('\r') != std::string_view::npos) head = converted = with_newlines(std::string(head));
     const std::string& asked = settings.format;
-    if (asked == "wikipedia" || (asked == "auto" && is_wikipedia(trimmed_start(head)))) return {Kind::wikipedia};
-    if (is_parquet(head) && (asked == "parquet" || asked == "auto")) return {Kind::parquet};
-    refuse_unreadable(head, name);
+    const Markup markup = markup_of(head);
+    const bool is_wikipedia = markup == Markup::dump || markup == Markup::doc_elements;
+    if (asked == "wikipedia" || (asked == "auto" && is_wikipedia)) return {.kind = Kind::wikipedia};
+    if (is_parquet(head) && (asked == "parquet" || asked == "auto")) return {.kind = Kind::parquet};
+    if (is_parquet(head)) refuse(name, {"a Parquet file", "leave out --format"});
+    refuse_unreadable(raw, name, markup, asked == "text");
     if (asked == "parquet")
         throw DataError(concat(name, ": is not a Parquet file, which would begin with \"PAR1\"\n  do: leave out --format"));
-    if (asked == "text") return {Kind::text};
-    if (asked == "jsonl") return {Kind::jsonl};
-    if (asked == "tsv") return {Kind::table, '\t'};
-    const char delimiter = delimiter_of(head, name, settings.text_field);
+    const std::string_view few = head.substr(0, few_bytes);
+    const std::string_view words = markup == Markup::html ? "HTML" : markup == Markup::xml ? "XML" : "";
+    if (asked == "text") return {.kind = Kind::text, .markup = words};
+    if (asked == "tsv") return {.kind = Kind::table, .delimiter = '\t'};
+    const char delimiter = delimiter_of(few, name, settings.text_field);
     if (asked == "csv") return {Kind::table, delimiter == ';' ? ';' : ','};
-    if (is_json_object(trimmed_start(head))) return {Kind::jsonl};
-    if (delimiter != 0) return {Kind::table, delimiter};
-    return {Kind::text};
+    const JsonShape json = json_shape(head, is_whole);
+    if (json == JsonShape::sequence) return {.kind = Kind::jsonl, .delimiter = '\x1E'};
+    const bool is_named_jsonl = asked == "jsonl" || ends_in(name, {".jsonl", ".ndjson", ".jsonlines"});
+    if (json == JsonShape::lines || (is_named_jsonl && (json == JsonShape::none || json == JsonShape::not_quite)))
+        return {.kind = Kind::jsonl, .delimiter = '\n'};
+    if (const auto refused = refused_json(json)) refuse(name, *refused);
+    if (delimiter != 0) return {.kind = Kind::table, .delimiter = delimiter};
+    return {.kind = Kind::text, .markup = words};
 }
 
 std::string_view name_of(DocumentFormat::Kind kind) {

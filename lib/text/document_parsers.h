@@ -19,9 +19,9 @@ struct RecordFields {
     std::string text = "text", id;  ///< names; an empty id: none
 };
 
-/// Appends the documents of JSONL. A line that is not a JSON object, lacks a field, or whose text is not a string is a bad
-/// record.
-void parse_jsonl(const TextChunk& chunk, const RecordFields& fields, DocumentBatch& batch);
+/// Appends the documents of JSONL. A record that is not a JSON object, lacks a field, or whose text is not a string is a bad
+/// record. @param separator what stands between records: "\n", or RS (RFC 7464), which then stands before each, too
+void parse_jsonl(const TextChunk& chunk, const RecordFields& fields, char separator, DocumentBatch& batch);
 
 /// The columns of a table.
 struct TableColumns {

@@ -8,9 +8,11 @@
 #include "core/input_file.h"
 #include "core/log.h"
 #include "text/article_text.h"
+#include "text/byte_order_mark.h"
 #include "text/byte_source.h"
 #include "text/encoded_content.h"
 #include "text/input_files.h"
+#include "text/line_ends.h"
 #include "text/open_content.h"
 #include "text/text_lineage.h"
 
@@ -26,7 +28,14 @@ constexpr std::size_t most_sampled_files = 16, sample_bytes = std::size_t{1} << 
 
 std::string name_of_input(const fs::path& file) { return file == standard_input ? "standard input" : file.string(); }
 
-/// Whether an encoded file begins as a dump or Parquet, which have an encoding of their own.
+/// Returns the beginning of a text without its byte order mark and with "\n" as line end.
+std::string text_of_head(std::string_view head) {
+    if (head.starts_with(utf8_mark)) head.remove_prefix(utf8_mark.size());
+    return with_newlines(std::string(head));
+}
+
+/// Whether a file begins as a dump or Parquet, which have an encoding of their own. @param head in UTF-8, as far as it could be
+/// converted
 bool has_own_encoding(std::string_view head, const std::string& name, const InputSettings& settings) {
     if (settings.format != "auto") return settings.format == "wikipedia" || settings.format == "parquet";
     try {
@@ -62,11 +71,20 @@ DocumentReader::~DocumentReader() {
 DocumentReader::Opened DocumentReader::open(const fs::path& file, std::shared_ptr<RunningDigest> digest) {
     const std::string name = name_of_input(file);
     Opened opened{std::make_unique<PeekableContent>(open_content(file, pool_, std::move(digest))), name, {}, {}};
-    const auto head = [&] { return opened.content->peek(format_head_bytes); };
-    if (!settings_.encoding.empty() && !head().starts_with("\xEF\xBB\xBF") && !has_own_encoding(head(), name, settings_))
-        opened.content = std::make_unique<PeekableContent>(
-            std::make_unique<EncodedContent>(std::move(opened.content), name, settings_.encoding));
-    if (!head().empty()) opened.format = format_of(head(), name, settings_);
+    const std::string mark(marked_encoding(opened.content->peek(mark_bytes)));
+    const std::string& encoding = mark.empty() ? settings_.encoding : mark;
+    std::string converted;
+    std::string_view head = format_head(*opened.content);
+    if (!encoding.empty() && encoding != "UTF-8") {
+        if (!mark.empty()) head = converted = converted_head(head, mark);
+        if (!has_own_encoding(head, name, settings_)) {
+            const auto named_by = mark.empty() ? EncodedContent::NamedBy::option : EncodedContent::NamedBy::mark;
+            opened.content = std::make_unique<PeekableContent>(
+                std::make_unique<EncodedContent>(std::move(opened.content), name, encoding, named_by));
+            head = format_head(*opened.content);
+        }
+    }
+    if (!head.empty()) opened.format = format_of(head, name, settings_);
     if (opened.format && opened.format->kind == Kind::parquet) opened.parquet = parquet_input(file, name, *opened.content);
     return opened;
 }
@@ -92,7 +110,9 @@ void DocumentReader::sample(Opened& opened, std::size_t bytes, LayoutSamples& sa
     LayoutSample& kinds = samples[static_cast<std::size_t>(opened.format->kind)];
     if (opened.parquet) return add_sample(*opened.parquet, bytes, settings_, kinds);
     std::string_view head = opened.content->peek(bytes);
-    if (head.size() == bytes) head = head.substr(0, head.rfind('\n') + 1);
+    const std::string text = text_of_head(head);
+    head = text;
+    if (opened.content->peek(bytes).size() == bytes) head = head.substr(0, head.rfind('\n') + 1);
     add_sample(head, opened.name, *opened.format, settings_, kinds);
 }
 
@@ -258,8 +278,9 @@ bool DocumentReader::is_sentence_text() {
     return std::all_of(files_.begin(), files_.end(), [this](const fs::path& file) {
         if (!fs::is_regular_file(file)) return false;
         ByteSource source(file);
-        const std::string_view head = source.peek(format_head_bytes);
-        return !is_compressed(head) && !head.empty() && format_of(head, source.name(), settings_).kind == Kind::text;
+        const std::string_view head = format_head(source);
+        return !is_compressed(head) && !head.empty() && marked_encoding(head).empty() &&
+               format_of(head, source.name(), settings_).kind == Kind::text;
     });
 }
 

@@ -145,7 +145,7 @@ void add_sample(std::string_view head, const std::string& name, DocumentFormat f
     const RecordFields fields{settings.text_field, settings.id_field};
     TextChunk chunk{std::string(head), 1};
     DocumentBatch batch;
-    if (format.kind == Kind::jsonl) parse_jsonl(chunk, fields, batch);
+    if (format.kind == Kind::jsonl) parse_jsonl(chunk, fields, format.delimiter, batch);
     if (format.kind == Kind::table) {
         const std::size_t end = read_table_record(chunk.text, 0, format.delimiter, nullptr).end;
         const std::string header = chunk.text.substr(0, end);
@@ -164,9 +164,16 @@ std::unique_ptr<DocumentSource> make_source(std::unique_ptr<Content> content, co
     TextChunks chunks(std::move(content), name, "record", false);
     if (format.kind == Kind::table)
         return std::make_unique<TableSource>(std::move(chunks), name, layout.lines, format.delimiter, fields);
-    return std::make_unique<TextSource>(
-        std::move(chunks), name, layout.lines, whole_lines,
-        [fields](const TextChunk& text, DocumentBatch& batch) { parse_jsonl(text, fields, batch); });
+    TextChunks::WholeUnits whole_units = whole_lines;
+    if (format.delimiter != '\n')
+        whole_units = [separator = format.delimiter](std::string_view text, bool ended) {
+            const std::size_t last = text.rfind(separator);
+            return ended ? text.size() : last == std::string_view::npos ? 0 : last;
+        };
+    return std::make_unique<TextSource>(std::move(chunks), name, layout.lines, std::move(whole_units),
+                                        [fields, separator = format.delimiter](const TextChunk& text, DocumentBatch& batch) {
+                                            parse_jsonl(text, fields, separator, batch);
+                                        });
 }
 
 }  // namespace bertpretrain

@@ -7,6 +7,7 @@
 #include <iconv.h>
 
 #include "core/error.h"
+#include "text/bytes_in_memory.h"
 
 namespace bertpretrain {
 namespace {
@@ -40,6 +41,17 @@ EncodedContent::EncodedContent(std::unique_ptr<Content> content, std::string nam
       named_by_(named_by),
       converter_(open_converter(encoding_)) {
     check(converter_ != no_converter(), "the encoding ", encoding_, " is not known");
+}
+
+std::string converted_head(std::string_view head, const std::string& encoding) {
+    EncodedContent content(std::make_unique<BytesInMemory>(head), "", encoding);
+    std::string converted(3 * head.size() + 1, '\0');
+    std::size_t filled = 0;
+    try {
+        while (const std::size_t count = content.read(converted.data() + filled, converted.size() - filled)) filled += count;
+    } catch (const DataError&) {}  // at a character that the head's end cuts, or a wrong one
+    converted.resize(filled);
+    return converted;
 }
 
 EncodedContent::~EncodedContent() { ::iconv_close(converter_); }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "text/content.h"
 
@@ -36,6 +37,9 @@ private:
     std::string converted_;     ///< bytes that read() has not yet returned begin at returned_
     std::size_t returned_ = 0;
 };
+
+/// Converts the beginning of a text to UTF-8, up to the first bytes that the encoding does not have.
+std::string converted_head(std::string_view head, const std::string& encoding);
 
 /// @throws ConfigError when this system's iconv does not know the encoding; "latin-1" and "latin1" are the same
 void check_encoding(const std::string& encoding);

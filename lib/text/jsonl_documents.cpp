@@ -112,18 +112,22 @@ private:
 
 }  // namespace
 
-void parse_jsonl(const TextChunk& chunk, const RecordFields& fields, DocumentBatch& batch) {
+void parse_jsonl(const TextChunk& chunk, const RecordFields& fields, char separator, DocumentBatch& batch) {
     RecordHandler record(fields);
     std::uint64_t number = chunk.first_line;
-    for (std::string_view rest = chunk.text; !rest.empty(); ++number) {
-        const std::size_t end = rest.find('\n');
-        const std::string_view line = rest.substr(0, end);
-        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-        if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-        ++batch.records;
-        std::string problem = record.read(line);
-        if (problem.empty()) batch.documents.push_back({number, std::move(record.id()), std::move(record.text())});
-        else batch.bad.push_back({number, std::move(problem)});
+    for (std::string_view rest = chunk.text; !rest.empty();) {
+        const std::size_t end = std::min(rest.find(separator), rest.size());
+        const std::string_view whole = rest.substr(0, end);
+        const std::size_t begin = std::min(whole.find_first_not_of(" \t\n\x1E"), end);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        const std::string_view text = whole.substr(begin);
+        if (!text.empty()) {
+            ++batch.records;
+            std::string problem = record.read(text);
+            if (problem.empty()) batch.documents.push_back({number, std::move(record.id()), std::move(record.text())});
+            else batch.bad.push_back({number, std::move(problem)});
+        }
+        number += separator == '\n' ? 1 : static_cast<std::uint64_t>(std::count(whole.begin(), whole.end(), '\n'));
     }
 }
 

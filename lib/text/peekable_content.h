@@ -17,10 +17,11 @@ public:
 
     /// Returns the next `size` bytes without consuming them, fewer only at the end. Valid until the next call.
     std::string_view peek(std::size_t size) {
+        constexpr std::size_t first_read = std::size_t{1} << 16;  // a small file takes no more memory
         std::size_t filled = head_.size();
-        if (filled < size) head_.resize(size);
         while (filled < size) {
-            const std::size_t count = content_->read(head_.data() + filled, size - filled);
+            head_.resize(std::min(size, std::max(first_read, 2 * filled)));
+            const std::size_t count = content_->read(head_.data() + filled, head_.size() - filled);
             if (count == 0) break;
             filled += count;
         }

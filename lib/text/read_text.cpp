@@ -5,6 +5,7 @@
 
 #include "text/byte_order_mark.h"
 #include "text/byte_source.h"
+#include "text/bytes_in_memory.h"
 #include "text/encoded_content.h"
 #include "text/open_content.h"
 #include "text/text_content.h"
@@ -12,22 +13,7 @@
 namespace bertpretrain {
 namespace {
 
-constexpr std::size_t read_bytes = std::size_t{1} << 16;
-
-class BytesInMemory : public Content {
-public:
-    explicit BytesInMemory(std::string_view bytes) : bytes_(bytes) {}
-    std::size_t read(char* into, std::size_t size) override {
-        const std::size_t count = bytes_.copy(into, size, used_);
-        used_ += count;
-        return count;
-    }
-    std::uint64_t bytes_read() const override { return used_; }
-
-private:
-    std::string_view bytes_;
-    std::size_t used_ = 0;
-};
+constexpr std::size_t bytes_at_once = std::size_t{1} << 16;
 
 /// @param head the first bytes, enough for a byte order mark
 std::unique_ptr<Content> as_text(std::unique_ptr<Content> content, const std::string& name, std::string_view head) {
@@ -41,7 +27,7 @@ std::unique_ptr<Content> as_text(std::unique_ptr<Content> content, const std::st
 std::string all_of(Content& content) {
     std::string text;
     for (std::size_t filled = 0;; text.resize(filled)) {
-        text.resize(filled + std::max(read_bytes, filled));
+        text.resize(filled + std::max(bytes_at_once, filled));
         const std::size_t count = content.read(text.data() + filled, text.size() - filled);
         filled += count;
         if (count > 0) continue;
@@ -64,7 +50,7 @@ std::unique_ptr<Content> open_text(const std::filesystem::path& file) {
 std::string read_text_file(const std::filesystem::path& file) { return all_of(*open_text(file)); }
 
 std::string text_of_bytes(std::string_view bytes, const std::string& name) {
-    return all_of(*as_text(std::make_unique<BytesInMemory>(bytes), name, bytes.substr(0, 4)));
+    return all_of(*as_text(std::make_unique<BytesInMemory>(bytes), name, bytes.substr(0, mark_bytes)));
 }
 
 bool TextLines::next(std::string& line) {
@@ -77,7 +63,7 @@ bool TextLines::next(std::string& line) {
         }
         pending_.erase(0, std::exchange(used_, 0));
         searched = pending_.size();
-        pending_.resize(searched + std::max(read_bytes, searched));
+        pending_.resize(searched + std::max(bytes_at_once, searched));
         const std::size_t count = content_->read(pending_.data() + searched, pending_.size() - searched);
         pending_.resize(searched + count);
         if (count > 0) continue;

@@ -166,8 +166,9 @@ TEST_CASE("another encoding is converted, and text that does not have it is refu
     CHECK_THAT(failure_to_read("One.\nK\xE4se.\n"), Contains("byte 6 is not UTF-8") && Contains("--encoding latin-1"));
     settings.encoding = "utf-16";
     CHECK(documents_of({"\xFF\xFEK\0\xE4\0.\0\n\0", 10}, settings) == Lines{"1||Kä."});
-    CHECK_THAT(failure_to_read({"\xFF\xFEK\0\xE4", 5}, settings), Contains("in the middle of a character of utf-16, at byte 4"));
-    CHECK_THAT(failure_to_read({"\xFF\xFEK\0\0\xDC.\0", 8}, settings), Contains("byte 4 is not utf-16"));
+    CHECK_THAT(failure_to_read({"\xFF\xFEK\0\xE4", 5}, settings),
+               Contains("in the middle of a character of UTF-16LE, at byte 4"));
+    CHECK_THAT(failure_to_read({"\xFF\xFEK\0\0\xDC.\0", 8}, settings), Contains("byte 4 is not UTF-16LE"));
     settings.encoding = "klingon";
     CHECK_THAT(failure_to_read<ConfigError>("One.\n", settings), Contains("--encoding klingon"));
 }
@@ -223,4 +224,25 @@ TEST_CASE("a file that is given twice, and inputs without text, are refused") {
     CHECK_THROWS_AS(documents_in({folder / "absent"}), DataError);
     std::filesystem::remove(folder / "a");
     CHECK_THROWS_AS(documents_in({folder.path()}), DataError);
+}
+
+TEST_CASE("documents are the same for LF, CR LF and CR, in all formats") {
+    for (const std::string text : {"One is.\nTwo is.\n\nThree is.\n", "{\"text\": \"One is.\"}\n{\"text\": \"Two is.\"}\n",
+                                   "id,text\n1,One is.\n2,\"Two\nis.\"\n"}) {
+        CAPTURE(text);
+        std::string with_cr = text, with_crlf;
+        std::replace(with_cr.begin(), with_cr.end(), '\n', '\r');
+        for (const char c : text) with_crlf += c == '\n' ? std::string("\r\n") : std::string(1, c);
+        CHECK(documents_of(with_cr) == documents_of(text));
+        CHECK(documents_of(with_crlf) == documents_of(text));
+    }
+    CHECK(documents_of("{\"text\": \"One is.\\rTwo is.\\r\\n\\rThree is.\"}\n") == Lines{"1||One is.|Two is.|Three is."});
+}
+
+TEST_CASE("a line of white space beyond ASCII separates documents, as Python's strip() has it") {
+    for (const char* blank : {"\xE3\x80\x80", "\xC2\xA0", " \xE2\x80\x83\t", "\xE2\x80\xA8", "\x1C"}) {
+        const std::string text = std::string("One is.\n") + blank + "\nTwo is.\n";
+        CHECK(documents_of(text) == Lines{"1||One is.", "3||Two is."});
+    }
+    CHECK(documents_of("One is.\n\xE2\x80\x8B\nTwo is.\n") == Lines{"1||One is.|\xE2\x80\x8B|Two is."});
 }
