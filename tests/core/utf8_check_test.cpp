@@ -67,3 +67,19 @@ TEST_CASE("the same byte sequences are UTF-8 as by the definition of the encodin
                     }
                 }
 }
+
+TEST_CASE("another encoding is proposed only for text that is not nearly all UTF-8, which it would garble") {
+    std::string german;
+    for (int i = 0; i < 100; ++i) german += "Der Fluß fließt früh über grüne Hügel.\n";
+    for (const std::string& wrong : {german + "\xFF" + german, german + "\xE4\xF6\xFC" + german,
+                                     std::string("Plain ASCII.\xFF\n"), "An \xE9 in it.\n" + german, german + "\xC3"})
+        CHECK_THAT(answer(wrong),
+                   !Contains("--encoding latin-1") && !Contains("windows-") && Contains("iconv -f UTF-8 -t UTF-8 -c"));
+    CHECK_THAT(answer(german + "\xFF" + german, 100'000), Contains("is not UTF-8 (0xFF)") && Contains("would garble it"));
+    CHECK_THAT(answer("Plain ASCII.\xFF\n"), Contains("if the file has another encoding, name it with --encoding"));
+    CHECK_THAT(answer("Der Flu\xDF flie\xDFt fr\xFCh \xFC"
+                      "ber gr\xFCne H\xFCgel.\n"),
+               Contains("`--encoding latin-1`"));
+    CHECK_THAT(answer("A \x93quote\x94, a \x96 dash, and a longer text after it.\n"), Contains("`--encoding windows-1252`"));
+    CHECK_THAT(answer("\xCF\xF0\xE8\xE2\xE5\xF2, \xEC\xE8\xF0"), Contains("windows-1251") && !Contains("latin-1"));
+}

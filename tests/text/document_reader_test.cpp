@@ -163,7 +163,8 @@ TEST_CASE("another encoding is converted, and text that does not have it is refu
     InputSettings settings;
     settings.encoding = "latin-1";
     CHECK(documents_of("K\xE4se.\n", settings) == Lines{"1||Käse."});
-    CHECK_THAT(failure_to_read("One.\nK\xE4se.\n"), Contains("byte 6 is not UTF-8") && Contains("--encoding latin-1"));
+    CHECK_THAT(failure_to_read("One.\nK\xE4se, gr\xFCn, \xF6ko.\n"),
+               Contains("byte 6 is not UTF-8 (0xE4)") && Contains("--encoding latin-1"));
     settings.encoding = "utf-16";
     CHECK(documents_of({"\xFF\xFEK\0\xE4\0.\0\n\0", 10}, settings) == Lines{"1||Kä."});
     CHECK_THAT(failure_to_read({"\xFF\xFEK\0\xE4", 5}, settings),

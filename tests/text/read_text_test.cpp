@@ -130,3 +130,12 @@ TEST_CASE("a line may be far longer than what is read at once") {
     CHECK(line == std::string(200'000, 'b'));
     CHECK_FALSE(lines.next(line));
 }
+
+TEST_CASE("the advice about a byte that is not UTF-8 helps and leaves the rest as it is") {
+    const TemporaryFolder folder;
+    write_text(folder / "a", "Fl\xC3\xBCsse\n\xFF\xC3\xA4");
+    const std::string clean = (folder / "clean").string();
+    CHECK_THROWS_WITH(read_text_file(folder / "a"), Contains("iconv -f UTF-8 -t UTF-8 -c FILE > CLEAN"));
+    CHECK(std::system(("iconv -f UTF-8 -t UTF-8 -c " + (folder / "a").string() + " > " + clean + " 2> /dev/null").c_str()) != -1);
+    CHECK(read_text_file(clean) == "Fl\xC3\xBCsse\n\xC3\xA4");
+}
