@@ -1,5 +1,6 @@
 #include "text/bzip2_splitter.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -90,6 +91,7 @@ void Bzip2Splitter::cut(Bzip2Piece& piece, std::uint64_t from_bit, std::uint64_t
 
 bool Bzip2Splitter::begin_stream(Bzip2Piece& piece) {
     constexpr std::size_t header = 4, to_mark = header + bzip2_mark_bits / 8;
+    while (fill(1) && buffer_[0] == '\0') drop(std::min(buffer_.find_first_not_of('\0'), filled_));
     if (!fill(to_mark)) {
         if (filled_ == 0) return false;
         if (filled_ >= header && !buffer_.starts_with("BZh")) complain("a bzip2 stream", 0);
@@ -149,15 +151,16 @@ void Bzip2Splitter::find_end(Bzip2Piece& piece, std::uint64_t from_bit) {
 
 void Bzip2Splitter::end_stream(Bzip2Piece& piece, std::uint64_t at_bit) {
     const std::uint64_t end = (at_bit + bzip2_mark_bits + bzip2_checksum_bits + 7) / 8;
-    const bool more = fill(end + padding);
+    const bool more = fill(end + 2 * padding);
     if (filled_ < end) {
         piece.ending = Bzip2Piece::Ending::cut_short;
         in_stream_ = false;
         return drop(filled_);
     }
     piece.stream_checksum = static_cast<std::uint32_t>(bits_at(at_bit + bzip2_mark_bits, bzip2_checksum_bits));
-    const std::string_view rest = std::string_view(buffer_).substr(end, filled_ - end);
-    const bool stream_follows = more && rest.starts_with("BZh") && border_at((end + 4) * 8) != Border::none;
+    const std::size_t next = std::min(buffer_.find_first_not_of('\0', end), filled_);  // zeros may fill up a block of a tape
+    const std::string_view rest = std::string_view(buffer_).substr(next, filled_ - next);
+    const bool stream_follows = more && rest.starts_with("BZh") && border_at((next + 4) * 8) != Border::none;
     if (rest.empty() || stream_follows || (!more && rest.starts_with("BZh"))) {
         piece.ending = Bzip2Piece::Ending::stream_ends;
         piece.end = file_byte_ + end;

@@ -12,6 +12,7 @@
 #include "text/json_shape.h"
 #include "text/line_ends.h"
 #include "text/markup_start.h"
+#include "text/open_content.h"
 #include "text/table_records.h"
 #include "text/white_space.h"
 
@@ -147,6 +148,7 @@ void refuse_unreadable(std::string_view head, const std::string& name, Markup ma
     };
     judge(foreign_file(head));
     judge(foreign_compression(head));
+    if (is_compressed(head)) refuse(name, {"compressed twice", "unpack it once yourself, and give what comes out"});
     const std::string_view few = head.substr(0, few_bytes);
     if (is_binary(few) && !(is_forced && is_whole_text(few))) refuse(name, binary_file(few));
     judge(refused_markup(markup));

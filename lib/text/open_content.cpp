@@ -47,6 +47,10 @@ public:
                     throw DataError(concat(source_->name(), ": cut short: its compressed data stops in the middle, at byte ",
                                            source_->position(), "; download it again"));
             }
+            if (!in_member_ && *stream_.next_in == 0) {
+                skip_padding();
+                continue;
+            }
             const int state = inflate(&stream_, Z_NO_FLUSH);
             if (state == Z_MEM_ERROR) throw std::bad_alloc();
             if (state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR)
@@ -62,17 +66,16 @@ public:
 private:
     static constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 
+    /// Skips zeros after a member, to which tapes and object stores fill up blocks.
+    void skip_padding() {
+        for (; stream_.avail_in > 0 && *stream_.next_in == 0; --stream_.avail_in) ++stream_.next_in;
+    }
+
     std::unique_ptr<ByteSource> source_;
     std::string buffer_;
     z_stream stream_{};
     bool in_member_ = true;
 };
-
-bool is_packed_otherwise(std::string_view start) {
-    static constexpr std::string_view marks[] = {std::string_view("7z\xBC\xAF"), std::string_view("\xFD\x37zXZ"),
-                                                 std::string_view("PK\x03\x04")};
-    return std::any_of(std::begin(marks), std::end(marks), [&](std::string_view mark) { return start.starts_with(mark); });
-}
 
 /// Whether a bzip2 stream begins, which may be damaged or cut short: its header, then the mark of a block or of the stream's end.
 /// Text may begin with "BZh" too.
@@ -88,15 +91,12 @@ bool is_bzip2(std::string_view start) {
 }  // namespace
 
 bool is_compressed(std::string_view start) {
-    return is_packed_otherwise(start) || is_bzip2(start) || is_zstd(start) || start.starts_with("\x1f\x8b");
+    return is_bzip2(start) || is_zstd(start) || start.starts_with("\x1f\x8b");
 }
 
 std::unique_ptr<Content> open_content(const std::filesystem::path& path, TaskPool& pool, std::shared_ptr<RunningDigest> digest) {
     auto source = std::make_unique<ByteSource>(path, std::move(digest));
     const std::string_view start = source->peek(bzip2_start_bytes);
-    if (is_packed_otherwise(start))
-        throw DataError(concat(
-            source->name(), ": is compressed with 7z, xz or zip; only gzip, bzip2 and zstd are supported, so unpack it first"));
     if (is_bzip2(start)) return std::make_unique<Bzip2Content>(std::move(source), pool);
     if (is_zstd(start)) return std::make_unique<ZstdContent>(std::move(source));
     if (start.starts_with("\x1f\x8b")) return std::make_unique<GzipContent>(std::move(source));

@@ -13,6 +13,7 @@ constexpr std::size_t packed_bytes = std::size_t{1} << 18;
 
 ZstdContent::ZstdContent(std::unique_ptr<ByteSource> source) : source_(std::move(source)), decoder_(ZSTD_createDCtx()) {
     if (decoder_ == nullptr) throw std::bad_alloc();
+    ZSTD_DCtx_setParameter(decoder_, ZSTD_d_windowLogMax, ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound);
 }
 
 ZstdContent::~ZstdContent() { ZSTD_freeDCtx(decoder_); }

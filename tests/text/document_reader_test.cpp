@@ -11,6 +11,7 @@ using namespace bertpretrain;
 using namespace bertpretrain::testing;
 using Catch::Matchers::Contains;
 using Lines = std::vector<std::string>;
+using namespace std::string_literals;
 
 namespace {
 
@@ -157,6 +158,33 @@ TEST_CASE("files that are compressed, and any mix of formats, are read in the or
     std::filesystem::remove(folder / "packed.gz");
     CHECK(documents_in({folder / "c.xml", folder / "b", folder / "a.gz"}) == Lines{"0|T|Three is.", "1||Two is.", "1||One is."});
     CHECK(documents_in({folder.path()}).size() == 3);
+}
+
+TEST_CASE("zeros after compressed data are padding, between its streams and at the end") {
+    const TemporaryFolder folder;
+    const auto pack = GENERATE(+[](const TemporaryFolder& in, const std::string& plain) { return gzip(in, plain); },
+                               +[](const TemporaryFolder&, const std::string& plain) { return bzip2(plain); });
+    const std::string one = pack(folder, "One is.\n"), two = pack(folder, "Two is.\n");
+    for (const std::size_t zeros : {1U, 3U, 15U, 40U, 10'240U, 600'000U}) {
+        CAPTURE(zeros);
+        CHECK(documents_of(one + std::string(zeros, '\0')) == Lines{"1||One is."});
+        CHECK(documents_of(one + std::string(zeros, '\0') + two + std::string(zeros, '\0')) == Lines{"1||One is.|Two is."});
+        CHECK_THAT(failure_to_read(one + std::string(zeros, '\0') + "garbage after it"), Contains("damaged near byte"));
+    }
+}
+
+TEST_CASE("zstd frames are read up to a window of 2^31, which zstd writes with --long=31") {
+    CHECK(documents_of(zstd("One is.\n") + zstd("Two is.\n", 27)) == Lines{"1||One is.|Two is."});
+    CHECK(documents_of(zstd("One is.\n", 31)) == Lines{"1||One is."});
+}
+
+TEST_CASE("a file that was compressed twice, or in another compression, is refused by name") {
+    const TemporaryFolder folder;
+    for (const std::string& once : {gzip(folder, "One is.\n"), bzip2("One is.\n"), zstd("One is.\n")}) {
+        CHECK_THAT(failure_to_read(gzip(folder, once)), Contains("is compressed twice") && Contains("do: unpack it once"));
+        CHECK_THAT(failure_to_read(bzip2(once)), Contains("is compressed twice"));
+    }
+    CHECK_THAT(failure_to_read("\xFD" "7zXZ\0\0\4"s), Contains("is compressed with xz") && Contains("do: unpack it first: `xz -dk FILE`"));
 }
 
 TEST_CASE("another encoding is converted, and text that does not have it is refused with the byte") {

@@ -197,7 +197,7 @@ TEST_CASE("a missing file, an empty one and one of another format are refused wi
     CHECK(has(failure_of(""), "is empty"));
     CHECK(has(failure_of("<html><body/></html>"), "is not a MediaWiki dump: its outermost element is <html>"));
     CHECK(has(failure_of("Plain words.\n"), "is not a MediaWiki dump"));
-    CHECK(has(failure_of("7z\xBC\xAF\x27\x1C"), "unpack it first"));
+    CHECK(has(failure_of("7z\xBC\xAF\x27\x1C"), "is not a MediaWiki dump"));
 }
 
 TEST_CASE("a dump that was cut short is reported after its whole pages have been read") {

@@ -1,6 +1,7 @@
 #pragma once
 // Compressed data for tests.
 
+#include <iterator>
 #include <string>
 
 #include <bzlib.h>
@@ -28,6 +29,14 @@ inline std::string gzip(const TemporaryFolder& folder, const std::string& plain)
     gzwrite(out, plain.data(), static_cast<unsigned>(plain.size()));
     gzclose(out);
     return read_text(file);
+}
+
+/// Returns a zstd frame that keeps `plain`, below 2 MiB, as it is. @param window_log 10 to 41: logarithm of the frame's window
+inline std::string zstd(const std::string& plain, unsigned window_log = 10) {
+    constexpr unsigned is_last_block = 1;
+    const auto block = static_cast<unsigned>(plain.size() << 3) | is_last_block;
+    const unsigned bytes[] = {0x28, 0xB5, 0x2F, 0xFD, 0, (window_log - 10) << 3, block & 0xFF, block >> 8 & 0xFF, block >> 16};
+    return std::string(std::begin(bytes), std::end(bytes)) + plain;
 }
 
 }  // namespace bertpretrain::testing
