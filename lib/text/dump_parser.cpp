@@ -180,26 +180,24 @@ std::string damage(const Parser& parser, std::string_view text, std::size_t at) 
 
 }  // namespace
 
-void parse_header(std::string_view xml, PageFile& file, bool is_whole) {
+void parse_header(const PageChunk& header, PageFile& file) {
     const std::function<void(Page&)> no_page = [](Page&) {};
     Parser parser(file.encoding.empty() ? nullptr : file.encoding.c_str(), no_page, file.namespaces);
-    if (!parser.parse(xml, is_whole)) {
-        PageChunk header;
-        header.file = std::make_shared<PageFile>(file);
-        header.text = xml;
-        header.is_last = is_whole;
-        explain(parser, header, 0);
-    }
+    const bool fine = parser.parse(header.text, header.is_last);
+    const bool is_comment = header.first_byte > 0 && XML_GetErrorCode(parser.xml) == XML_ERROR_NO_ELEMENTS;  // after a dump's end
+    if (!fine && !is_comment) explain(parser, header, 0);
     if (file.encoding.empty()) file.encoding = parser.declared_encoding;
     file.namespaces = namespaces_of(parser.language);
     for (const auto& [name, number] : parser.found_names) file.namespaces[name] = number;
     file.names_namespaces = !parser.found_names.empty();
+    file.has_root = parser.depth > 0;
 }
 
 void parse_dump(const PageChunk& chunk, const std::function<void(Page&)>& visit) {
     Parser parser(chunk.file->encoding.empty() ? nullptr : chunk.file->encoding.c_str(), visit, chunk.file->namespaces);
     parser.parse(root, false);
-    const bool fine = parser.parse(chunk.text, chunk.is_last) && (chunk.is_last || parser.parse(root_end, true));
+    const bool root_ends = chunk.is_last && chunk.file->has_root;
+    const bool fine = parser.parse(chunk.text, root_ends) && (root_ends || parser.parse(parser.depth == 1 ? root_end : "", true));
     if (!fine) explain(parser, chunk, root.size());
 }
 

@@ -90,9 +90,7 @@ bool is_bzip2(std::string_view start) {
 
 }  // namespace
 
-bool is_compressed(std::string_view start) {
-    return is_bzip2(start) || is_zstd(start) || start.starts_with("\x1f\x8b");
-}
+bool is_compressed(std::string_view start) { return is_bzip2(start) || is_zstd(start) || start.starts_with("\x1f\x8b"); }
 
 std::unique_ptr<Content> open_content(const std::filesystem::path& path, TaskPool& pool, std::shared_ptr<RunningDigest> digest) {
     auto source = std::make_unique<ByteSource>(path, std::move(digest));

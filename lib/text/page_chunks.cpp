@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "text/byte_order_mark.h"
 #include "text/byte_source.h"
 #include "text/dump_parser.h"
 #include "text/open_content.h"
@@ -18,12 +19,12 @@ constexpr std::size_t format_shows_in = 64;
 constexpr std::size_t largest_header = std::size_t{16} << 20;
 // MediaWiki accepts no text above 2 MiB, which is up to six times as large when written as character references.
 constexpr std::size_t largest_page = std::size_t{64} << 20;
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+constexpr std::string_view dump_end = "</mediawiki>", white_space = " \t\r\n";
 
 /// Returns the position of "<page>", which may have attributes.
 std::size_t find_page(std::string_view xml) {
     for (std::size_t at = xml.find("<page"); at != std::string_view::npos; at = xml.find("<page", at + 1))
-        if (at + 5 < xml.size() && std::string_view("> \t\r\n").find(xml[at + 5]) != std::string_view::npos) return at;
+        if (at + 5 < xml.size() && (xml[at + 5] == '>' || white_space.find(xml[at + 5]) != std::string_view::npos)) return at;
     return std::string_view::npos;
 }
 
@@ -87,9 +88,9 @@ void PageChunks::begin() {
     else if (raw_.starts_with("\xFE\xFF")) width_ = Width::two_big;
     pending_ = width_ == Width::one ? std::exchange(raw_, {}) : decoded(std::exchange(raw_, {}).substr(2));
     began_ = true;
-    if (pending_.starts_with(byte_order_mark)) pending_.erase(0, byte_order_mark.size());
+    if (pending_.starts_with(utf8_mark)) pending_.erase(0, utf8_mark.size());
     const std::string_view start =
-        std::string_view(pending_).substr(std::min(pending_.find_first_not_of(" \t\r\n"), pending_.size()));
+        std::string_view(pending_).substr(std::min(pending_.find_first_not_of(white_space), pending_.size()));
     if (start.empty() && ended_) complain("is empty, expected a MediaWiki dump or WikiExtractor's output; get it again");
     if (!start.empty() && start.front() != '<')
         complain("is not a MediaWiki dump and not WikiExtractor's output: it begins with neither <mediawiki> nor <doc>");
@@ -107,21 +108,52 @@ void PageChunks::read_header() {
     std::size_t first_page = find_page(pending_);
     while (first_page == std::string::npos && pending_.size() < largest_header && fill()) first_page = find_page(pending_);
     const bool is_whole = first_page == std::string::npos && ended_;
-    const std::string header = pending_.substr(0, first_page);
-    parse_header(header, *file_, is_whole);
+    const PageChunk header{file_, pending_.substr(0, first_page), byte_, line_, is_whole};
+    parse_header(header, *file_);
     if (first_page == std::string::npos && !is_whole)
         complain("has no <page> in its first 16 MiB, so it is not a dump of pages; pass a pages-articles.xml or .xml.bz2 file");
-    pending_.erase(0, header.size());
-    byte_ = header.size();
-    line_ = 1 + lines_in(header);
+    skip(header.text.size());
     finished_ = is_whole;
+}
+
+void PageChunks::skip(std::size_t bytes) {
+    byte_ += bytes;
+    line_ += lines_in(std::string_view(pending_).substr(0, bytes));
+    pending_.erase(0, bytes);
+}
+
+/// Begins the dump that follows another one in the file, as `cat` joins them; finishes if there is none.
+void PageChunks::begin_next_dump() {
+    std::size_t begin = 0;
+    while ((begin = pending_.find_first_not_of(white_space)) == std::string::npos) {
+        skip(pending_.size());
+        finished_ = !fill();
+        if (finished_) return;
+    }
+    skip(begin);
+    while (pending_.size() < format_shows_in && fill()) {}
+    if (pending_.starts_with(utf8_mark)) skip(utf8_mark.size());
+    auto file = std::make_shared<PageFile>();
+    file->name = file_->name;
+    file_ = std::move(file);
+    read_header();
 }
 
 bool PageChunks::next(PageChunk& chunk) {
     if (!began_) begin();
+    if (std::exchange(dump_ended_, false)) begin_next_dump();
     while (!finished_) {
         if (pending_.size() >= chunk_bytes || ended_) {
-            const std::size_t from = searched_ - std::min(searched_, page_end_.size());
+            const std::size_t from = searched_ - std::min(searched_, dump_end.size());
+            if (file_->format == PageFile::Format::dump) {
+                const std::size_t last = pending_.find(dump_end, from);
+                dump_ended_ = last != std::string::npos;
+                if (dump_ended_) {
+                    take(chunk, last + dump_end.size());
+                    chunk.is_last = true;
+                    return true;
+                }
+            }
             const std::size_t end = std::string_view(pending_).substr(from).rfind(page_end_);
             if (end != std::string_view::npos) {
                 take(chunk, from + end + page_end_.size());
@@ -134,7 +166,7 @@ bool PageChunks::next(PageChunk& chunk) {
         if (!fill()) {
             if (pending_.find(page_end_) != std::string::npos) continue;
             finished_ = true;
-            const bool is_rest = pending_.find_first_not_of(" \t\r\n") != std::string::npos;
+            const bool is_rest = pending_.find_first_not_of(white_space) != std::string::npos;
             if (!is_rest && file_->format == PageFile::Format::wikiextractor) return false;
             take(chunk, pending_.size());
             chunk.is_last = true;

@@ -14,7 +14,8 @@
 namespace bertpretrain {
 
 /// Reads MediaWiki dumps (XML in UTF-8, UTF-16 with a byte order mark, ISO-8859-1 or US-ASCII) and WikiExtractor's output (<doc>
-/// elements), compressed or not. Recognises the format by how the file begins. Memory: a chunk; one page may take 64 MiB, older
+/// elements), compressed or not. A file may hold several dumps one after the other, or pages without <mediawiki> around them.
+/// Recognises the format by how the file begins. Memory: a chunk; one page may take 64 MiB, older
 /// revisions not counted.
 class PageChunks {
 public:
@@ -32,7 +33,9 @@ public:
 
 private:
     void begin();
+    void begin_next_dump();
     void read_header();
+    void skip(std::size_t bytes);
     bool fill();
     std::string decoded(std::string_view wide);
     void leave_out_old_revisions();
@@ -50,6 +53,7 @@ private:
     std::uint64_t gap_at_ = 0, gap_bytes_ = 0, gap_lines_ = 0;  ///< revisions left out of pending_
     enum class Width { one, two_little, two_big } width_ = Width::one;
     bool began_ = false, ended_ = false, finished_ = false;
+    bool dump_ended_ = false;  ///< whether the last chunk ended with </mediawiki>, which another dump may follow
 };
 
 }  // namespace bertpretrain

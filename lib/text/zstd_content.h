@@ -13,7 +13,8 @@ struct ZSTD_DCtx_s;
 
 namespace bertpretrain {
 
-/// Reads any number of concatenated frames as one. Memory: the frames' window, at most 2 GiB (`zstd --long=31`), by default 8 MiB.
+/// Reads any number of concatenated frames as one. Memory: the frames' window, at most 2 GiB (`zstd --long=31`), by default 8
+/// MiB.
 class ZstdContent : public Content {
 public:
     explicit ZstdContent(std::unique_ptr<ByteSource> source);

@@ -162,8 +162,9 @@ TEST_CASE("files that are compressed, and any mix of formats, are read in the or
 
 TEST_CASE("zeros after compressed data are padding, between its streams and at the end") {
     const TemporaryFolder folder;
-    const auto pack = GENERATE(+[](const TemporaryFolder& in, const std::string& plain) { return gzip(in, plain); },
-                               +[](const TemporaryFolder&, const std::string& plain) { return bzip2(plain); });
+    const auto pack = GENERATE(
+        +[](const TemporaryFolder& in, const std::string& plain) { return gzip(in, plain); },
+        +[](const TemporaryFolder&, const std::string& plain) { return bzip2(plain); });
     const std::string one = pack(folder, "One is.\n"), two = pack(folder, "Two is.\n");
     for (const std::size_t zeros : {1U, 3U, 15U, 40U, 10'240U, 600'000U}) {
         CAPTURE(zeros);
@@ -184,7 +185,9 @@ TEST_CASE("a file that was compressed twice, or in another compression, is refus
         CHECK_THAT(failure_to_read(gzip(folder, once)), Contains("is compressed twice") && Contains("do: unpack it once"));
         CHECK_THAT(failure_to_read(bzip2(once)), Contains("is compressed twice"));
     }
-    CHECK_THAT(failure_to_read("\xFD" "7zXZ\0\0\4"s), Contains("is compressed with xz") && Contains("do: unpack it first: `xz -dk FILE`"));
+    CHECK_THAT(failure_to_read("\xFD"
+                               "7zXZ\0\0\4"s),
+               Contains("is compressed with xz") && Contains("do: unpack it first: `xz -dk FILE`"));
 }
 
 TEST_CASE("another encoding is converted, and text that does not have it is refused with the byte") {

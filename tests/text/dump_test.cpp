@@ -211,6 +211,39 @@ TEST_CASE("a dump that was cut short is reported after its whole pages have been
     CHECK(has(failure_of(gzip(folder, xml).substr(0, 60)), "cut short: its compressed data"));
 }
 
+TEST_CASE("several dumps in one file are read one after the other, each with its own namespaces") {
+    const TemporaryFolder folder;
+    const std::string german = dump_xml(page_xml("A", "x") + page_xml("Datei:B", "y", "")),
+                      declared = "<?xml version=\"1.0\"?>\n";
+    const std::string plain = "<mediawiki>" + page_xml("Datei:C", "z", "") + "</mediawiki>";
+    for (const std::string& text : {german + plain + "\n", german + "\n \n" + declared + plain, german + "\xEF\xBB\xBF" + plain,
+                                    german + std::string(600'000, '\n') + plain}) {
+        write_text(folder / "a.xml", text);
+        const std::vector<Page> pages = read_all(folder / "a.xml");
+        REQUIRE(pages.size() == 3);
+        CHECK((pages[0].title == "A" && pages[1].ns == 6 && pages[2].title == "Datei:C" && pages[2].ns == 0));
+    }
+    write_text(folder / "a.bz2", bzip2(german) + bzip2(plain));
+    CHECK(read_all(folder / "a.bz2").size() == 3);
+    write_text(folder / "a.xml", german + "<!-- after the end -->\n");
+    CHECK(read_all(folder / "a.xml").size() == 2);
+    const Failure cut = failure_of(german + plain.substr(0, plain.size() - 20));
+    CHECK((cut.pages == 2 && has(cut, "cut short") && has(cut, "line 5")));
+    CHECK(has(failure_of(german + "and more"), "line 5"));
+    CHECK(has(failure_of(german + "<html></html>"), "its outermost element is <html>"));
+}
+
+TEST_CASE("pages without a <mediawiki> around them, as in a piece of a dump, are read") {
+    const TemporaryFolder folder;
+    const std::string pages = page_xml("A", "x") + page_xml("B", "y");
+    for (const std::string& text : {pages, pages + "</mediawiki>\n", "\xEF\xBB\xBF" + pages}) {
+        write_text(folder / "a.xml", text);
+        CHECK(read_all(folder / "a.xml").size() == 2);
+    }
+    const Failure cut = failure_of(pages + page_xml("C", "z").substr(0, 60));
+    CHECK((cut.pages == 2 && has(cut, "cut short")));
+}
+
 TEST_CASE("damage is reported with its position, after the whole pages before it have been read") {
     const Failure broken = failure_of(dump_xml(page_xml("A", "a") + page_xml("B", "b <oops> c")));
     CHECK(broken.pages == 1);
