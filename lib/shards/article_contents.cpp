@@ -8,7 +8,6 @@
 #include "core/random.h"
 #include "core/threads.h"
 #include "deduplication/word_hashes.h"
-#include "tokens/line_blocks.h"
 
 namespace bertpretrain {
 namespace {
@@ -32,8 +31,7 @@ std::vector<std::uint64_t> keys_of_part(const TextArticles& articles, const Text
         is_open = false;
         content = {};
     };
-    for_each_line(text, [&](std::string_view line) {
-        const std::string_view sentence = without_white_space(line);
+    for_each_sentence(text, [&](std::string_view sentence) {
         if (sentence.empty()) return close();
         is_open = true;
         hashes.for_each(sentence, [&](std::uint64_t word) { content.add(word); });

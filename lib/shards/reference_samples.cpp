@@ -8,36 +8,13 @@
 #include "core/files.h"
 #include "core/threads.h"
 #include "shards/python_rng.h"
-#include "text/utf8.h"
+#include "text/line_ends.h"
+#include "text/white_space.h"
 
 namespace bertpretrain {
 namespace {
 
 constexpr std::size_t lines_at_once = 4096;
-
-/// Python's str.isspace().
-bool is_python_space(char32_t c) {
-    return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-           (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
-}
-
-bool is_blank_line(std::string_view line) {
-    for (std::size_t position = 0; position < line.size();)
-        if (!is_python_space(next_code_point(line, position))) return false;
-    return true;
-}
-
-/// Splits text into lines with universal newlines.
-std::vector<std::string_view> python_lines(std::string_view text) {
-    std::vector<std::string_view> lines;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
-        lines.push_back(text.substr(0, end));
-        const bool is_double = text.substr(end).starts_with("\r\n");
-        text.remove_prefix(std::min(text.size(), end + (is_double ? 2 : 1)));
-    }
-    return lines;
-}
 
 /// Returns the documents, shuffled by `rng`.
 Documents shuffled(const Documents& documents, Rng& rng) {
@@ -59,7 +36,8 @@ Documents shuffled(const Documents& documents, Rng& rng) {
 
 Documents read_reference_text(const std::filesystem::path& file, const Tokenizer& tokenizer, std::size_t threads) {
     const std::string text = read_file(file);
-    const std::vector<std::string_view> lines = python_lines(text);
+    std::vector<std::string_view> lines;
+    for_each_universal_line(text, [&](std::string_view line) { lines.push_back(line); });
     Documents documents;
     bool is_open = false;
     std::uint32_t number = 0;

@@ -17,7 +17,6 @@
 #include "shards/text_articles.h"
 #include "shards/token_spill.h"
 #include "text/sentence_text.h"
-#include "tokens/line_blocks.h"
 
 namespace bertpretrain {
 namespace {
@@ -88,8 +87,7 @@ TokenizedPart tokenize_part(const TextArticles& articles, const TextPart& place,
         open.reset();
         part.ends.push_back(part.words.size());
     };
-    for_each_line(text, [&](std::string_view line) {
-        const std::string_view sentence = without_white_space(line);
+    for_each_sentence(text, [&](std::string_view sentence) {
         if (sentence.empty()) return close();
         const bool follows = open.has_value() && tokenizer.keeps_spaces();  // after a sentence, and so after a space
         if (!open) open.emplace(part.words, place.first_article + static_cast<std::uint32_t>(part.ends.size()));

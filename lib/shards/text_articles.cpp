@@ -1,6 +1,8 @@
 #include "shards/text_articles.h"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/error.h"
 #include "core/utf8_check.h"
@@ -10,15 +12,8 @@ namespace bertpretrain {
 namespace {
 
 constexpr std::size_t bytes_at_once = std::size_t{1} << 20;
-constexpr std::string_view white_space = " \t\r\n\v\f";
 
 }  // namespace
-
-std::string_view without_white_space(std::string_view line) {
-    const std::size_t first = line.find_first_not_of(white_space);
-    if (first == std::string_view::npos) return {};
-    return line.substr(first, line.find_last_not_of(white_space) + 1 - first);
-}
 
 /// Scans one file, with lines of any length, and records its articles.
 class TextArticles::Scan {
@@ -31,9 +26,11 @@ public:
     void run() {
         std::vector<char> buffer(bytes_at_once);
         while (const std::size_t got = articles_.files_[file_].read_at(offset_, buffer.data(), buffer.size())) {
-            check_.add({buffer.data(), got});
-            digest_.add({buffer.data(), got});
-            walk({buffer.data(), got});
+            std::string_view text(buffer.data(), got);
+            if (const std::size_t whole = whole_characters(text); whole > 0) text = text.substr(0, whole);
+            check_.add(text);
+            digest_.add(text);
+            walk(text);
             if ((sentences_ > 0 || line_has_text_) && offset_ - article_begin_ > largest_article) refuse_long_article();
         }
         check_.finish();
@@ -52,20 +49,25 @@ private:
         articles_.digests_.push_back(std::move(digest));
     }
 
+    /// @param text whole characters
     void walk(std::string_view text) {
-        for (std::size_t begin = 0; begin < text.size();) {
-            const std::size_t found = text.find('\n', begin);
-            const std::string_view line = text.substr(begin, found == std::string_view::npos ? found : found - begin);
-            if (!line_has_text_ && line.find_first_not_of(white_space) != std::string_view::npos) {
+        const bool has_returns = text.find('\r') != std::string_view::npos;  // rare; one search for both is much slower
+        if (std::exchange(after_return_, false) && text.starts_with('\n')) {
+            text.remove_prefix(1);
+            line_begin_ = ++offset_;
+        }
+        while (!text.empty()) {
+            const std::size_t end = std::min(has_returns ? text.find_first_of("\r\n") : text.find('\n'), text.size());
+            if (!line_has_text_ && !is_blank_line(text.substr(0, end))) {
                 line_has_text_ = true;
                 if (sentences_ == 0) article_begin_ = line_begin_;
             }
-            begin += line.size();
-            offset_ += line.size();
-            if (found == std::string_view::npos) break;
-            ++begin;
-            ++offset_;
-            end_line();
+            const bool has_end = end < text.size();
+            const std::string_view line_end = text.substr(end).starts_with("\r\n") ? "\r\n" : text.substr(end, 1);
+            text.remove_prefix(end + line_end.size());
+            offset_ += end + line_end.size();
+            if (has_end) end_line();
+            after_return_ = text.empty() && line_end == "\r";
         }
     }
 
@@ -110,8 +112,8 @@ private:
     Utf8Check check_;
     RunningDigest digest_;
     std::uint64_t offset_ = 0, line_begin_ = 0, article_begin_ = 0;
-    std::uint32_t sentences_ = 0;  // in the current article
-    bool line_has_text_ = false;
+    std::uint32_t sentences_ = 0;                        // in the current article
+    bool line_has_text_ = false, after_return_ = false;  // after_return_: the text so far ends with a CR
 };
 
 TextArticles::TextArticles(const std::vector<std::filesystem::path>& files, std::uint64_t part_bytes) {

@@ -1,5 +1,6 @@
 #pragma once
 // Finds the articles in text files by BERT's convention: one sentence per line; an empty line or the file's end ends an article.
+// Lines end as line_ends.h says, and are empty as white_space.h says. The files have no byte order mark.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,8 @@
 
 #include "core/file_digest.h"
 #include "core/input_file.h"
+#include "text/line_ends.h"
+#include "text/white_space.h"
 
 namespace bertpretrain {
 
@@ -30,7 +33,7 @@ public:
     explicit TextArticles(const std::vector<std::filesystem::path>& files, std::uint64_t part_bytes = std::uint64_t{256} << 10);
 
     std::size_t size() const { return sentence_counts_.size(); }
-    /// Returns each article's number of non-blank lines, at least 1.
+    /// Returns each article's number of lines that are not empty, at least 1.
     const std::vector<std::uint32_t>& sentence_counts() const { return sentence_counts_; }
     std::uint64_t total_bytes() const { return total_bytes_; }
     /// The digests of the files, each with what its record of lineage names as its origin (text_lineage.h).
@@ -50,7 +53,14 @@ private:
     std::vector<FileDigest> digests_;
 };
 
-/// Returns `line` without leading and trailing ASCII white space.
-std::string_view without_white_space(std::string_view line);
+/// Calls visit(sentence) for each line of a part's text, without ASCII's white space at its ends; an empty line is an empty one.
+template <class Visit>
+void for_each_sentence(std::string_view text, Visit&& visit) {
+    for_each_universal_line(text, [&](std::string_view line) {
+        if (is_blank_line(line)) return visit(std::string_view());
+        const std::size_t first = line.find_first_not_of(ascii_white_space);
+        visit(line.substr(first, line.find_last_not_of(ascii_white_space) + 1 - first));
+    });
+}
 
 }  // namespace bertpretrain

@@ -13,6 +13,7 @@
 #include "support/files.h"
 
 using namespace bertpretrain;
+using namespace std::string_literals;
 using testing::contains;
 using namespace bertpretrain::testing;
 
@@ -68,6 +69,23 @@ TEST_CASE("articles are runs of non-blank lines, with any white space around the
         CHECK(texts == (part_bytes == 1000 ? "one.\r\n  two. \n\t\r\nthree.\n|four.\nfive.|"
                                            : "one.\r\n  two. \n|three.\n|four.\nfive.|"));
     }
+}
+
+TEST_CASE("articles are the same for LF, CR LF and CR, and for any white space in empty lines, wherever a file is divided") {
+    const TemporaryFolder folder;
+    const std::size_t at_once = std::size_t{1} << 20;
+    for (const std::string& end : {"\n"s, "\r\n"s, "\r"s})
+        for (const std::string& blank : {""s, "\xE3\x80\x80"s, " \xC2\xA0\x1C"s})
+            for (std::size_t before = at_once - 8; before < at_once; ++before) {
+                const std::string first(before, 'a');
+                write_text(folder / "a.txt", first + end + blank + end + "\xE3\x80\x80two" + end + "three " + end + blank + end);
+                const TextArticles articles({folder / "a.txt"}, 1);
+                REQUIRE(articles.sentence_counts() == std::vector<std::uint32_t>{1, 2});
+                std::vector<std::string> sentences;
+                for (const TextPart& part : articles.parts())
+                    for_each_sentence(articles.read(part), [&](std::string_view sentence) { sentences.emplace_back(sentence); });
+                CHECK(sentences == std::vector<std::string>{first, "\xE3\x80\x80two", "three"});
+            }
 }
 
 TEST_CASE("articles are found with lines of any length, and one above 64 MiB is refused with its position") {
