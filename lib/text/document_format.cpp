@@ -128,6 +128,10 @@ std::optional<ForeignFile> refused_markup(Markup markup) {
         case Markup::abstracts:
             return ForeignFile{"MediaWiki's feed of abstracts, not of texts", "pass the pages-articles.xml.bz2 of the same dump",
                                true};
+        case Markup::html:
+            return ForeignFile{"an HTML page", "extract its text first", true};
+        case Markup::xml:
+            return ForeignFile{"XML, but no MediaWiki dump", "extract its text first", true};
         case Markup::store_error:
             return ForeignFile{"the error message of an object store instead of a file", "download the file again", true};
         case Markup::cut_dump:
@@ -174,8 +178,7 @@ DocumentFormat format_of(std::string_view head, const std::string& name, const I
     if (asked == "parquet")
         throw DataError(concat(name, ": is not a Parquet file, which would begin with \"PAR1\"\n  do: leave out --format"));
     const std::string_view few = head.substr(0, few_bytes);
-    const std::string_view words = markup == Markup::html ? "HTML" : markup == Markup::xml ? "XML" : "";
-    if (asked == "text") return {.kind = Kind::text, .markup = words};
+    if (asked == "text") return {.kind = Kind::text};
     if (asked == "tsv") return {.kind = Kind::table, .delimiter = '\t'};
     const char delimiter = delimiter_of(few, name, settings.text_field);
     if (asked == "csv") return {Kind::table, delimiter == ';' ? ';' : ','};
@@ -186,7 +189,7 @@ DocumentFormat format_of(std::string_view head, const std::string& name, const I
         return {.kind = Kind::jsonl, .delimiter = '\n'};
     if (const auto refused = refused_json(json)) refuse(name, *refused);
     if (delimiter != 0) return {.kind = Kind::table, .delimiter = delimiter};
-    return {.kind = Kind::text, .markup = words};
+    return {.kind = Kind::text};
 }
 
 std::string_view name_of(DocumentFormat::Kind kind) {

@@ -12,7 +12,6 @@ struct DocumentFormat {
     enum class Kind { text, jsonl, table, parquet, wikipedia };
     Kind kind = Kind::text;
     char delimiter = ',';  ///< of a table: a comma, a semicolon or a tab; of JSONL: what separates records, "\n" or RS (RFC 7464)
-    std::string_view markup = {};  ///< of text that is "HTML" or "XML"; else empty
 
     static constexpr std::size_t plain_kinds = 4;  ///< those before wikipedia, whose texts have lines to be judged
 };
@@ -37,7 +36,7 @@ bool is_parquet(std::string_view head);
 /// - Most of the first thousand lines are JSON objects (json_shape.h), or a name such as corpus.jsonl: JSONL.
 /// - A first record with a field called like the text field: CSV or TSV. So are files of these names, and records that all have
 ///   the same number of fields, with names in the first one; they lack the text field, which is reported later.
-/// - Text otherwise, markup and code included.
+/// - Text otherwise, Markdown and code included.
 /// @param settings its format, if not "auto", is taken instead, and checked  @param name the file's, for messages
 /// @throws DataError naming the format when it has no documents that can be read, with what to do
 DocumentFormat format_of(std::string_view head, const std::string& name, const InputSettings& settings);

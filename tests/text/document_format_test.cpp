@@ -87,12 +87,9 @@ TEST_CASE("formats that hold no text that can be read are refused by name, with 
     CHECK_THAT(refusal_of_head(tar), Contains("a tar archive"));
 }
 
-TEST_CASE("markup and code are text, and never refused for their looks") {
+TEST_CASE("Markdown and code are text, and never refused for their looks") {
     for (const char* text : {"<!-- Licence -->\n\n# A page\n\nThe text.\n",
                              "<p align=\"center\">\n<img src=\"a.png\">\n</p>\n",
-                             "<!doctype html><p>A.</p>",
-                             "<HTML>",
-                             "<?xml version=\"1.0\"?>\n<TEI><text>A.</text></TEI>\n",
                              "<rss version=\"2.0\">\n",
                              "<feed><entry>A.</entry></feed>\n",
                              "<page>\n<p>A page of other markup.</p>\n",
@@ -112,9 +109,6 @@ TEST_CASE("markup and code are text, and never refused for their looks") {
                              "BZh is its mark.\n",
                              "The page ends with </page>.\n"})
         CHECK(format_name(text) == "plain text");
-    CHECK(format_of("<html>A.</html>", "a", {}).markup == "HTML");
-    CHECK(format_of("<?xml version=\"1.0\"?><a/>", "a", {}).markup == "XML");
-    CHECK(format_of("# A page", "a", {}).markup.empty());
 }
 
 TEST_CASE("text that stands for something else is refused by name, and --format text reads it all the same") {
@@ -138,6 +132,9 @@ TEST_CASE("text that stands for something else is refused by name, and --format 
              {"[\"1\", \"A.\"]\n[\"2\", \"B.\"]\n", "JSON with an array per line"},
              {"\"A.\\nB.\"\n", "JSON with a string per line"},
              {"{'text': 'A.'}\n{'text': 'B.'}\n", "lines that resemble JSON objects"},
+             {"<!doctype html><p>A.</p>", "an HTML page"},
+             {"\n<HTML lang=\"en\">A.", "an HTML page"},
+             {"<?xml version=\"1.0\"?>\n<TEI><text>A.</text></TEI>\n", "XML, but no MediaWiki dump"},
              {"{\\rtf1 A.}\n", "an RTF document"}}) {
         CAPTURE(name);
         CHECK_THAT(refusal_of_head(head), Contains("corpus: is " + name) && Contains("do: ") && Contains("--format text"));
