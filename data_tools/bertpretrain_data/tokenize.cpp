@@ -2,7 +2,6 @@
 #include <charconv>
 #include <cstring>
 #include <deque>
-#include <fstream>
 #include <future>
 #include <iostream>
 #include <memory>
@@ -11,6 +10,8 @@
 #include "core/error.h"
 #include "core/task_pool.h"
 #include "core/threads.h"
+#include "text/byte_source.h"
+#include "text/read_text.h"
 #include "tokens/line_blocks.h"
 #include "tokens/open_tokenizer.h"
 
@@ -18,7 +19,7 @@ namespace bertpretrain {
 namespace {
 
 struct TokenizeRequest {
-    std::filesystem::path vocabulary, text;
+    std::filesystem::path vocabulary, text = standard_input;
     bool cased = false;
     std::string rules = "huggingface";
     bool has_rules = false;  ///< whether the rules were given
@@ -47,17 +48,24 @@ std::string ids_as_text(const Tokenizer& tokenizer, std::string_view block) {
     return out;
 }
 
+/// Reads the next lines, about 256 KiB; returns false after the last one.
+bool next_block(TextLines& lines, std::string& block) {
+    constexpr std::size_t block_bytes = std::size_t{1} << 18;
+    block.clear();
+    for (std::string line; block.size() < block_bytes && lines.next(line);) block.append(line).push_back('\n');
+    return !block.empty();
+}
+
 /// Tokenizes blocks of lines on `threads` threads and writes their ids in order to standard output.
-void tokenize(std::istream& in, const std::string& name, const Tokenizer& tokenizer, std::size_t threads) {
-    constexpr std::size_t block_bytes = std::size_t{1} << 18, blocks_per_thread = 4;
-    LineBlocks lines(in, name, block_bytes);
+void tokenize(TextLines lines, const Tokenizer& tokenizer, std::size_t threads) {
+    constexpr std::size_t blocks_per_thread = 4;
     TaskPool pool(threads);
     std::deque<std::future<std::string>> in_work;
     const auto write_until = [&](std::size_t left) {
         for (; in_work.size() > left; in_work.pop_front()) std::cout << pool.wait(in_work.front());
         if (!std::cout) throw DataError(concat("standard output: cannot be written (", std::strerror(errno), ")"));
     };
-    for (std::string block; lines.next(block); write_until(threads == 1 ? 0 : threads * blocks_per_thread))
+    for (std::string block; next_block(lines, block); write_until(threads == 1 ? 0 : threads * blocks_per_thread))
         in_work.push_back(pool.submit([&tokenizer, block = std::move(block)] { return ids_as_text(tokenizer, block); }));
     write_until(0);
     std::cout.flush();
@@ -67,14 +75,7 @@ void tokenize(std::istream& in, const std::string& name, const Tokenizer& tokeni
 void run(const TokenizeRequest& request) {
     const auto tokenizer = open_tokenizer(request.vocabulary, request.cased,
                                           request.has_rules ? std::optional(token_rules_named(request.rules)) : std::nullopt);
-    if (request.text.empty()) {
-        tokenize(std::cin, "standard input", *tokenizer, request.threads);
-        return;
-    }
-    std::ifstream in(request.text, std::ios::binary);
-    if (!in || std::filesystem::is_directory(request.text))
-        throw DataError(concat(request.text.string(), ": cannot be read (", std::strerror(in ? EISDIR : errno), ")"));
-    tokenize(in, request.text.string(), *tokenizer, request.threads);
+    tokenize(TextLines(request.text), *tokenizer, request.threads);
 }
 
 }  // namespace
@@ -82,7 +83,7 @@ void run(const TokenizeRequest& request) {
 void add_tokenize_command(CLI::App& app) {
     const auto request = std::make_shared<TokenizeRequest>();
     CLI::App* const command = app.add_subcommand("tokenize", "Prints one line of token ids per line of text");
-    command->add_option("FILE", request->text, "UTF-8 text file; default: standard input");
+    command->add_option("FILE", request->text, "Text file in UTF-8; default, or as -: standard input");
     command
         ->add_option("--vocabulary", request->vocabulary,
                      "Vocabulary file with one token per line, a tokenizer.json, or a SentencePiece model")

@@ -16,8 +16,10 @@ namespace bertpretrain {
 namespace fs = std::filesystem;
 
 std::string read_file(const fs::path& file) {
+    if (std::error_code ignored; fs::is_directory(file, ignored))
+        throw DataError(concat(file.string(), ": cannot be read: it is a folder, expected a file\n  do: name a file in it"));
     std::ifstream in(file, std::ios::binary | std::ios::ate);
-    if (!in || fs::is_directory(file)) throw DataError(concat(file.string(), ": cannot be read (", std::strerror(errno), ")"));
+    if (!in) throw DataError(concat(file.string(), ": cannot be read (", std::strerror(errno), ")"));
     std::string content(static_cast<std::size_t>(in.tellg()), '\0');
     in.seekg(0).read(content.data(), static_cast<std::streamsize>(content.size()));
     if (!in) throw DataError(concat(file.string(), ": cannot be read to its end (", std::strerror(errno), ")"));

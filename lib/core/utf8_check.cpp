@@ -48,19 +48,23 @@ std::string hexadecimal_byte(unsigned char byte) {
 }
 
 /// What to do about a byte that is not UTF-8. @param around the text near it  @param seen characters beyond ASCII that were UTF-8
-std::string advice(std::string_view around, std::uint64_t seen) {
+std::string advice(std::string_view around, std::uint64_t seen, Utf8Check::Remedy remedy) {
     constexpr std::uint64_t enough = 3;
+    const bool has_option = remedy == Utf8Check::Remedy::option;
     const BytesBeyondAscii found = bytes_beyond_ascii(around);
     if (found.wrong < enough || found.characters + seen > found.wrong)
         return concat(
             "fix this byte, or drop all such bytes of the unpacked text with `iconv -f UTF-8 -t UTF-8 -c FILE > CLEAN`; ",
             found.characters + seen > 0 ? "the text near it is UTF-8, so another encoding would garble it"
-                                        : "if the file has another encoding, name it with --encoding");
-    if (4 * found.wrong > around.size())
-        return "name the encoding that the file has, for example `--encoding windows-1251`, `gb18030`, `shift_jis` or `euc-kr`; "
-               "`file -i FILE` guesses it";
-    return found.wrong_controls > 0 ? "name the encoding that it has, for example `--encoding windows-1252`, or convert the file"
-                                    : "name the encoding that it has, for example `--encoding latin-1`, or convert the file";
+            : has_option                ? "if the file has another encoding, name it with --encoding"
+                                        : "if the file has another encoding, convert it to UTF-8");
+    const bool is_latin = 4 * found.wrong <= around.size();
+    const std::string_view example = !is_latin ? "windows-1251" : found.wrong_controls > 0 ? "windows-1252" : "latin1";
+    return concat(has_option
+                      ? concat("name the encoding that it has, for example `--encoding ", example, "`, or convert the file")
+                      : concat("convert it to UTF-8 from the encoding that it has, for example: `iconv -f ", example,
+                               " -t UTF-8 FILE > CONVERTED`"),
+                  is_latin ? "" : "; others are gb18030, shift_jis and euc-kr: `file -i FILE` guesses the encoding");
 }
 
 }  // namespace
@@ -121,7 +125,7 @@ void Utf8Check::refuse(std::string_view bytes, std::uint64_t first) const {
     const std::string value =
         is_at_hand ? concat(" (", hexadecimal_byte(static_cast<unsigned char>(bytes[character_ - first])), ")") : "";
     throw DataError(concat(file_, ": byte ", character_, " is not UTF-8", value,
-                           ", expected UTF-8 text\n  do: ", advice(bytes, characters_)));
+                           ", expected UTF-8 text\n  do: ", advice(bytes, characters_, remedy_)));
 }
 
 bool is_utf8(std::string_view text) {

@@ -10,8 +10,11 @@ namespace bertpretrain {
 /// Checks a file's bytes while they are read.
 class Utf8Check {
 public:
+    /// How users can have a text in another encoding read: by --encoding, or by converting it before.
+    enum class Remedy { option, conversion };
+
     /// @param file its name, for messages
-    explicit Utf8Check(std::string file) : file_(std::move(file)) {}
+    explicit Utf8Check(std::string file, Remedy remedy = Remedy::option) : file_(std::move(file)), remedy_(remedy) {}
 
     /// Checks the next bytes of the file. @throws DataError naming the file, the byte and its offset, and what to do. The advice
     /// is another encoding only where `bytes` show one: text that is nearly all UTF-8 would be garbled by it.
@@ -24,6 +27,7 @@ private:
     [[noreturn]] void refuse(std::string_view bytes, std::uint64_t first) const;
 
     std::string file_;
+    Remedy remedy_;
     std::uint64_t offset_ = 0;                  ///< of the next byte
     std::uint64_t character_ = 0;               ///< offset of the first byte of the character that add_byte() is in
     std::uint64_t characters_ = 0;              ///< beyond ASCII, complete ones

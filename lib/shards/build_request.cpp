@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/files.h"
 #include "tokens/open_tokenizer.h"
 #include "tokens/vocabulary_file.h"
 
@@ -77,7 +76,7 @@ std::int64_t default_max_predictions(const SampleSettings& samples) {
 }
 
 std::shared_ptr<const Tokenizer> make_tokenizer(const SampleSettings& samples, const std::filesystem::path& vocabulary) {
-    const TokenizerKind kind = tokenizer_kind(read_file(vocabulary));
+    const TokenizerKind kind = tokenizer_kind(read_tokenizer_file(vocabulary));
     require_request(samples.compatible_with == "nothing" || kind == TokenizerKind::token_list,
                     concat("--compatible-with ", samples.compatible_with, ": its script needs ",
                            kind_name(TokenizerKind::token_list), ", but ", vocabulary.string(), " is ", kind_name(kind)));

@@ -1,12 +1,15 @@
 #include "text/read_text.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "core/error.h"
 #include "text/byte_order_mark.h"
 #include "text/byte_source.h"
 #include "text/bytes_in_memory.h"
 #include "text/encoded_content.h"
+#include "text/foreign_file.h"
 #include "text/open_content.h"
 #include "text/text_content.h"
 
@@ -18,10 +21,18 @@ constexpr std::size_t bytes_at_once = std::size_t{1} << 16;
 /// @param head the first bytes, enough for a byte order mark
 std::unique_ptr<Content> as_text(std::unique_ptr<Content> content, const std::string& name, std::string_view head) {
     const std::string encoding(marked_encoding(head));
-    if (encoding.empty() || encoding == "UTF-8") return std::make_unique<TextContent>(std::move(content), name);
+    if (encoding.empty() || encoding == "UTF-8")
+        return std::make_unique<TextContent>(std::move(content), Utf8Check(name, Utf8Check::Remedy::conversion));
     return std::make_unique<TextContent>(
-        std::make_unique<EncodedContent>(std::move(content), name, encoding, EncodedContent::NamedBy::mark), name,
-        TextContent::Utf8::unchecked);
+        std::make_unique<EncodedContent>(std::move(content), name, encoding, EncodedContent::NamedBy::mark));
+}
+
+/// Lines of text may begin with anything that is text, such as JSON.
+void refuse_foreign_file(std::string_view head, const std::string& name) {
+    std::optional<ForeignFile> found = foreign_file(head);
+    if (!found) found = foreign_compression(head);
+    if (!found && is_compressed(head)) found = known_file(head);
+    if (found) throw DataError(refusal_of(name, *found, "uncompressed text"));
 }
 
 std::string all_of(Content& content) {
@@ -41,6 +52,7 @@ std::string all_of(Content& content) {
 std::unique_ptr<Content> open_text(const std::filesystem::path& file) {
     auto source = std::make_unique<ByteSource>(file);
     const std::string name = source->name();
+    if (file != standard_input) refuse_foreign_file(source->peek(foreign_head_bytes), name);
     std::string_view head;
     for (std::size_t size = 1; head.size() + 1 == size && could_begin_mark(head); ++size) head = source->peek(size);
     const std::string start(head);

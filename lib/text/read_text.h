@@ -13,7 +13,8 @@ namespace bertpretrain {
 
 /// Opens an uncompressed file or standard input ("-") as text: UTF-8 without a byte order mark, with "\n" as line end. UTF-16 and
 /// UTF-32 are read if a byte order mark names them. Reads no further than needed, so lines of a terminal arrive at once.
-/// @throws DataError when the file is missing or a folder; read() throws it at a byte that is not UTF-8, naming its offset
+/// @throws DataError when the file is missing, a folder, compressed or a container (foreign_file.h); read() throws it at a byte
+/// that is not UTF-8, naming its offset
 std::unique_ptr<Content> open_text(const std::filesystem::path& file);
 
 /// Returns a whole file as text. @throws DataError like open_text()

@@ -14,8 +14,7 @@ constexpr std::size_t text_chunk_bytes = std::size_t{1} << 20;
 }  // namespace
 
 TextChunks::TextChunks(std::unique_ptr<Content> content, std::string name, std::string unit, bool checks_utf8, std::string advice)
-    : content_(std::make_unique<TextContent>(std::move(content), name,
-                                             checks_utf8 ? TextContent::Utf8::checked : TextContent::Utf8::unchecked)),
+    : content_(std::make_unique<TextContent>(std::move(content), checks_utf8 ? std::optional<Utf8Check>(name) : std::nullopt)),
       name_(std::move(name)),
       unit_(std::move(unit)),
       advice_(std::move(advice)) {}

@@ -8,10 +8,6 @@
 
 namespace bertpretrain {
 
-TextContent::TextContent(std::unique_ptr<Content> content, const std::string& name, Utf8 utf8) : content_(std::move(content)) {
-    if (utf8 == Utf8::checked) check_.emplace(name);
-}
-
 /// Reads until the bytes show whether they begin with a byte order mark.
 std::size_t TextContent::read_mark(char* into, std::size_t size) {
     check(size >= utf8_mark.size(), "a byte order mark fits into the buffer");

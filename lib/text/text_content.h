@@ -3,7 +3,7 @@
 
 #include <memory>
 #include <optional>
-#include <string>
+#include <utility>
 
 #include "core/utf8_check.h"
 #include "text/content.h"
@@ -14,11 +14,9 @@ namespace bertpretrain {
 /// Reads UTF-8: leaves out a byte order mark, converts line ends (line_ends.h), and refuses bytes that are not UTF-8.
 class TextContent : public Content {
 public:
-    enum class Utf8 { checked, unchecked };
-
-    /// @param name the file's, for messages
-    /// @param utf8 unchecked: for records that are judged one by one, or for content that was converted to UTF-8
-    TextContent(std::unique_ptr<Content> content, const std::string& name, Utf8 utf8 = Utf8::checked);
+    /// @param check refuses what is not UTF-8; none: for records that are judged one by one, or for content that was converted
+    explicit TextContent(std::unique_ptr<Content> content, std::optional<Utf8Check> check = {})
+        : content_(std::move(content)), check_(std::move(check)) {}
 
     /// @param size at least 3 @throws DataError naming the first byte that is not UTF-8, by its offset in the content
     std::size_t read(char* into, std::size_t size) override;

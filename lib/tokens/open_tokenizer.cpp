@@ -3,10 +3,10 @@
 #include <functional>
 #include <utility>
 
-#include "core/files.h"
 #include "tokens/pipeline_tokenizer.h"
 #include "tokens/read_definition.h"
 #include "tokens/vocabulary_casing.h"
+#include "tokens/vocabulary_file.h"
 #include "tokens/wordpiece.h"
 
 namespace bertpretrain {
@@ -15,7 +15,7 @@ namespace {
 /// @param casing_of_tokens returns the casing of a vocabulary file's tokens
 std::shared_ptr<const Tokenizer> tokenizer_in(const std::filesystem::path& file, std::optional<TokenRules> rules, bool cased,
                                               const std::function<Casing(const Vocabulary&)>& casing_of_tokens) {
-    const std::string content = read_file(file), where = file.string();
+    const std::string content = read_tokenizer_file(file), where = file.string();
     const std::optional<TokenizerDefinition> definition = read_definition(content, where);
     if (!definition) {
         auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::parse(content, where));

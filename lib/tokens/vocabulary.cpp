@@ -12,10 +12,13 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/strings.h"
+#include "text/line_ends.h"
+#include "text/read_text.h"
 #include "tokens/byte_alphabet.h"
 #include "tokens/read_definition.h"
 #include "tokens/token_roles.h"
 #include "tokens/tokenizer_definition.h"
+#include "tokens/vocabulary_file.h"
 
 namespace bertpretrain {
 namespace {
@@ -68,7 +71,7 @@ void sort_distinct(std::vector<std::int32_t>& ids) {
 }  // namespace
 
 Vocabulary Vocabulary::read(const std::filesystem::path& file) {
-    const std::string content = read_file(file);
+    const std::string content = read_tokenizer_file(file);
     if (const auto definition = read_definition(content, file.string())) return {*definition, file.string()};
     return parse(content, file.string());
 }
@@ -77,15 +80,14 @@ Vocabulary Vocabulary::parse(std::string_view content, const std::string& where)
 
 std::vector<std::string> Vocabulary::parse_lines(std::string_view content, const std::string& where) {
     std::vector<std::string> tokens;
-    for (std::size_t begin = 0; begin < content.size();) {
-        const std::size_t end = std::min(content.find('\n', begin), content.size());
-        std::string token(content.substr(begin, end - begin));
-        token.erase(token.find_last_not_of(" \t\r\v\f") + 1);
+    const std::string text = text_of_bytes(content, where);
+    for_each_universal_line(text, [&](std::string_view line) {
+        std::string token(line);
+        token.erase(token.find_last_not_of(" \t\v\f") + 1);
         if (token.empty())
             throw DataError(concat(where, ": line ", tokens.size() + 1, " is empty, expected a token on every line"));
         tokens.push_back(std::move(token));
-        begin = end + 1;
-    }
+    });
     return tokens;
 }
 

@@ -16,6 +16,10 @@ inline constexpr std::string_view token_list_name = "vocab.txt", tokenizer_json_
 /// Returns the path of the tokenizer in a folder; empty if it has none.
 std::filesystem::path tokenizer_in_folder(const std::filesystem::path& folder);
 
+/// Returns the content of a tokenizer's file. @throws DataError if it cannot be read, or is a folder, a Git LFS pointer or
+/// another file that is known to be no tokenizer (foreign_file.h)
+std::string read_tokenizer_file(const std::filesystem::path& file);
+
 /// Returns the name under which a folder carries a file of this kind.
 std::string_view carried_name(TokenizerKind kind);
 /// The same for a file, by its content. @throws DataError if it cannot be read

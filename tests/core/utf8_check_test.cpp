@@ -9,9 +9,9 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// The message with which a file of these bytes is refused, or "accepted". @param at_once bytes of each call
-std::string answer(std::string_view bytes, std::size_t at_once = 4096) {
+std::string answer(std::string_view bytes, std::size_t at_once = 4096, Utf8Check::Remedy remedy = Utf8Check::Remedy::option) {
     try {
-        Utf8Check check("corpus.txt");
+        Utf8Check check("corpus.txt", remedy);
         for (std::size_t i = 0; i < bytes.size(); i += at_once) check.add(bytes.substr(i, at_once));
         check.finish();
     } catch (const DataError& error) { return error.what(); }
@@ -74,12 +74,14 @@ TEST_CASE("another encoding is proposed only for text that is not nearly all UTF
     for (const std::string& wrong : {german + "\xFF" + german, german + "\xE4\xF6\xFC" + german,
                                      std::string("Plain ASCII.\xFF\n"), "An \xE9 in it.\n" + german, german + "\xC3"})
         CHECK_THAT(answer(wrong),
-                   !Contains("--encoding latin-1") && !Contains("windows-") && Contains("iconv -f UTF-8 -t UTF-8 -c"));
+                   !Contains("--encoding latin1") && !Contains("windows-") && Contains("iconv -f UTF-8 -t UTF-8 -c"));
     CHECK_THAT(answer(german + "\xFF" + german, 100'000), Contains("is not UTF-8 (0xFF)") && Contains("would garble it"));
     CHECK_THAT(answer("Plain ASCII.\xFF\n"), Contains("if the file has another encoding, name it with --encoding"));
     CHECK_THAT(answer("Der Flu\xDF flie\xDFt fr\xFCh \xFC"
                       "ber gr\xFCne H\xFCgel.\n"),
-               Contains("`--encoding latin-1`"));
+               Contains("`--encoding latin1`"));
     CHECK_THAT(answer("A \x93quote\x94, a \x96 dash, and a longer text after it.\n"), Contains("`--encoding windows-1252`"));
+    CHECK_THAT(answer("Der Flu\xDF flie\xDFt fr\xFCh.\n", 4096, Utf8Check::Remedy::conversion),
+               Contains("`iconv -f latin1 -t UTF-8 FILE > CONVERTED`") && !Contains("--encoding"));
     CHECK_THAT(answer("\xCF\xF0\xE8\xE2\xE5\xF2, \xEC\xE8\xF0"), Contains("windows-1251") && !Contains("latin-1"));
 }

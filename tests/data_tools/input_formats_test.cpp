@@ -157,7 +157,7 @@ TEST_CASE("bad inputs end every command with one message, the documented exit co
     const auto path = [&](const std::string& name) { return files.path(name); };
     const bool has_arrow = std::filesystem::exists(PROGRAM_FOLDER "/libbertpretrain_parquet.so");
     const std::vector<BadInput> cases = {
-        {path("binary"), 3, "binary: is a binary file"},
+        {path("binary"), 3, "binary: is a program"},
         {path("latin"), 3, "latin: byte 6 is not UTF-8"},
         {path("text") + " --encoding klingon", 2, "--encoding klingon: is not an encoding"},
         {path("half.gz"), 3, "half.gz: cut short"},
@@ -176,14 +176,14 @@ TEST_CASE("bad inputs end every command with one message, the documented exit co
         {path("null"), 3, "null:1: its field \"text\" is null"},
         {path("number"), 3, "number:1: its field \"text\" is a number"},
         {path("cut"), 3, "cut:2: is not JSON"},
-        {path("pretty"), 3, "pretty:1: is not JSON"},
+        {path("pretty"), 3, "pretty: is JSON whose objects do not stand one per line"},
         {path("array"), 3, "array: is one JSON array"},
         {path("quotes"), 3, "quotes:2: has a quote that is never closed"},
         {path("columns"), 3, "columns:1: has no column \"text\", only: id, body"},
         {path("few"), 3, "few:3: has 1 fields, expected 2"},
         {path("table"), 3, has_arrow ? "table: cannot be read as Parquet" : "table: is a Parquet file"},
-        {path("wide"), 3, "wide: is UTF-16 text"},
-        {path("odd") + " --encoding utf-16", 3, "odd: ends in the middle of a character of utf-16"},
+        {path("wide") + " --format jsonl", 3, "wide:1: is not JSON"},
+        {path("odd") + " --encoding utf-16", 3, "odd: ends in the middle of a character of UTF-16LE"},
         {path("page"), 3, "page: is an HTML page"},
         {path("text") + " " + path("text"), 2, "text: is given twice"},
         {path("text") + " " + path("nothing/../text"), 2, "is given twice, also as"},
@@ -226,7 +226,7 @@ TEST_CASE("vocabularies and tokenizers that cannot be used, or do not fit the sh
     const std::string tokenize = " tokenize " + path("corpus.txt") + " --vocabulary ";
     const BadInput cases[] = {
         {shard + path("absent.txt"), 3, "absent.txt: cannot be read"},
-        {shard + path("empty.txt"), 3, "empty.txt: is empty, expected one token per line"},
+        {shard + path("empty.txt"), 3, "empty.txt: is empty, expected a vocabulary with one token per line"},
         {shard + path("no_mask.txt"), 3, "no_mask.txt: the token [MASK] is missing among 5"},
         {shard + path("twice.txt"), 3, "twice.txt: lines 6 and 8 contain the same token \"the\""},
         {shard + path("gap.txt"), 3, "gap.txt: line 7 is empty"},

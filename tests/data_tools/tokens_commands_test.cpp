@@ -27,6 +27,23 @@ TEST_CASE("tokenize prints a line of ids per line, also for empty lines, from a 
     CHECK(run_command(command + " < /dev/null").out.empty());
 }
 
+TEST_CASE("tokenize reads lines as other text: any line ends, no byte order mark, and no byte that is not UTF-8") {
+    const TemporaryFolder folder;
+    write_text(folder / "vocab.txt", five + "a\nb\n##b\n");
+    const std::string command = program + " tokenize --vocabulary " + (folder / "vocab.txt").string() + " ",
+                      text = (folder / "text").string();
+    write_text(text,
+               "\xEF\xBB\xBF"
+               "a\r\rb\r\na");
+    for (const std::string& input : {text, "- < " + text, "< " + text}) CHECK(run_command(command + input).out == "5\n\n6\n5\n");
+    write_text(text,
+               "a\xFF"
+               "b\n");
+    CHECK(contains(run_command(command + text).err, "byte 1 is not UTF-8 (0xFF)"));
+    write_text(text, "\x1F\x8B\x08 and more");
+    CHECK(contains(run_command(command + text).err, "text: is compressed with gzip, expected uncompressed text"));
+}
+
 TEST_CASE("tokenize reads text as the vocabulary is cased, and refuses --cased for an uncased one") {
     const TemporaryFolder folder;
     write_text(folder / "text", "The caf\u00E9\n");

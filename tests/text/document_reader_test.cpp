@@ -36,6 +36,15 @@ TEST_CASE("an empty line separates documents of plain text, and their lines are 
     CHECK(documents_of("\xEF\xBB\xBFOne is.\n") == Lines{"1||One is."});
 }
 
+TEST_CASE("code that reads sentence text by itself gets no text with a byte order mark") {
+    const TemporaryFolder folder;
+    TaskPool pool(1);
+    for (const bool has_mark : {false, true}) {
+        write_text(folder / "a.txt", std::string(has_mark ? "\xEF\xBB\xBF" : "") + "One is.\nTwo is.\n\nThree is.\n");
+        CHECK(DocumentReader({folder / "a.txt"}, {}, pool).is_sentence_text() == !has_mark);
+    }
+}
+
 TEST_CASE("paragraphs are split into sentences, in all formats alike") {
     const Lines expected = {"1||One is.|Two is.|Three is."};
     CHECK(documents_of("One is. Two is.\nThree is.\n") == expected);
@@ -195,7 +204,7 @@ TEST_CASE("another encoding is converted, and text that does not have it is refu
     settings.encoding = "latin-1";
     CHECK(documents_of("K\xE4se.\n", settings) == Lines{"1||Käse."});
     CHECK_THAT(failure_to_read("One.\nK\xE4se, gr\xFCn, \xF6ko.\n"),
-               Contains("byte 6 is not UTF-8 (0xE4)") && Contains("--encoding latin-1"));
+               Contains("byte 6 is not UTF-8 (0xE4)") && Contains("--encoding latin1"));
     settings.encoding = "utf-16";
     CHECK(documents_of({"\xFF\xFEK\0\xE4\0.\0\n\0", 10}, settings) == Lines{"1||Kä."});
     CHECK_THAT(failure_to_read({"\xFF\xFEK\0\xE4", 5}, settings),

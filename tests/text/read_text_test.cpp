@@ -35,7 +35,7 @@ private:
 };
 
 std::string text_in_pieces(const std::string& bytes, std::size_t piece) {
-    TextContent content(std::make_unique<InPieces>(bytes, piece), "pieces");
+    TextContent content(std::make_unique<InPieces>(bytes, piece), Utf8Check("pieces"));
     std::string text;
     std::array<char, 64> buffer{};
     while (const std::size_t count = content.read(buffer.data(), buffer.size())) text.append(buffer.data(), count);

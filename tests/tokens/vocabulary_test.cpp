@@ -1,5 +1,7 @@
 #include "tokens/vocabulary.h"
 
+#include <cstdlib>
+
 #include "core/error.h"
 #include "core/files.h"
 #include "support/catch.h"
@@ -8,6 +10,7 @@
 using namespace bertpretrain;
 using bertpretrain::testing::TemporaryFolder;
 using bertpretrain::testing::write_text;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -42,6 +45,54 @@ TEST_CASE("a token's id is its line, counted from 0, and white space at a line's
     CHECK_THROWS_AS(vocabulary.token(-1), std::out_of_range);
     const SpecialIds ids = vocabulary.specials();
     CHECK(std::vector{ids.pad, ids.unk, ids.cls, ids.sep, ids.mask} == std::vector{5, 1, 2, 3, 4});
+}
+
+TEST_CASE("a vocabulary is read as other text: with a byte order mark, any line ends, and no byte that is not UTF-8") {
+    const TemporaryFolder folder;
+    const auto tokens_of = [&](const std::string& content) {
+        write_text(folder / "vocab.txt", content);
+        return Vocabulary::read(folder / "vocab.txt").tokens();
+    };
+    const std::vector<std::string> expected = tokens_of(five + "m\xC3\xB6we\n");
+    CHECK(tokens_of("\xEF\xBB\xBF" + five + "m\xC3\xB6we\n") == expected);
+    CHECK(tokens_of("[PAD]\r[UNK]\r[CLS]\r\n[SEP]\r\n[MASK]\nm\xC3\xB6we") == expected);
+    std::string wide = "\xFF\xFE";
+    for (const char c : five + "a\n") wide.append({c, '\0'});
+    CHECK(tokens_of(wide).back() == "a");
+    CHECK(fails_with(five + "m\xF6we\n", "vocab.txt: byte 32 is not UTF-8 (0xF6)"));
+}
+
+TEST_CASE("a vocabulary that is not UTF-8 can be converted by the command that its message names") {
+    const TemporaryFolder folder;
+    write_text(folder / "vocab.txt", five + "m\xF6we\nf\xFCr\n\xE4hre\n");
+    CHECK(fails_with(testing::read_text(folder / "vocab.txt"), "`iconv -f latin1 -t UTF-8 FILE > CONVERTED`"));
+    const std::string file = (folder / "vocab.txt").string(), converted = (folder / "converted.txt").string();
+    REQUIRE(std::system(("iconv -f latin1 -t UTF-8 " + file + " > " + converted).c_str()) == 0);
+    CHECK(Vocabulary::read(converted).find("m\xC3\xB6we") == 5);
+}
+
+TEST_CASE("a folder, and a file that is no tokenizer, are named instead of read as tokens") {
+    const TemporaryFolder folder;
+    const auto refusal = [](const std::filesystem::path& file) {
+        try {
+            Vocabulary::read(file);
+        } catch (const DataError& error) { return std::string(error.what()); }
+        return std::string("read");
+    };
+    CHECK_THAT(refusal(folder.path()), Contains("is a folder") && Contains("has none under its usual name"));
+    write_text(folder / "vocab.txt", five);
+    CHECK_THAT(refusal(folder.path()), Contains("do: name the file in it: " + (folder / "vocab.txt").string()));
+    for (const auto& [content, name] : std::vector<std::pair<std::string, std::string>>{
+             {"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n", "a Git LFS pointer"},
+             {"\x1F\x8B\x08", "compressed with gzip"},
+             {"<!DOCTYPE html>\n<html>\n", "an HTML page"},
+             {"PK\3\4", "a zip archive"},
+             {"", "empty"}}) {
+        write_text(folder / "vocab.txt", content);
+        CHECK_THAT(refusal(folder / "vocab.txt"), Contains("vocab.txt: is " + name) && Contains("do: "));
+    }
+    write_text(folder / "vocab.txt", "\xEF\xBB\xBF{\"model\": {}}");
+    CHECK_THAT(refusal(folder / "vocab.txt"), Contains("begins with a byte order mark of UTF-8"));
 }
 
 TEST_CASE("a written vocabulary reads back equal, and its CRC is that of the written file") {
